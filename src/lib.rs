@@ -1,0 +1,24 @@
+//! Tessera: see, search and curate image and video datasets from a terminal.
+//!
+//! One flow carries the whole program: a key becomes an event, `app::update` turns it into
+//! effects, the runtime hands requests to the worker, the worker asks the service through `api`,
+//! and the answer comes back as an event. `local` is a complete service of its own over folders
+//! of this machine; the client reaches it by HTTP like any other.
+//!
+//! Who may import whom, from the bottom up (held by `tests/architecture.rs`):
+//!
+//! ```text
+//! layer 0   model            input
+//! layer 1   wire -> model    picture -> model         message -> model, picture
+//! layer 2   api  -> model, wire                       local -> model, wire, picture
+//!           config -> model, input
+//! layer 3   worker -> model, message, picture, api    app -> model, message, picture, input, config
+//! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, local
+//! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model
+//! layer 6   main -> everything
+//! ```
+
+pub mod message;
+pub mod model;
+pub mod picture;
+pub mod wire;

@@ -1,0 +1,139 @@
+//! The words between app and worker: what is asked, what comes back, and the ticket that pairs
+//! the two. Everything here is a plain value that can be compared and printed, so a test can say
+//! "after this key, exactly this request".
+
+use std::path::PathBuf;
+
+use crate::{
+    model::{
+        Anchor, Dataset, DatasetId, EntityType, ExportSpec, ExportTask, ExportTaskId, Failure,
+        Granularity, Link, MediaId, Page, Search,
+    },
+    picture::{Canvas, Thumbnail},
+};
+
+/// A job of this program, from the moment the person starts it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(pub u32);
+
+/// The slot an answer fills. A lane has at most one open request; opening it again makes the
+/// older answer stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Lane {
+    /// The list of datasets.
+    Datasets,
+    /// The page of clusters on screen.
+    Results,
+    /// The registration of a query image.
+    Anchor,
+    /// The start of an export; a write, so never cancelled.
+    Start(JobId),
+    /// The state of an export.
+    Export(JobId),
+    /// The archive of an export.
+    Download(JobId),
+    /// One picture at one size.
+    Picture(MediaId, Canvas),
+}
+
+impl Lane {
+    /// Whether leaving the place the answer was for may abort the work. Writes go on.
+    #[must_use]
+    pub fn may_cancel(self) -> bool {
+        !matches!(self, Self::Start(_))
+    }
+}
+
+/// Pairs a request with its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    /// The slot the answer fills.
+    pub lane: Lane,
+    /// Distinguishes this request from older ones of the same lane.
+    pub number: u64,
+}
+
+/// What the worker is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// List the datasets.
+    Datasets,
+    /// Fetch one page of clusters.
+    Explore(Search),
+    /// Register a file of this machine as query image.
+    RegisterAnchor {
+        /// The dataset to be searched.
+        dataset: DatasetId,
+        /// The file.
+        file: PathBuf,
+        /// Images or objects.
+        entity: EntityType,
+        /// The granularity that the later exploring must repeat.
+        granularity: Granularity,
+    },
+    /// Start an export of a whole dataset.
+    StartExport(DatasetId, ExportSpec),
+    /// Ask where an export stands.
+    ExportStatus(DatasetId, ExportTaskId),
+    /// Fetch an archive, verify it, and put it at `target`.
+    Download {
+        /// The dataset, to ask for a fresh link when the old one has expired.
+        dataset: DatasetId,
+        /// The export, for the same reason.
+        task: ExportTaskId,
+        /// Where the archive goes; never overwritten.
+        target: PathBuf,
+    },
+    /// Fetch a picture and make it fit a canvas.
+    Picture(Link, Canvas),
+}
+
+/// What the worker found out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The datasets, and how many rows could not be read.
+    Datasets(Vec<Dataset>, usize),
+    /// One page of clusters.
+    Page(Page),
+    /// The registered anchor.
+    Anchor(Anchor),
+    /// A started or polled export.
+    Export(ExportTask),
+    /// A verified archive.
+    Downloaded(Archive),
+    /// A picture, ready to be drawn.
+    Picture(Thumbnail),
+}
+
+/// What a finished download holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Entries whose checksums were verified.
+    pub entries: usize,
+    /// How many of them are pictures below `images/`.
+    pub images: usize,
+}
+
+/// An answer with the ticket of its request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Response {
+    /// The ticket of the request.
+    pub ticket: Ticket,
+    /// The answer, or why there is none.
+    pub result: Result<Answer, Failure>,
+}
+
+/// How far a long request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The ticket of the request.
+    pub ticket: Ticket,
+    /// Bytes so far.
+    pub done: u64,
+    /// Bytes in all, when known.
+    pub total: Option<u64>,
+}

@@ -1,0 +1,160 @@
+//! Clusters, their previews, and what a relevance score means to a person.
+
+use crate::model::{ClusterId, EntityType, Link, MediaId, Region, SafeText};
+
+/// A group of media that belong together, with up to nine of them to look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cluster {
+    /// Identifier; valid for the granularity it was found at.
+    pub id: ClusterId,
+    /// What its members are.
+    pub entity: EntityType,
+    /// Number of images; `None` when the service did not count (-1) or did not say.
+    pub n_images: Option<u64>,
+    /// Number of objects.
+    pub n_objects: Option<u64>,
+    /// Number of videos.
+    pub n_videos: Option<u64>,
+    /// The clustering threshold: text by the interface, never parsed.
+    pub similarity_threshold: Option<SafeText>,
+    /// The score of its best member, if the search ranks.
+    pub relevance: Option<Relevance>,
+    /// Members to look at, best first.
+    pub previews: Vec<Preview>,
+    /// Labels its members carry.
+    pub labels: Vec<SafeText>,
+    /// User tags its members carry.
+    pub tags: Vec<SafeText>,
+    /// Captions its members carry.
+    pub captions: Vec<SafeText>,
+}
+
+impl Cluster {
+    /// How many media it holds, by whatever was counted.
+    #[must_use]
+    pub fn size(&self) -> Option<u64> {
+        let counts = match self.entity {
+            EntityType::Objects => [self.n_objects, None],
+            EntityType::Images => [self.n_images, self.n_videos],
+        };
+        counts.into_iter().flatten().reduce(|a, b| a + b)
+    }
+}
+
+/// One member of a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Preview {
+    /// Identifier, usable as anchor and in exports.
+    pub media: MediaId,
+    /// The kind as given, for example `IMAGE`.
+    pub kind: SafeText,
+    /// The original picture.
+    pub original: Option<Link>,
+    /// The small picture.
+    pub thumbnail: Option<Link>,
+    /// Caption, if it has one.
+    pub caption: Option<SafeText>,
+    /// Name of the file.
+    pub file_name: SafeText,
+    /// The part of the picture that matched, if the service says so.
+    pub region: Option<Region>,
+    /// Its own score.
+    pub relevance: Option<Relevance>,
+    /// Size of the original in pixels (width, height).
+    pub dimensions: Option<(u32, u32)>,
+}
+
+/// What a score measures. Only a known kind has a direction and bands (M50).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScoreKind {
+    /// `cosine_distance`: lower is closer.
+    CosineDistance,
+    /// Anything else: shown as a number, never interpreted.
+    Other(SafeText),
+}
+
+/// A score with its kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relevance {
+    /// The number as given; finite.
+    pub score: f64,
+    /// What it measures.
+    pub kind: ScoreKind,
+}
+
+/// A score in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Band {
+    /// The same picture, or nearly.
+    Same,
+    /// Highly similar: the interface names 0.1-0.3.
+    High,
+    /// Between what the interface calls high and loose.
+    Related,
+    /// Loosely related: 0.5 and above.
+    Loose,
+}
+
+impl Band {
+    /// The word shown beside the number.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::High => "high",
+            Self::Related => "related",
+            Self::Loose => "loose",
+        }
+    }
+
+    /// How many of four marks are filled: the nearer, the more.
+    #[must_use]
+    pub fn marks(self) -> usize {
+        match self {
+            Self::Same => 4,
+            Self::High => 3,
+            Self::Related => 2,
+            Self::Loose => 1,
+        }
+    }
+}
+
+impl Relevance {
+    /// The band of a visual score: 0.0 identical, up to 0.3 high, from 0.5 loose
+    /// (rule: interface, `GET /api/v1/explore`). `None` where the direction is unknown.
+    #[must_use]
+    pub fn band(&self) -> Option<Band> {
+        match self.kind {
+            ScoreKind::CosineDistance if self.score < 0.005 => Some(Band::Same),
+            ScoreKind::CosineDistance if self.score <= 0.3 => Some(Band::High),
+            ScoreKind::CosineDistance if self.score < 0.5 => Some(Band::Related),
+            ScoreKind::CosineDistance => Some(Band::Loose),
+            ScoreKind::Other(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m50_bands_follow_the_interface() {
+        let band = |score| {
+            Relevance {
+                score,
+                kind: ScoreKind::CosineDistance,
+            }
+            .band()
+        };
+        assert_eq!(band(0.0), Some(Band::Same));
+        assert_eq!(band(0.3), Some(Band::High));
+        assert_eq!(band(0.4), Some(Band::Related));
+        assert_eq!(band(0.5), Some(Band::Loose));
+        let other = Relevance {
+            score: 0.1,
+            kind: ScoreKind::Other(SafeText::name("dot")),
+        };
+        assert_eq!(other.band(), None);
+    }
+}

@@ -1,0 +1,26 @@
+//! What the service talks about: datasets, clusters, searches, exports.
+//!
+//! Pure values and rules, without I/O and without async. The client and the local deployment
+//! both stand on this room, so a rule written here (who may export when, which score is close)
+//! has one meaning in the whole program.
+
+pub mod cadence;
+pub mod cluster;
+pub mod dataset;
+pub mod export;
+pub mod failure;
+pub mod ids;
+pub mod link;
+pub mod region;
+pub mod search;
+pub mod text;
+
+pub use cluster::{Band, Cluster, Preview, Relevance, ScoreKind};
+pub use dataset::{Dataset, Operation, Status, Verdict};
+pub use export::{ExportFormat, ExportSpec, ExportState, ExportTask};
+pub use failure::{Failure, FailureKind};
+pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId};
+pub use link::Link;
+pub use region::Region;
+pub use search::{Anchor, AnchorKind, EntityType, Granularity, Page, Query, Search};
+pub use text::SafeText;

@@ -1,0 +1,187 @@
+//! What is asked of a dataset: browse it, or rank it by an anchor.
+
+use crate::model::{Cluster, DatasetId, MediaId};
+
+/// What the members of a cluster are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum EntityType {
+    /// Whole images.
+    #[default]
+    Images,
+    /// Objects found in images.
+    Objects,
+}
+
+impl EntityType {
+    /// The word on the wire and on screen.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Images => "IMAGES",
+            Self::Objects => "OBJECTS",
+        }
+    }
+
+    /// Reads the wire's word, any case.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        match raw.trim().to_uppercase().as_str() {
+            "IMAGES" | "IMAGE" => Some(Self::Images),
+            "OBJECTS" | "OBJECT" => Some(Self::Objects),
+            _ => None,
+        }
+    }
+}
+
+/// How coarse the clusters are: 0 (finest) to 4. The wire calls it `threshold`; on screen that
+/// word stands for three different numbers, so it is never used there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Granularity(u8);
+
+impl Granularity {
+    /// Number of levels.
+    pub const LEVELS: usize = 5;
+    /// What a dataset opens with: coarse enough that a page shows groups, not single media.
+    pub const DEFAULT: Self = Self(2);
+
+    /// A level 0-4.
+    #[must_use]
+    pub fn new(level: u8) -> Option<Self> {
+        (usize::from(level) < Self::LEVELS).then_some(Self(level))
+    }
+
+    /// The number on the wire, 0-4.
+    #[must_use]
+    pub fn level(self) -> u8 {
+        self.0
+    }
+
+    /// One level finer, or the same at the end.
+    #[must_use]
+    pub fn finer(self) -> Self {
+        Self(self.0.saturating_sub(1))
+    }
+
+    /// One level coarser, or the same at the end.
+    #[must_use]
+    pub fn coarser(self) -> Self {
+        Self::new(self.0 + 1).unwrap_or(self)
+    }
+}
+
+impl Default for Granularity {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Where an anchor comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AnchorKind {
+    /// A query image that was uploaded.
+    Upload,
+    /// An image of the dataset.
+    Media,
+}
+
+impl AnchorKind {
+    /// The word on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Upload => "UPLOAD",
+            Self::Media => "MEDIA",
+        }
+    }
+
+    /// Reads the wire's word, any case.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        match raw.trim().to_uppercase().as_str() {
+            "UPLOAD" => Some(Self::Upload),
+            "MEDIA" => Some(Self::Media),
+            _ => None,
+        }
+    }
+}
+
+/// The image that others are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Anchor {
+    /// The registered upload or the image of the dataset.
+    pub media: MediaId,
+    /// Which of the two it is.
+    pub kind: AnchorKind,
+}
+
+/// What selects and orders the clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Query {
+    /// No query: the clusters of the dataset, largest first as the service gives them.
+    Browse,
+    /// Ranked by likeness to an anchor.
+    Similar(Anchor),
+}
+
+/// One page of one question. Equal values have equal answers until the dataset changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Search {
+    /// The dataset asked.
+    pub dataset: DatasetId,
+    /// What selects and orders.
+    pub query: Query,
+    /// Images or objects.
+    pub entity: EntityType,
+    /// How coarse the clusters are. For an uploaded anchor this must be the value it was
+    /// registered with (rule: interface, `GET /api/v1/explore`).
+    pub granularity: Granularity,
+    /// Page number, 0-based; a page holds up to [`Page::SIZE`] clusters.
+    pub page: u32,
+}
+
+impl Search {
+    /// The first page of a dataset without a query.
+    #[must_use]
+    pub fn browse(dataset: DatasetId) -> Self {
+        Self {
+            dataset,
+            query: Query::Browse,
+            entity: EntityType::default(),
+            granularity: Granularity::DEFAULT,
+            page: 0,
+        }
+    }
+}
+
+/// One page of clusters.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Page {
+    /// The clusters in the order of the service, without repetitions.
+    pub clusters: Vec<Cluster>,
+    /// Rows that could not be read and were left out.
+    pub skipped: usize,
+}
+
+impl Page {
+    /// Clusters a full page holds (rule: interface, Limits).
+    pub const SIZE: usize = 100;
+
+    /// Whether another page may follow: the service gives no total (M49).
+    #[must_use]
+    pub fn may_continue(&self) -> bool {
+        self.clusters.len() + self.skipped >= Self::SIZE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m73_granularity_stays_between_0_and_4() {
+        assert_eq!(Granularity::new(5), None);
+        let coarsest = Granularity::new(4).unwrap();
+        assert_eq!(coarsest.coarser(), coarsest);
+        assert_eq!(Granularity::new(0).unwrap().finer().level(), 0);
+    }
+}

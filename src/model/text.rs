@@ -1,0 +1,181 @@
+//! `SafeText`: text from outside, made printable once, at the decoding boundary.
+//!
+//! Names, captions and error details come from other people's files and machines; printed raw
+//! they can move the cursor, set the clipboard or rewrite the title of the terminal. Everything
+//! that reaches a screen, a table or a log is a `SafeText`, so nobody has to remember to clean it.
+
+use std::fmt;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Bytes one cell of the screen may carry; longer clusters are stacked combining marks.
+const CLUSTER_BYTES: usize = 64;
+/// Characters one grapheme cluster may hold beside its base (joined emoji need up to ten).
+const CLUSTER_CHARS: usize = 12;
+
+/// A single line of printable text: no control, no bidirectional override, bounded length.
+#[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct SafeText(String);
+
+impl SafeText {
+    /// Longest name shown (characters).
+    pub const NAME: usize = 512;
+    /// Longest file name shown (characters).
+    pub const FILE: usize = 1_024;
+    /// Longest error detail shown (characters).
+    pub const DETAIL: usize = 2_048;
+    /// Longest caption shown (characters).
+    pub const CAPTION: usize = 16_384;
+
+    /// Cleans `raw` and cuts it to `limit` characters, marking a cut with an ellipsis.
+    #[must_use]
+    pub fn new(raw: &str, limit: usize) -> Self {
+        let mut clean = String::with_capacity(raw.len().min(limit));
+        for (count, cluster) in raw.graphemes(true).enumerate() {
+            if count >= limit {
+                clean.push('…');
+                break;
+            }
+            push_cluster(&mut clean, cluster);
+        }
+        Self(clean)
+    }
+
+    /// A display name.
+    #[must_use]
+    pub fn name(raw: &str) -> Self {
+        Self::new(raw, Self::NAME)
+    }
+
+    /// A file name, as given by the service or the file system.
+    #[must_use]
+    pub fn file(raw: &str) -> Self {
+        Self::new(raw, Self::FILE)
+    }
+
+    /// Words of an error.
+    #[must_use]
+    pub fn detail(raw: &str) -> Self {
+        Self::new(raw, Self::DETAIL)
+    }
+
+    /// A caption of an image.
+    #[must_use]
+    pub fn caption(raw: &str) -> Self {
+        Self::new(raw, Self::CAPTION)
+    }
+
+    /// The printable text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether nothing is left to show.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Width in terminal cells.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.0.width()
+    }
+}
+
+impl AsRef<str> for SafeText {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SafeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for SafeText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+fn push_cluster(clean: &mut String, cluster: &str) {
+    let emoji = cluster
+        .chars()
+        .any(|c| matches!(u32::from(c), 0x1_F000..=0x1_FAFF | 0x2600..=0x27BF));
+    let start = clean.len();
+    for (index, c) in cluster.chars().enumerate() {
+        if index > CLUSTER_CHARS || clean.len() - start > CLUSTER_BYTES - 12 {
+            break;
+        }
+        push_char(clean, c, emoji);
+    }
+}
+
+fn push_char(clean: &mut String, c: char, in_emoji: bool) {
+    match u32::from(c) {
+        // C0 has its own printable pictures, so that an ESC in a file name can be recognised.
+        code @ 0x00..=0x1F => clean.push(char::from_u32(0x2400 + code).unwrap_or('␀')),
+        0x7F => clean.push('␡'),
+        0x200D | 0xFE0F if in_emoji => clean.push(c),
+        code if hidden(code) => {
+            use fmt::Write as _;
+            let _ = write!(clean, "<U+{code:04X}>");
+        }
+        _ => clean.push(c),
+    }
+}
+
+/// Characters that act on the text around them or cannot be seen: C1 controls, all of
+/// `Bidi_Control`, zero-width and invisible ones, separators, tags, private use, noncharacters.
+fn hidden(code: u32) -> bool {
+    matches!(code,
+        0x80..=0x9F | 0xAD | 0x034F | 0x061C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
+        | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xE000..=0xF8FF
+        | 0xFDD0..=0xFDEF | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0xFFFE | 0xFFFF
+        | 0x1_D173..=0x1_D17A | 0xE_0000..=0x10_FFFF)
+        || code & 0xFFFE == 0xFFFE
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn t01_controls_become_visible() {
+        let text = SafeText::name("a\u{1b}[2Jb\r\nc\u{9b}d\u{7f}");
+        assert_eq!(text.as_str(), "a␛[2Jb␍␊c<U+009B>d␡");
+    }
+
+    #[test]
+    fn t03_bidi_and_invisible_are_named() {
+        assert_eq!(
+            SafeText::name("x\u{202e}y\u{200b}z").as_str(),
+            "x<U+202E>y<U+200B>z"
+        );
+        assert_eq!(SafeText::name("👩\u{200d}🚀").as_str(), "👩\u{200d}🚀");
+    }
+
+    #[test]
+    fn t04_stacked_marks_and_long_text_are_bounded() {
+        let zalgo = format!("e{}", "\u{301}".repeat(100_000));
+        assert!(SafeText::name(&zalgo).as_str().len() <= CLUSTER_BYTES);
+        let long = SafeText::name(&"x".repeat(10_000));
+        assert_eq!(long.as_str().chars().count(), SafeText::NAME + 1);
+        assert!(long.as_str().ends_with('…'));
+    }
+
+    proptest! {
+        #[test]
+        fn t01_no_control_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{200b}-\\u{202e}a]*") {
+            let clean = SafeText::detail(&raw);
+            prop_assert!(clean.as_str().chars().all(|c| !c.is_control() && (c == '\u{200d}' || !hidden(u32::from(c)))));
+        }
+    }
+}

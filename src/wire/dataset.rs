@@ -1,0 +1,126 @@
+//! `GET dataset` and `GET datasets`: the record, and the list whose shape the document leaves open.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    model::{Dataset, DatasetId, SafeText, Status},
+    wire::lenient::{count, first_text, percent, text},
+};
+
+/// The record as a service writes it.
+#[derive(Clone, Debug, Serialize)]
+pub struct DatasetBody {
+    /// Dataset identifier.
+    pub id: DatasetId,
+    /// Name for people, raw.
+    pub display_name: String,
+    /// Legacy field, being retired: UPDATING while `status_new` is READ ONLY.
+    pub status: String,
+    /// The current status word.
+    pub status_new: String,
+    /// Percent, 0-100.
+    pub progress: u8,
+    /// Owner.
+    pub owned_by: String,
+    /// ISO 8601 without zone, microseconds.
+    pub created_at: String,
+    /// Number of images.
+    pub n_images: u64,
+    /// Number of videos.
+    pub n_videos: u64,
+    /// Number of objects (additive, as observed).
+    pub n_objects: u64,
+    /// Why it is in ERROR (additive, as observed).
+    pub fatal_error_msg: Option<String>,
+}
+
+/// The legacy word that goes with a status.
+#[must_use]
+pub fn legacy_word(status: &Status) -> &str {
+    match status {
+        Status::ReadOnly => "UPDATING",
+        Status::PartialIndex | Status::Ready => "READY",
+        Status::Error => "FATAL_ERROR",
+        Status::Indexing | Status::Other(_) => status.word(),
+    }
+}
+
+/// Reads one record. `None` when there is no usable identifier.
+#[must_use]
+pub fn read_dataset(value: &Value) -> Option<Dataset> {
+    let id: DatasetId = first_text(value, &["id", "dataset_id"])?.parse().ok()?;
+    let current = first_text(value, &["status_new"]);
+    let status = match &current {
+        Some(word) => Status::parse(word),
+        None => Status::parse_legacy(&text(value, "status").unwrap_or_default()),
+    };
+    let name = first_text(value, &["display_name", "name"]).unwrap_or_else(|| id.to_string());
+    Some(Dataset {
+        id,
+        name: SafeText::name(&name),
+        status,
+        status_is_legacy: current.is_none(),
+        progress: percent(value, "progress"),
+        owner: text(value, "owned_by").map(|owner| SafeText::name(&owner)),
+        created_at: text(value, "created_at").map(|time| SafeText::name(&time)),
+        n_images: count(value, "n_images"),
+        n_videos: count(value, "n_videos"),
+        n_objects: count(value, "n_objects"),
+        error: first_text(value, &["fatal_error_msg"]).map(|words| SafeText::detail(&words)),
+    })
+}
+
+/// Reads the list: a bare array, or an object that holds exactly one array (M07).
+/// Returns the records and how many rows had no usable identifier; `None` if it is no list.
+#[must_use]
+pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
+    let rows = match value {
+        Value::Array(rows) => rows,
+        Value::Object(map) => {
+            let mut lists = map.values().filter_map(Value::as_array);
+            match (lists.next(), lists.next()) {
+                (Some(rows), None) => rows,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let datasets: Vec<Dataset> = rows.iter().filter_map(read_dataset).collect();
+    let skipped = rows.len() - datasets.len();
+    Some((datasets, skipped))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
+
+    #[test]
+    fn m07_list_shapes() {
+        let row = json!({"id": ID, "display_name": "demo", "status_new": "READY"});
+        for list in [
+            json!([row]),
+            json!({"datasets": [row]}),
+            json!({"total": 1, "items": [row]}),
+        ] {
+            let (datasets, skipped) = read_datasets(&list).unwrap();
+            assert_eq!((datasets.len(), skipped), (1, 0), "{list}");
+        }
+        let (datasets, skipped) = read_datasets(&json!([row, {"id": "x"}, 3])).unwrap();
+        assert_eq!((datasets.len(), skipped), (1, 2));
+        assert!(read_datasets(&json!("<html>")).is_none());
+    }
+
+    #[test]
+    fn m09_legacy_status_is_used_and_marked() {
+        let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
+        assert_eq!(
+            (dataset.status, dataset.status_is_legacy),
+            (Status::ReadOnly, true)
+        );
+    }
+}

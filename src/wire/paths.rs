@@ -1,0 +1,91 @@
+//! Every path and query name of the interface, once. Paths are relative to `{base_url}`.
+//!
+//! Left open by the document and assumed here: browsing without an anchor is `explore` without
+//! `anchor_media_id` (public clients do it), and `datasets` takes no parameters.
+
+use crate::model::{DatasetId, ExportSpec, Query, Search};
+
+/// The prefix of every path (rule: interface, Versioning).
+pub const PREFIX: &str = "/api/v1";
+
+/// Query names, spelled as in the document.
+pub mod query {
+    #![expect(missing_docs, reason = "the names are the documentation")]
+    pub const ANCHOR_MEDIA_ID: &str = "anchor_media_id";
+    pub const ANCHOR_TYPE: &str = "anchor_type";
+    pub const ENTITY_TYPE: &str = "entity_type";
+    /// The clustering granularity 0-4, not a similarity.
+    pub const THRESHOLD: &str = "threshold";
+    pub const PAGE_NUMBER: &str = "page_number";
+    pub const BOUNDING_BOX: &str = "bounding_box";
+    pub const FILE_NAME: &str = "file_name";
+    pub const EXPORT_FORMAT: &str = "export_format";
+    pub const INCLUDE_IMAGES: &str = "include_images";
+    pub const EXPORT_TASK_ID: &str = "export_task_id";
+}
+
+/// The multipart field of a query image.
+pub const FILE_FIELD: &str = "file";
+
+/// Query parameters in sending order.
+pub type Parameters = Vec<(&'static str, String)>;
+
+/// `GET`: the datasets of the caller.
+#[must_use]
+pub fn datasets() -> String {
+    format!("{PREFIX}/datasets")
+}
+
+/// `GET`: one dataset record.
+#[must_use]
+pub fn dataset(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}")
+}
+
+/// `GET`: clusters.
+#[must_use]
+pub fn explore(id: DatasetId) -> String {
+    format!("{PREFIX}/explore/{id}")
+}
+
+/// `POST`: registers a query image.
+#[must_use]
+pub fn search_image_similarity(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/search-image-similarity")
+}
+
+/// `GET` that starts an export: never sent twice by itself.
+#[must_use]
+pub fn export_context_async(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/export_context_async")
+}
+
+/// `GET`: where an export stands.
+#[must_use]
+pub fn export_status(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/export_status")
+}
+
+/// The parameters of `explore` for one page of one search.
+#[must_use]
+pub fn explore_parameters(search: &Search) -> Parameters {
+    let mut parameters = Parameters::new();
+    if let Query::Similar(anchor) = search.query {
+        parameters.push((query::ANCHOR_MEDIA_ID, anchor.media.to_string()));
+        parameters.push((query::ANCHOR_TYPE, anchor.kind.word().to_owned()));
+    }
+    parameters.push((query::ENTITY_TYPE, search.entity.word().to_owned()));
+    parameters.push((query::THRESHOLD, search.granularity.level().to_string()));
+    parameters.push((query::PAGE_NUMBER, search.page.to_string()));
+    parameters
+}
+
+/// The parameters of `export_context_async`.
+#[must_use]
+pub fn export_parameters(spec: &ExportSpec) -> Parameters {
+    vec![
+        (query::FILE_NAME, spec.file_name.as_str().to_owned()),
+        (query::EXPORT_FORMAT, spec.format.word().to_owned()),
+        (query::INCLUDE_IMAGES, spec.include_images.to_string()),
+    ]
+}
