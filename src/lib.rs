@@ -18,7 +18,16 @@
 //! layer 6   main -> everything
 //! ```
 
+pub mod api;
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod input;
+pub mod local;
 pub mod message;
 pub mod model;
 pub mod picture;
+pub mod runtime;
+pub mod ui;
 pub mod wire;
+pub mod worker;

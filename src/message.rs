@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use crate::{
     model::{
-        Anchor, Dataset, DatasetId, EntityType, ExportSpec, ExportTask, ExportTaskId, Failure,
-        Granularity, Link, MediaId, Page, Search,
+        Anchor, Archive, Dataset, DatasetId, EntityType, ExportSpec, ExportTask, ExportTaskId,
+        Failure, Granularity, Link, MediaId, Page, Search,
     },
     picture::{Canvas, Thumbnail},
 };
@@ -103,19 +103,6 @@ pub enum Answer {
     Downloaded(Archive),
     /// A picture, ready to be drawn.
     Picture(Thumbnail),
-}
-
-/// What a finished download holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Archive {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// Entries whose checksums were verified.
-    pub entries: usize,
-    /// How many of them are pictures below `images/`.
-    pub images: usize,
 }
 
 /// An answer with the ticket of its request.

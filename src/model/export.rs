@@ -1,6 +1,6 @@
 //! Exports: what is asked for, what the service says of it, and when it is over.
 
-use std::fmt;
+use std::{fmt, path::PathBuf};
 
 use crate::model::{ExportTaskId, Link, SafeText};
 
@@ -151,6 +151,19 @@ pub struct ExportTask {
     pub download: Option<Link>,
     /// Words of the service about the result.
     pub message: Option<SafeText>,
+}
+
+/// What a finished download holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Archive {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// Entries whose checksums were verified.
+    pub entries: usize,
+    /// How many of them are pictures below `images/`.
+    pub images: usize,
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub mod text;
 
 pub use cluster::{Band, Cluster, Preview, Relevance, ScoreKind};
 pub use dataset::{Dataset, Operation, Status, Verdict};
-pub use export::{ExportFormat, ExportSpec, ExportState, ExportTask};
+pub use export::{Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask};
 pub use failure::{Failure, FailureKind};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId};
 pub use link::Link;

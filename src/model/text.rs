@@ -175,7 +175,9 @@ mod tests {
         #[test]
         fn t01_no_control_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{200b}-\\u{202e}a]*") {
             let clean = SafeText::detail(&raw);
-            prop_assert!(clean.as_str().chars().all(|c| !c.is_control() && (c == '\u{200d}' || !hidden(u32::from(c)))));
+            let visible = |c: char| !c.is_control() && (c == '\u{200d}' || !hidden(u32::from(c)));
+            let all = clean.as_str().chars().all(visible);
+            prop_assert!(all, "{:?}", clean);
         }
     }
 }

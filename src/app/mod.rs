@@ -1,0 +1,1 @@
+//! The core: state and update, pure and synchronous.

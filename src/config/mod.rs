@@ -1,0 +1,1 @@
+//! Settings: the shipped defaults and what overrides them.

@@ -1,0 +1,1 @@
+//! Keys: chords, actions and the keymap.

@@ -1,0 +1,1 @@
+//! Paints the sample dataset.

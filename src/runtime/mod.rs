@@ -1,0 +1,1 @@
+//! The imperative shell: the loop, the terminal, the signals.

@@ -1,0 +1,1 @@
+//! View only: reads the app, writes a frame.

@@ -1,0 +1,1 @@
+//! The background task that does the API calls.
