@@ -2,7 +2,7 @@
 //! the two. Everything here is a plain value that can be compared and printed, so a test can say
 //! "after this key, exactly this request".
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     model::{
@@ -22,8 +22,8 @@ pub struct JobId(pub u32);
 pub enum Lane {
     /// The list of datasets.
     Datasets,
-    /// The page of clusters on screen.
-    Results,
+    /// One page of clusters.
+    Page(Search),
     /// The registration of a query image.
     Anchor,
     /// The start of an export; a write, so never cancelled.
@@ -34,6 +34,8 @@ pub enum Lane {
     Download(JobId),
     /// One picture at one size.
     Picture(MediaId, Canvas),
+    /// The bytes of the picture that is to be shown full size.
+    Original,
 }
 
 impl Lane {
@@ -86,6 +88,8 @@ pub enum Request {
     },
     /// Fetch a picture and make it fit a canvas.
     Picture(Link, Canvas),
+    /// Fetch a picture as it is.
+    Original(Link),
 }
 
 /// What the worker found out.
@@ -103,6 +107,8 @@ pub enum Answer {
     Downloaded(Archive),
     /// A picture, ready to be drawn.
     Picture(Thumbnail),
+    /// The bytes of a picture, not decoded.
+    Original(Arc<[u8]>),
 }
 
 /// An answer with the ticket of its request.

@@ -1,1 +1,266 @@
-//! The core: state and update, pure and synchronous.
+//! The core: all state, one door in (`update`), one door out (`Effect`s).
+//!
+//! Pure and synchronous: the same state and event give the same state and effects. Time, the
+//! size of the screen, answers and keys come in as events; nothing here knows a terminal, a
+//! network or a clock. Reads are asked for by `demand`, writes by actions.
+
+mod answer;
+pub mod areas;
+mod demand;
+mod effect;
+mod event;
+pub mod gate;
+mod job;
+mod keys;
+mod notice;
+pub mod overlay;
+pub mod pane;
+mod remote;
+mod store;
+mod tickets;
+
+use std::path::PathBuf;
+
+pub use demand::wanted_original;
+pub use effect::Effect;
+pub use event::{Event, Moment, Mouse, MouseKind};
+pub use job::{Job, Stage};
+pub use notice::{Level, Notice, Notices};
+pub use overlay::Overlay;
+pub use pane::{Pane, View};
+pub use remote::Remote;
+pub use store::{Picture, Store};
+pub use tickets::Tickets;
+
+use crate::{
+    app::areas::{Areas, Grid, TileSize},
+    input::{Chord, Context, Keymap},
+    message::{Lane, Request},
+    model::{Cluster, Dataset, DatasetId, Page, Preview, SafeText},
+    picture::Protocol,
+};
+
+/// What is fixed when the program starts.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The deployment in a word or two, for the header: `local`, `lab.example`.
+    pub place: SafeText,
+    /// The bindings.
+    pub keymap: Keymap,
+    /// Folder that downloads go to unless another is typed.
+    pub downloads: SafeText,
+    /// What `~/` means.
+    pub home: Option<PathBuf>,
+    /// Size of the screen (columns, rows).
+    pub size: (u16, u16),
+    /// How pictures are drawn until the terminal has answered.
+    pub protocol: Protocol,
+}
+
+/// The state of the program.
+#[derive(Debug)]
+pub struct App {
+    /// What is fixed when the program starts.
+    pub setup: Setup,
+    /// The time of the last event.
+    pub now: Moment,
+    /// Size of the screen (columns, rows).
+    pub size: (u16, u16),
+    /// How pictures are drawn.
+    pub protocol: Protocol,
+    /// Size of a cell in pixels.
+    pub cell: (u16, u16),
+    /// What the service told us.
+    pub store: Store,
+    /// The answers that are awaited.
+    pub tickets: Tickets,
+    /// What just happened.
+    pub notices: Notices,
+    /// The pane that takes the keys.
+    pub focus: Pane,
+    /// Whether it has the whole screen.
+    pub zoomed: bool,
+    /// How large the tiles are.
+    pub tile: TileSize,
+    /// The layer on top of the panes.
+    pub overlay: Option<Overlay>,
+    /// State of the datasets pane.
+    pub datasets: pane::Datasets,
+    /// State of the results pane.
+    pub results: pane::Results,
+    /// State of the jobs pane.
+    pub jobs: pane::Jobs,
+    /// The beginning of a key sequence.
+    keys: Vec<Chord>,
+    last_click: Option<(Moment, Mouse)>,
+    wake: Option<Moment>,
+}
+
+impl App {
+    /// The state before anything has happened.
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            now: Moment::ZERO,
+            size: setup.size,
+            protocol: setup.protocol,
+            cell: (10, 20),
+            store: Store::default(),
+            tickets: Tickets::default(),
+            notices: Notices::default(),
+            focus: Pane::Datasets,
+            zoomed: false,
+            tile: TileSize::default(),
+            overlay: None,
+            datasets: pane::Datasets::default(),
+            results: pane::Results::default(),
+            jobs: pane::Jobs::default(),
+            keys: Vec::new(),
+            last_click: None,
+            wake: None,
+            setup,
+        }
+    }
+
+    /// Takes one event in and gives back what is to be done outside.
+    #[must_use]
+    pub fn update(&mut self, now: Moment, event: Event) -> Vec<Effect> {
+        self.now = now;
+        let mut effects = Vec::new();
+        match event {
+            Event::Key(chord) => self.key(chord, &mut effects),
+            Event::Mouse(mouse) => self.mouse(mouse, &mut effects),
+            Event::Paste(text) => self.paste(&text),
+            Event::Resize(columns, rows) => self.size = (columns, rows),
+            Event::Terminal(protocol, cell) => (self.protocol, self.cell) = (protocol, cell),
+            // The one place where stale answers are dropped.
+            Event::Response(response) if self.tickets.close(response.ticket) => {
+                self.answer(response.ticket.lane, response.result, &mut effects);
+            }
+            Event::Progress(progress) if self.tickets.is_current(progress.ticket) => {
+                self.progress(progress);
+            }
+            Event::FullSizeEnded(result) => self.full_size_ended(result, &mut effects),
+            Event::Response(_) | Event::Progress(_) | Event::Wake => {}
+        }
+        self.notices.expire(now);
+        self.settle(&mut effects);
+        effects
+    }
+
+    fn full_size_ended(
+        &mut self,
+        result: Result<(), crate::model::Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Err(failure) = result {
+            self.notices.fail(self.now, &failure);
+        }
+        effects.push(Effect::Redraw);
+    }
+
+    /// Opens a ticket for a request and sends it.
+    fn send(&mut self, lane: Lane, request: Request, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Send(self.tickets.open(lane), request));
+    }
+
+    /// Where everything is on the screen.
+    #[must_use]
+    pub fn areas(&self) -> Areas {
+        Areas::new(self)
+    }
+
+    /// The grid of the results, if they are on screen.
+    #[must_use]
+    pub fn grid(&self) -> Option<Grid> {
+        self.areas().results.map(|area| Grid::new(self, area))
+    }
+
+    /// Whether the screen is too small to show anything.
+    #[must_use]
+    pub fn is_too_small(&self) -> bool {
+        self.size.0 < areas::SMALLEST.0 || self.size.1 < areas::SMALLEST.1
+    }
+
+    /// The contexts whose bindings hold, innermost first.
+    #[must_use]
+    pub fn contexts(&self) -> [Context; 2] {
+        let inner = match (&self.overlay, self.focus) {
+            (Some(Overlay::Help(_)), _) => Context::Help,
+            (_, Pane::Datasets) => Context::Datasets,
+            (_, Pane::Results) => Context::Results,
+            (_, Pane::Detail) => Context::Detail,
+            (_, Pane::Jobs) => Context::Jobs,
+        };
+        [inner, Context::Everywhere]
+    }
+
+    /// The dataset whose results are open.
+    #[must_use]
+    pub fn dataset(&self) -> Option<&Dataset> {
+        self.store.dataset(self.view()?.search.dataset)
+    }
+
+    /// The results that are open.
+    #[must_use]
+    pub fn view(&self) -> Option<&View> {
+        self.results.trail.last()
+    }
+
+    /// What is known of the page that is open.
+    #[must_use]
+    pub fn remote_page(&self) -> Option<&Remote<Page>> {
+        self.store.pages.get(&self.view()?.search)
+    }
+
+    /// The page that is open.
+    #[must_use]
+    pub fn page(&self) -> Option<&Page> {
+        self.remote_page()?.value()
+    }
+
+    /// The cluster under the cursor.
+    #[must_use]
+    pub fn cluster(&self) -> Option<&Cluster> {
+        self.page()?.clusters.get(self.view()?.cursor)
+    }
+
+    /// The preview that the detail shows.
+    #[must_use]
+    pub fn preview(&self) -> Option<&Preview> {
+        let previews = &self.cluster()?.previews;
+        previews.get(self.view()?.preview.min(previews.len().saturating_sub(1)))
+    }
+
+    /// The job under the cursor of the jobs pane.
+    #[must_use]
+    pub fn selected_job(&self) -> Option<&Job> {
+        self.store.jobs.values().rev().nth(self.jobs.cursor)
+    }
+
+    /// The job that `download` means: the selected one in the jobs pane, else the newest.
+    #[must_use]
+    pub fn job_to_download(&self) -> Option<&Job> {
+        let ready = |job: &&Job| matches!(job.stage, Stage::Completed(_));
+        match self.focus {
+            Pane::Jobs => self.selected_job().filter(ready),
+            _ => self.store.jobs.values().rev().find(ready),
+        }
+    }
+
+    /// The dataset under the cursor of the datasets pane.
+    #[must_use]
+    pub fn selected_dataset(&self) -> Option<&Dataset> {
+        let list = self.store.list();
+        self.datasets
+            .cursor
+            .and_then(|id| self.store.dataset(id))
+            .or_else(|| list.first())
+    }
+
+    /// Opens the results of a dataset, where they were left.
+    fn open_dataset(&mut self, id: DatasetId) {
+        self.results.open(id);
+        self.datasets.cursor = Some(id);
+    }
+}

@@ -3,7 +3,7 @@
 use crate::model::{Cluster, DatasetId, MediaId};
 
 /// What the members of a cluster are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum EntityType {
     /// Whole images.
     #[default]
@@ -76,7 +76,7 @@ impl Default for Granularity {
 }
 
 /// Where an anchor comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AnchorKind {
     /// A query image that was uploaded.
     Upload,
@@ -106,7 +106,7 @@ impl AnchorKind {
 }
 
 /// The image that others are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Anchor {
     /// The registered upload or the image of the dataset.
     pub media: MediaId,
@@ -115,7 +115,7 @@ pub struct Anchor {
 }
 
 /// What selects and orders the clusters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Query {
     /// No query: the clusters of the dataset, largest first as the service gives them.
     Browse,
@@ -124,7 +124,7 @@ pub enum Query {
 }
 
 /// One page of one question. Equal values have equal answers until the dataset changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Search {
     /// The dataset asked.
     pub dataset: DatasetId,

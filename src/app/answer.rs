@@ -1,0 +1,180 @@
+//! What each answer changes. Only answers whose ticket is current get here.
+
+use crate::{
+    app::{App, Effect, Level, job::Stage},
+    message::{Answer, JobId, Lane, Progress},
+    model::{Archive, Dataset, ExportTask, Failure, FailureKind, SafeText},
+};
+
+impl App {
+    /// Puts an answer where it belongs.
+    pub(in crate::app) fn answer(
+        &mut self,
+        lane: Lane,
+        result: Result<Answer, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        match (lane, result) {
+            (Lane::Datasets, Ok(Answer::Datasets(list, unreadable))) => {
+                self.datasets_came(list, unreadable)
+            }
+            (Lane::Datasets, Err(failure)) => self.store.datasets.fail(self.now, failure),
+            (Lane::Page(search), Ok(Answer::Page(page))) => {
+                self.store.pages.entry(search).succeed(self.now, page);
+                self.find_cursor();
+            }
+            (Lane::Page(search), Err(failure)) => {
+                self.store.pages.entry(search).fail(self.now, failure)
+            }
+            (Lane::Picture(media, canvas), Ok(Answer::Picture(picture))) => {
+                self.store.pictures.insert(media, canvas, Some(picture));
+            }
+            // A picture that cannot be shown is a fact about the picture: its tile says so.
+            (Lane::Picture(media, canvas), Err(_)) => {
+                self.store.pictures.insert(media, canvas, None)
+            }
+            (Lane::Anchor, Ok(Answer::Anchor(anchor))) => self.registered(anchor),
+            (Lane::Anchor, Err(failure)) => {
+                self.results.registering = None;
+                self.notices.fail(self.now, &failure);
+            }
+            (Lane::Original, Ok(Answer::Original(bytes))) => effects.push(Effect::FullSize(bytes)),
+            (Lane::Original, Err(failure)) => self.notices.fail(self.now, &failure),
+            (Lane::Start(id), Ok(Answer::Export(task))) => {
+                self.export_started(id, Ok(task), effects)
+            }
+            (Lane::Start(id), Err(failure)) => self.export_started(id, Err(failure), effects),
+            (Lane::Export(id), Ok(Answer::Export(task))) => {
+                self.export_polled(id, Ok(task), effects)
+            }
+            (Lane::Export(id), Err(failure)) => self.export_polled(id, Err(failure), effects),
+            (Lane::Download(id), Ok(Answer::Downloaded(archive))) => {
+                self.downloaded(id, Ok(archive))
+            }
+            (Lane::Download(id), Err(failure)) => self.downloaded(id, Err(failure)),
+            (lane, Ok(_)) => self.mismatched(lane),
+        }
+    }
+
+    /// How far a download has come.
+    pub(in crate::app) fn progress(&mut self, progress: Progress) {
+        let Lane::Download(id) = progress.ticket.lane else {
+            return;
+        };
+        if let Some(Stage::Downloading(_, done, total)) =
+            self.store.jobs.get_mut(&id).map(|job| &mut job.stage)
+        {
+            (*done, *total) = (progress.done, progress.total);
+        }
+    }
+
+    /// The list of datasets. A dataset whose status or size changed has new pages; the first list
+    /// opens its first dataset, so that nobody starts with an empty screen.
+    fn datasets_came(&mut self, list: Vec<Dataset>, unreadable: usize) {
+        if unreadable > 0 && unreadable != self.store.unreadable_datasets {
+            let text = format!("{unreadable} rows of the list of datasets could not be read");
+            self.notices.add(self.now, Level::Warning, text);
+        }
+        if self.store.datasets.failures() > 1 {
+            self.notices
+                .add(self.now, Level::Success, "the service answers again");
+            self.store.pictures.forget_failed();
+        }
+        self.store.unreadable_datasets = unreadable;
+        for dataset in &list {
+            let before = self.store.dataset(dataset.id);
+            let changed = before.is_some_and(|then| {
+                (&then.status, then.n_images) != (&dataset.status, dataset.n_images)
+            });
+            if changed {
+                self.store.pages.invalidate(dataset.id);
+            }
+        }
+        let first = list.first().map(|dataset| dataset.id);
+        self.store.datasets.succeed(self.now, list);
+        if let (None, Some(first)) = (self.view(), first) {
+            self.open_dataset(first);
+            self.focus = crate::app::Pane::Results;
+        }
+    }
+
+    fn export_started(
+        &mut self,
+        id: JobId,
+        answer: Result<ExportTask, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(job) = self.store.jobs.get_mut(&id) else {
+            return;
+        };
+        job.started(self.now, answer);
+        if let Stage::Uncertain(failure) | Stage::Failed(failure) = &job.stage {
+            let failure = failure.clone();
+            // Our picture of the dataset was wrong: look again (M14).
+            if failure.kind == FailureKind::Conflict {
+                self.store.datasets.invalidate();
+            }
+            self.notices.fail(self.now, &failure);
+        }
+        self.export_ended(id, effects);
+    }
+
+    fn export_polled(
+        &mut self,
+        id: JobId,
+        answer: Result<ExportTask, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(job) = self.store.jobs.get_mut(&id) else {
+            return;
+        };
+        job.polled(self.now, answer);
+        if let Stage::Failed(failure) = &job.stage {
+            let failure = failure.clone();
+            self.notices.fail(self.now, &failure);
+        }
+        self.export_ended(id, effects);
+    }
+
+    fn export_ended(&mut self, id: JobId, effects: &mut Vec<Effect>) {
+        let Some(job) = self.store.jobs.get(&id) else {
+            return;
+        };
+        if !matches!(job.stage, Stage::Completed(_)) {
+            return;
+        }
+        if job.fetch {
+            self.download(id, effects);
+        } else {
+            let text = format!("{} is ready: d downloads it", job.spec.file_name.as_str());
+            self.notices.add(self.now, Level::Success, text);
+        }
+    }
+
+    fn downloaded(&mut self, id: JobId, answer: Result<Archive, Failure>) {
+        let Some(job) = self.store.jobs.get_mut(&id) else {
+            return;
+        };
+        match (job.fetched(self.now, answer), &job.stage) {
+            (Err(failure), _) => self.notices.fail(self.now, &failure),
+            (Ok(()), Stage::Downloaded(archive)) => {
+                let path = SafeText::file(&archive.path.to_string_lossy());
+                let text = format!(
+                    "{path}: {} entries verified, {} of them pictures",
+                    archive.entries, archive.images
+                );
+                self.notices.add(self.now, Level::Success, text);
+            }
+            (Ok(()), _) => {}
+        }
+    }
+
+    /// An answer of the wrong kind is a mistake of this program; it is told, not hidden.
+    fn mismatched(&mut self, lane: Lane) {
+        let failure = Failure::new(
+            FailureKind::Unexpected,
+            format!("an answer of the wrong kind for {lane:?}"),
+        );
+        self.notices.fail(self.now, &failure);
+    }
+}

@@ -1,0 +1,329 @@
+//! Where everything is: pure arithmetic on the size of the screen, used by `update` (what is
+//! visible, how far a page goes, what was clicked) and by the drawing alike.
+//!
+//! ```text
+//! under 60 x 16      one pane, a list without pictures
+//! under 100 columns  one pane with tabs
+//! 100 and more       datasets and status | results | detail, and the jobs below
+//! ```
+
+use ratatui::layout::{Constraint, Layout, Rect};
+
+use crate::{
+    app::{App, Pane},
+    picture::{Canvas, Protocol},
+};
+
+/// The parts of the screen. A pane that is not on screen has no area.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Areas {
+    /// The program, the deployment, the dataset.
+    pub header: Rect,
+    /// The names of the panes, when only one is on screen.
+    pub tabs: Option<Rect>,
+    /// List of datasets, with its frame.
+    pub datasets: Option<Rect>,
+    /// Facts and rules of one dataset.
+    pub status: Option<Rect>,
+    /// Clusters, with the frame.
+    pub results: Option<Rect>,
+    /// One preview, with the frame.
+    pub detail: Option<Rect>,
+    /// Jobs, with the frame.
+    pub jobs: Option<Rect>,
+    /// What just happened.
+    pub notice: Rect,
+    /// What can be done now.
+    pub hints: Rect,
+}
+
+/// Smallest screen anything is drawn on (columns, rows).
+pub const SMALLEST: (u16, u16) = (30, 8);
+/// Smallest screen with pictures (columns, rows).
+pub const PICTURES: (u16, u16) = (60, 16);
+
+impl Areas {
+    /// The parts for this state of the program.
+    #[must_use]
+    pub fn new(app: &App) -> Self {
+        let screen = Rect::new(0, 0, app.size.0, app.size.1);
+        let [header, rest] =
+            Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(screen);
+        let [body, notice, hints] = Layout::vertical([
+            Constraint::Min(0),
+            Constraint::Length(1),
+            Constraint::Length(1),
+        ])
+        .areas(rest);
+        let areas = Self {
+            header,
+            notice,
+            hints,
+            ..Self::default()
+        };
+        if app.size.0 < 100 || app.size.1 < 24 {
+            let [tabs, body] =
+                Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
+            Self {
+                tabs: Some(tabs),
+                ..areas
+            }
+            .alone(app.focus, body)
+        } else if app.zoomed {
+            areas.alone(app.focus, body)
+        } else {
+            areas.side_by_side(app, body)
+        }
+    }
+
+    fn alone(self, pane: Pane, body: Rect) -> Self {
+        match pane {
+            Pane::Datasets => {
+                let [list, status] =
+                    Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(body);
+                Self {
+                    datasets: Some(list),
+                    status: Some(status),
+                    ..self
+                }
+            }
+            Pane::Results => Self {
+                results: Some(body),
+                ..self
+            },
+            Pane::Detail => Self {
+                detail: Some(body),
+                ..self
+            },
+            Pane::Jobs => Self {
+                jobs: Some(body),
+                ..self
+            },
+        }
+    }
+
+    fn side_by_side(self, app: &App, body: Rect) -> Self {
+        let jobs = u16::try_from(app.store.jobs.len())
+            .unwrap_or(u16::MAX)
+            .clamp(1, 8)
+            + 2;
+        let jobs = jobs.min(body.height / 4).max(3);
+        let [panes, jobs] =
+            Layout::vertical([Constraint::Min(0), Constraint::Length(jobs)]).areas(body);
+        let (left, right) = match body.width {
+            0..=139 => (28, 30),
+            140..=179 => (32, 46),
+            _ => (34, 64),
+        };
+        let [left, results, detail] = Layout::horizontal([
+            Constraint::Length(left),
+            Constraint::Min(0),
+            Constraint::Length(right),
+        ])
+        .areas(panes);
+        let [datasets, status] =
+            Layout::vertical([Constraint::Min(0), Constraint::Length(12)]).areas(left);
+        Self {
+            datasets: Some(datasets),
+            status: Some(status),
+            results: Some(results),
+            detail: Some(detail),
+            jobs: Some(jobs),
+            ..self
+        }
+    }
+
+    /// The pane at a cell.
+    #[must_use]
+    pub fn pane_at(&self, column: u16, row: u16) -> Option<Pane> {
+        let hit = |area: Option<Rect>| area.is_some_and(|area| area.contains((column, row).into()));
+        [
+            (self.datasets, Pane::Datasets),
+            (self.results, Pane::Results),
+            (self.detail, Pane::Detail),
+            (self.jobs, Pane::Jobs),
+        ]
+        .into_iter()
+        .find(|&(area, _)| hit(area))
+        .map(|(_, pane)| pane)
+    }
+}
+
+/// The inside of a framed pane.
+#[must_use]
+pub fn inside(area: Rect) -> Rect {
+    area.inner(ratatui::layout::Margin::new(1, 1))
+}
+
+/// How large the tiles are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum TileSize {
+    /// 12 columns.
+    Small,
+    /// 18 columns.
+    #[default]
+    Medium,
+    /// 28 columns.
+    Large,
+}
+
+impl TileSize {
+    /// Columns of the picture.
+    #[must_use]
+    pub fn columns(self) -> u16 {
+        match self {
+            Self::Small => 12,
+            Self::Medium => 18,
+            Self::Large => 28,
+        }
+    }
+
+    /// The next larger one.
+    #[must_use]
+    pub fn larger(self) -> Self {
+        match self {
+            Self::Small => Self::Medium,
+            Self::Medium | Self::Large => Self::Large,
+        }
+    }
+
+    /// The next smaller one.
+    #[must_use]
+    pub fn smaller(self) -> Self {
+        match self {
+            Self::Large => Self::Medium,
+            Self::Medium | Self::Small => Self::Small,
+        }
+    }
+}
+
+/// The tiles of the results: how many fit, and where each is. A tile is a picture with two
+/// lines below it, and a margin of one cell that carries the frame of the selection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    area: Rect,
+    /// Tiles side by side, at least 1.
+    pub columns: usize,
+    /// Rows of tiles that are wholly visible, at least 1.
+    pub rows: usize,
+    picture: (u16, u16),
+    pitch: (u16, u16),
+}
+
+impl Grid {
+    /// Lines below a picture.
+    const CAPTION: u16 = 2;
+
+    /// The grid inside the results pane; a list of single lines where pictures do not fit.
+    #[must_use]
+    pub fn new(app: &App, results: Rect) -> Self {
+        let inner = inside(results);
+        // The first line inside the frame tells what the scores mean.
+        let area = Rect {
+            y: inner.y + 1,
+            height: inner.height.saturating_sub(1),
+            ..inner
+        };
+        let columns = app.tile.columns();
+        let picture = (columns, rows_for(columns, app.cell));
+        let pitch = (columns + 2, picture.1 + Self::CAPTION + 1);
+        let too_small = app.size.0 < PICTURES.0 || app.size.1 < PICTURES.1;
+        let list = too_small || area.height <= pitch.1 || app.protocol == Protocol::None;
+        let (picture, pitch) = if list {
+            ((0, 0), (area.width.max(1), 1))
+        } else {
+            (picture, pitch)
+        };
+        // The last row needs its own line for the lower edge of a frame.
+        let frame = u16::from(!list);
+        Self {
+            area,
+            columns: usize::from((area.width / pitch.0).max(1)),
+            rows: usize::from((area.height.saturating_sub(frame) / pitch.1).max(1)),
+            picture,
+            pitch,
+        }
+    }
+
+    /// Whether it is a list without pictures.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.picture.0 == 0
+    }
+
+    /// The area of the tile at `place` (0 is the top left one), without its margin; `None` when
+    /// it is not on screen.
+    #[must_use]
+    pub fn tile(&self, place: usize) -> Option<Rect> {
+        if place >= self.columns * self.rows {
+            return None;
+        }
+        let (column, row) = (place % self.columns, place / self.columns);
+        if self.is_list() {
+            let y = self.area.y + u16::try_from(row).ok()?;
+            return (y < self.area.bottom()).then_some(Rect {
+                y,
+                height: 1,
+                ..self.area
+            });
+        }
+        // What is left over is shared, so that the grid sits in the middle.
+        let used = self.pitch.0 * u16::try_from(self.columns).ok()?;
+        let left = self.area.x + self.area.width.saturating_sub(used) / 2;
+        let tile = Rect {
+            x: left + self.pitch.0 * u16::try_from(column).ok()? + 1,
+            y: self.area.y + self.pitch.1 * u16::try_from(row).ok()? + 1,
+            width: self.picture.0,
+            height: self.picture.1 + Self::CAPTION,
+        };
+        (tile.bottom() < self.area.bottom()).then_some(tile)
+    }
+
+    /// The picture's part of a tile.
+    #[must_use]
+    pub fn picture(&self, tile: Rect) -> Rect {
+        Rect {
+            height: self.picture.1,
+            ..tile
+        }
+    }
+
+    /// The canvas of a tile's picture.
+    #[must_use]
+    pub fn canvas(&self, app: &App) -> Canvas {
+        Canvas {
+            columns: self.picture.0.max(1),
+            rows: self.picture.1.max(1),
+            cell: app.cell,
+            protocol: app.protocol,
+        }
+    }
+
+    /// The place of the tile at a cell.
+    #[must_use]
+    pub fn place_at(&self, column: u16, row: u16) -> Option<usize> {
+        (0..self.columns * self.rows).find(|&place| {
+            self.tile(place)
+                .is_some_and(|tile| tile.contains((column, row).into()))
+        })
+    }
+}
+
+/// Rows that make a 4:3 picture of this many columns, by the real shape of a cell.
+fn rows_for(columns: u16, cell: (u16, u16)) -> u16 {
+    let pixels = u32::from(columns) * u32::from(cell.0.max(1)) * 3 / 4;
+    u16::try_from(pixels.div_ceil(u32::from(cell.1.max(1))))
+        .unwrap_or(u16::MAX)
+        .max(2)
+}
+
+/// The picture's part of the detail pane: what the lines below leave over.
+#[must_use]
+pub fn detail_picture(detail: Rect) -> Rect {
+    let inner = inside(detail);
+    let lines = if inner.height > 24 { 10 } else { 6 };
+    Rect {
+        height: inner.height.saturating_sub(lines),
+        ..inner
+    }
+}

@@ -1,0 +1,27 @@
+//! What the core asks of the shell around it. Plain values: a test compares them.
+
+use std::sync::Arc;
+
+use crate::{
+    app::Moment,
+    message::{Lane, Request, Ticket},
+};
+
+/// One thing to be done outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Hand a request to the worker.
+    Send(Ticket, Request),
+    /// The answer of this lane is no longer wanted.
+    Cancel(Lane),
+    /// Send `Event::Wake` at this time; replaces an earlier wish.
+    WakeAt(Moment),
+    /// Take the screen over and show this picture as large as it goes.
+    FullSize(Arc<[u8]>),
+    /// Draw everything anew and send all pictures again.
+    Redraw,
+    /// Give the terminal back to the shell until it is resumed.
+    Suspend,
+    /// End the program.
+    Quit,
+}

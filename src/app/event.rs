@@ -1,0 +1,58 @@
+//! What can happen to the program: everything that differs between two runs comes in by here.
+
+use std::time::Duration;
+
+use crate::{
+    input::Chord,
+    message::{Progress, Response},
+    model::Failure,
+    picture::Protocol,
+};
+
+/// Time since the program started; monotonic, and set by hand in tests.
+pub type Moment = Duration;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A key was pressed.
+    Key(Chord),
+    /// The mouse did something at a cell.
+    Mouse(Mouse),
+    /// Text was pasted; raw.
+    Paste(String),
+    /// The terminal has this many columns and rows now.
+    Resize(u16, u16),
+    /// What the terminal draws, and the size of its cells in pixels.
+    Terminal(Protocol, (u16, u16)),
+    /// The worker answered.
+    Response(Response),
+    /// The worker got on with a long request.
+    Progress(Progress),
+    /// The time asked for by `Effect::WakeAt` has come.
+    Wake,
+    /// The full-size view was left, or could not be shown.
+    FullSizeEnded(Result<(), Failure>),
+}
+
+/// What the mouse did, and where (column, row).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mouse {
+    /// Column, 0-based; may lie outside the screen.
+    pub column: u16,
+    /// Row, 0-based; may lie outside the screen.
+    pub row: u16,
+    /// What it did there.
+    pub kind: MouseKind,
+}
+
+/// What the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseKind {
+    /// The left button went down.
+    Click,
+    /// The wheel turned away from the person.
+    WheelUp,
+    /// The wheel turned towards the person.
+    WheelDown,
+}

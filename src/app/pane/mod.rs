@@ -1,0 +1,106 @@
+//! The state of each pane: ids, places and half-typed text, nothing the store already has.
+
+use ratatui::layout::Rect;
+
+use crate::app::App;
+
+mod datasets;
+mod jobs;
+mod results;
+
+pub use datasets::Datasets;
+pub use jobs::Jobs;
+pub use results::{Results, View};
+
+/// The panes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pane {
+    /// List of datasets and the status of one.
+    Datasets,
+    /// Clusters as tiles.
+    Results,
+    /// One preview, large.
+    Detail,
+    /// Exports.
+    Jobs,
+}
+
+impl Pane {
+    /// All panes in the order of the Tab key.
+    pub const ALL: [Self; 4] = [Self::Datasets, Self::Results, Self::Detail, Self::Jobs];
+
+    /// The name on its frame.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Datasets => "Datasets",
+            Self::Results => "Results",
+            Self::Detail => "Detail",
+            Self::Jobs => "Jobs",
+        }
+    }
+
+    /// The pane `by` places further, around the ends.
+    #[must_use]
+    pub fn step(self, by: usize) -> Self {
+        let place = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
+        Self::ALL[(place + by) % Self::ALL.len()]
+    }
+}
+
+/// Moves a cursor over `count` rows and keeps it on them.
+#[must_use]
+pub fn moved(cursor: usize, by: isize, count: usize) -> usize {
+    cursor
+        .saturating_add_signed(by)
+        .min(count.saturating_sub(1))
+}
+
+/// The first visible row, so that `cursor` is among `height` visible ones and as little as
+/// possible moves.
+#[must_use]
+pub fn scrolled(top: usize, cursor: usize, height: usize) -> usize {
+    let height = height.max(1);
+    top.min(cursor).max((cursor + 1).saturating_sub(height))
+}
+
+/// The first visible row of the list of datasets.
+#[must_use]
+pub fn list_top(app: &App, area: Rect) -> usize {
+    let selected = app.selected_dataset().map(|dataset| dataset.id);
+    let place = app
+        .store
+        .list()
+        .iter()
+        .position(|dataset| Some(dataset.id) == selected);
+    scrolled(
+        0,
+        place.unwrap_or(0),
+        usize::from(area.height.saturating_sub(2)),
+    )
+}
+
+/// The first visible row of the jobs.
+#[must_use]
+pub fn jobs_top(app: &App, area: Rect) -> usize {
+    scrolled(
+        0,
+        app.jobs.cursor,
+        usize::from(area.height.saturating_sub(2)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_stay_on_their_rows_and_in_view() {
+        assert_eq!(moved(0, -1, 5), 0);
+        assert_eq!(moved(3, 9, 5), 4);
+        assert_eq!(moved(0, 1, 0), 0);
+        assert_eq!(scrolled(0, 7, 5), 3);
+        assert_eq!(scrolled(6, 2, 5), 2);
+        assert_eq!(scrolled(1, 3, 5), 1);
+    }
+}

@@ -1,0 +1,123 @@
+//! A value that lives at the service: the last good one, how old it is, and what went wrong since.
+
+use std::time::Duration;
+
+use crate::{app::Moment, model::Failure};
+
+/// The last good value stays until a better one comes; a failure never wipes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remote<T> {
+    value: Option<T>,
+    failure: Option<Failure>,
+    /// Failed attempts in a row.
+    failures: u32,
+    /// When the last good value came.
+    updated: Moment,
+    /// When the last attempt ended; `None` asks at once.
+    tried: Option<Moment>,
+}
+
+impl<T> Default for Remote<T> {
+    fn default() -> Self {
+        Self {
+            value: None,
+            failure: None,
+            failures: 0,
+            updated: Moment::ZERO,
+            tried: None,
+        }
+    }
+}
+
+impl<T> Remote<T> {
+    /// A good answer came.
+    pub fn succeed(&mut self, now: Moment, value: T) {
+        *self = Self {
+            value: Some(value),
+            failure: None,
+            failures: 0,
+            updated: now,
+            tried: Some(now),
+        };
+    }
+
+    /// An attempt failed; the value stays and is old from now on.
+    pub fn fail(&mut self, now: Moment, failure: Failure) {
+        self.failure = Some(failure);
+        self.failures += 1;
+        self.tried = Some(now);
+    }
+
+    /// Asks again at the next opportunity, whatever its age.
+    pub fn invalidate(&mut self) {
+        self.tried = None;
+    }
+
+    /// The last good value.
+    #[must_use]
+    pub fn value(&self) -> Option<&T> {
+        self.value.as_ref()
+    }
+
+    /// Why the last attempt failed, if it did.
+    #[must_use]
+    pub fn failure(&self) -> Option<&Failure> {
+        self.failure.as_ref()
+    }
+
+    /// Failed attempts in a row.
+    #[must_use]
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// When the last good value came.
+    #[must_use]
+    pub fn updated(&self) -> Moment {
+        self.updated
+    }
+
+    /// When to ask again: at once if it was never tried or is out of date, else `interval` after
+    /// the last attempt; without an interval not by itself.
+    #[must_use]
+    pub fn due(&self, interval: Option<Duration>) -> Option<Moment> {
+        match self.tried {
+            None => Some(Moment::ZERO),
+            Some(tried) => interval.map(|interval| tried + interval),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FailureKind;
+
+    #[test]
+    fn a_failure_keeps_the_last_good_value() {
+        let mut remote = Remote::default();
+        assert_eq!(remote.due(None), Some(Moment::ZERO));
+        remote.succeed(Moment::from_secs(1), "good");
+        remote.fail(
+            Moment::from_secs(2),
+            Failure::new(FailureKind::Server, "broken"),
+        );
+        assert_eq!(
+            (
+                remote.value(),
+                remote.failures(),
+                remote.updated().as_secs()
+            ),
+            (Some(&"good"), 1, 1)
+        );
+        assert_eq!(
+            remote.due(Some(Duration::from_secs(5))),
+            Some(Moment::from_secs(7))
+        );
+        remote.succeed(Moment::from_secs(9), "better");
+        assert_eq!((remote.failure(), remote.failures()), (None, 0));
+        assert_eq!(remote.due(None), None);
+        remote.invalidate();
+        assert_eq!(remote.due(None), Some(Moment::ZERO));
+    }
+}

@@ -1,0 +1,211 @@
+//! What the service told us, once, by id. Panes keep ids and places, never copies.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::{
+    app::{Job, Remote},
+    message::JobId,
+    model::{Dataset, DatasetId, MediaId, Page, Search},
+    picture::{Canvas, Thumbnail},
+};
+
+/// Everything known.
+#[derive(Debug, Default)]
+pub struct Store {
+    /// The datasets in the order of the service.
+    pub datasets: Remote<Vec<Dataset>>,
+    /// Rows of that list that could not be read.
+    pub unreadable_datasets: usize,
+    /// Pages of clusters.
+    pub pages: Pages,
+    /// Exports of this run, oldest first.
+    pub jobs: BTreeMap<JobId, Job>,
+    /// Pictures, ready to be drawn.
+    pub pictures: Pictures,
+}
+
+impl Store {
+    /// The datasets that are known.
+    #[must_use]
+    pub fn list(&self) -> &[Dataset] {
+        self.datasets.value().map_or(&[], Vec::as_slice)
+    }
+
+    /// One dataset.
+    #[must_use]
+    pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {
+        self.list().iter().find(|dataset| dataset.id == id)
+    }
+}
+
+/// The pages looked at lately, so that going back is instant.
+#[derive(Debug, Default)]
+pub struct Pages {
+    /// Oldest first.
+    recent: Vec<(Search, Remote<Page>)>,
+}
+
+impl Pages {
+    /// Pages kept; a page of 100 clusters takes about half a megabyte.
+    const KEPT: usize = 24;
+
+    /// What is known of one page.
+    #[must_use]
+    pub fn get(&self, search: &Search) -> Option<&Remote<Page>> {
+        self.recent
+            .iter()
+            .find(|(known, _)| known == search)
+            .map(|(_, page)| page)
+    }
+
+    /// The place of one page, made if it is new, and the youngest from now on.
+    pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
+        let known = self.recent.iter().position(|(known, _)| *known == search);
+        let entry = known.map_or((search, Remote::default()), |index| {
+            self.recent.remove(index)
+        });
+        if self.recent.len() >= Self::KEPT {
+            self.recent.remove(0);
+        }
+        self.recent.push(entry);
+        let last = self.recent.len() - 1;
+        &mut self.recent[last].1
+    }
+
+    /// The pages of a dataset are out of date: its media or clusters changed.
+    pub fn invalidate(&mut self, dataset: DatasetId) {
+        for (_, page) in self
+            .recent
+            .iter_mut()
+            .filter(|(search, _)| search.dataset == dataset)
+        {
+            page.invalidate();
+        }
+    }
+}
+
+/// A picture that could be made, or could not.
+pub type Picture = Option<Thumbnail>;
+
+/// The one bounded cache of the core: pictures by medium and canvas.
+#[derive(Debug, Default)]
+pub struct Pictures {
+    known: HashMap<(MediaId, Canvas), (Picture, u64)>,
+    bytes: usize,
+    clock: u64,
+}
+
+impl Pictures {
+    /// Bytes kept: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB.
+    const BUDGET: usize = 24 << 20;
+
+    /// What is known of a picture: `None` nothing, `Some(None)` that it cannot be shown.
+    #[must_use]
+    pub fn get(&self, media: MediaId, canvas: Canvas) -> Option<&Picture> {
+        self.known.get(&(media, canvas)).map(|(picture, _)| picture)
+    }
+
+    /// Keeps a picture, and drops those not seen for longest beyond the budget.
+    pub fn insert(&mut self, media: MediaId, canvas: Canvas, picture: Picture) {
+        self.clock += 1;
+        self.bytes += weight(&picture);
+        if let Some((old, _)) = self.known.insert((media, canvas), (picture, self.clock)) {
+            self.bytes -= weight(&old);
+        }
+        while self.bytes > Self::BUDGET && self.known.len() > 1 {
+            let oldest = self
+                .known
+                .iter()
+                .min_by_key(|(_, (_, seen))| *seen)
+                .map(|(key, _)| *key);
+            let Some((old, _)) = oldest.and_then(|key| self.known.remove(&key)) else {
+                break;
+            };
+            self.bytes -= weight(&old);
+        }
+    }
+
+    /// Marks a picture as seen now.
+    pub fn touch(&mut self, media: MediaId, canvas: Canvas) {
+        self.clock += 1;
+        if let Some((_, seen)) = self.known.get_mut(&(media, canvas)) {
+            *seen = self.clock;
+        }
+    }
+
+    /// Forgets the pictures that could not be shown, so that they are asked for again.
+    pub fn forget_failed(&mut self) {
+        self.known.retain(|_, (picture, _)| picture.is_some());
+    }
+}
+
+fn weight(picture: &Picture) -> usize {
+    use crate::picture::Encoded;
+    let pixels = match picture.as_ref().map(|picture| &picture.encoded) {
+        Some(Encoded::Pixels(pixels)) => pixels.len() * 3,
+        Some(Encoded::Kitty { payload, .. }) => payload.len(),
+        Some(Encoded::Sequence(sequence)) => sequence.len(),
+        None => 0,
+    };
+    pixels + size_of::<(MediaId, Canvas, Picture, u64)>()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        model::Granularity,
+        picture::{Encoded, Protocol},
+    };
+
+    const CANVAS: Canvas = Canvas {
+        columns: 9,
+        rows: 9,
+        cell: (8, 16),
+        protocol: Protocol::Kitty,
+    };
+
+    #[test]
+    fn i16_pictures_stay_within_their_budget_and_the_seen_ones_stay() {
+        let mut pictures = Pictures::default();
+        let payload: Arc<str> = "x".repeat(1 << 20).into();
+        for number in 0..100u128 {
+            let encoded = Encoded::Kitty {
+                payload: Arc::clone(&payload),
+                size: (9, 9),
+            };
+            let thumbnail = Thumbnail {
+                cells: (9, 9),
+                original: (9, 9),
+                encoded,
+            };
+            pictures.insert(MediaId(Uuid::from_u128(number)), CANVAS, Some(thumbnail));
+            pictures.touch(MediaId(Uuid::from_u128(0)), CANVAS);
+        }
+        assert!(pictures.bytes <= Pictures::BUDGET && pictures.known.len() > 20);
+        assert!(pictures.get(MediaId(Uuid::from_u128(0)), CANVAS).is_some());
+        assert!(pictures.get(MediaId(Uuid::from_u128(1)), CANVAS).is_none());
+    }
+
+    #[test]
+    fn pages_are_kept_by_age() {
+        let mut pages = Pages::default();
+        let dataset = DatasetId(Uuid::from_u128(1));
+        for page in 0..40 {
+            let search = Search {
+                page,
+                granularity: Granularity::DEFAULT,
+                ..Search::browse(dataset)
+            };
+            pages
+                .entry(search)
+                .succeed(std::time::Duration::ZERO, Page::default());
+        }
+        assert!(pages.get(&Search::browse(dataset)).is_none());
+        assert_eq!(pages.recent.len(), Pages::KEPT);
+    }
+}

@@ -1,0 +1,84 @@
+//! Tickets: the one place where stale answers are dropped.
+//!
+//! A lane has at most one open ticket. Opening it again, or cancelling it, makes the answer to
+//! the older one stale: `close` says so, and `update` looks no further. Abort in the worker is
+//! thrift; this check is correctness.
+
+use std::collections::BTreeMap;
+
+use crate::message::{Lane, Ticket};
+
+/// The open tickets.
+#[derive(Debug, Default)]
+pub struct Tickets {
+    last: u64,
+    open: BTreeMap<Lane, u64>,
+}
+
+impl Tickets {
+    /// Opens `lane`; an older ticket of it is stale from now on.
+    pub fn open(&mut self, lane: Lane) -> Ticket {
+        self.last += 1;
+        self.open.insert(lane, self.last);
+        Ticket {
+            lane,
+            number: self.last,
+        }
+    }
+
+    /// Closes the ticket of an answer. `false`: the answer is stale.
+    pub fn close(&mut self, ticket: Ticket) -> bool {
+        let current = self.is_current(ticket);
+        if current {
+            self.open.remove(&ticket.lane);
+        }
+        current
+    }
+
+    /// Forgets the open ticket of `lane`. `true` if there was one.
+    pub fn cancel(&mut self, lane: Lane) -> bool {
+        self.open.remove(&lane).is_some()
+    }
+
+    /// Whether an answer with this ticket would be used.
+    #[must_use]
+    pub fn is_current(&self, ticket: Ticket) -> bool {
+        self.open.get(&ticket.lane) == Some(&ticket.number)
+    }
+
+    /// Whether an answer of `lane` is awaited.
+    #[must_use]
+    pub fn is_open(&self, lane: Lane) -> bool {
+        self.open.contains_key(&lane)
+    }
+
+    /// The lanes that are awaited.
+    pub fn lanes(&self) -> impl Iterator<Item = Lane> {
+        self.open.keys().copied()
+    }
+
+    /// How many answers are awaited: the "n requests" on screen, and a test's sign of rest.
+    #[must_use]
+    pub fn outstanding(&self) -> usize {
+        self.open.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn n17_only_the_newest_answer_of_a_lane_counts() {
+        let mut tickets = Tickets::default();
+        let first = tickets.open(Lane::Datasets);
+        let second = tickets.open(Lane::Datasets);
+        assert!(!tickets.close(first));
+        assert_eq!(tickets.outstanding(), 1);
+        assert!(tickets.close(second));
+        assert!(!tickets.close(second), "an answer counts once");
+        let third = tickets.open(Lane::Anchor);
+        assert!(tickets.cancel(Lane::Anchor) && !tickets.close(third));
+        assert_eq!(tickets.outstanding(), 0);
+    }
+}

@@ -1,0 +1,123 @@
+//! Every action of the interface, once: its name in the key file, its sentence in the help, its
+//! word in the hint line and its place among the others.
+
+/// Where an action stands in the help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Group {
+    /// Moving and paging.
+    Moving,
+    /// Looking for things.
+    Searching,
+    /// Exporting and its jobs.
+    Exporting,
+    /// The program itself.
+    Program,
+}
+
+impl Group {
+    /// All groups in the order of the help.
+    pub const ALL: [Self; 4] = [
+        Self::Moving,
+        Self::Searching,
+        Self::Exporting,
+        Self::Program,
+    ];
+
+    /// The heading in the help.
+    #[must_use]
+    pub fn heading(self) -> &'static str {
+        match self {
+            Self::Moving => "Moving",
+            Self::Searching => "Looking and searching",
+            Self::Exporting => "Exports and jobs",
+            Self::Program => "Program",
+        }
+    }
+}
+
+macro_rules! actions {
+    ($($variant:ident, $name:literal, $hint:literal, $group:ident, $help:literal;)*) => {
+        /// What a person can mean by a key.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Action {
+            $(#[doc = $help] $variant,)*
+        }
+
+        impl Action {
+            /// All actions in the order of the help.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name in the key file.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The word in the hint line.
+            #[must_use]
+            pub fn hint(self) -> &'static str {
+                match self { $(Self::$variant => $hint,)* }
+            }
+
+            /// The sentence in the help.
+            #[must_use]
+            pub fn help(self) -> &'static str {
+                match self { $(Self::$variant => $help,)* }
+            }
+
+            /// Its place in the help.
+            #[must_use]
+            pub fn group(self) -> Group {
+                match self { $(Self::$variant => Group::$group,)* }
+            }
+        }
+    };
+}
+
+actions! {
+    Up, "up", "up", Moving, "One up";
+    Down, "down", "down", Moving, "One down";
+    Left, "left", "left", Moving, "One to the left; in the detail the previous preview";
+    Right, "right", "right", Moving, "One to the right; in the detail the next preview";
+    ScreenUp, "screen-up", "screen up", Moving, "One screen up";
+    ScreenDown, "screen-down", "screen down", Moving, "One screen down";
+    First, "first", "first", Moving, "To the first";
+    Last, "last", "last", Moving, "To the last";
+    NextPane, "next-pane", "next pane", Moving, "To the next pane";
+    PreviousPane, "previous-pane", "previous pane", Moving, "To the previous pane";
+    FocusDatasets, "focus-datasets", "datasets", Moving, "To the datasets";
+    FocusResults, "focus-results", "results", Moving, "To the results";
+    FocusDetail, "focus-detail", "detail", Moving, "To the detail";
+    FocusJobs, "focus-jobs", "jobs", Moving, "To the jobs";
+    Open, "open", "open", Searching, "Open: a dataset, a cluster's previews, a preview full size";
+    Back, "back", "back", Searching, "Back: close the dialog, to the results before";
+    FullSize, "full-size", "full size", Searching, "Show the picture full size";
+    NextPage, "next-page", "next page", Searching, "Next page of clusters";
+    PreviousPage, "previous-page", "previous page", Searching, "Previous page of clusters";
+    Similar, "similar", "similar", Searching, "Find what is similar to this picture";
+    SimilarToFile, "similar-to-file", "by file", Searching, "Find what is similar to a file of this machine";
+    Finer, "finer", "finer", Searching, "Finer clusters (granularity towards 0)";
+    Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity towards 4)";
+    Refresh, "refresh", "refresh", Searching, "Ask the service again now";
+    Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
+    Download, "download", "download", Exporting, "Download a finished export";
+    StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job; the service goes on with it";
+    Larger, "larger-tiles", "larger", Program, "Larger tiles";
+    Smaller, "smaller-tiles", "smaller", Program, "Smaller tiles";
+    Zoom, "zoom", "zoom", Program, "Give the focused pane the whole screen, and back";
+    Help, "help", "help", Program, "This help";
+    Redraw, "redraw", "redraw", Program, "Draw the screen anew and send the pictures again";
+    Suspend, "suspend", "suspend", Program, "Suspend to the shell; fg comes back";
+    Quit, "quit", "quit", Program, "Quit; exports go on at the service";
+}
+
+impl Action {
+    /// Finds an action by its name in the key file.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|action| action.name() == name)
+    }
+}

@@ -1,0 +1,251 @@
+//! One key press, as it is written in the key file and as a terminal reports it.
+//!
+//! Terminals differ in how they report shifted letters; a chord smooths that over: `G` is the
+//! letter G however it came, and Shift is kept only on keys that have no shifted character.
+
+use std::{fmt, str::FromStr};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// A key without its modifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Key {
+    /// A character, already shifted.
+    Char(char),
+    /// A function key, F1 to F12.
+    F(u8),
+    /// Enter.
+    Enter,
+    /// Escape.
+    Esc,
+    /// Tab; Shift-Tab is Tab with `shift`.
+    Tab,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// Arrow.
+    Up,
+    /// Arrow.
+    Down,
+    /// Arrow.
+    Left,
+    /// Arrow.
+    Right,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+}
+
+/// The keys that are written by name.
+const NAMES: [(&str, Key); 14] = [
+    ("enter", Key::Enter),
+    ("esc", Key::Esc),
+    ("tab", Key::Tab),
+    ("backspace", Key::Backspace),
+    ("delete", Key::Delete),
+    ("up", Key::Up),
+    ("down", Key::Down),
+    ("left", Key::Left),
+    ("right", Key::Right),
+    ("home", Key::Home),
+    ("end", Key::End),
+    ("pageup", Key::PageUp),
+    ("pagedown", Key::PageDown),
+    ("space", Key::Char(' ')),
+];
+
+/// A key with its modifiers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Chord {
+    /// The key.
+    pub key: Key,
+    /// Control held.
+    pub ctrl: bool,
+    /// Alt held.
+    pub alt: bool,
+    /// Shift held, on a key that has no shifted character.
+    pub shift: bool,
+}
+
+impl Chord {
+    /// A key without modifiers.
+    #[must_use]
+    pub fn plain(key: Key) -> Self {
+        Self {
+            key,
+            ctrl: false,
+            alt: false,
+            shift: false,
+        }
+    }
+
+    /// The character this chord types into a text field, if any.
+    #[must_use]
+    pub fn typed(self) -> Option<char> {
+        match self.key {
+            Key::Char(c) if !self.ctrl && !self.alt => Some(c),
+            _ => None,
+        }
+    }
+
+    /// Reads a terminal's report. Releases and keys without meaning here are `None`.
+    #[must_use]
+    pub fn from_terminal(event: KeyEvent) -> Option<Self> {
+        if event.kind == KeyEventKind::Release {
+            return None;
+        }
+        let mut shift = event.modifiers.contains(KeyModifiers::SHIFT);
+        let key = match event.code {
+            KeyCode::Char(c) => {
+                let c = if shift && c.is_lowercase() {
+                    c.to_uppercase().next()?
+                } else {
+                    c
+                };
+                shift = false;
+                Key::Char(c)
+            }
+            KeyCode::BackTab => {
+                shift = true;
+                Key::Tab
+            }
+            KeyCode::F(number @ 1..=12) => Key::F(number),
+            KeyCode::Enter => Key::Enter,
+            KeyCode::Esc => Key::Esc,
+            KeyCode::Tab => Key::Tab,
+            KeyCode::Backspace => Key::Backspace,
+            KeyCode::Delete => Key::Delete,
+            KeyCode::Up => Key::Up,
+            KeyCode::Down => Key::Down,
+            KeyCode::Left => Key::Left,
+            KeyCode::Right => Key::Right,
+            KeyCode::Home => Key::Home,
+            KeyCode::End => Key::End,
+            KeyCode::PageUp => Key::PageUp,
+            KeyCode::PageDown => Key::PageDown,
+            _ => return None,
+        };
+        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        let alt = event.modifiers.contains(KeyModifiers::ALT);
+        Some(Self {
+            key,
+            ctrl,
+            alt,
+            shift,
+        })
+    }
+}
+
+impl FromStr for Chord {
+    type Err = String;
+
+    /// Reads `q`, `?`, `ctrl-p`, `shift-tab`, `f1`, `space`.
+    fn from_str(written: &str) -> Result<Self, String> {
+        let mut chord = Self::plain(Key::Esc);
+        let mut rest = written;
+        loop {
+            let Some((modifier, tail)) = rest.split_once('-') else {
+                break;
+            };
+            match modifier {
+                "ctrl" => chord.ctrl = true,
+                "alt" => chord.alt = true,
+                "shift" => chord.shift = true,
+                _ => break,
+            }
+            rest = tail;
+        }
+        chord.key = key(rest).ok_or_else(|| {
+            format!("`{written}` is no key: write one character, f1 to f12, or one of enter, esc, tab, space, up, ...")
+        })?;
+        Ok(chord)
+    }
+}
+
+fn key(written: &str) -> Option<Key> {
+    let mut chars = written.chars();
+    if let (Some(c), None) = (chars.next(), chars.next()) {
+        return Some(Key::Char(c));
+    }
+    if let Some(&(_, key)) = NAMES.iter().find(|(name, _)| *name == written) {
+        return Some(key);
+    }
+    let number: u8 = written.strip_prefix('f')?.parse().ok()?;
+    (1..=12).contains(&number).then_some(Key::F(number))
+}
+
+impl fmt::Display for Chord {
+    /// Prints what a person reads on a key: `Ctrl-P`, `Enter`, `?`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (held, name) in [
+            (self.ctrl, "Ctrl-"),
+            (self.alt, "Alt-"),
+            (self.shift, "Shift-"),
+        ] {
+            if held {
+                f.write_str(name)?;
+            }
+        }
+        match self.key {
+            Key::Char(' ') => f.write_str("Space"),
+            Key::Char(c) if self.ctrl => write!(f, "{}", c.to_uppercase()),
+            Key::Char(c) => write!(f, "{c}"),
+            Key::F(number) => write!(f, "F{number}"),
+            Key::Enter => f.write_str("Enter"),
+            Key::Esc => f.write_str("Esc"),
+            Key::Tab => f.write_str("Tab"),
+            Key::Backspace => f.write_str("Backspace"),
+            Key::Delete => f.write_str("Del"),
+            Key::Up => f.write_str("↑"),
+            Key::Down => f.write_str("↓"),
+            Key::Left => f.write_str("←"),
+            Key::Right => f.write_str("→"),
+            Key::Home => f.write_str("Home"),
+            Key::End => f.write_str("End"),
+            Key::PageUp => f.write_str("PgUp"),
+            Key::PageDown => f.write_str("PgDn"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chords_are_read_and_printed() {
+        for (written, printed) in [
+            ("q", "q"),
+            ("G", "G"),
+            ("ctrl-p", "Ctrl-P"),
+            ("shift-tab", "Shift-Tab"),
+            ("-", "-"),
+            ("ctrl--", "Ctrl--"),
+            ("f1", "F1"),
+            ("space", "Space"),
+            ("pagedown", "PgDn"),
+        ] {
+            assert_eq!(written.parse::<Chord>().unwrap().to_string(), printed);
+        }
+        assert!("f13".parse::<Chord>().is_err());
+        assert!("hyper-x".parse::<Chord>().is_err());
+    }
+
+    #[test]
+    fn shifted_letters_are_one_key_however_reported() {
+        let upper = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::NONE);
+        let shifted = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::SHIFT);
+        assert_eq!(Chord::from_terminal(upper), Chord::from_terminal(shifted));
+        let back = KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT);
+        assert_eq!(
+            Chord::from_terminal(back),
+            Some("shift-tab".parse().unwrap())
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! Which chords mean which action where. Read from `assets/keymap.toml`, which is the
+//! documentation at the same time.
+
+use std::collections::BTreeMap;
+
+use crate::input::{Action, Chord};
+
+/// Where a binding holds. The innermost context wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Context {
+    /// Anywhere outside a text field.
+    Everywhere,
+    /// The datasets pane.
+    Datasets,
+    /// The results pane.
+    Results,
+    /// The detail pane.
+    Detail,
+    /// The jobs pane.
+    Jobs,
+    /// The help.
+    Help,
+}
+
+impl Context {
+    const NAMES: [(&str, Self); 6] = [
+        ("everywhere", Self::Everywhere),
+        ("datasets", Self::Datasets),
+        ("results", Self::Results),
+        ("detail", Self::Detail),
+        ("jobs", Self::Jobs),
+        ("help", Self::Help),
+    ];
+}
+
+/// What a sequence of chords means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Resolved {
+    /// This action.
+    Action(Action),
+    /// The beginning of a longer sequence.
+    Pending,
+    /// Nothing.
+    Nothing,
+}
+
+/// All bindings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keymap {
+    bindings: BTreeMap<Context, Vec<(Vec<Chord>, Action)>>,
+}
+
+impl Keymap {
+    /// The bindings that come with the program.
+    ///
+    /// # Errors
+    /// As [`Keymap::parse`]; a test holds that it never happens.
+    pub fn shipped() -> Result<Self, String> {
+        Self::parse(include_str!("../../assets/keymap.toml"))
+    }
+
+    /// Reads a key file: a table per context, a line per action with its key sequences.
+    ///
+    /// # Errors
+    /// A sentence that names the context, action or key that is not known, or bound twice.
+    pub fn parse(source: &str) -> Result<Self, String> {
+        let tables: BTreeMap<String, BTreeMap<String, Vec<String>>> =
+            toml::from_str(source).map_err(|error| error.to_string())?;
+        let mut bindings: BTreeMap<Context, Vec<(Vec<Chord>, Action)>> = BTreeMap::new();
+        for (name, actions) in tables {
+            let known = Context::NAMES.iter().find(|(known, _)| *known == name);
+            let &(_, context) = known.ok_or_else(|| format!("`[{name}]` is no context"))?;
+            let bound = bindings.entry(context).or_default();
+            for (action_name, sequences) in actions {
+                let action = Action::by_name(&action_name)
+                    .ok_or_else(|| format!("`{action_name}` in [{name}] is no action"))?;
+                for sequence in sequences {
+                    let chords: Result<Vec<Chord>, String> =
+                        sequence.split(' ').map(str::parse).collect();
+                    let chords =
+                        chords.map_err(|error| format!("[{name}] {action_name}: {error}"))?;
+                    if bound.iter().any(|(taken, _)| *taken == chords) {
+                        return Err(format!("[{name}] binds `{sequence}` twice"));
+                    }
+                    bound.push((chords, action));
+                }
+            }
+        }
+        Ok(Self { bindings })
+    }
+
+    /// What `keys` mean, asked of the innermost context first.
+    #[must_use]
+    pub fn resolve(&self, contexts: &[Context], keys: &[Chord]) -> Resolved {
+        let mut pending = false;
+        for bound in contexts
+            .iter()
+            .filter_map(|context| self.bindings.get(context))
+        {
+            if let Some((_, action)) = bound.iter().find(|(chords, _)| chords == keys) {
+                return Resolved::Action(*action);
+            }
+            pending |= bound.iter().any(|(chords, _)| chords.starts_with(keys));
+        }
+        if pending {
+            Resolved::Pending
+        } else {
+            Resolved::Nothing
+        }
+    }
+
+    /// The keys of an action in these contexts, as printed: `j`, `↓`.
+    #[must_use]
+    pub fn keys_of(&self, contexts: &[Context], action: Action) -> Vec<String> {
+        contexts
+            .iter()
+            .filter_map(|context| self.bindings.get(context))
+            .flatten()
+            .filter(|(_, bound)| *bound == action)
+            .map(|(chords, _)| {
+                chords
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
+            .collect()
+    }
+
+    /// Every context with its bindings, for the table in the documentation.
+    pub fn contexts(&self) -> impl Iterator<Item = Context> {
+        self.bindings.keys().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(written: &str) -> Vec<Chord> {
+        written
+            .split(' ')
+            .map(|chord| chord.parse().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn the_shipped_keymap_binds_every_action() {
+        let keymap = Keymap::shipped().unwrap();
+        let contexts: Vec<Context> = keymap.contexts().collect();
+        for &action in Action::ALL {
+            assert!(
+                !keymap.keys_of(&contexts, action).is_empty(),
+                "{action:?} has no key"
+            );
+        }
+    }
+
+    #[test]
+    fn inner_contexts_win_and_sequences_wait() {
+        let keymap =
+            Keymap::parse("[everywhere]\nfirst = ['g g']\nquit = ['q']\n[jobs]\nback = ['q']")
+                .unwrap();
+        let jobs = [Context::Jobs, Context::Everywhere];
+        assert_eq!(keymap.resolve(&jobs, &keys("g")), Resolved::Pending);
+        assert_eq!(
+            keymap.resolve(&jobs, &keys("g g")),
+            Resolved::Action(Action::First)
+        );
+        assert_eq!(
+            keymap.resolve(&jobs, &keys("q")),
+            Resolved::Action(Action::Back)
+        );
+        assert_eq!(keymap.resolve(&jobs, &keys("x")), Resolved::Nothing);
+    }
+
+    #[test]
+    fn x09_mistakes_are_named() {
+        for (source, word) in [
+            ("[nowhere]\nquit = ['q']", "nowhere"),
+            ("[everywhere]\nfly = ['q']", "fly"),
+            ("[everywhere]\nquit = ['hyper-q']", "hyper-q"),
+            ("[everywhere]\nquit = ['q']\nback = ['q']", "twice"),
+        ] {
+            assert!(
+                Keymap::parse(source).unwrap_err().contains(word),
+                "{source}"
+            );
+        }
+    }
+}
