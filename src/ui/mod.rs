@@ -1,1 +1,77 @@
-//! View only: reads the app, writes a frame.
+//! View only: reads `&App`, writes cells. One file per pane, with the same name as its state.
+//!
+//! Nothing here remembers anything; the [`Layer`] does only because terminals keep pictures, and
+//! somebody has to know which.
+
+mod bar;
+pub mod layer;
+mod overlay;
+mod pane;
+pub mod theme;
+mod widget;
+
+use ratatui::{buffer::Buffer, layout::Rect};
+
+pub use layer::Layer;
+pub use theme::Theme;
+
+use crate::{app::App, model::Preview, picture::Canvas};
+
+/// What every part of the view works with.
+struct Screen<'a> {
+    app: &'a App,
+    theme: &'a Theme,
+    buf: &'a mut Buffer,
+    layer: &'a mut Layer,
+}
+
+/// Draws the whole program into `buf`.
+pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
+    let overlay = overlay::area(app);
+    layer.begin_frame(overlay);
+    let mut screen = Screen {
+        app,
+        theme,
+        buf,
+        layer,
+    };
+    if app.is_too_small() {
+        widget::too_small(&mut screen);
+        return;
+    }
+    let areas = app.areas();
+    bar::header(&mut screen, areas.header);
+    if let Some(area) = areas.tabs {
+        bar::tabs(&mut screen, area);
+    }
+    for (area, draw) in [
+        (areas.datasets, pane::datasets as fn(&mut Screen, Rect)),
+        (areas.status, pane::status),
+        (areas.results, pane::results),
+        (areas.detail, pane::detail),
+        (areas.jobs, pane::jobs),
+    ] {
+        if let Some(area) = area {
+            draw(&mut screen, area);
+        }
+    }
+    bar::notice(&mut screen, areas.notice);
+    bar::hints(&mut screen, areas.hints);
+    if let Some(area) = overlay {
+        overlay::draw(&mut screen, area);
+    }
+}
+
+impl Screen<'_> {
+    /// Puts a preview's picture into `area`, or says in place why there is none.
+    fn picture(&mut self, area: Rect, preview: &Preview, canvas: Canvas) {
+        match self.app.store.pictures.get(preview.media, canvas) {
+            Some(Some(thumbnail)) => {
+                self.layer
+                    .place(self.buf, area, (preview.media, canvas), thumbnail)
+            }
+            Some(None) => widget::empty_picture(self, area, "no picture"),
+            None => widget::empty_picture(self, area, ""),
+        }
+    }
+}

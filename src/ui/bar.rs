@@ -1,0 +1,252 @@
+//! The lines around the panes: header and tabs above, the notice and the hints below.
+
+use ratatui::{layout::Rect, style::Style};
+
+use crate::{
+    app::{Level, Overlay, Pane, gate},
+    input::Action,
+    model::{Dataset, Status},
+    ui::{
+        Screen, Theme,
+        widget::{put, width},
+    },
+};
+
+/// The glyph and style of a status. The word always stands beside it.
+pub(super) fn status_mark(theme: &Theme, status: &Status) -> (&'static str, Style) {
+    match status {
+        Status::Ready => ("●", theme.success),
+        Status::PartialIndex => ("◧", theme.moving),
+        Status::ReadOnly => ("◑", theme.moving),
+        Status::Indexing => ("◔", theme.moving),
+        Status::Error => ("✖", theme.failure),
+        Status::Other(_) => ("?", theme.moving),
+    }
+}
+
+/// The status in words, with the percentage while it moves.
+pub(super) fn status_words(dataset: &Dataset) -> String {
+    match dataset.progress {
+        Some(percent) if dataset.status.is_moving() => {
+            format!("{} {percent}%", dataset.status.word())
+        }
+        _ => dataset.status.word().to_owned(),
+    }
+}
+
+/// The first line: where we are, how it stands, what is going on.
+pub(super) fn header(screen: &mut Screen, area: Rect) {
+    let (app, theme) = (screen.app, screen.theme);
+    let place = format!("  {}", app.setup.place);
+    let mut parts = vec![(" tessera", theme.accent), (place.as_str(), theme.dim)];
+    let (name, words);
+    if let Some(dataset) = app.dataset() {
+        let (glyph, style) = status_mark(theme, &dataset.status);
+        name = format!(" ▸ {}  ", dataset.name);
+        words = format!(" {}", status_words(dataset));
+        parts.extend([
+            (name.as_str(), theme.text),
+            (glyph, style),
+            (words.as_str(), style),
+        ]);
+    }
+    let right = activity(screen);
+    let room = area
+        .width
+        .saturating_sub(u16::try_from(width(&right)).unwrap_or(0) + 1);
+    put(
+        screen,
+        Rect {
+            width: room,
+            ..area
+        },
+        0,
+        &parts,
+    );
+    let style = screen.theme.dim;
+    put(
+        screen,
+        Rect {
+            x: area.x + room,
+            width: area.width - room,
+            ..area
+        },
+        0,
+        &[(&right, style)],
+    );
+}
+
+/// What is going on, for the right end of the header.
+fn activity(screen: &Screen) -> String {
+    let app = screen.app;
+    let mut words = Vec::new();
+    if app.store.datasets.failures() > 0 {
+        let age = app
+            .now
+            .saturating_sub(app.store.datasets.updated())
+            .as_secs();
+        words.push(match app.store.datasets.value() {
+            Some(_) => format!("no answer for {age} s, showing what was last seen"),
+            None => "no answer".to_owned(),
+        });
+    }
+    match app.tickets.outstanding() {
+        0 => {}
+        1 => words.push("1 request".to_owned()),
+        many => words.push(format!("{many} requests")),
+    }
+    let active = app
+        .store
+        .jobs
+        .values()
+        .filter(|job| job.is_active())
+        .count();
+    if active > 0 {
+        words.push(format!("jobs {active}▶"));
+    }
+    words.join("   ")
+}
+
+/// The names of the panes, where only one of them is on screen.
+pub(super) fn tabs(screen: &mut Screen, area: Rect) {
+    let mut x = area.x;
+    for (index, pane) in Pane::ALL.into_iter().enumerate() {
+        let label = format!(" {} {} ", index + 1, pane.name());
+        let style = if pane == screen.app.focus {
+            screen.theme.selected
+        } else {
+            screen.theme.dim
+        };
+        screen.buf.set_stringn(
+            x,
+            area.y,
+            &label,
+            usize::from(area.right().saturating_sub(x)),
+            style,
+        );
+        x += u16::try_from(label.len()).unwrap_or(0);
+    }
+}
+
+/// What just happened.
+pub(super) fn notice(screen: &mut Screen, area: Rect) {
+    let Some(notice) = screen.app.notices.current() else {
+        return;
+    };
+    let theme = screen.theme;
+    let (mark, style, end) = match notice.level {
+        Level::Success => (" ✔ ", theme.success, ""),
+        Level::Warning => (" ⚠ ", theme.moving, ""),
+        Level::Error => (" ✖ ", theme.failure, "  Esc dismisses"),
+    };
+    let count = screen.app.notices.count();
+    let more = if count > 1 {
+        format!("  (1 of {count})")
+    } else {
+        String::new()
+    };
+    let end = format!("{more}{end}");
+    let room = area
+        .width
+        .saturating_sub(u16::try_from(width(&end)).unwrap_or(0));
+    put(
+        screen,
+        Rect {
+            width: room,
+            ..area
+        },
+        0,
+        &[(mark, style), (notice.text.as_str(), style)],
+    );
+    let rest = Rect {
+        x: area.x + room,
+        width: area.width - room,
+        ..area
+    };
+    put(screen, rest, 0, &[(&end, screen.theme.dim)]);
+}
+
+/// The actions worth showing where the keys go now.
+fn worth_showing(screen: &Screen) -> &'static [Action] {
+    match screen.app.focus {
+        Pane::Datasets => &[
+            Action::Open,
+            Action::Export,
+            Action::Refresh,
+            Action::NextPane,
+            Action::Help,
+            Action::Quit,
+        ],
+        Pane::Results => &[
+            Action::Open,
+            Action::Similar,
+            Action::SimilarToFile,
+            Action::FullSize,
+            Action::Finer,
+            Action::Coarser,
+            Action::NextPage,
+            Action::Export,
+            Action::Back,
+            Action::Help,
+            Action::Quit,
+        ],
+        Pane::Detail => &[
+            Action::Left,
+            Action::Right,
+            Action::FullSize,
+            Action::Similar,
+            Action::Back,
+            Action::Help,
+            Action::Quit,
+        ],
+        Pane::Jobs => &[
+            Action::Download,
+            Action::StopWatching,
+            Action::Refresh,
+            Action::Back,
+            Action::Help,
+            Action::Quit,
+        ],
+    }
+}
+
+/// What can be done now; what cannot is dimmed, and its key says why.
+pub(super) fn hints(screen: &mut Screen, area: Rect) {
+    let (app, theme) = (screen.app, screen.theme);
+    let typed = match &app.overlay {
+        Some(Overlay::Export(_)) => {
+            Some("Tab next field   Space change   Enter start the export   Esc leave")
+        }
+        Some(Overlay::File(_)) => Some("Enter search   Esc leave"),
+        Some(Overlay::Help(_)) => Some("j k scroll   Esc leave"),
+        None => None,
+    };
+    if let Some(words) = typed {
+        put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
+        return;
+    }
+    let mut parts: Vec<(String, Style)> = Vec::new();
+    for &action in worth_showing(screen) {
+        let Some(key) = app
+            .setup
+            .keymap
+            .keys_of(&app.contexts(), action)
+            .into_iter()
+            .next()
+        else {
+            continue;
+        };
+        let possible = gate::refusal(app, action).is_none();
+        parts.push((
+            format!(" {key}"),
+            if possible { theme.key } else { theme.dim },
+        ));
+        let style = if possible { theme.text } else { theme.dim };
+        parts.push((format!(" {} ", action.hint()), style));
+    }
+    let parts: Vec<(&str, Style)> = parts
+        .iter()
+        .map(|(text, style)| (text.as_str(), *style))
+        .collect();
+    put(screen, area, 0, &parts);
+}

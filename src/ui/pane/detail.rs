@@ -1,0 +1,106 @@
+//! One preview, as large as the pane allows, with everything known about it.
+
+use ratatui::{layout::Rect, style::Style};
+
+use crate::{
+    app::{Pane, areas::detail_picture},
+    model::Preview,
+    ui::{
+        Screen,
+        widget::{clip, frame, message, put, score, width},
+    },
+};
+
+/// The pane.
+pub(in crate::ui) fn detail(screen: &mut Screen, area: Rect) {
+    let app = screen.app;
+    let (Some(cluster), Some(preview)) = (app.cluster(), app.preview()) else {
+        let inside = frame(screen, area, Pane::Detail, "");
+        return message(screen, inside, screen.theme.dim, &["No preview here."]);
+    };
+    let place = app
+        .view()
+        .map_or(0, |view| view.preview.min(cluster.previews.len() - 1));
+    let words = format!("{} of {} shown", place + 1, cluster.previews.len());
+    let inside = frame(screen, area, Pane::Detail, &words);
+    let picture = detail_picture(area);
+    screen.picture(picture, preview, app.canvas(picture.width, picture.height));
+    let below = Rect {
+        y: picture.bottom(),
+        height: inside.bottom() - picture.bottom(),
+        ..inside
+    };
+    let mut row = 0;
+    for (text, style) in lines(screen, preview, usize::from(below.width)) {
+        put(screen, below, row, &[(" ", style), (&text, style)]);
+        row += 1;
+    }
+}
+
+fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
+    let theme = screen.theme;
+    let mut lines = vec![(preview.file_name.to_string(), theme.accent)];
+    let mut facts = Vec::new();
+    if let Some((across, down)) = preview.dimensions {
+        facts.push(format!("{across}×{down}"));
+    }
+    if let Some(relevance) = &preview.relevance {
+        let word = relevance
+            .band()
+            .map_or_else(String::new, |band| format!(" {}", band.word()));
+        facts.push(format!("score {}{word}", score(relevance.score)));
+    }
+    if let Some(size) = screen.app.cluster().and_then(crate::model::Cluster::size) {
+        facts.push(format!("of {size} in the cluster"));
+    }
+    lines.push((facts.join(" · "), theme.text));
+    if let Some(caption) = &preview.caption {
+        lines.extend(
+            wrapped(caption.as_str(), cells.saturating_sub(2), 3).map(|line| (line, theme.text)),
+        );
+    }
+    if let Some(cluster) = screen
+        .app
+        .cluster()
+        .filter(|cluster| !cluster.labels.is_empty())
+    {
+        let labels: Vec<&str> = cluster.labels.iter().take(8).map(AsRef::as_ref).collect();
+        lines.push((labels.join(", "), theme.dim));
+    }
+    lines.push((format!("media {}", preview.media), theme.dim));
+    lines
+}
+
+/// Words over at most `most` lines of `cells` cells.
+fn wrapped(text: &str, cells: usize, most: usize) -> impl Iterator<Item = String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && width(&lines[last]) + 1 + width(word) > cells {
+            lines.push(word.to_owned());
+        } else {
+            if !lines[last].is_empty() {
+                lines[last].push(' ');
+            }
+            lines[last].push_str(word);
+        }
+    }
+    if lines.len() > most {
+        let rest = lines.split_off(most - 1).join(" ");
+        lines.push(clip(&rest, cells));
+    }
+    lines.into_iter().filter(|line| !line.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn captions_are_wrapped_and_cut() {
+        let lines: Vec<String> =
+            wrapped("a red delivery van parked under a light", 12, 3).collect();
+        assert_eq!(lines, ["a red", "delivery van", "parked unde…"]);
+        assert_eq!(wrapped("", 12, 3).count(), 0);
+    }
+}

@@ -1,0 +1,29 @@
+//! The drawing of each pane; its state is in the file of the same name in `app/pane`.
+
+mod datasets;
+mod detail;
+mod jobs;
+mod results;
+
+pub(super) use datasets::{datasets, status};
+pub(super) use detail::detail;
+pub(super) use jobs::jobs;
+pub(super) use results::results;
+
+use ratatui::{layout::Rect, style::Style};
+
+use crate::ui::Screen;
+
+/// Marks a row of a list as selected, over its whole width.
+fn select_row(screen: &mut Screen, area: Rect, row: u16, selected: bool) {
+    if selected && row < area.height {
+        let line = Rect {
+            y: area.y + row,
+            height: 1,
+            ..area
+        };
+        screen
+            .buf
+            .set_style(line, Style::from(screen.theme.selected));
+    }
+}

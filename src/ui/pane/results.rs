@@ -1,0 +1,266 @@
+//! The clusters as tiles: a picture, its count and score, and what it shows.
+
+use ratatui::{
+    layout::Rect,
+    text::Line,
+    widgets::{Block, BorderType, Widget},
+};
+
+use super::select_row;
+use crate::{
+    app::{Pane, View, areas::Grid},
+    model::{Cluster, Page, Query, Relevance},
+    ui::{
+        Screen,
+        widget::{clip, empty_picture, frame, grouped, message, put, score},
+    },
+};
+
+/// The pane: frame, one line on what is asked, tiles.
+pub(in crate::ui) fn results(screen: &mut Screen, area: Rect) {
+    let app = screen.app;
+    let words = app
+        .view()
+        .map_or_else(String::new, |view| heading(view, app.page()));
+    let inside = frame(screen, area, Pane::Results, &words);
+    let Some(view) = app.view() else {
+        let loading =
+            app.store.datasets.value().is_none() && app.store.datasets.failure().is_none();
+        let lines: &[&str] = if loading {
+            &["loading"]
+        } else {
+            &["Open a dataset with Enter."]
+        };
+        return message(screen, inside, screen.theme.dim, lines);
+    };
+    explain(screen, inside, view);
+    let body = Rect {
+        y: inside.y + 1,
+        height: inside.height.saturating_sub(1),
+        ..inside
+    };
+    let Some(remote) = app.remote_page() else {
+        return loading(screen, area);
+    };
+    match (remote.value(), remote.failure()) {
+        (Some(page), _) if page.clusters.is_empty() => empty(screen, body, view),
+        (Some(page), _) => tiles(screen, area, view, page),
+        (None, Some(failure)) => {
+            let sentence = failure.to_string();
+            message(
+                screen,
+                body,
+                screen.theme.failure,
+                &[&sentence, "r tries again"],
+            );
+        }
+        (None, None) => loading(screen, area),
+    }
+}
+
+fn heading(view: &View, page: Option<&Page>) -> String {
+    let count = match page {
+        None => String::new(),
+        Some(page) if page.may_continue() => {
+            format!("{} clusters, more follow · ", page.clusters.len())
+        }
+        Some(page) if view.search.page == 0 => format!("{} clusters · ", page.clusters.len()),
+        Some(page) => format!("{} clusters, last page · ", page.clusters.len()),
+    };
+    let level = view.search.granularity.level();
+    format!("{count}granularity {level} · page {}", view.search.page + 1)
+}
+
+/// The line that tells what was asked, and how to read the scores.
+fn explain(screen: &mut Screen, inside: Rect, view: &View) {
+    let (theme, app) = (screen.theme, screen.app);
+    let old = app
+        .remote_page()
+        .filter(|page| page.failure().is_some() && page.value().is_some());
+    if let Some(page) = old {
+        let age = app.now.saturating_sub(page.updated()).as_secs();
+        let reason = page.failure().map_or_else(String::new, ToString::to_string);
+        let words = format!(" seen {age} s ago; r tries again: {reason}");
+        return put(screen, inside, 0, &[(&words, theme.moving)]);
+    }
+    match (&view.search.query, &view.similar_to) {
+        (Query::Similar(_), Some(name)) => put(
+            screen,
+            inside,
+            0,
+            &[
+                (" similar to ", theme.dim),
+                (name.as_str(), theme.accent),
+                (
+                    "   lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
+                    theme.dim,
+                ),
+            ],
+        ),
+        _ if app.results.registering.is_some() => put(
+            screen,
+            inside,
+            0,
+            &[(" sending the query image", theme.moving)],
+        ),
+        _ => put(
+            screen,
+            inside,
+            0,
+            &[(" the whole dataset, in the order of the service", theme.dim)],
+        ),
+    }
+}
+
+fn loading(screen: &mut Screen, area: Rect) {
+    let grid = Grid::new(screen.app, area);
+    for tile in (0..grid.columns * grid.rows).map_while(|place| grid.tile(place)) {
+        if !grid.is_list() {
+            empty_picture(screen, grid.picture(tile), "");
+        }
+    }
+}
+
+fn empty(screen: &mut Screen, body: Rect, view: &View) {
+    let theme = screen.theme;
+    let lines: &[&str] = match (view.search.page, &view.search.query, screen.app.dataset()) {
+        (1.., ..) => &[
+            "This page is empty: the one before was the last.",
+            "p goes back",
+        ],
+        (0, _, Some(dataset)) if dataset.status.is_moving() => &[
+            "No clusters yet: the dataset is being indexed.",
+            "They appear here by themselves.",
+        ],
+        (0, Query::Similar(_), _) => &[
+            "Nothing is similar.",
+            "> groups more coarsely, Esc goes back",
+        ],
+        (0, Query::Browse, _) => &["The dataset has no clusters.", "r asks again"],
+    };
+    message(screen, body, theme.text, lines);
+}
+
+fn tiles(screen: &mut Screen, area: Rect, view: &View, page: &Page) {
+    let grid = Grid::new(screen.app, area);
+    let first = view.top * grid.columns;
+    for (place, cluster) in page.clusters.iter().skip(first).enumerate() {
+        let Some(tile) = grid.tile(place) else { break };
+        let selected = first + place == view.cursor;
+        if grid.is_list() {
+            row(screen, tile, cluster, selected);
+        } else {
+            self::tile(screen, &grid, tile, cluster, selected);
+        }
+    }
+}
+
+fn tile(screen: &mut Screen, grid: &Grid, tile: Rect, cluster: &Cluster, selected: bool) {
+    let theme = screen.theme;
+    let place = grid.picture(tile);
+    match cluster.previews.first() {
+        Some(preview) => screen.picture(place, preview, grid.canvas(screen.app)),
+        None => empty_picture(screen, place, "no preview"),
+    }
+    let below = Rect {
+        y: place.bottom(),
+        height: tile.height - place.height,
+        ..tile
+    };
+    let count = count(cluster);
+    let first = match &cluster.relevance {
+        None => vec![(count, theme.text)],
+        Some(relevance) => {
+            let (number, rest) = ranked(relevance);
+            let end = format!("{rest} · {count}");
+            vec![(number, theme.accent), (end, theme.dim)]
+        }
+    };
+    let first: Vec<_> = first
+        .iter()
+        .map(|(text, style)| (text.as_str(), *style))
+        .collect();
+    put(screen, below, 0, &first);
+    put(screen, below, 1, &[(&subject(cluster), theme.dim)]);
+    if selected {
+        let margin = Rect {
+            x: tile.x - 1,
+            y: tile.y - 1,
+            width: tile.width + 2,
+            height: tile.height + 2,
+        };
+        let block = Block::bordered()
+            .border_type(BorderType::Thick)
+            .border_style(theme.frame_focus);
+        block.title(Line::default()).render(margin, screen.buf);
+    }
+}
+
+/// A line instead of a tile, where there is no room for pictures.
+fn row(screen: &mut Screen, area: Rect, cluster: &Cluster, selected: bool) {
+    let theme = screen.theme;
+    let scored = cluster
+        .relevance
+        .as_ref()
+        .map_or_else(String::new, |relevance| {
+            let (number, rest) = ranked(relevance);
+            format!("{number}{rest} · ")
+        });
+    let count = count(cluster);
+    let subject = subject(cluster);
+    put(
+        screen,
+        area,
+        0,
+        &[
+            (" ", theme.text),
+            (&scored, theme.accent),
+            (&count, theme.text),
+            ("  ", theme.dim),
+            (&subject, theme.dim),
+        ],
+    );
+    select_row(screen, area, 0, selected);
+}
+
+/// How many members a cluster has.
+fn count(cluster: &Cluster) -> String {
+    match cluster.size() {
+        None => "–".to_owned(),
+        Some(1) => "1 image".to_owned(),
+        Some(many) => format!("{} images", grouped(many)),
+    }
+}
+
+/// A score as number, and the rest: marks and word of its band.
+fn ranked(relevance: &Relevance) -> (String, String) {
+    let rest = relevance.band().map_or_else(String::new, |band| {
+        let marks = "▮".repeat(band.marks()) + &"▯".repeat(4 - band.marks());
+        format!(" {marks} {}", band.word())
+    });
+    (score(relevance.score), rest)
+}
+
+/// What the cluster shows, in the words there are: a caption, labels, or a file name.
+fn subject(cluster: &Cluster) -> String {
+    let first = cluster.previews.first();
+    let caption = cluster
+        .captions
+        .first()
+        .or_else(|| first.and_then(|preview| preview.caption.as_ref()));
+    let labels = || {
+        cluster
+            .labels
+            .iter()
+            .take(3)
+            .map(AsRef::as_ref)
+            .collect::<Vec<&str>>()
+            .join(", ")
+    };
+    match (caption, cluster.labels.is_empty(), first) {
+        (Some(caption), ..) => clip(caption.as_str(), 200),
+        (None, false, _) => labels(),
+        (None, true, Some(preview)) => preview.file_name.to_string(),
+        (None, true, None) => cluster.id.short(),
+    }
+}

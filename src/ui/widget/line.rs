@@ -1,0 +1,60 @@
+//! Words on one line: cut to the cells there are, by the width of what is drawn.
+
+use ratatui::{layout::Rect, style::Style, text::Line};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::ui::Screen;
+
+/// Cells that `text` takes.
+pub(in crate::ui) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` cut to `cells`, with an ellipsis when something is missing.
+pub(in crate::ui) fn clip(text: &str, cells: usize) -> String {
+    if text.width() <= cells {
+        return text.to_owned();
+    }
+    let mut clipped = String::new();
+    let mut used = 0;
+    for cluster in text.graphemes(true) {
+        used += cluster.width();
+        if used + 1 > cells {
+            break;
+        }
+        clipped.push_str(cluster);
+    }
+    if cells > 0 {
+        clipped.push('…');
+    }
+    clipped
+}
+
+/// Writes words at the start of a line of `area`; what does not fit is cut.
+pub(in crate::ui) fn put(screen: &mut Screen, area: Rect, row: u16, parts: &[(&str, Style)]) {
+    if row >= area.height {
+        return;
+    }
+    let mut left = usize::from(area.width);
+    let mut line = Line::default();
+    for (text, style) in parts {
+        let shown = clip(text, left);
+        left -= shown.width().min(left);
+        line.push_span(ratatui::text::Span::styled(shown, *style));
+    }
+    screen.buf.set_line(area.x, area.y + row, &line, area.width);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_cut_by_cells() {
+        assert_eq!(clip("abcdef", 6), "abcdef");
+        assert_eq!(clip("abcdef", 4), "abc…");
+        assert_eq!(clip("猫猫猫", 4), "猫…");
+        assert_eq!(clip("abc", 0), "");
+    }
+}

@@ -1,0 +1,126 @@
+//! Small parts that several panes draw: frames, gauges, lines of words, and what stands in the
+//! place of something that is not there.
+
+mod line;
+mod place;
+
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+    widgets::{Block, BorderType, Widget},
+};
+
+pub(super) use line::{clip, put, width};
+pub(super) use place::{empty_picture, message, too_small};
+
+use crate::{app::Pane, ui::Screen};
+
+/// Draws the frame of a pane with its number, name and a few words, and returns its inside.
+/// The pane that takes the keys has a thick frame: that shows without colour, too.
+pub(super) fn frame(screen: &mut Screen, area: Rect, pane: Pane, words: &str) -> Rect {
+    let focused = screen.app.focus == pane && screen.app.overlay.is_none();
+    let number = Pane::ALL.iter().position(|each| *each == pane).unwrap_or(0) + 1;
+    let theme = screen.theme;
+    let name = if focused { theme.accent } else { theme.text };
+    let title = Line::from(vec![
+        Span::styled(format!(" {number} "), theme.key),
+        Span::styled(pane.name(), name),
+        Span::styled(format!("  {words} "), theme.dim),
+    ]);
+    boxed(screen, area, title, focused)
+}
+
+/// Draws a frame with a title, and returns its inside.
+pub(super) fn boxed(screen: &mut Screen, area: Rect, title: Line, focused: bool) -> Rect {
+    let (kind, style) = if focused {
+        (BorderType::Thick, screen.theme.frame_focus)
+    } else {
+        (BorderType::Rounded, screen.theme.frame)
+    };
+    let block = Block::bordered()
+        .border_type(kind)
+        .border_style(style)
+        .title(title);
+    let inside = block.inner(area);
+    block.render(area, screen.buf);
+    inside
+}
+
+/// A gauge of `cells` cells for a part of 0.0-1.0, in eighths of a cell.
+pub(super) fn gauge(part: f64, cells: usize) -> String {
+    const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a part of a few cells"
+    )]
+    let eighths = (part.clamp(0.0, 1.0) * cells as f64 * 8.0).round() as usize;
+    let mut bar = "█".repeat(eighths / 8);
+    if eighths / 8 < cells {
+        bar.push(EIGHTHS[eighths % 8]);
+        bar.push_str(&"·".repeat(cells - eighths / 8 - 1));
+    }
+    bar
+}
+
+/// A number with thin groups of three: `48 210`.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A score as it is printed everywhere: `.12`.
+pub(super) fn score(score: f64) -> String {
+    let text = format!("{score:.2}");
+    text.strip_prefix('0')
+        .map_or_else(|| text.clone(), ToOwned::to_owned)
+}
+
+/// Minutes and seconds of a duration: `06:11`.
+pub(super) fn clock(time: std::time::Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 3600 {
+        0 => format!("{:02}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// A size in bytes for people: `11.4 MB`.
+pub(super) fn bytes(count: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
+    let count = count as f64;
+    match count {
+        0.0..1e3 => format!("{count} B"),
+        1e3..1e6 => format!("{:.0} kB", count / 1e3),
+        1e6..1e9 => format!("{:.1} MB", count / 1e6),
+        _ => format!("{:.2} GB", count / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(gauge(0.0, 4), " ···");
+        assert_eq!(gauge(0.5, 4), "██ ·");
+        assert_eq!(gauge(1.0, 4), "████");
+        assert_eq!(grouped(48_210), "48 210");
+        assert_eq!(grouped(7), "7");
+        assert_eq!(
+            (score(0.123), score(1.0)),
+            (".12".to_owned(), "1.00".to_owned())
+        );
+        assert_eq!(clock(std::time::Duration::from_secs(3_671)), "1:01:11");
+        assert_eq!(bytes(11_400_000), "11.4 MB");
+    }
+}
