@@ -17,10 +17,10 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
         }
         Action::Similar => no_preview(app).or_else(|| by_status(app, Operation::VisualSearch)),
         Action::FullSize => no_preview(app),
-        Action::NextPage => {
-            let more = app.page().is_some_and(|page| page.may_continue());
-            (!more).then(|| "this is the last page".to_owned())
-        }
+        Action::NextPage => match app.page() {
+            None => Some("this page is still loading".to_owned()),
+            Some(page) => (!page.may_continue()).then(|| "this is the last page".to_owned()),
+        },
         Action::PreviousPage => {
             let first = app.view().is_none_or(|view| view.search.page == 0);
             first.then(|| "this is the first page".to_owned())

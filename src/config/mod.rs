@@ -1,1 +1,177 @@
-//! Settings: the shipped defaults and what overrides them.
+//! Settings in layers: flags over environment over the user's file over `assets/config.toml`,
+//! which is the documentation at the same time.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// The file that comes with the program.
+const SHIPPED: &str = include_str!("../../assets/config.toml");
+
+/// All settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How it looks.
+    pub theme: ThemeChoice,
+    /// How pictures are drawn.
+    pub graphics: GraphicsChoice,
+    /// Whether the mouse is ours.
+    pub mouse: bool,
+    /// The folder that the export form offers.
+    pub download_dir: String,
+}
+
+/// The theme setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ThemeChoice {
+    /// By `NO_COLOR` and what the terminal says of its background.
+    Auto,
+    /// For dark terminals.
+    Dark,
+    /// For light terminals.
+    Light,
+    /// Without colour.
+    Plain,
+}
+
+/// The graphics setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum GraphicsChoice {
+    /// What the terminal says it can draw.
+    Auto,
+    /// Two pixels a cell.
+    Half,
+    /// Kitty graphics.
+    Kitty,
+    /// Sixel graphics.
+    Sixel,
+    /// iTerm2 inline pictures.
+    Iterm,
+    /// No pictures.
+    None,
+}
+
+/// What the outer layers say: flags and environment, already read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Overrides {
+    /// `--theme` or `TESSERA_THEME`.
+    pub theme: Option<ThemeChoice>,
+    /// `--graphics` or `TESSERA_GRAPHICS`.
+    pub graphics: Option<GraphicsChoice>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    ui: Ui,
+    #[serde(default)]
+    export: Export,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Ui {
+    theme: Option<ThemeChoice>,
+    graphics: Option<GraphicsChoice>,
+    mouse: Option<bool>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct Export {
+    download_dir: Option<String>,
+}
+
+impl Settings {
+    /// Reads the layers. `user` is the user's file; a missing one is no mistake.
+    ///
+    /// # Errors
+    /// A sentence with the file, the line and the name or value that is not known.
+    pub fn load(user: Option<&Path>, overrides: Overrides) -> Result<Self, String> {
+        let shipped = parse(SHIPPED, "assets/config.toml")?;
+        let user = match user.map(|path| (path, std::fs::read_to_string(path))) {
+            Some((path, Ok(source))) => parse(&source, &path.display().to_string())?,
+            Some((_, Err(error))) if error.kind() == std::io::ErrorKind::NotFound => parse("", "")?,
+            Some((path, Err(error))) => return Err(format!("{}: {error}", path.display())),
+            None => parse("", "")?,
+        };
+        let missing = |name: &str| format!("assets/config.toml lacks `{name}`");
+        Ok(Self {
+            theme: overrides
+                .theme
+                .or(user.ui.theme)
+                .or(shipped.ui.theme)
+                .ok_or_else(|| missing("theme"))?,
+            graphics: overrides
+                .graphics
+                .or(user.ui.graphics)
+                .or(shipped.ui.graphics)
+                .ok_or_else(|| missing("graphics"))?,
+            mouse: user
+                .ui
+                .mouse
+                .or(shipped.ui.mouse)
+                .ok_or_else(|| missing("mouse"))?,
+            download_dir: user
+                .export
+                .download_dir
+                .or(shipped.export.download_dir)
+                .ok_or_else(|| missing("download_dir"))?,
+        })
+    }
+}
+
+fn parse(source: &str, place: &str) -> Result<File, String> {
+    toml::from_str(source).map_err(|error| format!("{place}: {error}"))
+}
+
+/// Where the user's file is looked for.
+#[must_use]
+pub fn user_file() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "tessera")
+        .map(|dirs| dirs.config_dir().join("config.toml"))
+}
+
+/// Where the local deployment keeps its index.
+#[must_use]
+pub fn local_folder() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "tessera").map(|dirs| dirs.data_dir().join("local"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x09_layers_override_line_by_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        std::fs::write(&file, "[ui]\ntheme = 'light'\ngraphics = 'sixel'\n").unwrap();
+        let flags = Overrides {
+            graphics: Some(GraphicsChoice::Half),
+            ..Overrides::default()
+        };
+        let settings = Settings::load(Some(&file), flags).unwrap();
+        assert_eq!(settings.theme, ThemeChoice::Light);
+        assert_eq!(settings.graphics, GraphicsChoice::Half);
+        assert!(settings.mouse);
+        let absent =
+            Settings::load(Some(&folder.path().join("none")), Overrides::default()).unwrap();
+        assert_eq!(absent.theme, ThemeChoice::Auto);
+    }
+
+    #[test]
+    fn x09_unknown_names_are_errors_with_their_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        std::fs::write(&file, "[ui]\nmouse = true\ncolour = 'red'\n").unwrap();
+        let error = Settings::load(Some(&file), Overrides::default()).unwrap_err();
+        assert!(
+            error.contains("line 3") && error.contains("colour"),
+            "{error}"
+        );
+    }
+}

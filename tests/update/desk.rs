@@ -1,0 +1,192 @@
+//! A core on a desk: press keys, look at the requests that come out, hand answers back in.
+
+use std::{collections::VecDeque, time::Duration};
+
+use tessera::{
+    app::{App, Effect, Event, Setup},
+    input::{Chord, Key, Keymap},
+    message::{Answer, Lane, Request, Response, Ticket},
+    model::{
+        Cluster, ClusterId, Dataset, DatasetId, EntityType, Failure, FailureKind, Link, MediaId,
+        Page, Preview, SafeText, Status,
+    },
+    picture::Protocol,
+};
+use uuid::Uuid;
+
+/// The core with everything it asked for and has not been answered.
+pub struct Desk {
+    pub app: App,
+    pub now: Duration,
+    pub open: VecDeque<(Ticket, Request)>,
+    pub cancelled: Vec<Lane>,
+    pub other: Vec<Effect>,
+}
+
+impl Desk {
+    /// A core at its start, without pictures unless a test wants them.
+    pub fn new() -> Self {
+        Self::with_pictures(Protocol::None)
+    }
+
+    pub fn with_pictures(protocol: Protocol) -> Self {
+        let setup = Setup {
+            place: SafeText::name("local"),
+            keymap: Keymap::shipped().unwrap(),
+            downloads: SafeText::file("/downloads"),
+            home: Some("/home/me".into()),
+            size: (120, 40),
+            protocol,
+        };
+        let mut desk = Self {
+            app: App::new(setup),
+            now: Duration::ZERO,
+            open: VecDeque::new(),
+            cancelled: Vec::new(),
+            other: Vec::new(),
+        };
+        desk.happen(Event::Wake);
+        desk
+    }
+
+    /// A core with one READY dataset open and a page of clusters loaded.
+    pub fn with_clusters(count: usize) -> Self {
+        let mut desk = Self::new();
+        desk.answer(
+            Lane::Datasets,
+            Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
+        );
+        desk.answer_page(page(0, count));
+        desk
+    }
+
+    pub fn happen(&mut self, event: Event) {
+        for effect in self.app.update(self.now, event) {
+            match effect {
+                Effect::Send(ticket, request) => self.open.push_back((ticket, request)),
+                Effect::Cancel(lane) => {
+                    self.cancelled.push(lane);
+                    self.open.retain(|(ticket, _)| ticket.lane != lane);
+                }
+                other => self.other.push(other),
+            }
+        }
+    }
+
+    /// Presses keys as the key file writes them, separated by spaces.
+    pub fn press(&mut self, keys: &str) {
+        for key in keys.split(' ') {
+            self.happen(Event::Key(key.parse().unwrap()));
+        }
+    }
+
+    /// Types text into a field.
+    pub fn type_text(&mut self, text: &str) {
+        for c in text.chars() {
+            self.happen(Event::Key(Chord::plain(Key::Char(c))));
+        }
+    }
+
+    /// Lets time pass.
+    pub fn wait(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        self.happen(Event::Wake);
+    }
+
+    /// The open request of a lane, taken off the desk.
+    pub fn take(&mut self, wanted: impl Fn(Lane) -> bool) -> (Ticket, Request) {
+        let place = self.open.iter().position(|(ticket, _)| wanted(ticket.lane));
+        self.open
+            .remove(place.unwrap_or_else(|| panic!("not asked; open: {:?}", self.requests())))
+            .unwrap()
+    }
+
+    /// Everything that is asked and not answered.
+    pub fn requests(&self) -> Vec<&Request> {
+        self.open.iter().map(|(_, request)| request).collect()
+    }
+
+    pub fn respond(&mut self, ticket: Ticket, result: Result<Answer, Failure>) {
+        self.happen(Event::Response(Response { ticket, result }));
+    }
+
+    pub fn answer(&mut self, lane: Lane, answer: Answer) {
+        let (ticket, _) = self.take(|open| open == lane);
+        self.respond(ticket, Ok(answer));
+    }
+
+    pub fn fail(&mut self, lane: Lane, kind: FailureKind) {
+        let (ticket, _) = self.take(|open| open == lane);
+        self.respond(ticket, Err(Failure::new(kind, "it broke")));
+    }
+
+    /// Answers the open page request.
+    pub fn answer_page(&mut self, page: Page) {
+        let (ticket, _) = self.take(|lane| matches!(lane, Lane::Page(_)));
+        self.respond(ticket, Ok(Answer::Page(page)));
+    }
+
+    /// The notice on screen.
+    pub fn notice(&self) -> &str {
+        self.app
+            .notices
+            .current()
+            .map_or("", |notice| notice.text.as_str())
+    }
+}
+
+pub fn dataset(number: u128, status: Status) -> Dataset {
+    Dataset {
+        id: DatasetId(Uuid::from_u128(number)),
+        name: SafeText::name(&format!("set-{number}")),
+        status,
+        status_is_legacy: false,
+        progress: Some(100),
+        owner: Some(SafeText::name("me")),
+        created_at: Some(SafeText::name("2026-11-21T09:00:00.000000")),
+        n_images: Some(240),
+        n_videos: Some(0),
+        n_objects: Some(0),
+        error: None,
+    }
+}
+
+/// A page whose clusters are numbered from `first`.
+pub fn page(first: u128, count: usize) -> Page {
+    let clusters = (first..).take(count).map(cluster).collect();
+    Page {
+        clusters,
+        skipped: 0,
+    }
+}
+
+pub fn cluster(number: u128) -> Cluster {
+    Cluster {
+        id: ClusterId(Uuid::from_u128(1_000 + number)),
+        entity: EntityType::Images,
+        n_images: Some(3),
+        n_objects: Some(0),
+        n_videos: Some(0),
+        similarity_threshold: None,
+        relevance: None,
+        previews: (0..3).map(|member| preview(number * 10 + member)).collect(),
+        labels: vec![],
+        tags: vec![],
+        captions: vec![],
+    }
+}
+
+fn preview(number: u128) -> Preview {
+    let link = |kind: &str| Some(Link::new(format!("http://127.0.0.1/{kind}/{number}")));
+    Preview {
+        media: MediaId(Uuid::from_u128(100_000 + number)),
+        kind: SafeText::name("IMAGE"),
+        original: link("media"),
+        thumbnail: link("thumb"),
+        caption: None,
+        file_name: SafeText::file(&format!("{number}.jpg")),
+        region: None,
+        relevance: None,
+        dimensions: Some((640, 480)),
+    }
+}

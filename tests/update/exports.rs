@@ -1,0 +1,223 @@
+//! Exports: one request, followed to its end, through every way it can go wrong.
+
+use std::path::PathBuf;
+
+use tessera::{
+    app::{Event, Stage},
+    message::{Answer, JobId, Lane, Progress, Request},
+    model::{
+        Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, ExportTaskId,
+        FailureKind, Link, Status,
+    },
+};
+use uuid::Uuid;
+
+use crate::desk::{Desk, dataset, page};
+
+const JOB: JobId = JobId(0);
+const START: Lane = Lane::Start(JOB);
+
+fn task(word: &str) -> ExportTask {
+    let state = ExportState::parse(word);
+    let download = (state == ExportState::Completed).then(|| Link::new("http://127.0.0.1/a?sig=x"));
+    ExportTask {
+        id: ExportTaskId(Uuid::from_u128(9)),
+        state,
+        progress: Some(40),
+        download,
+        message: None,
+    }
+}
+
+fn started() -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("e enter");
+    desk
+}
+
+fn stage(desk: &Desk) -> &Stage {
+    &desk.app.store.jobs[&JOB].stage
+}
+
+#[test]
+fn m19_the_form_asks_once_for_exactly_what_it_shows() {
+    let desk = started();
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("set-1.zip"),
+        format: ExportFormat::Parquet,
+        include_images: true,
+    };
+    assert_eq!(
+        desk.requests(),
+        [&Request::StartExport(dataset(1, Status::Ready).id, spec)]
+    );
+}
+
+#[test]
+fn m20_m21_m23_an_export_is_followed_and_fetched() {
+    let mut desk = started();
+    desk.answer(START, Answer::Export(task("INIT")));
+    assert_eq!(desk.app.store.jobs[&JOB].word(), "INIT");
+    desk.wait(1);
+    desk.answer(Lane::Export(JOB), Answer::Export(task("IN_PROGRESS")));
+    desk.wait(1);
+    desk.answer(Lane::Export(JOB), Answer::Export(task("COMPLETED")));
+    let (ticket, request) = desk.take(|lane| lane == Lane::Download(JOB));
+    let target = PathBuf::from("/downloads/set-1.zip");
+    let id = dataset(1, Status::Ready).id;
+    assert_eq!(
+        request,
+        Request::Download {
+            dataset: id,
+            task: task("").id,
+            target: target.clone()
+        }
+    );
+    desk.happen(Event::Progress(Progress {
+        ticket,
+        done: 5,
+        total: Some(10),
+    }));
+    assert_eq!(desk.app.store.jobs[&JOB].part(), Some(0.5));
+    let archive = Archive {
+        path: target,
+        bytes: 10,
+        entries: 4,
+        images: 3,
+    };
+    desk.respond(ticket, Ok(Answer::Downloaded(archive.clone())));
+    assert_eq!(stage(&desk), &Stage::Downloaded(archive));
+    assert_eq!(
+        desk.notice(),
+        "/downloads/set-1.zip: 4 entries verified, 3 of them pictures"
+    );
+}
+
+#[test]
+fn m21_completed_without_a_link_is_not_over() {
+    let mut desk = started();
+    desk.answer(
+        START,
+        Answer::Export(ExportTask {
+            download: None,
+            ..task("COMPLETED")
+        }),
+    );
+    assert!(matches!(stage(&desk), Stage::Running(..)));
+    desk.wait(1);
+    assert!(matches!(
+        desk.requests().as_slice(),
+        [Request::ExportStatus(..)]
+    ));
+}
+
+#[test]
+fn m19_a_lost_answer_is_never_sent_again() {
+    let mut desk = started();
+    desk.fail(START, FailureKind::NoAnswer);
+    assert!(matches!(stage(&desk), Stage::Uncertain(_)));
+    for _ in 0..20 {
+        desk.wait(10);
+    }
+    assert!(
+        !desk
+            .requests()
+            .iter()
+            .any(|request| matches!(request, Request::StartExport(..)))
+    );
+}
+
+#[test]
+fn m26_a_conflict_is_told_and_the_dataset_looked_at_again() {
+    let mut desk = started();
+    desk.fail(START, FailureKind::Conflict);
+    assert!(matches!(stage(&desk), Stage::Failed(_)));
+    assert!(desk.requests().contains(&&Request::Datasets));
+}
+
+#[test]
+fn m21_failed_and_rejected_end_the_watch() {
+    for word in ["FAILED", "REJECTED", "CANCELLED"] {
+        let mut desk = started();
+        desk.answer(START, Answer::Export(task(word)));
+        assert!(matches!(stage(&desk), Stage::Failed(_)), "{word}");
+        desk.wait(14);
+        assert!(desk.requests().is_empty(), "{word}");
+    }
+}
+
+#[test]
+fn n21_a_lost_service_does_not_lose_the_job() {
+    let mut desk = started();
+    desk.answer(START, Answer::Export(task("INIT")));
+    for seconds in [1, 2, 4, 8] {
+        desk.wait(seconds);
+        if desk
+            .open
+            .iter()
+            .any(|(ticket, _)| ticket.lane == Lane::Export(JOB))
+        {
+            desk.fail(Lane::Export(JOB), FailureKind::Unreachable);
+        }
+        desk.open.clear();
+        assert!(matches!(stage(&desk), Stage::Running(_, seen) if seen.value().is_some()));
+    }
+}
+
+#[test]
+fn d06_a_failed_download_can_be_asked_for_again() {
+    let mut desk = started();
+    desk.answer(START, Answer::Export(task("COMPLETED")));
+    desk.fail(Lane::Download(JOB), FailureKind::Local);
+    assert!(matches!(stage(&desk), Stage::Completed(_)));
+    desk.press("esc d");
+    assert!(matches!(stage(&desk), Stage::Downloading(..)));
+}
+
+#[test]
+fn m14_export_is_refused_with_its_reason_outside_ready() {
+    let mut desk = Desk::new();
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Indexing)], 0),
+    );
+    desk.answer_page(page(0, 1));
+    desk.press("e");
+    assert!(desk.app.overlay.is_none());
+    assert_eq!(
+        desk.notice(),
+        "export busy indexing: wait until it is done (now INDEXING)"
+    );
+}
+
+#[test]
+fn stop_watching_is_no_cancel() {
+    let mut desk = started();
+    desk.answer(START, Answer::Export(task("INIT")));
+    desk.press("4 x");
+    assert_eq!(stage(&desk), &Stage::Unwatched);
+    desk.wait(10);
+    assert!(
+        !desk
+            .requests()
+            .iter()
+            .any(|request| matches!(request, Request::ExportStatus(..)))
+    );
+}
+
+#[test]
+fn two_exports_do_not_mix() {
+    let mut desk = started();
+    desk.press("e enter");
+    let other = ExportTask {
+        id: ExportTaskId(Uuid::from_u128(10)),
+        ..task("INIT")
+    };
+    desk.answer(Lane::Start(JobId(1)), Answer::Export(other));
+    desk.answer(START, Answer::Export(task("FAILED")));
+    assert!(matches!(stage(&desk), Stage::Failed(_)));
+    assert!(matches!(
+        desk.app.store.jobs[&JobId(1)].stage,
+        Stage::Running(..)
+    ));
+}

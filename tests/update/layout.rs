@@ -1,0 +1,82 @@
+//! Layout is arithmetic on the state: it must hold for every size, and clicks must find it.
+
+use proptest::prelude::*;
+use tessera::{
+    app::{Event, Mouse, MouseKind, Pane, areas::Grid},
+    picture::Protocol,
+};
+
+use crate::desk::Desk;
+
+#[test]
+fn panes_by_size() {
+    let mut desk = Desk::with_clusters(9);
+    let areas = desk.app.areas();
+    assert!(areas.tabs.is_none() && areas.datasets.is_some() && areas.detail.is_some());
+    desk.happen(Event::Resize(80, 24));
+    let areas = desk.app.areas();
+    assert!(areas.tabs.is_some() && areas.results.is_some() && areas.detail.is_none());
+    desk.press("z");
+    desk.happen(Event::Resize(120, 40));
+    assert!(desk.app.areas().datasets.is_none(), "zoomed");
+    desk.press("esc");
+    assert!(desk.app.areas().datasets.is_some());
+}
+
+#[test]
+fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
+    let mut desk = Desk::with_clusters(9);
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    let tile = desk.app.grid().unwrap().tile(1).unwrap();
+    let click = Event::Mouse(Mouse {
+        column: tile.x + 2,
+        row: tile.y + 1,
+        kind: MouseKind::Click,
+    });
+    desk.happen(click.clone());
+    assert_eq!(
+        (desk.app.view().unwrap().cursor, desk.app.focus),
+        (1, Pane::Results)
+    );
+    desk.happen(click);
+    assert_eq!(desk.app.focus, Pane::Detail);
+}
+
+#[test]
+fn the_wheel_moves_the_pane_under_it() {
+    let mut desk = Desk::with_clusters(60);
+    let area = desk.app.areas().results.unwrap();
+    desk.press("1");
+    let wheel = Mouse {
+        column: area.x + 3,
+        row: area.y + 3,
+        kind: MouseKind::WheelDown,
+    };
+    desk.happen(Event::Mouse(wheel));
+    assert_eq!(desk.app.focus, Pane::Results);
+    assert!(desk.app.view().unwrap().cursor > 0);
+}
+
+proptest! {
+    #[test]
+    fn t15_t20_any_size_and_any_click_is_survived(
+        columns in 0u16..600, rows in 0u16..300, x in any::<u16>(), y in any::<u16>(), keys in "[hjkl1234z+?<>]{0,9}",
+    ) {
+        let mut desk = Desk::with_clusters(40);
+        desk.happen(Event::Terminal(Protocol::HalfBlock, (0, 0)));
+        desk.happen(Event::Resize(columns, rows));
+        for key in keys.chars() {
+            desk.press(key.encode_utf8(&mut [0; 4]));
+        }
+        for kind in [MouseKind::Click, MouseKind::Click, MouseKind::WheelDown, MouseKind::WheelUp] {
+            desk.happen(Event::Mouse(Mouse { column: x, row: y, kind }));
+        }
+        let screen = ratatui::layout::Rect::new(0, 0, columns, rows);
+        if let Some(results) = desk.app.areas().results {
+            let grid = Grid::new(&desk.app, results);
+            for tile in (0..grid.columns * grid.rows).filter_map(|place| grid.tile(place)) {
+                prop_assert_eq!(tile.intersection(screen), tile);
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Level 2: the core as a value machine. State and event in, state and effects out; no terminal,
+//! no network, no clock. Answers arrive stale, failed, repeated and out of order on purpose.
+
+mod desk;
+mod exports;
+mod layout;
+mod reads;
+mod searching;

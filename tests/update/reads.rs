@@ -1,0 +1,240 @@
+//! Reads by demand: what is asked for, when it is asked again, and what happens to old answers.
+
+use tessera::{
+    app::Event,
+    message::{Answer, Lane, Request},
+    model::{FailureKind, Search, Status},
+    picture::Protocol,
+};
+
+use crate::desk::{Desk, dataset, page};
+
+#[test]
+fn the_start_asks_for_the_datasets_and_nothing_else() {
+    let desk = Desk::new();
+    assert_eq!(desk.requests(), [&Request::Datasets]);
+    assert_eq!(desk.app.tickets.outstanding(), 1);
+}
+
+#[test]
+fn m47_the_first_dataset_opens_with_its_first_page() {
+    let mut desk = Desk::new();
+    let first = dataset(1, Status::Ready);
+    let expected = Request::Explore(Search::browse(first.id));
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![first, dataset(2, Status::Ready)], 0),
+    );
+    assert_eq!(desk.requests(), [&expected]);
+    desk.answer_page(page(0, 5));
+    assert!(desk.requests().is_empty());
+    assert_eq!(desk.app.page().unwrap().clusters.len(), 5);
+}
+
+#[test]
+fn n17_a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    let (late, _) = desk.take(|lane| matches!(lane, Lane::Page(search) if search.page == 1));
+    desk.press("p");
+    assert!(desk.cancelled.contains(&late.lane));
+    let before = desk.app.page().cloned();
+    desk.respond(late, Ok(Answer::Page(page(100, 100))));
+    assert_eq!(desk.app.view().unwrap().search.page, 0);
+    assert_eq!(
+        desk.app.page().cloned(),
+        before,
+        "the late page must not replace the one on screen"
+    );
+}
+
+#[test]
+fn n17_an_answer_counts_once() {
+    let mut desk = Desk::new();
+    let (ticket, _) = desk.take(|lane| lane == Lane::Datasets);
+    desk.respond(
+        ticket,
+        Ok(Answer::Datasets(vec![dataset(1, Status::Ready)], 0)),
+    );
+    desk.respond(ticket, Ok(Answer::Datasets(vec![], 0)));
+    assert_eq!(desk.app.store.list().len(), 1);
+}
+
+#[test]
+fn m22_resting_datasets_are_asked_slowly_and_moving_ones_fast() {
+    let mut desk = Desk::with_clusters(3);
+    desk.wait(14);
+    assert!(desk.requests().is_empty());
+    desk.wait(1);
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Indexing)], 0),
+    );
+    desk.open.clear();
+    desk.wait(1);
+    assert!(desk.requests().contains(&&Request::Datasets));
+}
+
+#[test]
+fn m22_never_two_questions_of_one_lane_at_once() {
+    let mut desk = Desk::with_clusters(3);
+    for _ in 0..50 {
+        desk.wait(20);
+    }
+    assert_eq!(desk.requests(), [&Request::Datasets]);
+}
+
+#[test]
+fn n34_a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
+    let mut desk = Desk::with_clusters(3);
+    for _ in 0..6 {
+        desk.wait(31);
+        desk.fail(Lane::Datasets, FailureKind::Unreachable);
+        assert_eq!(desk.app.store.list().len(), 1, "the list stays");
+        assert_eq!(desk.app.page().unwrap().clusters.len(), 3, "the page stays");
+    }
+    assert!(desk.app.store.datasets.failure().is_some());
+    desk.wait(31);
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
+    );
+    assert!(desk.app.store.datasets.failure().is_none());
+    assert_eq!(desk.notice(), "the service answers again");
+}
+
+#[test]
+fn a_page_refused_by_the_service_waits_for_the_person() {
+    let mut desk = Desk::new();
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
+    );
+    let lane = Lane::Page(Search::browse(dataset(1, Status::Ready).id));
+    desk.fail(lane, FailureKind::Invalid);
+    desk.wait(5);
+    assert!(
+        desk.requests().is_empty(),
+        "asking again would be refused again"
+    );
+    desk.press("r");
+    assert!(desk.open.iter().any(|(ticket, _)| ticket.lane == lane));
+}
+
+#[test]
+fn m16_a_finished_reindex_brings_new_pages() {
+    let mut desk = Desk::new();
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Indexing)], 0),
+    );
+    desk.answer_page(page(0, 2));
+    desk.wait(1);
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
+    );
+    desk.answer_page(page(50, 4));
+    assert_eq!(desk.app.page().unwrap().clusters.len(), 4);
+}
+
+#[test]
+fn the_place_is_kept_by_id_over_a_reload() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("l l l");
+    let here = desk.app.cluster().unwrap().id;
+    desk.press("r");
+    let mut turned = page(0, 9);
+    turned.clusters.reverse();
+    desk.answer_page(turned);
+    assert_eq!(desk.app.cluster().unwrap().id, here);
+    assert_eq!(desk.app.view().unwrap().cursor, 5);
+}
+
+#[test]
+fn n33_only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
+    );
+    desk.answer_page(page(0, 100));
+    let grid = desk.app.grid().unwrap();
+    let visible = grid.columns * grid.rows;
+    let pictures = |desk: &Desk| {
+        desk.open
+            .iter()
+            .filter(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
+            .count()
+    };
+    assert_eq!(pictures(&desk), visible + 1, "the grid and the detail");
+    for _ in 0..9 {
+        desk.press("ctrl-d");
+    }
+    assert!(pictures(&desk) <= visible + 1);
+    assert!(
+        desk.cancelled.len() >= 5 * visible,
+        "nothing off screen stays open"
+    );
+}
+
+#[test]
+fn pictures_are_asked_for_again_when_the_terminal_turns_out_to_draw_better() {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
+    );
+    desk.answer_page(page(0, 4));
+    desk.happen(Event::Terminal(Protocol::Kitty, (9, 18)));
+    let canvases: Vec<_> = desk
+        .open
+        .iter()
+        .filter_map(|(ticket, _)| match ticket.lane {
+            Lane::Picture(_, canvas) => Some((canvas.protocol, canvas.cell)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(canvases, [(Protocol::Kitty, (9, 18)); 5]);
+}
+
+#[test]
+fn a_broken_picture_is_asked_for_once() {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
+    );
+    desk.answer_page(page(0, 1));
+    while let Some(place) = desk
+        .open
+        .iter()
+        .position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
+    {
+        let (ticket, _) = desk.open.remove(place).unwrap();
+        let failure = tessera::model::Failure::new(FailureKind::Local, "truncated JPEG");
+        desk.respond(ticket, Err(failure));
+    }
+    desk.wait(1);
+    assert!(desk.requests().is_empty());
+}
+
+#[test]
+fn m07_rows_that_cannot_be_read_are_told() {
+    let mut desk = Desk::new();
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::Ready)], 2),
+    );
+    assert_eq!(
+        desk.notice(),
+        "2 rows of the list of datasets could not be read"
+    );
+}
+
+#[test]
+fn an_answer_of_the_wrong_kind_is_told_not_hidden() {
+    let mut desk = Desk::new();
+    desk.answer(Lane::Datasets, Answer::Page(page(0, 1)));
+    assert!(desk.notice().contains("wrong kind"));
+}

@@ -1,0 +1,219 @@
+//! Searching: anchors, granularity, pages and the way back.
+
+use tessera::{
+    app::{Effect, Pane},
+    message::{Answer, Lane, Request},
+    model::{Anchor, AnchorKind, EntityType, FailureKind, Granularity, MediaId, Query, Status},
+};
+use uuid::Uuid;
+
+use crate::desk::{Desk, dataset, page};
+
+fn open_search(desk: &Desk) -> tessera::model::Search {
+    desk.open
+        .iter()
+        .find_map(|(_, request)| match request {
+            Request::Explore(search) => Some(*search),
+            _ => None,
+        })
+        .unwrap()
+}
+
+#[test]
+fn m48_similar_skips_registration() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("l f");
+    let anchor = desk.app.results.trail[0]
+        .cluster
+        .map(|_| MediaId(Uuid::from_u128(100_010)));
+    let search = open_search(&desk);
+    assert_eq!(
+        search.query,
+        Query::Similar(Anchor {
+            media: anchor.unwrap(),
+            kind: AnchorKind::Media
+        })
+    );
+    assert_eq!((search.page, search.entity), (0, EntityType::Images));
+}
+
+#[test]
+fn esc_goes_back_to_the_place_before_without_asking() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("l l f");
+    desk.answer_page(page(50, 4));
+    desk.press("esc");
+    assert_eq!(desk.app.view().unwrap().cursor, 2);
+    assert!(desk.requests().is_empty(), "the page before is still known");
+}
+
+#[test]
+fn m14_similar_is_refused_with_its_reason_outside_ready() {
+    let mut desk = Desk::new();
+    desk.answer(
+        Lane::Datasets,
+        Answer::Datasets(vec![dataset(1, Status::PartialIndex)], 0),
+    );
+    desk.answer_page(page(0, 3));
+    desk.press("f");
+    assert_eq!(
+        desk.notice(),
+        "image search needs READY: reindex first (now PARTIAL INDEX)"
+    );
+    assert!(desk.requests().is_empty());
+}
+
+#[test]
+fn m44_a_file_is_registered_and_then_explored_with_its_granularity() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("F");
+    desk.type_text("~/a b.jpg");
+    desk.press("enter");
+    let id = dataset(1, Status::Ready).id;
+    let register = |granularity| Request::RegisterAnchor {
+        dataset: id,
+        file: "/home/me/a b.jpg".into(),
+        entity: EntityType::Images,
+        granularity,
+    };
+    assert_eq!(desk.requests(), [&register(Granularity::DEFAULT)]);
+    let anchor = Anchor {
+        media: MediaId(Uuid::from_u128(7)),
+        kind: AnchorKind::Upload,
+    };
+    desk.answer(Lane::Anchor, Answer::Anchor(anchor));
+    assert_eq!(open_search(&desk).query, Query::Similar(anchor));
+    desk.answer_page(page(50, 4));
+    // M47: another granularity needs the file registered again.
+    desk.press("<");
+    assert_eq!(desk.requests(), [&register(Granularity::DEFAULT.finer())]);
+    let again = Anchor {
+        media: MediaId(Uuid::from_u128(8)),
+        kind: AnchorKind::Upload,
+    };
+    desk.answer(Lane::Anchor, Answer::Anchor(again));
+    let search = open_search(&desk);
+    assert_eq!(
+        (search.query, search.granularity),
+        (Query::Similar(again), Granularity::DEFAULT.finer())
+    );
+    assert_eq!(
+        desk.app.results.trail.len(),
+        2,
+        "the view of the same file is replaced"
+    );
+}
+
+#[test]
+fn n17_a_second_file_overtakes_the_first() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("F");
+    desk.type_text("/one.jpg");
+    desk.press("enter");
+    let (first, _) = desk.take(|lane| lane == Lane::Anchor);
+    desk.press("F");
+    desk.type_text("/two.jpg");
+    desk.press("enter");
+    let answer = |number| {
+        Answer::Anchor(Anchor {
+            media: MediaId(Uuid::from_u128(number)),
+            kind: AnchorKind::Upload,
+        })
+    };
+    desk.respond(first, Ok(answer(1)));
+    assert_eq!(
+        desk.app.results.trail.len(),
+        1,
+        "the overtaken answer opens nothing"
+    );
+    desk.answer(Lane::Anchor, answer(2));
+    assert_eq!(
+        desk.app
+            .view()
+            .unwrap()
+            .similar_to
+            .as_ref()
+            .unwrap()
+            .as_str(),
+        "two.jpg"
+    );
+}
+
+#[test]
+fn a_refused_file_is_told_and_leaves_the_view() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("F");
+    desk.type_text("/no.txt");
+    desk.press("enter");
+    desk.fail(Lane::Anchor, FailureKind::Local);
+    assert_eq!(desk.notice(), "it broke");
+    assert_eq!(desk.app.results.trail.len(), 1);
+}
+
+#[test]
+fn m73_granularity_stops_at_its_ends_with_a_reason() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("<");
+    desk.answer_page(page(0, 9));
+    desk.press("<");
+    assert_eq!(open_search(&desk).granularity.level(), 0);
+    desk.answer_page(page(0, 9));
+    desk.press("<");
+    assert_eq!(desk.notice(), "granularity 0 is the finest");
+}
+
+#[test]
+fn m49_pages_end_where_the_service_ends() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("p");
+    assert_eq!(desk.notice(), "this is the first page");
+    desk.press("n");
+    assert_eq!(open_search(&desk).page, 1);
+    desk.answer_page(page(100, 40));
+    desk.press("n");
+    assert_eq!(desk.notice(), "this is the last page");
+}
+
+#[test]
+fn enter_walks_from_dataset_to_cluster_to_full_size() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("1 enter");
+    assert_eq!(desk.app.focus, Pane::Results);
+    desk.press("enter l");
+    assert_eq!(
+        (desk.app.focus, desk.app.view().unwrap().preview),
+        (Pane::Detail, 1)
+    );
+    desk.press("enter");
+    let (ticket, request) = desk.take(|lane| lane == Lane::Original);
+    assert!(matches!(request, Request::Original(link) if link.resource().ends_with("/media/1")));
+    let bytes: std::sync::Arc<[u8]> = vec![1, 2, 3].into();
+    desk.respond(ticket, Ok(Answer::Original(bytes.clone())));
+    assert_eq!(desk.other.last(), Some(&Effect::FullSize(bytes)));
+}
+
+#[test]
+fn t21_pasted_text_is_never_keys() {
+    let mut desk = Desk::with_clusters(9);
+    desk.happen(tessera::app::Event::Paste("q\nq\n".into()));
+    assert!(!desk.other.contains(&Effect::Quit));
+}
+
+#[test]
+fn every_trail_is_kept_while_another_dataset_is_looked_at() {
+    let mut desk = Desk::new();
+    let both = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
+    desk.answer(Lane::Datasets, Answer::Datasets(both, 0));
+    desk.answer_page(page(0, 9));
+    desk.press("l l 1 j enter");
+    desk.answer_page(page(0, 9));
+    assert_eq!(desk.app.dataset().unwrap().name.as_str(), "set-2");
+    desk.press("1 k enter");
+    assert_eq!(
+        (
+            desk.app.dataset().unwrap().name.as_str(),
+            desk.app.view().unwrap().cursor
+        ),
+        ("set-1", 2)
+    );
+}
