@@ -1,1 +1,26 @@
-//! The typed client of the interface.
+//! The typed client of a dataset service, hosted or on-premises.
+//!
+//! Callers see [`Client`]: one async function per endpoint. Below it, `operation` says what may
+//! be sent again, `retry` obeys it, `token` keeps the login fresh, `exchange` carries one request,
+//! and `failure` turns whatever went wrong into words.
+
+mod archive;
+mod call;
+mod client;
+mod download;
+mod endpoint;
+mod exchange;
+mod failure;
+mod http;
+mod operation;
+mod part;
+mod policy;
+mod range;
+mod retry;
+mod setback;
+mod token;
+
+pub use client::{Client, QUERY_IMAGE_LIMIT};
+pub use download::Report;
+pub use endpoint::{Access, BaseUrl, Credentials, Endpoint};
+pub use policy::Policy;

@@ -1,0 +1,125 @@
+//! A request as a value, which can be sent any number of times, and its whole answer.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::{
+    StatusCode, Url,
+    header::HeaderMap,
+    multipart::{Form, Part},
+};
+use serde_json::Value;
+
+use crate::{
+    api::{operation::Operation, setback::Setback},
+    model::{Failure, FailureKind, SafeText},
+    wire::{paths, problem::read_problem},
+};
+
+/// Decoded bytes of a JSON answer.
+const JSON_LIMIT: usize = 32 << 20;
+/// Characters shown of an answer that was not understood.
+const EXCERPT: usize = 200;
+/// Bytes a second an upload is given time for, on top of the other deadlines.
+const UPLOAD_PACE: u64 = 64 << 10;
+
+/// A request, ready to be sent any number of times.
+pub(super) struct Call {
+    pub operation: Operation,
+    pub url: Url,
+    pub headers: HeaderMap,
+    pub upload: Option<Upload>,
+    /// Decoded bytes of the answer.
+    pub limit: usize,
+}
+
+/// A query image, with a name and a type of our own making: the name of a file could carry line
+/// breaks into the head of the part (M8).
+#[derive(Clone)]
+pub(super) struct Upload {
+    pub bytes: Bytes,
+    pub name: &'static str,
+    pub media_type: &'static str,
+}
+
+/// A whole, successful answer.
+pub(super) struct Reply {
+    pub status: StatusCode,
+    pub media_type: SafeText,
+    pub body: Bytes,
+}
+
+impl Call {
+    /// A GET of a path of the interface.
+    pub(super) fn get(operation: Operation, url: Url) -> Self {
+        Self {
+            operation,
+            url,
+            headers: HeaderMap::new(),
+            upload: None,
+            limit: JSON_LIMIT,
+        }
+    }
+
+    /// Time an upload may take for its own bytes.
+    pub(super) fn upload_time(&self) -> Duration {
+        let bytes = self
+            .upload
+            .as_ref()
+            .map_or(0, |upload| upload.bytes.len() as u64);
+        Duration::from_secs(bytes.div_ceil(UPLOAD_PACE))
+    }
+
+    /// Scheme, host and port.
+    pub(super) fn origin(&self) -> String {
+        self.url.origin().ascii_serialization()
+    }
+
+    /// The answer has more than `limit` bytes.
+    pub(super) fn too_large(&self) -> Setback {
+        let sentence = format!(
+            "cannot {}: the answer is larger than {} MiB",
+            self.operation.rule().purpose,
+            self.limit >> 20
+        );
+        Setback::Final(Failure::new(FailureKind::Unexpected, sentence))
+    }
+}
+
+impl Upload {
+    /// The multipart form that carries it.
+    pub(super) fn form(&self) -> Result<Form, Setback> {
+        let size = self.bytes.len() as u64;
+        let part = Part::stream_with_length(self.bytes.clone(), size)
+            .file_name(self.name)
+            .mime_str(self.media_type)?;
+        Ok(Form::new().part(paths::FILE_FIELD, part))
+    }
+}
+
+impl Reply {
+    /// Reads the body as JSON with `read`.
+    ///
+    /// # Errors
+    /// [`FailureKind::Unexpected`] with the status, the type and the first words of what came
+    /// instead (N20).
+    pub(super) fn read<T>(
+        &self,
+        operation: Operation,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let value: Option<Value> = serde_json::from_slice(&self.body).ok();
+        value.as_ref().and_then(read).ok_or_else(|| {
+            let sentence = format!(
+                "cannot {}: the answer ({}, {}) is not what the interface describes",
+                operation.rule().purpose,
+                self.status.as_u16(),
+                self.media_type,
+            );
+            let words = read_problem(&self.body);
+            Failure::new(FailureKind::Unexpected, sentence)
+                .detail(words.map(|words| SafeText::new(words.as_str(), EXCERPT)))
+                .remedy("Check that the base URL leads to a dataset service")
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! One request and its answer: login, deadlines, size limits, and the loop that tries again as
+//! the retry table allows.
+
+use std::time::{Duration, SystemTime};
+
+use crate::{
+    api::{
+        call::{Call, Reply},
+        endpoint::{Access, Endpoint, is_local_only},
+        failure::Circumstances,
+        http::{self, Body},
+        policy::Policy,
+        retry::{Attempts, Engine},
+        setback::{Refusal, Setback},
+        token::{Token, Tokens},
+    },
+    model::{Failure, FailureKind, Link, SafeText},
+    wire::problem::read_problem,
+};
+use reqwest::{
+    Response, StatusCode, Url,
+    header::{AUTHORIZATION, CONTENT_TYPE},
+};
+
+/// Bytes of an error body that are read.
+const PROBLEM_LIMIT: usize = 64 << 10;
+
+/// Everything that requests of one client share.
+pub(super) struct Exchange {
+    pub endpoint: Endpoint,
+    pub engine: Engine,
+    tokens: Option<Tokens>,
+    api: reqwest::Client,
+    blob: reqwest::Client,
+}
+
+impl Exchange {
+    pub(super) fn new(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
+        let tokens = match endpoint.access() {
+            Access::Hosted(credentials) => Some(Tokens::new(credentials)),
+            Access::OnPremises => None,
+        };
+        Ok(Self {
+            api: http::api_client(endpoint.base_url(), &policy)?,
+            blob: http::blob_client(endpoint.base_url(), &policy)?,
+            engine: Engine::new(policy),
+            tokens,
+            endpoint,
+        })
+    }
+
+    /// Turns a link of the service into a URL that may be fetched (D07-D09).
+    pub(super) fn resolve(&self, link: &Link) -> Result<Url, Failure> {
+        let base = self.endpoint.base_url();
+        let url = base.join(link.expose()).filter(|url| {
+            matches!(url.scheme(), "http" | "https")
+                && (base.is_local_only() || !is_local_only(url))
+        });
+        url.ok_or_else(|| {
+            let sentence = format!("the service gave a link that is not followed: {link}");
+            Failure::new(FailureKind::Unexpected, sentence)
+        })
+    }
+
+    /// Sends `call`, again where the table allows it, until there is an answer or no hope.
+    pub(super) async fn fetch(&self, call: &Call) -> Result<Reply, Failure> {
+        let mut attempts = Attempts::new(call.operation, call.origin());
+        loop {
+            let setback = match self.whole(call).await {
+                Ok(reply) => {
+                    self.engine.succeeded(&mut attempts);
+                    return Ok(reply);
+                }
+                Err(setback) => setback,
+            };
+            match self.engine.after(&mut attempts, &setback) {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None => return Err(self.explain(call, setback)),
+            }
+        }
+    }
+
+    /// What a setback of `call` means to people.
+    pub(super) fn explain(&self, call: &Call, setback: Setback) -> Failure {
+        Circumstances {
+            operation: call.operation,
+            url: &call.url,
+            hosted: self.tokens.is_some(),
+        }
+        .explain(setback)
+    }
+
+    /// One attempt, answer included.
+    async fn whole(&self, call: &Call) -> Result<Reply, Setback> {
+        let policy = self.engine.policy();
+        // Pictures may be large: they are held by their pace and their size instead.
+        let deadline = if call.operation.follows_link() {
+            Duration::MAX
+        } else {
+            policy.total + call.upload_time()
+        };
+        let answer = async {
+            let response = self.head(call).await?;
+            let status = response.status();
+            let media_type = media_type(&response);
+            let body = if call.operation.follows_link() {
+                Body::transfer(response, policy.idle)
+            } else {
+                Body::new(response, policy.idle)
+            };
+            let body = body
+                .collect(call.limit)
+                .await?
+                .ok_or_else(|| call.too_large())?;
+            Ok(Reply {
+                status,
+                media_type,
+                body,
+            })
+        };
+        let late = |_| Setback::NoAnswer("the answer took too long".to_owned());
+        tokio::time::timeout(deadline, answer).await.map_err(late)?
+    }
+
+    /// One attempt up to the head of a successful answer. A 401 is answered by one new token and
+    /// one replay: the check precedes every effect.
+    pub(super) async fn head(&self, call: &Call) -> Result<Response, Setback> {
+        let tokens = self
+            .tokens
+            .as_ref()
+            .filter(|_| !call.operation.follows_link());
+        let Some(tokens) = tokens else {
+            return self.send(call, None).await;
+        };
+        let token = tokens.current().map_err(Setback::Final)?;
+        match self.send(call, Some(&token)).await {
+            Err(Setback::Refused(refusal)) if refusal.status == StatusCode::UNAUTHORIZED => {
+                tokens.reject(&token);
+                let token = tokens.current().map_err(Setback::Final)?;
+                self.send(call, Some(&token)).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn send(&self, call: &Call, token: Option<&Token>) -> Result<Response, Setback> {
+        let policy = self.engine.policy();
+        let sent = SystemTime::now();
+        let late = |_| Setback::NoAnswer("no answer in time".to_owned());
+        let deadline = policy.headers + call.upload_time();
+        let response = tokio::time::timeout(deadline, self.request(call, token)?.send())
+            .await
+            .map_err(late)??;
+        if let Some(tokens) = self.tokens.as_ref().filter(|_| token.is_some()) {
+            tokens.learn(response.headers(), sent, SystemTime::now());
+        }
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let (status, headers) = (response.status(), response.headers().clone());
+        // A refusal whose words are cut off or endless is still a refusal.
+        let body = Body::new(response, policy.idle)
+            .collect(PROBLEM_LIMIT)
+            .await;
+        let detail = body.ok().flatten().and_then(|body| read_problem(&body));
+        Err(Setback::Refused(Box::new(Refusal {
+            status,
+            headers,
+            detail,
+        })))
+    }
+
+    fn request(
+        &self,
+        call: &Call,
+        token: Option<&Token>,
+    ) -> Result<reqwest::RequestBuilder, Setback> {
+        let client = if call.operation.follows_link() {
+            &self.blob
+        } else {
+            &self.api
+        };
+        let mut request = match &call.upload {
+            Some(upload) => client.post(call.url.clone()).multipart(upload.form()?),
+            None => client.get(call.url.clone()),
+        };
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token.header());
+        }
+        Ok(request.headers(call.headers.clone()))
+    }
+}
+
+fn media_type(response: &Response) -> SafeText {
+    let value = response.headers().get(CONTENT_TYPE);
+    SafeText::name(
+        value
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or("no type"),
+    )
+}

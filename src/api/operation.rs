@@ -1,0 +1,88 @@
+//! The retry table as data: what each operation does to the service, and so when it may be sent
+//! again. `tests/retry_table.rs` holds every row against a scripted server.
+//!
+//! Three rules hold for all rows. A request of which nothing was sent may be tried again. A 401
+//! may be answered by one new token and one replay, because the check precedes the effect. A
+//! refusal (400, 403, 404, 409, 422) is never repeated.
+
+/// What the client can ask of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operation {
+    /// `GET datasets`.
+    Datasets,
+    /// `GET dataset`.
+    Dataset,
+    /// `GET explore`.
+    Explore,
+    /// `POST search-image-similarity`.
+    RegisterAnchor,
+    /// `GET export_context_async`: a GET that starts a job.
+    StartExport,
+    /// `GET export_status`.
+    ExportStatus,
+    /// `GET media_uri` and `media_thumb_uri`.
+    Picture,
+    /// `GET download_uri`.
+    Download,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rule {
+    /// What people know it as, after "cannot".
+    pub purpose: &'static str,
+    /// What is missing when the service answers 404.
+    pub subject: &'static str,
+    /// Requests in all when one was cut off, timed out or met a 5xx. 1: the first may have had
+    /// an effect, so only a person may send it again.
+    pub attempts: u32,
+    /// Requests in all when the service answers 429, which means it did nothing.
+    pub attempts_when_busy: u32,
+}
+
+/// Requests in all when no connection can be made: nothing was sent, so any operation may retry.
+pub(super) const ATTEMPTS_UNSENT: u32 = 3;
+
+impl Rule {
+    const fn new(purpose: &'static str, subject: &'static str, attempts: u32, busy: u32) -> Self {
+        Self {
+            purpose,
+            subject,
+            attempts,
+            attempts_when_busy: busy,
+        }
+    }
+
+    /// Whether a request that got no answer may have changed something that a second one would
+    /// change again.
+    pub(super) fn has_effect(self) -> bool {
+        self.attempts == 1
+    }
+}
+
+impl Operation {
+    /// Its row.
+    pub(super) fn rule(self) -> Rule {
+        const DATASET: &str = "no such dataset, or no access to it";
+        match self {
+            Self::Datasets => Rule::new("list the datasets", "no dataset service there", 3, 3),
+            Self::Dataset => Rule::new("read the dataset", DATASET, 3, 3),
+            Self::Explore => Rule::new("fetch the clusters", DATASET, 3, 3),
+            // A second anchor for the same image is harmless.
+            Self::RegisterAnchor => Rule::new("register the query image", DATASET, 2, 2),
+            Self::StartExport => Rule::new("start the export", DATASET, 1, 1),
+            Self::ExportStatus => {
+                Rule::new("ask for the state of the export", "no such export", 3, 3)
+            }
+            Self::Picture => Rule::new("fetch the picture", "the picture is not there", 3, 3),
+            // Attempts without a byte of progress; with progress they start anew.
+            Self::Download => Rule::new("download the archive", "the archive is not there", 5, 5),
+        }
+    }
+
+    /// Whether it follows a link to wherever it leads, without login, instead of a path of the
+    /// interface.
+    pub(super) fn follows_link(self) -> bool {
+        matches!(self, Self::Picture | Self::Download)
+    }
+}

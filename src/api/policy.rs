@@ -1,0 +1,39 @@
+//! Deadlines and pauses in one place, so that a test or a background job can choose its own.
+
+use std::time::Duration;
+
+/// How patient the client is. The default suits a person at a screen.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Bound of the first pause; doubled for each further one.
+    pub backoff: Duration,
+    /// Longest pause of our own choice.
+    pub backoff_cap: Duration,
+    /// Longest pause a service may ask for.
+    pub retry_after_cap: Duration,
+    /// Until a connection stands.
+    pub connect: Duration,
+    /// Until the answer begins.
+    pub headers: Duration,
+    /// Until the next bytes of an answer.
+    pub idle: Duration,
+    /// Until a JSON answer is complete.
+    pub total: Duration,
+    /// Start of the jitter; `None` differs from run to run.
+    pub seed: Option<u64>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            backoff: Duration::from_millis(250),
+            backoff_cap: Duration::from_secs(20),
+            retry_after_cap: Duration::from_mins(1),
+            connect: Duration::from_secs(5),
+            headers: Duration::from_secs(30),
+            idle: Duration::from_secs(30),
+            total: Duration::from_mins(1),
+            seed: None,
+        }
+    }
+}

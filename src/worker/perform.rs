@@ -1,0 +1,101 @@
+//! Request -> call -> answer: one match, one line per variant.
+
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use tokio::sync::mpsc;
+
+use crate::{
+    api::Client,
+    message::{Answer, Progress, Request, Response, Ticket},
+    model::{Failure, FailureKind},
+    worker::{Reply, pictures::Pictures, progress::Pace},
+};
+
+/// What a request needs to be performed.
+pub(super) struct Desk {
+    client: Client,
+    pictures: Pictures,
+    replies: mpsc::UnboundedSender<Reply>,
+}
+
+impl Desk {
+    pub(super) fn new(client: Client, replies: mpsc::UnboundedSender<Reply>) -> Self {
+        Self {
+            pictures: Pictures::new(client.clone()),
+            client,
+            replies,
+        }
+    }
+
+    /// Performs a request. A panic on the way is a failure of that request alone.
+    pub(super) async fn respond(&self, ticket: Ticket, request: Request) -> Response {
+        let performed = AssertUnwindSafe(self.perform(ticket, request));
+        let result = performed.catch_unwind().await.unwrap_or_else(|_| {
+            let sentence = "this request met a fault of the program itself";
+            Err(Failure::new(FailureKind::Local, sentence).remedy("Please report it"))
+        });
+        Response { ticket, result }
+    }
+
+    async fn perform(&self, ticket: Ticket, request: Request) -> Result<Answer, Failure> {
+        let client = &self.client;
+        match request {
+            Request::Datasets => client
+                .datasets()
+                .await
+                .map(|(datasets, skipped)| Answer::Datasets(datasets, skipped)),
+            Request::Explore(search) => client.explore(&search).await.map(Answer::Page),
+            Request::RegisterAnchor {
+                dataset,
+                file,
+                entity,
+                granularity,
+            } => client
+                .register_anchor(dataset, &file, entity, granularity)
+                .await
+                .map(Answer::Anchor),
+            Request::StartExport(dataset, spec) => client
+                .start_export(dataset, &spec)
+                .await
+                .map(Answer::Export),
+            Request::ExportStatus(dataset, task) => client
+                .export_status(dataset, task)
+                .await
+                .map(Answer::Export),
+            Request::Download {
+                dataset,
+                task,
+                target,
+            } => client
+                .download(dataset, task, &target, &mut self.reporter(ticket))
+                .await
+                .map(Answer::Downloaded),
+            Request::Picture(link, canvas) => {
+                self.pictures.show(&link, canvas).await.map(Answer::Picture)
+            }
+            Request::Original(link) => self
+                .pictures
+                .bytes(&link)
+                .await
+                .map(|bytes| Answer::Original(bytes.to_vec().into())),
+        }
+    }
+
+    /// Passes progress on, at a pace that a screen can use.
+    fn reporter(&self, ticket: Ticket) -> impl FnMut(u64, Option<u64>) + Send + use<> {
+        let replies = self.replies.clone();
+        let mut pace = Pace::default();
+        move |done, total| {
+            if pace.allows(std::time::Instant::now()) {
+                let progress = Progress {
+                    ticket,
+                    done,
+                    total,
+                };
+                // Without a listener the program is ending.
+                let _ = replies.send(Reply::Progress(progress));
+            }
+        }
+    }
+}

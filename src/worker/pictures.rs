@@ -1,0 +1,138 @@
+//! Link -> bytes -> a thumbnail for one canvas. Fetched bytes are kept for a while, so that a new
+//! size of the same picture costs no request; decoding happens on threads of its own, two at a
+//! time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use lru::LruCache;
+use tokio::sync::Semaphore;
+
+use crate::{
+    api::Client,
+    model::{Failure, FailureKind, Link},
+    picture::{Canvas, Thumbnail},
+};
+
+/// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
+const PICTURE_LIMIT: usize = 64 << 20;
+/// Fetched bytes that are kept.
+const SHELF_BYTES: usize = 24 << 20;
+/// Pictures decoded at the same time.
+const DECODES: usize = 2;
+
+/// Makes thumbnails of links.
+pub(super) struct Pictures {
+    client: Client,
+    shelf: Mutex<Shelf>,
+    decodes: Arc<Semaphore>,
+}
+
+impl Pictures {
+    pub(super) fn new(client: Client) -> Self {
+        Self {
+            client,
+            shelf: Mutex::new(Shelf::new(SHELF_BYTES)),
+            decodes: Arc::new(Semaphore::new(DECODES)),
+        }
+    }
+
+    /// Fetches a picture, unless it is at hand, and fits it to `canvas`.
+    pub(super) async fn show(&self, link: &Link, canvas: Canvas) -> Result<Thumbnail, Failure> {
+        let bytes = self.bytes(link).await?;
+        let broken = |reason: &str| {
+            let sentence = format!("the picture {link} cannot be shown: {reason}");
+            Failure::new(FailureKind::Unexpected, sentence)
+        };
+        let turn = Arc::clone(&self.decodes).acquire_owned().await;
+        let decoded = tokio::task::spawn_blocking(move || {
+            let thumbnail = thumbnail(&bytes, canvas);
+            // A decode that nobody waits for any more still takes its turn to the end.
+            drop(turn);
+            thumbnail
+        });
+        match decoded.await {
+            Ok(Ok(thumbnail)) => Ok(thumbnail),
+            Ok(Err(error)) => Err(broken(&error.to_string())),
+            Err(_) => Err(broken("the decoder gave up")),
+        }
+    }
+
+    /// Fetches a picture, unless it is at hand.
+    pub(super) async fn bytes(&self, link: &Link) -> Result<Bytes, Failure> {
+        if let Some(bytes) = self.shelf().get(link.resource()) {
+            return Ok(bytes);
+        }
+        let bytes = self.client.picture(link, PICTURE_LIMIT).await?;
+        self.shelf().put(link.resource(), bytes.clone());
+        Ok(bytes)
+    }
+
+    fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn thumbnail(
+    bytes: &[u8],
+    canvas: Canvas,
+) -> Result<Thumbnail, crate::picture::decode::DecodeError> {
+    let decoded = crate::picture::decode::decode(bytes, 1)?;
+    Ok(Thumbnail {
+        cells: (canvas.columns, canvas.rows),
+        original: decoded.original,
+        encoded: crate::picture::Encoded::Pixels([].into()),
+    })
+}
+
+/// The bytes used last, up to a number of bytes.
+struct Shelf {
+    pictures: LruCache<String, Bytes>,
+    held: usize,
+    limit: usize,
+}
+
+impl Shelf {
+    fn new(limit: usize) -> Self {
+        Self {
+            pictures: LruCache::unbounded(),
+            held: 0,
+            limit,
+        }
+    }
+
+    fn get(&mut self, resource: &str) -> Option<Bytes> {
+        self.pictures.get(resource).cloned()
+    }
+
+    fn put(&mut self, resource: &str, bytes: Bytes) {
+        self.held += bytes.len();
+        let replaced = self.pictures.put(resource.to_owned(), bytes);
+        self.held -= replaced.map_or(0, |old| old.len());
+        while self.held > self.limit
+            && let Some((_, oldest)) = self.pictures.pop_lru()
+        {
+            self.held -= oldest.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn n33_the_shelf_keeps_what_was_used_last() {
+        let mut shelf = Shelf::new(10);
+        shelf.put("a", Bytes::from_static(b"12345"));
+        shelf.put("b", Bytes::from_static(b"12345"));
+        assert!(shelf.get("a").is_some());
+        shelf.put("c", Bytes::from_static(b"1"));
+        assert_eq!(shelf.get("b"), None);
+        assert!(shelf.get("a").is_some() && shelf.get("c").is_some());
+        shelf.put("c", Bytes::from_static(b"123"));
+        assert_eq!(shelf.held, 8);
+        shelf.put("huge", Bytes::from_static(b"12345678901"));
+        assert_eq!((shelf.held, shelf.get("huge")), (0, None));
+    }
+}
