@@ -1,0 +1,71 @@
+//! Smooth randomness over a line or a plane: the stuff of ridges, clouds and waves.
+
+/// A field of values between 0 and 1, about one bump per unit of length.
+#[derive(Clone, Copy, Debug)]
+pub struct Noise(u32);
+
+impl Noise {
+    pub fn new(seed: u64) -> Self {
+        Self((seed ^ (seed >> 32)) as u32)
+    }
+
+    /// The field at a point of the plane.
+    pub fn at(self, x: f32, y: f32) -> f32 {
+        let (left, top) = (x.floor(), y.floor());
+        let (u, v) = (ease(x - left), ease(y - top));
+        let (column, row) = (left as i32, top as i32);
+        let upper = blend(self.corner(column, row), self.corner(column + 1, row), u);
+        let lower = blend(self.corner(column, row + 1), self.corner(column + 1, row + 1), u);
+        blend(upper, lower, v)
+    }
+
+    /// The field along a line.
+    pub fn along(self, x: f32) -> f32 {
+        let left = x.floor();
+        let column = left as i32;
+        blend(self.corner(column, 0), self.corner(column + 1, 0), ease(x - left))
+    }
+
+    /// Several octaves in the plane, each finer and fainter; still 0 to 1, mostly near 0.5.
+    pub fn cloud(self, x: f32, y: f32, octaves: u32) -> f32 {
+        octave_sum(octaves, |scale, shift| self.at(x * scale + shift, y * scale - shift))
+    }
+
+    /// Several octaves along a line.
+    pub fn ridge(self, x: f32, octaves: u32) -> f32 {
+        octave_sum(octaves, |scale, shift| self.along(x * scale + shift))
+    }
+
+    /// Octaves folded at their middle: sharp crests, as wind and frost leave them.
+    pub fn crest(self, x: f32, octaves: u32) -> f32 {
+        octave_sum(octaves, |scale, shift| 1.0 - (2.0 * self.along(x * scale + shift) - 1.0).abs())
+    }
+
+    fn corner(self, column: i32, row: i32) -> f32 {
+        let mut h = (column as u32).wrapping_mul(0x8DA6_B343)
+            ^ (row as u32).wrapping_mul(0xD816_3841)
+            ^ self.0;
+        h = (h ^ (h >> 15)).wrapping_mul(0x2C1B_3C6D);
+        h = (h ^ (h >> 12)).wrapping_mul(0x297A_2D39);
+        ((h ^ (h >> 15)) >> 8) as f32 / (1u32 << 24) as f32
+    }
+}
+
+fn octave_sum(octaves: u32, mut sample: impl FnMut(f32, f32) -> f32) -> f32 {
+    let (mut sum, mut weight, mut total, mut scale) = (0.0, 1.0, 0.0, 1.0);
+    for octave in 0..octaves {
+        sum += weight * sample(scale, octave as f32 * 17.3);
+        total += weight;
+        weight *= 0.5;
+        scale *= 2.03;
+    }
+    sum / total
+}
+
+fn ease(t: f32) -> f32 {
+    t * t * t * (t * (t * 6.0 - 15.0) + 10.0)
+}
+
+fn blend(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}

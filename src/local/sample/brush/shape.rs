@@ -1,0 +1,113 @@
+//! Outlines: what the canvas fills or follows. All coordinates are those of the present pose.
+
+use tiny_skia::{Path, PathBuilder, Rect, Transform};
+
+/// A point, x to the right and y downwards.
+pub type Spot = (f32, f32);
+
+/// An ellipse by its centre and radii.
+pub fn oval(x: f32, y: f32, rx: f32, ry: f32) -> Option<Path> {
+    PathBuilder::from_oval(Rect::from_xywh(x - rx, y - ry, 2.0 * rx, 2.0 * ry)?)
+}
+
+/// A circle.
+pub fn disc(x: f32, y: f32, r: f32) -> Option<Path> {
+    oval(x, y, r, r)
+}
+
+/// A rectangle by its upper left corner and size.
+pub fn block(x: f32, y: f32, w: f32, h: f32) -> Option<Path> {
+    Rect::from_xywh(x, y, w, h).map(PathBuilder::from_rect)
+}
+
+/// A rectangle with corners rounded by `r`.
+pub fn pill(x: f32, y: f32, w: f32, h: f32, r: f32) -> Option<Path> {
+    let r = r.min(w / 2.0).min(h / 2.0);
+    let mut path = PathBuilder::new();
+    path.move_to(x + r, y);
+    path.line_to(x + w - r, y);
+    path.quad_to(x + w, y, x + w, y + r);
+    path.line_to(x + w, y + h - r);
+    path.quad_to(x + w, y + h, x + w - r, y + h);
+    path.line_to(x + r, y + h);
+    path.quad_to(x, y + h, x, y + h - r);
+    path.line_to(x, y + r);
+    path.quad_to(x, y, x + r, y);
+    path.close();
+    path.finish()
+}
+
+/// Straight edges from spot to spot and back.
+pub fn polygon(spots: &[Spot]) -> Option<Path> {
+    let mut path = trail(spots);
+    path.close();
+    path.finish()
+}
+
+/// Straight lines from spot to spot.
+pub fn stroke(spots: &[Spot]) -> Option<Path> {
+    trail(spots).finish()
+}
+
+fn trail(spots: &[Spot]) -> PathBuilder {
+    let mut path = PathBuilder::new();
+    for (index, &(x, y)) in spots.iter().enumerate() {
+        if index == 0 {
+            path.move_to(x, y);
+        } else {
+            path.line_to(x, y);
+        }
+    }
+    path
+}
+
+/// A closed curve that passes through every spot without a corner.
+pub fn blob(spots: &[Spot]) -> Option<Path> {
+    let count = spots.len();
+    let mut path = PathBuilder::new();
+    let &(x, y) = spots.first()?;
+    path.move_to(x, y);
+    for index in 0..count {
+        let around = |step: usize| spots[(index + count + step - 1) % count];
+        let (before, from, to, after) = (around(0), around(1), around(2), around(3));
+        path.cubic_to(
+            from.0 + (to.0 - before.0) / 6.0,
+            from.1 + (to.1 - before.1) / 6.0,
+            to.0 - (after.0 - from.0) / 6.0,
+            to.1 - (after.1 - from.1) / 6.0,
+            to.0,
+            to.1,
+        );
+    }
+    path.close();
+    path.finish()
+}
+
+/// A leaf or petal from `from` to `to`, `width` at its widest.
+pub fn leaf(from: Spot, to: Spot, width: f32) -> Option<Path> {
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let length = dx.hypot(dy).max(1e-6);
+    let (nx, ny) = (-dy / length * width * 0.66, dx / length * width * 0.66);
+    let along = |t: f32, side: f32| (from.0 + dx * t + nx * side, from.1 + dy * t + ny * side);
+    let mut path = PathBuilder::new();
+    path.move_to(from.0, from.1);
+    let (a, b) = (along(0.25, 1.0), along(0.8, 1.0));
+    path.cubic_to(a.0, a.1, b.0, b.1, to.0, to.1);
+    let (a, b) = (along(0.8, -1.0), along(0.25, -1.0));
+    path.cubic_to(a.0, a.1, b.0, b.1, from.0, from.1);
+    path.close();
+    path.finish()
+}
+
+/// A curve from `from` to `to`, drawn towards `by`.
+pub fn arc(from: Spot, by: Spot, to: Spot) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    path.move_to(from.0, from.1);
+    path.quad_to(by.0, by.1, to.0, to.1);
+    path.finish()
+}
+
+/// Puts local coordinates at a place, `size` pixels to the unit.
+pub fn place(x: f32, y: f32, size: f32) -> Transform {
+    Transform::from_row(size, 0.0, 0.0, size, x, y)
+}

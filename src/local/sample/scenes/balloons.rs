@@ -1,0 +1,159 @@
+//! Hot-air balloons over hills: in the mist of dawn, on a clear day, glowing at dusk.
+
+use super::parts;
+use crate::local::sample::{
+    brush::{
+        Canvas, Ink, Rgb, WHITE, air, land, rgb,
+        shape::{arc, place, polygon, stroke},
+        tree::{self, Leaves},
+    },
+    easel::Easel,
+    light::Time,
+    words,
+};
+
+/// A balloon's name in captions and the colours of its gores.
+type Dress = (&'static str, [u32; 3]);
+
+const DRESSES: &[Dress] = &[
+    ("red", [0xd8322f, 0xf6e9d2, 0xd8322f]),
+    ("yellow", [0xf6b722, 0xfbe08a, 0xe8862a]),
+    ("blue", [0x2459b8, 0x6fb6e8, 0xf4f0e2]),
+    ("green", [0x2f8f5a, 0xd8e8a0, 0x1f6f58]),
+    ("orange", [0xee6c22, 0xfbd25a, 0xc83a24]),
+    ("purple", [0x6a3aa4, 0xd890c8, 0x4a2a86]),
+    ("rainbow", [0xe23c3c, 0xf6c22c, 0x2f7fd0]),
+    ("white", [0xf4f0e8, 0xdfe6ea, 0xe2574c]),
+];
+
+pub fn paint(e: &mut Easel) {
+    match e.mood(&[0, 1, 2]) {
+        0 => e.light_of(&[Time::Dawn, Time::Golden]),
+        1 => e.light_of(&[Time::Noon, Time::Morning]),
+        _ => e.light_of(&[Time::Dusk, Time::Sunset]),
+    }
+    let horizon = e.canvas.h * e.dice.range(0.68, 0.8);
+    air::sky(&mut e.canvas, &e.light, horizon);
+    if matches!(e.light.time, Time::Noon | Time::Morning) {
+        parts::heap_clouds(e, horizon);
+    } else {
+        let (seed, cover) = (e.dice.next(), e.dice.range(0.2, 0.55));
+        air::clouds(&mut e.canvas, &e.light, seed, horizon, cover);
+    }
+    let ground = hills(e, horizon);
+    let names = fleet(e, horizon);
+    e.label("hills");
+    let when = e.when();
+    let drift = e.dice.pick(&["over", "drifting over", "floating above", "high above"]);
+    let balloons = match names.as_slice() {
+        [one] => format!("{} {one} balloon", words::article(one)),
+        [a, b] => format!("{} {a} and {} {b} balloon", words::article(a), words::article(b)),
+        many => format!("{} balloons, one of them {},", words::count(many.len(), "a"), many[many.len() - 1]),
+    };
+    e.caption = words::sentence(&format!("{balloons} {drift} {ground} {when}"));
+}
+
+fn hills(e: &mut Easel, horizon: f32) -> &'static str {
+    let h = e.canvas.h;
+    let (name, near) = e.dice.pick(&[
+        ("green hills", rgb(0x6f9c45)),
+        ("wooded hills", rgb(0x3f7048)),
+        ("golden fields", rgb(0xc9a44a)),
+        ("soft blue hills", rgb(0x5c86a0)),
+    ]);
+    for step in 0..4 {
+        let depth = step as f32 / 3.0;
+        let base = horizon / h + 0.02 + depth * 0.2;
+        let line = land::rolling(&e.canvas, e.dice.next(), base, 0.15 - 0.04 * depth, 1.5);
+        let tone = e.light.on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
+        let foot = tone.mix(e.light.haze, 0.45 * (1.0 - depth)).mix(e.light.shade, 0.35 * depth);
+        land::ridge(&mut e.canvas, &line, tone, foot, h * 0.16);
+        if step > 0 {
+            copse(e, &line, depth, near);
+        }
+        if step == 1 && !matches!(e.light.time, Time::Noon) {
+            let haze = e.light.haze.mix(e.light.sun, 0.25);
+            let seed = e.dice.next();
+            air::mist(&mut e.canvas, seed, haze, base * h, h * 0.07, 0.6);
+        }
+    }
+    name
+}
+
+/// A few trees along a hill.
+fn copse(e: &mut Easel, line: &land::Skyline, depth: f32, green: Rgb) {
+    for _ in 0..e.dice.count(2, 6) {
+        let across = e.dice.unit();
+        let spot = (e.canvas.w * across, line.at(across) + e.canvas.h * 0.012);
+        let size = e.canvas.unit() * (0.03 + 0.07 * depth) * e.dice.range(0.7, 1.2);
+        let lit = e.light.on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
+        let leaves = Leaves { lit, shaded: lit.mix(e.light.shade, 0.6) };
+        let dice = e.dice.fork();
+        tree::broad(&mut e.canvas, dice, spot, size, leaves);
+    }
+}
+
+/// Balloons from far to near, each in a cell of its own; gives their names.
+fn fleet(e: &mut Easel, horizon: f32) -> Vec<&'static str> {
+    let count = e.dice.pick(&[1, 2, 2, 3, 4, 5, 6]);
+    let mut dresses = DRESSES.to_vec();
+    e.dice.shuffle(&mut dresses);
+    let mut slots: Vec<usize> = (0..count).collect();
+    e.dice.shuffle(&mut slots);
+    let mut names = Vec::new();
+    for (order, slot) in slots.into_iter().enumerate() {
+        let near = (order + 1) as f32 / count as f32;
+        let across = (slot as f32 + e.dice.range(0.35, 0.65)) / count as f32;
+        let size = e.canvas.unit() * (0.1 + 0.17 * near.powf(1.4)) * if count == 1 { 1.25 } else { 1.0 };
+        let y = horizon * e.dice.range(0.3, 0.62) - size * 0.2;
+        let (name, hex) = dresses[order];
+        let pose = place(e.canvas.w * across, y, size).pre_rotate(e.dice.sway(4.0));
+        e.object("balloon", pose, [-0.8, -0.9, 0.8, 1.42]);
+        let distance = 0.4 * (1.0 - near);
+        let colours = hex.map(|h| e.light.on(rgb(h), distance));
+        let dark = e.light.on(rgb(0x4a3320), distance);
+        let lit = e.light.is_dark() || matches!(e.light.time, Time::Sunset);
+        let spot = (e.canvas.w * across, y + size * 0.1);
+        if lit {
+            air::glow(&mut e.canvas, spot, size * 1.9, rgb(0xffb060), 0.45);
+        }
+        e.canvas.posed(pose, |c| balloon(c, colours, dark, lit));
+        names.push(name);
+    }
+    names
+}
+
+/// A balloon around its own centre, its envelope about 1.6 wide.
+fn balloon(c: &mut Canvas, colours: [Rgb; 3], dark: Rgb, lit: bool) {
+    for side in [-1.0, 1.0] {
+        c.line(stroke(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]), 0.018, dark);
+    }
+    const GORES: i32 = 9;
+    let edge = |i: i32| -(i as f32 / GORES as f32 * std::f32::consts::PI).cos() * 0.8;
+    for gore in 0..GORES {
+        let (a, b) = (edge(gore), edge(gore + 1));
+        let side = (a + b) / 1.6;
+        let tone = colours[gore as usize % 3].scale(1.08 - 0.2 * (side + 0.45).powi(2) - 0.12 * side);
+        let low = if lit { tone.screen(rgb(0xff9a3c).scale(0.75)) } else { tone.scale(0.72) };
+        let top = if lit { tone.scale(0.85) } else { tone.mix(WHITE, 0.14) };
+        c.fill(gore_shape(a, b + 0.012), Ink::fall(-0.9, top, 0.95, low));
+    }
+    c.fill(polygon(&[(-0.2, 0.86), (0.2, 0.86), (0.14, 0.97), (-0.14, 0.97)]), dark.mix(colours[0], 0.3));
+    if lit {
+        c.fill(polygon(&[(-0.05, 1.14), (0.0, 0.96), (0.05, 1.14)]), rgb(0xfff0b0));
+    }
+    c.fill(polygon(&[(-0.15, 1.18), (0.15, 1.18), (0.12, 1.4), (-0.12, 1.4)]), Ink::fall(1.18, dark.mix(rgb(0xb98a54), 0.5), 1.4, dark));
+    c.line(arc((-0.5, -0.42), (-0.42, -0.66), (-0.2, -0.78)), 0.05, Ink::Thin(WHITE, if lit { 0.0 } else { 0.3 }));
+}
+
+fn gore_shape(a: f32, b: f32) -> Option<tiny_skia::Path> {
+    let mut path = tiny_skia::PathBuilder::new();
+    path.move_to(0.0, -0.9);
+    path.cubic_to(a * 0.95, -0.9, a * 1.22, -0.25, a, 0.12);
+    path.cubic_to(a * 0.82, 0.5, a * 0.36, 0.68, a * 0.26, 0.9);
+    path.line_to(b * 0.26, 0.9);
+    path.cubic_to(b * 0.36, 0.68, b * 0.82, 0.5, b, 0.12);
+    path.cubic_to(b * 1.22, -0.25, b * 0.95, -0.9, 0.0, -0.9);
+    path.close();
+    path.finish()
+}
