@@ -4,8 +4,18 @@
 //! screen; in between nobody looks inside.
 
 pub mod decode;
+pub mod fit;
+mod half_block;
+mod iterm;
+mod jpeg;
+mod kitty;
+mod raster;
+mod sixel;
 
 use std::sync::Arc;
+
+use decode::DecodeError;
+use fit::Fit;
 
 /// How the terminal draws pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -61,4 +71,27 @@ pub enum Encoded {
     },
     /// One string that draws the picture at the cursor (sixel or iTerm2).
     Sequence(Arc<str>),
+}
+
+/// Decodes a picture, fits it into `canvas` and encodes it for the canvas's protocol.
+///
+/// # Errors
+/// What [`decode::decode`] refuses.
+pub fn thumbnail(bytes: &[u8], canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+    let decoded = decode::decode_for(bytes, |original| {
+        Fit::new(original, canvas).enough(original)
+    })?;
+    let Fit { cells, pixels } = Fit::new(decoded.original, canvas);
+    let rgb = fit::resize(&decoded.pixels, pixels)?;
+    let encoded = match canvas.protocol {
+        Protocol::None | Protocol::HalfBlock => half_block::encode(&rgb),
+        Protocol::Kitty => kitty::encode(&rgb, pixels),
+        Protocol::Sixel => sixel::encode(&rgb, pixels),
+        Protocol::Iterm => iterm::encode(&rgb, pixels, cells)?,
+    };
+    Ok(Thumbnail {
+        cells,
+        original: decoded.original,
+        encoded,
+    })
 }

@@ -1,0 +1,105 @@
+//! From the size of a picture and a canvas to the cells it covers, and the resampling to exactly
+//! the pixels of those cells.
+
+use fast_image_resize::{
+    FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
+    images::{Image, ImageRef},
+};
+use image::RgbImage;
+
+use super::{Canvas, Protocol, decode::DecodeError};
+
+/// Most pixels of the screen that one pixel of the picture is stretched over, in each direction:
+/// a 32 pixel icon stays recognisable as small, and still fills a tile.
+const ENLARGE: f64 = 4.0;
+
+/// Where a picture of a certain size goes on a certain canvas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Cells covered (columns, rows), each at least 1 and at most the canvas.
+    pub cells: (u16, u16),
+    /// Pixels to be made for those cells (width, height).
+    pub pixels: (u32, u32),
+}
+
+impl Fit {
+    /// Fits a picture of `original` pixels into `canvas`, keeping its shape on the screen as far
+    /// as whole cells allow.
+    #[must_use]
+    pub fn new(original: (u32, u32), canvas: Canvas) -> Self {
+        let cell = (canvas.cell.0.clamp(1, 128), canvas.cell.1.clamp(1, 128));
+        let per_cell = match canvas.protocol {
+            Protocol::None | Protocol::HalfBlock => (1, 2),
+            Protocol::Kitty | Protocol::Sixel | Protocol::Iterm => cell,
+        };
+        let size = (f64::from(original.0.max(1)), f64::from(original.1.max(1)));
+        let cell = (f64::from(cell.0), f64::from(cell.1));
+        let shrink_to_fit = (f64::from(canvas.columns) * cell.0 / size.0)
+            .min(f64::from(canvas.rows) * cell.1 / size.1);
+        let largest = ENLARGE * (cell.0 / f64::from(per_cell.0));
+        let scale = shrink_to_fit.min(largest);
+        let cells = (
+            whole_cells(size.0 * scale / cell.0, canvas.columns),
+            whole_cells(size.1 * scale / cell.1, canvas.rows),
+        );
+        Self {
+            cells,
+            pixels: (
+                u32::from(cells.0) * u32::from(per_cell.0),
+                u32::from(cells.1) * u32::from(per_cell.1),
+            ),
+        }
+    }
+
+    /// The shorter side, in pixels, that a scaled decode of `original` must keep so that this fit
+    /// only ever shrinks what it gets.
+    #[must_use]
+    pub fn enough(self, original: (u32, u32)) -> u32 {
+        let share = (f64::from(self.pixels.0) / f64::from(original.0.max(1)))
+            .max(f64::from(self.pixels.1) / f64::from(original.1.max(1)));
+        let shorter = f64::from(original.0.min(original.1).max(1));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and a float cast saturates"
+        )]
+        let enough = (share * shorter).ceil() as u32;
+        enough.max(1)
+    }
+}
+
+fn whole_cells(exact: f64, most: u16) -> u16 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to 1..=most"
+    )]
+    let cells = exact.round().clamp(1.0, f64::from(most.max(1))) as u16;
+    cells
+}
+
+/// Resamples to exactly `size` pixels; packed RGB rows.
+///
+/// # Errors
+/// A size that the resampler refuses, such as an empty picture.
+pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<Vec<u8>, DecodeError> {
+    if picture.dimensions() == size {
+        return Ok(picture.as_raw().clone());
+    }
+    let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
+    let (width, height) = picture.dimensions();
+    let from = ImageRef::new(width, height, picture.as_raw(), PixelType::U8x3)
+        .map_err(|error| describe(&error))?;
+    let mut to = Image::new(size.0, size.1, PixelType::U8x3);
+    // Hamming keeps edges crisp in a small tile without the rings of a wider filter.
+    let filter = if size.0 < width {
+        FilterType::Hamming
+    } else {
+        FilterType::CatmullRom
+    };
+    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter));
+    Resizer::new()
+        .resize(&from, &mut to, &options)
+        .map_err(|error| describe(&error))?;
+    Ok(to.into_vec())
+}

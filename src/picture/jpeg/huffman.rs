@@ -1,0 +1,233 @@
+//! Huffman tables, unrolled so that one look-up usually yields a whole coefficient, or all the
+//! coefficients up to the end of a block when they are not wanted.
+
+use super::{
+    Fault,
+    bits::{Bits, extend},
+};
+
+/// Bits looked at at once.
+const LOOK: u32 = 11;
+const SIZE: usize = 1 << LOOK;
+/// The run of an end-of-block: past the last coefficient from wherever it is.
+pub const END_OF_BLOCK: usize = 64;
+
+/// One Huffman table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// By the next bits: symbol, and its code length from bit 8 on; 0 for longer codes.
+    codes: Box<[u16; SIZE]>,
+    /// The largest code of each length, and what leads from a code to its symbol.
+    last: [i32; 17],
+    offset: [i32; 17],
+    symbols: Vec<u8>,
+}
+
+impl Table {
+    /// Builds a table from the number of codes of each length (1 to 16) and their symbols.
+    pub fn new(counts: [u8; 16], symbols: &[u8]) -> Result<Self, Fault> {
+        let mut table = Self {
+            codes: Box::new([0; SIZE]),
+            last: [-1; 17],
+            offset: [0; 17],
+            symbols: symbols.to_vec(),
+        };
+        let (mut code, mut index) = (0_usize, 0);
+        for (length, count) in (1_u32..).zip(counts) {
+            let count = usize::from(count);
+            if code + count > 1 << length {
+                return Err(Fault::Damaged("overfull Huffman table"));
+            }
+            if count > 0 {
+                // Codes have at most 16 bits.
+                table.offset[length as usize] = index as i32 - code as i32;
+                table.last[length as usize] = (code + count - 1) as i32;
+            }
+            if length <= LOOK {
+                table.spread(code, index, count, length);
+            }
+            code = (code + count) << 1;
+            index += count;
+        }
+        Ok(table)
+    }
+
+    /// Enters `count` codes of one length under every continuation.
+    fn spread(&mut self, code: usize, index: usize, count: usize, length: u32) {
+        let width = 1 << (LOOK - length);
+        let symbols = self.symbols.iter().skip(index).take(count);
+        for (code, &symbol) in (code..).zip(symbols) {
+            let entry = u16::from(symbol) | (length as u16) << 8;
+            self.codes[code * width..(code + 1) * width].fill(entry);
+        }
+    }
+
+    /// Reads one symbol; the reader must be refilled.
+    #[inline]
+    fn symbol(&self, bits: &mut Bits) -> Result<u8, Fault> {
+        let entry = self.codes[bits.peek(LOOK)];
+        if entry == 0 {
+            return self.long_symbol(bits);
+        }
+        bits.consume(u32::from(entry >> 8));
+        Ok(entry as u8)
+    }
+
+    #[cold]
+    fn long_symbol(&self, bits: &mut Bits) -> Result<u8, Fault> {
+        let next = bits.peek(16) as i32;
+        for length in 1..=16 {
+            let code = next >> (16 - length);
+            if code <= self.last[length] {
+                bits.consume(length as u32);
+                let index = usize::try_from(code + self.offset[length]).ok();
+                let symbol = index.and_then(|index| self.symbols.get(index));
+                return symbol.copied().ok_or(Fault::Damaged("bad Huffman code"));
+            }
+        }
+        Err(Fault::Damaged("bad Huffman code"))
+    }
+
+    /// The symbol at the top of `next`, `LOOK` bits of which `LOOK - used` are known, with the
+    /// bits of its code.
+    fn known(&self, next: usize, used: u32) -> Option<(u8, u32)> {
+        let entry = self.codes[(next << used) & (SIZE - 1)];
+        let length = u32::from(entry >> 8);
+        (length > 0 && used + length <= LOOK).then_some((entry as u8, length))
+    }
+}
+
+/// Reads coefficients with their values.
+#[derive(Clone, Debug)]
+pub struct Values {
+    table: Table,
+    /// By the next bits: bits in all, run from bit 8 on, value from bit 16 on; 0 when they do not
+    /// all fit.
+    whole: Box<[u32; SIZE]>,
+}
+
+impl Values {
+    /// For DC coefficients a symbol is a size, for AC coefficients a run and a size.
+    pub fn new(table: &Table, ac: bool) -> Self {
+        let mut whole = Box::new([0; SIZE]);
+        for (next, entry) in whole.iter_mut().enumerate() {
+            let Some((symbol, length)) = table.known(next, 0) else {
+                continue;
+            };
+            let size = u32::from(symbol & 15);
+            let total = length + size;
+            if total > LOOK || (!ac && symbol > 15) {
+                continue;
+            }
+            let value = if size == 0 {
+                0
+            } else {
+                extend(next >> (LOOK - total) & ((1 << size) - 1), size)
+            };
+            let run = if ac { run(symbol) } else { 0 };
+            *entry = (value as u32) << 16 | (run as u32) << 8 | total;
+        }
+        Self {
+            table: table.clone(),
+            whole,
+        }
+    }
+
+    /// Reads one coefficient: the zeros before it, and its value.
+    #[inline]
+    pub fn next(&self, bits: &mut Bits) -> Result<(usize, i32), Fault> {
+        bits.refill();
+        let entry = self.whole[bits.peek(LOOK)];
+        if entry == 0 {
+            let symbol = self.table.symbol(bits)?;
+            return Ok((run(symbol), bits.value(u32::from(symbol & 15))));
+        }
+        bits.consume(entry & 0xFF);
+        Ok(((entry >> 8 & 0xFF) as usize, entry as i32 >> 16))
+    }
+}
+
+/// Passes over AC coefficients without their values.
+#[derive(Clone, Debug)]
+pub struct Skips {
+    table: Table,
+    /// By the next bits: bits in all, whether the block ends (bit 5), coefficients passed from
+    /// bit 8 on; 0 when not even one code is known.
+    chains: Box<[u16; SIZE]>,
+}
+
+impl Skips {
+    pub fn new(table: &Table) -> Self {
+        let mut chains = Box::new([0; SIZE]);
+        for (next, entry) in chains.iter_mut().enumerate() {
+            *entry = chain(table, next);
+        }
+        Self {
+            table: table.clone(),
+            chains,
+        }
+    }
+
+    /// Passes over the rest of a block whose next coefficient is `at` (1 to 64).
+    #[inline]
+    pub fn rest(&self, bits: &mut Bits, mut at: usize) -> Result<(), Fault> {
+        while at < 64 {
+            bits.refill();
+            let entry = self.chains[bits.peek(LOOK)];
+            let ends = usize::from(entry >> 5 & 1);
+            let reach = at + usize::from(entry >> 8);
+            // A chain that goes past the block has read bits of the next one.
+            if entry != 0 && reach + ends <= 64 {
+                bits.consume(u32::from(entry & 31));
+                if ends == 1 {
+                    return Ok(());
+                }
+                at = reach;
+            } else {
+                let symbol = self.table.symbol(bits)?;
+                bits.consume(u32::from(symbol & 15));
+                let run = run(symbol);
+                if run == END_OF_BLOCK {
+                    return Ok(());
+                }
+                at += run + 1;
+            }
+        }
+        if at == 64 {
+            Ok(())
+        } else {
+            Err(Fault::Damaged("too many coefficients"))
+        }
+    }
+}
+
+/// As many whole symbols as `next` shows; the value of the last may reach beyond.
+fn chain(table: &Table, next: usize) -> u16 {
+    let (mut used, mut passed) = (0, 0);
+    while let Some((symbol, length)) = table.known(next, used) {
+        let run = run(symbol);
+        if run == END_OF_BLOCK {
+            return passed << 8 | 1 << 5 | (used + length) as u16;
+        }
+        if usize::from(passed) + run + 1 > 64 || used + length + u32::from(symbol & 15) > 31 {
+            break;
+        }
+        used += length + u32::from(symbol & 15);
+        passed += run as u16 + 1;
+        if used >= LOOK {
+            break;
+        }
+    }
+    passed << 8 | used as u16
+}
+
+/// Zeros before the coefficient of an AC symbol. A size of 0 means the end of the block, except
+/// after 15 zeros.
+#[inline]
+fn run(symbol: u8) -> usize {
+    match symbol {
+        0xF0 => 15,
+        _ if symbol.trailing_zeros() >= 4 => END_OF_BLOCK,
+        _ => usize::from(symbol >> 4),
+    }
+}

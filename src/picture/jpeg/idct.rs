@@ -1,0 +1,69 @@
+//! The inverse cosine transform at reduced size: the low frequencies of an 8x8 block taken as a
+//! block of 4x4 or 2x2, or its mean alone. The result is the block seen from 2, 4 or 8 times as
+//! far.
+
+/// Coefficients kept of a block, dequantised, as rows of four.
+pub type Low = [[f32; 4]; 4];
+
+/// The mean of a block from its DC coefficient.
+#[inline]
+pub fn mean(dc: i32) -> u8 {
+    clamp(((dc + 4) >> 3) + 128)
+}
+
+/// 2x2 samples.
+#[inline]
+pub fn two(low: &Low) -> [[u8; 2]; 2] {
+    let [[a, b, ..], [c, d, ..], ..] = *low;
+    [
+        [sample((a + b + c + d) / 8.0), sample((a - b + c - d) / 8.0)],
+        [sample((a + b - c - d) / 8.0), sample((a - b - c + d) / 8.0)],
+    ]
+}
+
+/// 4x4 samples.
+#[inline]
+pub fn four(low: &Low) -> [[u8; 4]; 4] {
+    let rows = transpose(pass(*low));
+    let columns = transpose(pass(rows));
+    columns.map(|row| row.map(sample))
+}
+
+/// The four-point transform down each column.
+fn pass([x0, x1, x2, x3]: Low) -> Low {
+    // cos(k pi / 8) / 2 for k = 1, 2, 3.
+    const C1: f32 = 0.461_939_77;
+    const C2: f32 = 0.353_553_4;
+    const C3: f32 = 0.191_341_72;
+    let mut out = Low::default();
+    for i in 0..4 {
+        let (near, far) = (C2 * (x0[i] + x2[i]), C2 * (x0[i] - x2[i]));
+        let (outer, inner) = (C1 * x1[i] + C3 * x3[i], C3 * x1[i] - C1 * x3[i]);
+        out[0][i] = near + outer;
+        out[1][i] = far + inner;
+        out[2][i] = far - inner;
+        out[3][i] = near - outer;
+    }
+    out
+}
+
+fn transpose(low: Low) -> Low {
+    let mut out = Low::default();
+    for (y, row) in low.into_iter().enumerate() {
+        for (x, value) in row.into_iter().enumerate() {
+            out[x][y] = value;
+        }
+    }
+    out
+}
+
+/// A level around zero to a sample; the cast saturates.
+#[inline]
+fn sample(level: f32) -> u8 {
+    (level + 128.5) as u8
+}
+
+#[inline]
+fn clamp(level: i32) -> u8 {
+    level.clamp(0, 255) as u8
+}

@@ -1,0 +1,141 @@
+//! Sixel graphics with a fixed palette and an ordered dither: several times faster and smaller
+//! than an adaptive palette, and stable from frame to frame.
+//!
+//! The palette has 6 levels of red, 7 of green and 6 of blue (252 colours, as most terminals have
+//! 256 registers); green gets most because the eye does.
+
+use std::fmt::Write;
+
+use super::Encoded;
+
+/// Levels of red, green and blue.
+const LEVELS: [u8; 3] = [6, 7, 6];
+const COLOURS: usize = 6 * 7 * 6;
+
+/// An 8x8 Bayer matrix: thresholds 0..64, each once.
+const BAYER: [[u8; 8]; 8] = [
+    [0, 32, 8, 40, 2, 34, 10, 42],
+    [48, 16, 56, 24, 50, 18, 58, 26],
+    [12, 44, 4, 36, 14, 46, 6, 38],
+    [60, 28, 52, 20, 62, 30, 54, 22],
+    [3, 35, 11, 43, 1, 33, 9, 41],
+    [51, 19, 59, 27, 49, 17, 57, 25],
+    [15, 47, 7, 39, 13, 45, 5, 37],
+    [63, 31, 55, 23, 61, 29, 53, 21],
+];
+
+/// Encodes packed RGB rows of `size` pixels.
+#[must_use]
+pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
+    let width = (size.0 as usize).max(1);
+    let pixels = rgb.as_chunks::<3>().0;
+    // 1 in the second place leaves pixels that are not painted as they are.
+    let mut out = format!("\x1bP0;1;0q\"1;1;{};{}", size.0, size.1);
+    let mut seen = [false; COLOURS];
+    let mut band = Band::new(width);
+    for (index, rows) in pixels.chunks(6 * width).enumerate() {
+        if index > 0 {
+            out.push('-');
+        }
+        band.fill(rows, width, index * 6);
+        band.write(&mut out, &mut seen);
+    }
+    out.push_str("\x1b\\");
+    Encoded::Sequence(out.into())
+}
+
+/// Six rows of pixels: for each colour, which of the six it paints in each column.
+struct Band {
+    width: usize,
+    /// `COLOURS` rows of `width` masks, bit 0 the top row.
+    masks: Vec<u8>,
+    used: Vec<usize>,
+    is_used: [bool; COLOURS],
+}
+
+impl Band {
+    fn new(width: usize) -> Self {
+        Self {
+            width,
+            masks: vec![0; COLOURS * width],
+            used: Vec::with_capacity(COLOURS),
+            is_used: [false; COLOURS],
+        }
+    }
+
+    fn fill(&mut self, rows: &[[u8; 3]], width: usize, top: usize) {
+        for (y, row) in rows.chunks(width).enumerate() {
+            let thresholds = &BAYER[(top + y) % 8];
+            for (x, &pixel) in row.iter().enumerate() {
+                let colour = nearest(pixel, thresholds[x % 8]);
+                if !self.is_used[colour] {
+                    self.is_used[colour] = true;
+                    self.used.push(colour);
+                }
+                self.masks[colour * self.width + x] |= 1 << y;
+            }
+        }
+    }
+
+    /// Writes the band and leaves it empty for the next one.
+    fn write(&mut self, out: &mut String, seen: &mut [bool; COLOURS]) {
+        for (index, &colour) in self.used.iter().enumerate() {
+            if index > 0 {
+                out.push('$');
+            }
+            select(out, colour, &mut seen[colour]);
+            let masks = &mut self.masks[colour * self.width..][..self.width];
+            write_runs(out, masks);
+            masks.fill(0);
+            self.is_used[colour] = false;
+        }
+        self.used.clear();
+    }
+}
+
+/// The palette entry for a pixel, with the dither's `threshold` (0..64) deciding between the two
+/// nearest levels of each channel.
+fn nearest(pixel: [u8; 3], threshold: u8) -> usize {
+    let mut colour = 0;
+    for (sample, levels) in pixel.into_iter().zip(LEVELS) {
+        // `sample` in units of 1/64 level, 0..=64 * (levels - 1); 16,448 is 64 * 257.
+        let position = (u32::from(sample) * u32::from(levels - 1) * 16_448) >> 16;
+        let level = (position + u32::from(threshold)) >> 6;
+        colour = colour * usize::from(levels) + level.min(u32::from(levels) - 1) as usize;
+    }
+    colour
+}
+
+/// Selects a colour register, defining it (in percent) on its first use in this picture.
+fn select(out: &mut String, colour: usize, seen: &mut bool) {
+    // Writing into a string cannot fail.
+    let _ = if std::mem::replace(seen, true) {
+        write!(out, "#{colour}")
+    } else {
+        let [_, green, blue] = LEVELS.map(usize::from);
+        let percent = |level: usize, levels: u8| (level * 100).div_ceil(usize::from(levels) - 1);
+        write!(
+            out,
+            "#{colour};2;{};{};{}",
+            percent(colour / (green * blue), LEVELS[0]),
+            percent(colour / blue % green, LEVELS[1]),
+            percent(colour % blue, LEVELS[2]),
+        )
+    };
+}
+
+/// Writes one colour's masks, runs of four and more as a count, without the blank end.
+fn write_runs(out: &mut String, masks: &[u8]) {
+    let end = masks
+        .iter()
+        .rposition(|&mask| mask != 0)
+        .map_or(0, |last| last + 1);
+    for run in masks[..end].chunk_by(|a, b| a == b) {
+        let sixel = char::from(b'?' + run[0]);
+        if run.len() > 3 {
+            let _ = write!(out, "!{}{sixel}", run.len());
+        } else {
+            out.extend(std::iter::repeat_n(sixel, run.len()));
+        }
+    }
+}
