@@ -1,24 +1,188 @@
-//! Placeholder until the drawing layer lands.
-#![expect(missing_docs, reason = "replaced")]
+//! Pictures over cells: the thin layer between the frame's buffer and the graphics of a terminal.
+//!
+//! Half-blocks and kitty placeholders become ordinary cells. A sixel or iTerm2 picture is drawn
+//! over cells that the frame then skips; it is sent once, after the frame, and goes away when the
+//! frame writes text there again. One frame is drawn like this:
+//!
+//! ```text
+//! layer.begin_frame(&overlays);
+//! draw into terminal.get_frame(), calling layer.place(...) for each picture
+//! let writes = layer.end_frame();
+//! write writes.before;  terminal.flush();  write writes.after;
+//! terminal.swap_buffers();  flush the backend
+//! ```
+
+mod diacritics;
+mod kitty;
+mod overdraw;
+
+use ratatui::{buffer::Buffer, layout::Rect, style::Color};
+
 use crate::{
     model::MediaId,
     picture::{Canvas, Encoded, Thumbnail},
 };
-use ratatui::{buffer::Buffer, layout::Rect};
-#[derive(Debug, Default)]
-pub struct Layer;
+use kitty::Store;
+use overdraw::Overdraw;
+
+/// Recognises the same picture again: equal keys mean equal pixels.
+pub type Key = (MediaId, Canvas);
+
+/// What the terminal can do with a picture, beyond the protocol of the canvas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surface {
+    /// Inside tmux, which passes graphics on only when wrapped.
+    pub in_tmux: bool,
+    /// 24-bit colours; otherwise half-blocks use the 256-colour palette.
+    pub truecolour: bool,
+}
+
+/// Bytes for the terminal around one frame.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Writes {
+    /// To be written before the frame's cells.
+    pub before: String,
+    /// To be written after the frame's cells.
+    pub after: String,
+}
+
+/// The pictures on the screen and in the terminal's memory.
+#[derive(Debug)]
+pub struct Layer {
+    surface: Surface,
+    store: Store,
+    overdraw: Overdraw,
+    frame: u64,
+    before: String,
+}
+
 impl Layer {
-    pub fn begin_frame(&mut self, _: Option<Rect>) {}
+    /// A layer for a terminal that shows no picture yet.
+    #[must_use]
+    pub fn new(surface: Surface) -> Self {
+        Self {
+            surface,
+            store: Store::new(surface.in_tmux),
+            overdraw: Overdraw::new(surface.in_tmux),
+            frame: 0,
+            before: String::new(),
+        }
+    }
+
+    /// Starts a frame. Pictures that cannot lie under text stay away from the `overlays`.
+    pub fn begin_frame(&mut self, overlays: &[Rect]) {
+        self.frame += 1;
+        self.overdraw.begin_frame(overlays);
+    }
+
+    /// Draws a picture in the middle of `area`; the cells it covers, or none when it is not drawn
+    /// (it is larger than the area, or lies under an overlay) and something else may be.
     pub fn place(
         &mut self,
-        buf: &mut Buffer,
+        buffer: &mut Buffer,
         area: Rect,
-        _: (MediaId, Canvas),
+        key: Key,
         thumbnail: &Thumbnail,
-    ) {
-        let Encoded::Pixels(pixels) = &thumbnail.encoded else {
-            return;
-        };
-        let _ = (buf, area, pixels);
+    ) -> Option<Rect> {
+        let covered = centre(area.intersection(buffer.area), thumbnail.cells)?;
+        match &thumbnail.encoded {
+            Encoded::Pixels(pixels) => {
+                paint(buffer, covered, pixels, self.surface.truecolour);
+            }
+            Encoded::Kitty { payload, size } => {
+                let picture = (&**payload, *size, thumbnail.cells);
+                let colour = self
+                    .store
+                    .show(key, picture, self.frame, &mut self.before)?;
+                kitty::fill(buffer, covered, colour);
+            }
+            Encoded::Sequence(sequence) => {
+                self.overdraw.place(buffer, covered, key, sequence)?;
+            }
+        }
+        Some(covered)
     }
+
+    /// Ends a frame: what to write around it.
+    pub fn end_frame(&mut self) -> Writes {
+        self.store.shrink(self.frame, &mut self.before);
+        Writes {
+            before: std::mem::take(&mut self.before),
+            after: self.overdraw.end_frame(),
+        }
+    }
+
+    /// Forgets every picture, for a resize, a suspend or the end: what to write so that the
+    /// terminal forgets them too. The screen itself must be cleared or redrawn by the caller.
+    pub fn forget_all(&mut self) -> String {
+        self.overdraw.forget();
+        self.store.clear(&mut self.before);
+        std::mem::take(&mut self.before)
+    }
+}
+
+/// What makes a kitty terminal forget every picture this process can have sent, for a panic hook
+/// or a signal, where no layer is at hand.
+#[must_use]
+pub fn forget_blindly(in_tmux: bool) -> String {
+    kitty::delete_all(in_tmux)
+}
+
+fn centre(area: Rect, (columns, rows): (u16, u16)) -> Option<Rect> {
+    (columns > 0 && rows > 0 && columns <= area.width && rows <= area.height).then(|| {
+        Rect::new(
+            area.x + (area.width - columns) / 2,
+            area.y + (area.height - rows) / 2,
+            columns,
+            rows,
+        )
+    })
+}
+
+/// Paints half-blocks: the upper pixel in the foreground, the lower one behind it.
+fn paint(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], truecolour: bool) {
+    let width = usize::from(area.width);
+    let colour = if truecolour { exact } else { indexed };
+    for (y, rows) in (area.top()..area.bottom()).zip(pixels.chunks_exact(2 * width)) {
+        let (upper, lower) = rows.split_at(width);
+        for (x, (&top, &bottom)) in (area.left()..area.right()).zip(upper.iter().zip(lower)) {
+            let cell = &mut buffer[(x, y)];
+            cell.reset();
+            cell.set_bg(colour(bottom));
+            if top != bottom {
+                cell.set_char('▀').set_fg(colour(top));
+            }
+        }
+    }
+}
+
+fn exact([red, green, blue]: [u8; 3]) -> Color {
+    Color::Rgb(red, green, blue)
+}
+
+/// The nearest colour of the 6x6x6 cube or the grey ramp of the 256-colour palette.
+fn indexed(pixel: [u8; 3]) -> Color {
+    const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let level = |sample: u8| match sample {
+        0..48 => 0,
+        48..115 => 1,
+        _ => (sample - 35) / 40,
+    };
+    let levels = pixel.map(level);
+    let cube = levels.map(|level| CUBE[usize::from(level)]);
+    let mean = pixel.map(u16::from).iter().sum::<u16>() / 3;
+    let step = (mean.saturating_sub(3) / 10).min(23) as u8;
+    let grey = [8 + 10 * step; 3];
+    if distance(pixel, grey) < distance(pixel, cube) {
+        Color::Indexed(232 + step)
+    } else {
+        Color::Indexed(16 + 36 * levels[0] + 6 * levels[1] + levels[2])
+    }
+}
+
+fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
+    a.into_iter()
+        .zip(b)
+        .map(|(a, b)| u32::from(a.abs_diff(b)).pow(2))
+        .sum()
 }

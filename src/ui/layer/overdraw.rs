@@ -1,0 +1,108 @@
+//! Sixel and iTerm2 pictures: drawn by one string over cells that the frame skips.
+//!
+//! Cells that stop being skipped differ from the last frame, so the frame writes them and wipes
+//! the picture under them. Only what the frame cannot see is done here: clear the rectangle before
+//! a picture comes, and leave a picture alone that is still there.
+
+use std::{fmt::Write, sync::Arc};
+
+use ratatui::{
+    buffer::{Buffer, CellDiffOption},
+    layout::Rect,
+};
+
+use super::Key;
+
+/// The pictures drawn over the screen in the last frame and in this one.
+#[derive(Debug)]
+pub struct Overdraw {
+    overlays: Vec<Rect>,
+    shown: Vec<(Rect, Key)>,
+    placed: Vec<(Rect, Key)>,
+    fresh: Vec<(Rect, Arc<str>)>,
+    in_tmux: bool,
+}
+
+impl Overdraw {
+    pub fn new(in_tmux: bool) -> Self {
+        Self {
+            overlays: Vec::new(),
+            shown: Vec::new(),
+            placed: Vec::new(),
+            fresh: Vec::new(),
+            in_tmux,
+        }
+    }
+
+    pub fn begin_frame(&mut self, overlays: &[Rect]) {
+        self.overlays = overlays.to_vec();
+    }
+
+    /// Takes the cells of `area` out of the frame. None, and nothing done, where an overlay lies
+    /// or where the picture would scroll the screen.
+    pub fn place(
+        &mut self,
+        buffer: &mut Buffer,
+        area: Rect,
+        key: Key,
+        sequence: &Arc<str>,
+    ) -> Option<()> {
+        let covered = self.overlays.iter().any(|overlay| overlay.intersects(area));
+        // A sixel leaves the cursor on the row below it.
+        let scrolls = is_sixel(sequence) && area.bottom() >= buffer.area.bottom();
+        if covered || scrolls {
+            return None;
+        }
+        for position in area.positions() {
+            let cell = &mut buffer[position];
+            cell.reset();
+            cell.set_diff_option(CellDiffOption::Skip);
+        }
+        self.placed.push((area, key));
+        if !self.shown.contains(&(area, key)) {
+            self.fresh.push((area, Arc::clone(sequence)));
+        }
+        Some(())
+    }
+
+    /// The pictures that are not on the screen yet, each in a cleared rectangle.
+    pub fn end_frame(&mut self) -> String {
+        self.shown = std::mem::take(&mut self.placed);
+        let mut out = String::new();
+        for (area, sequence) in self.fresh.drain(..) {
+            draw(area, &sequence, self.in_tmux, &mut out);
+        }
+        out
+    }
+
+    /// Takes it that the screen shows none of the pictures.
+    pub fn forget(&mut self) {
+        self.shown.clear();
+        self.placed.clear();
+        self.fresh.clear();
+    }
+}
+
+fn draw(area: Rect, sequence: &str, in_tmux: bool, out: &mut String) {
+    // Writing into a string cannot fail.
+    let _ = write!(out, "\x1b7\x1b[0m");
+    for y in area.top()..area.bottom() {
+        let _ = write!(out, "\x1b[{};{}H\x1b[{}X", y + 1, area.x + 1, area.width);
+    }
+    let _ = write!(out, "\x1b[{};{}H", area.y + 1, area.x + 1);
+    // tmux knows sixel itself, but must be told to pass on an iTerm2 picture.
+    if in_tmux && !is_sixel(sequence) {
+        let _ = write!(
+            out,
+            "\x1bPtmux;{}\x1b\\",
+            sequence.replace('\x1b', "\x1b\x1b")
+        );
+    } else {
+        out.push_str(sequence);
+    }
+    out.push_str("\x1b8");
+}
+
+fn is_sixel(sequence: &str) -> bool {
+    sequence.starts_with("\x1bP")
+}
