@@ -41,7 +41,11 @@ macro_rules! kinds {
 kinds! {
     Sea, "water", "sea", sea;
     Mountains, "land", "mountains", mountains;
-    Balloons, "sky", "balloons", balloons;
+    Balloons, "sky", "balloon", balloons;
+    City, "town", "city", city;
+    Flowers, "land", "flowers", flowers;
     Planets, "sky", "planet", planets;
+    Forest, "land", "forest", forest;
     Fish, "water", "fish", fish;
+    Desert, "land", "desert", desert;
 }
