@@ -46,6 +46,11 @@ kinds! {
     Flowers, "land", "flowers", flowers;
     Planets, "sky", "planet", planets;
     Forest, "land", "forest", forest;
+    Lighthouse, "water", "lighthouse", lighthouse;
     Fish, "water", "fish", fish;
+    Winter, "town", "winter", winter;
     Desert, "land", "desert", desert;
+    Sailing, "water", "sailing boat", sailing;
+    Street, "town", "street", street;
+    Fields, "land", "field", fields;
 }
