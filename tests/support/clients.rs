@@ -1,0 +1,46 @@
+//! Clients for tests: hosted and on-premises, impatient by default, and the identifiers they use.
+
+use std::time::Duration;
+
+use tessera::{
+    api::{Access, BaseUrl, Client, Credentials, Endpoint, Policy},
+    model::{DatasetId, ExportTaskId},
+};
+
+pub const API_KEY: &str = "key-7";
+pub const API_SECRET: &str = "a secret of at least thirty-two bytes";
+
+pub fn dataset() -> DatasetId {
+    "ad48d250-0000-11f1-bfca-000000000001".parse().unwrap()
+}
+
+pub fn task() -> ExportTaskId {
+    "cf8b3e78-0000-4954-a782-000000000001".parse().unwrap()
+}
+
+/// No pauses between attempts; deadlines stay long, so that only what a test shortens can strike.
+pub fn impatient() -> Policy {
+    Policy {
+        backoff: Duration::ZERO,
+        retry_after_cap: Duration::ZERO,
+        seed: Some(1),
+        ..Policy::default()
+    }
+}
+
+pub fn hosted(url: &str, policy: Policy) -> Client {
+    let credentials = Credentials {
+        api_key: API_KEY.into(),
+        api_secret: API_SECRET.into(),
+    };
+    client(url, Access::Hosted(credentials), policy)
+}
+
+pub fn on_premises(url: &str, policy: Policy) -> Client {
+    client(url, Access::OnPremises, policy)
+}
+
+fn client(url: &str, access: Access, policy: Policy) -> Client {
+    let endpoint = Endpoint::new(BaseUrl::parse(url).unwrap(), access).unwrap();
+    Client::with_policy(endpoint, policy).unwrap()
+}
