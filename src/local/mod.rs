@@ -1,6 +1,189 @@
 //! The local deployment: the whole service over folders of this machine.
+//!
+//! Two doors: [`Deployment::open`] a data directory and [`Deployment::add_folder`]s to it, and
+//! [`Deployment::serve`] them over HTTP in the words of the interface document. Everything else
+//! happens behind them: a durable store, background work that survives a kill, and rankings.
 
+mod archive;
 pub mod cluster;
+mod error;
+pub mod http;
 pub mod index;
+pub mod ingest;
+mod recall;
 pub mod sample;
 pub mod search;
+pub mod store;
+mod task;
+
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::net::TcpListener;
+use uuid::Uuid;
+
+pub use error::LocalError;
+pub use http::{Access, Credentials};
+
+use crate::model::{DatasetId, SafeText, Status};
+use ingest::{Folder, Survey, begins_like_a_picture, compare, walk};
+use recall::Recall;
+use store::{
+    Store,
+    dataset::{self, Record},
+    export, media, now,
+};
+use task::{EXTRACTOR, Work};
+
+/// An open local deployment. Clones share it; the last one to go stops the background work and
+/// releases the data directory.
+#[derive(Clone)]
+pub struct Deployment {
+    work: Arc<Work>,
+    recall: Arc<Recall>,
+    store: Arc<Store>,
+}
+
+/// A file that is no media of its dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its path below the folder; printable.
+    pub file: SafeText,
+    /// Why; printable.
+    pub reason: SafeText,
+}
+
+impl Deployment {
+    /// Opens the data directory `data`, creating it (mode 0700) if needed, and goes on with the
+    /// work that was left unfinished in it.
+    ///
+    /// # Errors
+    /// The directory is used by another process, or its store cannot be opened.
+    pub fn open(data: &Path) -> Result<Self, LocalError> {
+        let store = Arc::new(Store::open(data)?);
+        for old in store.write(|tx| export::forget_old(tx))? {
+            // It may never have been written; it is forgotten either way.
+            let _ = fs::remove_file(store.archive(old.0));
+        }
+        Ok(Self {
+            work: Arc::new(Work::resume(&store)?),
+            recall: Arc::default(),
+            store,
+        })
+    }
+
+    /// Adds the pictures of a folder, or brings a folder that was added before up to date, and
+    /// returns at once; the indexing goes on in the background. `name` is for people; by default
+    /// it is the folder's. The same folder always has the same identifier.
+    ///
+    /// # Errors
+    /// The folder does not exist, cannot be read, is empty or has no pictures, or the store fails.
+    pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
+        let folder = canonical(folder)?;
+        let survey = walk(&folder);
+        let known = self.store.read(|c| dataset::of_folder(c, &folder))?;
+        let mut record = known.unwrap_or_else(|| fresh(&folder));
+        refuse_without_pictures(&folder, &survey, record.n_images > 0)?;
+        if let Some(name) = name {
+            name.clone_into(&mut record.name);
+        }
+        let id = record.id;
+        self.store.write(|tx| dataset::put(tx, &record))?;
+        if self.work.is_indexing(id) {
+            return Ok(id);
+        }
+        let changes = compare(&survey, self.store.read(|c| media::known(c, id))?);
+        let same = changes.is_empty() && record.extractor == EXTRACTOR;
+        if !(same && record.status == Status::Ready) {
+            self.store
+                .write(|tx| dataset::set_status(tx, id, &Status::Indexing, 0, None))?;
+            self.work.index(id);
+        }
+        Ok(id)
+    }
+
+    /// Serves the interface at `listener` until `shutdown` completes; then finishes open answers
+    /// for at most five seconds.
+    ///
+    /// # Errors
+    /// [`Access::Open`] at an address that is not loopback, or the socket fails.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        access: Access,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), LocalError> {
+        http::serve(self.clone(), listener, access, shutdown).await
+    }
+
+    /// Waits until no indexing and no export is queued or running.
+    pub async fn settled(&self) {
+        self.work.settled().await;
+    }
+
+    /// The files of a dataset's folder that are no media, in order of path, with the reason.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn skipped(&self, dataset: DatasetId) -> Result<Vec<Skipped>, LocalError> {
+        let rows = self.store.read(|c| media::skipped(c, dataset))?;
+        let skipped = rows.into_iter().map(|(path, reason)| Skipped {
+            file: SafeText::file(&path.to_string_lossy()),
+            reason: SafeText::detail(&reason),
+        });
+        Ok(skipped.collect())
+    }
+}
+
+fn canonical(folder: &Path) -> Result<PathBuf, LocalError> {
+    let unreadable = |cause: std::io::Error| match cause.kind() {
+        ErrorKind::NotFound => LocalError::NoSuchFolder(folder.to_owned()),
+        ErrorKind::NotADirectory => LocalError::NotAFolder(folder.to_owned()),
+        _ => LocalError::Unreadable(folder.to_owned(), cause),
+    };
+    let canonical = folder.canonicalize().map_err(unreadable)?;
+    fs::read_dir(&canonical).map_err(unreadable)?;
+    Ok(canonical)
+}
+
+fn refuse_without_pictures(path: &Path, survey: &Survey, had_some: bool) -> Result<(), LocalError> {
+    if survey.files.is_empty() {
+        return Err(LocalError::EmptyFolder(path.to_owned()));
+    }
+    let folder =
+        Folder::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
+    let picture = |path: &Path| {
+        folder
+            .head(path)
+            .is_ok_and(|head| begins_like_a_picture(&head))
+    };
+    // Usually the first file settles it; and where there were pictures before, a look at each
+    // of a hundred thousand notes would only delay the opening.
+    if had_some || survey.files.iter().any(|found| picture(&found.path)) {
+        return Ok(());
+    }
+    Err(LocalError::NoPictures(path.to_owned(), survey.files.len()))
+}
+
+fn fresh(folder: &Path) -> Record {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    Record {
+        id: DatasetId(Uuid::new_v5(
+            &Uuid::NAMESPACE_URL,
+            folder.as_os_str().as_encoded_bytes(),
+        )),
+        name: name.to_string_lossy().into_owned(),
+        folder: folder.to_owned(),
+        status: Status::Indexing,
+        progress: 0,
+        created_at: now(),
+        fatal_error: None,
+        n_images: 0,
+        generation: 0,
+        extractor: EXTRACTOR,
+    }
+}

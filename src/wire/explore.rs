@@ -172,7 +172,8 @@ fn read_relevance(value: &Value) -> Option<Relevance> {
 }
 
 /// Reads a bounding box: an object, an array of four, or either as JSON text.
-fn read_region(value: &Value) -> Option<Region> {
+#[must_use]
+pub fn read_region(value: &Value) -> Option<Region> {
     match value {
         Value::Object(_) => Region::new(
             number(value, "x")?,

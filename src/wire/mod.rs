@@ -9,5 +9,6 @@ pub mod dataset;
 pub mod explore;
 pub mod export;
 pub mod lenient;
+pub mod moment;
 pub mod paths;
 pub mod problem;

@@ -24,6 +24,9 @@ pub mod query {
     pub const EXPORT_TASK_ID: &str = "export_task_id";
 }
 
+/// The path parameter that names a dataset.
+pub const DATASET_ID: &str = "dataset_id";
+
 /// The multipart field of a query image.
 pub const FILE_FIELD: &str = "file";
 

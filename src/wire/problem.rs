@@ -12,6 +12,26 @@ pub struct ProblemBody {
     pub detail: String,
 }
 
+/// The body of a 422 as a service writes it: every parameter that is wrong, and why.
+#[derive(Clone, Debug, Serialize)]
+pub struct InvalidBody {
+    /// The parameters.
+    pub detail: Vec<InvalidParameter>,
+}
+
+/// One wrong parameter.
+#[derive(Clone, Debug, Serialize)]
+pub struct InvalidParameter {
+    /// The kind of mistake, for programs: `missing`, `uuid_parsing`, `value_error`.
+    pub r#type: &'static str,
+    /// Where it is (`query`, `path`) and its name.
+    pub loc: [&'static str; 2],
+    /// What is wrong, for people.
+    pub msg: String,
+    /// What was given.
+    pub input: Option<String>,
+}
+
 /// The words of an error body: `detail` as text or as a list of `{loc, msg}`, else `message`,
 /// `error`, else the body as text. HTML is reduced to its text. `None` for an empty body.
 #[must_use]

@@ -1,0 +1,174 @@
+//! The archive of an export: a ZIP with `images/` where asked for, and the metadata last, so that
+//! it tells which pictures really are inside. Streamed: memory does not grow with the dataset.
+
+mod json;
+mod names;
+mod parquet;
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{Read as _, Write as _},
+};
+
+use ::parquet::errors::ParquetError;
+use rusqlite::Connection;
+use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
+
+use crate::{
+    local::{
+        ingest::Folder,
+        store::{
+            cluster::Portrait,
+            dataset::Record,
+            export::{self, Entry, Export},
+        },
+        task::End,
+    },
+    model::ExportFormat,
+};
+use names::Names;
+
+/// Part of the progress that copying pictures makes up.
+const PICTURES: f64 = 0.9;
+
+/// What goes into an archive.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    /// A snapshot of the store.
+    pub connection: &'a Connection,
+    /// The dataset exported.
+    pub dataset: &'a Record,
+    /// What was asked for.
+    pub export: &'a Export,
+    /// Where the pictures are.
+    pub folder: &'a Folder,
+}
+
+/// A row of the metadata.
+struct Item {
+    /// The media with what the clustering says of it.
+    entry: Entry,
+    /// Its name below `images/`, if it is there.
+    image: Option<String>,
+    /// Where the service shows it; needs the login.
+    url: String,
+}
+
+type Zip<'a> = ZipWriter<&'a File>;
+
+impl From<ZipError> for End {
+    fn from(cause: ZipError) -> Self {
+        Self::Failed(format!("the archive could not be written ({cause})"))
+    }
+}
+
+impl From<ParquetError> for End {
+    fn from(cause: ParquetError) -> Self {
+        Self::Failed(format!("the metadata could not be written ({cause})"))
+    }
+}
+
+/// Writes the archive into `file`, telling its progress (0.0-1.0). Returns how many pictures
+/// could not be read.
+///
+/// # Errors
+/// The store or the disk failed, or `tell` did.
+pub(crate) fn write(
+    source: &Source,
+    file: &File,
+    mut tell: impl FnMut(f64) -> Result<(), End>,
+) -> Result<usize, End> {
+    let mut zip = ZipWriter::new(file);
+    let mut missing = HashSet::new();
+    tell(0.0)?;
+    if source.export.spec.include_images {
+        missing = pictures(source, &mut zip, |part| tell(part * PICTURES))?;
+    }
+    tell(PICTURES)?;
+    // Sizes are unknown beforehand: leave room for more than 4 GiB.
+    let options = SimpleFileOptions::default().large_file(true);
+    match source.export.spec.format {
+        ExportFormat::Json => {
+            zip.start_file("metadata.json", options)?;
+            json::write(source, &mut zip, &missing)?;
+        }
+        ExportFormat::Parquet => {
+            // Its columns are compressed already.
+            let stored = options.compression_method(CompressionMethod::Stored);
+            zip.start_file("metadata.parquet", stored)?;
+            parquet::write(source, &mut zip, &missing)?;
+        }
+    }
+    zip.finish()?;
+    Ok(missing.len())
+}
+
+/// Copies the pictures. Returns the rows of those that could not be read.
+fn pictures(
+    source: &Source,
+    zip: &mut Zip,
+    mut tell: impl FnMut(f64) -> Result<(), End>,
+) -> Result<HashSet<i64>, End> {
+    let mut names = Names::default();
+    let mut missing = HashSet::new();
+    let mut done = 0.0;
+    #[expect(clippy::cast_precision_loss, reason = "a progress, not a count")]
+    let all = source.export.entities.max(1) as f64;
+    export::entries(source.connection, source.export.dataset, |entry| {
+        let name = names.unique(&entry.media.file_name());
+        if !picture(source.folder, &entry, &name, zip)? {
+            missing.insert(entry.media.row);
+        }
+        done += 1.0;
+        tell(f64::min(done / all, 1.0))
+    })?;
+    Ok(missing)
+}
+
+/// Copies one picture as it is. `false` if it could not be read.
+fn picture(folder: &Folder, entry: &Entry, name: &str, zip: &mut Zip) -> Result<bool, End> {
+    let Ok(mut file) = folder.file(&entry.media.path) else {
+        return Ok(false);
+    };
+    // Pictures are compressed already; one may have grown since it was indexed.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(
+            file.metadata()
+                .is_ok_and(|metadata| metadata.len() > u64::from(u32::MAX / 2)),
+        );
+    zip.start_file(format!("images/{name}"), options)?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(true),
+            Ok(length) => zip.write_all(&buffer[..length])?,
+            Err(_) => {
+                zip.abort_file()?;
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// Calls `each` with every row of the metadata, naming the pictures as [`pictures`] did.
+fn items(
+    source: &Source,
+    missing: &HashSet<i64>,
+    mut each: impl FnMut(Item) -> Result<(), End>,
+) -> Result<(), End> {
+    let mut names = Names::default();
+    let origin = &source.export.origin;
+    export::entries(source.connection, source.export.dataset, |entry| {
+        let image = source
+            .export
+            .spec
+            .include_images
+            .then(|| names.unique(&entry.media.file_name()))
+            .filter(|_| !missing.contains(&entry.media.row));
+        let Portrait { media, version, .. } = Portrait::from(&entry.media);
+        let url = format!("{origin}/media/{media}/{version}/original");
+        each(Item { entry, image, url })
+    })
+}

@@ -1,0 +1,47 @@
+//! `GET datasets` and `GET dataset/{id}`.
+
+use axum::{Json, extract::State};
+
+use super::{Site, found, params::DatasetPath, problem::Problem};
+use crate::{
+    local::store::dataset::{self, Record},
+    wire::{
+        dataset::{DatasetBody, legacy_word},
+        moment::iso,
+    },
+};
+
+/// The datasets, oldest first, as a bare array.
+pub async fn list(State(site): State<Site>) -> Result<Json<Vec<DatasetBody>>, Problem> {
+    let records = site
+        .blocking(|deployment| Ok(deployment.store.read(dataset::all)?))
+        .await?;
+    Ok(Json(records.into_iter().map(body).collect()))
+}
+
+/// One dataset.
+pub async fn one(
+    State(site): State<Site>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<DatasetBody>, Problem> {
+    let record = site
+        .blocking(move |deployment| found(deployment, id))
+        .await?;
+    Ok(Json(body(record)))
+}
+
+fn body(record: Record) -> DatasetBody {
+    DatasetBody {
+        id: record.id,
+        display_name: record.name,
+        status: legacy_word(&record.status).to_owned(),
+        status_new: record.status.word().to_owned(),
+        progress: record.progress,
+        owned_by: "local".to_owned(),
+        created_at: iso(record.created_at),
+        n_images: record.n_images,
+        n_videos: 0,
+        n_objects: 0,
+        fatal_error_msg: record.fatal_error,
+    }
+}

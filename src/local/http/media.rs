@@ -1,0 +1,122 @@
+//! The pictures: originals from their folder, thumbnails from the store. Opened by the signature
+//! of their link or by the login.
+
+use std::io::Cursor;
+
+use axum::{
+    extract::{Path, State},
+    http::HeaderMap,
+    response::Response,
+};
+
+use super::{
+    Site,
+    file::{Served, answer},
+    guard::Origin,
+    links::Links,
+    params::Params,
+    problem::Problem,
+};
+use crate::{
+    local::{ingest::Folder, store::media},
+    model::MediaId,
+};
+
+/// The content behind such a link never changes.
+const CACHING: &str = "private, max-age=31536000, immutable";
+
+/// The picture as it lies in the folder.
+pub async fn original(
+    State(site): State<Site>,
+    Path((media, _version)): Path<(String, String)>,
+    origin: Origin,
+    params: Params,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let id = opened(&site, &media, &origin, &params, &headers)?;
+    let served = site
+        .blocking(move |deployment| {
+            let found = deployment.store.read(|c| media::find(c, id))?;
+            let (media, folder) = found.ok_or_else(missing)?;
+            let folder = Folder::open(&folder).map_err(|_| missing())?;
+            let head = folder.head(&media.path).map_err(|_| missing())?;
+            let file = folder.file(&media.path).map_err(|_| missing())?;
+            let length = file.metadata().map_err(|_| missing())?.len();
+            Ok(Served {
+                content: tokio::fs::File::from_std(file),
+                length,
+                kind: kind(&head),
+                tag: hex(&media.content),
+                disposition: "inline",
+                name: media.file_name(),
+                caching: CACHING,
+            })
+        })
+        .await?;
+    answer(served, &headers).await
+}
+
+/// The thumbnail.
+pub async fn thumbnail(
+    State(site): State<Site>,
+    Path((media, version)): Path<(String, String)>,
+    origin: Origin,
+    params: Params,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let id = opened(&site, &media, &origin, &params, &headers)?;
+    let jpeg = site
+        .blocking(move |deployment| {
+            let found = deployment.store.read(|c| media::thumbnail(c, id))?;
+            found.ok_or_else(missing)
+        })
+        .await?;
+    let served = Served {
+        length: jpeg.len() as u64,
+        content: Cursor::new(jpeg),
+        kind: "image/jpeg",
+        tag: version,
+        disposition: "inline",
+        name: format!("{id}.jpg"),
+        caching: CACHING,
+    };
+    answer(served, &headers).await
+}
+
+/// The media of a link that may be opened.
+fn opened(
+    site: &Site,
+    media: &str,
+    origin: &Origin,
+    params: &Params,
+    headers: &HeaderMap,
+) -> Result<MediaId, Problem> {
+    let id: MediaId = media.parse().map_err(|_| missing())?;
+    let links = Links::new(site.deployment.store.link_key(), origin);
+    match params.text("signature") {
+        Some(signature) if links.opens_media(id, signature) => Ok(id),
+        Some(_) => Err(Problem::forbidden("This link is not valid")),
+        None if site.gate.admits(headers) => Ok(id),
+        None => Err(Problem::unauthorized()),
+    }
+}
+
+fn missing() -> Problem {
+    Problem::not_found("Media not found")
+}
+
+/// The type of a file by its first bytes; its name proves nothing.
+fn kind(head: &[u8]) -> &'static str {
+    match head {
+        [0xFF, 0xD8, ..] => "image/jpeg",
+        [0x89, b'P', ..] => "image/png",
+        [b'G', b'I', b'F', ..] => "image/gif",
+        [b'B', b'M', ..] => "image/bmp",
+        [b'R', b'I', b'F', b'F', ..] => "image/webp",
+        _ => "application/octet-stream",
+    }
+}
+
+fn hex(hash: &[u8; 32]) -> String {
+    blake3::Hash::from(*hash).to_hex().to_string()
+}

@@ -1,0 +1,129 @@
+//! The interface over HTTP: thin handlers over the store, behind a guard against browsers of
+//! other sites and a login.
+
+mod accept;
+mod auth;
+mod dataset;
+mod explore;
+mod export;
+mod file;
+mod guard;
+mod links;
+mod media;
+mod params;
+mod problem;
+mod router;
+mod similarity;
+
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use tokio::net::TcpListener;
+use uuid::Uuid;
+
+use crate::{
+    local::{
+        Deployment, LocalError,
+        store::dataset::{self as datasets, Record},
+    },
+    model::{DatasetId, Operation},
+};
+use auth::Gate;
+use problem::Problem;
+
+/// Who may use a served deployment.
+#[derive(Clone, Debug)]
+pub enum Access {
+    /// Who holds the credentials (hosted behaviour): a JWT with every request of the interface.
+    Token(Credentials),
+    /// Everybody on this machine (on-premises behaviour): loopback only.
+    Open,
+}
+
+/// The key pair that tokens are minted and checked with.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// Names the key: `kid` and `sub` of every token.
+    pub api_key: String,
+    /// Signs the tokens.
+    pub api_secret: SecretString,
+}
+
+impl Credentials {
+    /// A new random pair.
+    #[must_use]
+    pub fn generate() -> Self {
+        let random = || Uuid::new_v4().simple().to_string();
+        Self {
+            api_key: format!("key-{}", random()),
+            api_secret: SecretString::from(random() + &random()),
+        }
+    }
+}
+
+/// What every handler stands on.
+#[derive(Clone)]
+struct Site {
+    deployment: Deployment,
+    gate: Arc<Gate>,
+}
+
+impl Site {
+    /// Runs `work`, which may read the store or compute, where it holds up no other request.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Deployment) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let deployment = self.deployment.clone();
+        tokio::task::spawn_blocking(move || work(&deployment))
+            .await
+            .unwrap_or_else(|_| Err(Problem::internal()))
+    }
+}
+
+/// Serves a deployment until `shutdown` completes.
+///
+/// # Errors
+/// [`Access::Open`] at an address that is not loopback, or the socket fails.
+pub async fn serve(
+    deployment: Deployment,
+    listener: TcpListener,
+    access: Access,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), LocalError> {
+    let address = listener.local_addr().map_err(LocalError::Socket)?;
+    if matches!(access, Access::Open) && !address.ip().is_loopback() {
+        return Err(LocalError::OpenToOthers(address));
+    }
+    let gate = Arc::new(Gate::new(access));
+    accept::accept(
+        listener,
+        router::router(Site { deployment, gate }),
+        shutdown,
+    )
+    .await;
+    Ok(())
+}
+
+/// A dataset, or 404.
+fn found(deployment: &Deployment, id: DatasetId) -> Result<Record, Problem> {
+    let record = deployment.store.read(|c| datasets::find(c, id))?;
+    record.ok_or_else(|| Problem::not_found("Dataset not found"))
+}
+
+/// A dataset whose status allows an operation, or 404, or 409 with the reason of the gate table.
+fn ready_for(
+    deployment: &Deployment,
+    id: DatasetId,
+    operation: Operation,
+) -> Result<Record, Problem> {
+    let record = found(deployment, id)?;
+    match record.status.allows(operation).refusal() {
+        None => Ok(record),
+        Some(reason) => Err(Problem::conflict(format!(
+            "Operation '{}' is blocked while the dataset is {}: {reason}",
+            operation.name(),
+            record.status.word()
+        ))),
+    }
+}

@@ -1,0 +1,10 @@
+//! What lies in a folder: walk it, tell what changed since it was last seen, and open its files
+//! without ever leaving it.
+
+mod changes;
+mod folder;
+mod walk;
+
+pub use changes::{Changes, compare};
+pub use folder::{Folder, begins_like_a_picture};
+pub use walk::{Found, Survey, walk};

@@ -1,0 +1,218 @@
+//! The store: one `SQLite` file in a private directory that one process may use at a time.
+//!
+//! Writes go through one connection, each as an immediate transaction; reads take a connection
+//! of their own and see a snapshot. Acknowledged work survives a kill (`synchronous=FULL`).
+
+pub mod anchor;
+pub mod cluster;
+pub mod dataset;
+mod error;
+pub mod export;
+mod lock;
+pub mod media;
+mod schema;
+
+use std::{
+    fs::{DirBuilder, File},
+    os::unix::fs::DirBuilderExt as _,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior};
+use uuid::Uuid;
+
+pub use error::StoreError;
+
+/// First release of `SQLite` without the WAL-reset corruption.
+const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// The store of one data directory.
+pub struct Store {
+    data: PathBuf,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+    link_key: [u8; 32],
+    /// Held as long as the store is.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the store in `data`, creating the directory (mode 0700) and the tables if needed.
+    ///
+    /// # Errors
+    /// Another process has it, a newer version wrote it, it is damaged, or the disk refuses.
+    pub fn open(data: &Path) -> Result<Self, StoreError> {
+        if rusqlite::version_number() < OLDEST_SQLITE {
+            return Err(StoreError::OldSqlite(rusqlite::version()));
+        }
+        let exports = data.join("exports");
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&exports)
+            .map_err(|cause| StoreError::Disk(data.to_owned(), cause))?;
+        let lock = lock::take(data)?;
+        let file = data.join("tessera.db");
+        let damaged = |cause: rusqlite::Error| match cause.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                StoreError::Damaged(file.clone())
+            }
+            _ => StoreError::Query(cause),
+        };
+        let mut writer = connect(&file).map_err(damaged)?;
+        if let Some(found) = schema::migrate(&mut writer).map_err(damaged)? {
+            return Err(StoreError::Newer {
+                data: data.to_owned(),
+                found,
+                known: schema::VERSION,
+            });
+        }
+        let link_key = link_key(&writer)?;
+        Ok(Self {
+            data: data.to_owned(),
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            link_key,
+            _lock: lock,
+        })
+    }
+
+    /// Runs `query` on a snapshot of the store.
+    ///
+    /// # Errors
+    /// Whatever `query` fails with.
+    pub fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let idle = held(&self.readers).pop();
+        let mut reader = match idle {
+            Some(reader) => reader,
+            None => connect(&self.data.join("tessera.db"))?,
+        };
+        let snapshot = reader.transaction()?;
+        let found = query(&snapshot)?;
+        snapshot.finish()?;
+        held(&self.readers).push(reader);
+        Ok(found)
+    }
+
+    /// Runs `change` as one transaction: all of it happens, durably, or nothing.
+    ///
+    /// # Errors
+    /// Whatever `change` fails with, or the commit.
+    pub fn write<T>(
+        &self,
+        change: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let mut writer = held(&self.writer);
+        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let outcome = change(&transaction)?;
+        transaction.commit()?;
+        Ok(outcome)
+    }
+
+    /// Where the archive of an export is, once it is complete.
+    #[must_use]
+    pub fn archive(&self, export: Uuid) -> PathBuf {
+        self.data.join("exports").join(format!("{export}.zip"))
+    }
+
+    /// The secret that signs links; the same as long as the store exists.
+    #[must_use]
+    pub fn link_key(&self) -> &[u8; 32] {
+        &self.link_key
+    }
+}
+
+/// Microseconds since 1970, the unit of every `created_at`.
+#[must_use]
+pub fn now() -> i64 {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// A lock whose holder cannot leave the value half-changed: a panic elsewhere does not matter.
+pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}
+
+fn link_key(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
+    let kept = connection
+        .query_row(
+            "SELECT value FROM setting WHERE name = 'link_key'",
+            [],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(key) = kept {
+        return Ok(key);
+    }
+    // Two random UUIDs carry 244 unpredictable bits.
+    let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
+    let key = blake3::derive_key("tessera local deployment: signed links", &seed);
+    connection.execute("INSERT INTO setting VALUES ('link_key', ?1)", [key])?;
+    Ok(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e22_a_second_opener_is_refused_and_told_who_has_it() {
+        let data = tempfile::tempdir().unwrap();
+        let first = Store::open(data.path()).unwrap();
+        let refusal = Store::open(data.path()).err().unwrap().to_string();
+        assert!(refusal.contains("in use by another process"), "{refusal}");
+        assert!(
+            refusal.contains(&std::process::id().to_string()),
+            "{refusal}"
+        );
+        assert!(refusal.contains("--data"), "{refusal}");
+        drop(first);
+        assert!(Store::open(data.path()).is_ok());
+    }
+
+    #[test]
+    fn e20_newer_and_damaged_stores_are_refused_with_a_way_out() {
+        let data = tempfile::tempdir().unwrap();
+        drop(Store::open(data.path()).unwrap());
+        let file = data.path().join("tessera.db");
+        let connection = Connection::open(&file).unwrap();
+        connection.pragma_update(None, "user_version", 99).unwrap();
+        drop(connection);
+        let refusal = Store::open(data.path()).err().unwrap().to_string();
+        assert!(refusal.contains("schema 99"), "{refusal}");
+        std::fs::write(
+            &file,
+            "not a database at all, but long enough to be read as one".repeat(99),
+        )
+        .unwrap();
+        let refusal = Store::open(data.path()).err().unwrap().to_string();
+        assert!(refusal.contains("damaged"), "{refusal}");
+    }
+
+    #[test]
+    fn e04_the_directory_is_private_and_the_link_key_lasts() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let parent = tempfile::tempdir().unwrap();
+        let data = parent.path().join("new");
+        let key = *Store::open(&data).unwrap().link_key();
+        let mode = std::fs::metadata(&data).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        assert_eq!(*Store::open(&data).unwrap().link_key(), key);
+    }
+}

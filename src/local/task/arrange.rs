@@ -1,0 +1,154 @@
+//! Clusters a dataset at every granularity and writes the pages that show it.
+
+use std::{cmp::Reverse, collections::HashMap};
+
+use super::End;
+use crate::{
+    local::{
+        cluster::cluster,
+        index::DIMENSION,
+        search::{Vectors, graph},
+        store::{
+            Store,
+            cluster::{self as clusters, Cluster, Place, Portrait},
+            dataset, media,
+        },
+    },
+    model::{DatasetId, Granularity, Status},
+};
+
+/// Neighbours of each media that clustering looks at.
+const NEIGHBOURS: usize = 24;
+/// Most previews of a cluster.
+pub const PREVIEWS: usize = 9;
+
+/// Computes and stores the clusters of a dataset, and makes it READY, in one transaction.
+///
+/// # Errors
+/// The store failed, or there is nothing to cluster.
+pub fn arrange(store: &Store, dataset: DatasetId) -> Result<(), End> {
+    let mut vectors = Vectors::new(DIMENSION);
+    let mut members = Vec::new();
+    store.read(|c| {
+        media::looks(c, dataset, |media, descriptor, _| {
+            vectors.push(descriptor);
+            members.push((media.row, Portrait::from(&media)));
+        })
+    })?;
+    if members.is_empty() {
+        return Err(End::Failed(nothing_left(store, dataset)?));
+    }
+    let clustering = cluster(&vectors, &graph(&vectors, NEIGHBOURS));
+    let mut ranks = vec![[0; Granularity::LEVELS]; members.len()];
+    let mut levels = [const { Vec::new() }; Granularity::LEVELS];
+    for (index, level) in (0..).map_while(Granularity::new).enumerate() {
+        for (rank, group) in (0..).zip(groups(&clustering.levels[index])) {
+            for &member in &group {
+                ranks[member as usize][index] = rank;
+            }
+            let first = members[group[0] as usize].1.media;
+            let previews = central(&vectors, &group).into_iter();
+            levels[index].push(Cluster {
+                id: clusters::id_of(dataset, level, first),
+                size: group.len() as u64,
+                previews: previews
+                    .map(|row| members[row as usize].1.clone())
+                    .collect(),
+            });
+        }
+    }
+    let places: Vec<Place> = members
+        .iter()
+        .zip(clustering.uniqueness)
+        .zip(ranks)
+        .map(|(((media, _), uniqueness), ranks)| Place {
+            media: *media,
+            uniqueness,
+            ranks,
+        })
+        .collect();
+    store.write(|tx| {
+        clusters::replace(tx, dataset, &levels, &places)?;
+        dataset::set_status(tx, dataset, &Status::Ready, 100, None)
+    })?;
+    Ok(())
+}
+
+/// The members of each group, largest group first, equal ones in order of their first member.
+fn groups(labels: &[u32]) -> Vec<Vec<u32>> {
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    let mut place = HashMap::new();
+    for (row, label) in (0..).zip(labels) {
+        let group = *place.entry(label).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(row);
+    }
+    groups.sort_by_key(|group| Reverse(group.len()));
+    groups
+}
+
+/// The members nearest to the middle of a group, nearest first.
+fn central(vectors: &Vectors, group: &[u32]) -> Vec<u32> {
+    let mut middle = [0.0_f32; DIMENSION];
+    for &row in group {
+        for (sum, number) in middle.iter_mut().zip(vectors.row(row as usize)) {
+            *sum += number.to_f32();
+        }
+    }
+    let nearness = |row: u32| -> f32 {
+        let row = vectors.row(row as usize).iter();
+        row.zip(&middle)
+            .map(|(number, sum)| number.to_f32() * sum)
+            .sum()
+    };
+    let mut members: Vec<(f32, u32)> = group.iter().map(|&row| (nearness(row), row)).collect();
+    members.sort_by(|a, b| b.0.total_cmp(&a.0));
+    members.truncate(PREVIEWS);
+    members.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Why a dataset has no media: what became of the files, with the first of them as an example.
+fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
+    let skipped = store.read(|c| media::skipped(c, dataset))?;
+    let opened = skipped
+        .iter()
+        .find(|(_, why)| why.starts_with("broken"))
+        .or(skipped.first());
+    Ok(match opened {
+        None => "there are no files left in its folder".to_owned(),
+        Some((path, why)) => format!(
+            "none of its {} files can be opened as a picture, for example {}: {why}",
+            skipped.len(),
+            path.display()
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use half::f16;
+
+    use super::*;
+
+    #[test]
+    fn m49_groups_come_largest_first_and_ties_in_order() {
+        let expected = vec![vec![1, 3, 4], vec![0, 2], vec![5]];
+        assert_eq!(groups(&[0, 1, 0, 1, 1, 5]), expected);
+        assert!(groups(&[]).is_empty());
+    }
+
+    #[test]
+    fn m49_previews_start_with_the_most_central() {
+        let mut vectors = Vectors::new(DIMENSION);
+        for angle in [0.0_f32, 0.3, 0.6] {
+            let mut row = vec![f16::ZERO; DIMENSION];
+            (row[0], row[1]) = (f16::from_f32(angle.cos()), f16::from_f32(angle.sin()));
+            vectors.push(&row);
+        }
+        assert_eq!(central(&vectors, &[0, 1, 2])[0], 1);
+        let many: Vec<u32> = [0, 1, 2].repeat(5);
+        assert_eq!(central(&vectors, &many).len(), PREVIEWS);
+    }
+}

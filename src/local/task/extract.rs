@@ -1,0 +1,172 @@
+//! Opens the pictures of a folder on all cores and writes what the index keeps of them.
+//!
+//! Threads read and compute; this one writes, many rows a transaction, so that neither the disk's
+//! syncing nor a lock is paid per picture. The channel between them is short: memory is bounded.
+
+use std::{
+    fmt::Display,
+    io::Read as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::End;
+use crate::{
+    local::{
+        index::{self, Features},
+        ingest::{Folder, Found, begins_like_a_picture},
+        store::{Store, dataset, media},
+    },
+    model::DatasetId,
+};
+
+/// Largest file opened, in bytes.
+const MAX_FILE: u64 = 256 << 20;
+/// Rows of one transaction.
+const BATCH: usize = 64;
+/// Longest time a finished row waits for its transaction.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Percent of the whole work that is done when all pictures are extracted.
+const SHARE: usize = 90;
+
+/// A file to be opened, with the hash of the content known of it.
+type Fresh = (Found, Option<[u8; 32]>);
+
+/// What became of a file.
+enum Outcome {
+    /// A picture, and the hash of its content.
+    Picture(Features, [u8; 32]),
+    /// The content is as known.
+    Same,
+    /// No picture, and why.
+    Skipped(String),
+}
+
+/// Extracts `files` into the store. `all` is the number of files in the folder, for progress.
+///
+/// # Errors
+/// Stopped, or the store failed; what was written stays.
+pub fn extract(
+    store: &Store,
+    dataset: DatasetId,
+    folder: &Folder,
+    files: &[Fresh],
+    all: usize,
+    stop: &AtomicBool,
+) -> Result<(), End> {
+    let next = AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let (sender, outcomes) = sync_channel(BATCH);
+        for _ in 0..threads.min(files.len()) {
+            let sender = sender.clone();
+            scope.spawn(|| examine_all(folder, files, &next, stop, sender));
+        }
+        drop(sender);
+        let known = all - files.len();
+        write_all(store, dataset, &outcomes, |done| percent(known + done, all))
+    })?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(End::Stopped);
+    }
+    Ok(())
+}
+
+fn percent(done: usize, all: usize) -> u8 {
+    u8::try_from(SHARE * done / all.max(1)).unwrap_or(100)
+}
+
+fn examine_all<'a>(
+    folder: &Folder,
+    files: &'a [Fresh],
+    next: &AtomicUsize,
+    stop: &AtomicBool,
+    outcomes: SyncSender<(&'a Found, Outcome)>,
+) {
+    while !stop.load(Ordering::Relaxed) {
+        let Some((found, known)) = files.get(next.fetch_add(1, Ordering::Relaxed)) else {
+            return;
+        };
+        let outcome = examine(folder, found, known.as_ref()).unwrap_or_else(Outcome::Skipped);
+        if outcomes.send((found, outcome)).is_err() {
+            return; // the writer gave up
+        }
+    }
+}
+
+fn examine(folder: &Folder, found: &Found, known: Option<&[u8; 32]>) -> Result<Outcome, String> {
+    let unreadable = |cause: std::io::Error| format!("cannot be read ({})", cause.kind());
+    if !begins_like_a_picture(&folder.head(&found.path).map_err(unreadable)?) {
+        return Err("not a picture (JPEG, PNG, WebP, GIF or BMP)".to_owned());
+    }
+    let mut bytes =
+        Vec::with_capacity(usize::try_from(found.stamp.size.min(MAX_FILE)).unwrap_or(0));
+    let file = folder.file(&found.path).map_err(unreadable)?;
+    file.take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(format!("larger than {} MiB", MAX_FILE >> 20));
+    }
+    let content = *blake3::hash(&bytes).as_bytes();
+    if known == Some(&content) {
+        return Ok(Outcome::Same);
+    }
+    // One file must not end the indexing of all others, whatever it does to a decoder.
+    let extracted = catch_unwind(AssertUnwindSafe(|| index::extract(&bytes)))
+        .map_err(|_| "the decoder failed on it".to_owned())?;
+    let features = extracted.map_err(|cause| broken(&cause))?;
+    Ok(Outcome::Picture(features, content))
+}
+
+fn broken(cause: &impl Display) -> String {
+    format!("broken picture ({cause})")
+}
+
+fn write_all(
+    store: &Store,
+    dataset: DatasetId,
+    outcomes: &Receiver<(&Found, Outcome)>,
+    percent: impl Fn(usize) -> u8,
+) -> Result<(), End> {
+    let mut done = 0;
+    loop {
+        let batch = gather(outcomes);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        done += batch.len();
+        store.write(|tx| {
+            for (found, outcome) in &batch {
+                let (path, stamp) = (&found.path, found.stamp);
+                match outcome {
+                    Outcome::Picture(features, content) => {
+                        media::put(tx, dataset, path, stamp, content, features)?;
+                    }
+                    Outcome::Same => media::touch(tx, dataset, path, stamp)?,
+                    Outcome::Skipped(why) => media::skip(tx, dataset, path, Some(stamp), why)?,
+                }
+            }
+            dataset::set_progress(tx, dataset, percent(done))
+        })?;
+    }
+}
+
+/// Waits for the next outcomes: as many as a transaction takes, or those that came in time.
+/// Empty when there will be no more.
+fn gather<T>(outcomes: &Receiver<T>) -> Vec<T> {
+    let mut batch: Vec<T> = outcomes.recv().into_iter().collect();
+    let deadline = Instant::now() + PATIENCE;
+    while !batch.is_empty() && batch.len() < BATCH {
+        match outcomes.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(outcome) => batch.push(outcome),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    batch
+}

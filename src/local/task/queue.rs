@@ -1,0 +1,66 @@
+//! A named thread that performs tasks one after the other.
+
+use std::{
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
+};
+
+use tokio::sync::watch;
+
+/// Tasks of one kind. Dropping it performs what is queued (a task that should stop sees to that
+/// itself) and waits for the thread.
+pub struct Queue<T> {
+    sender: Option<mpsc::Sender<T>>,
+    thread: Option<JoinHandle<()>>,
+    outstanding: Arc<watch::Sender<usize>>,
+}
+
+impl<T: Send + 'static> Queue<T> {
+    /// Starts the thread. `outstanding` counts what is queued or running, over all its users.
+    pub fn start(
+        name: &str,
+        outstanding: Arc<watch::Sender<usize>>,
+        mut perform: impl FnMut(T) + Send + 'static,
+    ) -> Self {
+        let (sender, tasks) = mpsc::channel();
+        let count = outstanding.clone();
+        let body = move || {
+            for task in tasks {
+                perform(task);
+                count.send_modify(|left| *left -= 1);
+            }
+        };
+        // Without a thread `push` finds nobody listening; the tasks stay in the store.
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(body)
+            .ok();
+        Self {
+            sender: Some(sender),
+            thread,
+            outstanding,
+        }
+    }
+
+    /// Appends a task.
+    pub fn push(&self, task: T) {
+        self.outstanding.send_modify(|left| *left += 1);
+        let taken = self
+            .sender
+            .as_ref()
+            .is_some_and(|sender| sender.send(task).is_ok());
+        if !taken {
+            self.outstanding.send_modify(|left| *left -= 1);
+        }
+    }
+}
+
+impl<T> Drop for Queue<T> {
+    fn drop(&mut self) {
+        self.sender = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported by the panic hook already.
+            let _ = thread.join();
+        }
+    }
+}
