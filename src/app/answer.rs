@@ -16,7 +16,7 @@ impl App {
     ) {
         match (lane, result) {
             (Lane::Datasets, Ok(Answer::Datasets(list, unreadable))) => {
-                self.datasets_came(list, unreadable)
+                self.datasets_came(list, unreadable);
             }
             (Lane::Datasets, Err(failure)) => self.store.datasets.fail(self.now, failure),
             (Lane::Page(search), Ok(Answer::Page(page))) => {
@@ -24,14 +24,14 @@ impl App {
                 self.find_cursor();
             }
             (Lane::Page(search), Err(failure)) => {
-                self.store.pages.entry(search).fail(self.now, failure)
+                self.store.pages.entry(search).fail(self.now, failure);
             }
             (Lane::Picture(media, canvas), Ok(Answer::Picture(picture))) => {
                 self.store.pictures.insert(media, canvas, Some(picture));
             }
             // A picture that cannot be shown is a fact about the picture: its tile says so.
             (Lane::Picture(media, canvas), Err(_)) => {
-                self.store.pictures.insert(media, canvas, None)
+                self.store.pictures.insert(media, canvas, None);
             }
             (Lane::Anchor, Ok(Answer::Anchor(anchor))) => self.registered(anchor),
             (Lane::Anchor, Err(failure)) => {
@@ -41,15 +41,15 @@ impl App {
             (Lane::Original, Ok(Answer::Original(bytes))) => effects.push(Effect::FullSize(bytes)),
             (Lane::Original, Err(failure)) => self.notices.fail(self.now, &failure),
             (Lane::Start(id), Ok(Answer::Export(task))) => {
-                self.export_started(id, Ok(task), effects)
+                self.export_started(id, Ok(task), effects);
             }
             (Lane::Start(id), Err(failure)) => self.export_started(id, Err(failure), effects),
             (Lane::Export(id), Ok(Answer::Export(task))) => {
-                self.export_polled(id, Ok(task), effects)
+                self.export_polled(id, Ok(task), effects);
             }
             (Lane::Export(id), Err(failure)) => self.export_polled(id, Err(failure), effects),
             (Lane::Download(id), Ok(Answer::Downloaded(archive))) => {
-                self.downloaded(id, Ok(archive))
+                self.downloaded(id, Ok(archive));
             }
             (Lane::Download(id), Err(failure)) => self.downloaded(id, Err(failure)),
             (lane, Ok(_)) => self.mismatched(lane),
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// The list of datasets. A dataset whose status or size changed has new pages; the first list
-    /// opens its first dataset, so that nobody starts with an empty screen.
+    /// opens a dataset, so that nobody starts with an empty screen.
     fn datasets_came(&mut self, list: Vec<Dataset>, unreadable: usize) {
         if unreadable > 0 && unreadable != self.store.unreadable_datasets {
             let text = format!("{unreadable} rows of the list of datasets could not be read");
@@ -90,7 +90,10 @@ impl App {
                 self.store.pages.invalidate(dataset.id);
             }
         }
-        let first = list.first().map(|dataset| dataset.id);
+        let wanted = list
+            .iter()
+            .find(|dataset| Some(dataset.id) == self.setup.dataset);
+        let first = wanted.or(list.first()).map(|dataset| dataset.id);
         self.store.datasets.succeed(self.now, list);
         if let (None, Some(first)) = (self.view(), first) {
             self.open_dataset(first);

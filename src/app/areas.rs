@@ -211,9 +211,6 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Lines below a picture.
-    const CAPTION: u16 = 2;
-
     /// The grid inside the results pane; a list of single lines where pictures do not fit.
     #[must_use]
     pub fn new(app: &App, results: Rect) -> Self {
@@ -224,24 +221,45 @@ impl Grid {
             height: inner.height.saturating_sub(1),
             ..inner
         };
-        let columns = app.tile.columns();
-        let picture = (columns, rows_for(columns, app.cell));
-        let pitch = (columns + 2, picture.1 + Self::CAPTION + 1);
         let too_small = app.size.0 < PICTURES.0 || app.size.1 < PICTURES.1;
-        let list = too_small || area.height <= pitch.1 || app.protocol == Protocol::None;
-        let (picture, pitch) = if list {
-            ((0, 0), (area.width.max(1), 1))
+        if too_small || app.protocol == Protocol::None {
+            return Self::list(area);
+        }
+        // Two rows at least, with smaller tiles if need be: one row shows too little of a page.
+        let smallest = TileSize::Small.columns();
+        let wanted = (smallest..=app.tile.columns())
+            .rev()
+            .find(|&columns| 2 * pitch(columns, app.cell).1 < area.height)
+            .unwrap_or(smallest);
+        let across = (area.width / pitch(wanted, app.cell).0).max(1);
+        // The tiles share the whole width, as long as the rows still fit.
+        let shared = (area.width / across).saturating_sub(2).max(wanted);
+        let rows = |columns| area.height.saturating_sub(1) / pitch(columns, app.cell).1;
+        let columns = if rows(shared) < rows(wanted) {
+            wanted
         } else {
-            (picture, pitch)
+            shared
         };
-        // The last row needs its own line for the lower edge of a frame.
-        let frame = u16::from(!list);
+        if rows(columns) == 0 || columns + 2 > area.width {
+            return Self::list(area);
+        }
         Self {
             area,
-            columns: usize::from((area.width / pitch.0).max(1)),
-            rows: usize::from((area.height.saturating_sub(frame) / pitch.1).max(1)),
-            picture,
-            pitch,
+            columns: usize::from(across),
+            rows: usize::from(rows(columns)),
+            picture: (columns, rows_for(columns, app.cell)),
+            pitch: pitch(columns, app.cell),
+        }
+    }
+
+    fn list(area: Rect) -> Self {
+        let rows = usize::from(area.height.max(1));
+        Self {
+            area,
+            columns: 1,
+            rows,
+            picture: (0, 0),
+            pitch: (area.width.max(1), 1),
         }
     }
 
@@ -274,7 +292,7 @@ impl Grid {
             x: left + self.pitch.0 * u16::try_from(column).ok()? + 1,
             y: self.area.y + self.pitch.1 * u16::try_from(row).ok()? + 1,
             width: self.picture.0,
-            height: self.picture.1 + Self::CAPTION,
+            height: self.picture.1 + CAPTION,
         };
         (tile.bottom() < self.area.bottom()).then_some(tile)
     }
@@ -309,6 +327,14 @@ impl Grid {
     }
 }
 
+/// Lines below a picture.
+const CAPTION: u16 = 2;
+
+/// Cells from one tile to the next: the picture, its lines, and the margin between two tiles.
+fn pitch(columns: u16, cell: (u16, u16)) -> (u16, u16) {
+    (columns + 2, rows_for(columns, cell) + CAPTION + 1)
+}
+
 /// Rows that make a 4:3 picture of this many columns, by the real shape of a cell.
 fn rows_for(columns: u16, cell: (u16, u16)) -> u16 {
     let pixels = u32::from(columns) * u32::from(cell.0.max(1)) * 3 / 4;
@@ -317,13 +343,15 @@ fn rows_for(columns: u16, cell: (u16, u16)) -> u16 {
         .max(2)
 }
 
-/// The picture's part of the detail pane: what the lines below leave over.
+/// The picture's part of the detail pane: a square at most, and what the lines below leave over.
 #[must_use]
-pub fn detail_picture(detail: Rect) -> Rect {
+pub fn detail_picture(detail: Rect, cell: (u16, u16)) -> Rect {
     let inner = inside(detail);
     let lines = if inner.height > 24 { 10 } else { 6 };
+    let square = u32::from(inner.width) * u32::from(cell.0.max(1)) / u32::from(cell.1.max(1));
+    let square = u16::try_from(square).unwrap_or(u16::MAX);
     Rect {
-        height: inner.height.saturating_sub(lines),
+        height: inner.height.saturating_sub(lines).min(square),
         ..inner
     }
 }

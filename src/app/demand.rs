@@ -117,7 +117,7 @@ impl App {
         }
         let areas = self.areas();
         if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
-            let area = detail_picture(area);
+            let area = detail_picture(area, self.cell);
             let canvas = self.canvas(area.width, area.height);
             pictures.extend(picture(preview, canvas));
         }

@@ -103,7 +103,7 @@ impl Job {
             Ok(task) => self.polled(now, Ok(task)),
             // Only an answer that never came leaves it open whether the job exists.
             Err(failure) if failure.kind == FailureKind::NoAnswer => {
-                self.end(now, Stage::Uncertain(failure))
+                self.end(now, Stage::Uncertain(failure));
             }
             Err(failure) => self.end(now, Stage::Failed(failure)),
         }
@@ -120,7 +120,7 @@ impl Job {
                 }
                 // COMPLETED without a link is not over yet (M21).
                 ExportState::Completed if task.download.is_some() => {
-                    self.end(now, Stage::Completed(task.id))
+                    self.end(now, Stage::Completed(task.id));
                 }
                 ExportState::Completed | ExportState::Running(_) => {
                     let mut remote = Remote::default();
@@ -130,13 +130,16 @@ impl Job {
                 }
             },
             (Err(failure), Stage::Running(_, remote)) if failure.is_connection() => {
-                remote.fail(now, failure)
+                remote.fail(now, failure);
             }
             (Err(failure), _) => self.end(now, Stage::Failed(failure)),
         }
     }
 
     /// The download ended. A failed one can be asked for again.
+    ///
+    /// # Errors
+    /// Why it failed, to be told.
     pub fn fetched(
         &mut self,
         now: Moment,

@@ -93,7 +93,7 @@ impl App {
         match action {
             Action::Up | Action::Down | Action::Left | Action::Right => self.step(action),
             Action::ScreenUp | Action::ScreenDown | Action::First | Action::Last => {
-                self.leap(action)
+                self.leap(action);
             }
             Action::NextPane => self.focus = self.focus.step(1),
             Action::PreviousPane => self.focus = self.focus.step(Pane::ALL.len() - 1),
@@ -119,7 +119,7 @@ impl App {
             | Action::Finer
             | Action::Coarser => self.look(action, effects),
             Action::Export | Action::Download | Action::StopWatching => {
-                self.export(action, effects)
+                self.export(action, effects);
             }
         }
     }
@@ -178,7 +178,7 @@ impl App {
                 self.focus = Pane::Results;
             }
             Action::SimilarToFile => {
-                self.overlay = Some(Overlay::File(tui_input::Input::default()))
+                self.overlay = Some(Overlay::File(tui_input::Input::default()));
             }
             Action::Finer => self.regroup(granularity.finer(), effects),
             _ => self.regroup(granularity.coarser(), effects),
@@ -197,7 +197,7 @@ impl App {
             Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
             Pane::Detail if self.preview().is_some() => self.show_full_size(effects),
             Pane::Jobs if self.job_to_download().is_some() => {
-                self.export(Action::Download, effects)
+                self.export(Action::Download, effects);
             }
             Pane::Results | Pane::Detail | Pane::Jobs => {}
         }

@@ -45,6 +45,8 @@ use crate::{
 pub struct Setup {
     /// The deployment in a word or two, for the header: `local`, `lab.example`.
     pub place: SafeText,
+    /// The dataset that is opened first; else the first one of the list.
+    pub dataset: Option<DatasetId>,
     /// The bindings.
     pub keymap: Keymap,
     /// Folder that downloads go to unless another is typed.

@@ -1,1 +1,136 @@
-//! The headless commands.
+//! The command line: what can be typed, and the commands that need no terminal interface.
+//!
+//! What was asked for goes to standard output, what is told beside it to standard error.
+
+mod compose;
+mod demo;
+mod exit;
+mod serve;
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub use compose::{Local, remote};
+pub use demo::{paint, tell};
+pub use exit::{Ended, Exit};
+pub use serve::serve;
+
+use crate::config::{GraphicsChoice, Overrides, ThemeChoice};
+
+/// See, search and curate image and video datasets from a terminal.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = EXAMPLES)]
+pub struct Line {
+    /// Which deployment, when it is none of this machine.
+    #[command(flatten)]
+    pub deployment: Deployment,
+
+    /// auto, dark, light or plain.
+    #[arg(long, global = true, env = "TESSERA_THEME", value_name = "THEME")]
+    pub theme: Option<ThemeChoice>,
+
+    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn.
+    #[arg(long, global = true, env = "TESSERA_GRAPHICS", value_name = "PROTOCOL")]
+    pub graphics: Option<GraphicsChoice>,
+
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tessera demo                    paint a sample dataset and open it
+  tessera open ~/photos           open a folder of pictures
+  tessera serve ~/photos          serve it to other programs
+  tessera --base-url https://media.example --kind hosted
+                                  open a service; TESSERA_API_KEY and TESSERA_API_SECRET log in
+
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 network or server, 4 login or permission,
+5 not found, 6 state conflict, 7 remote work failed, 8 refused as invalid, 130 interrupted.";
+
+/// A deployment of the service.
+#[derive(Debug, Args)]
+pub struct Deployment {
+    /// Address of the service, for example `https://media.example`.
+    #[arg(long, env = "TESSERA_BASE_URL", value_name = "URL", requires = "kind")]
+    pub base_url: Option<String>,
+
+    /// hosted (with login) or onprem (without).
+    #[arg(long, env = "TESSERA_KIND")]
+    pub kind: Option<Kind>,
+}
+
+/// The kind of a deployment: stated, never guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Every request carries a token.
+    Hosted,
+    /// No login, and no Authorization header at all.
+    Onprem,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Paint a sample dataset and open it; without a terminal, tell the same as text.
+    Demo {
+        /// How many images are painted.
+        #[arg(long, default_value_t = 240, value_parser = clap::value_parser!(u32).range(12..=100_000))]
+        images: u32,
+        /// Folder for the images and their index.
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
+    /// Open a folder of pictures: index it and browse it.
+    Open {
+        /// The folder.
+        folder: PathBuf,
+        /// Folder for the index.
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
+    /// Serve folders of pictures over HTTP, in the words of the interface.
+    Serve(Serve),
+}
+
+/// The options of `serve`.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// The folders; one dataset each.
+    #[arg(required = true)]
+    pub folders: Vec<PathBuf>,
+    /// Address and port; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    pub listen: SocketAddr,
+    /// Folder for the index.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Without login, as an on-premises deployment; on this machine only.
+    #[arg(long)]
+    pub no_auth: bool,
+}
+
+impl Line {
+    /// What the command line and the environment say about settings.
+    #[must_use]
+    pub fn overrides(&self) -> Overrides {
+        Overrides {
+            theme: self.theme,
+            graphics: self.graphics,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Line::command().debug_assert();
+    }
+}

@@ -149,10 +149,7 @@ impl FromStr for Chord {
     fn from_str(written: &str) -> Result<Self, String> {
         let mut chord = Self::plain(Key::Esc);
         let mut rest = written;
-        loop {
-            let Some((modifier, tail)) = rest.split_once('-') else {
-                break;
-            };
+        while let Some((modifier, tail)) = rest.split_once('-') {
             match modifier {
                 "ctrl" => chord.ctrl = true,
                 "alt" => chord.alt = true,

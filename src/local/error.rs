@@ -70,6 +70,22 @@ impl fmt::Display for LocalError {
     }
 }
 
+impl LocalError {
+    /// Whether what was asked for cannot be: another folder or address is needed.
+    #[must_use]
+    pub fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::NoSuchFolder(_)
+            | Self::NotAFolder(_)
+            | Self::Unreadable(..)
+            | Self::EmptyFolder(_)
+            | Self::NoPictures(..)
+            | Self::OpenToOthers(_) => true,
+            Self::Socket(_) | Self::Store(_) => false,
+        }
+    }
+}
+
 impl std::error::Error for LocalError {}
 
 impl From<StoreError> for LocalError {

@@ -120,6 +120,14 @@ impl Deployment {
         http::serve(self.clone(), listener, access, shutdown).await
     }
 
+    /// The datasets as they stand now, oldest first.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn datasets(&self) -> Result<Vec<Record>, LocalError> {
+        Ok(self.store.read(dataset::all)?)
+    }
+
     /// Waits until no indexing and no export is queued or running.
     pub async fn settled(&self) {
         self.work.settled().await;

@@ -1,1 +1,366 @@
-//! The imperative shell: the loop, the terminal, the signals.
+//! The imperative shell: one loop that waits for whatever comes first, takes it through the
+//! core, and draws once when nothing more waits.
+//!
+//! The first frame is drawn before anything has answered: not the network, and not the terminal
+//! either, which is asked what it can draw only afterwards.
+
+pub mod fullsize;
+mod input;
+pub mod probe;
+mod session;
+mod signals;
+pub mod terminal;
+
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
+
+use crossterm::{QueueableCommand, terminal as screen_commands};
+pub use session::Session;
+use tokio::sync::mpsc;
+
+use crate::{
+    app::{App, Effect, Event, Setup},
+    config::{GraphicsChoice, Settings, ThemeChoice},
+    model::{Failure, FailureKind},
+    picture::Protocol,
+    runtime::{input::Input, probe::Environment, signals::Signal, terminal::Screen},
+    ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
+    worker::{Reply, Worker},
+};
+
+/// Frames caused by answers come at most this often; a key is answered at once.
+const FRAME: Duration = Duration::from_millis(12);
+/// Events taken before a frame is drawn, so that a flood of answers cannot starve the screen.
+const BATCH: usize = 256;
+
+/// What the shell needs to know beside the core's [`Setup`].
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether the mouse is ours.
+    pub mouse: bool,
+    /// The theme.
+    pub theme: Theme,
+    /// The protocol the person insists on.
+    pub graphics: Option<Protocol>,
+}
+
+impl Options {
+    /// What the settings mean on this terminal.
+    ///
+    /// # Errors
+    /// A shipped theme is damaged; a test holds that none is.
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        let theme = match settings.theme {
+            ThemeChoice::Dark => ThemeName::Dark,
+            ThemeChoice::Light => ThemeName::Light,
+            ThemeChoice::Plain => ThemeName::Plain,
+            ThemeChoice::Auto => by_terminal(),
+        };
+        let graphics = match settings.graphics {
+            GraphicsChoice::Auto => None,
+            GraphicsChoice::Half => Some(Protocol::HalfBlock),
+            GraphicsChoice::Kitty => Some(Protocol::Kitty),
+            GraphicsChoice::Sixel => Some(Protocol::Sixel),
+            GraphicsChoice::Iterm => Some(Protocol::Iterm),
+            GraphicsChoice::None => Some(Protocol::None),
+        };
+        Ok(Self {
+            mouse: settings.mouse,
+            theme: Theme::shipped(theme)?,
+            graphics,
+        })
+    }
+
+    /// How pictures are drawn until the terminal has answered.
+    #[must_use]
+    pub fn first_protocol(&self) -> Protocol {
+        match self.graphics {
+            Some(Protocol::None) => Protocol::None,
+            _ => Protocol::HalfBlock,
+        }
+    }
+}
+
+/// The theme that fits: plain when colour is not wanted, light when the terminal says that its
+/// background is one of the bright colours.
+fn by_terminal() -> ThemeName {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let background =
+        set("COLORFGBG").and_then(|colours| colours.rsplit(';').next()?.parse::<u8>().ok());
+    match (set("NO_COLOR"), background) {
+        (Some(_), _) => ThemeName::Plain,
+        (None, Some(7 | 9..)) => ThemeName::Light,
+        (None, _) => ThemeName::Dark,
+    }
+}
+
+/// Runs the program in the terminal until it ends; returns its exit code.
+///
+/// # Errors
+/// The terminal cannot be used.
+pub async fn run(
+    mut setup: Setup,
+    options: Options,
+    worker: (Worker, mpsc::UnboundedReceiver<Reply>),
+) -> io::Result<i32> {
+    let (sender, signals) = mpsc::unbounded_channel();
+    signals::watch(sender)?;
+    let screen = Screen::take(options.mouse)?;
+    setup.size = screen_commands::size()?;
+    let environment = Environment::read();
+    let surface = Surface {
+        in_tmux: environment.in_tmux,
+        truecolour: ["truecolor", "24bit"].contains(&environment.colour.as_str()),
+    };
+    let mut shell = Shell {
+        session: Session::new(App::new(setup), worker),
+        screen,
+        layer: Layer::new(surface),
+        theme: options.theme,
+        start: Instant::now(),
+        drawn: None,
+        dirty: true,
+        input: Input::idle(),
+        signals,
+        capabilities: None,
+    };
+    if let Some(code) = shell.apply(Event::Wake).await? {
+        return Ok(code);
+    }
+    shell.draw()?;
+    // Only now: nothing must wait for the terminal, and nobody else writes while it is asked.
+    shell.input = Input::probing(environment, options.graphics);
+    shell.run().await
+}
+
+/// Everything the loop owns.
+struct Shell {
+    session: Session,
+    screen: Screen,
+    layer: Layer,
+    theme: Theme,
+    start: Instant,
+    /// When the last frame was drawn.
+    drawn: Option<Instant>,
+    /// Whether something has changed since.
+    dirty: bool,
+    input: Input,
+    signals: mpsc::UnboundedReceiver<Signal>,
+    capabilities: Option<probe::Capabilities>,
+}
+
+/// What the loop waited for.
+enum Woken {
+    Signal(Option<Signal>),
+    Input(Vec<Event>, Option<probe::Capabilities>),
+    Reply(Option<Event>),
+    Timer,
+    Frame,
+}
+
+impl Shell {
+    async fn run(mut self) -> io::Result<i32> {
+        loop {
+            let code = match self.next().await {
+                Woken::Signal(signal) => self.signal(signal).await?,
+                Woken::Input(events, capabilities) => self.input(events, capabilities).await?,
+                Woken::Reply(Some(event)) => self.replies(event).await?,
+                // The worker lives as long as its handle, which is ours.
+                Woken::Reply(None) => Some(1),
+                Woken::Timer => {
+                    self.session.woken();
+                    self.apply(Event::Wake).await?
+                }
+                Woken::Frame => None,
+            };
+            if let Some(code) = code {
+                return Ok(code);
+            }
+            let rested = self.drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME);
+            if self.dirty && rested {
+                self.draw()?;
+            }
+        }
+    }
+
+    /// Waits for whatever comes first. Signals before keys, keys before answers: a person must
+    /// get through whatever the service sends.
+    async fn next(&mut self) -> Woken {
+        let timer = self.session.wake().map(|moment| self.start + moment);
+        let frame = self.drawn.filter(|_| self.dirty).map(|drawn| drawn + FRAME);
+        tokio::select! {
+            biased;
+            signal = self.signals.recv() => Woken::Signal(signal),
+            (events, capabilities) = self.input.next() => Woken::Input(events, capabilities),
+            reply = self.session.reply() => Woken::Reply(reply),
+            () = at(timer) => Woken::Timer,
+            () = at(frame) => Woken::Frame,
+        }
+    }
+
+    async fn input(
+        &mut self,
+        events: Vec<Event>,
+        capabilities: Option<probe::Capabilities>,
+    ) -> io::Result<Option<i32>> {
+        if let Some(found) = capabilities {
+            terminal::pictures_in_use(found.kitty, found.in_tmux);
+            let surface = Surface {
+                in_tmux: found.in_tmux,
+                truecolour: found.truecolour,
+            };
+            self.layer = Layer::new(surface);
+            let event = Event::Terminal(found.protocol, found.cell);
+            self.capabilities = Some(found);
+            if let Some(code) = self.apply(event).await? {
+                return Ok(Some(code));
+            }
+        }
+        for event in events {
+            if let Event::Resize(..) = event {
+                self.resized()?;
+            }
+            if let Some(code) = self.apply(event).await? {
+                return Ok(Some(code));
+            }
+        }
+        // A key is answered at once, whatever the last frame was drawn for.
+        self.draw()?;
+        Ok(None)
+    }
+
+    async fn replies(&mut self, first: Event) -> io::Result<Option<i32>> {
+        let mut next = Some(first);
+        for _ in 0..BATCH {
+            let Some(event) = next else { break };
+            if let Some(code) = self.apply(event).await? {
+                return Ok(Some(code));
+            }
+            next = self.session.ready_reply();
+        }
+        Ok(None)
+    }
+
+    /// Takes one event through the core, and does what only a terminal can do. `Some` ends the
+    /// program with that exit code.
+    async fn apply(&mut self, event: Event) -> io::Result<Option<i32>> {
+        self.dirty = true;
+        let mut effects = self.session.apply(self.start.elapsed(), event);
+        while let Some(effect) = effects.pop() {
+            match effect {
+                Effect::Quit => return Ok(Some(0)),
+                Effect::Redraw => self.redraw()?,
+                Effect::Suspend => self.suspend()?,
+                Effect::FullSize(bytes) => {
+                    let ended = self.full_size(bytes).await?;
+                    effects.extend(
+                        self.session
+                            .apply(self.start.elapsed(), Event::FullSizeEnded(ended)),
+                    );
+                }
+                Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    async fn signal(&mut self, signal: Option<Signal>) -> io::Result<Option<i32>> {
+        match signal {
+            Some(Signal::End(code)) => return Ok(Some(code)),
+            Some(Signal::Suspend) => self.suspend()?,
+            Some(Signal::Resume) => {
+                self.screen.claim()?;
+                self.redraw()?;
+                let (columns, rows) = screen_commands::size()?;
+                return self.apply(Event::Resize(columns, rows)).await;
+            }
+            None => {}
+        }
+        Ok(None)
+    }
+
+    /// Gives the terminal back and stops; goes on in `Signal::Resume`.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.input.pause();
+        self.forget_pictures()?;
+        terminal::restore();
+        signals::stop()?;
+        self.input.resume();
+        Ok(())
+    }
+
+    /// Draws one picture as large as it goes, and waits for a key.
+    async fn full_size(&mut self, bytes: std::sync::Arc<[u8]>) -> io::Result<Result<(), Failure>> {
+        let Some(capabilities) = self.capabilities.clone() else {
+            return Ok(Ok(()));
+        };
+        self.input.pause();
+        self.forget_pictures()?;
+        let on_screen = capabilities.clone();
+        let shown = tokio::task::spawn_blocking(move || fullsize::show(&bytes, &on_screen)).await;
+        self.input.resume();
+        if let Err(error) = shown.map_err(io::Error::other)? {
+            return Ok(Err(Failure::new(FailureKind::Local, error.to_string())));
+        }
+        self.input.key().await;
+        fullsize::dismiss(&capabilities)?;
+        Ok(Ok(()))
+    }
+
+    /// The size of the screen or of its cells may have changed.
+    fn resized(&mut self) -> io::Result<()> {
+        if let Some(capabilities) = &mut self.capabilities {
+            capabilities.cell = probe::cell_size().unwrap_or(capabilities.cell);
+            let event = Event::Terminal(capabilities.protocol, capabilities.cell);
+            self.session.apply(self.start.elapsed(), event);
+        }
+        self.redraw()
+    }
+
+    fn redraw(&mut self) -> io::Result<()> {
+        self.forget_pictures()?;
+        self.screen.repaint()
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let tty = &mut self.screen.tty;
+        tty.autoresize()?;
+        ui::draw(
+            &self.session.app,
+            &self.theme,
+            tty.get_frame().buffer_mut(),
+            &mut self.layer,
+        );
+        let writes = self.layer.end_frame();
+        let out = tty.backend_mut();
+        out.queue(screen_commands::BeginSynchronizedUpdate)?;
+        out.write_all(writes.before.as_bytes())?;
+        tty.flush()?;
+        let out = tty.backend_mut();
+        out.write_all(writes.after.as_bytes())?;
+        out.queue(screen_commands::EndSynchronizedUpdate)?;
+        tty.swap_buffers();
+        tty.backend_mut().flush()?;
+        self.drawn = Some(Instant::now());
+        self.dirty = false;
+        Ok(())
+    }
+
+    /// Makes the terminal forget every picture.
+    fn forget_pictures(&mut self) -> io::Result<()> {
+        let forget = self.layer.forget_all();
+        let out = self.screen.tty.backend_mut();
+        out.write_all(forget.as_bytes())?;
+        out.flush()
+    }
+}
+
+/// Waits until `instant`, or for ever without one.
+async fn at(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -28,7 +28,7 @@ struct Screen<'a> {
 /// Draws the whole program into `buf`.
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
     let overlay = overlay::area(app);
-    layer.begin_frame(overlay);
+    layer.begin_frame(overlay.as_slice());
     let mut screen = Screen {
         app,
         theme,
@@ -67,8 +67,11 @@ impl Screen<'_> {
     fn picture(&mut self, area: Rect, preview: &Preview, canvas: Canvas) {
         match self.app.store.pictures.get(preview.media, canvas) {
             Some(Some(thumbnail)) => {
-                self.layer
-                    .place(self.buf, area, (preview.media, canvas), thumbnail)
+                let key = (preview.media, canvas);
+                // A picture that cannot lie under an overlay leaves its place empty.
+                if self.layer.place(self.buf, area, key, thumbnail).is_none() {
+                    widget::empty_picture(self, area, "");
+                }
             }
             Some(None) => widget::empty_picture(self, area, "no picture"),
             None => widget::empty_picture(self, area, ""),

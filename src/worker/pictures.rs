@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::{
     api::Client,
     model::{Failure, FailureKind, Link},
-    picture::{Canvas, Thumbnail},
+    picture::{self, Canvas, Thumbnail},
 };
 
 /// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
@@ -46,7 +46,7 @@ impl Pictures {
         };
         let turn = Arc::clone(&self.decodes).acquire_owned().await;
         let decoded = tokio::task::spawn_blocking(move || {
-            let thumbnail = thumbnail(&bytes, canvas);
+            let thumbnail = picture::thumbnail(&bytes, canvas);
             // A decode that nobody waits for any more still takes its turn to the end.
             drop(turn);
             thumbnail
@@ -71,18 +71,6 @@ impl Pictures {
     fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn thumbnail(
-    bytes: &[u8],
-    canvas: Canvas,
-) -> Result<Thumbnail, crate::picture::decode::DecodeError> {
-    let decoded = crate::picture::decode::decode(bytes, 1)?;
-    Ok(Thumbnail {
-        cells: (canvas.columns, canvas.rows),
-        original: decoded.original,
-        encoded: crate::picture::Encoded::Pixels([].into()),
-    })
 }
 
 /// The bytes used last, up to a number of bytes.

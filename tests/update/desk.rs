@@ -32,6 +32,7 @@ impl Desk {
     pub fn with_pictures(protocol: Protocol) -> Self {
         let setup = Setup {
             place: SafeText::name("local"),
+            dataset: None,
             keymap: Keymap::shipped().unwrap(),
             downloads: SafeText::file("/downloads"),
             home: Some("/home/me".into()),
@@ -97,7 +98,7 @@ impl Desk {
     pub fn take(&mut self, wanted: impl Fn(Lane) -> bool) -> (Ticket, Request) {
         let place = self.open.iter().position(|(ticket, _)| wanted(ticket.lane));
         self.open
-            .remove(place.unwrap_or_else(|| panic!("not asked; open: {:?}", self.requests())))
+            .remove(place.expect("this lane was asked"))
             .unwrap()
     }
 

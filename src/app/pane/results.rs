@@ -230,16 +230,15 @@ impl App {
         let Some(view) = self.results.trail.last_mut() else {
             return;
         };
-        match view.file.clone() {
-            Some(file) => self.register(file, granularity, effects),
-            None => {
-                let search = Search {
-                    granularity,
-                    page: 0,
-                    ..view.search
-                };
-                view.turn(search);
-            }
+        if let Some(file) = view.file.clone() {
+            self.register(file, granularity, effects);
+        } else {
+            let search = Search {
+                granularity,
+                page: 0,
+                ..view.search
+            };
+            view.turn(search);
         }
     }
 

@@ -1,5 +1,7 @@
 //! The list of datasets, and the status of the selected one with what it allows.
 
+use std::ops::RangeFrom;
+
 use ratatui::{layout::Rect, text::Line};
 
 use super::select_row;
@@ -113,35 +115,48 @@ fn nothing(screen: &mut Screen, inside: Rect) {
 
 /// Facts of the selected dataset, and what its status allows.
 pub(in crate::ui) fn status(screen: &mut Screen, area: Rect) {
-    let theme = screen.theme;
     let inside = boxed(screen, area, Line::from(" Status "), false);
     let Some(dataset) = screen.app.selected_dataset() else {
         return;
     };
+    standing(screen, inside, dataset);
+    let mut rows = 2..;
+    for ((name, value), row) in facts(dataset).into_iter().zip(&mut rows) {
+        let theme = screen.theme;
+        put(
+            screen,
+            inside,
+            row,
+            &[(&format!(" {name:<9}"), theme.dim), (&value, theme.text)],
+        );
+    }
+    rows.start += 1;
+    for operation in [Operation::VisualSearch, Operation::Export] {
+        let verdict = dataset.status.allows(operation);
+        allowed(screen, inside, &mut rows, verdict, operation.name());
+    }
+}
+
+/// The status in a glyph and a word, and below it how far it is or what went wrong.
+fn standing(screen: &mut Screen, inside: Rect, dataset: &Dataset) {
+    let theme = screen.theme;
     let (glyph, style) = bar::status_mark(theme, &dataset.status);
-    let word = bar::status_words(dataset);
+    let word = format!(" {}", bar::status_words(dataset));
     let legacy = if dataset.status_is_legacy {
         " (legacy)"
     } else {
         ""
     };
-    put(
-        screen,
-        inside,
-        0,
-        &[
-            (" ", theme.text),
-            (glyph, style),
-            (" ", style),
-            (&word, style),
-            (legacy, theme.dim),
-        ],
-    );
+    let parts = [
+        (" ", theme.text),
+        (glyph, style),
+        (&word, style),
+        (legacy, theme.dim),
+    ];
+    put(screen, inside, 0, &parts);
     if let (true, Some(percent)) = (dataset.status.is_moving(), dataset.progress) {
-        let bar = gauge(
-            f64::from(percent) / 100.0,
-            usize::from(inside.width.saturating_sub(2)),
-        );
+        let cells = usize::from(inside.width.saturating_sub(2));
+        let bar = gauge(f64::from(percent) / 100.0, cells);
         put(screen, inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
     } else if let Some(error) = &dataset.error {
         put(
@@ -151,38 +166,32 @@ pub(in crate::ui) fn status(screen: &mut Screen, area: Rect) {
             &[(" ", theme.text), (error.as_str(), theme.failure)],
         );
     }
-    let mut row = 2;
-    for (name, value) in facts(dataset) {
+}
+
+/// One operation, and on a line of its own why it is not allowed.
+fn allowed(
+    screen: &mut Screen,
+    inside: Rect,
+    rows: &mut RangeFrom<u16>,
+    verdict: Verdict,
+    name: &str,
+) {
+    let theme = screen.theme;
+    let (mark, style, reason) = match verdict {
+        Verdict::Yes => (" ✓ ", theme.success, ""),
+        Verdict::Try | Verdict::Ask => (" ? ", theme.moving, "may be refused"),
+        Verdict::No(reason) => (" ✗ ", theme.dim, reason),
+    };
+    put(screen, inside, rows.start, &[(mark, style), (name, style)]);
+    rows.start += 1;
+    if !reason.is_empty() {
         put(
             screen,
             inside,
-            row,
-            &[(&format!(" {name:<9}"), theme.dim), (&value, theme.text)],
+            rows.start,
+            &[("   ", theme.dim), (reason, theme.dim)],
         );
-        row += 1;
-    }
-    row += 1;
-    for operation in [Operation::VisualSearch, Operation::Export] {
-        let (mark, style, reason) = match dataset.status.allows(operation) {
-            Verdict::Yes => ("✓", theme.success, ""),
-            Verdict::Try | Verdict::Ask => ("?", theme.moving, ": may be refused"),
-            Verdict::No(reason) => ("✗", theme.dim, reason),
-        };
-        let separator = if reason.is_empty() || reason.starts_with(':') {
-            ""
-        } else {
-            ": "
-        };
-        let parts = [
-            (" ", style),
-            (mark, style),
-            (" ", style),
-            (operation.name(), style),
-            (separator, style),
-            (reason, theme.dim),
-        ];
-        put(screen, inside, row, &parts);
-        row += 1;
+        rows.start += 1;
     }
 }
 

@@ -4,7 +4,7 @@ use ratatui::{layout::Rect, style::Style};
 
 use crate::{
     app::{Pane, areas::detail_picture},
-    model::Preview,
+    model::{Cluster, Preview},
     ui::{
         Screen,
         widget::{clip, frame, message, put, score, width},
@@ -23,17 +23,16 @@ pub(in crate::ui) fn detail(screen: &mut Screen, area: Rect) {
         .map_or(0, |view| view.preview.min(cluster.previews.len() - 1));
     let words = format!("{} of {} shown", place + 1, cluster.previews.len());
     let inside = frame(screen, area, Pane::Detail, &words);
-    let picture = detail_picture(area);
+    let picture = detail_picture(area, app.cell);
     screen.picture(picture, preview, app.canvas(picture.width, picture.height));
     let below = Rect {
         y: picture.bottom(),
         height: inside.bottom() - picture.bottom(),
         ..inside
     };
-    let mut row = 0;
-    for (text, style) in lines(screen, preview, usize::from(below.width)) {
+    let lines = lines(screen, preview, usize::from(below.width));
+    for (row, (text, style)) in (0..).zip(lines) {
         put(screen, below, row, &[(" ", style), (&text, style)]);
-        row += 1;
     }
 }
 
@@ -50,8 +49,8 @@ fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style
             .map_or_else(String::new, |band| format!(" {}", band.word()));
         facts.push(format!("score {}{word}", score(relevance.score)));
     }
-    if let Some(size) = screen.app.cluster().and_then(crate::model::Cluster::size) {
-        facts.push(format!("of {size} in the cluster"));
+    if let Some(size) = screen.app.cluster().and_then(Cluster::size) {
+        facts.push(format!("{size} in cluster"));
     }
     lines.push((facts.join(" · "), theme.text));
     if let Some(caption) = &preview.caption {

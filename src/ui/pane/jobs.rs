@@ -50,7 +50,7 @@ fn line(screen: &mut Screen, inside: Rect, row: u16, job: &Job) {
     let (mark, style) = mark(theme, job);
     let end = job.ended.unwrap_or(screen.app.now);
     let name = format!(" export {:<18} ", clip(job.dataset_name.as_str(), 18));
-    let state = format!("{:<12} ", job.word());
+    let state = format!("{:<15} ", job.word());
     let bar = job
         .part()
         .map_or_else(|| " ".repeat(13), |part| gauge(part, 12) + " ");

@@ -10,7 +10,7 @@ pub(super) use detail::detail;
 pub(super) use jobs::jobs;
 pub(super) use results::results;
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::layout::Rect;
 
 use crate::ui::Screen;
 
@@ -22,8 +22,6 @@ fn select_row(screen: &mut Screen, area: Rect, row: u16, selected: bool) {
             height: 1,
             ..area
         };
-        screen
-            .buf
-            .set_style(line, Style::from(screen.theme.selected));
+        screen.buf.set_style(line, screen.theme.selected);
     }
 }

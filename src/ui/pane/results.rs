@@ -12,7 +12,7 @@ use crate::{
     model::{Cluster, Page, Query, Relevance},
     ui::{
         Screen,
-        widget::{clip, empty_picture, frame, grouped, message, put, score},
+        widget::{clip, empty_picture, frame, grouped, message, put, score, width},
     },
 };
 
@@ -167,20 +167,10 @@ fn tile(screen: &mut Screen, grid: &Grid, tile: Rect, cluster: &Cluster, selecte
         height: tile.height - place.height,
         ..tile
     };
-    let count = count(cluster);
-    let first = match &cluster.relevance {
-        None => vec![(count, theme.text)],
-        Some(relevance) => {
-            let (number, rest) = ranked(relevance);
-            let end = format!("{rest} · {count}");
-            vec![(number, theme.accent), (end, theme.dim)]
-        }
-    };
-    let first: Vec<_> = first
-        .iter()
-        .map(|(text, style)| (text.as_str(), *style))
-        .collect();
-    put(screen, below, 0, &first);
+    match &cluster.relevance {
+        None => put(screen, below, 0, &[(&count(cluster), theme.text)]),
+        Some(relevance) => ranked_line(screen, below, relevance, cluster),
+    }
     put(screen, below, 1, &[(&subject(cluster), theme.dim)]);
     if selected {
         let margin = Rect {
@@ -194,6 +184,44 @@ fn tile(screen: &mut Screen, grid: &Grid, tile: Rect, cluster: &Cluster, selecte
             .border_style(theme.frame_focus);
         block.title(Line::default()).render(margin, screen.buf);
     }
+}
+
+/// The score, as much of its band as fits, and at the right end how many members there are.
+fn ranked_line(screen: &mut Screen, below: Rect, relevance: &Relevance, cluster: &Cluster) {
+    let theme = screen.theme;
+    let size = cluster
+        .size()
+        .map_or_else(String::new, |size| format!("×{}", grouped(size)));
+    let cells = usize::from(below.width);
+    let (number, band) = ranked(relevance);
+    let band = clip_at_word(
+        &band,
+        cells.saturating_sub(width(&number) + width(&size) + 1),
+    );
+    put(
+        screen,
+        below,
+        0,
+        &[(&number, theme.accent), (band, theme.text)],
+    );
+    let at = u16::try_from(cells.saturating_sub(width(&size))).unwrap_or(0);
+    let end = Rect {
+        x: below.x + at,
+        width: below.width - at,
+        ..below
+    };
+    put(screen, end, 0, &[(&size, theme.dim)]);
+}
+
+/// The longest beginning of whole words that fits.
+fn clip_at_word(text: &str, cells: usize) -> &str {
+    if width(text) <= cells {
+        return text;
+    }
+    let ends = text.match_indices(' ').map(|(at, _)| &text[..at]);
+    ends.filter(|part| width(part) <= cells)
+        .next_back()
+        .unwrap_or_default()
 }
 
 /// A line instead of a tile, where there is no room for pictures.

@@ -25,7 +25,14 @@ pub(super) fn frame(screen: &mut Screen, area: Rect, pane: Pane, words: &str) ->
     let title = Line::from(vec![
         Span::styled(format!(" {number} "), theme.key),
         Span::styled(pane.name(), name),
-        Span::styled(format!("  {words} "), theme.dim),
+        Span::styled(
+            if words.is_empty() {
+                " ".to_owned()
+            } else {
+                format!("  {words} ")
+            },
+            theme.dim,
+        ),
     ]);
     boxed(screen, area, title, focused)
 }

@@ -15,7 +15,11 @@ impl Noise {
         let (u, v) = (ease(x - left), ease(y - top));
         let (column, row) = (left as i32, top as i32);
         let upper = blend(self.corner(column, row), self.corner(column + 1, row), u);
-        let lower = blend(self.corner(column, row + 1), self.corner(column + 1, row + 1), u);
+        let lower = blend(
+            self.corner(column, row + 1),
+            self.corner(column + 1, row + 1),
+            u,
+        );
         blend(upper, lower, v)
     }
 
@@ -23,12 +27,18 @@ impl Noise {
     pub fn along(self, x: f32) -> f32 {
         let left = x.floor();
         let column = left as i32;
-        blend(self.corner(column, 0), self.corner(column + 1, 0), ease(x - left))
+        blend(
+            self.corner(column, 0),
+            self.corner(column + 1, 0),
+            ease(x - left),
+        )
     }
 
     /// Several octaves in the plane, each finer and fainter; still 0 to 1, mostly near 0.5.
     pub fn cloud(self, x: f32, y: f32, octaves: u32) -> f32 {
-        octave_sum(octaves, |scale, shift| self.at(x * scale + shift, y * scale - shift))
+        octave_sum(octaves, |scale, shift| {
+            self.at(x * scale + shift, y * scale - shift)
+        })
     }
 
     /// Several octaves along a line.
@@ -38,7 +48,9 @@ impl Noise {
 
     /// Octaves folded at their middle: sharp crests, as wind and frost leave them.
     pub fn crest(self, x: f32, octaves: u32) -> f32 {
-        octave_sum(octaves, |scale, shift| 1.0 - (2.0 * self.along(x * scale + shift) - 1.0).abs())
+        octave_sum(octaves, |scale, shift| {
+            1.0 - (2.0 * self.along(x * scale + shift) - 1.0).abs()
+        })
     }
 
     fn corner(self, column: i32, row: i32) -> f32 {

@@ -1,0 +1,178 @@
+//! The core and the view: a full frame at 200x60 over 100 clusters, and events with a page of
+//! 10,000 previews in the store.
+#![expect(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a bench fails by panicking; its macros write no docs"
+)]
+
+use std::{hint::black_box, sync::Arc, time::Duration};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use ratatui::{
+    Terminal, TerminalOptions, Viewport, backend::CrosstermBackend, buffer::Buffer, layout::Rect,
+};
+use tessera::{
+    app::{App, Effect, Event, Setup},
+    input::Keymap,
+    message::{Answer, Lane, Response, Ticket},
+    model::{
+        Cluster, ClusterId, Dataset, DatasetId, EntityType, Link, MediaId, Page, Preview, SafeText,
+        Status,
+    },
+    picture::{Canvas, Encoded, Protocol, Thumbnail},
+    ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
+};
+use uuid::Uuid;
+
+const CAPTION: &str = "A red and a yellow balloon over green hills at dusk";
+
+fn preview(number: u128) -> Preview {
+    let link = |kind: &str| {
+        Some(Link::new(format!(
+            "http://127.0.0.1:8000/{kind}/{number}?signature=abc"
+        )))
+    };
+    Preview {
+        media: MediaId(Uuid::from_u128(number)),
+        kind: SafeText::name("IMAGE"),
+        original: link("media"),
+        thumbnail: link("thumb"),
+        caption: Some(SafeText::caption(CAPTION)),
+        file_name: SafeText::file(&format!("{number}.jpg")),
+        region: None,
+        relevance: None,
+        dimensions: Some((640, 480)),
+    }
+}
+
+fn page(clusters: u128, previews: u128) -> Page {
+    let cluster = |number: u128| Cluster {
+        id: ClusterId(Uuid::from_u128(number)),
+        entity: EntityType::Images,
+        n_images: Some(7),
+        n_objects: None,
+        n_videos: None,
+        similarity_threshold: None,
+        relevance: None,
+        previews: (0..previews)
+            .map(|each| preview(number * previews + each))
+            .collect(),
+        labels: vec![],
+        tags: vec![],
+        captions: vec![SafeText::caption(CAPTION)],
+    };
+    Page {
+        clusters: (0..clusters).map(cluster).collect(),
+        skipped: 0,
+    }
+}
+
+fn dataset() -> Dataset {
+    Dataset {
+        id: DatasetId(Uuid::from_u128(1)),
+        name: SafeText::name("photos"),
+        status: Status::Ready,
+        status_is_legacy: false,
+        progress: Some(100),
+        owner: None,
+        created_at: None,
+        n_images: Some(10_000),
+        n_videos: None,
+        n_objects: None,
+        error: None,
+    }
+}
+
+/// A picture in which every cell differs from its neighbours, as in a photograph.
+fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
+    let count = usize::from(canvas.columns) * usize::from(canvas.rows) * 2;
+    let seed = usize::try_from(seed % 97).unwrap();
+    let pixel = |at: usize| {
+        [at * 7, at * 13, at * 29].map(|each| u8::try_from((each + seed) % 251).unwrap())
+    };
+    let pixels: Arc<[[u8; 3]]> = (0..count).map(pixel).collect();
+    let cells = (canvas.columns, canvas.rows);
+    Thumbnail {
+        cells,
+        original: (640, 480),
+        encoded: Encoded::Pixels(pixels),
+    }
+}
+
+/// A core with a page on screen and all its visible pictures.
+fn browsing(clusters: u128, previews: u128) -> App {
+    let mut app = App::new(Setup {
+        place: SafeText::name("local"),
+        dataset: None,
+        keymap: Keymap::shipped().unwrap(),
+        downloads: SafeText::file("."),
+        home: None,
+        size: (200, 60),
+        protocol: Protocol::HalfBlock,
+    });
+    let mut effects = app.update(Duration::ZERO, Event::Wake);
+    while let Some(effect) = effects.pop() {
+        let Effect::Send(ticket, _) = effect else {
+            continue;
+        };
+        let result = Ok(answer(ticket, clusters, previews));
+        effects.extend(app.update(Duration::ZERO, Event::Response(Response { ticket, result })));
+    }
+    assert_eq!(app.tickets.outstanding(), 0);
+    app
+}
+
+fn answer(ticket: Ticket, clusters: u128, previews: u128) -> Answer {
+    match ticket.lane {
+        Lane::Datasets => Answer::Datasets(vec![dataset()], 0),
+        Lane::Page(_) => Answer::Page(page(clusters, previews)),
+        Lane::Picture(media, canvas) => Answer::Picture(half_blocks(canvas, media.0.as_u128())),
+        other => unreachable!("{other:?}"),
+    }
+}
+
+fn frame(c: &mut Criterion) {
+    let app = browsing(100, 9);
+    let theme = Theme::shipped(ThemeName::Dark).unwrap();
+    let mut layer = Layer::new(Surface {
+        in_tmux: false,
+        truecolour: true,
+    });
+    let area = Rect::new(0, 0, 200, 60);
+    c.bench_function("view: fill a 200x60 buffer, half-blocks", |b| {
+        let mut buffer = Buffer::empty(area);
+        b.iter(|| ui::draw(&app, &theme, black_box(&mut buffer), &mut layer));
+    });
+    c.bench_function(
+        "frame: fill, diff and write all of 200x60, half-blocks",
+        |b| {
+            let options = TerminalOptions {
+                viewport: Viewport::Fixed(area),
+            };
+            let mut terminal =
+                Terminal::with_options(CrosstermBackend::new(std::io::sink()), options).unwrap();
+            b.iter(|| {
+                ui::draw(&app, &theme, terminal.get_frame().buffer_mut(), &mut layer);
+                terminal.flush().unwrap();
+                // Without a swap the buffer before stays empty: every cell is a change each time.
+                black_box(&terminal);
+            });
+        },
+    );
+}
+
+fn update(c: &mut Criterion) {
+    let mut app = browsing(100, 100);
+    let mut right = false;
+    c.bench_function("update: a key with 10,000 previews in the store", |b| {
+        b.iter(|| {
+            right = !right;
+            let key = if right { "l" } else { "h" };
+            black_box(app.update(Duration::ZERO, Event::Key(key.parse().unwrap())))
+        });
+    });
+}
+
+criterion_group!(benches, frame, update);
+criterion_main!(benches);

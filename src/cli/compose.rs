@@ -1,0 +1,142 @@
+//! Deployments ready to be asked: a local one that runs in this process, or one elsewhere.
+
+use std::{env, net::SocketAddr, path::PathBuf};
+
+use secrecy::SecretString;
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use crate::{
+    api::{self, BaseUrl, Endpoint},
+    cli::{Ended, Exit, Kind},
+    config,
+    local::{self, LocalError},
+    model::DatasetId,
+};
+
+/// A local deployment that runs in this process and is reached by HTTP like any other.
+pub struct Local {
+    /// The deployment itself, for what only its owner may know.
+    pub deployment: local::Deployment,
+    /// The datasets of the folders it was started with, in their order.
+    pub datasets: Vec<DatasetId>,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Who may come in.
+    access: local::Access,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<Result<(), LocalError>>,
+}
+
+impl Local {
+    /// Opens the data folder (or the default one, `name` inside it), adds the folders, and serves them.
+    ///
+    /// # Errors
+    /// A folder or the data folder cannot be used, or the address is taken.
+    pub async fn start(
+        data: Option<PathBuf>,
+        folders: &[PathBuf],
+        listen: SocketAddr,
+        access: local::Access,
+    ) -> Result<Self, Ended> {
+        let data = data_folder(data)?;
+        // The address first: a taken one must not cost an index.
+        let listener = TcpListener::bind(listen).await.map_err(|error| {
+            let remedy = "choose another with --listen, or port 0 for any free one";
+            Ended::new(
+                Exit::Failed,
+                format!("cannot listen at {listen}: {error}; {remedy}"),
+            )
+        })?;
+        let address = listener.local_addr()?;
+        let deployment = local::Deployment::open(&data)?;
+        let mut datasets = Vec::new();
+        for folder in folders {
+            datasets.push(deployment.add_folder(folder, None)?);
+        }
+        let (stop, stopped) = oneshot::channel();
+        let (serving, entry) = (deployment.clone(), access.clone());
+        let served = tokio::spawn(async move {
+            let stopped = async { stopped.await.unwrap_or(()) };
+            serving.serve(listener, entry, stopped).await
+        });
+        Ok(Self {
+            deployment,
+            datasets,
+            address,
+            access,
+            stop,
+            served,
+        })
+    }
+
+    /// The address for clients.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// A client that may come in.
+    ///
+    /// # Errors
+    /// The client cannot be set up.
+    pub fn client(&self) -> Result<api::Client, Ended> {
+        let access = match &self.access {
+            local::Access::Token(credentials) => api::Access::Hosted(api::Credentials {
+                api_key: credentials.api_key.clone(),
+                api_secret: credentials.api_secret.clone(),
+            }),
+            local::Access::Open => api::Access::OnPremises,
+        };
+        let endpoint = Endpoint::new(BaseUrl::parse(&self.base_url())?, access)?;
+        Ok(api::Client::new(endpoint)?)
+    }
+
+    /// Stops serving, and waits until open answers are finished.
+    ///
+    /// # Errors
+    /// Serving had failed.
+    pub async fn stop(self) -> Result<(), Ended> {
+        // The receiver is gone only when serving has ended by itself.
+        let _ = self.stop.send(());
+        match self.served.await {
+            Ok(served) => Ok(served?),
+            Err(error) => Err(Ended::new(Exit::Failed, error.to_string())),
+        }
+    }
+}
+
+/// The folder of the index: the given one, or the one of this user.
+pub(super) fn data_folder(given: Option<PathBuf>) -> Result<PathBuf, Ended> {
+    given.or_else(config::local_folder).ok_or_else(|| {
+        Ended::new(
+            Exit::Usage,
+            "there is no home folder to keep the index in; give one with --data DIR",
+        )
+    })
+}
+
+/// A client for a deployment elsewhere. The secret comes from the environment, never from the
+/// command line, where other users of the machine could read it.
+///
+/// # Errors
+/// The address or the credentials cannot be used.
+pub fn remote(base_url: &str, kind: Kind) -> Result<api::Client, Ended> {
+    let access = match kind {
+        Kind::Onprem => api::Access::OnPremises,
+        Kind::Hosted => api::Access::Hosted(api::Credentials {
+            api_key: variable("TESSERA_API_KEY")?,
+            api_secret: SecretString::from(variable("TESSERA_API_SECRET")?),
+        }),
+    };
+    Ok(api::Client::new(Endpoint::new(
+        BaseUrl::parse(base_url)?,
+        access,
+    )?)?)
+}
+
+fn variable(name: &str) -> Result<String, Ended> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty()).ok_or_else(|| {
+        let sentence = format!("a hosted deployment needs {name} in the environment; for one without login give --kind onprem");
+        Ended::new(Exit::Usage, sentence)
+    })
+}

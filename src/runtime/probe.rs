@@ -1,0 +1,137 @@
+//! What the terminal can draw: asked once, before any input reader exists, with a hard deadline.
+//!
+//! A terminal answers in the order it was asked, and nearly every one answers the last question
+//! (its primary attributes), so that answer ends the wait. One that stays silent costs the
+//! deadline and gets half-blocks. Answers that come later are kept from becoming keys by
+//! [`Stragglers`].
+
+mod decide;
+mod replies;
+mod stragglers;
+
+use std::{
+    io::{self, IsTerminal, Write},
+    os::fd::{AsFd, BorrowedFd},
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    termios::tcgetwinsize,
+};
+
+use crate::picture::Protocol;
+pub use decide::Environment;
+use replies::Replies;
+pub use stragglers::Stragglers;
+
+/// How long a terminal of this machine may take.
+const DEADLINE: Duration = Duration::from_millis(300);
+/// How long a terminal at the other end of SSH may take.
+const DEADLINE_OVER_SSH: Duration = Duration::from_millis(800);
+/// Kitty graphics, name and version, size of a cell, and at last the primary attributes.
+const QUESTIONS: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b[c";
+/// The shape most cells have, for terminals that do not tell theirs.
+const USUAL_CELL: (u16, u16) = (10, 20);
+
+/// What the terminal can draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about a terminal"
+)]
+pub struct Capabilities {
+    /// How the drawing layer should draw.
+    pub protocol: Protocol,
+    /// Size of one cell in pixels (width, height); changes with the font, so ask
+    /// [`cell_size`] again after a resize.
+    pub cell: (u16, u16),
+    /// Inside tmux, which passes graphics on only when wrapped.
+    pub in_tmux: bool,
+    /// Whether 24-bit colours arrive.
+    pub truecolour: bool,
+    /// Whether the terminal answered in time: the condition for asking it anything later.
+    pub answered: bool,
+    /// Kitty graphics, if only without placeholders.
+    pub kitty: bool,
+    /// iTerm2 inline pictures.
+    pub iterm: bool,
+    /// Sixel graphics.
+    pub sixel: bool,
+    /// Bytes that came meanwhile and are no answers: keys of the person.
+    pub leftover: Vec<u8>,
+}
+
+/// Finds out what the terminal can draw. `forced` is the person's setting, which wins for the
+/// grid. The terminal must be in raw mode; nothing is asked without one, or inside a multiplexer.
+#[must_use]
+pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilities {
+    let (input, output) = (io::stdin(), io::stdout());
+    let is_terminal = input.is_terminal() && output.is_terminal();
+    let mut replies = Replies::default();
+    if is_terminal && environment.may_be_asked() {
+        let deadline = if environment.over_ssh {
+            DEADLINE_OVER_SSH
+        } else {
+            DEADLINE
+        };
+        // A terminal that cannot be written to or read from is a silent one.
+        let _ = ask(input.as_fd(), output, deadline, &mut replies);
+    }
+    replies.end();
+    let cell = cell_size().or(replies.cell).unwrap_or(USUAL_CELL);
+    decide::capabilities(environment, replies, cell, forced)
+}
+
+/// The size of a cell in pixels, as far as the terminal tells the system.
+#[must_use]
+pub fn cell_size() -> Option<(u16, u16)> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    let width = size.ws_xpixel.checked_div(size.ws_col)?;
+    let height = size.ws_ypixel.checked_div(size.ws_row)?;
+    (width > 0 && height > 0).then_some((width, height))
+}
+
+fn ask(
+    input: BorrowedFd<'_>,
+    mut output: impl Write,
+    deadline: Duration,
+    replies: &mut Replies,
+) -> io::Result<()> {
+    let started = Instant::now();
+    output.write_all(QUESTIONS.as_bytes())?;
+    output.flush()?;
+    let mut bytes = [0; 1024];
+    while !replies.is_complete() {
+        let left = deadline.saturating_sub(started.elapsed());
+        match wait(input, left)? {
+            Wait::Readable => {}
+            Wait::Interrupted => continue,
+            Wait::TimedOut => break,
+        }
+        // Not through `Stdin`, whose buffer would keep bytes from the input reader.
+        let count = rustix::io::read(input, &mut bytes)?;
+        if count == 0 {
+            break;
+        }
+        replies.feed(&bytes[..count]);
+    }
+    Ok(())
+}
+
+enum Wait {
+    Readable,
+    Interrupted,
+    TimedOut,
+}
+
+fn wait(input: BorrowedFd<'_>, at_most: Duration) -> io::Result<Wait> {
+    let timeout = Timespec::try_from(at_most).map_err(io::Error::other)?;
+    let mut polled = [PollFd::from_borrowed_fd(input, PollFlags::IN)];
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(0) => Ok(Wait::TimedOut),
+        Ok(_) => Ok(Wait::Readable),
+        Err(rustix::io::Errno::INTR) => Ok(Wait::Interrupted),
+        Err(error) => Err(error.into()),
+    }
+}

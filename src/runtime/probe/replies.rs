@@ -1,0 +1,219 @@
+//! Picks the answers of a terminal out of the bytes it sends, whatever else comes with them.
+//!
+//! Bytes arrive in any pieces; answers may be late, doubled, endless or made up. Whatever looks
+//! like an answer is eaten; only keys are kept.
+
+/// Most bytes kept of one sequence. The rest of a longer one is eaten.
+const LONGEST: usize = 256;
+
+/// The answers so far.
+#[derive(Debug, Default)]
+pub struct Replies {
+    /// Kitty graphics are understood.
+    pub kitty: bool,
+    /// Name and version of the terminal.
+    pub version: Option<String>,
+    /// The primary attributes, which come last.
+    pub attributes: Option<Vec<u16>>,
+    /// Size of a cell in pixels (width, height).
+    pub cell: Option<(u16, u16)>,
+    /// Bytes that belong to no answer.
+    pub keys: Vec<u8>,
+    state: State,
+    sequence: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Ground,
+    Escape,
+    /// After `ESC [`.
+    Control,
+    /// After `ESC _`, `ESC P` or `ESC ]`, up to `ESC \`.
+    Text,
+    /// An ESC inside of such a text.
+    TextEscape,
+}
+
+impl Replies {
+    /// Whether the last answer has come.
+    pub fn is_complete(&self) -> bool {
+        self.attributes.is_some() && self.state == State::Ground
+    }
+
+    /// Takes the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.state = self.step(byte);
+        }
+    }
+
+    /// No more bytes are waited for: a lone ESC was the key of that name.
+    pub fn end(&mut self) {
+        if self.state == State::Escape {
+            self.keys.push(0x1B);
+        }
+        self.state = State::Ground;
+    }
+
+    fn step(&mut self, byte: u8) -> State {
+        match (self.state, byte) {
+            // From the middle of a control sequence: it was cut off by the next one.
+            (State::Ground | State::Control, 0x1B) => State::Escape,
+            (State::Ground, key) => {
+                self.keys.push(key);
+                State::Ground
+            }
+            (State::Escape | State::TextEscape, b'[') => self.begin(byte, State::Control),
+            (State::Escape, b'_' | b'P' | b']') => self.begin(byte, State::Text),
+            (State::Escape, 0x1B) => {
+                self.keys.push(0x1B);
+                State::Escape
+            }
+            (State::Escape, key) => {
+                self.keys.extend([0x1B, key]);
+                State::Ground
+            }
+            (State::Control, 0x40..=0x7E) => {
+                self.keep(byte);
+                self.read_control();
+                State::Ground
+            }
+            (State::Control, _) => {
+                self.keep(byte);
+                State::Control
+            }
+            (State::Text | State::TextEscape, 0x1B) => State::TextEscape,
+            (State::Text, 0x07) | (State::TextEscape, b'\\') => {
+                self.read_text();
+                State::Ground
+            }
+            (State::Text | State::TextEscape, _) => {
+                self.keep(byte);
+                State::Text
+            }
+        }
+    }
+
+    fn begin(&mut self, byte: u8, state: State) -> State {
+        self.sequence.clear();
+        self.sequence.push(byte);
+        state
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.sequence.len() < LONGEST {
+            self.sequence.push(byte);
+        }
+    }
+
+    /// Reads `[...` with its last byte: an answer, or else a key.
+    fn read_control(&mut self) {
+        match self.sequence.as_slice() {
+            [b'[', b'?', numbers @ .., b'c'] => {
+                self.attributes.get_or_insert_with(|| read_numbers(numbers));
+            }
+            [b'[', b'6', b';', numbers @ .., b't'] => {
+                if let [height @ 1..=u16::MAX, width @ 1..=u16::MAX] = *read_numbers(numbers) {
+                    self.cell.get_or_insert((width, height));
+                }
+            }
+            // Other reports (status, cursor, modes) that nobody here asked for.
+            [b'[', .., b'n' | b't' | b'y' | b'c'] => {}
+            key if key.len() < LONGEST => {
+                self.keys.push(0x1B);
+                self.keys.extend(key);
+            }
+            _ => {}
+        }
+    }
+
+    fn read_text(&mut self) {
+        if self.sequence.starts_with(b"_Gi=31") {
+            self.kitty |= self.sequence.ends_with(b";OK");
+        } else if let Some(version) = self.sequence.strip_prefix(b"P>|") {
+            let version = String::from_utf8_lossy(version).into_owned();
+            self.version.get_or_insert(version);
+        }
+    }
+}
+
+/// Numbers between semicolons; what is no number, or too large for one, is left out.
+fn read_numbers(bytes: &[u8]) -> Vec<u16> {
+    String::from_utf8_lossy(bytes)
+        .split(';')
+        .filter_map(|number| number.parse().ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KITTY: &[u8] = b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b[6;20;10t\x1b[?62;c";
+
+    fn replies(pieces: &[&[u8]]) -> Replies {
+        let mut replies = Replies::default();
+        for piece in pieces {
+            replies.feed(piece);
+        }
+        replies.end();
+        replies
+    }
+
+    #[test]
+    fn t18_answers_are_read_wherever_they_are_split() {
+        for at in 0..KITTY.len() {
+            let (first, second) = KITTY.split_at(at);
+            let replies = replies(&[first, second]);
+            assert!(replies.is_complete() && replies.kitty, "split at {at}");
+            assert_eq!(replies.version.as_deref(), Some("kitty(0.36.4)"));
+            assert_eq!(replies.cell, Some((10, 20)));
+            assert_eq!(replies.keys, b"");
+        }
+    }
+
+    #[test]
+    fn t18_doubled_answers_are_eaten_and_the_first_counts() {
+        let replies = replies(&[KITTY, b"\x1b[?4c\x1bP>|other\x07", KITTY]);
+        assert_eq!(replies.attributes, Some(vec![62]));
+        assert_eq!(replies.version.as_deref(), Some("kitty(0.36.4)"));
+        assert_eq!(replies.keys, b"");
+    }
+
+    #[test]
+    fn t18_keys_between_the_answers_are_kept() {
+        let replies = replies(&[b"j\x1b[A\x1b[?6", b"2;4ck\x1bx", b"\x1b"]);
+        assert_eq!(replies.attributes, Some(vec![62, 4]));
+        assert_eq!(replies.keys, b"j\x1b[Ak\x1bx\x1b");
+    }
+
+    #[test]
+    fn t18_hostile_answers_neither_grow_nor_count() {
+        let mut endless = b"\x1b_G".to_vec();
+        endless.extend([b'x'; 100_000]);
+        let replies = replies(&[&endless, b"\x1b\\\x1b[6;0;0t\x1b[?99999999;4c"]);
+        assert!(!replies.kitty);
+        assert_eq!(replies.cell, None);
+        assert_eq!(replies.attributes, Some(vec![4]));
+        assert_eq!(replies.keys, b"");
+        assert!(replies.sequence.len() <= LONGEST);
+    }
+
+    #[test]
+    fn t17_nothing_is_nothing() {
+        let replies = replies(&[]);
+        assert!(!replies.is_complete() && !replies.kitty && replies.keys.is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn t18_any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+            let replies = replies(&[&bytes]);
+            prop_assert!(replies.keys.len() <= bytes.len());
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Answers that come after the deadline, when the input reader takes them for keys.
+//!
+//! The reader turns `ESC _ G ... ESC \` into Alt+`_`, the letters in between, and Alt+`\`. Nothing
+//! is bound to such a beginning, so everything from there to the end is dropped: for a time after
+//! the start, a limited number of keys, and only while they follow each other at once.
+
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// How long after the start answers are expected at all.
+const EXPECTED: Duration = Duration::from_secs(10);
+/// An answer comes in one piece; a longer pause means a person.
+const PAUSE: Duration = Duration::from_millis(50);
+/// More than the longest answer has.
+const LONGEST: usize = 64;
+
+/// Keeps late answers from becoming keys.
+#[derive(Clone, Debug)]
+pub struct Stragglers {
+    started: Instant,
+    inside: Option<(Instant, usize)>,
+}
+
+impl Stragglers {
+    /// For a terminal that was asked at `started`.
+    #[must_use]
+    pub fn new(started: Instant) -> Self {
+        Self {
+            started,
+            inside: None,
+        }
+    }
+
+    /// Whether this key is a piece of an answer, and so must be dropped.
+    pub fn swallow(&mut self, now: Instant, key: &KeyEvent) -> bool {
+        let alt = key.modifiers.contains(KeyModifiers::ALT);
+        let Some((last, count)) = self.inside else {
+            let begins = alt && matches!(key.code, KeyCode::Char('_' | 'P' | 'p'));
+            if begins && now.duration_since(self.started) < EXPECTED {
+                self.inside = Some((now, 1));
+            }
+            return self.inside.is_some();
+        };
+        if now.duration_since(last) > PAUSE || count >= LONGEST {
+            self.inside = None;
+            return self.swallow(now, key);
+        }
+        let ends = alt && key.code == KeyCode::Char('\\');
+        self.inside = (!ends).then_some((now, count + 1));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(text: &str) -> Vec<KeyEvent> {
+        let mut keys = Vec::new();
+        let mut chars = text.chars();
+        while let Some(next) = chars.next() {
+            let (code, modifiers) = match next {
+                '\x1b' => (chars.next().expect("a key after ESC"), KeyModifiers::ALT),
+                other => (other, KeyModifiers::NONE),
+            };
+            keys.push(KeyEvent::new(KeyCode::Char(code), modifiers));
+        }
+        keys
+    }
+
+    #[test]
+    fn t18_a_late_answer_never_becomes_keys() {
+        for delay in [0, 400, 5_000] {
+            let start = Instant::now();
+            let now = start + Duration::from_millis(delay);
+            let mut stragglers = Stragglers::new(start);
+            for key in keys("\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\") {
+                assert!(stragglers.swallow(now, &key), "{key:?} after {delay} ms");
+            }
+            assert!(!stragglers.swallow(now, &keys("j")[0]));
+        }
+    }
+
+    #[test]
+    fn t18_a_person_gets_through() {
+        let start = Instant::now();
+        let mut stragglers = Stragglers::new(start);
+        for key in keys("jk\x1bxq") {
+            assert!(!stragglers.swallow(start, &key));
+        }
+        // Alt+P by hand costs that one key, and nothing once the start is over.
+        assert!(stragglers.swallow(start, &keys("\x1bP")[0]));
+        let later = start + PAUSE * 2;
+        assert!(!stragglers.swallow(later, &keys("j")[0]));
+        assert!(!stragglers.swallow(start + EXPECTED, &keys("\x1bP")[0]));
+    }
+
+    #[test]
+    fn t18_an_endless_answer_ends() {
+        let start = Instant::now();
+        let mut stragglers = Stragglers::new(start);
+        let endless = format!("\x1b_{}", "x".repeat(LONGEST));
+        let swallowed = keys(&endless)
+            .iter()
+            .filter(|key| stragglers.swallow(start, key))
+            .count();
+        assert_eq!(swallowed, LONGEST);
+    }
+}

@@ -1,0 +1,93 @@
+//! Signals and the vanished terminal, each watched by a thread of its own, so that the program
+//! ends even while the loop is stuck in a write to a terminal that takes nothing.
+
+use std::{io, os::fd::AsFd, thread, time::Duration};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use signal_hook::{
+    consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP},
+    iterator::Signals,
+};
+use tokio::sync::mpsc;
+
+use crate::runtime::terminal;
+
+/// How long the loop has to end by itself before it is ended.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// What the outside wants of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// End with this exit code (128 + number).
+    End(i32),
+    /// Give the terminal back and stop.
+    Suspend,
+    /// Go on after a stop.
+    Resume,
+}
+
+/// Watches for signals.
+///
+/// # Errors
+/// The handlers cannot be set.
+pub fn watch(sender: mpsc::UnboundedSender<Signal>) -> io::Result<()> {
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT])?;
+    let gone = sender.clone();
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            for number in signals.forever() {
+                let signal = match number {
+                    SIGTSTP => Signal::Suspend,
+                    SIGCONT => Signal::Resume,
+                    ending => Signal::End(128 + ending),
+                };
+                // The receiver goes when the program ends by itself.
+                if sender.send(signal).is_err() {
+                    return;
+                }
+                if let Signal::End(code) = signal {
+                    end_in_time(code);
+                }
+            }
+        })?;
+    thread::Builder::new()
+        .name("hang-up".into())
+        .spawn(move || {
+            wait_for_hang_up();
+            let _ = gone.send(Signal::End(128 + SIGHUP));
+            end_in_time(128 + SIGHUP);
+        })?;
+    Ok(())
+}
+
+/// Ends the process if the loop has not done so.
+fn end_in_time(code: i32) {
+    thread::spawn(move || {
+        thread::sleep(PATIENCE);
+        terminal::restore();
+        std::process::exit(code);
+    });
+}
+
+/// Returns when the terminal is gone. An input reader would only spin on it.
+fn wait_for_hang_up() {
+    let stdin = io::stdin();
+    loop {
+        // No event is asked for: only a hang-up or an error can end the wait.
+        let mut watched = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::empty())];
+        match poll(&mut watched, None) {
+            Ok(_) if !watched[0].revents().is_empty() => return,
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Stops this process as its shell expects; returns when it goes on.
+///
+/// # Errors
+/// The signal cannot be sent.
+pub fn stop() -> io::Result<()> {
+    signal_hook::low_level::emulate_default_handler(SIGTSTP)
+}

@@ -1,0 +1,212 @@
+//! Holds the house to its plan: who may import whom, how long a file may be, and that every file
+//! says what it is for. The table is the one in `src/lib.rs` and `ARCHITECTURE.md`.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Each room with the rooms it may import.
+const TABLE: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("input", &[]),
+    ("wire", &["model"]),
+    ("picture", &["model"]),
+    ("message", &["model", "picture"]),
+    ("api", &["model", "wire"]),
+    ("local", &["model", "wire", "picture"]),
+    ("config", &["model", "input"]),
+    ("worker", &["model", "message", "picture", "api"]),
+    ("app", &["model", "message", "picture", "input", "config"]),
+    ("ui", &["model", "picture", "input", "config", "app"]),
+    ("cli", &["model", "api", "config", "local"]),
+    (
+        "runtime",
+        &[
+            "app", "ui", "worker", "message", "input", "config", "picture", "api", "model",
+        ],
+    ),
+];
+
+/// Lines of code a file may have, tests not counted.
+const LONGEST: usize = 400;
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Every source file with its path below `src` and its text without tests.
+fn sources() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = Vec::new();
+    files(&root, &mut found);
+    found.sort();
+    assert!(found.len() > 50, "the sources were not found");
+    found
+        .into_iter()
+        .map(|path| {
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text
+                .split("#[cfg(test)]\nmod tests")
+                .next()
+                .unwrap()
+                .to_owned();
+            (
+                path.strip_prefix(&root)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned(),
+                code,
+            )
+        })
+        .collect()
+}
+
+/// The room of a file: its first folder, or its own name at the top.
+fn room(path: &str) -> &str {
+    path.split('/').next().unwrap().trim_end_matches(".rs")
+}
+
+/// The rooms a text imports: `crate::x`, and `crate::{x::..., y::...}` at its own level.
+fn imports(code: &str) -> BTreeSet<String> {
+    let mut rooms = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        let before = code[..at].chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$') {
+            continue;
+        }
+        let line = code[..at]
+            .lines()
+            .next_back()
+            .unwrap_or_default()
+            .trim_start();
+        if line.starts_with("//") {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        let Some(group) = rest.strip_prefix('{') else {
+            rooms.insert(word(rest));
+            continue;
+        };
+        let mut depth = 0;
+        let mut start = true;
+        for (index, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => start = true,
+                _ if start && !c.is_whitespace() => {
+                    rooms.insert(word(&group[index..]));
+                    start = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    rooms.remove("");
+    rooms
+}
+
+fn word(text: &str) -> String {
+    text.chars()
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
+        .collect()
+}
+
+#[test]
+fn rooms_import_only_what_the_table_allows() {
+    let mut wrong = Vec::new();
+    for (path, code) in sources() {
+        let here = room(&path);
+        if here == "lib" || here == "main" {
+            continue;
+        }
+        let (_, allowed) = TABLE
+            .iter()
+            .find(|(room, _)| *room == here)
+            .unwrap_or_else(|| panic!("{here} is no room"));
+        for import in imports(&code) {
+            if import != here && !allowed.contains(&import.as_str()) {
+                wrong.push(format!("{path} imports {import}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_reader_of_imports_sees_every_form() {
+    let code = "use crate::{\n    app::{App, ui::x},\n    model::Y,\n};\nlet a = crate::wire::b();\n// crate::cli\n$crate::local";
+    let rooms: Vec<String> = imports(code).into_iter().collect();
+    assert_eq!(rooms, ["app", "model", "wire"]);
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    let mut wrong = Vec::new();
+    for (path, code) in sources() {
+        let lines = code.lines().count();
+        if lines > LONGEST {
+            wrong.push(format!("{path} has {lines} lines"));
+        }
+        if !code.starts_with("//!") {
+            wrong.push(format!("{path} does not say what it is for"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_core_and_the_view_own_their_state_alone() {
+    let mut wrong = Vec::new();
+    for (path, code) in sources() {
+        if !["app", "ui"].contains(&room(&path)) {
+            continue;
+        }
+        for word in [
+            "Mutex",
+            "RwLock",
+            "RefCell",
+            "thread_local",
+            "static ",
+            "Instant::now",
+            "tokio::",
+        ] {
+            let used = code.lines().any(|line| {
+                line.contains(word)
+                    && !line.contains("'static")
+                    && !line.trim_start().starts_with("//")
+            });
+            if used {
+                wrong.push(format!("{path} uses {word}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_pane_has_its_state_and_its_drawing_under_one_name() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let names = |folder: &str| -> BTreeSet<String> {
+        let mut found = Vec::new();
+        files(&root.join(folder), &mut found);
+        found
+            .iter()
+            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+            .collect()
+    };
+    let (state, drawing) = (names("app/pane"), names("ui/pane"));
+    let missing: Vec<_> = state.difference(&drawing).collect();
+    assert!(missing.is_empty(), "no drawing for {missing:?}");
+}

@@ -1,0 +1,80 @@
+//! From `e` to a verified ZIP on disk.
+
+use std::{collections::BTreeSet, fs::File, io::Read};
+
+use tessera::app::Stage;
+
+use crate::harness::{Person, Service};
+
+/// Follows the newest job to its end; the service works meanwhile, so the clock of the core moves
+/// whenever the service has rested.
+async fn follow(person: &mut Person, service: &Service) {
+    for _ in 0..20 {
+        service.deployment.settled().await;
+        person.wait(2).await;
+        let job = person.session.app.store.jobs.values().next_back().unwrap();
+        if !job.is_active() {
+            return;
+        }
+    }
+    panic!("the export does not end:\n{}", person.screen());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m19_to_m25_export_download_and_look_inside() {
+    let service = Service::over_paintings(30).await;
+    let mut person = Person::at(&service).await;
+    // The third field is the format: JSON can be read back here word by word.
+    person.press("e tab tab space enter").await;
+    follow(&mut person, &service).await;
+    person.sees("downloaded");
+    person.sees("31 entries verified, 30 of them pictures");
+
+    let mut archive =
+        zip::ZipArchive::new(File::open(service.folder.path().join("paintings.zip")).unwrap())
+            .unwrap();
+    let mut text = String::new();
+    archive
+        .by_name("metadata.json")
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let items = metadata["media_items"].as_array().unwrap();
+    assert_eq!(items.len(), 30);
+    assert_eq!(metadata["info"]["total_media_items"], 30);
+    let named: BTreeSet<&str> = items
+        .iter()
+        .map(|item| item["image_filename"].as_str().unwrap())
+        .collect();
+    for name in named {
+        let mut bytes = Vec::new();
+        archive
+            .by_name(&format!("images/{name}"))
+            .unwrap()
+            .read_to_end(&mut bytes)
+            .unwrap();
+        assert!(bytes.starts_with(&[0xFF, 0xD8]), "{name} is a whole JPEG");
+    }
+    for item in items {
+        let score = item["uniqueness_score"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&score));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn d18_an_archive_is_never_overwritten() {
+    let service = Service::over_paintings(12).await;
+    let mut person = Person::at(&service).await;
+    let target = service.folder.path().join("paintings.zip");
+    std::fs::write(&target, "precious").unwrap();
+    person.press("e enter").await;
+    follow(&mut person, &service).await;
+    person.sees("✖");
+    assert_eq!(std::fs::read(&target).unwrap(), b"precious");
+    let job = person.session.app.store.jobs.values().next().unwrap();
+    assert!(
+        matches!(job.stage, Stage::Completed(_)),
+        "it can still be fetched to another place"
+    );
+}

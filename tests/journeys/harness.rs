@@ -1,0 +1,234 @@
+//! A person at a keyboard: presses keys, waits until nothing is going on, looks at the screen.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use ratatui::{buffer::Buffer, layout::Rect};
+use tessera::{
+    api::{self, BaseUrl, Client, Endpoint},
+    app::{App, Effect, Event, Setup},
+    input::Keymap,
+    local::{Access, Credentials, Deployment, LocalError, sample},
+    model::{DatasetId, SafeText},
+    picture::Protocol,
+    runtime::Session,
+    ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
+    worker,
+};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+/// Longer than anything here takes; only a mistake reaches it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A local deployment that can be stopped and started again at the same address.
+pub struct Service {
+    pub folder: tempfile::TempDir,
+    pub deployment: Deployment,
+    pub dataset: DatasetId,
+    pub address: SocketAddr,
+    credentials: Credentials,
+    running: Option<(oneshot::Sender<()>, JoinHandle<Result<(), LocalError>>)>,
+}
+
+impl Service {
+    /// Paints pictures, indexes them and serves them.
+    pub async fn over_paintings(count: usize) -> Self {
+        let service = Self::indexing(count).await;
+        service.deployment.settled().await;
+        service
+    }
+
+    /// As `over_paintings`, without waiting for the index.
+    pub async fn indexing(count: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let pictures = folder.path().join("paintings");
+        sample::write(&pictures, count, 7, |_, _| {}).unwrap();
+        let deployment = Deployment::open(&folder.path().join("index")).unwrap();
+        let dataset = deployment.add_folder(&pictures, None).unwrap();
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let credentials = Credentials::generate();
+        let mut service = Self {
+            folder,
+            deployment,
+            dataset,
+            address,
+            credentials,
+            running: None,
+        };
+        service.start().await;
+        service
+    }
+
+    pub async fn start(&mut self) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        self.address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let deployment = self.deployment.clone();
+        let access = Access::Token(self.credentials.clone());
+        let served = tokio::spawn(async move {
+            deployment
+                .serve(listener, access, async { stopped.await.unwrap_or(()) })
+                .await
+        });
+        self.running = Some((stop, served));
+    }
+
+    pub async fn stop(&mut self) {
+        let (stop, served) = self.running.take().unwrap();
+        stop.send(()).unwrap();
+        served.await.unwrap().unwrap();
+    }
+
+    /// A picture of the dataset.
+    pub fn a_picture(&self) -> PathBuf {
+        fn first(folder: &Path) -> Option<PathBuf> {
+            let mut entries: Vec<_> = std::fs::read_dir(folder)
+                .ok()?
+                .map(|entry| entry.unwrap().path())
+                .collect();
+            entries.sort();
+            entries.into_iter().find_map(|path| match path.is_dir() {
+                true => first(&path),
+                false => path
+                    .extension()
+                    .is_some_and(|end| end == "jpg")
+                    .then_some(path),
+            })
+        }
+        first(&self.folder.path().join("paintings")).unwrap()
+    }
+
+    fn client(&self) -> Client {
+        let access = api::Access::Hosted(api::Credentials {
+            api_key: self.credentials.api_key.clone(),
+            api_secret: self.credentials.api_secret.clone(),
+        });
+        let url = BaseUrl::parse(&format!("http://{}", self.address)).unwrap();
+        Client::new(Endpoint::new(url, access).unwrap()).unwrap()
+    }
+}
+
+/// The program as a person has it, without a terminal.
+pub struct Person {
+    pub session: Session,
+    now: Duration,
+    pub effects: Vec<Effect>,
+    keys: VecDeque<String>,
+}
+
+impl Person {
+    /// Sits down in front of a deployment and waits for the first screen.
+    pub async fn at(service: &Service) -> Self {
+        let setup = Setup {
+            place: SafeText::name("local"),
+            dataset: Some(service.dataset),
+            keymap: Keymap::shipped().unwrap(),
+            downloads: SafeText::file(&service.folder.path().to_string_lossy()),
+            home: None,
+            size: (120, 40),
+            protocol: Protocol::HalfBlock,
+        };
+        let session = Session::new(App::new(setup), worker::spawn(service.client()));
+        let mut person = Self {
+            session,
+            now: Duration::ZERO,
+            effects: vec![],
+            keys: VecDeque::new(),
+        };
+        person.happen(Event::Wake);
+        person.settle().await;
+        person
+    }
+
+    fn happen(&mut self, event: Event) {
+        self.effects.extend(self.session.apply(self.now, event));
+    }
+
+    /// Presses keys, separated by spaces, and waits for rest after each.
+    pub async fn press(&mut self, keys: &str) {
+        for key in keys.split(' ') {
+            self.keys.push_back(key.to_owned());
+            self.happen(Event::Key(key.parse().unwrap()));
+            self.settle().await;
+        }
+    }
+
+    /// Pastes into the field that takes the keys.
+    pub fn paste(&mut self, text: &str) {
+        self.happen(Event::Paste(text.to_owned()));
+    }
+
+    /// Lets time pass, and waits for rest.
+    pub async fn wait(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        self.session.woken();
+        self.happen(Event::Wake);
+        self.settle().await;
+    }
+
+    /// Waits until nothing is awaited any more.
+    pub async fn settle(&mut self) {
+        while self.session.app.tickets.outstanding() > 0 {
+            match tokio::time::timeout(PATIENCE, self.session.reply()).await {
+                Ok(Some(event)) => self.happen(event),
+                Ok(None) => panic!("the worker is gone"),
+                Err(_) => {
+                    let open: Vec<_> = self.session.app.tickets.lanes().collect();
+                    panic!(
+                        "no rest after {:?}; awaited: {open:?}\n{}",
+                        self.keys,
+                        self.screen()
+                    );
+                }
+            }
+        }
+    }
+
+    /// The cells of the screen.
+    pub fn buffer(&self) -> Buffer {
+        let app = &self.session.app;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
+        let mut layer = Layer::new(Surface {
+            in_tmux: false,
+            truecolour: true,
+        });
+        ui::draw(
+            app,
+            &Theme::shipped(ThemeName::Dark).unwrap(),
+            &mut buffer,
+            &mut layer,
+        );
+        buffer
+    }
+
+    /// The words on the screen.
+    pub fn screen(&self) -> String {
+        let buffer = self.buffer();
+        let width = usize::from(buffer.area.width);
+        let rows = buffer.content().chunks(width);
+        rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>() + "\n")
+            .collect()
+    }
+
+    /// Asserts that the screen shows some words.
+    #[track_caller]
+    pub fn sees(&self, words: &str) {
+        let screen = self.screen();
+        assert!(
+            screen.contains(words),
+            "`{words}` is not on the screen after {:?}:\n{screen}",
+            self.keys
+        );
+    }
+
+    /// How many cells show pictures.
+    pub fn painted_cells(&self) -> usize {
+        let coloured =
+            |cell: &&ratatui::buffer::Cell| matches!(cell.fg, ratatui::style::Color::Rgb(..));
+        self.buffer().content().iter().filter(coloured).count()
+    }
+}

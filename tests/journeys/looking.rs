@@ -1,0 +1,155 @@
+//! Opening, paging, grouping and searching.
+
+use tessera::model::Granularity;
+
+use crate::harness::{Person, Service};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn open_a_dataset_and_see_its_pictures() {
+    let service = Service::over_paintings(24).await;
+    let person = Person::at(&service).await;
+    person.sees("● paintings");
+    person.sees("READY");
+    person.sees("1 Datasets");
+    assert!(
+        person.painted_cells() > 500,
+        "pictures are drawn:\n{}",
+        person.screen()
+    );
+    let page = person.session.app.page().unwrap();
+    let members: u64 = page
+        .clusters
+        .iter()
+        .filter_map(|cluster| cluster.size())
+        .sum();
+    assert_eq!(members, 24, "every picture is in exactly one cluster");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn watch_an_index_grow_until_it_is_ready() {
+    let service = Service::indexing(60).await;
+    let mut person = Person::at(&service).await;
+    service.deployment.settled().await;
+    person.wait(2).await;
+    person.sees("● paintings");
+    assert!(
+        person
+            .session
+            .app
+            .page()
+            .is_some_and(|page| !page.clusters.is_empty())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m49_page_to_the_end_and_back() {
+    let service = Service::over_paintings(260).await;
+    let mut person = Person::at(&service).await;
+    person.press("< <").await;
+    person.sees("100 clusters, more follow · granularity 0 · page 1");
+    let first = person.session.app.cluster().unwrap().id;
+    let mut pages = 1;
+    while person.session.app.page().unwrap().may_continue() {
+        person.press("n").await;
+        pages += 1;
+        person.sees(&format!("page {pages}"));
+    }
+    person.press("n").await;
+    person.sees("this is the last page");
+    for _ in 1..pages {
+        person.press("p").await;
+    }
+    assert_eq!(person.session.app.cluster().unwrap().id, first);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn granularities_nest_from_many_small_to_few_large_clusters() {
+    let service = Service::over_paintings(60).await;
+    let mut person = Person::at(&service).await;
+    person.press("< <").await;
+    let mut counts = Vec::new();
+    for level in 0..5 {
+        assert_eq!(
+            person.session.app.view().unwrap().search.granularity,
+            Granularity::new(level).unwrap()
+        );
+        counts.push(person.session.app.page().unwrap().clusters.len());
+        person.press(">").await;
+    }
+    assert!(
+        counts.is_sorted_by(|finer, coarser| finer >= coarser),
+        "{counts:?}"
+    );
+    assert!(counts[0] > counts[4], "{counts:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m48_find_what_is_similar_and_come_back() {
+    let service = Service::over_paintings(40).await;
+    let mut person = Person::at(&service).await;
+    person.press("l").await;
+    let from = person.session.app.cluster().unwrap().id;
+    person.press("f").await;
+    person.sees("similar to");
+    let clusters = &person.session.app.page().unwrap().clusters;
+    let scores: Vec<f64> = clusters
+        .iter()
+        .map(|cluster| cluster.relevance.as_ref().unwrap().score)
+        .collect();
+    assert!(
+        scores[0] < 0.005,
+        "the picture itself comes first: {scores:?}"
+    );
+    assert!(scores.is_sorted(), "nearest first: {scores:?}");
+    person.press("esc").await;
+    assert_eq!(person.session.app.cluster().unwrap().id, from);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m44_search_by_a_file_of_this_machine() {
+    let service = Service::over_paintings(40).await;
+    let mut person = Person::at(&service).await;
+    person.press("F").await;
+    person.paste(&service.a_picture().to_string_lossy());
+    person.press("enter").await;
+    person.sees("similar to");
+    let best = person.session.app.cluster().unwrap();
+    assert!(
+        best.relevance.as_ref().unwrap().score < 0.02,
+        "its own copy in the dataset is found"
+    );
+    assert_eq!(
+        best.previews[0].file_name.as_str(),
+        service.a_picture().file_name().unwrap().to_str().unwrap()
+    );
+    // Another granularity registers the same file again, and stays one view.
+    person.press("<").await;
+    person.sees("granularity 1");
+    assert_eq!(person.session.app.results.trail.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_is_no_picture_is_refused_in_words() {
+    let service = Service::over_paintings(12).await;
+    let mut person = Person::at(&service).await;
+    let text = service.folder.path().join("notes.txt");
+    std::fs::write(&text, "no picture").unwrap();
+    person.press("F").await;
+    person.paste(&text.to_string_lossy());
+    person.press("enter").await;
+    person.sees("✖");
+    assert_eq!(person.session.app.results.trail.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn enter_ends_in_the_full_size_view_of_the_original() {
+    let service = Service::over_paintings(12).await;
+    let mut person = Person::at(&service).await;
+    person.press("enter enter").await;
+    let shown = person.effects.iter().find_map(|effect| match effect {
+        tessera::app::Effect::FullSize(bytes) => Some(bytes.clone()),
+        _ => None,
+    });
+    let bytes = shown.expect("the full size view opens");
+    assert!(bytes.starts_with(&[0xFF, 0xD8]), "a whole JPEG");
+}

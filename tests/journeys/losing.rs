@@ -1,0 +1,38 @@
+//! The service goes away and comes back while somebody looks at it.
+
+use crate::harness::{Person, Service};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn n34_lose_and_regain_the_service() {
+    let mut service = Service::over_paintings(40).await;
+    let mut person = Person::at(&service).await;
+    let clusters = person.session.app.page().unwrap().clusters.len();
+
+    service.stop().await;
+    person.wait(20).await;
+    person.wait(20).await;
+    person.sees("no answer for");
+    assert_eq!(
+        person.session.app.page().unwrap().clusters.len(),
+        clusters,
+        "what was seen stays"
+    );
+    person.press("l j h k").await;
+    person.press("f").await;
+    person.sees("r tries again");
+
+    service.start().await;
+    person.wait(31).await;
+    person.sees("the service answers again");
+    person.wait(31).await;
+    person.sees("lower is closer");
+    assert!(
+        person
+            .session
+            .app
+            .page()
+            .is_some_and(|page| !page.clusters.is_empty()),
+        "{}",
+        person.screen()
+    );
+}

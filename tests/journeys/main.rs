@@ -1,0 +1,8 @@
+//! Level 6: journeys. Keys in, screen out, through the real core, worker and client, by HTTP,
+//! against a real local deployment over painted pictures. A journey waits for rest (no answer is
+//! awaited), never for time; the clock of the core is moved by hand.
+
+mod exporting;
+mod harness;
+mod looking;
+mod losing;

@@ -1,0 +1,98 @@
+//! Level 7: the real binary under a pseudo-terminal. Whatever happens, the terminal is given back
+//! as it was, and the program ends.
+
+mod pty;
+
+use std::time::{Duration, Instant};
+
+use pty::{Program, Reading};
+
+/// What leaving must undo: the other screen, the hidden cursor, paste and mouse reports.
+const UNDONE: [&str; 4] = ["\x1b[?1049l", "\x1b[?25h", "\x1b[?2004l", "\x1b[?1000l"];
+
+fn assert_given_back(program: &Program, what: &str) {
+    assert!(program.is_as_found(), "{what}: the line settings differ");
+    let bytes = program.output();
+    for sequence in UNDONE {
+        let left = bytes.rfind(sequence);
+        let entered = bytes.rfind(&sequence.replace(['l', 'h'], "").to_string());
+        assert!(
+            left.is_some() && left >= entered,
+            "{what}: {sequence:?} was not undone"
+        );
+    }
+}
+
+#[test]
+fn t17_a_silent_terminal_gets_its_first_frame_and_quits() {
+    let mut program = Program::demo(Reading::Everything);
+    program.wait_for("tessera");
+    program.wait_for("Results");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "quit");
+}
+
+#[test]
+fn t08_signals_end_it_and_give_the_terminal_back() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)] {
+        let mut program = Program::demo(Reading::Everything);
+        program.wait_for("Results");
+        program.signal(signal);
+        assert_eq!(program.wait(), code, "SIG{signal}");
+        assert_given_back(&program, signal);
+    }
+}
+
+#[test]
+fn t09_it_ends_when_the_terminal_vanishes() {
+    let mut program = Program::demo(Reading::Everything);
+    program.wait_for("Results");
+    program.vanish();
+    let start = Instant::now();
+    program.wait();
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "it must not spin on a terminal that is gone"
+    );
+}
+
+#[test]
+fn t10_stop_and_continue() {
+    let mut program = Program::demo(Reading::Everything);
+    program.wait_for("Results");
+    for _ in 0..3 {
+        program.signal("TSTP");
+        program.wait_until_stopped();
+        assert_given_back(&program, "stopped");
+        let before = program.output().len();
+        program.signal("CONT");
+        program.wait_for_after(before, "Results");
+    }
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "quit after stops");
+}
+
+#[test]
+fn t15_a_terminal_of_20x5_says_so() {
+    let mut program = Program::sized(20, 5);
+    program.wait_for("needs");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
+
+#[test]
+fn t18_answers_to_the_probe_never_become_keys() {
+    // A device attributes reply with `q`-like bytes, split and late, must not quit.
+    let mut program = Program::demo(Reading::Everything);
+    program.wait_for("Results");
+    for part in ["\x1b[?6", "2;4;22c", "\x1b[0n", "\x1bP>|xterm(390)\x1b\\"] {
+        program.press(part);
+    }
+    program.press("?");
+    program.wait_for("Looking and searching");
+    program.press("\x1b");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}

@@ -1,0 +1,207 @@
+//! The program under a pseudo-terminal that answers nothing, with everything it writes.
+
+use std::{
+    io::{Read, Write},
+    process::Command,
+    sync::{Arc, Condvar, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// Longer than anything here takes; only a mistake reaches it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How the other side behaves.
+#[derive(Clone, Copy)]
+pub enum Reading {
+    /// Reads everything, answers nothing.
+    Everything,
+}
+
+struct Output {
+    parser: vt100::Parser,
+    bytes: String,
+}
+
+/// The running program.
+pub struct Program {
+    child: Box<dyn Child + Send + Sync>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Box<dyn Write + Send>>,
+    output: Arc<(Mutex<Output>, Condvar)>,
+    found: String,
+    tty: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Program {
+    /// `tessera demo` with few pictures.
+    pub fn demo(_: Reading) -> Self {
+        Self::sized(120, 40)
+    }
+
+    pub fn sized(columns: u16, rows: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let tty = pair
+            .master
+            .tty_name()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        let found = settings(&tty);
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
+        command.args(["demo", "--images", "12", "--data"]);
+        command.arg(folder.path());
+        command.env("TERM", "xterm-256color");
+        command.env("XDG_CONFIG_HOME", folder.path());
+        let child = pair.slave.spawn_command(command).unwrap();
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let writer = pair.master.take_writer().unwrap();
+        let parser = vt100::Parser::new(rows, columns, 0);
+        let output = Arc::new((
+            Mutex::new(Output {
+                parser,
+                bytes: String::new(),
+            }),
+            Condvar::new(),
+        ));
+        let shared = Arc::clone(&output);
+        thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut chunk) {
+                let (output, changed) = &*shared;
+                let mut output = output.lock().unwrap();
+                output.parser.process(&chunk[..count]);
+                output
+                    .bytes
+                    .push_str(&String::from_utf8_lossy(&chunk[..count]));
+                changed.notify_all();
+            }
+        });
+        // The slave stays open in `pair` only until here: afterwards the program alone holds it.
+        drop(pair.slave);
+        Self {
+            child,
+            master: Some(pair.master),
+            writer: Some(writer),
+            output,
+            found,
+            tty,
+            _folder: folder,
+        }
+    }
+
+    /// Waits until the screen shows some words.
+    pub fn wait_for(&self, words: &str) {
+        self.wait_until(words, |output| {
+            output.parser.screen().contents().contains(words)
+        });
+    }
+
+    /// Waits until words are written after some point of the output.
+    pub fn wait_for_after(&self, start: usize, words: &str) {
+        self.wait_until(words, |output| output.bytes[start..].contains(words));
+    }
+
+    fn wait_until(&self, what: &str, ready: impl Fn(&Output) -> bool) {
+        let (output, changed) = &*self.output;
+        let output = output.lock().unwrap();
+        let (output, late) = changed
+            .wait_timeout_while(output, PATIENCE, |output| !ready(output))
+            .unwrap();
+        assert!(
+            !late.timed_out(),
+            "`{what}` never came:\n{}",
+            output.parser.screen().contents()
+        );
+    }
+
+    pub fn press(&mut self, keys: &str) {
+        let writer = self.writer.as_mut().unwrap();
+        writer.write_all(keys.as_bytes()).unwrap();
+        writer.flush().unwrap();
+    }
+
+    pub fn signal(&self, name: &str) {
+        let id = self.child.process_id().unwrap().to_string();
+        let sent = Command::new("kill")
+            .args([&format!("-{name}"), &id])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+    }
+
+    /// Closes the terminal under the program.
+    pub fn vanish(&mut self) {
+        self.writer = None;
+        self.master = None;
+    }
+
+    /// Waits for the end; the exit code.
+    pub fn wait(&mut self) -> u32 {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            assert!(
+                start.elapsed() < PATIENCE,
+                "it does not end:\n{}",
+                self.output()
+            );
+            thread::yield_now();
+        }
+    }
+
+    /// Waits until the process is stopped, as `/proc` tells.
+    pub fn wait_until_stopped(&self) {
+        let start = Instant::now();
+        let id = self.child.process_id().unwrap();
+        while !std::fs::read_to_string(format!("/proc/{id}/stat"))
+            .unwrap()
+            .contains(") T ")
+        {
+            assert!(start.elapsed() < PATIENCE, "it does not stop");
+            thread::yield_now();
+        }
+    }
+
+    /// Everything written so far.
+    pub fn output(&self) -> String {
+        self.output.0.lock().unwrap().bytes.clone()
+    }
+
+    /// Whether the line settings are what they were before the program started.
+    pub fn is_as_found(&self) -> bool {
+        settings(&self.tty) == self.found
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // A failed test must not leave the program behind; it may have ended already.
+        let _ = self.child.kill();
+    }
+}
+
+fn settings(tty: &str) -> String {
+    let output = Command::new("stty")
+        .args(["-F", tty, "-a"])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
