@@ -8,10 +8,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
-use reqwest::{
-    ClientBuilder, Response,
-    redirect::{self, Attempt},
-};
+use reqwest::{ClientBuilder, Response, Url, redirect};
 
 use crate::{
     api::{
@@ -35,9 +32,11 @@ pub(super) fn api_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Cli
 /// The client for links.
 pub(super) fn blob_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Client, Failure> {
     let near = base.is_local_only();
-    let follow = redirect::Policy::custom(move |attempt| match objection(&attempt, near) {
-        Some(reason) => attempt.error(reason),
-        None => attempt.follow(),
+    let follow = redirect::Policy::custom(move |attempt| {
+        match objection(attempt.previous(), attempt.url(), near) {
+            Some(reason) => attempt.error(reason),
+            None => attempt.follow(),
+        }
     });
     // Byte ranges count the bytes of the file: a compressed answer could not be resumed (M4).
     build(common(base, policy).redirect(follow).no_gzip())
@@ -68,15 +67,14 @@ fn build(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
     })
 }
 
-/// Why a redirect is not followed.
-fn objection(attempt: &Attempt<'_>, near: bool) -> Option<&'static str> {
-    let next = attempt.url();
-    let downgrade = |from: &reqwest::Url| from.scheme() == "https" && next.scheme() == "http";
-    if attempt.previous().len() > REDIRECTS {
+/// Why a redirect to `next` is not followed. `near`: the service itself is on this machine.
+fn objection(previous: &[Url], next: &Url, near: bool) -> Option<&'static str> {
+    let downgrade = |from: &Url| from.scheme() == "https" && next.scheme() == "http";
+    if previous.len() > REDIRECTS {
         Some("more than 5 redirects")
     } else if !matches!(next.scheme(), "http" | "https") {
         Some("a redirect to something other than http or https")
-    } else if attempt.previous().last().is_some_and(downgrade) {
+    } else if previous.last().is_some_and(downgrade) {
         Some("a redirect from https to http")
     } else if !near && is_local_only(next) {
         Some("a redirect to an address of this machine")
@@ -141,5 +139,38 @@ impl Body {
             whole.extend_from_slice(&piece);
         }
         Ok(Some(whole.freeze()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d09_redirects_that_are_not_followed() {
+        let url = |raw: &str| Url::parse(raw).unwrap();
+        let objects =
+            |from: &str, to: &str, near| objection(&[url(from)], &url(to), near).is_some();
+        for to in [
+            "http://cdn.example/x",
+            "https://127.0.0.1/x",
+            "https://169.254.169.254/latest",
+            "https://localhost/x",
+            "file:///etc/passwd",
+        ] {
+            assert!(objects("https://vl.example/x", to, false), "{to}");
+        }
+        assert!(!objects(
+            "https://vl.example/x",
+            "https://cdn.example/x",
+            false
+        ));
+        assert!(!objects(
+            "http://127.0.0.1/x",
+            "http://127.0.0.1:81/x",
+            true
+        ));
+        let loop_of_six = vec![url("https://vl.example/"); 6];
+        assert!(objection(&loop_of_six, &url("https://vl.example/"), false).is_some());
     }
 }

@@ -98,8 +98,8 @@ impl Band {
 fn nearest(pixel: [u8; 3], threshold: u8) -> usize {
     let mut colour = 0;
     for (sample, levels) in pixel.into_iter().zip(LEVELS) {
-        // `sample` in units of 1/64 level, 0..=64 * (levels - 1); 16,448 is 64 * 257.
-        let position = (u32::from(sample) * u32::from(levels - 1) * 16_448) >> 16;
+        // In units of 1/64 level.
+        let position = u32::from(sample) * u32::from(levels - 1) * 64 / 255;
         let level = (position + u32::from(threshold)) >> 6;
         colour = colour * usize::from(levels) + level.min(u32::from(levels) - 1) as usize;
     }
@@ -136,6 +136,100 @@ fn write_runs(out: &mut String, masks: &[u8]) {
             let _ = write!(out, "!{}{sixel}", run.len());
         } else {
             out.extend(std::iter::repeat_n(sixel, run.len()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sequence(rgb: &[u8], size: (u32, u32)) -> String {
+        match encode(rgb, size) {
+            Encoded::Sequence(sequence) => sequence.to_string(),
+            other => panic!("not a sequence: {other:?}"),
+        }
+    }
+
+    /// Paints a sequence as a terminal would: colours in percent, by pixel.
+    fn paint(sequence: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
+        let mut pixels = vec![None; width * height];
+        let mut palette = vec![[0; 3]; 256];
+        let body = sequence
+            .strip_prefix("\x1bP0;1;0q")
+            .and_then(|s| s.strip_suffix("\x1b\\"));
+        let body = body.expect("one device control string");
+        let (mut x, mut band, mut colour) = (0, 0, 0);
+        let mut bytes = body.bytes().peekable();
+        let numbers = |bytes: &mut std::iter::Peekable<std::str::Bytes>| {
+            let mut text = String::new();
+            while let Some(&next) = bytes.peek().filter(|b| b.is_ascii_digit() || **b == b';') {
+                text.push(char::from(next));
+                bytes.next();
+            }
+            text.split(';')
+                .map(|n| n.parse::<usize>().expect("a number"))
+                .collect::<Vec<_>>()
+        };
+        while let Some(byte) = bytes.next() {
+            let mut count = 1;
+            let mut six = byte;
+            match byte {
+                b'"' => assert_eq!(numbers(&mut bytes), [1, 1, width, height]),
+                b'#' => {
+                    let given = numbers(&mut bytes);
+                    colour = given[0];
+                    if let [_, 2, r, g, b] = given[..] {
+                        palette[colour] = [r, g, b].map(|p| u8::try_from(p).expect("percent"));
+                    }
+                }
+                b'$' => x = 0,
+                b'-' => (x, band) = (0, band + 1),
+                b'!' => {
+                    count = numbers(&mut bytes)[0];
+                    six = bytes.next().expect("a sixel");
+                }
+                b'?'..=b'~' => {}
+                other => panic!("stray byte {other}"),
+            }
+            if (b'?'..=b'~').contains(&six) {
+                for _ in 0..count {
+                    for bit in (0..6).filter(|bit| (six - b'?') >> bit & 1 == 1) {
+                        pixels[(band * 6 + bit) * width + x] = Some(palette[colour]);
+                    }
+                    x += 1;
+                }
+            }
+        }
+        pixels
+    }
+
+    #[test]
+    fn t24_every_pixel_is_painted_once_in_nearly_its_colour() {
+        let (width, height) = (37, 20);
+        let rgb: Vec<u8> = (0..width * height)
+            .flat_map(|i| [(i % width * 6) as u8, (i / width * 12) as u8, 128])
+            .collect();
+        let painted = paint(&sequence(&rgb, (37, 20)), width, height);
+        let mut error = [0_i32; 3];
+        for (pixel, given) in painted.iter().zip(rgb.as_chunks::<3>().0) {
+            let percent = pixel.expect("painted");
+            for (channel, error) in error.iter_mut().enumerate() {
+                let level = i32::from(percent[channel]) * 255 / 100;
+                assert!((level - i32::from(given[channel])).abs() <= 52);
+                *error += level - i32::from(given[channel]);
+            }
+        }
+        // The dither is right on the average.
+        assert!(error.iter().all(|sum| sum.abs() / 740 <= 2), "{error:?}");
+    }
+
+    #[test]
+    fn t24_pure_colours_stay_pure() {
+        for (pixel, percent) in [([0, 0, 0], [0, 0, 0]), ([255, 255, 255], [100, 100, 100])] {
+            let rgb: Vec<u8> = pixel.repeat(64);
+            let painted = paint(&sequence(&rgb, (8, 8)), 8, 8);
+            assert!(painted.iter().all(|pixel| *pixel == Some(percent)));
         }
     }
 }

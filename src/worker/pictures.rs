@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::{
     api::Client,
     model::{Failure, FailureKind, Link},
-    picture::{self, Canvas, Thumbnail},
+    picture::{Canvas, Thumbnail, thumbnail},
 };
 
 /// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
@@ -46,7 +46,7 @@ impl Pictures {
         };
         let turn = Arc::clone(&self.decodes).acquire_owned().await;
         let decoded = tokio::task::spawn_blocking(move || {
-            let thumbnail = picture::thumbnail(&bytes, canvas);
+            let thumbnail = thumbnail(&bytes, canvas);
             // A decode that nobody waits for any more still takes its turn to the end.
             drop(turn);
             thumbnail
@@ -93,7 +93,11 @@ impl Shelf {
         self.pictures.get(resource).cloned()
     }
 
+    /// Keeps a picture, unless it alone would push out many others.
     fn put(&mut self, resource: &str, bytes: Bytes) {
+        if bytes.len() > self.limit / 4 {
+            return;
+        }
         self.held += bytes.len();
         let replaced = self.pictures.put(resource.to_owned(), bytes);
         self.held -= replaced.map_or(0, |old| old.len());
@@ -111,16 +115,17 @@ mod tests {
 
     #[test]
     fn n33_the_shelf_keeps_what_was_used_last() {
-        let mut shelf = Shelf::new(10);
-        shelf.put("a", Bytes::from_static(b"12345"));
-        shelf.put("b", Bytes::from_static(b"12345"));
+        let mut shelf = Shelf::new(20);
+        for name in ["a", "b", "c", "d"] {
+            shelf.put(name, Bytes::from_static(b"12345"));
+        }
         assert!(shelf.get("a").is_some());
-        shelf.put("c", Bytes::from_static(b"1"));
+        shelf.put("e", Bytes::from_static(b"1"));
         assert_eq!(shelf.get("b"), None);
-        assert!(shelf.get("a").is_some() && shelf.get("c").is_some());
-        shelf.put("c", Bytes::from_static(b"123"));
-        assert_eq!(shelf.held, 8);
-        shelf.put("huge", Bytes::from_static(b"12345678901"));
-        assert_eq!((shelf.held, shelf.get("huge")), (0, None));
+        assert!(shelf.get("a").is_some() && shelf.get("e").is_some());
+        shelf.put("e", Bytes::from_static(b"123"));
+        assert_eq!(shelf.held, 18);
+        shelf.put("huge", Bytes::from_static(b"123456"));
+        assert_eq!((shelf.held, shelf.get("huge")), (18, None));
     }
 }

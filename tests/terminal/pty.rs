@@ -66,7 +66,7 @@ impl Program {
         let child = pair.slave.spawn_command(command).unwrap();
         let mut reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
-        let parser = vt100::Parser::new(rows, columns, 0);
+        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
         let output = Arc::new((
             Mutex::new(Output {
                 parser,

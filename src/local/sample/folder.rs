@@ -33,10 +33,8 @@ pub fn write(
 ) -> io::Result<Vec<Painting>> {
     claim(directory, images, seed)?;
     let paintings = plan(images, seed);
-    let missing: Vec<&Painting> = paintings
-        .iter()
-        .filter(|p| !stands(&directory.join(&p.file)))
-        .collect();
+    let missing: Vec<&Painting> =
+        paintings.iter().filter(|p| !stands(&directory.join(&p.file))).collect();
     let done = AtomicUsize::new(images - missing.len());
     progress(images - missing.len(), images);
     missing.into_par_iter().try_for_each(|painting| {
@@ -114,9 +112,7 @@ fn stands(path: &Path) -> bool {
 /// Writes a file whole or not at all.
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut part = tempfile::Builder::new()
-        .prefix(".part-")
-        .tempfile_in(folder)?;
+    let mut part = tempfile::Builder::new().prefix(".part-").tempfile_in(folder)?;
     part.write_all(bytes)?;
     part.persist(path)?;
     Ok(())
@@ -140,18 +136,11 @@ fn jpeg(painting: &Painting) -> io::Result<Vec<u8>> {
 /// One line of JSON an image, as image-folder datasets have it; boxes are x, y, width and height
 /// in fractions of the picture.
 fn sidecar(paintings: &[Painting]) -> String {
-    paintings
-        .iter()
-        .map(|painting| format!("{}\n", row(painting)))
-        .collect()
+    paintings.iter().map(|painting| format!("{}\n", row(painting))).collect()
 }
 
 fn row(painting: &Painting) -> Value {
-    let file: Vec<_> = painting
-        .file
-        .iter()
-        .map(|part| part.to_string_lossy())
-        .collect();
+    let file: Vec<_> = painting.file.iter().map(|part| part.to_string_lossy()).collect();
     let objects: Vec<Value> = painting
         .objects
         .iter()

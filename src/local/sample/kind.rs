@@ -43,7 +43,7 @@ kinds! {
     Mountains, "land", "mountains", mountains;
     Balloons, "sky", "balloon", balloons;
     City, "town", "city", city;
-    Flowers, "land", "flowers", flowers;
+    Flowers, "land", "flower", flowers;
     Planets, "sky", "planet", planets;
     Forest, "land", "forest", forest;
     Lighthouse, "water", "lighthouse", lighthouse;

@@ -40,13 +40,7 @@ fn subjects(count: usize, seed: u64) -> Vec<Subject> {
         for &kind in kinds.iter().take(count - subjects.len()) {
             let (width, height) = format(&mut dice);
             let mood = first_mood + round;
-            subjects.push(Subject {
-                kind,
-                seed: dice.next(),
-                mood,
-                width,
-                height,
-            });
+            subjects.push(Subject { kind, seed: dice.next(), mood, width, height });
         }
     }
     subjects
@@ -90,9 +84,7 @@ fn number(paintings: &mut [Painting]) {
         painting.file = PathBuf::from(kind.theme()).join(name);
     }
     for index in 0..paintings.len() {
-        let Some(Planted::NearDuplicate { original, .. }) = paintings[index].planted else {
-            continue;
-        };
+        let Some(Planted::NearDuplicate { original, .. }) = paintings[index].planted else { continue };
         let file = paintings[original].file.clone();
         if let Some(Planted::NearDuplicate { of, .. }) = &mut paintings[index].planted {
             *of = file;

@@ -21,6 +21,8 @@ mod huffman;
 mod idct;
 mod scan;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 use image::{RgbImage, metadata::Orientation};
 

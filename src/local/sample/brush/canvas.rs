@@ -74,10 +74,7 @@ pub struct Canvas {
 impl Canvas {
     /// A black canvas, `width` x `height` pixels.
     pub fn new(width: u32, height: u32) -> Self {
-        Self {
-            pixels: Pixmap::new(width, height),
-            ..Self::blind(width, height)
-        }
+        Self { pixels: Pixmap::new(width, height), ..Self::blind(width, height) }
     }
 
     /// A canvas of that size which takes no paint.
@@ -129,9 +126,7 @@ impl Canvas {
 
     /// Fills a shape. A shape without area leaves no trace.
     pub fn fill(&mut self, shape: Option<Path>, ink: impl Into<Ink>) {
-        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else {
-            return;
-        };
+        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else { return };
         let pose = self.pose;
         if let Some(pixels) = &mut self.pixels {
             pixels.fill_path(&path, &paint, FillRule::Winding, pose, None);
@@ -140,9 +135,7 @@ impl Canvas {
 
     /// Draws along a shape with a round brush.
     pub fn line(&mut self, shape: Option<Path>, width: f32, ink: impl Into<Ink>) {
-        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else {
-            return;
-        };
+        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else { return };
         let stroke = Stroke {
             width,
             line_cap: LineCap::Round,
@@ -160,10 +153,7 @@ impl Canvas {
             return None;
         }
         let shader = ink.shader(self.opacity)?;
-        Some(Paint {
-            shader,
-            ..Paint::default()
-        })
+        Some(Paint { shader, ..Paint::default() })
     }
 
     /// Repaints each pixel of the rows and columns given (clipped to the canvas) by its place and
@@ -176,16 +166,15 @@ impl Canvas {
     ) {
         let (left, right) = clip(columns, self.w);
         let (top, bottom) = clip(rows, self.h);
-        let (width, Some(pixels)) = (self.w as usize, &mut self.pixels) else {
-            return;
-        };
+        let (width, Some(pixels)) = (self.w as usize, &mut self.pixels) else { return };
         for y in top..bottom {
             let row = &mut pixels.pixels_mut()[y * width..][left..right.max(left)];
-            let mut toss = (y as u32 + 1).wrapping_mul(0x9E37_79B9);
-            for (x, pixel) in (left..).zip(row) {
-                toss = toss.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                let dither = (toss >> 8) as f32 / (1u32 << 24) as f32;
-                *pixel = pack(repaint(x as f32, y as f32, unpack(*pixel)), dither);
+            let start = (y as u32 + 1).wrapping_mul(0x9E37_79B9) as usize >> 7;
+            let mut across = left as f32;
+            for (step, pixel) in (start..).zip(row) {
+                let dither = DITHER[step % DITHER.len()];
+                *pixel = pack(repaint(across, y as f32, unpack(*pixel)), dither);
+                across += 1.0;
             }
         }
     }
@@ -196,9 +185,7 @@ impl Canvas {
         rows: (f32, f32),
         repaint: impl Fn(f32, f32, Rgb, &dyn Fn(f32, f32) -> Rgb) -> Rgb,
     ) {
-        let Some(before) = self.pixels.clone() else {
-            return;
-        };
+        let Some(before) = self.pixels.clone() else { return };
         let (width, height) = (before.width() as usize, before.height() as usize);
         let source = before.pixels();
         let look = |x: f32, y: f32| {
@@ -206,17 +193,24 @@ impl Canvas {
             let row = (y.max(0.0) as usize).min(height - 1);
             unpack(source[row * width + column])
         };
-        self.each((0.0, width as f32), rows, |x, y, now| {
-            repaint(x, y, now, &look)
-        });
+        self.each((0.0, width as f32), rows, |x, y, now| repaint(x, y, now, &look));
     }
 }
 
+/// Thresholds in a scattered order; each row begins at another place of it.
+static DITHER: [f32; 256] = {
+    let (mut table, mut index) = ([0.0; 256], 0);
+    while index < 256 {
+        // An odd multiplier and a fold visit every value once, without a visible order.
+        let scattered = (index * 167 + 13) & 255;
+        table[index] = ((scattered ^ (scattered >> 3)) & 255) as f32 / 256.0;
+        index += 1;
+    }
+    table
+};
+
 fn clip((from, to): (f32, f32), size: f32) -> (usize, usize) {
-    (
-        from.clamp(0.0, size) as usize,
-        to.clamp(0.0, size).ceil() as usize,
-    )
+    (from.clamp(0.0, size) as usize, to.clamp(0.0, size).ceil() as usize)
 }
 
 fn unpack(pixel: PremultipliedColorU8) -> Rgb {
@@ -229,7 +223,8 @@ fn unpack(pixel: PremultipliedColorU8) -> Rgb {
 }
 
 fn pack(colour: Rgb, dither: f32) -> PremultipliedColorU8 {
-    let byte = |v: f32| (v * 255.0 + dither).clamp(0.0, 255.0) as u8;
+    // The cast itself stops at 0 and 255.
+    let byte = |v: f32| (v * 255.0 + dither) as u8;
     PremultipliedColorU8::from_rgba(byte(colour.0), byte(colour.1), byte(colour.2), 255)
         .unwrap_or(PremultipliedColorU8::TRANSPARENT)
 }

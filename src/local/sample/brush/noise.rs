@@ -11,34 +11,21 @@ impl Noise {
 
     /// The field at a point of the plane.
     pub fn at(self, x: f32, y: f32) -> f32 {
-        let (left, top) = (x.floor(), y.floor());
-        let (u, v) = (ease(x - left), ease(y - top));
-        let (column, row) = (left as i32, top as i32);
+        let ((column, u), (row, v)) = (cell(x), cell(y));
         let upper = blend(self.corner(column, row), self.corner(column + 1, row), u);
-        let lower = blend(
-            self.corner(column, row + 1),
-            self.corner(column + 1, row + 1),
-            u,
-        );
+        let lower = blend(self.corner(column, row + 1), self.corner(column + 1, row + 1), u);
         blend(upper, lower, v)
     }
 
     /// The field along a line.
     pub fn along(self, x: f32) -> f32 {
-        let left = x.floor();
-        let column = left as i32;
-        blend(
-            self.corner(column, 0),
-            self.corner(column + 1, 0),
-            ease(x - left),
-        )
+        let (column, u) = cell(x);
+        blend(self.corner(column, 0), self.corner(column + 1, 0), u)
     }
 
     /// Several octaves in the plane, each finer and fainter; still 0 to 1, mostly near 0.5.
     pub fn cloud(self, x: f32, y: f32, octaves: u32) -> f32 {
-        octave_sum(octaves, |scale, shift| {
-            self.at(x * scale + shift, y * scale - shift)
-        })
+        octave_sum(octaves, |scale, shift| self.at(x * scale + shift, y * scale - shift))
     }
 
     /// Several octaves along a line.
@@ -49,7 +36,8 @@ impl Noise {
     /// Octaves folded at their middle: sharp crests, as wind and frost leave them.
     pub fn crest(self, x: f32, octaves: u32) -> f32 {
         octave_sum(octaves, |scale, shift| {
-            1.0 - (2.0 * self.along(x * scale + shift) - 1.0).abs()
+            let fold = 1.0 - (2.0 * self.along(x * scale + shift) - 1.0).abs();
+            fold * fold
         })
     }
 
@@ -72,6 +60,13 @@ fn octave_sum(octaves: u32, mut sample: impl FnMut(f32, f32) -> f32) -> f32 {
         scale *= 2.03;
     }
     sum / total
+}
+
+/// The cell of a coordinate and the eased place in it. Casts, because `floor` is a call.
+fn cell(x: f32) -> (i32, f32) {
+    let toward_zero = x as i32;
+    let below = toward_zero - i32::from(x < toward_zero as f32);
+    (below, ease(x - below as f32))
 }
 
 fn ease(t: f32) -> f32 {

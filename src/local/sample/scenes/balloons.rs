@@ -44,21 +44,11 @@ pub fn paint(e: &mut Easel) {
     let names = fleet(e, horizon);
     e.label("hills");
     let when = e.when();
-    let drift = e
-        .dice
-        .pick(&["over", "drifting over", "floating above", "high above"]);
+    let drift = e.dice.pick(&["over", "drifting over", "floating above", "high above"]);
     let balloons = match names.as_slice() {
         [one] => format!("{} {one} balloon", words::article(one)),
-        [a, b] => format!(
-            "{} {a} and {} {b} balloon",
-            words::article(a),
-            words::article(b)
-        ),
-        many => format!(
-            "{} balloons, one of them {},",
-            words::count(many.len(), "a"),
-            many[many.len() - 1]
-        ),
+        [a, b] => format!("{} {a} and {} {b} balloon", words::article(a), words::article(b)),
+        many => format!("{} balloons, one of them {},", words::count(many.len(), "a"), many[many.len() - 1]),
     };
     e.caption = words::sentence(&format!("{balloons} {drift} {ground} {when}"));
 }
@@ -75,12 +65,8 @@ fn hills(e: &mut Easel, horizon: f32) -> &'static str {
         let depth = step as f32 / 3.0;
         let base = horizon / h + 0.02 + depth * 0.2;
         let line = land::rolling(&e.canvas, e.dice.next(), base, 0.15 - 0.04 * depth, 1.5);
-        let tone = e
-            .light
-            .on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
-        let foot = tone
-            .mix(e.light.haze, 0.45 * (1.0 - depth))
-            .mix(e.light.shade, 0.35 * depth);
+        let tone = e.light.on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
+        let foot = tone.mix(e.light.haze, 0.45 * (1.0 - depth)).mix(e.light.shade, 0.35 * depth);
         land::ridge(&mut e.canvas, &line, tone, foot, h * 0.16);
         if step > 0 {
             copse(e, &line, depth, near);
@@ -100,13 +86,8 @@ fn copse(e: &mut Easel, line: &land::Skyline, depth: f32, green: Rgb) {
         let across = e.dice.unit();
         let spot = (e.canvas.w * across, line.at(across) + e.canvas.h * 0.012);
         let size = e.canvas.unit() * (0.03 + 0.07 * depth) * e.dice.range(0.7, 1.2);
-        let lit = e
-            .light
-            .on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
-        let leaves = Leaves {
-            lit,
-            shaded: lit.mix(e.light.shade, 0.6),
-        };
+        let lit = e.light.on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
+        let leaves = Leaves { lit, shaded: lit.mix(e.light.shade, 0.6) };
         let dice = e.dice.fork();
         tree::broad(&mut e.canvas, dice, spot, size, leaves);
     }
@@ -123,8 +104,7 @@ fn fleet(e: &mut Easel, horizon: f32) -> Vec<&'static str> {
     for (order, slot) in slots.into_iter().enumerate() {
         let near = (order + 1) as f32 / count as f32;
         let across = (slot as f32 + e.dice.range(0.35, 0.65)) / count as f32;
-        let size =
-            e.canvas.unit() * (0.1 + 0.17 * near.powf(1.4)) * if count == 1 { 1.25 } else { 1.0 };
+        let size = e.canvas.unit() * (0.1 + 0.17 * near.powf(1.4)) * if count == 1 { 1.25 } else { 1.0 };
         let y = horizon * e.dice.range(0.3, 0.62) - size * 0.2;
         let (name, hex) = dresses[order];
         let pose = place(e.canvas.w * across, y, size).pre_rotate(e.dice.sway(4.0));
@@ -146,50 +126,24 @@ fn fleet(e: &mut Easel, horizon: f32) -> Vec<&'static str> {
 /// A balloon around its own centre, its envelope about 1.6 wide.
 fn balloon(c: &mut Canvas, colours: [Rgb; 3], dark: Rgb, lit: bool) {
     for side in [-1.0, 1.0] {
-        c.line(
-            stroke(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]),
-            0.018,
-            dark,
-        );
+        c.line(stroke(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]), 0.018, dark);
     }
     const GORES: i32 = 9;
     let edge = |i: i32| -(i as f32 / GORES as f32 * std::f32::consts::PI).cos() * 0.8;
     for gore in 0..GORES {
         let (a, b) = (edge(gore), edge(gore + 1));
         let side = (a + b) / 1.6;
-        let tone =
-            colours[gore as usize % 3].scale(1.08 - 0.2 * (side + 0.45).powi(2) - 0.12 * side);
-        let low = if lit {
-            tone.screen(rgb(0xff9a3c).scale(0.75))
-        } else {
-            tone.scale(0.72)
-        };
-        let top = if lit {
-            tone.scale(0.85)
-        } else {
-            tone.mix(WHITE, 0.14)
-        };
+        let tone = colours[gore as usize % 3].scale(1.08 - 0.2 * (side + 0.45).powi(2) - 0.12 * side);
+        let low = if lit { tone.screen(rgb(0xff9a3c).scale(0.75)) } else { tone.scale(0.72) };
+        let top = if lit { tone.scale(0.85) } else { tone.mix(WHITE, 0.14) };
         c.fill(gore_shape(a, b + 0.012), Ink::fall(-0.9, top, 0.95, low));
     }
-    c.fill(
-        polygon(&[(-0.2, 0.86), (0.2, 0.86), (0.14, 0.97), (-0.14, 0.97)]),
-        dark.mix(colours[0], 0.3),
-    );
+    c.fill(polygon(&[(-0.2, 0.86), (0.2, 0.86), (0.14, 0.97), (-0.14, 0.97)]), dark.mix(colours[0], 0.3));
     if lit {
-        c.fill(
-            polygon(&[(-0.05, 1.14), (0.0, 0.96), (0.05, 1.14)]),
-            rgb(0xfff0b0),
-        );
+        c.fill(polygon(&[(-0.05, 1.14), (0.0, 0.96), (0.05, 1.14)]), rgb(0xfff0b0));
     }
-    c.fill(
-        polygon(&[(-0.15, 1.18), (0.15, 1.18), (0.12, 1.4), (-0.12, 1.4)]),
-        Ink::fall(1.18, dark.mix(rgb(0xb98a54), 0.5), 1.4, dark),
-    );
-    c.line(
-        arc((-0.5, -0.42), (-0.42, -0.66), (-0.2, -0.78)),
-        0.05,
-        Ink::Thin(WHITE, if lit { 0.0 } else { 0.3 }),
-    );
+    c.fill(polygon(&[(-0.15, 1.18), (0.15, 1.18), (0.12, 1.4), (-0.12, 1.4)]), Ink::fall(1.18, dark.mix(rgb(0xb98a54), 0.5), 1.4, dark));
+    c.line(arc((-0.5, -0.42), (-0.42, -0.66), (-0.2, -0.78)), 0.05, Ink::Thin(WHITE, if lit { 0.0 } else { 0.3 }));
 }
 
 fn gore_shape(a: f32, b: f32) -> Option<tiny_skia::Path> {

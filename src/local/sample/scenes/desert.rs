@@ -42,11 +42,7 @@ fn heavens(e: &mut Easel, horizon: f32) -> &'static str {
     }
     air::clouds(&mut e.canvas, &e.light, seed, horizon, 0.22);
     let radius = unit * e.dice.range(0.05, 0.09);
-    let y = if e.light.time == Time::Noon {
-        y
-    } else {
-        horizon - radius * 2.4
-    };
+    let y = if e.light.time == Time::Noon { y } else { horizon - radius * 2.4 };
     air::sun(&mut e.canvas, &e.light, (x, y), radius);
     e.round_object("sun", (x, y), radius);
     e.when()
@@ -63,21 +59,15 @@ fn dune(e: &mut Easel, base: f32, tall: f32, near: f32, sand: Rgb) -> Skyline {
     };
     let line = Skyline::new(&e.canvas, shape);
     let lit = e.light.on(sand, 0.42 * (1.0 - near)).mix(e.light.sun, 0.12);
-    let dark = e
-        .light
-        .on(sand.under(rgb(0xb07a6a)), 0.4 * (1.0 - near))
-        .mix(e.light.shade, 0.2);
+    let dark = e.light.on(sand.under(rgb(0x9c6456)), 0.4 * (1.0 - near)).mix(e.light.shade, 0.22);
     let w = e.canvas.w;
     let crest = e.dice.range(0.2, 0.8);
     land::textured(&mut e.canvas, &line, |x, y, down| {
         let d = down / unit;
-        let across = x / w + (noise.at(y / unit * 2.0, 3.0) - 0.5) * 0.1;
-        let lean = shape(across - d * 0.22) - shape(across - d * 0.22 + 0.03);
-        let flank = smooth(-0.006, 0.012, lean * if crest > 0.5 { 1.0 } else { -1.0 });
-        let ripple = noise.at(
-            x / unit * 5.0 + y / unit * 9.0,
-            y / unit * 80.0 / (0.5 + near),
-        );
+        let across = x / w + (noise.at(y / unit * 1.6, 3.0) - 0.5) * 0.16;
+        let lean = shape(across - d * 0.3) - shape(across - d * 0.3 + 0.03);
+        let flank = smooth(-0.003, 0.003, lean * if crest > 0.5 { 1.0 } else { -1.0 });
+        let ripple = noise.at(x / unit * 5.0 + y / unit * 9.0, y / unit * 80.0 / (0.5 + near));
         let tone = dark.mix(lit, 0.25 + 0.75 * flank);
         tone.scale(1.0 + (ripple - 0.5) * 0.1 * near - 0.25 * smooth(0.0, h * 0.5, down))
     });
@@ -93,13 +83,7 @@ fn dunes(e: &mut Easel) {
     let mut lines = Vec::new();
     for step in 0..4 {
         let near = step as f32 / 3.0;
-        lines.push(dune(
-            e,
-            level + 0.1 + 0.4 * near,
-            0.2 + 0.12 * near,
-            near,
-            sand,
-        ));
+        lines.push(dune(e, level + 0.1 + 0.4 * near, 0.2 + 0.12 * near, near, sand));
     }
     let camels = e.dice.pick(&[0, 1, 2, 3, 4, 5]);
     let start = e.dice.range(0.12, 0.5);
@@ -112,12 +96,7 @@ fn dunes(e: &mut Easel) {
         e.canvas.posed(pose, |c| camel(c, ink));
     }
     e.labels.extend(["dunes", "sand"]);
-    let dunes = e.dice.pick(&[
-        "Golden dunes",
-        "Wind-shaped dunes",
-        "Soft dunes",
-        "High dunes",
-    ]);
+    let dunes = e.dice.pick(&["Golden dunes", "Wind-shaped dunes", "Soft dunes", "High dunes"]);
     let with = match camels {
         0 => String::new(),
         1 => ", crossed by a camel,".to_owned(),
@@ -130,27 +109,10 @@ fn camel(c: &mut Canvas, ink: Rgb) {
     for x in [-0.3, -0.2, 0.16, 0.26] {
         c.line(stroke(&[(x, -0.4), (x - 0.02, 0.0)]), 0.07, ink);
     }
-    let body = blob(&[
-        (-0.42, -0.5),
-        (-0.26, -0.62),
-        (-0.12, -0.84),
-        (0.02, -0.64),
-        (0.14, -0.82),
-        (0.28, -0.6),
-        (0.34, -0.45),
-        (0.1, -0.34),
-        (-0.3, -0.34),
-    ]);
+    let body = blob(&[(-0.42, -0.5), (-0.26, -0.62), (-0.12, -0.84), (0.02, -0.64), (0.14, -0.82), (0.28, -0.6), (0.34, -0.45), (0.1, -0.34), (-0.3, -0.34)]);
     c.fill(body, ink);
-    c.line(
-        crate::local::sample::brush::shape::arc((0.28, -0.5), (0.5, -0.42), (0.48, -0.84)),
-        0.09,
-        ink,
-    );
-    c.fill(
-        blob(&[(0.44, -0.92), (0.64, -0.84), (0.6, -0.78), (0.44, -0.8)]),
-        ink,
-    );
+    c.line(crate::local::sample::brush::shape::arc((0.28, -0.5), (0.5, -0.42), (0.48, -0.84)), 0.09, ink);
+    c.fill(blob(&[(0.44, -0.92), (0.64, -0.84), (0.6, -0.78), (0.44, -0.8)]), ink);
 }
 
 fn mesas(e: &mut Easel) {
@@ -172,18 +134,13 @@ fn mesas(e: &mut Easel) {
         let foot = ground.at(across) + e.canvas.h * (0.03 + 0.13 * near);
         let pose = place(e.canvas.w * across, foot, size).pre_scale(e.dice.pick(&[-1.0, 1.0]), 1.0);
         e.object("cactus", pose, [-0.36, -1.0, 0.36, 0.0]);
-        let green = e
-            .light
-            .on(rgb(0x4c8a4a), 0.15 * (1.0 - near))
-            .mix(e.light.shade, 0.2);
+        let green = e.light.on(rgb(0x4c8a4a), 0.15 * (1.0 - near)).mix(e.light.shade, 0.2);
         e.canvas.posed(pose, |c| cactus(c, green));
     }
     e.labels.extend(["mesas", "rocks"]);
     let n = words::count(count, "a lone");
     let cacti = if count == 1 { "cactus" } else { "cacti" };
-    let before = e
-        .dice
-        .pick(&["before red mesas", "below red rocks", "among red cliffs"]);
+    let before = e.dice.pick(&["before red mesas", "below red rocks", "among red cliffs"]);
     e.caption = words::sentence(&format!("{n} {cacti} in the desert {before} {sky}"));
 }
 
@@ -202,33 +159,20 @@ fn mesa(e: &mut Easel, base: f32, near: f32, rock: Rgb) {
     land::textured(&mut e.canvas, &line, |x, y, down| {
         let band = noise.ridge(y / unit * 22.0 + 40.0, 2);
         let crack = smooth(0.5, 0.62, noise.at(x / unit * 26.0, y / unit * 3.0));
-        let face = tone
-            .scale(0.82 + 0.36 * band)
-            .mix(tone.scale(0.55), crack * 0.5);
+        let face = tone.scale(0.82 + 0.36 * band).mix(tone.scale(0.55), crack * 0.5);
         face.mix(haze, 0.35 * smooth(0.0, h * 0.3, down) * (1.0 - 0.5 * near))
     });
 }
 
 fn cactus(c: &mut Canvas, green: Rgb) {
-    let shade = |left: f32, right: f32| {
-        Ink::Fade(
-            (left, 0.0),
-            green.scale(1.25),
-            (right, 0.0),
-            green.scale(0.62),
-        )
-    };
+    let shade = |left: f32, right: f32| Ink::Fade((left, 0.0), green.scale(1.25), (right, 0.0), green.scale(0.62));
     c.fill(pill(-0.1, -1.0, 0.2, 1.0, 0.1), shade(-0.1, 0.1));
     c.fill(pill(-0.34, -0.76, 0.13, 0.36, 0.065), shade(-0.34, -0.21));
     c.fill(pill(-0.34, -0.5, 0.28, 0.13, 0.06), shade(-0.34, 0.0));
     c.fill(pill(0.21, -0.86, 0.13, 0.34, 0.065), shade(0.21, 0.34));
     c.fill(pill(0.06, -0.62, 0.28, 0.13, 0.06), shade(0.0, 0.34));
     for x in [-0.04, 0.03] {
-        c.line(
-            stroke(&[(x, -0.93), (x, -0.05)]),
-            0.012,
-            Ink::Thin(green.scale(0.5), 0.6),
-        );
+        c.line(stroke(&[(x, -0.93), (x, -0.05)]), 0.012, Ink::Thin(green.scale(0.5), 0.6));
     }
     c.fill(disc(0.0, -1.0, 0.035), rgb(0xf06a8c));
 }
@@ -244,38 +188,22 @@ fn pyramids(e: &mut Easel) {
     let side = e.dice.pick(&[0.32, 0.68]);
     for index in 0..count {
         let near = (index + 1) as f32 / count as f32;
-        let middle =
-            e.canvas.w * (((index * 2) % count) as f32 + e.dice.range(0.35, 0.65)) / count as f32;
+        let middle = e.canvas.w * (((index * 2) % count) as f32 + e.dice.range(0.35, 0.65)) / count as f32;
         let half = e.canvas.unit() * (0.16 + 0.17 * near);
         let (tall, foot) = (half * 1.22, horizon + e.canvas.h * 0.05);
         let edge = middle - half + 2.0 * half * side;
         let lit = e.light.on(sand, 0.25 * (1.0 - near)).mix(e.light.sun, 0.12);
-        let dark = e
-            .light
-            .on(sand.scale(0.5), 0.2 * (1.0 - near))
-            .mix(e.light.shade, 0.45);
+        let dark = e.light.on(sand.scale(0.5), 0.2 * (1.0 - near)).mix(e.light.shade, 0.45);
         let bounds = [middle - half, foot - tall, middle + half, foot];
         e.object("pyramid", tiny_skia::Transform::identity(), bounds);
         let faces = if side < 0.5 { (dark, lit) } else { (lit, dark) };
         let top = (middle, foot - tall);
         let fade = |tone: Rgb| Ink::fall(foot - tall, tone, foot, tone.mix(e.light.haze, 0.25));
-        e.canvas.fill(
-            polygon(&[(middle - half, foot), top, (edge, foot + half * 0.04)]),
-            fade(faces.0),
-        );
-        e.canvas.fill(
-            polygon(&[(middle + half, foot), top, (edge, foot + half * 0.04)]),
-            fade(faces.1),
-        );
+        e.canvas.fill(polygon(&[(middle - half, foot), top, (edge, foot + half * 0.04)]), fade(faces.0));
+        e.canvas.fill(polygon(&[(middle + half, foot), top, (edge, foot + half * 0.04)]), fade(faces.1));
     }
     for step in 0..2 {
-        dune(
-            e,
-            level + 0.2 + 0.25 * step as f32,
-            0.14,
-            0.6 + 0.4 * step as f32,
-            sand,
-        );
+        dune(e, level + 0.2 + 0.25 * step as f32, 0.14, 0.6 + 0.4 * step as f32, sand);
     }
     e.label("sand");
     let n = words::count(count, "a great");

@@ -32,53 +32,25 @@ pub fn paint(e: &mut Easel) {
 /// Snow peaks and the wooded hills before them, standing on the row `foot` (a fraction).
 fn range(e: &mut Easel, foot: f32, wood: Rgb) {
     let h = e.canvas.h;
-    let (tall, scale) = (e.dice.range(0.5, 0.66) * foot, e.dice.range(1.1, 1.9));
+    let (tall, scale) = (e.dice.range(0.72, 0.9) * foot, e.dice.range(0.9, 1.5));
     let (seed, back) = (e.dice.next(), e.dice.next());
     let light = e.light;
     let rock = |distance: f32| Rock {
         lit: light.on(rgb(0xa89a90), distance).mix(light.sun, 0.12),
         shaded: light.on(rgb(0x55607c), distance),
-        snow: (
-            light.on(rgb(0xffffff), distance * 0.6).mix(light.sun, 0.3),
-            light.on(rgb(0x9fb3dc), distance * 0.8),
-        ),
+        snow: (light.on(rgb(0xffffff), distance * 0.6).mix(light.sun, 0.3), light.on(rgb(0x9fb3dc), distance * 0.8)),
         haze: light.haze,
     };
     let far = land::jagged(&e.canvas, back, foot, tall * 0.75, scale * 1.3);
-    land::peaks(
-        &mut e.canvas,
-        &far,
-        back,
-        rock(0.5),
-        h * tall * 0.3,
-        h * tall,
-    );
-    let near = land::jagged(&e.canvas, seed, foot + 0.04, tall * 1.12, scale);
-    land::peaks(
-        &mut e.canvas,
-        &near,
-        seed,
-        rock(0.12),
-        h * tall * e.dice.range(0.35, 0.6),
-        h * tall * 1.1,
-    );
+    land::peaks(&mut e.canvas, &far, back, rock(0.5), h * tall * 0.28, h * tall * 0.8);
+    let near = land::jagged(&e.canvas, seed, foot + 0.08, tall * 1.1, scale);
+    let snow = h * tall * e.dice.range(0.3, 0.5);
+    land::peaks(&mut e.canvas, &near, seed, rock(0.1), snow, h * tall * 0.95);
     for step in 0..2 {
         let distance = 0.42 - 0.3 * step as f32;
-        let line = land::rolling(
-            &e.canvas,
-            e.dice.next(),
-            foot + 0.01 * step as f32,
-            0.13 - 0.05 * step as f32,
-            2.4,
-        );
+        let line = land::rolling(&e.canvas, e.dice.next(), foot + 0.01 * step as f32, 0.13 - 0.05 * step as f32, 2.4);
         let green = light.on(wood, distance);
-        land::ridge(
-            &mut e.canvas,
-            &line,
-            green,
-            green.mix(light.haze, 0.4),
-            h * 0.13,
-        );
+        land::ridge(&mut e.canvas, &line, green, green.mix(light.haze, 0.4), h * 0.13);
     }
 }
 
@@ -108,40 +80,17 @@ fn lake(e: &mut Easel) {
     let (seed, cover) = (e.dice.next(), e.dice.range(0.1, 0.5));
     air::clouds(&mut e.canvas, &e.light, seed, h * foot, cover);
     range(e, foot, rgb(0x3c6b4c));
-    let deep = e.light.on(
-        e.dice.pick(&[rgb(0x1c6d84), rgb(0x20567e), rgb(0x23806f)]),
-        0.0,
-    );
+    let deep = e.light.on(e.dice.pick(&[rgb(0x1c6d84), rgb(0x20567e), rgb(0x23806f)]), 0.0);
     let crest = e.light.sky[3];
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top: h * foot,
-            deep,
-            mirror: 0.8,
-            rough: 0.1,
-            crest,
-        },
-    );
+    water::water(&mut e.canvas, seed, Water { top: h * foot, deep, mirror: 0.8, rough: 0.1, crest });
     let haze = e.light.haze.mix(e.light.sun, 0.3);
     air::mist(&mut e.canvas, seed, haze, h * foot, h * 0.05, 0.55);
-    let leaves = Leaves {
-        lit: e.light.on(rgb(0x4f8052), 0.0),
-        shaded: e.light.shade.mix(e.light.on(rgb(0x1f4a3a), 0.0), 0.6),
-    };
+    let leaves = Leaves { lit: e.light.on(rgb(0x4f8052), 0.0), shaded: e.light.shade.mix(e.light.on(rgb(0x1f4a3a), 0.0), 0.6) };
     pines(e, leaves, 1.02, 0.3);
     e.labels.extend(["lake", "snow"]);
     let when = e.when();
-    let lake = e.dice.pick(&[
-        "a still lake",
-        "a mirror lake",
-        "a cold lake",
-        "an alpine lake",
-    ]);
-    let verb = e
-        .dice
-        .pick(&["rise over", "are reflected in", "stand behind"]);
+    let lake = e.dice.pick(&["a still lake", "a mirror lake", "a cold lake", "an alpine lake"]);
+    let verb = e.dice.pick(&["rise over", "are reflected in", "stand behind"]);
     e.caption = format!("Snowy mountains {verb} {lake} {when}");
 }
 
@@ -152,10 +101,7 @@ fn ridges(e: &mut Easel) {
     air::sky(&mut e.canvas, &e.light, h * (top + 0.2));
     let sunny = !matches!(e.light.time, Time::Mist) && e.dice.chance(0.75);
     if sunny {
-        let (radius, spot) = (
-            unit * e.dice.range(0.05, 0.11),
-            e.somewhere((0.2, 0.8), (top - 0.04, top - 0.04)),
-        );
+        let (radius, spot) = (unit * e.dice.range(0.05, 0.11), e.somewhere((0.2, 0.8), (top - 0.04, top - 0.04)));
         air::sun(&mut e.canvas, &e.light, spot, radius);
         e.round_object("sun", spot, radius);
     }
@@ -170,40 +116,15 @@ fn ridges(e: &mut Easel) {
         } else {
             land::jagged(&e.canvas, seed, base, tall, 1.6)
         };
-        let tone = e
-            .light
-            .haze
-            .mix(e.light.sky[1], near.min(0.5) * 0.9)
-            .mix(e.light.shade, near.powf(1.2));
-        land::ridge(
-            &mut e.canvas,
-            &line,
-            tone,
-            tone.mix(e.light.haze, 0.5 * (1.0 - near)),
-            h * 0.2,
-        );
+        let tone = e.light.haze.mix(e.light.sky[1], near.min(0.5) * 0.9).mix(e.light.shade, near.powf(1.2));
+        land::ridge(&mut e.canvas, &line, tone, tone.mix(e.light.haze, 0.5 * (1.0 - near)), h * 0.2);
     }
     let dark = e.light.shade.scale(0.8);
-    pines(
-        e,
-        Leaves {
-            lit: dark.mix(e.light.haze, 0.12),
-            shaded: dark,
-        },
-        1.03,
-        0.24,
-    );
+    pines(e, Leaves { lit: dark.mix(e.light.haze, 0.12), shaded: dark }, 1.03, 0.24);
     e.label("pines");
     let when = e.when();
-    let many = e.dice.pick(&[
-        "Layer upon layer of mountains",
-        "Blue mountains behind mountains",
-        "Silent mountains",
-        "Pine slopes and far mountains",
-    ]);
-    let fade = e
-        .dice
-        .pick(&["fading into haze", "under a wide sky", "to the horizon"]);
+    let many = e.dice.pick(&["Layer upon layer of mountains", "Blue mountains behind mountains", "Silent mountains", "Pine slopes and far mountains"]);
+    let fade = e.dice.pick(&["fading into haze", "under a wide sky", "to the horizon"]);
     e.caption = format!("{many} {fade} {when}");
 }
 
@@ -216,10 +137,7 @@ fn autumn(e: &mut Easel) {
     air::clouds(&mut e.canvas, &e.light, seed, h * foot, cover);
     range(e, foot, rgb(0xa06a34));
     let meadow = land::rolling(&e.canvas, e.dice.next(), foot + 0.08, 0.06, 1.2);
-    let grass = e.light.on(
-        e.dice.pick(&[rgb(0xb08a3c), rgb(0x8c9444), rgb(0xa87a38)]),
-        0.05,
-    );
+    let grass = e.light.on(e.dice.pick(&[rgb(0xb08a3c), rgb(0x8c9444), rgb(0xa87a38)]), 0.05);
     land::ridge(&mut e.canvas, &meadow, grass, grass.scale(0.6), h * 0.35);
     let mut dice = e.dice.fork();
     for index in 0..if e.canvas.is_blind() { 0 } else { 26 } {
@@ -227,28 +145,13 @@ fn autumn(e: &mut Easel) {
         let across = dice.unit();
         let spot = (w * across, meadow.at(across) + h * near * near * 0.32);
         let lit = dice.pick(&[rgb(0xf2a32e), rgb(0xe8742a), rgb(0xf6c544), rgb(0xc94a2c)]);
-        let leaves = Leaves {
-            lit: e.light.on(lit, 0.15 * (1.0 - near)),
-            shaded: e.light.on(lit.mix(rgb(0x5c2a1c), 0.55), 0.1),
-        };
-        tree::broad(
-            &mut e.canvas,
-            dice.fork(),
-            spot,
-            unit * (0.07 + 0.2 * near),
-            leaves,
-        );
+        let leaves = Leaves { lit: e.light.on(lit, 0.15 * (1.0 - near)), shaded: e.light.on(lit.mix(rgb(0x5c2a1c), 0.55), 0.1) };
+        tree::broad(&mut e.canvas, dice.fork(), spot, unit * (0.07 + 0.2 * near), leaves);
     }
     e.labels.extend(["autumn", "trees", "snow"]);
     let when = e.when();
-    let trees = e
-        .dice
-        .pick(&["Golden trees", "Autumn trees", "Orange and yellow trees"]);
-    let place = e.dice.pick(&[
-        "below snowy mountains",
-        "in a valley under the mountains",
-        "at the foot of the mountains",
-    ]);
+    let trees = e.dice.pick(&["Golden trees", "Autumn trees", "Orange and yellow trees"]);
+    let place = e.dice.pick(&["below snowy mountains", "in a valley under the mountains", "at the foot of the mountains"]);
     e.caption = format!("{trees} {place} {when}");
 }
 
@@ -262,30 +165,17 @@ fn starry(e: &mut Easel) {
     air::clouds(&mut e.canvas, &e.light, seed, h * foot, 0.15);
     let moon = e.dice.chance(0.6);
     if moon {
-        let (radius, phase) = (
-            e.canvas.unit() * e.dice.range(0.04, 0.07),
-            e.dice.pick(&[0.0, 0.7]),
-        );
+        let (radius, phase) = (e.canvas.unit() * e.dice.range(0.04, 0.07), e.dice.pick(&[0.0, 0.7]));
         let spot = e.somewhere((0.15, 0.85), (0.16, 0.16));
         air::moon(&mut e.canvas, &e.light, spot, radius, phase);
         e.round_object("moon", spot, radius);
     }
     range(e, foot, rgb(0x2c4a4c));
     let dark = e.light.shade;
-    pines(
-        e,
-        Leaves {
-            lit: dark.mix(e.light.haze, 0.25),
-            shaded: dark,
-        },
-        1.02,
-        0.34,
-    );
+    pines(e, Leaves { lit: dark.mix(e.light.haze, 0.25), shaded: dark }, 1.02, 0.34);
     e.labels.extend(["stars", "snow"]);
     let when = e.when();
     let moon = if moon { "a moon and " } else { "" };
-    let stars = e
-        .dice
-        .pick(&["countless stars", "bright stars", "a sky full of stars"]);
+    let stars = e.dice.pick(&["countless stars", "bright stars", "a sky full of stars"]);
     e.caption = format!("Snowy mountains below {moon}{stars} {when}");
 }

@@ -1,26 +1,15 @@
 //! Parts that several scenes share: gulls, heap clouds.
 
 use crate::local::sample::{
-    brush::{
-        Canvas, Rgb, air, rgb,
-        shape::{arc, place},
-    },
+    brush::{Canvas, Rgb, air, shape::{arc, place}, rgb},
     easel::Easel,
 };
 
 /// A few gulls in the sky above the row `bottom`, sometimes none; gives their number.
 pub fn gulls(e: &mut Easel, bottom: f32) -> usize {
-    let count = if e.dice.chance(0.5) {
-        e.dice.count(1, 5)
-    } else {
-        0
-    };
+    let count = if e.dice.chance(0.5) { e.dice.count(1, 5) } else { 0 };
     let flock = (e.dice.range(0.15, 0.85), e.dice.range(0.25, 0.7));
-    let ink = if e.light.is_dark() {
-        e.light.sky[3]
-    } else {
-        e.light.shade.mix(rgb(0xffffff), 0.1)
-    };
+    let ink = if e.light.is_dark() { e.light.sky[3] } else { e.light.shade.mix(rgb(0xffffff), 0.1) };
     for _ in 0..count {
         let across = flock.0 + e.dice.sway(0.16);
         let y = bottom * (flock.1 + e.dice.sway(0.2));
@@ -41,11 +30,9 @@ fn gull(c: &mut Canvas, ink: Rgb) {
 pub fn heap_clouds(e: &mut Easel, bottom: f32) {
     for _ in 0..e.dice.count(2, 5) {
         let depth = e.dice.unit();
-        let spot = (
-            e.canvas.w * e.dice.range(0.0, 1.0),
-            bottom * (0.2 + 0.62 * depth),
-        );
-        let size = e.canvas.unit() * (0.55 - 0.32 * depth) * e.dice.range(0.8, 1.3);
+        let size = e.canvas.unit() * (0.5 - 0.3 * depth) * e.dice.range(0.8, 1.3);
+        let down = bottom * (0.2 + 0.62 * depth);
+        let spot = (e.canvas.w * e.dice.unit(), down.max(size * 0.42));
         let dice = e.dice.fork();
         air::heap_cloud(&mut e.canvas, &e.light, dice, spot, size);
     }

@@ -38,10 +38,7 @@ fn low_sun(e: &mut Easel) {
     let (across, down) = (e.dice.range(0.2, 0.8), e.dice.range(0.44, 0.62));
     let horizon = e.canvas.h * down;
     let radius = e.canvas.unit() * e.dice.range(0.045, 0.085);
-    let sun = (
-        e.canvas.w * across,
-        horizon - radius * e.dice.range(-0.2, 2.2),
-    );
+    let sun = (e.canvas.w * across, horizon - radius * e.dice.range(-0.2, 2.2));
     let (cover, seed) = (e.dice.range(0.25, 0.75), e.dice.next());
     air::sky(&mut e.canvas, &e.light, horizon);
     air::clouds(&mut e.canvas, &e.light, seed, horizon, cover);
@@ -54,31 +51,16 @@ fn low_sun(e: &mut Easel) {
     water::water(
         &mut e.canvas,
         seed,
-        Water {
-            top: horizon,
-            deep,
-            mirror: 0.72,
-            rough,
-            crest,
-        },
+        Water { top: horizon, deep, mirror: 0.72, rough, crest },
     );
     water::glitter(&mut e.canvas, seed, horizon, sun.0, e.light.sun, 0.85);
     let gulls = parts::gulls(e, horizon);
     let when = e.when();
-    let calm = e.dice.pick(&[
-        "The calm sea",
-        "The open sea",
-        "A quiet sea",
-        "Gentle waves on the sea",
-    ]);
+    let calm = e.dice.pick(&["The calm sea", "The open sea", "A quiet sea", "Gentle waves on the sea"]);
     let with = match (island, gulls) {
         (Some(()), 0) => " with a distant island".to_owned(),
         (None, 0) => String::new(),
-        (Some(()), n) => format!(
-            " with an island and {} gull{}",
-            words::count(n, "a"),
-            plural(n)
-        ),
+        (Some(()), n) => format!(" with an island and {} gull{}", words::count(n, "a"), plural(n)),
         (None, n) => format!(" with {} gull{}", words::count(n, "a"), plural(n)),
     };
     e.caption = format!("{calm}{with} {when}");
@@ -120,34 +102,18 @@ fn beach(e: &mut Easel) {
         island(e, horizon);
     }
     let seed = e.dice.next();
-    let (deep, shallow) = e.dice.pick(&[
-        (0x0f6fae, 0x46cfc8),
-        (0x1583b5, 0x7adfc4),
-        (0x0b5f9c, 0x3fb6d0),
-    ]);
+    let (deep, shallow) = e.dice.pick(&[(0x0f6fae, 0x46cfc8), (0x1583b5, 0x7adfc4), (0x0b5f9c, 0x3fb6d0)]);
     water::water(
         &mut e.canvas,
         seed,
-        Water {
-            top: horizon,
-            deep: e.light.on(rgb(deep), 0.0),
-            mirror: 0.25,
-            rough: 0.5,
-            crest: WHITE,
-        },
+        Water { top: horizon, deep: e.light.on(rgb(deep), 0.0), mirror: 0.25, rough: 0.5, crest: WHITE },
     );
     let shore = shore(e, seed, horizon, rgb(shallow));
-    let shade_things = if e.dice.chance(0.6) {
-        parasols(e, &shore)
-    } else {
-        palms(e, &shore)
-    };
+    let shade_things = if e.dice.chance(0.6) { parasols(e, &shore) } else { palms(e, &shore) };
     let gulls = parts::gulls(e, horizon);
     e.label("beach");
     let when = e.when();
-    let sea = e
-        .dice
-        .pick(&["a turquoise sea", "the blue sea", "a clear warm sea"]);
+    let sea = e.dice.pick(&["a turquoise sea", "the blue sea", "a clear warm sea"]);
     let air = if gulls > 0 { ", gulls in the air" } else { "" };
     e.caption = format!("A sandy beach with {shade_things} by {sea} {when}{air}");
 }
@@ -166,25 +132,15 @@ fn shore(e: &mut Easel, seed: u64, horizon: f32, shallow: Rgb) -> Skyline {
         let edge = line(x / w) * h;
         let near = smooth(horizon, edge, y);
         let surf = noise.cloud(x / unit * 9.0, y / unit * 24.0, 2);
-        let wave = smooth(
-            0.035,
-            0.0,
-            ((edge - y) / h - 0.085 - 0.05 * (surf - 0.5)).abs(),
-        );
-        now.mix(shallow, near * near * 0.85)
-            .mix(WHITE, wave * 0.55 * smooth(0.35, 0.6, surf))
+        let wave = smooth(0.035, 0.0, ((edge - y) / h - 0.085 - 0.05 * (surf - 0.5)).abs());
+        now.mix(shallow, near * near * 0.85).mix(WHITE, wave * 0.55 * smooth(0.35, 0.6, surf))
     });
-    let sand = light.on(
-        e.dice.pick(&[rgb(0xf1d9a8), rgb(0xead0a0), rgb(0xf6e2bd)]),
-        0.0,
-    );
+    let sand = light.on(e.dice.pick(&[rgb(0xf1d9a8), rgb(0xead0a0), rgb(0xf6e2bd)]), 0.0);
     land::textured(&mut e.canvas, &line_at, |x, y, down| {
         let grain = noise.cloud(x / unit * 13.0, y / unit * 50.0, 2) - 0.5;
         let wet = smooth(unit * 0.07, unit * 0.02, down);
         let foam = smooth(unit * 0.02, unit * 0.008, down + grain * unit * 0.02);
-        sand.scale(1.0 + grain * 0.14)
-            .mix(sand.scale(0.72), wet)
-            .mix(WHITE, foam * 0.9)
+        sand.scale(1.0 + grain * 0.14).mix(sand.scale(0.72), wet).mix(WHITE, foam * 0.9)
     });
     line_at
 }
@@ -213,24 +169,12 @@ fn parasols(e: &mut Easel, shore: &Skyline) -> String {
 }
 
 fn parasol(c: &mut Canvas, colour: Rgb) {
-    c.fill(
-        crate::local::sample::brush::shape::oval(0.12, 0.0, 0.5, 0.06),
-        Ink::Thin(Rgb(0.3, 0.2, 0.1), 0.35),
-    );
-    c.line(
-        arc((0.0, 0.0), (0.0, -0.5), (0.0, -1.0)),
-        0.035,
-        rgb(0xf5efe4),
-    );
+    c.fill(crate::local::sample::brush::shape::oval(0.12, 0.0, 0.5, 0.06), Ink::Thin(Rgb(0.3, 0.2, 0.1), 0.35));
+    c.line(arc((0.0, 0.0), (0.0, -0.5), (0.0, -1.0)), 0.035, rgb(0xf5efe4));
     for panel in 0..6 {
-        let edge =
-            |i: i32| -0.55 + 1.1 * (0.5 - 0.5 * (i as f32 / 6.0 * std::f32::consts::PI).cos());
+        let edge = |i: i32| -0.55 + 1.1 * (0.5 - 0.5 * (i as f32 / 6.0 * std::f32::consts::PI).cos());
         let (a, b) = (edge(panel), edge(panel + 1));
-        let ink = if panel % 2 == 0 {
-            colour
-        } else {
-            rgb(0xfff6e8)
-        };
+        let ink = if panel % 2 == 0 { colour } else { rgb(0xfff6e8) };
         let dim = 1.0 - 0.05 * panel as f32;
         let mut path = tiny_skia::PathBuilder::new();
         path.move_to(0.0, -1.05);
@@ -251,20 +195,13 @@ fn palms(e: &mut Easel, shore: &Skyline) -> String {
     };
     for _ in 0..count {
         let across = side + e.dice.sway(0.1);
-        let foot = (
-            e.canvas.w * across,
-            shore.at(across) + e.canvas.h * e.dice.range(0.03, 0.12),
-        );
+        let foot = (e.canvas.w * across, shore.at(across) + e.canvas.h * e.dice.range(0.03, 0.12));
         let height = e.canvas.unit() * e.dice.range(0.5, 0.75);
         tree::palm(&mut e.canvas, e.dice.fork(), foot, height, leaves);
         let pose = place(foot.0, foot.1, height);
         e.object("palm", pose, [-0.5, -1.1, 0.5, 0.0]);
     }
-    if count == 1 {
-        "a palm".into()
-    } else {
-        "two palms".into()
-    }
+    if count == 1 { "a palm".into() } else { "two palms".into() }
 }
 
 fn storm(e: &mut Easel) {
@@ -289,12 +226,7 @@ fn storm(e: &mut Easel) {
     let drops = e.light.sky[3];
     air::rain(&mut e.canvas, falling, drops, 160);
     e.label("waves");
-    let waves = e.dice.pick(&[
-        "High waves",
-        "Great dark waves",
-        "Foaming waves",
-        "Steep grey waves",
-    ]);
+    let waves = e.dice.pick(&["High waves", "Great dark waves", "Foaming waves", "Steep grey waves"]);
     let with = match (ship_row, lightning) {
         (Some(_), true) => " toss a ship while lightning strikes",
         (Some(_), false) => " toss a small ship",
@@ -309,13 +241,7 @@ fn bolt(e: &mut Easel, horizon: f32) {
     let mut dice = e.dice.fork();
     let (mut x, mut y) = (e.canvas.w * dice.range(0.15, 0.85), 0.0);
     let step = horizon / 12.0;
-    air::glow(
-        &mut e.canvas,
-        (x, horizon * 0.4),
-        horizon * 1.1,
-        rgb(0xb9c8ff),
-        0.5,
-    );
+    air::glow(&mut e.canvas, (x, horizon * 0.4), horizon * 1.1, rgb(0xb9c8ff), 0.5);
     let mut spots = vec![(x, y)];
     while y < horizon {
         x += dice.sway(step * 0.9);
@@ -324,8 +250,7 @@ fn bolt(e: &mut Easel, horizon: f32) {
     }
     let path = crate::local::sample::brush::shape::stroke(&spots);
     let unit = e.canvas.unit();
-    e.canvas
-        .line(path.clone(), unit * 0.014, Ink::Thin(rgb(0xc9d4ff), 0.35));
+    e.canvas.line(path.clone(), unit * 0.014, Ink::Thin(rgb(0xc9d4ff), 0.35));
     e.canvas.line(path, unit * 0.005, WHITE);
     e.label("lightning");
 }
@@ -339,49 +264,26 @@ fn wave(e: &mut Easel, horizon: f32, near: f32) {
     let line = Skyline::new(&e.canvas, move |x| level - swell * noise.crest(x * pace, 2));
     let tint = e.dice.pick(&[rgb(0x3f8a86), rgb(0x4a8f99)]);
     let crest = e.light.on(tint, 0.45 - 0.4 * near).scale(1.0 + 0.35 * near);
-    let deep = e
-        .light
-        .shade
-        .mix(e.light.on(rgb(0x1d4a55), 0.0), 0.75)
-        .mix(e.light.haze, 0.3 * (1.0 - near));
+    let deep = e.light.shade.mix(e.light.on(rgb(0x1d4a55), 0.0), 0.75).mix(e.light.haze, 0.3 * (1.0 - near));
     let size = 0.2 + 0.8 * near;
     land::textured(&mut e.canvas, &line, |x, y, down| {
         let d = down / unit / size;
         let streak = noise.cloud(x / unit / size * 6.0, (y / unit - d * 0.4) / size * 14.0, 3);
-        let foam = smooth(0.03, 0.0, d - 0.05 * (streak - 0.35))
-            + 0.5 * smooth(0.6, 0.72, streak) * smooth(0.25, 0.02, d);
-        crest
-            .mix(deep, smooth(0.0, 0.22, d))
-            .scale(0.88 + 0.24 * streak)
-            .mix(rgb(0xe9f2ee), foam.min(1.0) * (0.35 + 0.55 * near))
+        let foam = smooth(0.03, 0.0, d - 0.05 * (streak - 0.35)) + 0.5 * smooth(0.6, 0.72, streak) * smooth(0.25, 0.02, d);
+        crest.mix(deep, smooth(0.0, 0.22, d)).scale(0.88 + 0.24 * streak).mix(rgb(0xe9f2ee), foam.min(1.0) * (0.35 + 0.55 * near))
     });
 }
 
 fn ship(e: &mut Easel, horizon: f32, near: f32) {
     let size = e.canvas.unit() * (0.11 + 0.1 * near);
-    let spot = (
-        e.canvas.w * e.dice.range(0.2, 0.8),
-        horizon + e.canvas.h * near * 0.06,
-    );
+    let spot = (e.canvas.w * e.dice.range(0.2, 0.8), horizon + e.canvas.h * near * 0.06);
     let pose = place(spot.0, spot.1, size).pre_rotate(e.dice.sway(14.0));
     e.object("ship", pose, [-0.9, -0.75, 0.9, 0.12]);
-    let (hull, house) = (
-        e.light.shade.mix(rgb(0x8c3030), 0.45),
-        e.light.on(rgb(0xf2efe6), 0.1),
-    );
+    let (hull, house) = (e.light.shade.mix(rgb(0x8c3030), 0.45), e.light.on(rgb(0xf2efe6), 0.1));
     e.canvas.posed(pose, |c| {
-        c.fill(
-            polygon(&[(-0.9, -0.22), (0.95, -0.28), (0.72, 0.2), (-0.7, 0.2)]),
-            hull,
-        );
-        c.fill(
-            polygon(&[(-0.5, -0.5), (0.15, -0.5), (0.25, -0.2), (-0.5, -0.2)]),
-            house,
-        );
-        c.fill(
-            polygon(&[(-0.35, -0.78), (-0.12, -0.78), (-0.12, -0.5), (-0.35, -0.5)]),
-            hull.scale(0.8),
-        );
+        c.fill(polygon(&[(-0.9, -0.22), (0.95, -0.28), (0.72, 0.2), (-0.7, 0.2)]), hull);
+        c.fill(polygon(&[(-0.5, -0.5), (0.15, -0.5), (0.25, -0.2), (-0.5, -0.2)]), house);
+        c.fill(polygon(&[(-0.35, -0.78), (-0.12, -0.78), (-0.12, -0.5), (-0.35, -0.5)]), hull.scale(0.8));
         c.fill(disc(0.02, -0.36, 0.06), rgb(0xffd98a));
     });
 }
@@ -406,27 +308,11 @@ fn moonlight(e: &mut Easel) {
     }
     let deep = e.light.sky[0].mix(e.light.sky[2], 0.25);
     let crest = e.light.sky[3];
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top: horizon,
-            deep,
-            mirror: 0.7,
-            rough: 0.4,
-            crest,
-        },
-    );
+    water::water(&mut e.canvas, seed, Water { top: horizon, deep, mirror: 0.7, rough: 0.4, crest });
     water::glitter(&mut e.canvas, seed, horizon, moon.0, e.light.sun, 0.8);
-    let shape = if phase > 0.3 {
-        "crescent moon"
-    } else {
-        "full moon"
-    };
+    let shape = if phase > 0.3 { "crescent moon" } else { "full moon" };
     let land = ["", " and a dark island", " and dark islands"][islands];
-    let over = e
-        .dice
-        .pick(&["over the sea", "above a silver sea", "shining on the sea"]);
+    let over = e.dice.pick(&["over the sea", "above a silver sea", "shining on the sea"]);
     let stars = e.dice.pick(&["", ", stars above", " on a quiet night"]);
     e.caption = format!("A {shape}{land} {over}{stars}");
 }

@@ -1,0 +1,350 @@
+//! Exports from the start to the archive.
+
+use std::{
+    io::{Cursor, Read as _},
+    time::Duration,
+};
+
+use parquet::{
+    file::reader::{FileReader as _, SerializedFileReader},
+    record::RowAccessor as _,
+};
+use serde_json::{Value, json};
+use zip::ZipArchive;
+
+use crate::support::{Place, Service, answer, assert_no_path, picture, pictures};
+
+const START: &str = "/export_context_async";
+
+async fn start(service: &Service, query: &str) -> Value {
+    service
+        .good(&service.of_dataset(&format!("{START}?{query}")))
+        .await
+}
+
+/// Waits for an export and fetches its archive without login.
+async fn archive(service: &Service, query: &str) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
+    let started = start(service, query).await;
+    service.deployment.settled().await;
+    let task = status(service, &started["id"]).await;
+    assert_eq!(task["status"], "COMPLETED", "{task}");
+    let uri = task["download_uri"].as_str().unwrap();
+    let bytes = service
+        .client
+        .get(uri)
+        .send()
+        .await
+        .unwrap()
+        .bytes()
+        .await
+        .unwrap();
+    (task, ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap())
+}
+
+async fn status(service: &Service, id: &Value) -> Value {
+    let id = id.as_str().unwrap();
+    service
+        .good(&service.of_dataset(&format!("/export_status?export_task_id={id}")))
+        .await
+}
+
+fn names(archive: &ZipArchive<Cursor<Vec<u8>>>) -> Vec<String> {
+    let mut names: Vec<String> = archive
+        .file_names()
+        .map(|name| name.unwrap().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn content(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    archive
+        .by_name(name)
+        .unwrap()
+        .read_to_end(&mut bytes)
+        .unwrap();
+    bytes
+}
+
+#[tokio::test]
+async fn m20_starting_answers_the_whole_task() {
+    let service = Service::of_pictures().await;
+    let task = start(&service, "file_name=a.zip&export_format=json").await;
+    assert!(task["id"].is_string());
+    assert_eq!(task["dataset_id"], service.dataset.to_string());
+    assert_eq!(
+        (&task["status"], &task["progress"]),
+        (&json!("INIT"), &json!(0.0))
+    );
+    assert_eq!(
+        (&task["download_uri"], &task["entities_count"]),
+        (&json!(null), &json!(12))
+    );
+    assert_eq!(task["result_message"], json!(null));
+}
+
+#[tokio::test]
+async fn m25_the_json_archive_describes_every_image() {
+    let service = Service::of_pictures().await;
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
+    assert_eq!(names(&zip), ["metadata.json"]);
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    assert_eq!(document["info"]["total_media_items"], 12);
+    assert_eq!(document["info"]["dataset"], "demo");
+    let items = document["media_items"].as_array().unwrap();
+    assert_eq!(items.len(), 12);
+    let first = &items[0];
+    assert_eq!(
+        (&first["file_name"], &first["media_type"]),
+        (&json!("p000.png"), &json!("image"))
+    );
+    assert_eq!(
+        (&first["width"], &first["height"]),
+        (&json!(96), &json!(64))
+    );
+    assert_eq!(
+        first["image_filename"],
+        json!(null),
+        "no images were asked for"
+    );
+    assert!(first["uniqueness_score"].is_number() && first["cluster_id"].is_string());
+    assert!(first["metadata_items"].is_array());
+    assert_no_path(&document, &service.place);
+}
+
+#[tokio::test]
+async fn m26_the_parquet_archive_holds_the_images_it_names() {
+    let twins = [
+        ("a/x.png", picture(1)),
+        ("b/x.png", picture(2)),
+        ("b/X.png", picture(3)),
+    ];
+    let service = Service::of(&twins).await;
+    let query = "file_name=a&export_format=parquet&include_images=True";
+    let (task, mut zip) = archive(&service, query).await;
+    assert_eq!(
+        (&task["entities_count"], &task["progress"]),
+        (&json!(3), &json!(1.0))
+    );
+    let rows = bytes::Bytes::from(content(&mut zip, "metadata.parquet"));
+    let reader = SerializedFileReader::new(rows).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let place = |name: &str| {
+        (0..schema.num_columns())
+            .find(|&n| schema.column(n).name() == name)
+            .unwrap()
+    };
+    let mut expected = vec!["metadata.parquet".to_owned()];
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        let path = row.get_string(place("file_path")).unwrap();
+        let image = format!(
+            "images/{}",
+            row.get_string(place("image_filename")).unwrap()
+        );
+        let original = std::fs::read(service.place.picture(path)).unwrap();
+        assert_eq!(content(&mut zip, &image), original, "{path}");
+        let size = u64::try_from(row.get_long(place("file_size")).unwrap()).unwrap();
+        assert_eq!(size, original.len() as u64);
+        let uniqueness = row.get_double(place("uniqueness_score")).unwrap();
+        assert!((0.0..=1.0).contains(&uniqueness));
+        row.get_string(place("media_id"))
+            .unwrap()
+            .parse::<uuid::Uuid>()
+            .unwrap();
+        row.get_string(place("cluster_id"))
+            .unwrap()
+            .parse::<uuid::Uuid>()
+            .unwrap();
+        expected.push(image);
+    }
+    expected.sort();
+    assert_eq!(names(&zip), expected);
+}
+
+#[tokio::test]
+async fn m25_an_image_that_is_gone_is_told_and_left_out() {
+    let service = Service::of_pictures().await;
+    std::fs::remove_file(service.place.picture("p004.png")).unwrap();
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (task, mut zip) = archive(&service, query).await;
+    assert_eq!(task["result_message"], "1 pictures could not be read");
+    assert_eq!(names(&zip).len(), 12, "eleven images and the metadata");
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    for item in document["media_items"].as_array().unwrap() {
+        assert_eq!(
+            item["image_filename"].is_null(),
+            item["file_name"] == "p004.png",
+            "{item}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn m19_parameters_of_the_start() {
+    let service = Service::of_pictures().await;
+    for (query, name) in [
+        ("export_format=json", "file_name"),
+        ("file_name=&export_format=json", "file_name"),
+        ("file_name=a", "export_format"),
+        ("file_name=a&export_format=xml", "export_format"),
+        (
+            "file_name=a&export_format=json&include_images=maybe",
+            "include_images",
+        ),
+    ] {
+        let (status, body) = service
+            .json(&service.of_dataset(&format!("{START}?{query}")))
+            .await;
+        assert_eq!(status, 422, "{query}");
+        assert_eq!(body["detail"][0]["loc"], json!(["query", name]), "{query}");
+    }
+    assert_eq!(service.place.count("export"), 0);
+    for flag in ["true", "True", "FALSE", "1", "0"] {
+        start(
+            &service,
+            &format!("file_name=a&export_format=json&include_images={flag}"),
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn m19_export_needs_ready() {
+    let service = Service::of_pictures().await;
+    for status in ["PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"] {
+        service.set_status(status);
+        let path = service.of_dataset(&format!("{START}?file_name=a&export_format=json"));
+        let (code, body) = service.json(&path).await;
+        assert_eq!(code, 409, "{status}");
+        assert!(body["detail"].as_str().unwrap().contains(status), "{body}");
+    }
+    assert_eq!(service.place.count("export"), 0);
+}
+
+#[tokio::test]
+async fn m21_an_export_is_asked_by_its_id() {
+    let service = Service::of_pictures().await;
+    let ask = async |query: &str| {
+        let path = service.of_dataset(&format!("/export_status?{query}"));
+        service.json(&path).await.0.as_u16()
+    };
+    assert_eq!(ask("").await, 422);
+    assert_eq!(ask("export_task_id=x").await, 422);
+    assert_eq!(
+        ask("export_task_id=00000000-0000-0000-0000-000000000000").await,
+        404
+    );
+}
+
+#[tokio::test]
+async fn m23_the_archive_can_be_fetched_in_parts() {
+    let service = Service::of_pictures().await;
+    let (task, _) = archive(&service, "file_name=My%20pictures&export_format=json").await;
+    let uri = task["download_uri"].as_str().unwrap();
+    let whole = service.client.get(uri).send().await.unwrap();
+    assert_eq!(whole.headers()["content-type"], "application/zip");
+    assert_eq!(
+        whole.headers()["content-disposition"],
+        "attachment; filename*=UTF-8''My%20pictures.zip"
+    );
+    assert_eq!(whole.headers()["accept-ranges"], "bytes");
+    let tag = whole.headers()["etag"].to_str().unwrap().to_owned();
+    assert!(tag.starts_with('"'), "strong: {tag}");
+    let whole = whole.bytes().await.unwrap();
+    let part = |range: &str, held: &str| {
+        service
+            .client
+            .get(uri)
+            .header("range", range)
+            .header("if-range", held)
+            .send()
+    };
+    let rest = part("bytes=10-", &tag).await.unwrap();
+    assert_eq!(rest.status(), 206);
+    let range = format!("bytes 10-{}/{}", whole.len() - 1, whole.len());
+    assert_eq!(rest.headers()["content-range"], range);
+    assert_eq!(rest.bytes().await.unwrap(), whole[10..]);
+    assert_eq!(part("bytes=10-", "\"older\"").await.unwrap().status(), 200);
+    let beyond = part(&format!("bytes={}-", whole.len()), &tag)
+        .await
+        .unwrap();
+    assert_eq!(beyond.status(), 416);
+    assert_eq!(
+        beyond.headers()["content-range"],
+        format!("bytes */{}", whole.len())
+    );
+}
+
+#[tokio::test]
+async fn m23_a_changed_link_is_403_and_has_a_json_body() {
+    let service = Service::of_pictures().await;
+    let (task, _) = archive(&service, "file_name=a&export_format=json").await;
+    let uri = task["download_uri"].as_str().unwrap();
+    let later = uri.replace("expires=", "expires=9");
+    for wrong in [&later, uri.split_once('?').unwrap().0] {
+        let (status, body) = answer(service.client.get(wrong)).await;
+        assert_eq!(status, 403);
+        assert!(body["detail"].is_string());
+    }
+}
+
+#[tokio::test]
+async fn e19_an_export_that_was_begun_survives_a_kill() {
+    let service = Service::of_pictures().await;
+    let started = start(&service, "file_name=a&export_format=json&include_images=1").await;
+    service.deployment.settled().await;
+    let dataset = service.dataset;
+    let place = service.stop().await;
+    // As a kill in the middle leaves it: a part of the archive, and IN_PROGRESS in the store.
+    let exports = place.data.path().join("exports");
+    let name = started["id"].as_str().unwrap();
+    std::fs::remove_file(exports.join(format!("{name}.zip"))).unwrap();
+    std::fs::write(exports.join(format!("{name}.part")), "PK torn").unwrap();
+    place
+        .database()
+        .execute_batch("UPDATE export SET status = 'IN_PROGRESS', progress = 0.4")
+        .unwrap();
+    let deployment = place.open();
+    deployment.settled().await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let task = status(&service, &started["id"]).await;
+    assert_eq!(task["status"], "COMPLETED", "{task}");
+    let uri = task["download_uri"].as_str().unwrap();
+    let bytes = service
+        .client
+        .get(uri)
+        .send()
+        .await
+        .unwrap()
+        .bytes()
+        .await
+        .unwrap();
+    let zip = ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap();
+    assert_eq!(names(&zip).len(), 13);
+    assert!(!exports.join(format!("{name}.part")).exists());
+}
+
+#[tokio::test]
+async fn m22_an_export_that_cannot_be_done_fails_with_a_reason() {
+    let service = Service::at(Place::new(&pictures(3)), true).await;
+    std::fs::rename(
+        service.place.pictures.path(),
+        service.place.data.path().join("away"),
+    )
+    .unwrap();
+    let started = start(&service, "file_name=a&export_format=json").await;
+    let settled = tokio::time::timeout(Duration::from_secs(20), service.deployment.settled());
+    settled.await.unwrap();
+    let task = status(&service, &started["id"]).await;
+    assert_eq!(
+        (&task["status"], &task["download_uri"]),
+        (&json!("FAILED"), &json!(null))
+    );
+    assert!(
+        task["result_message"].as_str().unwrap().contains("folder"),
+        "{task}"
+    );
+    assert_no_path(&task, &service.place);
+}

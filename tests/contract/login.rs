@@ -1,0 +1,136 @@
+//! Authentication (interface: Authentication 1-5).
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::Algorithm;
+use serde_json::{Value, json};
+
+use crate::support::{Place, Service, answer, now, pictures};
+
+const REFUSAL: &str = "Invalid or expired token";
+
+async fn code(service: &Service, authorization: Option<&str>) -> u16 {
+    let mut request = service.client.get(service.url(&service.of_dataset("")));
+    if let Some(value) = authorization {
+        request = request.header("authorization", value);
+    }
+    let (status, body) = answer(request).await;
+    if status == 401 {
+        assert_eq!(
+            body,
+            json!({ "detail": REFUSAL }),
+            "every refusal reads the same"
+        );
+    }
+    status.as_u16()
+}
+
+#[tokio::test]
+async fn m05_a_token_built_as_documented_is_accepted() {
+    let service = Service::of_pictures().await;
+    assert_eq!(
+        code(&service, Some(&format!("Bearer {}", service.token()))).await,
+        200
+    );
+    assert_eq!(
+        code(&service, Some(&format!("bearer {}", service.token()))).await,
+        200
+    );
+}
+
+#[tokio::test]
+async fn e05_every_other_token_is_refused() {
+    let service = Service::of_pictures().await;
+    let key = service.credentials.api_key.clone();
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    let good = service.token();
+    let claims = good.split('.').nth(1).unwrap();
+    let none = part(&json!({"alg": "none", "typ": "JWT", "kid": key}));
+    let rs256 = part(&json!({"alg": "RS256", "typ": "JWT", "kid": key}));
+    let signature = good.rsplit('.').next().unwrap();
+    let with_kid = |kid| service.token_with(&json!({}), kid, Algorithm::HS256);
+    let huge = service.token_with(
+        &json!({"pad": "x".repeat(4096)}),
+        Some(&key),
+        Algorithm::HS256,
+    );
+    for token in [
+        String::new(),
+        "x".to_owned(),
+        "a.b.c".to_owned(),
+        format!("{none}.{claims}."),
+        format!("{none}.{claims}.{signature}"),
+        format!("{rs256}.{claims}.{signature}"),
+        service.token_with(&json!({}), Some(&key), Algorithm::HS512),
+        with_kid(None),
+        with_kid(Some("other")),
+        with_kid(Some("")),
+        with_kid(Some("../../key")),
+        with_kid(Some("' OR 1=1 --")),
+        with_kid(Some(&key.to_uppercase())),
+        with_kid(Some(&format!("{key} "))),
+        good[..good.len() - 2].to_owned(),
+        format!("{good}.x"),
+        huge,
+    ] {
+        assert_eq!(
+            code(&service, Some(&format!("Bearer {token}"))).await,
+            401,
+            "{token}"
+        );
+    }
+    assert_eq!(code(&service, None).await, 401);
+    assert_eq!(code(&service, Some(&good)).await, 401, "no scheme");
+    assert_eq!(code(&service, Some(&format!("Basic {good}"))).await, 401);
+}
+
+#[tokio::test]
+async fn e06_the_claims_are_bounded() {
+    let service = Service::of_pictures().await;
+    let key = service.credentials.api_key.clone();
+    let now = now();
+    for (claims, expected) in [
+        (json!({}), 200),
+        (json!({"iat": now + 50}), 200),
+        (json!({"iat": now + 90}), 401),
+        (json!({"exp": now - 20, "iat": now - 100}), 200),
+        (json!({"exp": now - 40, "iat": now - 100}), 401),
+        (json!({"exp": null}), 401),
+        (json!({"exp": "soon"}), 401),
+        (json!({"exp": now + 60, "iat": "now"}), 401),
+        (json!({"iat": null}), 401),
+        (json!({"exp": 253_402_300_799_u64}), 401),
+        (json!({"exp": now + 24 * 3600, "iat": now}), 200),
+        (json!({"exp": now + 24 * 3600 + 1, "iat": now}), 401),
+        (json!({"iss": "other"}), 401),
+        (json!({"iss": null}), 401),
+        (json!({"sub": "other"}), 401),
+        (json!({"sub": null}), 401),
+        (json!({"exp": -1}), 401),
+    ] {
+        let token = service.token_with(&claims, Some(&key), Algorithm::HS256);
+        let got = code(&service, Some(&format!("Bearer {token}"))).await;
+        assert_eq!(got, expected, "{claims}");
+    }
+}
+
+#[tokio::test]
+async fn e07_401_comes_before_404_and_says_bearer() {
+    let service = Service::of_pictures().await;
+    for path in [
+        "/api/v1/datasets",
+        "/api/v1/dataset/00000000-0000-0000-0000-000000000000",
+        "/api/v1/dataset/no-uuid",
+        "/api/v1/nothing",
+    ] {
+        let response = service.client.get(service.url(path)).send().await.unwrap();
+        assert_eq!(response.status(), 401, "{path}");
+        assert_eq!(response.headers()["www-authenticate"], "Bearer");
+    }
+}
+
+#[tokio::test]
+async fn m01_on_premises_needs_no_login() {
+    let service = Service::at(Place::new(&pictures(4)), false).await;
+    assert_eq!(code(&service, None).await, 200);
+    assert_eq!(code(&service, Some("Bearer whatever")).await, 200);
+}

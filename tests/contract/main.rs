@@ -1,0 +1,14 @@
+//! The local deployment, seen from outside: plain requests over a socket, one test per documented
+//! rule and code, named after the row of the reference it holds.
+
+mod dataset;
+mod explore;
+mod export;
+mod folder;
+mod guard;
+mod login;
+mod media;
+mod restart;
+mod similarity;
+mod slow;
+mod support;

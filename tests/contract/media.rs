@@ -1,0 +1,102 @@
+//! Pictures and thumbnails by their links.
+
+use serde_json::Value;
+
+use crate::support::{Place, Service, picture, pictures};
+
+async fn preview(service: &Service) -> Value {
+    service.good(&service.explore("threshold=0")).await["clusters"][0]["previews"][0].clone()
+}
+
+#[tokio::test]
+async fn e28_links_open_without_login_and_show_what_is_in_the_folder() {
+    let service = Service::of(&[("a.png", picture(3))]).await;
+    let preview = preview(&service).await;
+    let original = service.client.get(preview["media_uri"].as_str().unwrap());
+    let original = original.send().await.unwrap();
+    assert_eq!(original.status(), 200);
+    assert_eq!(original.headers()["content-type"], "image/png");
+    assert_eq!(original.headers()["x-content-type-options"], "nosniff");
+    assert_eq!(
+        original.headers()["content-security-policy"],
+        "default-src 'none'"
+    );
+    assert_eq!(
+        original.headers()["content-disposition"],
+        "inline; filename*=UTF-8''a.png"
+    );
+    let tag = original.headers()["etag"].clone();
+    assert_eq!(original.bytes().await.unwrap(), picture(3));
+    let thumbnail = service
+        .client
+        .get(preview["media_thumb_uri"].as_str().unwrap());
+    let thumbnail = thumbnail.send().await.unwrap();
+    assert_eq!(thumbnail.headers()["content-type"], "image/jpeg");
+    let bytes = thumbnail.bytes().await.unwrap();
+    assert!(image::load_from_memory(&bytes).unwrap().width() <= 256);
+    let again = service
+        .client
+        .get(preview["media_uri"].as_str().unwrap())
+        .header("if-none-match", tag)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(again.status(), 304);
+}
+
+#[tokio::test]
+async fn e28_a_made_up_link_does_not_open() {
+    let service = Service::of_pictures().await;
+    let uri = preview(&service).await["media_uri"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let (resource, _) = uri.split_once('?').unwrap();
+    let code = async |uri: &str| {
+        service
+            .client
+            .get(uri)
+            .send()
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
+    };
+    assert_eq!(code(resource).await, 401);
+    assert_eq!(
+        code(&format!("{resource}?signature=AAAAAAAAAAAAAAAAAAAAAA")).await,
+        403
+    );
+    assert_eq!(code(&format!("{uri}x")).await, 403);
+    let with_login = service.client.get(resource).bearer_auth(service.token());
+    assert_eq!(with_login.send().await.unwrap().status(), 200);
+    let other = service.url("/media/00000000-0000-0000-0000-000000000000/0/original");
+    assert_eq!(
+        service
+            .client
+            .get(other)
+            .bearer_auth(service.token())
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        404
+    );
+}
+
+#[tokio::test]
+async fn e09_a_picture_swapped_for_a_link_is_not_followed() {
+    let place = Place::new(&pictures(2));
+    let secret = place.data.path().join("secret.png");
+    std::fs::write(&secret, "secret").unwrap();
+    let service = Service::at(place, true).await;
+    let body = service.good(&service.explore("threshold=0")).await;
+    for name in ["p000.png", "p001.png"] {
+        std::fs::remove_file(service.place.picture(name)).unwrap();
+        std::os::unix::fs::symlink(&secret, service.place.picture(name)).unwrap();
+    }
+    for cluster in body["clusters"].as_array().unwrap() {
+        let uri = cluster["previews"][0]["media_uri"].as_str().unwrap();
+        assert_eq!(service.client.get(uri).send().await.unwrap().status(), 404);
+    }
+}

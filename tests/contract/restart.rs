@@ -1,0 +1,132 @@
+//! What a kill leaves behind, and how the next opening goes on.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{Place, Service, pictures};
+
+/// As a kill leaves a dataset in the middle of its first indexing.
+const TORN: &str = "
+    UPDATE dataset SET status = 'INDEXING', progress = 30, generation = 0;
+    DELETE FROM cluster;
+    DELETE FROM place;
+    DELETE FROM media WHERE row % 2 = 0;
+";
+
+#[tokio::test]
+async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
+    let place = Service::of_pictures().await.stop().await;
+    place
+        .database()
+        .execute_batch("PRAGMA foreign_keys = ON")
+        .unwrap();
+    let torn = place.database();
+    torn.execute_batch("PRAGMA foreign_keys = ON").unwrap();
+    torn.execute_batch(TORN).unwrap();
+    let kept: i64 = torn
+        .query_row("SELECT sum(row) FROM media", [], |row| row.get(0))
+        .unwrap();
+    drop(torn);
+    let deployment = place.open(); // nobody adds the folder again
+    deployment.settled().await;
+    let (status, images): (String, i64) = place
+        .database()
+        .query_row("SELECT status, n_images FROM dataset", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!((status.as_str(), images), ("READY", 12));
+    let still: i64 = place
+        .database()
+        .query_row(
+            "SELECT sum(row) FROM media WHERE row % 2 = 1 AND row < 13",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(still, kept, "the extracted ones were not extracted again");
+}
+
+#[tokio::test]
+async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
+    let place = Service::of_pictures().await.stop().await;
+    place
+        .database()
+        .execute_batch("UPDATE dataset SET status = 'INDEXING'")
+        .unwrap();
+    let away = place.data.path().join("away");
+    std::fs::rename(place.pictures.path(), &away).unwrap();
+    let deployment = place.open();
+    deployment.settled().await;
+    let (status, words): (String, String) = place
+        .database()
+        .query_row("SELECT status, fatal_error FROM dataset", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!(status, "ERROR");
+    assert!(words.contains("cannot be opened"), "{words}");
+    std::fs::rename(away, place.pictures.path()).unwrap();
+    place.add(&deployment);
+    deployment.settled().await;
+    assert_eq!(
+        place.count("media WHERE dataset = (SELECT id FROM dataset WHERE status = 'READY')"),
+        12
+    );
+}
+
+#[tokio::test]
+async fn e18_closing_in_the_middle_leaves_work_that_the_next_opening_finishes() {
+    let place = Place::new(&pictures(150));
+    for _ in 0..3 {
+        let deployment = place.open();
+        place.add(&deployment);
+        drop(deployment); // wherever it is
+    }
+    let deployment = place.open();
+    deployment.settled().await;
+    assert_eq!(place.count("media"), 150);
+    assert_eq!(place.count("place"), 150);
+    assert_eq!(
+        place.count("dataset WHERE status = 'READY' AND n_images = 150"),
+        1
+    );
+}
+
+#[tokio::test]
+async fn e17_progress_and_counts_are_seen_while_indexing_and_never_go_back() {
+    let place = Place::new(&pictures(120));
+    let deployment = place.open();
+    let dataset = place.add(&deployment);
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let (mut images, mut progress) = (0, 0);
+    loop {
+        let record = service.good(&service.of_dataset("")).await;
+        let (now_images, now_progress) = (
+            record["n_images"].as_u64().unwrap(),
+            record["progress"].as_u64().unwrap(),
+        );
+        assert!(now_images >= images && now_progress >= progress, "{record}");
+        (images, progress) = (now_images, now_progress);
+        assert_eq!(service.json(&service.explore("")).await.0, 200);
+        if record["status_new"] == "READY" {
+            break;
+        }
+        assert_eq!(record["status_new"], "INDEXING");
+        assert!(Instant::now() < deadline, "{record}");
+    }
+    assert_eq!((images, progress), (120, 100));
+}
+
+#[tokio::test]
+async fn e29_a_stop_releases_the_directory() {
+    let service = Service::of_pictures().await;
+    let begun = Instant::now();
+    let place = service.stop().await;
+    assert!(begun.elapsed() < Duration::from_secs(6));
+    let service = Service::at(place, true).await;
+    let list = service.good("/api/v1/datasets").await;
+    assert_eq!(list[0]["status_new"], json!("READY"));
+}
