@@ -15,7 +15,7 @@ use tessera::{
     input::Keymap,
     local::{Access, Credentials},
     model::{DatasetId, SafeText},
-    runtime, ui, worker,
+    runtime, worker,
 };
 
 #[tokio::main]

@@ -48,6 +48,9 @@ impl Local {
             )
         })?;
         let address = listener.local_addr()?;
+        if matches!(access, local::Access::Open) && !address.ip().is_loopback() {
+            return Err(LocalError::OpenToOthers(address).into());
+        }
         let deployment = local::Deployment::open(&data)?;
         let mut datasets = Vec::new();
         for folder in folders {
@@ -89,6 +92,15 @@ impl Local {
         };
         let endpoint = Endpoint::new(BaseUrl::parse(&self.base_url())?, access)?;
         Ok(api::Client::new(endpoint)?)
+    }
+
+    /// Comes back only when serving has ended by itself, which is a failure.
+    pub async fn ended(&mut self) -> Ended {
+        match (&mut self.served).await {
+            Ok(Err(error)) => error.into(),
+            Ok(Ok(())) => Ended::new(Exit::Failed, "the service has stopped by itself"),
+            Err(error) => Ended::new(Exit::Failed, error.to_string()),
+        }
     }
 
     /// Stops serving, and waits until open answers are finished.

@@ -22,7 +22,7 @@ pub async fn serve(options: Serve) -> Result<i32, Ended> {
     } else {
         Access::Token(credentials.clone())
     };
-    let local = Local::start(options.data, &options.folders, options.listen, access).await?;
+    let mut local = Local::start(options.data, &options.folders, options.listen, access).await?;
     let login = (!options.no_auth).then_some(credentials);
     announce(&local, login.as_ref())?;
     // Told from a task of its own: a stop must not wait for the index.
@@ -35,7 +35,10 @@ pub async fn serve(options: Serve) -> Result<i32, Ended> {
             }
         }
     });
-    let code = stopped().await?;
+    let code = tokio::select! {
+        code = stopped() => code?,
+        ended = local.ended() => return Err(ended),
+    };
     telling.abort();
     local.stop().await?;
     Ok(code)
