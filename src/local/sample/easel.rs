@@ -4,7 +4,7 @@ use tiny_skia::{Rect, Transform};
 
 use super::{
     Object,
-    brush::Canvas,
+    brush::{Canvas, shape::Spot},
     dice::Dice,
     light::{Light, Time},
 };
@@ -77,13 +77,21 @@ impl Easel {
         let visible = width * height * f64::from(w * h);
         let enough = visible >= 0.3 * f64::from(whole.width() * whole.height());
         if let Some(region) = Region::new(x, y, width, height).filter(|_| enough) {
-            self.objects.push(Object { label: label.to_owned(), region });
+            self.objects.push(Object {
+                label: label.to_owned(),
+                region,
+            });
         }
     }
 
-    /// Notes a round object of the picture itself.
-    pub fn round_object(&mut self, label: &'static str, (x, y): (f32, f32), r: f32) {
-        self.object(label, Transform::identity(), [x - r, y - r, x + r, y + r]);
+    /// Notes a round object by its centre and radius in pixels.
+    pub fn round_object(&mut self, label: &'static str, (x, y): Spot, r: f32) {
+        self.box_object(label, (x - r, y - r), (x + r, y + r));
+    }
+
+    /// Notes an object by two corners of its box in pixels.
+    pub fn box_object(&mut self, label: &'static str, from: Spot, to: Spot) {
+        self.object(label, Transform::identity(), [from.0, from.1, to.0, to.1]);
     }
 
     /// A place of the canvas in pixels, from fractions of its width and height.

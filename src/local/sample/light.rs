@@ -39,7 +39,14 @@ impl Light {
     /// The palette of `time`, a little different for every picture.
     pub fn of(time: Time, dice: &mut Dice) -> Self {
         let [zenith, high, low, horizon, sun, haze, ambient, shade] = palette(time).map(rgb);
-        let light = Self { time, sky: [zenith, high, low, horizon], sun, haze, ambient, shade };
+        let light = Self {
+            time,
+            sky: [zenith, high, low, horizon],
+            sun,
+            haze,
+            ambient,
+            shade,
+        };
         let (turn, vivid) = (dice.sway(0.14), dice.range(0.88, 1.14));
         let vary = |colour: Rgb| colour.turn_hue(turn).saturate(vivid);
         Self {
@@ -52,7 +59,10 @@ impl Light {
 
     /// The colour of a thing at a distance of 0.0 (near) to 1.0 (lost in the haze).
     pub fn on(&self, local: Rgb, distance: f32) -> Rgb {
-        local.under(self.ambient).scale(1.12).mix(self.haze, distance)
+        local
+            .under(self.ambient)
+            .scale(1.12)
+            .mix(self.haze, distance)
     }
 
     /// True when windows are lit and stars are out.
@@ -113,13 +123,41 @@ impl Time {
     /// How a sentence says it.
     pub fn phrase(self, dice: &mut Dice) -> &'static str {
         dice.pick(match self {
-            Self::Dawn => &["at dawn", "at daybreak", "in the first light", "under a pink dawn sky"],
-            Self::Morning => &["on a clear morning", "in the morning", "in soft morning light"],
-            Self::Noon => &["on a bright day", "at noon", "under a blue sky", "in full sunshine"],
-            Self::Golden => &["in golden light", "late in the afternoon", "in the golden hour"],
+            Self::Dawn => &[
+                "at dawn",
+                "at daybreak",
+                "in the first light",
+                "under a pink dawn sky",
+            ],
+            Self::Morning => &[
+                "on a clear morning",
+                "in the morning",
+                "in soft morning light",
+            ],
+            Self::Noon => &[
+                "on a bright day",
+                "at noon",
+                "under a blue sky",
+                "in full sunshine",
+            ],
+            Self::Golden => &[
+                "in golden light",
+                "late in the afternoon",
+                "in the golden hour",
+            ],
             Self::Sunset => &["at sunset", "under a burning sky", "as the sun goes down"],
-            Self::Dusk => &["at dusk", "in the blue hour", "in the evening", "after sunset"],
-            Self::Night => &["at night", "under the stars", "in the moonlight", "late at night"],
+            Self::Dusk => &[
+                "at dusk",
+                "in the blue hour",
+                "in the evening",
+                "after sunset",
+            ],
+            Self::Night => &[
+                "at night",
+                "under the stars",
+                "in the moonlight",
+                "late at night",
+            ],
             Self::Storm => &["in a storm", "under dark clouds", "before the rain"],
             Self::Mist => &["in the mist", "in thin fog", "on a grey morning"],
         })

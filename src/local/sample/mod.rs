@@ -9,7 +9,8 @@
     clippy::cast_sign_loss,
     clippy::many_single_char_names,
     clippy::similar_names,
-    reason = "pixels are counted in whole numbers and painted in fractions, by x, y, w and h"
+    clippy::unreadable_literal,
+    reason = "painting: pixels are counted and placed in fractions by x, y, w and h, and colours are written as in style sheets"
 )]
 
 mod brush;
@@ -20,6 +21,7 @@ mod kind;
 mod light;
 mod plan;
 mod plant;
+mod props;
 mod scenes;
 mod words;
 
@@ -36,7 +38,7 @@ use self::{brush::Canvas, easel::Easel};
 use crate::model::Region;
 
 /// What this painter makes of a plan; raised whenever the same plan gives other pixels.
-pub const PAINTER_VERSION: u32 = 1;
+pub const PAINTER_VERSION: u32 = 2;
 
 /// One image of the sample dataset, and everything known about it.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,5 +102,99 @@ pub fn paint(painting: &Painting) -> RgbImage {
     match &painting.planted {
         Some(planted) => planted.apply(image),
         None => image,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_painting_is_always_the_same_picture_and_no_other() {
+        let paintings = plan(Kind::ALL.len(), 3);
+        let mut seen = HashSet::new();
+        for painting in &paintings {
+            let image = paint(painting);
+            assert_eq!(image.dimensions(), (painting.width, painting.height));
+            assert!(seen.insert(image.into_raw()), "{}", painting.file.display());
+        }
+        assert!(paint(&paintings[0]) == paint(&plan(Kind::ALL.len(), 3)[0]));
+        assert!(paint(&paintings[0]) != paint(&plan(Kind::ALL.len(), 4)[0]));
+    }
+
+    #[test]
+    fn no_picture_is_flat_or_unpainted() {
+        for painting in plan(Kind::ALL.len(), 8) {
+            let image = paint(&painting);
+            let shades: HashSet<[u8; 3]> = image.pixels().map(|p| p.0.map(|v| v / 16)).collect();
+            let black = image.pixels().filter(|p| p.0 == [0; 3]).count();
+            assert!(
+                shades.len() > 20,
+                "{}: {}",
+                painting.file.display(),
+                shades.len()
+            );
+            assert!(
+                black * 2 < image.pixels().len(),
+                "{}",
+                painting.file.display()
+            );
+        }
+    }
+
+    #[test]
+    fn facts_are_inside_the_picture_and_in_the_caption() {
+        let paintings = plan(600, 1);
+        for painting in &paintings {
+            let name = painting.file.display();
+            assert!(
+                painting
+                    .caption
+                    .to_lowercase()
+                    .contains(painting.kind.word()),
+                "{name}: {}",
+                painting.caption
+            );
+            assert_eq!(painting.labels[0], painting.kind.word());
+            for Object { label, region: r } in &painting.objects {
+                assert!(
+                    Region::new(r.x, r.y, r.width, r.height).is_some(),
+                    "{name}: {label} {r:?}"
+                );
+                assert!(painting.labels.contains(label), "{name}: {label}");
+            }
+        }
+        let captions: HashSet<&str> = paintings.iter().map(|p| p.caption.as_str()).collect();
+        assert!(
+            captions.len() * 10 > paintings.len() * 8,
+            "{} of {}",
+            captions.len(),
+            paintings.len()
+        );
+    }
+
+    #[test]
+    fn planted_pictures_show_what_was_planted() {
+        let light = |image: &RgbImage| {
+            let sum: u64 = image.as_raw().iter().map(|v| u64::from(*v)).sum();
+            sum / image.as_raw().len() as u64
+        };
+        let paintings = plan(60, 5);
+        let planted = |wanted: &Planted| {
+            let found = paintings
+                .iter()
+                .find(|p| p.planted.as_ref() == Some(wanted));
+            paint(found.expect("planted"))
+        };
+        assert!(light(&planted(&Planted::Dark)) < 48);
+        assert!(light(&planted(&Planted::Bright)) > 170);
+        for copy in &paintings {
+            if let Some(Planted::NearDuplicate { original, .. }) = copy.planted {
+                assert_eq!(paint(copy).dimensions(), (copy.width, copy.height));
+                assert_eq!(copy.caption, paintings[original].caption);
+            }
+        }
     }
 }

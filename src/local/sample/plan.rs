@@ -40,7 +40,13 @@ fn subjects(count: usize, seed: u64) -> Vec<Subject> {
         for &kind in kinds.iter().take(count - subjects.len()) {
             let (width, height) = format(&mut dice);
             let mood = first_mood + round;
-            subjects.push(Subject { kind, seed: dice.next(), mood, width, height });
+            subjects.push(Subject {
+                kind,
+                seed: dice.next(),
+                mood,
+                width,
+                height,
+            });
         }
     }
     subjects
@@ -84,10 +90,71 @@ fn number(paintings: &mut [Painting]) {
         painting.file = PathBuf::from(kind.theme()).join(name);
     }
     for index in 0..paintings.len() {
-        let Some(Planted::NearDuplicate { original, .. }) = paintings[index].planted else { continue };
+        let Some(Planted::NearDuplicate { original, .. }) = paintings[index].planted else {
+            continue;
+        };
         let file = paintings[original].file.clone();
         if let Some(Planted::NearDuplicate { of, .. }) = &mut paintings[index].planted {
             *of = file;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_plan_has_the_size_asked_for_and_one_file_each() {
+        for images in [0, 1, 5, 15, 16, 59, 60, 240, 1000] {
+            let paintings = plan(images, 9);
+            let files: HashSet<_> = paintings.iter().map(|p| &p.file).collect();
+            assert_eq!((paintings.len(), files.len()), (images, images));
+        }
+    }
+
+    #[test]
+    fn the_same_numbers_give_the_same_plan() {
+        assert_eq!(plan(50, 2), plan(50, 2));
+        assert_ne!(plan(50, 2), plan(50, 3));
+    }
+
+    #[test]
+    fn every_kind_is_painted_and_every_sort_is_planted_twice() {
+        for images in [60, 61, 100, 240, 1000] {
+            let paintings = plan(images, 4);
+            let kinds: HashSet<Kind> = paintings.iter().map(|p| p.kind).collect();
+            assert_eq!(kinds.len(), Kind::ALL.len());
+            for word in ["near-duplicate", "blurred", "dark", "bright"] {
+                let count = paintings
+                    .iter()
+                    .filter(|p| {
+                        p.planted
+                            .as_ref()
+                            .is_some_and(|planted| planted.word() == word)
+                    })
+                    .count();
+                assert!(
+                    count >= 2 && count <= images / 20,
+                    "{images}: {count} {word}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_near_duplicate_names_an_original_that_is_there_untouched() {
+        let paintings = plan(240, 6);
+        let mut originals = HashSet::new();
+        for painting in &paintings {
+            if let Some(Planted::NearDuplicate { of, original, .. }) = &painting.planted {
+                assert_eq!(&paintings[*original].file, of);
+                assert_eq!(paintings[*original].planted, None);
+                originals.insert(*original);
+            }
+        }
+        assert!(originals.len() >= 2);
     }
 }

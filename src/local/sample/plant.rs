@@ -56,9 +56,15 @@ impl Shares {
         let least = usize::from(images >= 16) + usize::from(images >= 60);
         let share = |percent: usize| ((images * percent + 50) / 100).max(least);
         if least == 0 {
-            return Self { copies: 0, flawed: 0 };
+            return Self {
+                copies: 0,
+                flawed: 0,
+            };
         }
-        Self { copies: share(4), flawed: share(2) }
+        Self {
+            copies: share(4),
+            flawed: share(2),
+        }
     }
 }
 
@@ -93,7 +99,12 @@ fn edits(dice: &mut Dice) -> Vec<Edit> {
     let (x, y) = (margin(dice), margin(dice));
     let crop = Region::new(x, y, 1.0 - x - margin(dice), 1.0 - y - margin(dice)).map(Edit::Crop);
     let gain = dice.pick(&[0.84, 0.88, 1.12, 1.16]);
-    let mut all = vec![Edit::HalfSize, Edit::Recompressed, Edit::Mirror, Edit::Brightness(gain)];
+    let mut all = vec![
+        Edit::HalfSize,
+        Edit::Recompressed,
+        Edit::Mirror,
+        Edit::Brightness(gain),
+    ];
     all.extend(crop);
     dice.shuffle(&mut all);
     all
@@ -114,17 +125,22 @@ fn copy(painting: &Painting, original: usize, edit: Edit) -> Painting {
         Edit::Crop(part) => {
             let (_, _, width, height) = pixels(part, copy.width, copy.height);
             (copy.width, copy.height) = (width, height);
-            copy.objects.retain_mut(|object| match within(object.region, part) {
-                Some(region) => {
-                    object.region = region;
-                    true
-                }
-                None => false,
-            });
+            copy.objects
+                .retain_mut(|object| match within(object.region, part) {
+                    Some(region) => {
+                        object.region = region;
+                        true
+                    }
+                    None => false,
+                });
         }
         Edit::Recompressed | Edit::Brightness(_) => {}
     }
-    copy.planted = Some(Planted::NearDuplicate { of: painting.file.clone(), original, edit });
+    copy.planted = Some(Planted::NearDuplicate {
+        of: painting.file.clone(),
+        original,
+        edit,
+    });
     copy
 }
 
@@ -150,6 +166,7 @@ fn within(region: Region, part: Region) -> Option<Region> {
 
 impl Planted {
     /// The word for it in the sidecar.
+    #[must_use]
     pub fn word(&self) -> &'static str {
         match self {
             Self::NearDuplicate { .. } => "near-duplicate",
@@ -163,7 +180,9 @@ impl Planted {
     pub(super) fn apply(&self, image: RgbImage) -> RgbImage {
         match self {
             Self::NearDuplicate { edit, .. } => edit.apply(image),
-            Self::Blurred => imageops::fast_blur(&image, image.width().min(image.height()) as f32 / 75.0),
+            Self::Blurred => {
+                imageops::fast_blur(&image, image.width().min(image.height()) as f32 / 75.0)
+            }
             Self::Dark => tone(image, |v| 0.17 * v * v + 0.06 * v),
             Self::Bright => tone(image, |v| 0.46 + 0.95 * v),
         }
@@ -172,6 +191,7 @@ impl Planted {
 
 impl Edit {
     /// The words for it in the sidecar.
+    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::HalfSize => "half size",

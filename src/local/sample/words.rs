@@ -1,4 +1,5 @@
 //! Small words for captions.
+//! Scenes build their sentences from these, so that numbers and articles read naturally.
 
 /// "no", "a", "two" ... "twelve", then "many"; `a` is the article of the noun.
 pub fn count(n: usize, a: &'static str) -> &'static str {
@@ -23,11 +24,17 @@ pub fn list(items: &[String]) -> String {
 
 /// "a" or "an", as the word asks for.
 pub fn article(word: &str) -> &'static str {
-    if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+    if word.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    }
 }
 
 /// The sentence with a capital first letter.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).collect()
+    })
 }

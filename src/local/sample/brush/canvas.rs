@@ -74,7 +74,10 @@ pub struct Canvas {
 impl Canvas {
     /// A black canvas, `width` x `height` pixels.
     pub fn new(width: u32, height: u32) -> Self {
-        Self { pixels: Pixmap::new(width, height), ..Self::blind(width, height) }
+        Self {
+            pixels: Pixmap::new(width, height),
+            ..Self::blind(width, height)
+        }
     }
 
     /// A canvas of that size which takes no paint.
@@ -101,7 +104,7 @@ impl Canvas {
     /// The finished picture; black if the canvas was blind.
     pub fn into_image(self) -> RgbImage {
         let mut image = RgbImage::new(self.w as u32, self.h as u32);
-        let pixels = self.pixels.iter().flat_map(|map| map.pixels());
+        let pixels = self.pixels.iter().flat_map(Pixmap::pixels);
         for (to, from) in image.pixels_mut().zip(pixels) {
             to.0 = [from.red(), from.green(), from.blue()];
         }
@@ -126,7 +129,9 @@ impl Canvas {
 
     /// Fills a shape. A shape without area leaves no trace.
     pub fn fill(&mut self, shape: Option<Path>, ink: impl Into<Ink>) {
-        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else { return };
+        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else {
+            return;
+        };
         let pose = self.pose;
         if let Some(pixels) = &mut self.pixels {
             pixels.fill_path(&path, &paint, FillRule::Winding, pose, None);
@@ -135,7 +140,9 @@ impl Canvas {
 
     /// Draws along a shape with a round brush.
     pub fn line(&mut self, shape: Option<Path>, width: f32, ink: impl Into<Ink>) {
-        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else { return };
+        let Some((paint, path)) = self.paint(ink.into()).zip(shape) else {
+            return;
+        };
         let stroke = Stroke {
             width,
             line_cap: LineCap::Round,
@@ -153,7 +160,10 @@ impl Canvas {
             return None;
         }
         let shader = ink.shader(self.opacity)?;
-        Some(Paint { shader, ..Paint::default() })
+        Some(Paint {
+            shader,
+            ..Paint::default()
+        })
     }
 
     /// Repaints each pixel of the rows and columns given (clipped to the canvas) by its place and
@@ -166,7 +176,9 @@ impl Canvas {
     ) {
         let (left, right) = clip(columns, self.w);
         let (top, bottom) = clip(rows, self.h);
-        let (width, Some(pixels)) = (self.w as usize, &mut self.pixels) else { return };
+        let (width, Some(pixels)) = (self.w as usize, &mut self.pixels) else {
+            return;
+        };
         for y in top..bottom {
             let row = &mut pixels.pixels_mut()[y * width..][left..right.max(left)];
             let start = (y as u32 + 1).wrapping_mul(0x9E37_79B9) as usize >> 7;
@@ -185,7 +197,9 @@ impl Canvas {
         rows: (f32, f32),
         repaint: impl Fn(f32, f32, Rgb, &dyn Fn(f32, f32) -> Rgb) -> Rgb,
     ) {
-        let Some(before) = self.pixels.clone() else { return };
+        let Some(before) = self.pixels.clone() else {
+            return;
+        };
         let (width, height) = (before.width() as usize, before.height() as usize);
         let source = before.pixels();
         let look = |x: f32, y: f32| {
@@ -193,7 +207,9 @@ impl Canvas {
             let row = (y.max(0.0) as usize).min(height - 1);
             unpack(source[row * width + column])
         };
-        self.each((0.0, width as f32), rows, |x, y, now| repaint(x, y, now, &look));
+        self.each((0.0, width as f32), rows, |x, y, now| {
+            repaint(x, y, now, &look)
+        });
     }
 }
 
@@ -210,7 +226,10 @@ static DITHER: [f32; 256] = {
 };
 
 fn clip((from, to): (f32, f32), size: f32) -> (usize, usize) {
-    (from.clamp(0.0, size) as usize, to.clamp(0.0, size).ceil() as usize)
+    (
+        from.clamp(0.0, size) as usize,
+        to.clamp(0.0, size).ceil() as usize,
+    )
 }
 
 fn unpack(pixel: PremultipliedColorU8) -> Rgb {

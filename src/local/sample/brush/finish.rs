@@ -1,4 +1,5 @@
 //! The last touch on every picture: darker corners and a breath of grain.
+//! It runs over every pixel once, after the scene.
 
 use super::{Canvas, Rgb};
 

@@ -111,3 +111,14 @@ pub fn arc(from: Spot, by: Spot, to: Spot) -> Option<Path> {
 pub fn place(x: f32, y: f32, size: f32) -> Transform {
     Transform::from_row(size, 0.0, 0.0, size, x, y)
 }
+
+/// A closed outline of curved edges: from `start`, each edge bends by its first spot to its second.
+pub fn curved(start: Spot, edges: &[(Spot, Spot)]) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    path.move_to(start.0, start.1);
+    for &((by_x, by_y), (x, y)) in edges {
+        path.quad_to(by_x, by_y, x, y);
+    }
+    path.close();
+    path.finish()
+}

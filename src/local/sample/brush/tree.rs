@@ -32,11 +32,32 @@ pub fn pine(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: L
         right.push((x + reach * 0.5, level - droop * 0.4));
     }
     right.reverse();
-    c.fill(polygon(&[(x - half * 0.12, y - height * 0.1), (x + half * 0.12, y - height * 0.1), (x + half * 0.14, y), (x - half * 0.14, y)]), leaves.shaded.scale(0.7));
-    let ink = Ink::fall(y - height, leaves.lit.mix(leaves.shaded, 0.35), y, leaves.shaded);
+    c.fill(
+        polygon(&[
+            (x - half * 0.12, y - height * 0.1),
+            (x + half * 0.12, y - height * 0.1),
+            (x + half * 0.14, y),
+            (x - half * 0.14, y),
+        ]),
+        leaves.shaded.scale(0.7),
+    );
+    let ink = Ink::fall(
+        y - height,
+        leaves.lit.mix(leaves.shaded, 0.35),
+        y,
+        leaves.shaded,
+    );
     c.fill(polygon(&[left.as_slice(), right.as_slice()].concat()), ink);
     left.push((x, y - height * 0.07));
-    c.fill(polygon(&left), Ink::fall(y - height, leaves.lit, y, leaves.lit.mix(leaves.shaded, 0.7)));
+    c.fill(
+        polygon(&left),
+        Ink::fall(
+            y - height,
+            leaves.lit,
+            y,
+            leaves.lit.mix(leaves.shaded, 0.7),
+        ),
+    );
 }
 
 /// A broad tree with a round crown, `height` pixels tall.
@@ -46,15 +67,34 @@ pub fn broad(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: 
     }
     let trunk = leaves.shaded.mix(Rgb(0.25, 0.17, 0.12), 0.6);
     let w = height * 0.045;
-    c.fill(polygon(&[(x - w, y), (x - w * 0.6, y - height * 0.4), (x + w * 0.6, y - height * 0.4), (x + w, y)]), trunk);
+    c.fill(
+        polygon(&[
+            (x - w, y),
+            (x - w * 0.6, y - height * 0.4),
+            (x + w * 0.6, y - height * 0.4),
+            (x + w, y),
+        ]),
+        trunk,
+    );
     let (cx, cy, r) = (x, y - height * 0.6, height * 0.38);
-    c.fill(lumpy(&mut dice, (cx, cy), r, r * 0.95), Ink::fall(cy - r, leaves.shaded.mix(leaves.lit, 0.35), cy + r, leaves.shaded));
+    c.fill(
+        lumpy(&mut dice, (cx, cy), r, r * 0.95),
+        Ink::fall(
+            cy - r,
+            leaves.shaded.mix(leaves.lit, 0.35),
+            cy + r,
+            leaves.shaded,
+        ),
+    );
     for _ in 0..9 {
         let (dx, dy) = (dice.sway(0.62) - 0.1, dice.range(-0.66, 0.4));
         let lump = r * dice.range(0.28, 0.46);
         let (lx, ly) = (cx + dx * r, cy + dy * r);
         let top = leaves.lit.mix(leaves.shaded, (dy + 0.6) * 0.7);
-        c.fill(lumpy(&mut dice, (lx, ly), lump, lump * 0.8), Ink::fall(ly - lump, top, ly + lump, top.mix(leaves.shaded, 0.8)));
+        c.fill(
+            lumpy(&mut dice, (lx, ly), lump, lump * 0.8),
+            Ink::fall(ly - lump, top, ly + lump, top.mix(leaves.shaded, 0.8)),
+        );
     }
 }
 
@@ -77,12 +117,23 @@ pub fn birch(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: 
     }
     let (w, lean) = (height * 0.017, dice.sway(height * 0.03));
     let shade = bark.mix(leaves.shaded, 0.5);
-    let trunk = [(x - w, y), (x + lean - w * 0.5, y - height), (x + lean + w * 0.5, y - height), (x + w, y)];
-    c.fill(polygon(&trunk), Ink::Fade((x - w, 0.0), bark, (x + w, 0.0), shade));
+    let trunk = [
+        (x - w, y),
+        (x + lean - w * 0.5, y - height),
+        (x + lean + w * 0.5, y - height),
+        (x + w, y),
+    ];
+    c.fill(
+        polygon(&trunk),
+        Ink::Fade((x - w, 0.0), bark, (x + w, 0.0), shade),
+    );
     for _ in 0..14 {
         let t = dice.unit();
         let (mx, my) = (x + lean * t, y - height * t);
-        let mark = stroke(&[(mx - w * 0.9, my), (mx + w * dice.range(-0.5, 0.2), my + w * 0.2)]);
+        let mark = stroke(&[
+            (mx - w * 0.9, my),
+            (mx + w * dice.range(-0.5, 0.2), my + w * 0.2),
+        ]);
         c.line(mark, w * 0.28, Ink::Thin(leaves.shaded.scale(0.45), 0.7));
     }
 }
@@ -95,15 +146,35 @@ pub fn palm(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: L
     let lean = dice.pick(&[-1.0, 1.0]) * height * dice.range(0.12, 0.3);
     let (top_x, top_y) = (x + lean, y - height * 0.82);
     let trunk = leaves.shaded.mix(Rgb(0.45, 0.3, 0.2), 0.45);
-    c.line(arc((x, y), (x + lean * 0.15, y - height * 0.5), (top_x, top_y)), height * 0.04, trunk);
+    c.line(
+        arc((x, y), (x + lean * 0.15, y - height * 0.5), (top_x, top_y)),
+        height * 0.04,
+        trunk,
+    );
     for frond in 0..9 {
         let angle = frond as f32 / 8.0 * 3.6 - 3.4 + dice.sway(0.12);
         let length = height * dice.range(0.3, 0.42);
-        let tip = (top_x + angle.cos() * length, top_y + angle.sin() * length * 0.55 + length * 0.22);
+        let tip = (
+            top_x + angle.cos() * length,
+            top_y + angle.sin() * length * 0.55 + length * 0.22,
+        );
         let ink = leaves.shaded.mix(leaves.lit, dice.unit() * 0.8);
-        let bend = (top_x + angle.cos() * length * 0.55, top_y + angle.sin() * length * 0.7 - length * 0.12);
+        let bend = (
+            top_x + angle.cos() * length * 0.55,
+            top_y + angle.sin() * length * 0.7 - length * 0.12,
+        );
         c.fill(leaf((top_x, top_y), bend, length * 0.11), ink);
-        c.fill(leaf((top_x + (bend.0 - top_x) * 0.35, top_y + (bend.1 - top_y) * 0.35), tip, length * 0.16), ink);
+        c.fill(
+            leaf(
+                (
+                    top_x + (bend.0 - top_x) * 0.35,
+                    top_y + (bend.1 - top_y) * 0.35,
+                ),
+                tip,
+                length * 0.16,
+            ),
+            ink,
+        );
     }
     c.fill(disc(top_x, top_y, height * 0.03), leaves.shaded);
 }

@@ -1,14 +1,16 @@
 //! Hot-air balloons over hills: in the mist of dawn, on a clear day, glowing at dusk.
+//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
 
-use super::parts;
 use crate::local::sample::{
     brush::{
-        Canvas, Ink, Rgb, WHITE, air, land, rgb,
-        shape::{arc, place, polygon, stroke},
+        Rgb, air, land, rgb,
+        shape::place,
         tree::{self, Leaves},
     },
     easel::Easel,
     light::Time,
+    props::sky::balloon,
+    scenes::parts,
     words,
 };
 
@@ -37,18 +39,27 @@ pub fn paint(e: &mut Easel) {
     if matches!(e.light.time, Time::Noon | Time::Morning) {
         parts::heap_clouds(e, horizon);
     } else {
-        let (seed, cover) = (e.dice.next(), e.dice.range(0.2, 0.55));
-        air::clouds(&mut e.canvas, &e.light, seed, horizon, cover);
+        parts::clouds(e, horizon, (0.2, 0.55));
     }
     let ground = hills(e, horizon);
     let names = fleet(e, horizon);
     e.label("hills");
     let when = e.when();
-    let drift = e.dice.pick(&["over", "drifting over", "floating above", "high above"]);
+    let drift = e
+        .dice
+        .pick(&["over", "drifting over", "floating above", "high above"]);
     let balloons = match names.as_slice() {
         [one] => format!("{} {one} balloon", words::article(one)),
-        [a, b] => format!("{} {a} and {} {b} balloon", words::article(a), words::article(b)),
-        many => format!("{} balloons, one of them {},", words::count(many.len(), "a"), many[many.len() - 1]),
+        [a, b] => format!(
+            "{} {a} and {} {b} balloon",
+            words::article(a),
+            words::article(b)
+        ),
+        many => format!(
+            "{} balloons, one of them {},",
+            words::count(many.len(), "a"),
+            many[many.len() - 1]
+        ),
     };
     e.caption = words::sentence(&format!("{balloons} {drift} {ground} {when}"));
 }
@@ -65,8 +76,12 @@ fn hills(e: &mut Easel, horizon: f32) -> &'static str {
         let depth = step as f32 / 3.0;
         let base = horizon / h + 0.02 + depth * 0.2;
         let line = land::rolling(&e.canvas, e.dice.next(), base, 0.15 - 0.04 * depth, 1.5);
-        let tone = e.light.on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
-        let foot = tone.mix(e.light.haze, 0.45 * (1.0 - depth)).mix(e.light.shade, 0.35 * depth);
+        let tone = e
+            .light
+            .on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
+        let foot = tone
+            .mix(e.light.haze, 0.45 * (1.0 - depth))
+            .mix(e.light.shade, 0.35 * depth);
         land::ridge(&mut e.canvas, &line, tone, foot, h * 0.16);
         if step > 0 {
             copse(e, &line, depth, near);
@@ -86,8 +101,13 @@ fn copse(e: &mut Easel, line: &land::Skyline, depth: f32, green: Rgb) {
         let across = e.dice.unit();
         let spot = (e.canvas.w * across, line.at(across) + e.canvas.h * 0.012);
         let size = e.canvas.unit() * (0.03 + 0.07 * depth) * e.dice.range(0.7, 1.2);
-        let lit = e.light.on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
-        let leaves = Leaves { lit, shaded: lit.mix(e.light.shade, 0.6) };
+        let lit = e
+            .light
+            .on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
+        let leaves = Leaves {
+            lit,
+            shaded: lit.mix(e.light.shade, 0.6),
+        };
         let dice = e.dice.fork();
         tree::broad(&mut e.canvas, dice, spot, size, leaves);
     }
@@ -104,8 +124,9 @@ fn fleet(e: &mut Easel, horizon: f32) -> Vec<&'static str> {
     for (order, slot) in slots.into_iter().enumerate() {
         let near = (order + 1) as f32 / count as f32;
         let across = (slot as f32 + e.dice.range(0.35, 0.65)) / count as f32;
-        let size = e.canvas.unit() * (0.1 + 0.17 * near.powf(1.4)) * if count == 1 { 1.25 } else { 1.0 };
-        let y = horizon * e.dice.range(0.3, 0.62) - size * 0.2;
+        let size =
+            e.canvas.unit() * (0.1 + 0.17 * near.powf(1.4)) * if count == 1 { 1.25 } else { 1.0 };
+        let y = (horizon * e.dice.range(0.3, 0.62) - size * 0.2).max(size);
         let (name, hex) = dresses[order];
         let pose = place(e.canvas.w * across, y, size).pre_rotate(e.dice.sway(4.0));
         e.object("balloon", pose, [-0.8, -0.9, 0.8, 1.42]);
@@ -121,39 +142,4 @@ fn fleet(e: &mut Easel, horizon: f32) -> Vec<&'static str> {
         names.push(name);
     }
     names
-}
-
-/// A balloon around its own centre, its envelope about 1.6 wide.
-fn balloon(c: &mut Canvas, colours: [Rgb; 3], dark: Rgb, lit: bool) {
-    for side in [-1.0, 1.0] {
-        c.line(stroke(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]), 0.018, dark);
-    }
-    const GORES: i32 = 9;
-    let edge = |i: i32| -(i as f32 / GORES as f32 * std::f32::consts::PI).cos() * 0.8;
-    for gore in 0..GORES {
-        let (a, b) = (edge(gore), edge(gore + 1));
-        let side = (a + b) / 1.6;
-        let tone = colours[gore as usize % 3].scale(1.08 - 0.2 * (side + 0.45).powi(2) - 0.12 * side);
-        let low = if lit { tone.screen(rgb(0xff9a3c).scale(0.75)) } else { tone.scale(0.72) };
-        let top = if lit { tone.scale(0.85) } else { tone.mix(WHITE, 0.14) };
-        c.fill(gore_shape(a, b + 0.012), Ink::fall(-0.9, top, 0.95, low));
-    }
-    c.fill(polygon(&[(-0.2, 0.86), (0.2, 0.86), (0.14, 0.97), (-0.14, 0.97)]), dark.mix(colours[0], 0.3));
-    if lit {
-        c.fill(polygon(&[(-0.05, 1.14), (0.0, 0.96), (0.05, 1.14)]), rgb(0xfff0b0));
-    }
-    c.fill(polygon(&[(-0.15, 1.18), (0.15, 1.18), (0.12, 1.4), (-0.12, 1.4)]), Ink::fall(1.18, dark.mix(rgb(0xb98a54), 0.5), 1.4, dark));
-    c.line(arc((-0.5, -0.42), (-0.42, -0.66), (-0.2, -0.78)), 0.05, Ink::Thin(WHITE, if lit { 0.0 } else { 0.3 }));
-}
-
-fn gore_shape(a: f32, b: f32) -> Option<tiny_skia::Path> {
-    let mut path = tiny_skia::PathBuilder::new();
-    path.move_to(0.0, -0.9);
-    path.cubic_to(a * 0.95, -0.9, a * 1.22, -0.25, a, 0.12);
-    path.cubic_to(a * 0.82, 0.5, a * 0.36, 0.68, a * 0.26, 0.9);
-    path.line_to(b * 0.26, 0.9);
-    path.cubic_to(b * 0.36, 0.68, b * 0.82, 0.5, b, 0.12);
-    path.cubic_to(b * 1.22, -0.25, b * 0.95, -0.9, 0.0, -0.9);
-    path.close();
-    path.finish()
 }

@@ -1,15 +1,18 @@
 //! Deserts: golden dunes, red mesas with cacti, pyramids under the stars.
+//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
 
 use crate::local::sample::{
     brush::{
-        Canvas, Ink, Noise, Rgb, air, land,
-        land::Skyline,
+        Ink, Noise, Rgb, air,
+        land::{self, Skyline},
         rgb,
-        shape::{blob, disc, pill, place, polygon, stroke},
+        shape::{Spot, place, polygon},
         smooth,
     },
     easel::Easel,
     light::Time,
+    props::desert::{cactus, camel},
+    scenes::parts,
     words,
 };
 
@@ -31,20 +34,25 @@ pub fn paint(e: &mut Easel) {
 /// Sky with a sun, or with moon and stars; gives the words for it.
 fn heavens(e: &mut Easel, horizon: f32) -> &'static str {
     air::sky(&mut e.canvas, &e.light, horizon);
-    let (sprinkle, seed, unit) = (e.dice.fork(), e.dice.next(), e.canvas.unit());
-    let (x, y) = e.somewhere((0.15, 0.85), (0.12, 0.3));
+    let (high, unit) = (e.somewhere((0.15, 0.85), (0.12, 0.3)), e.canvas.unit());
     if e.light.is_dark() {
-        air::stars(&mut e.canvas, sprinkle, horizon, 1.5);
+        parts::stars(e, horizon, 1.5);
         let (radius, phase) = (unit * e.dice.range(0.04, 0.07), e.dice.pick(&[0.0, 0.7]));
-        air::moon(&mut e.canvas, &e.light, (x, y), radius, phase);
-        e.round_object("moon", (x, y), radius);
+        parts::moon(e, high, radius, phase);
         return "under moon and stars";
     }
-    air::clouds(&mut e.canvas, &e.light, seed, horizon, 0.22);
+    parts::clouds(e, horizon, (0.15, 0.3));
     let radius = unit * e.dice.range(0.05, 0.09);
-    let y = if e.light.time == Time::Noon { y } else { horizon - radius * 2.4 };
-    air::sun(&mut e.canvas, &e.light, (x, y), radius);
-    e.round_object("sun", (x, y), radius);
+    let low = (high.0, horizon - radius * 2.4);
+    parts::sun(
+        e,
+        if e.light.time == Time::Noon {
+            high
+        } else {
+            low
+        },
+        radius,
+    );
     e.when()
 }
 
@@ -59,7 +67,10 @@ fn dune(e: &mut Easel, base: f32, tall: f32, near: f32, sand: Rgb) -> Skyline {
     };
     let line = Skyline::new(&e.canvas, shape);
     let lit = e.light.on(sand, 0.42 * (1.0 - near)).mix(e.light.sun, 0.12);
-    let dark = e.light.on(sand.under(rgb(0x9c6456)), 0.4 * (1.0 - near)).mix(e.light.shade, 0.22);
+    let dark = e
+        .light
+        .on(sand.under(rgb(0x9c6456)), 0.4 * (1.0 - near))
+        .mix(e.light.shade, 0.22);
     let w = e.canvas.w;
     let crest = e.dice.range(0.2, 0.8);
     land::textured(&mut e.canvas, &line, |x, y, down| {
@@ -67,7 +78,10 @@ fn dune(e: &mut Easel, base: f32, tall: f32, near: f32, sand: Rgb) -> Skyline {
         let across = x / w + (noise.at(y / unit * 1.6, 3.0) - 0.5) * 0.16;
         let lean = shape(across - d * 0.3) - shape(across - d * 0.3 + 0.03);
         let flank = smooth(-0.003, 0.003, lean * if crest > 0.5 { 1.0 } else { -1.0 });
-        let ripple = noise.at(x / unit * 5.0 + y / unit * 9.0, y / unit * 80.0 / (0.5 + near));
+        let ripple = noise.at(
+            x / unit * 5.0 + y / unit * 9.0,
+            y / unit * 80.0 / (0.5 + near),
+        );
         let tone = dark.mix(lit, 0.25 + 0.75 * flank);
         tone.scale(1.0 + (ripple - 0.5) * 0.1 * near - 0.25 * smooth(0.0, h * 0.5, down))
     });
@@ -83,7 +97,13 @@ fn dunes(e: &mut Easel) {
     let mut lines = Vec::new();
     for step in 0..4 {
         let near = step as f32 / 3.0;
-        lines.push(dune(e, level + 0.1 + 0.4 * near, 0.2 + 0.12 * near, near, sand));
+        lines.push(dune(
+            e,
+            level + 0.1 + 0.4 * near,
+            0.2 + 0.12 * near,
+            near,
+            sand,
+        ));
     }
     let camels = e.dice.pick(&[0, 1, 2, 3, 4, 5]);
     let start = e.dice.range(0.12, 0.5);
@@ -96,23 +116,18 @@ fn dunes(e: &mut Easel) {
         e.canvas.posed(pose, |c| camel(c, ink));
     }
     e.labels.extend(["dunes", "sand"]);
-    let dunes = e.dice.pick(&["Golden dunes", "Wind-shaped dunes", "Soft dunes", "High dunes"]);
+    let dunes = e.dice.pick(&[
+        "Golden dunes",
+        "Wind-shaped dunes",
+        "Soft dunes",
+        "High dunes",
+    ]);
     let with = match camels {
         0 => String::new(),
         1 => ", crossed by a camel,".to_owned(),
         n => format!(", crossed by {} camels,", words::count(n, "a")),
     };
     e.caption = format!("{dunes} in the desert{with} {sky}");
-}
-
-fn camel(c: &mut Canvas, ink: Rgb) {
-    for x in [-0.3, -0.2, 0.16, 0.26] {
-        c.line(stroke(&[(x, -0.4), (x - 0.02, 0.0)]), 0.07, ink);
-    }
-    let body = blob(&[(-0.42, -0.5), (-0.26, -0.62), (-0.12, -0.84), (0.02, -0.64), (0.14, -0.82), (0.28, -0.6), (0.34, -0.45), (0.1, -0.34), (-0.3, -0.34)]);
-    c.fill(body, ink);
-    c.line(crate::local::sample::brush::shape::arc((0.28, -0.5), (0.5, -0.42), (0.48, -0.84)), 0.09, ink);
-    c.fill(blob(&[(0.44, -0.92), (0.64, -0.84), (0.6, -0.78), (0.44, -0.8)]), ink);
 }
 
 fn mesas(e: &mut Easel) {
@@ -134,13 +149,18 @@ fn mesas(e: &mut Easel) {
         let foot = ground.at(across) + e.canvas.h * (0.03 + 0.13 * near);
         let pose = place(e.canvas.w * across, foot, size).pre_scale(e.dice.pick(&[-1.0, 1.0]), 1.0);
         e.object("cactus", pose, [-0.36, -1.0, 0.36, 0.0]);
-        let green = e.light.on(rgb(0x4c8a4a), 0.15 * (1.0 - near)).mix(e.light.shade, 0.2);
+        let green = e
+            .light
+            .on(rgb(0x4c8a4a), 0.15 * (1.0 - near))
+            .mix(e.light.shade, 0.2);
         e.canvas.posed(pose, |c| cactus(c, green));
     }
     e.labels.extend(["mesas", "rocks"]);
     let n = words::count(count, "a lone");
     let cacti = if count == 1 { "cactus" } else { "cacti" };
-    let before = e.dice.pick(&["before red mesas", "below red rocks", "among red cliffs"]);
+    let before = e
+        .dice
+        .pick(&["before red mesas", "below red rocks", "among red cliffs"]);
     e.caption = words::sentence(&format!("{n} {cacti} in the desert {before} {sky}"));
 }
 
@@ -159,55 +179,61 @@ fn mesa(e: &mut Easel, base: f32, near: f32, rock: Rgb) {
     land::textured(&mut e.canvas, &line, |x, y, down| {
         let band = noise.ridge(y / unit * 22.0 + 40.0, 2);
         let crack = smooth(0.5, 0.62, noise.at(x / unit * 26.0, y / unit * 3.0));
-        let face = tone.scale(0.82 + 0.36 * band).mix(tone.scale(0.55), crack * 0.5);
+        let face = tone
+            .scale(0.82 + 0.36 * band)
+            .mix(tone.scale(0.55), crack * 0.5);
         face.mix(haze, 0.35 * smooth(0.0, h * 0.3, down) * (1.0 - 0.5 * near))
     });
-}
-
-fn cactus(c: &mut Canvas, green: Rgb) {
-    let shade = |left: f32, right: f32| Ink::Fade((left, 0.0), green.scale(1.25), (right, 0.0), green.scale(0.62));
-    c.fill(pill(-0.1, -1.0, 0.2, 1.0, 0.1), shade(-0.1, 0.1));
-    c.fill(pill(-0.34, -0.76, 0.13, 0.36, 0.065), shade(-0.34, -0.21));
-    c.fill(pill(-0.34, -0.5, 0.28, 0.13, 0.06), shade(-0.34, 0.0));
-    c.fill(pill(0.21, -0.86, 0.13, 0.34, 0.065), shade(0.21, 0.34));
-    c.fill(pill(0.06, -0.62, 0.28, 0.13, 0.06), shade(0.0, 0.34));
-    for x in [-0.04, 0.03] {
-        c.line(stroke(&[(x, -0.93), (x, -0.05)]), 0.012, Ink::Thin(green.scale(0.5), 0.6));
-    }
-    c.fill(disc(0.0, -1.0, 0.035), rgb(0xf06a8c));
 }
 
 fn pyramids(e: &mut Easel) {
     e.light_of(&[Time::Night, Time::Dusk, Time::Sunset]);
     let horizon = e.canvas.h * e.dice.range(0.6, 0.7);
     let sky = heavens(e, horizon);
-    let sand = rgb(0xe6ba7c);
-    let level = horizon / e.canvas.h;
+    let (sand, level) = (rgb(0xe6ba7c), horizon / e.canvas.h);
     dune(e, level + 0.06, 0.07, 0.3, sand);
-    let count = e.dice.count(1, 3);
-    let side = e.dice.pick(&[0.32, 0.68]);
+    let (count, side) = (e.dice.count(1, 3), e.dice.pick(&[0.32, 0.68]));
     for index in 0..count {
         let near = (index + 1) as f32 / count as f32;
-        let middle = e.canvas.w * (((index * 2) % count) as f32 + e.dice.range(0.35, 0.65)) / count as f32;
-        let half = e.canvas.unit() * (0.16 + 0.17 * near);
-        let (tall, foot) = (half * 1.22, horizon + e.canvas.h * 0.05);
-        let edge = middle - half + 2.0 * half * side;
-        let lit = e.light.on(sand, 0.25 * (1.0 - near)).mix(e.light.sun, 0.12);
-        let dark = e.light.on(sand.scale(0.5), 0.2 * (1.0 - near)).mix(e.light.shade, 0.45);
-        let bounds = [middle - half, foot - tall, middle + half, foot];
-        e.object("pyramid", tiny_skia::Transform::identity(), bounds);
-        let faces = if side < 0.5 { (dark, lit) } else { (lit, dark) };
-        let top = (middle, foot - tall);
-        let fade = |tone: Rgb| Ink::fall(foot - tall, tone, foot, tone.mix(e.light.haze, 0.25));
-        e.canvas.fill(polygon(&[(middle - half, foot), top, (edge, foot + half * 0.04)]), fade(faces.0));
-        e.canvas.fill(polygon(&[(middle + half, foot), top, (edge, foot + half * 0.04)]), fade(faces.1));
+        let slot = ((index * 2) % count) as f32 + e.dice.range(0.35, 0.65);
+        let foot = (
+            e.canvas.w * slot / count as f32,
+            horizon + e.canvas.h * 0.05,
+        );
+        pyramid(e, foot, side, near, sand);
     }
-    for step in 0..2 {
-        dune(e, level + 0.2 + 0.25 * step as f32, 0.14, 0.6 + 0.4 * step as f32, sand);
+    for step in [0.0, 1.0] {
+        dune(e, level + 0.2 + 0.25 * step, 0.14, 0.6 + 0.4 * step, sand);
     }
     e.label("sand");
     let n = words::count(count, "a great");
-    let plural = if count == 1 { "" } else { "s" };
-    let rise = if count == 1 { "rises" } else { "rise" };
-    e.caption = words::sentence(&format!("{n} pyramid{plural} {rise} from the desert {sky}"));
+    let rise = if count == 1 {
+        "pyramid rises"
+    } else {
+        "pyramids rise"
+    };
+    e.caption = words::sentence(&format!("{n} {rise} from the desert {sky}"));
+}
+
+/// A pyramid on the point `foot`, its edge at the fraction `side` of its width.
+fn pyramid(e: &mut Easel, foot: Spot, side: f32, near: f32, sand: Rgb) {
+    let light = e.light;
+    let half = e.canvas.unit() * (0.16 + 0.17 * near);
+    let (left, right) = ((foot.0 - half, foot.1), (foot.0 + half, foot.1));
+    let top = (foot.0, foot.1 - half * 1.22);
+    let edge = (left.0 + 2.0 * half * side, foot.1 + half * 0.04);
+    e.box_object("pyramid", (left.0, top.1), right);
+    let bright = light.on(sand, 0.25 * (1.0 - near)).mix(light.sun, 0.12);
+    let dark = light
+        .on(sand.scale(0.5), 0.2 * (1.0 - near))
+        .mix(light.shade, 0.45);
+    let faces = if side < 0.5 {
+        [dark, bright]
+    } else {
+        [bright, dark]
+    };
+    for (corner, tone) in [left, right].into_iter().zip(faces) {
+        let fade = Ink::fall(top.1, tone, foot.1, tone.mix(light.haze, 0.25));
+        e.canvas.fill(polygon(&[corner, top, edge]), fade);
+    }
 }

@@ -1,15 +1,17 @@
 //! Fields under a low sun: wheat with hay bales, lavender in rows, young green and a windmill.
+//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
 
-use super::parts;
 use crate::local::sample::{
     brush::{
-        Canvas, Ink, Noise, Rgb, WHITE, air, land, rgb,
-        shape::{block, disc, oval, place, polygon, stroke},
+        Noise, Rgb, WHITE, air, land, rgb,
+        shape::place,
         smooth,
         tree::{self, Leaves},
     },
     easel::Easel,
     light::Time,
+    props::building::{barn, hay_bale, windmill},
+    scenes::parts,
     words,
 };
 
@@ -32,12 +34,28 @@ pub fn paint(e: &mut Easel) {
     hills(e, horizon, mood);
     let (mark, way) = landmark(e, horizon, mood);
     rows(e, horizon, mood);
-    let bales = if mood == Mood::Wheat { bales(e, horizon) } else { 0 };
+    let bales = if mood == Mood::Wheat {
+        bales(e, horizon)
+    } else {
+        0
+    };
     let when = e.when();
     let field = match mood {
-        Mood::Wheat => e.dice.pick(&["a ripe wheat field", "a golden wheat field", "a harvested field"]),
-        Mood::Lavender => e.dice.pick(&["a lavender field", "long rows of a lavender field", "a purple lavender field"]),
-        Mood::Spring => e.dice.pick(&["a young green field", "a fresh spring field", "a green striped field"]),
+        Mood::Wheat => e.dice.pick(&[
+            "a ripe wheat field",
+            "a golden wheat field",
+            "a harvested field",
+        ]),
+        Mood::Lavender => e.dice.pick(&[
+            "a lavender field",
+            "long rows of a lavender field",
+            "a purple lavender field",
+        ]),
+        Mood::Spring => e.dice.pick(&[
+            "a young green field",
+            "a fresh spring field",
+            "a green striped field",
+        ]),
     };
     e.label(match mood {
         Mood::Wheat => "wheat",
@@ -53,18 +71,19 @@ pub fn paint(e: &mut Easel) {
 }
 
 fn heavens(e: &mut Easel, horizon: f32) {
-    let (seed, unit) = (e.dice.next(), e.canvas.unit());
+    let unit = e.canvas.unit();
     air::sky(&mut e.canvas, &e.light, horizon);
     if e.light.time == Time::Noon {
         parts::heap_clouds(e, horizon);
         return;
     }
-    let cover = e.dice.range(0.25, 0.65);
-    air::clouds(&mut e.canvas, &e.light, seed, horizon, cover);
+    parts::clouds(e, horizon, (0.25, 0.65));
     let low = horizon / e.canvas.h;
-    let (spot, radius) = (e.somewhere((0.25, 0.75), (low - 0.13, low - 0.05)), unit * e.dice.range(0.055, 0.095));
-    air::sun(&mut e.canvas, &e.light, spot, radius);
-    e.round_object("sun", spot, radius);
+    let (spot, radius) = (
+        e.somewhere((0.25, 0.75), (low - 0.13, low - 0.05)),
+        unit * e.dice.range(0.055, 0.095),
+    );
+    parts::sun(e, spot, radius);
 }
 
 fn tones(mood: Mood) -> (Rgb, Rgb) {
@@ -79,10 +98,22 @@ fn hills(e: &mut Easel, horizon: f32, mood: Mood) {
     let h = e.canvas.h;
     for step in 0..3 {
         let near = step as f32 / 2.0;
-        let line = land::rolling(&e.canvas, e.dice.next(), horizon / h + 0.025, 0.14 - 0.045 * step as f32, 1.5 + near);
+        let line = land::rolling(
+            &e.canvas,
+            e.dice.next(),
+            horizon / h + 0.025,
+            0.14 - 0.045 * step as f32,
+            1.5 + near,
+        );
         let local = rgb(0x5a8058).mix(tones(mood).0, 0.3 * near);
         let tone = e.light.on(local, 0.68 - 0.34 * near);
-        land::ridge(&mut e.canvas, &line, tone, tone.mix(e.light.haze, 0.45), h * 0.12);
+        land::ridge(
+            &mut e.canvas,
+            &line,
+            tone,
+            tone.mix(e.light.haze, 0.45),
+            h * 0.12,
+        );
     }
 }
 
@@ -96,82 +127,73 @@ fn rows(e: &mut Easel, horizon: f32, mood: Mood) {
         Mood::Wheat => 5.5,
         Mood::Spring => 4.2,
     };
-    e.canvas.each((0.0, w), (horizon + h * 0.008, h), |x, y, _| {
-        let (far, deep) = (y - vanish.1, (y - horizon) / (h - horizon));
-        let lane = (x - vanish.0) / far * pace + 60.0;
-        let tuft = noise.cloud(lane * 3.0, far.ln() * 30.0, 3);
-        let fine = noise.at(x / unit * 90.0, y / unit * 36.0);
-        let bed = 1.0 - ((lane + (tuft - 0.5) * 0.3).fract() - 0.5).abs() * 2.0;
-        let ridge = smooth(0.25, 0.7, bed);
-        // Far lanes are thinner than a pixel: show their mean instead of stripes.
-        let sharp = smooth(1.5, 5.0, far / pace);
-        let crop = furrow.mix(top, 0.62 + (ridge - 0.62) * sharp);
-        let paint = light.on(crop, 0.5 * (1.0 - deep).powi(3));
-        paint.scale(0.72 + 0.3 * tuft + 0.26 * fine * deep).mix(light.shade, 0.25 * deep * deep)
-    });
+    e.canvas
+        .each((0.0, w), (horizon + h * 0.008, h), |x, y, _| {
+            let (far, deep) = (y - vanish.1, (y - horizon) / (h - horizon));
+            let lane = (x - vanish.0) / far * pace + 60.0;
+            let tuft = noise.cloud(lane * 3.0, far.ln() * 30.0, 3);
+            let fine = noise.at(x / unit * 90.0, y / unit * 36.0);
+            let bed = 1.0 - ((lane + (tuft - 0.5) * 0.3).fract() - 0.5).abs() * 2.0;
+            let ridge = smooth(0.25, 0.7, bed);
+            // Far lanes are thinner than a pixel: show their mean instead of stripes.
+            let sharp = smooth(1.5, 5.0, far / pace);
+            let crop = furrow.mix(top, 0.62 + (ridge - 0.62) * sharp);
+            let paint = light.on(crop, 0.5 * (1.0 - deep).powi(3));
+            paint
+                .scale(0.72 + 0.3 * tuft + 0.26 * fine * deep)
+                .mix(light.shade, 0.25 * deep * deep)
+        });
 }
 
-/// What stands at the edge of the field; gives the words for it and how it stands to the field.
 fn landmark(e: &mut Easel, horizon: f32, mood: Mood) -> (&'static str, &'static str) {
     let across = e.dice.pick(&[0.2, 0.3, 0.7, 0.8]) + e.dice.sway(0.05);
     let size = e.canvas.unit() * e.dice.range(0.24, 0.34);
     let foot = (e.canvas.w * across, horizon + e.canvas.h * 0.02);
-    let choice = e.dice.count(0, 2);
-    let light = e.light;
-    match choice {
+    let (pose, light) = (place(foot.0, foot.1, size), e.light);
+    match e.dice.count(0, 2) {
         0 => {
-            let pose = place(foot.0, foot.1, size);
             e.object("windmill", pose, [-0.5, -1.2, 0.5, 0.0]);
+            let (wall, cap) = (light.on(rgb(0xf2e6d2), 0.1), light.on(rgb(0x8c4a34), 0.1));
             let turn = e.dice.range(0.0, 90.0);
-            e.canvas.posed(pose, |c| windmill(c, light.on(rgb(0xf2e6d2), 0.1), light.on(rgb(0x8c4a34), 0.1), light.shade, turn));
-            ("a windmill", e.dice.pick(&["stands behind", "turns beside", "rises over"]))
+            e.canvas
+                .posed(pose, |c| windmill(c, wall, cap, light.shade, turn));
+            (
+                "a windmill",
+                e.dice
+                    .pick(&["stands behind", "turns beside", "rises over"]),
+            )
         }
         1 => {
-            let pose = place(foot.0, foot.1, size * 0.8);
             e.object("barn", pose, [-0.62, -0.86, 0.62, 0.0]);
             let red = light.on(rgb(e.dice.pick(&[0xb83a2c, 0x8c4a3a, 0xa85a34])), 0.08);
-            e.canvas.posed(pose, |c| barn(c, red, light.on(WHITE, 0.1), light.shade));
-            ("a barn", e.dice.pick(&["stands at the edge of", "lies behind", "looks over"]))
+            e.canvas
+                .posed(pose, |c| barn(c, red, light.on(WHITE, 0.1), light.shade));
+            (
+                "a barn",
+                e.dice
+                    .pick(&["stands at the edge of", "lies behind", "looks over"]),
+            )
         }
         _ => {
-            let lit = light.on(if mood == Mood::Wheat { rgb(0xb8a040) } else { rgb(0x6fa048) }, 0.1);
-            let leaves = Leaves { lit, shaded: lit.mix(light.shade, 0.7) };
+            let green = if mood == Mood::Wheat {
+                rgb(0xb8a040)
+            } else {
+                rgb(0x6fa048)
+            };
+            let lit = light.on(green, 0.1);
+            let leaves = Leaves {
+                lit,
+                shaded: lit.mix(light.shade, 0.7),
+            };
             let dice = e.dice.fork();
-            e.object("tree", place(foot.0, foot.1, size * 1.2), [-0.38, -1.0, 0.38, 0.0]);
+            e.object("tree", pose.pre_scale(1.2, 1.2), [-0.38, -1.0, 0.38, 0.0]);
             tree::broad(&mut e.canvas, dice, foot, size * 1.2, leaves);
-            ("a lone tree", e.dice.pick(&["stands in", "shades", "grows beside"]))
+            (
+                "a lone tree",
+                e.dice.pick(&["stands in", "shades", "grows beside"]),
+            )
         }
     }
-}
-
-fn windmill(c: &mut Canvas, wall: Rgb, cap: Rgb, dark: Rgb, turn: f32) {
-    let ink = Ink::Fade((-0.2, 0.0), wall.mix(WHITE, 0.1), (0.2, 0.0), wall.scale(0.6));
-    c.fill(polygon(&[(-0.22, 0.0), (-0.13, -0.72), (0.13, -0.72), (0.22, 0.0)]), ink);
-    c.fill(polygon(&[(-0.16, -0.7), (-0.1, -0.84), (0.0, -0.9), (0.1, -0.84), (0.16, -0.7)]), cap);
-    c.fill(block(-0.05, -0.2, 0.1, 0.2), dark);
-    c.fill(block(-0.035, -0.52, 0.07, 0.09), dark);
-    for sail in 0..4 {
-        let pose = tiny_skia::Transform::from_translate(0.0, -0.74).pre_rotate(turn + sail as f32 * 90.0);
-        c.posed(pose, |c| {
-            c.line(stroke(&[(0.0, 0.0), (0.0, -0.5)]), 0.022, dark);
-            c.fill(block(0.005, -0.5, 0.11, 0.4), Ink::Thin(wall.mix(WHITE, 0.3), 0.88));
-            for y in [-0.4, -0.3, -0.2] {
-                c.line(stroke(&[(0.0, y), (0.11, y)]), 0.009, dark);
-            }
-        });
-    }
-    c.fill(disc(0.0, -0.74, 0.03), dark);
-}
-
-fn barn(c: &mut Canvas, red: Rgb, trim: Rgb, dark: Rgb) {
-    let roof = [(-0.64, -0.46), (-0.46, -0.72), (0.0, -0.88), (0.46, -0.72), (0.64, -0.46), (0.56, -0.46)];
-    c.fill(block(-0.56, -0.5, 1.12, 0.5), Ink::Fade((-0.56, 0.0), red.scale(1.15), (0.56, 0.0), red.scale(0.6)));
-    c.fill(polygon(&roof), Ink::fall(-0.88, dark.mix(red, 0.35), -0.46, dark));
-    c.fill(block(-0.2, -0.36, 0.4, 0.36), red.scale(0.5));
-    for line in [[(-0.2, -0.36), (0.2, 0.0)], [(0.2, -0.36), (-0.2, 0.0)], [(-0.2, -0.36), (0.2, -0.36)], [(-0.2, -0.36), (-0.2, 0.0)], [(0.2, -0.36), (0.2, 0.0)]] {
-        c.line(stroke(&line), 0.025, trim);
-    }
-    c.fill(block(-0.08, -0.68, 0.16, 0.13), trim.scale(0.85));
 }
 
 /// Round bales on the stubble; gives their number.
@@ -186,14 +208,8 @@ fn bales(e: &mut Easel, horizon: f32) -> usize {
         e.object("hay bale", pose, [-1.0, -1.9, 1.5, 0.1]);
         let light = e.light;
         let hay = light.on(rgb(0xe8b85c), 0.2 * (1.0 - near));
-        e.canvas.posed(pose, |c| {
-            c.fill(oval(0.35, 0.02, 1.5, 0.22), Ink::Thin(light.shade, 0.4));
-            c.fill(oval(0.6, -0.9, 0.9, 0.98), Ink::fall(-1.9, hay, 0.1, hay.scale(0.55).mix(light.shade, 0.2)));
-            c.fill(oval(-0.1, -0.9, 0.86, 0.98), Ink::Ball((-0.2, -1.1), 1.2, hay.mix(light.sun, 0.2), hay.scale(0.75)));
-            for ring in [0.7, 0.45, 0.2] {
-                c.line(oval(-0.1, -0.9, ring * 0.86, ring), 0.06, Ink::Thin(hay.scale(0.55), 0.6));
-            }
-        });
+        e.canvas
+            .posed(pose, |c| hay_bale(c, hay, light.sun, light.shade));
     }
     count
 }

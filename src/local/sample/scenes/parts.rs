@@ -1,15 +1,52 @@
-//! Parts that several scenes share: gulls, heap clouds.
+//! Parts that several scenes share: sun, moon and what flies in the sky.
+//! Each paints on the easel and notes the object it painted.
 
 use crate::local::sample::{
-    brush::{Canvas, Rgb, air, shape::{arc, place}, rgb},
+    brush::{
+        air, rgb,
+        shape::{Spot, place},
+    },
     easel::Easel,
+    props::sky::gull,
 };
+
+/// The sun, noted as an object.
+pub fn sun(e: &mut Easel, spot: Spot, radius: f32) {
+    air::sun(&mut e.canvas, &e.light, spot, radius);
+    e.round_object("sun", spot, radius);
+}
+
+/// The moon, noted as an object; `phase` 0.0 is full, 0.7 a crescent.
+pub fn moon(e: &mut Easel, spot: Spot, radius: f32, phase: f32) {
+    air::moon(&mut e.canvas, &e.light, spot, radius, phase);
+    e.round_object("moon", spot, radius);
+}
+
+/// Clouds down to the row `horizon`, with a cover between the two.
+pub fn clouds(e: &mut Easel, horizon: f32, cover: (f32, f32)) {
+    let (seed, cover) = (e.dice.next(), e.dice.range(cover.0, cover.1));
+    air::clouds(&mut e.canvas, &e.light, seed, horizon, cover);
+}
+
+/// Stars down to the row `bottom`; `amount` 1.0 is a clear night.
+pub fn stars(e: &mut Easel, bottom: f32, amount: f32) {
+    let sprinkle = e.dice.fork();
+    air::stars(&mut e.canvas, sprinkle, bottom, amount);
+}
 
 /// A few gulls in the sky above the row `bottom`, sometimes none; gives their number.
 pub fn gulls(e: &mut Easel, bottom: f32) -> usize {
-    let count = if e.dice.chance(0.5) { e.dice.count(1, 5) } else { 0 };
+    let count = if e.dice.chance(0.5) {
+        e.dice.count(1, 5)
+    } else {
+        0
+    };
     let flock = (e.dice.range(0.15, 0.85), e.dice.range(0.25, 0.7));
-    let ink = if e.light.is_dark() { e.light.sky[3] } else { e.light.shade.mix(rgb(0xffffff), 0.1) };
+    let ink = if e.light.is_dark() {
+        e.light.sky[3]
+    } else {
+        e.light.shade.mix(rgb(0xffffff), 0.1)
+    };
     for _ in 0..count {
         let across = flock.0 + e.dice.sway(0.16);
         let y = bottom * (flock.1 + e.dice.sway(0.2));
@@ -19,11 +56,6 @@ pub fn gulls(e: &mut Easel, bottom: f32) -> usize {
         e.canvas.posed(pose, |c| gull(c, ink));
     }
     count
-}
-
-fn gull(c: &mut Canvas, ink: Rgb) {
-    c.line(arc((-1.0, -0.1), (-0.4, -0.6), (0.0, 0.1)), 0.13, ink);
-    c.line(arc((0.0, 0.1), (0.45, -0.65), (1.0, -0.2)), 0.13, ink);
 }
 
 /// Two to five heap clouds drifting above the row `bottom`.

@@ -1,14 +1,18 @@
 //! Sailing boats: a bright regatta, boats in the evening sun, a quiet morning bay.
+//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
 
-use super::parts;
+use tiny_skia::Transform;
+
 use crate::local::sample::{
     brush::{
-        Canvas, Ink, Rgb, WHITE, air, land, rgb,
-        shape::{block, place, stroke},
+        Ink, Rgb, air, land, rgb,
+        shape::{place, stroke},
         water::{self, Water},
     },
     easel::Easel,
     light::Time,
+    props::vessel::sloop,
+    scenes::parts,
     words,
 };
 
@@ -20,7 +24,9 @@ enum Mood {
 }
 
 /// A boat's name in captions, main sail and foresail.
-const RIGS: &[(&str, u32, u32)] = &[
+type Rig = (&'static str, u32, u32);
+
+const RIGS: &[Rig] = &[
     ("white", 0xfffaf0, 0xeef2f6),
     ("red", 0xe0392f, 0xf6efe4),
     ("blue", 0x2a6ac0, 0xf4f4f0),
@@ -42,27 +48,59 @@ pub fn paint(e: &mut Easel) {
     coast(e, horizon);
     let seed = e.dice.next();
     let deep = match mood {
-        Mood::Regatta => e.light.on(rgb(e.dice.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0),
+        Mood::Regatta => e
+            .light
+            .on(rgb(e.dice.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0),
         Mood::Evening | Mood::Bay => e.light.sky[1].mix(e.light.shade, 0.4),
     };
-    let (mirror, rough) = if mood == Mood::Regatta { (0.4, 0.7) } else { (0.75, 0.25) };
+    let (mirror, rough) = if mood == Mood::Regatta {
+        (0.4, 0.7)
+    } else {
+        (0.75, 0.25)
+    };
     let crest = e.light.sky[3];
-    water::water(&mut e.canvas, seed, Water { top: horizon, deep, mirror, rough, crest });
+    water::water(
+        &mut e.canvas,
+        seed,
+        Water {
+            top: horizon,
+            deep,
+            mirror,
+            rough,
+            crest,
+        },
+    );
     if let Some(x) = glint {
         water::glitter(&mut e.canvas, seed, horizon, x, e.light.sun, 0.8);
     }
     let names = fleet(e, mood, horizon, deep);
     let gulls = parts::gulls(e, horizon * 0.7);
     e.label("sea");
+    caption(e, mood, &names, gulls);
+}
+
+fn caption(e: &mut Easel, mood: Mood, names: &[&str], gulls: usize) {
     let when = e.when();
-    let boats = match names.as_slice() {
-        [one] => format!("{} sailing boat with {one} sails", "a"),
-        many => format!("{} sailing boats, the nearest with {} sails,", words::count(many.len(), "a"), many[many.len() - 1]),
+    let boats = match names {
+        [one] => format!("a sailing boat with {one} sails"),
+        many => format!(
+            "{} sailing boats, the nearest with {} sails,",
+            words::count(many.len(), "a"),
+            many[many.len() - 1]
+        ),
     };
     let verb = match mood {
-        Mood::Regatta => e.dice.pick(&["in a fresh breeze", "racing over blue water", "on a sparkling sea"]),
-        Mood::Evening => e.dice.pick(&["on golden water", "heading home", "before the low sun"]),
-        Mood::Bay => e.dice.pick(&["in a quiet bay", "on still water", "resting on a calm sea"]),
+        Mood::Regatta => e.dice.pick(&[
+            "in a fresh breeze",
+            "racing over blue water",
+            "on a sparkling sea",
+        ]),
+        Mood::Evening => e
+            .dice
+            .pick(&["on golden water", "heading home", "before the low sun"]),
+        Mood::Bay => e
+            .dice
+            .pick(&["in a quiet bay", "on still water", "resting on a calm sea"]),
     };
     let air = if gulls > 0 { ", with gulls" } else { "" };
     e.caption = words::sentence(&format!("{boats} {verb}{air} {when}"));
@@ -82,8 +120,7 @@ fn heavens(e: &mut Easel, horizon: f32) -> Option<f32> {
         Time::Night => {
             air::stars(&mut e.canvas, sprinkle, horizon, 0.9);
             let spot = e.somewhere((0.2, 0.8), (0.12, 0.28));
-            air::moon(&mut e.canvas, &e.light, spot, radius, 0.0);
-            e.round_object("moon", spot, radius);
+            parts::moon(e, spot, radius, 0.0);
             Some(spot.0)
         }
         Time::Mist | Time::Morning => {
@@ -94,8 +131,7 @@ fn heavens(e: &mut Easel, horizon: f32) -> Option<f32> {
             let cover = e.dice.range(0.3, 0.6);
             air::clouds(&mut e.canvas, &e.light, seed, horizon, cover);
             let spot = e.somewhere((0.2, 0.8), (low - 0.14, low - 0.02));
-            air::sun(&mut e.canvas, &e.light, spot, radius);
-            e.round_object("sun", spot, radius);
+            parts::sun(e, spot, radius);
             Some(spot.0)
         }
     }
@@ -107,39 +143,59 @@ fn coast(e: &mut Easel, horizon: f32) {
         let tall = e.dice.range(0.05, 0.13) * (1.0 - 0.25 * step as f32);
         let line = land::rolling(&e.canvas, e.dice.next(), horizon / h + 0.015, tall, 1.5);
         let tone = e.light.on(rgb(0x4a7a70), 0.72 - 0.18 * step as f32);
-        land::ridge(&mut e.canvas, &line, tone, tone.mix(e.light.haze, 0.5), h * 0.1);
+        land::ridge(
+            &mut e.canvas,
+            &line,
+            tone,
+            tone.mix(e.light.haze, 0.5),
+            h * 0.1,
+        );
     }
 }
 
 /// Boats from far to near; gives the names of their sails.
 fn fleet(e: &mut Easel, mood: Mood, horizon: f32, deep: Rgb) -> Vec<&'static str> {
-    let count = match mood {
-        Mood::Regatta => e.dice.count(3, 7),
-        Mood::Evening | Mood::Bay => e.dice.pick(&[1, 1, 2, 3]),
+    let racing = mood == Mood::Regatta;
+    let count = if racing {
+        e.dice.count(3, 7)
+    } else {
+        e.dice.pick(&[1, 1, 2, 3])
     };
     let mut names = Vec::new();
     for index in 0..count {
         let near = (index + 1) as f32 / count as f32;
         let across = (((index * 2) % count) as f32 + e.dice.range(0.3, 0.7)) / count as f32;
-        let size = e.canvas.unit() * (0.1 + 0.32 * near.powf(1.5)) * if count > 4 { 0.85 } else { 1.0 };
+        let crowd = if count > 4 { 0.85 } else { 1.0 };
+        let size = e.canvas.unit() * (0.1 + 0.32 * near.powf(1.5)) * crowd;
         let foot = horizon + (e.canvas.h - horizon) * (0.08 + 0.42 * near.powf(1.4));
-        let (name, main, fore) = if mood == Mood::Regatta { e.dice.pick(RIGS) } else { e.dice.pick(&RIGS[..3]) };
-        let lean = if mood == Mood::Regatta { e.dice.range(4.0, 13.0) } else { e.dice.range(-2.0, 3.0) };
-        let way = if index == 0 || e.dice.chance(0.75) { 1.0 } else { -1.0 };
+        let rig = e.dice.pick(if racing { RIGS } else { &RIGS[..3] });
+        let lean = if racing {
+            e.dice.range(4.0, 13.0)
+        } else {
+            e.dice.range(-2.0, 3.0)
+        };
+        let way = if e.dice.chance(0.8) { 1.0 } else { -1.0 };
         let pose = place(e.canvas.w * across, foot, size).pre_scale(way, 1.0);
-        e.object("sailing boat", pose.pre_rotate(lean), [-0.45, -1.02, 0.45, 0.1]);
-        let distance = 0.4 * (1.0 - near);
-        let sails = [main, fore].map(|c| e.light.on(rgb(c), distance).mix(e.light.sun, 0.1));
-        let hull = e.light.on(e.dice.pick(&[rgb(0xf6f2ea), rgb(0x2a3c5a), rgb(0x8c2f2a), rgb(0x7a4a2a)]), distance);
-        let dark = e.light.shade.mix(deep, 0.4);
-        e.canvas.thinned(0.42, |c| {
-            c.posed(pose.pre_scale(1.0, -0.7).pre_rotate(lean), |c| boat(c, sails.map(|s| s.mix(deep, 0.25)), dark, dark));
-        });
-        ripples(e, (e.canvas.w * across, foot), size, deep);
-        e.canvas.posed(pose.pre_rotate(lean), |c| boat(c, sails, hull, dark));
-        names.push(name);
+        boat(e, pose, lean, rig, (near, deep));
+        names.push(rig.0);
     }
     names
+}
+
+/// One boat with its mirror image in the water.
+fn boat(e: &mut Easel, pose: Transform, lean: f32, rig: Rig, (near, deep): (f32, Rgb)) {
+    let upright = pose.pre_rotate(lean);
+    e.object("sailing boat", upright, [-0.45, -1.02, 0.45, 0.1]);
+    let distance = 0.4 * (1.0 - near);
+    let sails = [rig.1, rig.2].map(|c| e.light.on(rgb(c), distance).mix(e.light.sun, 0.1));
+    let paint = rgb(e.dice.pick(&[0xf6f2ea, 0x2a3c5a, 0x8c2f2a, 0x7a4a2a]));
+    let (hull, dark) = (e.light.on(paint, distance), e.light.shade.mix(deep, 0.4));
+    let mirrored = pose.pre_scale(1.0, -0.7).pre_rotate(lean);
+    let faded = sails.map(|sail| sail.mix(deep, 0.25));
+    e.canvas
+        .thinned(0.42, |c| c.posed(mirrored, |c| sloop(c, faded, dark, dark)));
+    ripples(e, (pose.tx, pose.ty), pose.sy, deep);
+    e.canvas.posed(upright, |c| sloop(c, sails, hull, dark));
 }
 
 /// Bars of water over a boat's mirror image.
@@ -148,36 +204,17 @@ fn ripples(e: &mut Easel, (x, y): (f32, f32), size: f32, deep: Rgb) {
     for index in 0..9 {
         let down = index as f32 / 9.0;
         let half = size * dice.range(0.14, 0.4);
-        let bar = stroke(&[(x + dice.sway(size * 0.25) - half, y + size * (0.05 + 0.68 * down)), (x + half, y + size * (0.05 + 0.68 * down))]);
-        e.canvas.line(bar, size * (0.012 + 0.016 * down), Ink::Thin(deep.mix(e.light.sky[2], 0.2), 0.5));
+        let bar = stroke(&[
+            (
+                x + dice.sway(size * 0.25) - half,
+                y + size * (0.05 + 0.68 * down),
+            ),
+            (x + half, y + size * (0.05 + 0.68 * down)),
+        ]);
+        e.canvas.line(
+            bar,
+            size * (0.012 + 0.016 * down),
+            Ink::Thin(deep.mix(e.light.sky[2], 0.2), 0.5),
+        );
     }
-}
-
-/// A sloop standing on its waterline, its mast 1 high.
-fn boat(c: &mut Canvas, [main, fore]: [Rgb; 2], hull: Rgb, dark: Rgb) {
-    let curve = |from: (f32, f32), by: (f32, f32), top: (f32, f32), back: (f32, f32), tack: (f32, f32)| {
-        let mut path = tiny_skia::PathBuilder::new();
-        path.move_to(from.0, from.1);
-        path.quad_to(by.0, by.1, top.0, top.1);
-        path.quad_to(back.0, back.1, tack.0, tack.1);
-        path.close();
-        path.finish()
-    };
-    c.fill(block(-0.006, -1.0, 0.014, 1.0), dark);
-    let big = curve((-0.02, -0.13), (-0.015, -0.6), (-0.015, -0.98), (-0.28, -0.5), (-0.4, -0.15));
-    c.fill(big, Ink::Fade((-0.4, 0.0), main, (0.0, 0.0), main.scale(0.8)));
-    let jib = curve((0.4, -0.1), (0.2, -0.45), (0.02, -0.92), (0.07, -0.5), (0.03, -0.12));
-    c.fill(jib, Ink::Fade((0.02, 0.0), fore.scale(0.84), (0.4, 0.0), fore));
-    for y in [-0.35, -0.58] {
-        c.line(stroke(&[(-0.29 - (y + 0.35) * 0.45, y), (-0.02, y - 0.02)]), 0.008, Ink::Thin(dark, 0.35));
-    }
-    let mut body = tiny_skia::PathBuilder::new();
-    body.move_to(-0.42, -0.1);
-    body.line_to(0.46, -0.12);
-    body.quad_to(0.34, 0.06, 0.2, 0.08);
-    body.line_to(-0.3, 0.08);
-    body.quad_to(-0.4, 0.04, -0.42, -0.1);
-    body.close();
-    c.fill(body.finish(), Ink::fall(-0.12, hull.mix(WHITE, 0.15), 0.08, hull.scale(0.6)));
-    c.line(stroke(&[(-0.41, -0.06), (0.42, -0.08)]), 0.014, Ink::Thin(dark, 0.6));
 }

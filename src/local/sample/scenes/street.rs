@@ -1,15 +1,16 @@
 //! A street with cars: coloured houses in the sun, lamps in the evening, umbrellas of rain.
+//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
 
 use crate::local::sample::{
     brush::{
-        Canvas, Ink, Rgb, WHITE, air, rgb,
-        shape::{arc, block, disc, oval, pill, place, polygon, stroke},
+        Ink, WHITE, air, rgb,
+        shape::{arc, block, oval, place, stroke},
         tree::{self, Leaves},
         water::{self, Water},
     },
-    dice::Dice,
     easel::Easel,
     light::Time,
+    props::{car::car, house_front::Front},
     words,
 };
 
@@ -45,7 +46,13 @@ pub fn paint(e: &mut Easel) {
     if e.light.time == Time::Night {
         air::stars(&mut e.canvas, sprinkle, kerb, 0.8);
     } else {
-        air::clouds(&mut e.canvas, &e.light, seed, kerb, if mood == Mood::Rainy { 0.9 } else { 0.4 });
+        air::clouds(
+            &mut e.canvas,
+            &e.light,
+            seed,
+            kerb,
+            if mood == Mood::Rainy { 0.9 } else { 0.4 },
+        );
     }
     let lit = mood != Mood::Sunny;
     houses(e, kerb, lit);
@@ -55,111 +62,96 @@ pub fn paint(e: &mut Easel) {
     if mood == Mood::Rainy {
         wet(e, seed, kerb);
     }
+    caption(e, mood, &names);
+}
+
+fn caption(e: &mut Easel, mood: Mood, names: &[&str]) {
     let when = e.when();
-    let cars = match names.as_slice() {
+    let cars = match names {
         [one] => format!("{} {one} car", words::article(one)),
-        [a, b] => format!("{} {a} and {} {b} car", words::article(a), words::article(b)),
-        many => format!("{} cars, the first one {},", words::count(many.len(), "a"), many[0]),
+        [a, b] => format!(
+            "{} {a} and {} {b} car",
+            words::article(a),
+            words::article(b)
+        ),
+        many => format!(
+            "{} cars, the first one {},",
+            words::count(many.len(), "a"),
+            many[0]
+        ),
     };
     let street = match mood {
-        Mood::Sunny => e.dice.pick(&["in a street of coloured houses", "on a sunny street", "before pastel houses in a street"]),
-        Mood::Evening => e.dice.pick(&["in a street with lit windows", "on a lamplit street", "in a quiet street"]),
-        Mood::Rainy => e.dice.pick(&["on a wet street", "in a rainy street", "in a street full of puddles"]),
+        Mood::Sunny => e.dice.pick(&[
+            "in a street of coloured houses",
+            "on a sunny street",
+            "before pastel houses in a street",
+        ]),
+        Mood::Evening => e.dice.pick(&[
+            "in a street with lit windows",
+            "on a lamplit street",
+            "in a quiet street",
+        ]),
+        Mood::Rainy => e.dice.pick(&[
+            "on a wet street",
+            "in a rainy street",
+            "in a street full of puddles",
+        ]),
     };
     e.caption = words::sentence(&format!("{cars} {street} {when}"));
 }
 
 /// House fronts side by side.
 fn houses(e: &mut Easel, kerb: f32, lit: bool) {
-    const WALLS: &[u32] = &[0xf2c6a0, 0xe8a08c, 0xf4dc9c, 0xa8cfc0, 0x9fbcd8, 0xe8b8c4, 0xc8d49c, 0xf0e6d6, 0xd8886a];
-    let (w, unit) = (e.canvas.w, e.canvas.unit());
+    const WALLS: &[u32] = &[
+        0xf2c6a0, 0xe8a08c, 0xf4dc9c, 0xa8cfc0, 0x9fbcd8, 0xe8b8c4, 0xc8d49c, 0xf0e6d6, 0xd8886a,
+    ];
+    let (w, unit, light) = (e.canvas.w, e.canvas.unit(), e.light);
     let mut x = -unit * e.dice.range(0.02, 0.2);
     while x < w {
-        let width = unit * e.dice.range(0.2, 0.34);
-        let floors = e.dice.count(2, 4);
+        let (width, floors) = (unit * e.dice.range(0.2, 0.34), e.dice.count(2, 4));
         let height = unit * (0.1 + 0.105 * floors as f32);
-        let wall = e.light.on(rgb(e.dice.pick(WALLS)), 0.06);
+        let (wall, peak) = (light.on(rgb(e.dice.pick(WALLS)), 0.06), e.dice.chance(0.5));
+        let front = Front {
+            x,
+            kerb,
+            width,
+            height,
+            floors,
+            peak,
+            lit,
+            wall,
+            light,
+        };
+        e.box_object("house", (x, front.top()), (x + width, kerb));
         let dice = e.dice.fork();
-        let peak = e.dice.chance(0.5);
-        let bounds = [x, kerb - height - if peak { width * 0.36 } else { unit * 0.03 }, x + width, kerb];
-        e.object("house", tiny_skia::Transform::identity(), bounds);
-        let light = e.light;
-        let front = Front { x, kerb, width, height, floors, peak, lit, wall };
-        front.paint(&mut e.canvas, dice, |c| light.on(c, 0.05), unit);
+        front.paint(&mut e.canvas, dice);
         x += width;
-    }
-}
-
-/// One house front.
-struct Front {
-    x: f32,
-    kerb: f32,
-    width: f32,
-    height: f32,
-    floors: usize,
-    peak: bool,
-    lit: bool,
-    wall: Rgb,
-}
-
-impl Front {
-    fn paint(&self, c: &mut Canvas, mut dice: Dice, on: impl Fn(Rgb) -> Rgb, unit: f32) {
-        if c.is_blind() {
-            return;
-        }
-        let (x, w, top) = (self.x, self.width, self.kerb - self.height);
-        let roof = on(rgb(dice.pick(&[0xa8503c, 0x6a5a64, 0x8c4a3a, 0x4f5f74])));
-        if self.peak {
-            c.fill(polygon(&[(x - w * 0.03, top), (x + w * 0.5, top - w * 0.36), (x + w * 1.03, top)]), Ink::fall(top - w * 0.36, roof.scale(1.1), top, roof.scale(0.75)));
-        } else {
-            c.fill(block(x, top - unit * 0.03, w, unit * 0.05), roof);
-        }
-        c.fill(block(x, top, w, self.height), Ink::fall(top, self.wall.scale(1.05), self.kerb, self.wall.scale(0.82)));
-        c.fill(block(x + w - unit * 0.008, top, unit * 0.008, self.height), Ink::Thin(self.wall.scale(0.5), 0.5));
-        let columns = if w > unit * 0.27 { 3 } else { 2 };
-        let storey = self.height / self.floors as f32;
-        for spot in 0..columns * (self.floors - 1) {
-            let (column, floor) = ((spot % columns) as f32, (spot / columns) as f32);
-            let (pane_w, pane_h) = (w * 0.46 / columns as f32, storey * 0.56);
-            let (px, py) = (x + w * (column + 0.5) / columns as f32 - pane_w / 2.0, top + storey * (floor + 0.26));
-            let warm = self.lit && dice.chance(0.6);
-            let glass = if warm { rgb(0xffd27c) } else { on(rgb(0x4f6c88)) };
-            c.fill(block(px - 2.0, py - 2.0, pane_w + 4.0, pane_h + 4.0), on(rgb(0xf6f0e6)));
-            c.fill(block(px, py, pane_w, pane_h), Ink::fall(py, glass, py + pane_h, glass.scale(0.78)));
-            c.fill(block(px + pane_w * 0.46, py, pane_w * 0.08, pane_h), on(rgb(0xf6f0e6)));
-            if dice.chance(0.3) {
-                c.fill(block(px - 2.0, py + pane_h, pane_w + 4.0, storey * 0.09), on(rgb(0x5a9a4a)));
-            }
-        }
-        self.shop(c, &mut dice, on, storey);
-    }
-
-    /// The ground floor: a shop window under an awning, and a door.
-    fn shop(&self, c: &mut Canvas, dice: &mut Dice, on: impl Fn(Rgb) -> Rgb, storey: f32) {
-        let (x, w, y) = (self.x, self.width, self.kerb - storey);
-        let glass = if self.lit { rgb(0xffc870) } else { on(rgb(0x5c7c94)) };
-        c.fill(block(x + w * 0.1, y + storey * 0.28, w * 0.52, storey * 0.56), Ink::fall(y, glass, self.kerb, glass.scale(0.7)));
-        c.fill(block(x + w * 0.72, y + storey * 0.24, w * 0.18, storey * 0.76), on(rgb(dice.pick(&[0x6a3a2c, 0x2f5a4a, 0x34507a]))));
-        let cloth = on(rgb(dice.pick(&[0xd8443a, 0x2f7a5a, 0x2f5fa8, 0xe8a030])));
-        for stripe in 0..6 {
-            let (a, b) = (x + w * (0.08 + 0.093 * stripe as f32), x + w * (0.08 + 0.093 * (stripe + 1) as f32));
-            let tone = if stripe % 2 == 0 { cloth } else { on(rgb(0xfbf4e8)) };
-            c.fill(polygon(&[(a, y + storey * 0.1), (b, y + storey * 0.1), (b, y + storey * 0.34), (a, y + storey * 0.34)]), tone);
-        }
     }
 }
 
 fn road(e: &mut Easel, kerb: f32) {
     let (w, h, unit, light) = (e.canvas.w, e.canvas.h, e.canvas.unit(), e.light);
     let walk = light.on(rgb(0xc8bfb4), 0.08);
-    e.canvas.fill(block(0.0, kerb, w, h - kerb), Ink::fall(kerb, walk, kerb + unit * 0.05, walk.scale(0.86)));
+    e.canvas.fill(
+        block(0.0, kerb, w, h - kerb),
+        Ink::fall(kerb, walk, kerb + unit * 0.05, walk.scale(0.86)),
+    );
     let tar = light.on(rgb(0x6a6c76), 0.05);
     let top = kerb + unit * 0.055;
-    e.canvas.fill(block(0.0, top, w, h - top), Ink::fall(top, tar.scale(0.8), h, tar.scale(1.05)));
-    e.canvas.fill(block(0.0, top - unit * 0.012, w, unit * 0.012), walk.scale(0.6));
+    e.canvas.fill(
+        block(0.0, top, w, h - top),
+        Ink::fall(top, tar.scale(0.8), h, tar.scale(1.05)),
+    );
+    e.canvas.fill(
+        block(0.0, top - unit * 0.012, w, unit * 0.012),
+        walk.scale(0.6),
+    );
     let mut x = -unit * 0.05;
     while x < w {
-        e.canvas.fill(block(x, kerb + unit * 0.165, unit * 0.11, unit * 0.011), light.on(rgb(0xf4f0e4), 0.1));
+        e.canvas.fill(
+            block(x, kerb + unit * 0.165, unit * 0.11, unit * 0.011),
+            light.on(rgb(0xf4f0e4), 0.1),
+        );
         x += unit * 0.2;
     }
 }
@@ -174,18 +166,32 @@ fn furniture(e: &mut Easel, kerb: f32, lit: bool) {
         if e.dice.chance(0.5) {
             let height = unit * e.dice.range(0.26, 0.36);
             let lit = e.light.on(rgb(0x86b84e), 0.05);
-            let leaves = Leaves { lit, shaded: lit.mix(e.light.shade, 0.55) };
+            let leaves = Leaves {
+                lit,
+                shaded: lit.mix(e.light.shade, 0.55),
+            };
             let dice = e.dice.fork();
-            e.object("tree", place(foot.0, foot.1, height), [-0.38, -1.0, 0.38, 0.0]);
+            e.object(
+                "tree",
+                place(foot.0, foot.1, height),
+                [-0.38, -1.0, 0.38, 0.0],
+            );
             tree::broad(&mut e.canvas, dice, foot, height, leaves);
         } else {
             let size = unit * 0.36;
-            e.object("lamp", place(foot.0, foot.1, size), [-0.06, -1.0, 0.26, 0.0]);
+            e.object(
+                "lamp",
+                place(foot.0, foot.1, size),
+                [-0.06, -1.0, 0.26, 0.0],
+            );
             let iron = e.light.shade;
             e.canvas.posed(place(foot.0, foot.1, size), |c| {
                 c.line(stroke(&[(0.0, 0.0), (0.0, -0.86)]), 0.03, iron);
                 c.line(arc((0.0, -0.86), (0.02, -0.98), (0.18, -0.96)), 0.024, iron);
-                c.fill(oval(0.2, -0.93, 0.06, 0.035), if lit { rgb(0xfff0c0) } else { iron });
+                c.fill(
+                    oval(0.2, -0.93, 0.06, 0.035),
+                    if lit { rgb(0xfff0c0) } else { iron },
+                );
             });
             if lit {
                 let lamp = (foot.0 + size * 0.2, foot.1 - size * 0.92);
@@ -205,7 +211,11 @@ fn cars(e: &mut Easel, kerb: f32, lit: bool) -> Vec<&'static str> {
     for (index, &(name, hex)) in paints.iter().take(count).enumerate() {
         let near = index >= count.div_ceil(2);
         let slots = if near { count / 2 } else { count.div_ceil(2) };
-        let slot = if near { index - count.div_ceil(2) } else { index };
+        let slot = if near {
+            index - count.div_ceil(2)
+        } else {
+            index
+        };
         let across = (slot as f32 + e.dice.range(0.36, 0.64)) / slots as f32;
         let size = unit * if near { 0.22 } else { 0.17 } * e.dice.range(0.95, 1.1);
         let road = kerb + unit * if near { 0.255 } else { 0.14 };
@@ -214,7 +224,9 @@ fn cars(e: &mut Easel, kerb: f32, lit: bool) -> Vec<&'static str> {
         e.object("car", pose, [-0.98, -0.74, 0.98, 0.04]);
         let (light, van) = (e.light, e.dice.chance(0.25));
         let paint = light.on(rgb(hex), 0.0);
-        e.canvas.posed(pose, |c| car(c, paint, light.on(rgb(0x9cc4dc), 0.1), light.shade, van));
+        e.canvas.posed(pose, |c| {
+            car(c, paint, light.on(rgb(0x9cc4dc), 0.1), light.shade, van);
+        });
         if lit {
             let lamp = (e.canvas.w * across + way * size * 0.94, road - size * 0.3);
             air::glow(&mut e.canvas, lamp, size * 0.5, rgb(0xfff0c0), 0.95);
@@ -226,40 +238,23 @@ fn cars(e: &mut Easel, kerb: f32, lit: bool) -> Vec<&'static str> {
     names
 }
 
-/// A car driving to the right, about 1.9 long, its wheels on the ground.
-fn car(c: &mut Canvas, paint: Rgb, glass: Rgb, dark: Rgb, van: bool) {
-    c.fill(oval(0.0, 0.02, 1.0, 0.07), Ink::Thin(dark, 0.55));
-    let mut cabin = tiny_skia::PathBuilder::new();
-    let (back, front, roof) = if van { (-0.9, 0.62, -0.82) } else { (-0.72, 0.5, -0.72) };
-    cabin.move_to(back, -0.38);
-    cabin.quad_to(back + 0.12, roof, back + 0.32, roof);
-    cabin.line_to(front - 0.42, roof);
-    cabin.quad_to(front - 0.16, roof + 0.02, front, -0.4);
-    cabin.close();
-    c.fill(cabin.finish(), Ink::fall(roof, paint.mix(WHITE, 0.22), -0.38, paint));
-    for (a, b) in [(back + 0.16, -0.12), (-0.06, front - 0.1)] {
-        let slope = if b > 0.0 { 0.2 } else { 0.0 };
-        c.fill(polygon(&[(a, -0.42), (a + 0.08, roof + 0.08), (b - slope, roof + 0.08), (b, -0.42)]), Ink::fall(roof, glass.mix(WHITE, 0.3), -0.42, glass.scale(0.62)));
-    }
-    c.fill(pill(-0.96, -0.46, 1.92, 0.34, 0.14), Ink::fall(-0.46, paint.mix(WHITE, 0.12), -0.12, paint.scale(0.62)));
-    c.fill(block(-0.92, -0.19, 1.84, 0.04), Ink::Thin(dark, 0.35));
-    c.line(stroke(&[(-0.07, -0.42), (-0.07, -0.17)]), 0.015, Ink::Thin(dark, 0.4));
-    c.fill(pill(0.84, -0.38, 0.11, 0.09, 0.04), rgb(0xfff4d0));
-    c.fill(pill(-0.95, -0.38, 0.08, 0.09, 0.03), rgb(0xe8382c));
-    for x in [-0.55, 0.56] {
-        c.fill(disc(x, -0.13, 0.185), dark.scale(0.7));
-        c.fill(disc(x, -0.13, 0.16), rgb(0x1c1d22));
-        c.fill(disc(x, -0.13, 0.085), rgb(0xb4b8c0).mix(dark, 0.25));
-    }
-}
-
 /// Rain, and a road that mirrors the lights.
 fn wet(e: &mut Easel, seed: u64, kerb: f32) {
     let unit = e.canvas.unit();
     let deep = e.light.shade.mix(e.light.haze, 0.35);
     let top = kerb + unit * 0.26;
     let crest = e.light.sky[3];
-    water::water(&mut e.canvas, seed, Water { top, deep, mirror: 0.75, rough: 0.25, crest });
+    water::water(
+        &mut e.canvas,
+        seed,
+        Water {
+            top,
+            deep,
+            mirror: 0.75,
+            rough: 0.25,
+            crest,
+        },
+    );
     let falling = e.dice.fork();
     let tint = e.light.sky[3].mix(WHITE, 0.3);
     air::rain(&mut e.canvas, falling, tint, 200);

@@ -1,16 +1,19 @@
 //! Winter villages: warm windows at night, a pale snowy day, a pink evening, northern lights.
+//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
 
 use crate::local::sample::{
     brush::{
-        Canvas, Ink, Noise, Rgb, WHITE, air, land,
-        land::Skyline,
+        Noise, WHITE, air,
+        land::{self, Skyline},
         rgb,
-        shape::{block, disc, oval, place, polygon},
+        shape::place,
         smooth,
         tree::{self, Leaves},
     },
     easel::Easel,
     light::Time,
+    props::{building::cottage, snowman::snowman},
+    scenes::parts,
     words,
 };
 
@@ -47,42 +50,61 @@ fn caption(e: &mut Easel, mood: Mood, houses: usize, guest: Option<&str>, fallin
     let when = e.when();
     let n = words::count(houses, "a");
     let place = match mood {
-        Mood::Warm => e.dice.pick(&["with lit windows in the snow", "glowing warmly on a winter evening", "with warm light in deep snow"]),
-        Mood::Pale => e.dice.pick(&["under a pale winter sky", "among snowy hills", "in a white winter land"]),
-        Mood::Aurora => e.dice.pick(&["under green northern lights", "below a dancing aurora", "in the snow under an aurora"]),
+        Mood::Warm => e.dice.pick(&[
+            "with lit windows in the snow",
+            "glowing warmly on a winter evening",
+            "with warm light in deep snow",
+        ]),
+        Mood::Pale => e.dice.pick(&[
+            "under a pale winter sky",
+            "among snowy hills",
+            "in a white winter land",
+        ]),
+        Mood::Aurora => e.dice.pick(&[
+            "under green northern lights",
+            "below a dancing aurora",
+            "in the snow under an aurora",
+        ]),
     };
     let with = guest.map_or_else(String::new, |g| format!(" and {g}"));
     let cottages = if houses == 1 { "cottage" } else { "cottages" };
     let snow = if falling { ", snow is falling" } else { "" };
-    e.caption = words::sentence(&format!("{n} {cottages}{with} of a winter village {place} {when}{snow}"));
+    e.caption = words::sentence(&format!(
+        "{n} {cottages}{with} of a winter village {place} {when}{snow}"
+    ));
 }
 
 fn heavens(e: &mut Easel, mood: Mood, horizon: f32) {
-    let (seed, sprinkle, unit) = (e.dice.next(), e.dice.fork(), e.canvas.unit());
+    let unit = e.canvas.unit();
     air::sky(&mut e.canvas, &e.light, horizon);
     if e.light.is_dark() {
-        air::stars(&mut e.canvas, sprinkle, horizon, 1.2);
+        parts::stars(e, horizon, 1.2);
     } else {
-        air::clouds(&mut e.canvas, &e.light, seed, horizon, 0.45);
+        parts::clouds(e, horizon, (0.3, 0.6));
     }
     if mood == Mood::Aurora {
-        aurora(e, seed, horizon);
+        aurora(e, horizon);
     } else if e.dice.chance(0.6) {
-        let (spot, radius) = (e.somewhere((0.12, 0.88), (0.12, 0.26)), unit * e.dice.range(0.045, 0.075));
+        let (spot, radius) = (
+            e.somewhere((0.12, 0.88), (0.12, 0.26)),
+            unit * e.dice.range(0.045, 0.075),
+        );
         if e.light.is_dark() {
-            air::moon(&mut e.canvas, &e.light, spot, radius, 0.0);
-            e.round_object("moon", spot, radius);
+            parts::moon(e, spot, radius, 0.0);
         } else {
-            air::sun(&mut e.canvas, &e.light, spot, radius);
-            e.round_object("sun", spot, radius);
+            parts::sun(e, spot, radius);
         }
     }
 }
 
 /// Curtains of light.
-fn aurora(e: &mut Easel, seed: u64, horizon: f32) {
-    let (noise, unit) = (Noise::new(seed), e.canvas.unit());
-    let (low, high) = e.dice.pick(&[(rgb(0x3cf0a0), rgb(0x6a5af0)), (rgb(0x50f0c8), rgb(0xd04ad0)), (rgb(0x8cf06a), rgb(0x2fb0c8))]);
+fn aurora(e: &mut Easel, horizon: f32) {
+    let (noise, unit) = (Noise::new(e.dice.next()), e.canvas.unit());
+    let (low, high) = e.dice.pick(&[
+        (rgb(0x3cf0a0), rgb(0x6a5af0)),
+        (rgb(0x50f0c8), rgb(0xd04ad0)),
+        (rgb(0x8cf06a), rgb(0x2fb0c8)),
+    ]);
     air::coarse(&mut e.canvas, (0.0, horizon), 3.0, |x, y| {
         let (u, v) = (x / unit, y / horizon);
         let mut light = 0.0f32;
@@ -93,7 +115,10 @@ fn aurora(e: &mut Easel, seed: u64, horizon: f32) {
             let ray = 0.45 + 0.55 * noise.ridge(u * 11.0 + shift + v, 2);
             light += smooth(-0.06, 0.08, rise) * smooth(1.0, 0.1, rise) * ray;
         }
-        (low.mix(high, smooth(0.75, 0.0, v)), (light * 0.72).min(0.85))
+        (
+            low.mix(high, smooth(0.75, 0.0, v)),
+            (light * 0.72).min(0.85),
+        )
     });
     e.label("aurora");
 }
@@ -104,14 +129,27 @@ fn hills(e: &mut Easel, horizon: f32) -> Vec<Skyline> {
     let mut lines = Vec::new();
     for step in 0..3 {
         let near = step as f32 / 2.0;
-        let line = land::rolling(&e.canvas, e.dice.next(), horizon / h + 0.06 + 0.24 * near, 0.16 - 0.04 * near, 1.3);
-        let white = light.on(rgb(0xf6f9ff), 0.5 * (1.0 - near)).mix(light.sky[3], 0.12);
-        let shade = light.on(rgb(0xa4b8e0), 0.35 * (1.0 - near)).mix(light.shade, 0.08);
+        let line = land::rolling(
+            &e.canvas,
+            e.dice.next(),
+            horizon / h + 0.06 + 0.24 * near,
+            0.16 - 0.04 * near,
+            1.3,
+        );
+        let white = light
+            .on(rgb(0xf6f9ff), 0.5 * (1.0 - near))
+            .mix(light.sky[3], 0.12);
+        let shade = light
+            .on(rgb(0xa4b8e0), 0.35 * (1.0 - near))
+            .mix(light.shade, 0.08);
         woods(e, &line, near);
         let noise = Noise::new(e.dice.next());
         land::textured(&mut e.canvas, &line, |x, y, down| {
             let drift = noise.cloud(x / unit * 2.5, y / unit * 9.0, 2);
-            white.mix(shade, (smooth(0.0, h * 0.3, down) * 0.75 + (drift - 0.5) * 0.5).clamp(0.0, 1.0))
+            white.mix(
+                shade,
+                (smooth(0.0, h * 0.3, down) * 0.75 + (drift - 0.5) * 0.5).clamp(0.0, 1.0),
+            )
         });
         lines.push(line);
     }
@@ -131,9 +169,20 @@ fn woods(e: &mut Easel, line: &Skyline, near: f32) {
         }
         let height = unit * (0.1 + 0.16 * near) * dice.range(0.6, 1.3);
         let spot = (w * across, line.at(across) + unit * 0.015);
-        let green = light.on(rgb(0x2f5a50), 0.45 * (1.0 - near)).mix(light.shade, 0.25);
+        let green = light
+            .on(rgb(0x2f5a50), 0.45 * (1.0 - near))
+            .mix(light.shade, 0.25);
         let snow = light.on(rgb(0xe8f0fa), 0.3 * (1.0 - near));
-        tree::pine(&mut e.canvas, dice.fork(), spot, height, Leaves { lit: green.mix(snow, 0.75), shaded: green });
+        tree::pine(
+            &mut e.canvas,
+            dice.fork(),
+            spot,
+            height,
+            Leaves {
+                lit: green.mix(snow, 0.75),
+                shaded: green,
+            },
+        );
     }
 }
 
@@ -143,12 +192,19 @@ fn village(e: &mut Easel, lines: &[Skyline]) -> usize {
     let start = e.dice.range(0.08, 0.2);
     for index in 0..count {
         let near = if index % 2 == 0 { 0.75 } else { 1.0 };
-        let across = start + (0.92 - start) * (index as f32 + e.dice.range(0.2, 0.6)) / count as f32;
+        let across =
+            start + (0.92 - start) * (index as f32 + e.dice.range(0.2, 0.6)) / count as f32;
         let ground = lines[1].at(across) * (1.5 - near) + lines[2].at(across) * (near - 0.5);
         let size = e.canvas.unit() * (0.2 + 0.16 * near) * if count == 1 { 1.4 } else { 0.85 };
-        let pose = place(e.canvas.w * across, ground + size * 0.22, size).pre_scale(e.dice.pick(&[-1.0, 1.0]), 1.0);
+        let pose = place(e.canvas.w * across, ground + size * 0.22, size)
+            .pre_scale(e.dice.pick(&[-1.0, 1.0]), 1.0);
         e.object("cottage", pose, [-0.56, -0.84, 0.56, 0.0]);
-        let wall = e.light.on(rgb(e.dice.pick(&[0x9c5a3a, 0xb8443a, 0x7a5a44, 0xc89a5c, 0x4a6a8a])), 0.06);
+        let wall = e.light.on(
+            rgb(e
+                .dice
+                .pick(&[0x9c5a3a, 0xb8443a, 0x7a5a44, 0xc89a5c, 0x4a6a8a])),
+            0.06,
+        );
         let dark = e.light.is_dark();
         if dark {
             let spot = (e.canvas.w * across, ground + size * 0.1);
@@ -157,26 +213,20 @@ fn village(e: &mut Easel, lines: &[Skyline]) -> usize {
         let light = e.light;
         e.canvas.posed(pose, |c| {
             let snow = light.on(rgb(0xfafcff), 0.0).mix(light.sky[3], 0.15);
-            cottage(c, wall, snow, light.on(rgb(0x9fb4dc), 0.0), if dark { rgb(0xffd070) } else { light.on(rgb(0x55708c), 0.1) });
+            cottage(
+                c,
+                wall,
+                snow,
+                light.on(rgb(0x9fb4dc), 0.0),
+                if dark {
+                    rgb(0xffd070)
+                } else {
+                    light.on(rgb(0x55708c), 0.1)
+                },
+            );
         });
     }
     count
-}
-
-fn cottage(c: &mut Canvas, wall: Rgb, snow: Rgb, shade: Rgb, lamp: Rgb) {
-    c.fill(oval(0.0, 0.0, 0.62, 0.07), Ink::Thin(shade, 0.7));
-    c.fill(block(0.2, -0.84, 0.1, 0.3), wall.scale(0.7));
-    c.fill(block(0.18, -0.87, 0.14, 0.05), snow);
-    c.fill(block(-0.44, -0.42, 0.88, 0.42), Ink::Fade((-0.44, 0.0), wall.scale(1.12), (0.44, 0.0), wall.scale(0.68)));
-    c.fill(polygon(&[(-0.44, -0.41), (-0.14, -0.72), (0.16, -0.41)]), wall.scale(1.05));
-    let roof = [(-0.14, -0.8), (0.3, -0.8), (0.56, -0.4), (0.5, -0.34), (0.14, -0.36), (-0.14, -0.68), (-0.48, -0.34), (-0.56, -0.4)];
-    c.fill(polygon(&roof), Ink::fall(-0.8, snow, -0.34, shade.mix(snow, 0.35)));
-    for (x, y, s) in [(-0.3, -0.32, 0.13), (-0.07, -0.32, 0.13), (0.24, -0.32, 0.14), (-0.19, -0.56, 0.09)] {
-        c.fill(block(x, y, s, s), lamp);
-        c.line(crate::local::sample::brush::shape::stroke(&[(x + s / 2.0, y), (x + s / 2.0, y + s)]), 0.012, wall.scale(0.5));
-        c.fill(block(x - 0.01, y + s, s + 0.02, 0.02), snow);
-    }
-    c.fill(block(0.08, -0.24, 0.12, 0.24), wall.scale(0.45));
 }
 
 /// Perhaps a snowman before the houses; gives the words for it.
@@ -190,20 +240,12 @@ fn guests(e: &mut Easel, line: &Skyline) -> Option<&'static str> {
     let pose = place(e.canvas.w * across, y, size);
     e.object("snowman", pose, [-0.36, -1.12, 0.4, 0.0]);
     let light = e.light;
-    let (snow, shade) = (light.on(WHITE, 0.0).mix(light.sky[3], 0.15), light.on(rgb(0x9fb4dc), 0.0));
+    let (snow, shade) = (
+        light.on(WHITE, 0.0).mix(light.sky[3], 0.15),
+        light.on(rgb(0x9fb4dc), 0.0),
+    );
     let (coal, scarf) = (light.shade, light.on(rgb(0xd8382f), 0.0));
-    e.canvas.posed(pose, |c| {
-        for (y, r) in [(-0.26, 0.32), (-0.62, 0.23), (-0.88, 0.16)] {
-            c.fill(disc(0.0, y, r), Ink::Ball((-r * 0.3, y - r * 0.3), r * 1.5, snow, shade));
-        }
-        c.fill(block(-0.17, -0.79, 0.34, 0.07), scarf);
-        c.fill(block(0.06, -0.78, 0.08, 0.24), scarf.scale(0.85));
-        c.fill(block(-0.2, -1.02, 0.4, 0.04), coal);
-        c.fill(block(-0.12, -1.16, 0.24, 0.16), coal);
-        c.fill(polygon(&[(0.0, -0.9), (0.2, -0.86), (0.0, -0.84)]), rgb(0xf08a2c));
-        for (x, y) in [(-0.06, -0.93), (0.07, -0.93), (0.0, -0.66), (0.0, -0.56), (0.0, -0.34)] {
-            c.fill(disc(x, y, 0.022), coal);
-        }
-    });
+    e.canvas
+        .posed(pose, |c| snowman(c, [snow, shade], coal, scarf));
     Some("a snowman")
 }
