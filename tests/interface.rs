@@ -2,6 +2,8 @@
 //! bodies both ways, and the exact requests the client sends. Client and local deployment share
 //! `wire`; a mistake they share shows here.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
+
 #[path = "support/clients.rs"]
 mod clients;
 #[expect(dead_code, reason = "other tests use the rest")]
@@ -137,9 +139,8 @@ fn m51_m52_a_recorded_page_is_read() {
     assert_eq!((preview.dimensions, preview.region), (None, None));
 }
 
-#[test]
-fn m51_m52_m53_a_page_is_written_as_the_document_says() {
-    let preview = PreviewBody {
+fn preview_body() -> PreviewBody {
+    PreviewBody {
         r#type: "IMAGE",
         media_id: "31ae21e5-0000-46f6-85a3-000000000001".parse().unwrap(),
         media_uri: "/media/1".into(),
@@ -156,7 +157,11 @@ fn m51_m52_m53_a_page_is_written_as_the_document_says() {
         relevance_score_type: Some("cosine_distance"),
         width: 640,
         height: 480,
-    };
+    }
+}
+
+#[test]
+fn m51_m52_m53_a_page_is_written_as_the_document_says() {
     let cluster = ClusterBody {
         cluster_id: "9a205a5e-0000-46be-83a3-000000000001".parse().unwrap(),
         r#type: "IMAGES",
@@ -166,7 +171,7 @@ fn m51_m52_m53_a_page_is_written_as_the_document_says() {
         similarity_threshold: "0".into(),
         relevance_score: None,
         relevance_score_type: None,
-        previews: vec![preview],
+        previews: vec![preview_body()],
         labels: Some(vec!["car".into()]),
         user_tags: None,
         captions: None,

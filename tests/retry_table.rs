@@ -2,6 +2,12 @@
 //! and the scripted server counts the requests. `export_context_async` is a GET that starts a
 //! job, so the number that matters most here is its 1.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails here fails rightly"
+)]
+
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "support/clients.rs"]
 mod clients;

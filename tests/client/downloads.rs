@@ -27,7 +27,8 @@ fn archive() -> Vec<u8> {
     for number in 0..3_u8 {
         let name = format!("images/{number}.jpg");
         zip.start_file(name, SimpleFileOptions::default()).unwrap();
-        let noise = (0..1_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8 ^ number);
+        let noise =
+            (0..1_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes()[1] ^ number);
         zip.write_all(&noise.collect::<Vec<_>>()).unwrap();
     }
     zip.finish().unwrap().into_inner()
@@ -90,6 +91,9 @@ async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) ->
     .await
 }
 
+/// The answer to the request for the second half.
+type Second = fn(&[u8], usize) -> Act;
+
 /// A folder to download into.
 struct Place {
     folder: tempfile::TempDir,
@@ -144,8 +148,8 @@ fn equal(path: &Path, bytes: &[u8]) -> bool {
 #[tokio::test]
 async fn m23_an_archive_is_fetched_verified_and_named() {
     let bytes = archive();
-    let served = bytes.clone();
-    let server = service(move |seen, _| serve(seen, &served, "\"v1\"")).await;
+    let stored = bytes.clone();
+    let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
     let place = Place::new();
     let archive = place.download(&server).await.unwrap();
     assert_eq!((archive.entries, archive.images), (4, 3));
@@ -161,10 +165,10 @@ async fn m23_an_archive_is_fetched_verified_and_named() {
 async fn d01_a_cut_anywhere_is_continued_there() {
     let bytes = archive();
     for cut in (1..bytes.len()).step_by(97) {
-        let served = bytes.clone();
+        let stored = bytes.clone();
         let server = service(move |seen, request| match request {
-            0 => torn(&served, cut, "\"v1\""),
-            _ => serve(seen, &served, "\"v1\""),
+            0 => torn(&stored, cut, "\"v1\""),
+            _ => serve(seen, &stored, "\"v1\""),
         })
         .await;
         let place = Place::new();
@@ -180,7 +184,6 @@ async fn d01_a_cut_anywhere_is_continued_there() {
 async fn d02_d03_d05_whatever_does_not_fit_is_begun_anew() {
     let bytes = archive();
     let half = bytes.len() / 2;
-    type Second = fn(&[u8], usize) -> Act;
     let seconds: [(&str, Second); 6] = [
         ("range ignored", |bytes, _| full(bytes, "\"v1\"")),
         ("wrong start", |bytes, half| part(bytes, half - 1, "\"v1\"")),
@@ -196,11 +199,11 @@ async fn d02_d03_d05_whatever_does_not_fit_is_begun_anew() {
         }),
     ];
     for (name, second) in seconds {
-        let served = bytes.clone();
+        let stored = bytes.clone();
         let server = service(move |seen, request| match request {
-            0 => torn(&served, half, "\"v1\""),
-            1 => second(&served, half),
-            _ => serve(seen, &served, "\"v1\""),
+            0 => torn(&stored, half, "\"v1\""),
+            1 => second(&stored, half),
+            _ => serve(seen, &stored, "\"v1\""),
         })
         .await;
         let place = Place::new();
@@ -220,8 +223,8 @@ async fn d16_what_an_earlier_run_left_is_continued() {
         // Not of this archive: only the checksums can tell.
         (vec![7; half], vec![Some(half), None]),
     ] {
-        let served = bytes.clone();
-        let server = service(move |seen, _| serve(seen, &served, "\"v1\"")).await;
+        let stored = bytes.clone();
+        let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
         let place = Place::new();
         fs::write(place.part(), left).unwrap();
         place.download(&server).await.unwrap();
@@ -235,11 +238,11 @@ async fn d16_what_an_earlier_run_left_is_continued() {
 async fn d06_an_expired_link_is_replaced_by_a_fresh_one() {
     let bytes = archive();
     for status in [400, 401, 403, 404, 410] {
-        let served = bytes.clone();
+        let stored = bytes.clone();
         let server = service(move |seen, request| match request {
-            0 => torn(&served, 1_000, "\"v1\""),
+            0 => torn(&stored, 1_000, "\"v1\""),
             1 => Act::reply(status, &[], "<Error><Code>AccessDenied</Code></Error>"),
-            _ => serve(seen, &served, "\"v1\""),
+            _ => serve(seen, &stored, "\"v1\""),
         })
         .await;
         let place = Place::new();

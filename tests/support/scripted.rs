@@ -108,12 +108,12 @@ impl Act {
 
 /// The head of an answer, closing the connection afterwards.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
-    let mut head = format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\n");
-    for (name, value) in headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
-    }
-    head.push_str("\r\n");
-    head.into_bytes()
+    let first = format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\n");
+    let lines = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\r\n"));
+    let head: String = std::iter::once(first).chain(lines).collect();
+    format!("{head}\r\n").into_bytes()
 }
 
 /// The server; it ends when dropped.
