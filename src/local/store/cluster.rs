@@ -142,8 +142,16 @@ pub fn replace(
     let mut insert = connection
         .prepare_cached("INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     for place in places {
-        let [a, b, c, d, e] = place.ranks;
-        insert.execute(params![place.media, place.uniqueness, a, b, c, d, e])?;
+        let ranks = place.ranks;
+        insert.execute(params![
+            place.media,
+            place.uniqueness,
+            ranks[0],
+            ranks[1],
+            ranks[2],
+            ranks[3],
+            ranks[4]
+        ])?;
     }
     connection.execute(
         "UPDATE dataset SET generation = generation + 1 WHERE id = ?1",

@@ -338,14 +338,13 @@ pub fn looks(
     let mut query = connection.prepare_cached(&sql)?;
     let mut rows = query.query([dataset.0])?;
     while let Some(row) = rows.next()? {
-        let mut ranks = [None; Granularity::LEVELS];
-        for (level, rank) in ranks.iter_mut().enumerate() {
+        // All ranks are there or none is: a place is one row.
+        let mut ranks = row
+            .get::<_, Option<u32>>(10)?
+            .map(|_| [0; Granularity::LEVELS]);
+        for (level, rank) in ranks.iter_mut().flatten().enumerate() {
             *rank = row.get(10 + level)?;
         }
-        let ranks = match ranks {
-            [Some(a), Some(b), Some(c), Some(d), Some(e)] => Some([a, b, c, d, e]),
-            _ => None,
-        };
         each(media(row)?, &unpacked(row.get_ref(9)?.as_blob()?), ranks);
     }
     Ok(())
