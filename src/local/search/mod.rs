@@ -1,14 +1,15 @@
-//! Nearest neighbours by exact scan.
+//! Nearest neighbours by exact scan: no index to build, nothing to lose, filtered for free.
+//!
+//! Results do not depend on the number of threads: equal distances are ordered by row.
 
-use half::f16;
-use rayon::prelude::*;
+mod graph;
+mod kernel;
+mod vectors;
 
-/// Unit vectors of one dataset, row by row.
-#[derive(Clone, Debug, Default)]
-pub struct Vectors {
-    dimension: usize,
-    rows: Vec<f16>,
-}
+use std::cmp::Ordering;
+
+pub use graph::graph;
+pub use vectors::Vectors;
 
 /// A row and how far it is away (cosine distance, 0 same to 2 opposite).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,73 +20,118 @@ pub struct Neighbour {
     pub distance: f32,
 }
 
-impl Vectors {
-    /// Vectors of `dimension` numbers each.
+impl Neighbour {
+    /// Nearest first, the lower row first among equals.
     #[must_use]
-    pub fn new(dimension: usize) -> Self {
-        Self {
-            dimension,
-            rows: Vec::new(),
-        }
-    }
-
-    /// Appends one unit vector.
-    pub fn push(&mut self, vector: &[f16]) {
-        self.rows.extend_from_slice(vector);
-    }
-
-    /// Number of rows.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.rows.len() / self.dimension.max(1)
-    }
-
-    /// Whether there are no rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// One row.
-    #[must_use]
-    pub fn row(&self, row: usize) -> &[f16] {
-        &self.rows[row * self.dimension..(row + 1) * self.dimension]
-    }
-
-    /// The distance of every row to `query`, in row order.
-    #[must_use]
-    pub fn distances(&self, query: &[f16]) -> Vec<f32> {
-        self.rows
-            .par_chunks(self.dimension)
-            .map(|row| {
-                1.0 - row
-                    .iter()
-                    .zip(query)
-                    .map(|(a, b)| a.to_f32() * b.to_f32())
-                    .sum::<f32>()
-            })
-            .collect()
+    pub fn order(&self, other: &Self) -> Ordering {
+        let rows = || self.row.cmp(&other.row);
+        self.distance.total_cmp(&other.distance).then_with(rows)
     }
 }
 
-/// The `k` nearest other rows of every row, nearest first.
-#[must_use]
-pub fn graph(vectors: &Vectors, k: usize) -> Vec<Vec<Neighbour>> {
-    (0..vectors.len())
-        .map(|row| {
-            let mut all: Vec<Neighbour> = vectors
-                .distances(vectors.row(row))
-                .into_iter()
-                .enumerate()
-                .filter(|&(other, _)| other != row)
-                .map(|(other, distance)| Neighbour {
-                    row: u32::try_from(other).unwrap_or(u32::MAX),
-                    distance,
-                })
+#[cfg(test)]
+mod tests {
+    use half::f16;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Unit vectors that look random but are always the same.
+    pub fn vectors(count: usize, dimension: usize) -> Vectors {
+        let mut state = 1_u64;
+        let mut number = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            f32::from((state >> 48) as u16) / 65_536.0 - 0.5
+        };
+        let mut vectors = Vectors::new(dimension);
+        for _ in 0..count {
+            let row: Vec<f32> = (0..dimension).map(|_| number()).collect();
+            let length = row.iter().map(|v| v * v).sum::<f32>().sqrt().max(1e-6);
+            let unit: Vec<f16> = row.iter().map(|v| f16::from_f32(v / length)).collect();
+            vectors.push(&unit);
+        }
+        vectors
+    }
+
+    /// The plain definition, in double precision.
+    fn brute(vectors: &Vectors, query: &[f16]) -> Vec<f64> {
+        (0..vectors.len())
+            .map(|row| {
+                let pairs = vectors.row(row).iter().zip(query);
+                1.0 - pairs.map(|(a, b)| a.to_f64() * b.to_f64()).sum::<f64>()
+            })
+            .collect()
+    }
+
+    fn agree(found: &[Neighbour], vectors: &Vectors, query: &[f16], skip: Option<usize>) {
+        let exact = brute(vectors, query);
+        let mut sorted: Vec<f64> = exact.clone();
+        if let Some(row) = skip {
+            sorted.remove(row);
+        }
+        sorted.sort_by(f64::total_cmp);
+        for (neighbour, expected) in found.iter().zip(sorted) {
+            assert!((f64::from(neighbour.distance) - expected.max(0.0)).abs() < 1e-5);
+            assert!((exact[neighbour.row as usize] - expected).abs() < 1e-5);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn m44_nearest_and_graph_agree_with_the_definition(
+            count in 0_usize..300, dimension in 1_usize..40, k in 0_usize..20,
+        ) {
+            let vectors = vectors(count, dimension);
+            let graph = graph(&vectors, k);
+            prop_assert_eq!(graph.len(), count);
+            for row in (0..count).step_by(17) {
+                let query = vectors.row(row);
+                let nearest = vectors.nearest(query, k);
+                prop_assert_eq!(nearest.len(), k.min(count));
+                agree(&nearest, &vectors, query, None);
+                prop_assert_eq!(graph[row].len(), k.min(count - 1));
+                prop_assert!(graph[row].iter().all(|other| other.row as usize != row));
+                agree(&graph[row], &vectors, query, Some(row));
+            }
+        }
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_number_of_threads() {
+        let vectors = vectors(700, 64);
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| (graph(&vectors, 9), vectors.nearest(vectors.row(3), 50)))
+        };
+        assert_eq!(with(1), with(5));
+    }
+
+    #[test]
+    fn equal_rows_are_neighbours_in_row_order() {
+        let mut same = Vectors::new(32);
+        let row = vectors(1, 32).row(0).to_vec();
+        (0..150).for_each(|_| same.push(&row));
+        for (row, nearest) in graph(&same, 3).iter().enumerate() {
+            let expected: Vec<u32> = (0..)
+                .filter(|&other| other as usize != row)
+                .take(3)
                 .collect();
-            all.sort_by(|a, b| a.distance.total_cmp(&b.distance));
-            all.truncate(k);
-            all
-        })
-        .collect()
+            assert_eq!(nearest.iter().map(|n| n.row).collect::<Vec<_>>(), expected);
+            assert!(nearest.iter().all(|n| n.distance < 1e-3));
+        }
+    }
+
+    #[test]
+    fn a_dataset_without_rows_has_no_neighbours() {
+        for empty in [Vectors::default(), Vectors::new(256)] {
+            assert!(empty.nearest(&[], 5).is_empty());
+            assert!(graph(&empty, 5).is_empty());
+        }
+    }
 }

@@ -1,0 +1,93 @@
+//! Which colours a picture has, and where.
+
+use image::RgbImage;
+
+use super::grid::{SQUARE, fold, pool};
+
+/// Cells a side of the colour layout.
+const CELLS: usize = 4;
+/// Hues told apart around the colour circle.
+const HUES: usize = 15;
+/// Steps from dark to light in the histogram.
+const LIGHTNESSES: usize = 3;
+/// Chroma from which a colour counts fully as a hue; below, the rest counts as grey.
+const SATURATED: f32 = 0.3;
+/// Spread of lightness below which a picture counts as flat.
+const FLAT: f32 = 0.05;
+
+/// The square copy in opponent colours, each plane [`SQUARE`] x [`SQUARE`].
+pub struct Opponent {
+    /// Lightness, 0.0 to 1.0.
+    lightness: Vec<f32>,
+    /// Red against green, -1.0 to 1.0.
+    red_green: Vec<f32>,
+    /// Yellow against blue, -1.0 to 1.0.
+    yellow_blue: Vec<f32>,
+}
+
+impl Opponent {
+    /// Splits a square copy. Roots of the values are used: brightening then changes dark and light
+    /// parts alike.
+    pub fn new(square: &RgbImage) -> Self {
+        let roots: Vec<[f32; 3]> = square
+            .pixels()
+            .map(|pixel| pixel.0.map(|value| (f32::from(value) / 255.0).sqrt()))
+            .collect();
+        let plane = |mix: fn(&[f32; 3]) -> f32| roots.iter().map(mix).collect();
+        Self {
+            lightness: plane(|[r, g, b]| (r + g + b) / 3.0),
+            red_green: plane(|[r, g, _]| r - g),
+            yellow_blue: plane(|[r, g, b]| f32::midpoint(*r, *g) - b),
+        }
+    }
+
+    /// Mean colours on a soft grid, folded: 48 numbers, lightness, red-green, yellow-blue.
+    /// Lightness is taken relative to its mean and spread.
+    pub fn layout(&self) -> Vec<f32> {
+        let mut lightness = pool(&self.lightness, SQUARE, CELLS);
+        let count = lightness.len() as f32;
+        let mean = lightness.iter().sum::<f32>() / count;
+        lightness.iter_mut().for_each(|value| *value -= mean);
+        let spread = (lightness.iter().map(|v| v * v).sum::<f32>() / count).sqrt();
+        lightness
+            .iter_mut()
+            .for_each(|value| *value /= spread + FLAT);
+        let red_green = pool(&self.red_green, SQUARE, CELLS);
+        let yellow_blue = pool(&self.yellow_blue, SQUARE, CELLS);
+        [lightness, red_green, yellow_blue]
+            .iter()
+            .flat_map(|plane| fold(plane, CELLS, 1))
+            .collect()
+    }
+
+    /// Roots of the shares of each lightness and hue (15, and grey): 48 numbers.
+    pub fn histogram(&self) -> Vec<f32> {
+        let mut bins = [[0.0_f32; HUES + 1]; LIGHTNESSES];
+        let colours = self.red_green.iter().zip(&self.yellow_blue);
+        for (lightness, (red_green, yellow_blue)) in self.lightness.iter().zip(colours) {
+            let chroma = red_green.hypot(*yellow_blue);
+            let coloured = (chroma / SATURATED).min(1.0);
+            let turn = yellow_blue.atan2(*red_green) / std::f32::consts::TAU + 1.0;
+            let (hue, towards_next) = split(turn * HUES as f32);
+            let step = (lightness * LIGHTNESSES as f32 - 0.5).clamp(0.0, (LIGHTNESSES - 1) as f32);
+            let (level, towards_light) = split(step);
+            let lighter = (level + 1).min(LIGHTNESSES - 1);
+            for (level, weight) in [(level, 1.0 - towards_light), (lighter, towards_light)] {
+                let row = &mut bins[level];
+                row[hue % HUES] += weight * coloured * (1.0 - towards_next);
+                row[(hue + 1) % HUES] += weight * coloured * towards_next;
+                row[HUES] += weight * (1.0 - coloured);
+            }
+        }
+        let pixels = (SQUARE * SQUARE) as f32;
+        bins.iter()
+            .flatten()
+            .map(|share| (share / pixels).sqrt())
+            .collect()
+    }
+}
+
+/// Whole part and fraction of a number that is not negative.
+fn split(value: f32) -> (usize, f32) {
+    (value as usize, value.fract())
+}

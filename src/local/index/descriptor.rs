@@ -1,0 +1,75 @@
+//! The look of a picture as one unit vector, without any learned model.
+//!
+//! Edges (fine and coarse), colour layout and colour histogram are put side by side. Each block is
+//! centred on what an ordinary photograph has there and weighted; without the centring all
+//! pictures would lie close together, with it unrelated ones are about 1 apart.
+
+use half::f16;
+use image::RgbImage;
+
+use super::{
+    DIMENSION,
+    centre::CENTRE,
+    colour::Opponent,
+    gradients::orientations,
+    grid::{SQUARE, halve},
+};
+
+/// The blocks in order: how many numbers, and what they are multiplied by after centring.
+///
+/// Each factor is the weight of the block divided by its spread over the photographs of
+/// [`CENTRE`]. Differences between the halves of a picture weigh less than what both have in
+/// common, and edges most.
+const BLOCKS: [(usize, f32); 11] = [
+    (64, 1.40), // fine edges: 1.0
+    (64, 2.23), // differences: 0.7
+    (16, 1.62), // coarse edges: 0.5
+    (16, 2.61), // differences: 0.35
+    (8, 0.34),  // lightness: 0.5
+    (8, 0.54),  // differences: 0.35
+    (8, 2.47),  // red against green: 0.5
+    (8, 6.72),  // differences: 0.35
+    (8, 1.98),  // yellow against blue: 0.5
+    (8, 5.80),  // differences: 0.35
+    (48, 1.60), // colour histogram: 0.8
+];
+
+/// The descriptor of a square copy: [`DIMENSION`] numbers, length 1.
+pub fn describe(square: &RgbImage) -> Vec<f16> {
+    let mut vector = raw(square);
+    let weights = BLOCKS
+        .iter()
+        .flat_map(|&(count, weight)| std::iter::repeat_n(weight, count));
+    for ((value, centre), weight) in vector.iter_mut().zip(&CENTRE).zip(weights) {
+        *value = (*value - centre) * weight;
+    }
+    let length = vector
+        .iter()
+        .map(|v| v * v)
+        .sum::<f32>()
+        .sqrt()
+        .max(f32::MIN_POSITIVE);
+    vector
+        .iter()
+        .map(|value| f16::from_f32(value / length))
+        .collect()
+}
+
+/// The blocks as measured, before centring.
+pub fn raw(square: &RgbImage) -> Vec<f32> {
+    let grey: Vec<f32> = square
+        .pixels()
+        .map(|pixel| {
+            let [red, green, blue] = pixel.0.map(f32::from);
+            (0.299 * red + 0.587 * green + 0.114 * blue) / 255.0
+        })
+        .collect();
+    let coarse = halve(&halve(&grey, SQUARE), SQUARE / 2);
+    let colours = Opponent::new(square);
+    let mut vector = Vec::with_capacity(DIMENSION);
+    vector.extend(orientations(&grey, SQUARE, 4));
+    vector.extend(orientations(&coarse, SQUARE / 4, 2));
+    vector.extend(colours.layout());
+    vector.extend(colours.histogram());
+    vector
+}

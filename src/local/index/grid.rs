@@ -1,0 +1,91 @@
+//! Soft grids over the square copy of a picture, and folding them so that a mirror image looks
+//! the same.
+
+/// Pixels a side of the square copy the index looks at.
+pub const SQUARE: usize = 64;
+
+/// Which two of `cells` a position along a side belongs to, and by how much: a pixel between two
+/// cell centres is shared, so a small shift moves little weight.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    /// The nearer edge's cell and its weight.
+    pub first: (usize, f32),
+    /// The next cell and its weight; the same cell beyond the outermost centres.
+    pub second: (usize, f32),
+}
+
+/// The shares of `length` pixels among `cells` cells.
+#[expect(clippy::cast_precision_loss, reason = "lengths are at most 64")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to 0..cells just before"
+)]
+pub fn shares(length: usize, cells: usize) -> Vec<Share> {
+    (0..length)
+        .map(|pixel| {
+            let position = (pixel as f32 + 0.5) / length as f32 * cells as f32 - 0.5;
+            let position = position.clamp(0.0, (cells - 1) as f32);
+            let (cell, part) = (position as usize, position.fract());
+            Share {
+                first: (cell, 1.0 - part),
+                second: ((cell + 1).min(cells - 1), part),
+            }
+        })
+        .collect()
+}
+
+/// Averages `values` (a square of `side` x `side`) over a soft grid of `cells` x `cells`.
+pub fn pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
+    let shares = shares(side, cells);
+    let mut grid = vec![0.0; cells * cells];
+    for (line, down) in values.chunks_exact(side).zip(&shares) {
+        let mut across = vec![0.0; cells];
+        for (value, share) in line.iter().zip(&shares) {
+            across[share.first.0] += value * share.first.1;
+            across[share.second.0] += value * share.second.1;
+        }
+        for (row, weight) in [down.first, down.second] {
+            for (cell, sum) in grid[row * cells..][..cells].iter_mut().zip(&across) {
+                *cell += weight * sum;
+            }
+        }
+    }
+    let scale = (cells * cells) as f32 / (side * side) as f32;
+    grid.iter_mut().for_each(|cell| *cell *= scale);
+    grid
+}
+
+/// Halves a square picture of `side` pixels `times` times by averaging.
+pub fn halve(values: &[f32], side: usize) -> Vec<f32> {
+    let half = side / 2;
+    (0..half * half)
+        .map(|at| {
+            let corner = at / half * 2 * side + at % half * 2;
+            (values[corner]
+                + values[corner + 1]
+                + values[corner + side]
+                + values[corner + side + 1])
+                / 4.0
+        })
+        .collect()
+}
+
+/// Folds a grid of `cells` x `cells`, each of `depth` numbers, along its vertical axis: half means,
+/// then half absolute differences, of every number and the one a mirror image would have there.
+///
+/// Within a cell the mirror reverses the numbers: orientations, counted in equal steps over a half
+/// turn, or a single value.
+pub fn fold(grid: &[f32], cells: usize, depth: usize) -> Vec<f32> {
+    let pairs: Vec<(f32, f32)> = (0..cells)
+        .flat_map(|row| (0..cells / 2).map(move |column| (row, column)))
+        .flat_map(|(row, column)| {
+            let left = &grid[(row * cells + column) * depth..][..depth];
+            let right = &grid[(row * cells + cells - 1 - column) * depth..][..depth];
+            left.iter().copied().zip(right.iter().rev().copied())
+        })
+        .collect();
+    let means = pairs.iter().map(|(left, right)| (left + right) / 2.0);
+    let differences = pairs.iter().map(|(left, right)| (left - right).abs() / 2.0);
+    means.chain(differences).collect()
+}

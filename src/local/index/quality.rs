@@ -1,0 +1,105 @@
+//! Whether a picture is blurred, dark or bright, from two numbers measured on its small copy.
+
+use image::RgbImage;
+
+// Fixed on 1,000 photographs: 1 % of them fall below the sharpness, and 96 % of copies blurred by a
+// Gaussian of 3 pixels in 500. Plain surfaces come next: what has no detail cannot look sharp.
+const BLURRED: f32 = 80.0;
+// About 2 % of the same photographs are darker, all of them night, caves and stages.
+const DARK: f32 = 0.2;
+// About 1 % are brighter, all of them things on bare white.
+const BRIGHT: f32 = 0.85;
+
+/// Whether a picture of this [`Features::sharpness`](super::Features::sharpness) counts as blurred.
+#[must_use]
+pub fn is_blurred(sharpness: f32) -> bool {
+    sharpness < BLURRED
+}
+
+/// Whether a picture of this [`Features::brightness`](super::Features::brightness) counts as dark.
+#[must_use]
+pub fn is_dark(brightness: f32) -> bool {
+    brightness < DARK
+}
+
+/// Whether a picture of this [`Features::brightness`](super::Features::brightness) counts as
+/// bright.
+#[must_use]
+pub fn is_bright(brightness: f32) -> bool {
+    brightness > BRIGHT
+}
+
+/// The luma of every pixel, 0 to 255.
+pub fn luma(pixels: &RgbImage) -> Vec<u8> {
+    pixels
+        .pixels()
+        .map(|pixel| {
+            let [red, green, blue] = pixel.0.map(u32::from);
+            // Weights of ITU-R BT.601 in 256ths.
+            ((77 * red + 150 * green + 29 * blue + 128) >> 8) as u8
+        })
+        .collect()
+}
+
+/// Mean luma, 0.0 black to 1.0 white.
+pub fn brightness(luma: &[u8]) -> f32 {
+    let sum: u64 = luma.iter().map(|&value| u64::from(value)).sum();
+    sum as f32 / (255 * luma.len().max(1)) as f32
+}
+
+/// Variance of the Laplacian of a grey copy of `width` pixels a line, in luma steps squared.
+/// A picture under 3 x 3 pixels has none: 0.
+pub fn sharpness(luma: &[u8], width: usize) -> f32 {
+    let (mut count, mut sum, mut squares) = (0_u64, 0_i64, 0_i64);
+    let lines: Vec<&[u8]> = luma.chunks_exact(width.max(1)).collect();
+    for window in lines.windows(3) {
+        let [above, here, below] = window else {
+            continue;
+        };
+        let (mut line_sum, mut line_squares) = (0_i32, 0_i32);
+        for x in 1..width.max(2) - 1 {
+            let around = [above[x], below[x], here[x - 1], here[x + 1]].map(i32::from);
+            let edge = around.iter().sum::<i32>() - 4 * i32::from(here[x]);
+            line_sum += edge;
+            line_squares += edge * edge;
+        }
+        count += width.max(2) as u64 - 2;
+        sum += i64::from(line_sum);
+        squares += i64::from(line_squares);
+    }
+    if count == 0 {
+        return 0.0;
+    }
+    let mean = sum as f64 / count as f64;
+    (squares as f64 / count as f64 - mean * mean) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m65_a_smooth_picture_is_blurred_and_a_detailed_one_is_not() {
+        let side = 64;
+        let smooth: Vec<u8> = (0..side * side).map(|at| (at % side * 3) as u8).collect();
+        let detailed: Vec<u8> = (0..side * side).map(|at| (at / 2 % 2 * 90) as u8).collect();
+        assert!(is_blurred(sharpness(&smooth, side)));
+        assert!(!is_blurred(sharpness(&detailed, side)));
+    }
+
+    #[test]
+    fn m65_black_is_dark_white_is_bright_and_grey_is_neither() {
+        let of = |value| brightness(&[value; 9]);
+        assert!(is_dark(of(0)) && !is_bright(of(0)));
+        assert!(is_bright(of(255)) && !is_dark(of(255)));
+        assert!(!is_dark(of(128)) && !is_bright(of(128)));
+        assert!((of(255) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn pictures_without_an_inside_have_no_sharpness() {
+        for (count, width) in [(0, 0), (1, 1), (2, 1), (2, 2), (9, 9), (8, 1)] {
+            assert!(sharpness(&vec![7; count], width).abs() < f32::EPSILON);
+        }
+    }
+}

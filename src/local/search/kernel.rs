@@ -1,0 +1,134 @@
+//! The two inner loops of the search: one query against many rows, and many rows against many.
+//!
+//! Plain loops over fixed-width lanes that the compiler turns into vector instructions; `pulp`
+//! picks the widest the processor has at run time. Lanes are added in a fixed order, so every
+//! machine computes the same numbers.
+
+use half::f16;
+use pulp::Arch;
+
+/// Numbers added side by side.
+const LANES: usize = 16;
+/// Rows of the left block taken together, so that each number of the right one is read once for all.
+const QUAD: usize = 4;
+/// Rows in a block of [`tile`]; a block of 256 numbers a row fits the second-level cache.
+pub const BLOCK: usize = 128;
+/// What [`exponent_kept`] leaves out: the difference of the two formats' exponent biases.
+const RESCALE: f32 = f32::from_bits((127 + 112) << 23);
+
+/// The number times 2^-112: moving the bits is all it takes, and compiles to vector code, which
+/// a conversion through the processor's own instruction does not.
+#[inline(always)]
+fn exponent_kept(value: f16) -> f32 {
+    let bits = u32::from(value.to_bits());
+    f32::from_bits((bits & 0x8000) << 16 | (bits & 0x7fff) << 13)
+}
+
+/// A query for [`scan`], which multiplies it with numbers that are 2^112 too small.
+pub fn prescaled(query: &[f16]) -> Vec<f32> {
+    query.iter().map(|value| value.to_f32() * RESCALE).collect()
+}
+
+/// Cosine distances of `rows`, each as long as the [`prescaled`] `query`, written to `out`.
+pub fn scan(rows: &[f16], query: &[f32], out: &mut [f32]) {
+    Arch::new().dispatch(|| {
+        for (distance, row) in out.iter_mut().zip(rows.chunks_exact(query.len().max(1))) {
+            *distance = to_distance(dot(row, query));
+        }
+    });
+}
+
+#[inline(always)]
+fn dot(row: &[f16], query: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; LANES];
+    let (rows, row_rest) = row.as_chunks::<LANES>();
+    let (queries, query_rest) = query.as_chunks::<LANES>();
+    for (row, query) in rows.iter().zip(queries) {
+        for lane in 0..LANES {
+            lanes[lane] += exponent_kept(row[lane]) * query[lane];
+        }
+    }
+    for (lane, (value, query)) in lanes.iter_mut().zip(row_rest.iter().zip(query_rest)) {
+        *lane += exponent_kept(*value) * query;
+    }
+    lanes.iter().sum()
+}
+
+/// Rounding can put equal vectors a hair below 0.
+#[inline(always)]
+fn to_distance(similarity: f32) -> f32 {
+    (1.0 - similarity).max(0.0)
+}
+
+/// Up to [`BLOCK`] rows as 32-bit numbers, the rest 0.
+pub fn widen(rows: &[f16], dimension: usize) -> Vec<f32> {
+    let mut wide = vec![0.0; BLOCK * dimension];
+    Arch::new().dispatch(|| {
+        for (to, from) in wide.iter_mut().zip(rows) {
+            *to = exponent_kept(*from) * RESCALE;
+        }
+    });
+    wide
+}
+
+/// The [`widen`]ed block in panels of [`LANES`] rows, each panel number by number: its first
+/// numbers, then its second ones, and so on.
+pub fn panels(wide: &[f32], dimension: usize) -> Vec<f32> {
+    let mut packed = vec![0.0; wide.len()];
+    let panels = packed.chunks_exact_mut(LANES * dimension);
+    for (panel, rows) in panels.zip(wide.chunks_exact(LANES * dimension)) {
+        for (lane, row) in rows.chunks_exact(dimension).enumerate() {
+            for (to, from) in panel[lane..].iter_mut().step_by(LANES).zip(row) {
+                *to = *from;
+            }
+        }
+    }
+    packed
+}
+
+/// Cosine distances between all rows of a [`widen`]ed block and all rows of a block in
+/// [`panels`]: [`BLOCK`] lines of [`BLOCK`].
+pub fn tile(left: &[f32], right: &[f32], dimension: usize, out: &mut [f32]) {
+    for (column, panel) in right.chunks_exact(LANES * dimension).enumerate() {
+        let strips = left
+            .chunks_exact(QUAD * dimension)
+            .zip(out.chunks_exact_mut(QUAD * BLOCK));
+        for (rows, lines) in strips {
+            let sums = Arch::new().dispatch(Quad { rows, panel });
+            for (line, sums) in lines.chunks_exact_mut(BLOCK).zip(sums) {
+                for (distance, sum) in line[column * LANES..][..LANES].iter_mut().zip(sums) {
+                    *distance = to_distance(sum);
+                }
+            }
+        }
+    }
+}
+
+/// Four rows against one panel.
+struct Quad<'a> {
+    rows: &'a [f32],
+    panel: &'a [f32],
+}
+
+impl pulp::NullaryFnOnce for Quad<'_> {
+    type Output = [[f32; LANES]; QUAD];
+
+    #[inline(always)]
+    fn call(self) -> Self::Output {
+        let (steps, _) = self.panel.as_chunks::<LANES>();
+        let (top, bottom) = self.rows.split_at(self.rows.len() / 2);
+        let (first, second) = top.split_at(steps.len());
+        let (third, fourth) = bottom.split_at(steps.len());
+        let mut sums = [[0.0_f32; LANES]; QUAD];
+        let rows = first.iter().zip(second).zip(third.iter().zip(fourth));
+        for (step, ((a, b), (c, d))) in steps.iter().zip(rows) {
+            for lane in 0..LANES {
+                sums[0][lane] += a * step[lane];
+                sums[1][lane] += b * step[lane];
+                sums[2][lane] += c * step[lane];
+                sums[3][lane] += d * step[lane];
+            }
+        }
+        sums
+    }
+}
