@@ -1,5 +1,13 @@
 //! What one picture costs on its way into the index: decode, descriptor, hash, quality, thumbnail.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::unwrap_used,
+    reason = "a bench paints its picture with plain arithmetic and may stop at a failure"
+)]
+
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -9,10 +17,10 @@ use tessera::local::index::extract;
 /// A JPEG with smooth ground and fine detail, about as hard to decode as a photograph.
 fn photograph(width: u32, height: u32) -> Vec<u8> {
     let pixels = RgbImage::from_fn(width, height, |x, y| {
-        let wave = |step: f32| ((x as f32 / step).sin() * (y as f32 / step).cos() * 40.0) as i32;
+        let wave = |step: f32| (x as f32 / step).sin() * (y as f32 / step).cos() * 40.0;
         let grain = (x.wrapping_mul(2_654_435_761) ^ y.wrapping_mul(40_503)) >> 13 & 15;
-        let base = 110 + wave(90.0) + wave(13.0) + grain as i32;
-        Rgb([base, base + wave(40.0), base - wave(55.0)].map(|value| value.clamp(0, 255) as u8))
+        let base = 110.0 + wave(90.0) + wave(13.0) + grain as f32;
+        Rgb([base, base + wave(40.0), base - wave(55.0)].map(|value| value as u8))
     });
     let mut file = Vec::new();
     JpegEncoder::new_with_quality(&mut file, 90)

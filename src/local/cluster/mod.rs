@@ -5,6 +5,12 @@
 //! not join: the mean distance between the members of both groups must be within the threshold
 //! too. That keeps a chain of small steps from becoming one group.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "means over at most a few million members, kept to the precision of the vectors"
+)]
+
 mod groups;
 mod uniqueness;
 

@@ -44,14 +44,7 @@ impl Opponent {
     /// Mean colours on a soft grid, folded: 48 numbers, lightness, red-green, yellow-blue.
     /// Lightness is taken relative to its mean and spread.
     pub fn layout(&self) -> Vec<f32> {
-        let mut lightness = pool(&self.lightness, SQUARE, CELLS);
-        let count = lightness.len() as f32;
-        let mean = lightness.iter().sum::<f32>() / count;
-        lightness.iter_mut().for_each(|value| *value -= mean);
-        let spread = (lightness.iter().map(|v| v * v).sum::<f32>() / count).sqrt();
-        lightness
-            .iter_mut()
-            .for_each(|value| *value /= spread + FLAT);
+        let lightness = evened(&pool(&self.lightness, SQUARE, CELLS));
         let red_green = pool(&self.red_green, SQUARE, CELLS);
         let yellow_blue = pool(&self.yellow_blue, SQUARE, CELLS);
         [lightness, red_green, yellow_blue]
@@ -65,7 +58,7 @@ impl Opponent {
         let mut bins = [[0.0_f32; HUES + 1]; LIGHTNESSES];
         let colours = self.red_green.iter().zip(&self.yellow_blue);
         for (lightness, (red_green, yellow_blue)) in self.lightness.iter().zip(colours) {
-            let chroma = red_green.hypot(*yellow_blue);
+            let chroma = (red_green * red_green + yellow_blue * yellow_blue).sqrt();
             let coloured = (chroma / SATURATED).min(1.0);
             let turn = yellow_blue.atan2(*red_green) / std::f32::consts::TAU + 1.0;
             let (hue, towards_next) = split(turn * HUES as f32);
@@ -85,6 +78,15 @@ impl Opponent {
             .map(|share| (share / pixels).sqrt())
             .collect()
     }
+}
+
+/// The values relative to their mean and spread, so that exposure and contrast do not count.
+fn evened(values: &[f32]) -> Vec<f32> {
+    let count = values.len() as f32;
+    let mean = values.iter().sum::<f32>() / count;
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / count;
+    let scale = 1.0 / (variance.sqrt() + FLAT);
+    values.iter().map(|value| (value - mean) * scale).collect()
 }
 
 /// Whole part and fraction of a number that is not negative.

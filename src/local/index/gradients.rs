@@ -45,7 +45,7 @@ fn line(grey: &[f32], side: usize, y: usize, shares: &[Share], width: usize) -> 
             0.0
         };
         let dy = if inner { below[x] - above[x] } else { 0.0 };
-        let strength = dx.hypot(dy);
+        let strength = (dx * dx + dy * dy).sqrt();
         if strength == 0.0 {
             continue;
         }
@@ -60,12 +60,6 @@ fn line(grey: &[f32], side: usize, y: usize, shares: &[Share], width: usize) -> 
 }
 
 /// The bin whose centre lies just before the direction, and how far it is on the way to the next.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
-    reason = "a number of eighths between 0 and 16"
-)]
 fn direction(dx: f32, dy: f32) -> (usize, f32) {
     let turn = dy.atan2(dx) / std::f32::consts::PI * DIRECTIONS as f32;
     let place = turn + 2.0 * DIRECTIONS as f32 - 0.5;
@@ -75,12 +69,13 @@ fn direction(dx: f32, dy: f32) -> (usize, f32) {
 /// Divides every cell by the geometric mean of its own strength and the picture's: half-way
 /// between forgetting contrast altogether and keeping it. The root keeps strong edges from
 /// drowning the rest.
-#[expect(clippy::cast_precision_loss, reason = "at most 16 cells")]
 fn normalise(grid: &mut [f32], cells: usize) {
     let mean = grid.iter().sum::<f32>() / (cells * cells) as f32;
     for cell in grid.chunks_exact_mut(DIRECTIONS) {
         let strength = cell.iter().sum::<f32>();
         let scale = 1.0 / ((strength * mean).sqrt() + FLAT);
-        cell.iter_mut().for_each(|bin| *bin = (*bin * scale).sqrt());
+        for bin in cell {
+            *bin = (*bin * scale).sqrt();
+        }
     }
 }

@@ -15,12 +15,6 @@ pub struct Share {
 }
 
 /// The shares of `length` pixels among `cells` cells.
-#[expect(clippy::cast_precision_loss, reason = "lengths are at most 64")]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to 0..cells just before"
-)]
 pub fn shares(length: usize, cells: usize) -> Vec<Share> {
     (0..length)
         .map(|pixel| {
@@ -52,7 +46,9 @@ pub fn pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
         }
     }
     let scale = (cells * cells) as f32 / (side * side) as f32;
-    grid.iter_mut().for_each(|cell| *cell *= scale);
+    for cell in &mut grid {
+        *cell *= scale;
+    }
     grid
 }
 

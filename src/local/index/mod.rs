@@ -3,6 +3,13 @@
 //! A picture is decoded once and brought to thumbnail size once; everything else, the descriptor,
 //! the perceptual hash and the quality figures, is computed from those few pixels.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "pixel arithmetic: counts are small and values clamped to their range"
+)]
+
 mod centre;
 mod colour;
 mod descriptor;

@@ -30,7 +30,7 @@ pub fn is_bright(brightness: f32) -> bool {
 }
 
 /// The luma of every pixel, 0 to 255.
-pub fn luma(pixels: &RgbImage) -> Vec<u8> {
+pub(super) fn luma(pixels: &RgbImage) -> Vec<u8> {
     pixels
         .pixels()
         .map(|pixel| {
@@ -42,14 +42,14 @@ pub fn luma(pixels: &RgbImage) -> Vec<u8> {
 }
 
 /// Mean luma, 0.0 black to 1.0 white.
-pub fn brightness(luma: &[u8]) -> f32 {
+pub(super) fn brightness(luma: &[u8]) -> f32 {
     let sum: u64 = luma.iter().map(|&value| u64::from(value)).sum();
     sum as f32 / (255 * luma.len().max(1)) as f32
 }
 
 /// Variance of the Laplacian of a grey copy of `width` pixels a line, in luma steps squared.
 /// A picture under 3 x 3 pixels has none: 0.
-pub fn sharpness(luma: &[u8], width: usize) -> f32 {
+pub(super) fn sharpness(luma: &[u8], width: usize) -> f32 {
     let (mut count, mut sum, mut squares) = (0_u64, 0_i64, 0_i64);
     let lines: Vec<&[u8]> = luma.chunks_exact(width.max(1)).collect();
     for window in lines.windows(3) {

@@ -111,10 +111,13 @@ impl Block {
         }
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "2^32 descriptors fit no machine this runs on"
+    )]
     fn insert(&mut self, row: usize, other: usize, distance: f32) {
-        let row_number = u32::try_from(other).unwrap_or(u32::MAX);
         let newcomer = Neighbour {
-            row: row_number,
+            row: other as u32,
             distance,
         };
         let nearest = &mut self.nearest[row];

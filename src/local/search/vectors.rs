@@ -67,13 +67,20 @@ impl Vectors {
     }
 
     /// The distance of every row to `query`, in row order.
+    ///
+    /// # Panics
+    /// There are rows, and the query has another dimension.
     #[must_use]
     pub fn distances(&self, query: &[f16]) -> Vec<f32> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        assert_eq!(query.len(), self.dimension, "a query of another dimension");
         let mut distances = vec![0.0; self.len()];
         let query = kernel::prescaled(query);
         distances
             .par_chunks_mut(ROWS_A_TASK)
-            .zip(self.rows.par_chunks(ROWS_A_TASK * self.dimension.max(1)))
+            .zip(self.rows.par_chunks(ROWS_A_TASK * self.dimension))
             .for_each(|(out, rows)| kernel::scan(rows, &query, out));
         distances
     }
