@@ -16,8 +16,8 @@ use tessera::{
             Store,
             cluster::{self, Cluster, Place, Portrait},
             dataset::{self, Record},
-            media::{self, Stamp},
-            now,
+            intake::{self, Stamp},
+            media, now,
         },
     },
     model::{DatasetId, Granularity, Status},
@@ -53,7 +53,7 @@ fn fill(data: &Path) -> DatasetId {
                     size: 100_000,
                     modified: 0,
                 };
-                media::put(tx, id, Path::new(&path), stamp, &[7; 32], &features(n))?;
+                intake::put(tx, id, Path::new(&path), stamp, &[7; 32], &features(n))?;
             }
             let mut members = Vec::new();
             media::looks(tx, id, |media, _, _| {

@@ -35,7 +35,7 @@ use recall::Recall;
 use store::{
     Store,
     dataset::{self, Record},
-    export, media, now,
+    export, intake, now,
 };
 use task::{EXTRACTOR, Work};
 
@@ -96,7 +96,7 @@ impl Deployment {
         if self.work.is_indexing(id) {
             return Ok(id);
         }
-        let changes = compare(&survey, self.store.read(|c| media::known(c, id))?);
+        let changes = compare(&survey, self.store.read(|c| intake::known(c, id))?);
         let same = changes.is_empty() && record.extractor == EXTRACTOR;
         if !(same && record.status == Status::Ready) {
             self.store
@@ -138,7 +138,7 @@ impl Deployment {
     /// # Errors
     /// The store failed.
     pub fn skipped(&self, dataset: DatasetId) -> Result<Vec<Skipped>, LocalError> {
-        let rows = self.store.read(|c| media::skipped(c, dataset))?;
+        let rows = self.store.read(|c| intake::skipped(c, dataset))?;
         let skipped = rows.into_iter().map(|(path, reason)| Skipped {
             file: SafeText::file(&path.to_string_lossy()),
             reason: SafeText::detail(&reason),

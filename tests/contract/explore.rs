@@ -219,7 +219,7 @@ async fn e17_browsing_while_indexing_for_the_first_time_shows_what_is_there() {
     let service = Service::at(Place::new(&pictures(6)), true).await;
     let database = service.place.database();
     database
-        .execute_batch("UPDATE dataset SET status = 'INDEXING', generation = 0, progress = 40")
+        .execute_batch("DELETE FROM cluster; UPDATE dataset SET status = 'INDEXING', progress = 40")
         .unwrap();
     let body = service.good(&service.explore("")).await;
     assert_eq!(sizes(&body), [1; 6]);

@@ -12,7 +12,7 @@ use parquet::{
 use serde_json::{Value, json};
 use zip::ZipArchive;
 
-use crate::support::{Place, Service, answer, assert_no_path, picture, pictures};
+use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, pictures};
 
 const START: &str = "/export_context_async";
 
@@ -161,6 +161,30 @@ async fn m26_the_parquet_archive_holds_the_images_it_names() {
     }
     expected.sort();
     assert_eq!(names(&zip), expected);
+}
+
+#[tokio::test]
+async fn m65_quality_issues_come_along() {
+    let black = image::RgbImage::new(64, 64);
+    let black = encoded(&black, image::ImageFormat::Png);
+    let service = Service::of(&[("black.png", black), ("scene.png", picture(2))]).await;
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let issues = |place: usize| -> Vec<&str> {
+        let items = document["media_items"][place]["metadata_items"]
+            .as_array()
+            .unwrap();
+        assert!(
+            items.iter().all(|item| item["type"] == "issue"),
+            "{items:?}"
+        );
+        items
+            .iter()
+            .map(|item| item["properties"]["issue_type"].as_str().unwrap())
+            .collect()
+    };
+    assert_eq!(issues(0), ["blur", "dark"]);
+    assert!(issues(1).is_empty(), "{:?}", issues(1));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use crate::support::{Place, Service, pictures};
 
 /// As a kill leaves a dataset in the middle of its first indexing.
 const TORN: &str = "
-    UPDATE dataset SET status = 'INDEXING', progress = 30, generation = 0;
+    UPDATE dataset SET status = 'INDEXING', progress = 30;
     DELETE FROM cluster;
     DELETE FROM place;
     DELETE FROM media WHERE row % 2 = 0;

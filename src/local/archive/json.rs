@@ -3,7 +3,7 @@
 use std::{collections::HashSet, io::Write};
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Item, Source, items};
 use crate::{
@@ -83,8 +83,13 @@ fn media_item(item: &Item) -> MediaItem<'_> {
         width: media.width,
         url: &item.url,
         cluster_id: item.entry.cluster.map(|id| id.to_string()),
-        metadata_items: Vec::new(),
+        metadata_items: item.issues().into_iter().map(issue).collect(),
     }
+}
+
+/// The rule that finds it says yes or no, so the confidence is whole.
+fn issue(kind: &str) -> Value {
+    json!({"type": "issue", "properties": {"issue_type": kind, "confidence": 1.0}})
 }
 
 /// A size as services write it: `48.27KB`.

@@ -17,6 +17,7 @@ use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptio
 
 use crate::{
     local::{
+        index::quality,
         ingest::Folder,
         store::{
             cluster::Portrait,
@@ -53,6 +54,22 @@ struct Item {
     image: Option<String>,
     /// Where the service shows it; needs the login.
     url: String,
+}
+
+impl Item {
+    /// The quality issues of the picture, in the words of the query language.
+    fn issues(&self) -> Vec<&'static str> {
+        let media = &self.entry.media;
+        let found = [
+            ("blur", quality::is_blurred(media.sharpness)),
+            ("dark", quality::is_dark(media.brightness)),
+            ("bright", quality::is_bright(media.brightness)),
+        ];
+        found
+            .into_iter()
+            .filter_map(|(issue, has)| has.then_some(issue))
+            .collect()
+    }
 }
 
 type Zip<'a> = ZipWriter<&'a File>;

@@ -30,6 +30,7 @@ const SCHEMA: &str = "message metadata {
   REQUIRED INT32 height;
   REQUIRED DOUBLE sharpness;
   REQUIRED DOUBLE brightness;
+  OPTIONAL BYTE_ARRAY issues (UTF8);
   OPTIONAL BYTE_ARRAY cluster_id (UTF8);
   REQUIRED BYTE_ARRAY url (UTF8);
 }";
@@ -88,6 +89,10 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
     })?;
     column::<DoubleType, _>(columns, rows, |item| {
         Some(item.entry.media.brightness.into())
+    })?;
+    texts(columns, rows, |item| {
+        let issues = item.issues();
+        (!issues.is_empty()).then(|| issues.join(","))
     })?;
     texts(columns, rows, |item| {
         item.entry.cluster.map(|id| id.to_string())

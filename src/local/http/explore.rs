@@ -19,7 +19,7 @@ use crate::{
             anchor,
             cluster::{self as clusters, Cluster, Portrait},
             dataset::Record,
-            media,
+            media::{self, Media},
         },
     },
     model::{Anchor, AnchorKind, DatasetId, EntityType, Granularity, Operation, Page},
@@ -74,36 +74,40 @@ pub async fn explore(
 /// Without an anchor every parameter is optional: browsing is what clients are seen to do, and
 /// the document says nothing about it.
 fn asked(params: &Params) -> Result<Asked, Problem> {
-    let anchor = match params.text(query::ANCHOR_MEDIA_ID) {
-        None => None,
-        Some(_) => {
-            params.required(query::ENTITY_TYPE)?;
-            params.required(query::ANCHOR_TYPE)?;
-            let words = "Input should be 'UPLOAD' or 'MEDIA'";
-            let kind = params.parsed(query::ANCHOR_TYPE, words, AnchorKind::parse)?;
-            let media = params.id(query::ANCHOR_MEDIA_ID)?;
-            kind.map(|kind| Anchor { media, kind })
-        }
-    };
     let words = "Input should be an integer from 0";
     let page = params.parsed(query::PAGE_NUMBER, words, |raw| raw.parse().ok())?;
     Ok(Asked {
-        anchor,
+        anchor: anchor_of(params)?,
         entity: params.entity()?.unwrap_or_default(),
         level: params.granularity()?.unwrap_or_default(),
         page: page.unwrap_or(0),
     })
 }
 
+fn anchor_of(params: &Params) -> Result<Option<Anchor>, Problem> {
+    if params.text(query::ANCHOR_MEDIA_ID).is_none() {
+        return Ok(None);
+    }
+    params.required(query::ENTITY_TYPE)?;
+    params.required(query::ANCHOR_TYPE)?;
+    let words = "Input should be 'UPLOAD' or 'MEDIA'";
+    let kind = params.parsed(query::ANCHOR_TYPE, words, AnchorKind::parse)?;
+    let media = params.id(query::ANCHOR_MEDIA_ID)?;
+    Ok(kind.map(|kind| Anchor { media, kind }))
+}
+
 fn browse(deployment: &Deployment, id: DatasetId, asked: &Asked) -> Result<Vec<Shown>, Problem> {
-    let record = found(deployment, id)?;
-    let clusters = match asked.entity {
-        EntityType::Objects => Vec::new(),
-        EntityType::Images if record.generation == 0 => single(deployment, &record, asked)?,
-        EntityType::Images => deployment
-            .store
-            .read(|c| clusters::page(c, id, asked.level, asked.page))?,
-    };
+    found(deployment, id)?;
+    if asked.entity == EntityType::Objects {
+        return Ok(Vec::new());
+    }
+    let clusters = deployment.store.read(|c| {
+        if clusters::exist(c, id)? {
+            clusters::page(c, id, asked.level, asked.page)
+        } else {
+            singles(c, id, asked)
+        }
+    })?;
     let shown = clusters.into_iter().map(|cluster| Shown {
         cluster,
         scores: None,
@@ -112,21 +116,19 @@ fn browse(deployment: &Deployment, id: DatasetId, asked: &Asked) -> Result<Vec<S
 }
 
 /// While a dataset is indexed for the first time, each media it has so far is a cluster.
-fn single(
-    deployment: &Deployment,
-    record: &Record,
+fn singles(
+    connection: &Connection,
+    dataset: DatasetId,
     asked: &Asked,
-) -> Result<Vec<Cluster>, Problem> {
+) -> rusqlite::Result<Vec<Cluster>> {
     let skip = asked.page.saturating_mul(Page::SIZE as u64);
-    let media = deployment
-        .store
-        .read(|c| media::stretch(c, record.id, skip, Page::SIZE))?;
-    let alone = |media: &media::Media| Cluster {
-        id: clusters::id_of(record.id, asked.level, media.id),
+    let single = |media: Media| Cluster {
+        id: clusters::id_of(dataset, asked.level, media.id),
         size: 1,
-        previews: vec![media.into()],
+        previews: vec![Portrait::from(&media)],
     };
-    Ok(media.iter().map(alone).collect())
+    let media = media::stretch(connection, dataset, skip, Page::SIZE)?;
+    Ok(media.into_iter().map(single).collect())
 }
 
 fn rank(

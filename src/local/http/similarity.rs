@@ -9,6 +9,7 @@ use axum::{
     Json,
     body::Body,
     extract::{FromRequest as _, Multipart, Request, State, multipart::Field},
+    http::{StatusCode, header},
 };
 use futures_util::StreamExt as _;
 use image::{ImageFormat, imageops};
@@ -58,8 +59,7 @@ pub async fn register(
     params: Params,
     request: Request,
 ) -> Result<Json<AnchorBody>, Problem> {
-    let asked = asked(&params);
-    let granted = match asked {
+    let granted = match asked(&params).and_then(|asked| fits(&request).map(|()| asked)) {
         Err(problem) => Err(problem),
         Ok(asked) => {
             site.blocking(move |deployment| {
@@ -121,6 +121,20 @@ fn asked(params: &Params) -> Result<(EntityType, Granularity), Problem> {
     Ok((entity, level))
 }
 
+/// A body that says it is too large is not read.
+fn fits(request: &Request) -> Result<(), Problem> {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if length.is_some_and(|length| length > LARGEST_BODY) {
+        return Err(too_large());
+    }
+    Ok(())
+}
+
+fn too_large() -> Problem {
+    Problem::too_large("The query image is larger than 32 MiB")
+}
+
 fn region_of(raw: &str) -> Result<Region, Problem> {
     let value: Option<Value> = serde_json::from_str(raw).ok();
     value
@@ -170,7 +184,7 @@ async fn bytes(mut field: Field<'_>) -> Result<Vec<u8>, Problem> {
             return Ok(bytes);
         };
         if bytes.len() + chunk.len() > LARGEST {
-            return Err(Problem::too_large("The query image is larger than 32 MiB"));
+            return Err(too_large());
         }
         bytes.extend_from_slice(&chunk);
     }
@@ -178,7 +192,7 @@ async fn bytes(mut field: Field<'_>) -> Result<Vec<u8>, Problem> {
 
 fn slow() -> Problem {
     let words = "The request body did not arrive in time".to_owned();
-    Problem::Plain(axum::http::StatusCode::REQUEST_TIMEOUT, words)
+    Problem::Plain(StatusCode::REQUEST_TIMEOUT, words)
 }
 
 async fn swallow(body: Body) {

@@ -1,10 +1,10 @@
 //! What is different from the last time: by size and time alone, so that an unchanged folder is
 //! known to be unchanged without opening a file.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use super::walk::{Found, Survey};
-use crate::local::store::media::Known;
+use crate::local::store::intake::Known;
 
 /// The difference between a walk and what is known.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ impl Changes {
 
 /// Compares a walk with what is known.
 #[must_use]
-pub fn compare(survey: &Survey, mut known: HashMap<PathBuf, Known>) -> Changes {
+pub fn compare(survey: &Survey, mut known: BTreeMap<PathBuf, Known>) -> Changes {
     let mut changes = Changes::default();
     for found in &survey.files {
         match known.remove(&found.path) {
@@ -36,14 +36,13 @@ pub fn compare(survey: &Survey, mut known: HashMap<PathBuf, Known>) -> Changes {
         }
     }
     changes.vanished = known.into_keys().collect();
-    changes.vanished.sort();
     changes
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::local::store::media::Stamp;
+    use crate::local::store::intake::Stamp;
 
     #[test]
     fn new_changed_and_vanished_files_are_told_apart() {
@@ -68,7 +67,7 @@ mod tests {
                 },
             )
         });
-        let changes = compare(&survey, HashMap::from(known));
+        let changes = compare(&survey, BTreeMap::from(known));
         let expected = vec![
             (found("changed", 2), Some([3; 32])),
             (found("new", 1), None),

@@ -8,7 +8,7 @@ use std::{
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::local::store::media::Stamp;
+use crate::local::store::intake::Stamp;
 
 /// A regular file of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -98,6 +98,16 @@ pub fn page(
         .collect()
 }
 
+/// Whether a dataset was ever clustered.
+///
+/// # Errors
+/// The store failed.
+pub fn exist(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE dataset = ?1)")?
+        .query_row([dataset.0], |row| row.get(0))
+}
+
 /// The cluster of one rank.
 ///
 /// # Errors

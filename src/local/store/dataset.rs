@@ -29,7 +29,7 @@ pub struct Record {
     pub fatal_error: Option<String>,
     /// Number of images.
     pub n_images: u64,
-    /// Counts clusterings; 0 is never clustered.
+    /// Counts clusterings: what is kept in memory belongs to one.
     pub generation: i64,
     /// Version of the features stored.
     pub extractor: u32,
@@ -152,7 +152,7 @@ pub fn forget(connection: &Connection, id: DatasetId, extractor: u32) -> rusqlit
         connection.execute(&format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
     }
     connection.execute(
-        "UPDATE dataset SET extractor = ?2, generation = 0 WHERE id = ?1",
+        "UPDATE dataset SET extractor = ?2 WHERE id = ?1",
         params![id.0, extractor],
     )?;
     Ok(())

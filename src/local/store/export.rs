@@ -1,4 +1,4 @@
-//! Export rows: INIT, IN_PROGRESS, then COMPLETED or FAILED, kept through restarts.
+//! Export rows: INIT, `IN_PROGRESS`, then COMPLETED or FAILED, kept through restarts.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 

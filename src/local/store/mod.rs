@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod dataset;
 mod error;
 pub mod export;
+pub mod intake;
 mod lock;
 pub mod media;
 mod schema;

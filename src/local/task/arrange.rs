@@ -11,7 +11,7 @@ use crate::{
         store::{
             Store,
             cluster::{self as clusters, Cluster, Place, Portrait},
-            dataset, media,
+            dataset, intake, media,
         },
     },
     model::{DatasetId, Granularity, Status},
@@ -111,7 +111,7 @@ fn central(vectors: &Vectors, group: &[u32]) -> Vec<u32> {
 
 /// Why a dataset has no media: what became of the files, with the first of them as an example.
 fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
-    let skipped = store.read(|c| media::skipped(c, dataset))?;
+    let skipped = store.read(|c| intake::skipped(c, dataset))?;
     let opened = skipped
         .iter()
         .find(|(_, why)| why.starts_with("broken"))

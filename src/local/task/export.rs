@@ -1,4 +1,4 @@
-//! Writes the archive of an export: INIT, IN_PROGRESS, then COMPLETED, or FAILED with the reason.
+//! Writes the archive of an export: INIT, `IN_PROGRESS`, then COMPLETED, or FAILED with the reason.
 //!
 //! The archive grows under another name and gets its own when it is complete and on disk, so a
 //! kill leaves nothing that looks finished; the export is begun again then.
@@ -10,7 +10,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::End;
+use super::{End, goal};
 use crate::{
     local::{
         archive::{self, Source},
@@ -33,36 +33,33 @@ impl From<io::Error> for End {
 }
 
 /// Performs an export that is not over.
-pub fn export(store: &Store, id: ExportTaskId, stop: &AtomicBool) {
-    let growing = store.archive(id.0).with_extension("part");
-    let ended: Result<(), StoreError> = match store.read(|c| export::find(c, id)) {
-        Ok(Some(export)) => match run(store, &export, &growing, stop) {
-            Ok(()) => Ok(()),
-            Err(end) => {
-                // The part may not even exist; what matters is told by the export's state.
-                let _ = fs::remove_file(&growing);
-                match end {
-                    End::Stopped => Ok(()),
-                    End::Failed(why) => {
-                        store.write(|tx| export::advance(tx, id, Stage::Failed, 0.0, Some(&why)))
-                    }
-                }
-            }
-        },
-        Ok(None) => Ok(()),
-        Err(cause) => Err(cause),
+///
+/// # Errors
+/// The store takes not even the reason of a failure; the export stays unfinished.
+pub fn export(store: &Store, id: ExportTaskId, stop: &AtomicBool) -> Result<(), StoreError> {
+    let Some(export) = store.read(|c| export::find(c, id))? else {
+        return Ok(());
     };
-    // A store that takes no more writes leaves the export unfinished: the next opening goes on.
-    drop(ended);
+    let growing = store.archive(id.0).with_extension("part");
+    let Err(end) = goal(stop, || run(store, &export, &growing, stop)) else {
+        return Ok(());
+    };
+    // The part may not even exist; what matters is told by the export's state.
+    let _ = fs::remove_file(&growing);
+    match end {
+        End::Stopped => Ok(()),
+        End::Failed(why) => {
+            store.write(|tx| export::advance(tx, id, Stage::Failed, 0.0, Some(&why)))
+        }
+    }
 }
 
 fn run(store: &Store, export: &Export, growing: &Path, stop: &AtomicBool) -> Result<(), End> {
     let advance = |stage, progress, message: Option<&str>| {
         store.write(|tx| export::advance(tx, export.id, stage, progress, message))
     };
-    let dataset = store
-        .read(|c| dataset::find(c, export.dataset))?
-        .ok_or_else(|| End::Failed("its dataset is gone".to_owned()))?;
+    let dataset = store.read(|c| dataset::find(c, export.dataset))?;
+    let dataset = dataset.ok_or_else(|| End::Failed("its dataset is gone".to_owned()))?;
     let folder = Folder::open(&dataset.folder)
         .map_err(|cause| End::Failed(format!("its folder cannot be opened ({})", cause.kind())))?;
     let file = File::create(growing)?;

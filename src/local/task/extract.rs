@@ -20,7 +20,7 @@ use crate::{
     local::{
         index::{self, Features},
         ingest::{Folder, Found, begins_like_a_picture},
-        store::{Store, dataset, media},
+        store::{Store, dataset, intake},
     },
     model::DatasetId,
 };
@@ -59,13 +59,13 @@ pub fn extract(
     all: usize,
     stop: &AtomicBool,
 ) -> Result<(), End> {
-    let next = AtomicUsize::new(0);
+    let next = &AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let (sender, outcomes) = sync_channel(BATCH);
         for _ in 0..threads.min(files.len()) {
             let sender = sender.clone();
-            scope.spawn(|| examine_all(folder, files, &next, stop, sender));
+            scope.spawn(move || examine_all(folder, files, next, stop, &sender));
         }
         drop(sender);
         let known = all - files.len();
@@ -86,7 +86,7 @@ fn examine_all<'a>(
     files: &'a [Fresh],
     next: &AtomicUsize,
     stop: &AtomicBool,
-    outcomes: SyncSender<(&'a Found, Outcome)>,
+    outcomes: &SyncSender<(&'a Found, Outcome)>,
 ) {
     while !stop.load(Ordering::Relaxed) {
         let Some((found, known)) = files.get(next.fetch_add(1, Ordering::Relaxed)) else {
@@ -146,10 +146,10 @@ fn write_all(
                 let (path, stamp) = (&found.path, found.stamp);
                 match outcome {
                     Outcome::Picture(features, content) => {
-                        media::put(tx, dataset, path, stamp, content, features)?;
+                        intake::put(tx, dataset, path, stamp, content, features)?;
                     }
-                    Outcome::Same => media::touch(tx, dataset, path, stamp)?,
-                    Outcome::Skipped(why) => media::skip(tx, dataset, path, Some(stamp), why)?,
+                    Outcome::Same => intake::touch(tx, dataset, path, stamp)?,
+                    Outcome::Skipped(why) => intake::skip(tx, dataset, path, Some(stamp), why)?,
                 }
             }
             dataset::set_progress(tx, dataset, percent(done))

@@ -1,41 +1,39 @@
 //! Brings a dataset in line with its folder: INDEXING until the files are extracted and the
 //! clusters are there, then READY, or ERROR with the reason.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use super::{EXTRACTOR, End, arrange, extract::extract};
+use super::{EXTRACTOR, End, arrange::arrange, extract::extract, goal};
 use crate::{
     local::{
         ingest::{Folder, compare, walk},
         store::{
             Store, StoreError,
             dataset::{self, Record},
-            media,
+            intake,
         },
     },
     model::{DatasetId, Status},
 };
 
 /// Indexes a dataset that is INDEXING.
-pub fn index(store: &Store, id: DatasetId, stop: &AtomicBool) {
-    let failed =
-        |words: &str| store.write(|tx| dataset::set_status(tx, id, &Status::Error, 0, Some(words)));
-    let ended: Result<(), StoreError> = match store.read(|c| dataset::find(c, id)) {
-        Ok(Some(record)) if record.status == Status::Indexing => match run(store, &record, stop) {
-            Ok(()) | Err(End::Stopped) => Ok(()),
-            Err(End::Failed(words)) => failed(&words),
-        },
-        Ok(_) => Ok(()),
-        Err(cause) => Err(cause),
+///
+/// # Errors
+/// The store takes not even the reason of a failure; the dataset stays INDEXING.
+pub fn index(store: &Store, id: DatasetId, stop: &AtomicBool) -> Result<(), StoreError> {
+    let record = store.read(|c| dataset::find(c, id))?;
+    let Some(record) = record.filter(|record| record.status == Status::Indexing) else {
+        return Ok(());
     };
-    // A store that takes no more writes leaves the dataset INDEXING: the next opening goes on.
-    drop(ended);
+    match goal(stop, || run(store, &record, stop)) {
+        Ok(()) | Err(End::Stopped) => Ok(()),
+        Err(End::Failed(why)) => {
+            store.write(|tx| dataset::set_status(tx, id, &Status::Error, 0, Some(&why)))
+        }
+    }
 }
 
 fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
-    if stop.load(Ordering::Relaxed) {
-        return Err(End::Stopped);
-    }
     let folder = Folder::open(&record.folder).map_err(|cause| {
         let kind = cause.kind();
         End::Failed(format!(
@@ -46,16 +44,16 @@ fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
         store.write(|tx| dataset::forget(tx, record.id, EXTRACTOR))?;
     }
     let survey = walk(&record.folder);
-    let changes = compare(&survey, store.read(|c| media::known(c, record.id))?);
+    let changes = compare(&survey, store.read(|c| intake::known(c, record.id))?);
     store.write(|tx| {
-        media::forget_passed_over(tx, record.id)?;
+        intake::forget_passed_over(tx, record.id)?;
         for (path, reason) in &survey.passed_over {
-            media::skip(tx, record.id, path, None, reason)?;
+            intake::skip(tx, record.id, path, None, reason)?;
         }
         changes
             .vanished
             .iter()
-            .try_for_each(|path| media::remove(tx, record.id, path))
+            .try_for_each(|path| intake::remove(tx, record.id, path))
     })?;
     extract(
         store,
@@ -65,5 +63,5 @@ fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
         survey.files.len(),
         stop,
     )?;
-    arrange::arrange(store, record.id)
+    arrange(store, record.id)
 }

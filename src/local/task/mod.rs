@@ -12,6 +12,7 @@ mod queue;
 
 use std::{
     collections::HashSet,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -29,7 +30,7 @@ use queue::Queue;
 
 /// Version of the features stored: to be raised when `index::extract` computes them differently,
 /// so that datasets indexed before are indexed anew.
-pub const EXTRACTOR: u32 = 1;
+pub const EXTRACTOR: u32 = 2;
 
 /// Why a task ends before its goal.
 #[derive(Debug)]
@@ -38,6 +39,16 @@ pub(crate) enum End {
     Stopped,
     /// It cannot be done, and why; fit for the wire.
     Failed(String),
+}
+
+/// Works towards the goal of a task unless it was stopped before. A panic on the way is a failure
+/// of this task, not of those that wait behind it.
+fn goal(stop: &AtomicBool, run: impl FnOnce() -> Result<(), End>) -> Result<(), End> {
+    if stop.load(Ordering::Relaxed) {
+        return Err(End::Stopped);
+    }
+    catch_unwind(AssertUnwindSafe(run))
+        .unwrap_or_else(|_| Err(End::Failed("a fault of the program ended it".to_owned())))
 }
 
 impl From<StoreError> for End {
@@ -74,14 +85,17 @@ impl Work {
             indexing: {
                 let (store, stop, next) = (store.clone(), stop.clone(), indexed_next.clone());
                 Queue::start("index", outstanding.clone(), move |id| {
-                    index::index(&store, id, &stop);
+                    // A store that takes no writes leaves the dataset INDEXING: the next
+                    // opening goes on.
+                    let _ = index::index(&store, id, &stop);
                     held(&next).remove(&id);
                 })
             },
             exporting: {
                 let (store, stop) = (store.clone(), stop.clone());
                 Queue::start("export", outstanding.clone(), move |id| {
-                    export::export(&store, id, &stop);
+                    // As above: the export stays unfinished and is begun again.
+                    let _ = export::export(&store, id, &stop);
                 })
             },
             indexed_next,

@@ -1,0 +1,211 @@
+//! What indexing writes and what it asks first: which files of a folder are known, which became
+//! media, and which were skipped and why.
+
+use std::{
+    collections::BTreeMap,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, params};
+
+use super::{dataset::path, media::packed};
+use crate::{
+    local::index::Features,
+    model::{DatasetId, MediaId},
+};
+
+/// How a file looked from outside when it was last opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified: i64,
+}
+
+/// What is known of a file that was opened before.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// Its look from outside at that time.
+    pub stamp: Stamp,
+    /// The hash of its content if it became a media; `None` if it was skipped.
+    pub content: Option<[u8; 32]>,
+}
+
+/// The identifier of the media at `path` of a dataset: the same whenever it is indexed.
+#[must_use]
+pub fn id_of(dataset: DatasetId, path: &Path) -> MediaId {
+    MediaId(uuid::Uuid::new_v5(&dataset.0, path.as_os_str().as_bytes()))
+}
+
+/// Every file of a dataset that was opened before, by path.
+///
+/// # Errors
+/// The store failed.
+pub fn known(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> rusqlite::Result<BTreeMap<PathBuf, Known>> {
+    let mut query = connection.prepare_cached(
+        "SELECT path, size, modified, content FROM media WHERE dataset = ?1
+         UNION ALL
+         SELECT path, size, modified, NULL FROM skipped
+         WHERE dataset = ?1 AND size IS NOT NULL",
+    )?;
+    let rows = query.query_map([dataset.0], |row| {
+        let stamp = Stamp {
+            size: row.get(1)?,
+            modified: row.get(2)?,
+        };
+        Ok((
+            path(row.get(0)?),
+            Known {
+                stamp,
+                content: row.get(3)?,
+            },
+        ))
+    })?;
+    rows.collect()
+}
+
+/// Adds a media or replaces what is known of it.
+///
+/// # Errors
+/// The store failed.
+pub fn put(
+    connection: &Connection,
+    dataset: DatasetId,
+    file: &Path,
+    stamp: Stamp,
+    content: &[u8; 32],
+    features: &Features,
+) -> rusqlite::Result<()> {
+    unskip(connection, dataset, file)?;
+    let row: i64 = connection
+        .prepare_cached(
+            "INSERT INTO media (id, dataset, path, size, modified, content, width, height, hash,
+                                sharpness, brightness)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+             ON CONFLICT (dataset, path) DO UPDATE SET
+               size = excluded.size, modified = excluded.modified, content = excluded.content,
+               width = excluded.width, height = excluded.height, hash = excluded.hash,
+               sharpness = excluded.sharpness, brightness = excluded.brightness
+             RETURNING row",
+        )?
+        .query_row(
+            params![
+                id_of(dataset, file).0,
+                dataset.0,
+                file.as_os_str().as_bytes(),
+                stamp.size,
+                stamp.modified,
+                content,
+                features.width,
+                features.height,
+                features.hash.cast_signed(),
+                features.sharpness,
+                features.brightness,
+            ],
+            |row| row.get(0),
+        )?;
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2)")?
+        .execute(params![row, packed(&features.descriptor)])?;
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)")?
+        .execute(params![row, features.thumbnail])?;
+    Ok(())
+}
+
+/// Notes a new look from outside of a media whose content is the same.
+///
+/// # Errors
+/// The store failed.
+pub fn touch(
+    connection: &Connection,
+    dataset: DatasetId,
+    file: &Path,
+    stamp: Stamp,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE media SET size = ?3, modified = ?4 WHERE dataset = ?1 AND path = ?2",
+        )?
+        .execute(params![
+            dataset.0,
+            file.as_os_str().as_bytes(),
+            stamp.size,
+            stamp.modified
+        ])?;
+    Ok(())
+}
+
+/// Removes a file from the media and from the skipped ones.
+///
+/// # Errors
+/// The store failed.
+pub fn remove(connection: &Connection, dataset: DatasetId, file: &Path) -> rusqlite::Result<()> {
+    unskip(connection, dataset, file)?;
+    connection
+        .prepare_cached("DELETE FROM media WHERE dataset = ?1 AND path = ?2")?
+        .execute(params![dataset.0, file.as_os_str().as_bytes()])?;
+    Ok(())
+}
+
+fn unskip(connection: &Connection, dataset: DatasetId, file: &Path) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM skipped WHERE dataset = ?1 AND path = ?2")?
+        .execute(params![dataset.0, file.as_os_str().as_bytes()])?;
+    Ok(())
+}
+
+/// Notes why a file is no media. `stamp` is `None` for one passed over without being opened.
+///
+/// # Errors
+/// The store failed.
+pub fn skip(
+    connection: &Connection,
+    dataset: DatasetId,
+    file: &Path,
+    stamp: Option<Stamp>,
+    reason: &str,
+) -> rusqlite::Result<()> {
+    remove(connection, dataset, file)?;
+    connection
+        .prepare_cached("INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute(params![
+            dataset.0,
+            file.as_os_str().as_bytes(),
+            stamp.map(|stamp| stamp.size),
+            stamp.map(|stamp| stamp.modified),
+            reason
+        ])?;
+    Ok(())
+}
+
+/// Forgets the files passed over without being opened: the next walk tells them anew.
+///
+/// # Errors
+/// The store failed.
+pub fn forget_passed_over(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
+    connection.execute(
+        "DELETE FROM skipped WHERE dataset = ?1 AND size IS NULL",
+        [dataset.0],
+    )?;
+    Ok(())
+}
+
+/// The files that are no media, by path, with the reason.
+///
+/// # Errors
+/// The store failed.
+pub fn skipped(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> rusqlite::Result<Vec<(PathBuf, String)>> {
+    connection
+        .prepare_cached("SELECT path, reason FROM skipped WHERE dataset = ?1 ORDER BY path")?
+        .query_map([dataset.0], |row| Ok((path(row.get(0)?), row.get(1)?)))?
+        .collect()
+}
