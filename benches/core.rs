@@ -1,10 +1,6 @@
 //! The core and the view: a full frame at 200x60 over 100 clusters, and events with a page of
 //! 10,000 previews in the store.
-#![expect(
-    clippy::unwrap_used,
-    missing_docs,
-    reason = "a bench fails by panicking; its macros write no docs"
-)]
+#![expect(clippy::unwrap_used, reason = "a bench fails by panicking")]
 
 use std::{hint::black_box, sync::Arc, time::Duration};
 

@@ -2,8 +2,14 @@
 //!
 //! The rows are made up and written straight into a store, so that only the reading is measured.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a bench fails where its world is not as said"
+)]
+
 use std::{path::Path, time::Duration};
 
+use bytes::Bytes;
 use criterion::{Criterion, criterion_group, criterion_main};
 use half::f16;
 use reqwest::Client;
@@ -104,56 +110,72 @@ fn features(n: usize) -> Features {
     }
 }
 
+/// A served deployment over the store in `data`, and a client of it.
+struct Served {
+    runtime: Runtime,
+    client: Client,
+    base: String,
+}
+
+impl Served {
+    fn start(data: &Path, id: DatasetId) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let deployment = Deployment::open(data).unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        runtime.spawn(async move {
+            let forever = std::future::pending();
+            deployment.serve(listener, Access::Open, forever).await
+        });
+        Self {
+            runtime,
+            client: Client::builder().no_proxy().build().unwrap(),
+            base: format!("http://{address}/api/v1/explore/{id}?threshold=2"),
+        }
+    }
+
+    fn page(&self, query: &str, page: usize) -> Bytes {
+        let url = format!("{}{query}&page_number={page}", self.base);
+        let answer = async {
+            self.client
+                .get(url)
+                .send()
+                .await
+                .unwrap()
+                .bytes()
+                .await
+                .unwrap()
+        };
+        self.runtime.block_on(answer)
+    }
+
+    fn ranked(&self, media: &str, page: usize) -> Bytes {
+        let anchor = format!("&anchor_media_id={media}&anchor_type=MEDIA&entity_type=IMAGES");
+        self.page(&anchor, page)
+    }
+}
+
 fn explore(criterion: &mut Criterion) {
     let data = tempfile::tempdir().unwrap();
     let id = fill(data.path());
-    let runtime = Runtime::new().unwrap();
-    let deployment = Deployment::open(data.path()).unwrap();
-    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
-    let base = format!(
-        "http://{}/api/v1/explore/{id}",
-        listener.local_addr().unwrap()
-    );
-    runtime.spawn(async move {
-        deployment
-            .serve(listener, Access::Open, std::future::pending())
-            .await
-    });
-    let client = Client::builder().no_proxy().build().unwrap();
-    let get = |query: String| {
-        let request = client.get(format!("{base}?{query}"));
-        let page = async { request.send().await.unwrap().bytes().await.unwrap() };
-        runtime.block_on(page)
-    };
+    let served = Served::start(data.path(), id);
+    let first: Value = serde_json::from_slice(&served.page("", 0)).unwrap();
+    let clusters = first["clusters"].as_array().unwrap().iter();
+    let anchors: Vec<&str> = clusters
+        .map(|cluster| cluster["previews"][0]["media_id"].as_str().unwrap())
+        .collect();
+    let mut turn = anchors.iter().cycle();
     let mut group = criterion.benchmark_group("explore 100,000 media");
     group
         .measurement_time(Duration::from_secs(3))
         .sample_size(20);
-    for (name, query) in [
-        ("first page", "threshold=2"),
-        ("page 50", "threshold=2&page_number=50"),
-    ] {
-        group.bench_function(name, |bench| bench.iter(|| get(query.to_owned())));
-    }
-    let page: Value = serde_json::from_slice(&get("threshold=2".to_owned())).unwrap();
-    let anchors: Vec<String> = (page["clusters"].as_array().unwrap().iter())
-        .map(|cluster| {
-            cluster["previews"][0]["media_id"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        })
-        .collect();
-    let ranked = |media: &str, page: u32| {
-        let anchor = format!("anchor_media_id={media}&anchor_type=MEDIA&entity_type=IMAGES");
-        get(format!("{anchor}&threshold=2&page_number={page}"))
-    };
-    let mut turn = anchors.iter().cycle();
+    group.bench_function("first page", |bench| bench.iter(|| served.page("", 0)));
+    group.bench_function("page 50", |bench| bench.iter(|| served.page("", 50)));
     group.bench_function("ranking", |bench| {
-        bench.iter(|| ranked(turn.next().unwrap(), 0));
+        bench.iter(|| served.ranked(turn.next().unwrap(), 0));
     });
     group.bench_function("next page of a ranking", |bench| {
-        bench.iter(|| ranked(&anchors[0], 1))
+        bench.iter(|| served.ranked(anchors[0], 1));
     });
     group.finish();
 }

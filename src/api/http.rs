@@ -24,6 +24,10 @@ const REDIRECTS: usize = 5;
 /// Bytes a second below which a transfer counts as stalled.
 const SLOWEST: f64 = 1_024.0;
 
+/// How long an idle connection is kept: shorter than a server waits for the next request, so that
+/// a request which must not be sent twice never meets a connection that is just being closed.
+const IDLE_CONNECTION: Duration = Duration::from_secs(8);
+
 /// The client for the paths of the interface.
 pub(super) fn api_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Client, Failure> {
     build(common(base, policy).redirect(redirect::Policy::none()))
@@ -46,7 +50,7 @@ fn common(base: &BaseUrl, policy: &Policy) -> ClientBuilder {
     let builder = reqwest::Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(policy.connect)
-        .pool_idle_timeout(Duration::from_mins(1))
+        .pool_idle_timeout(IDLE_CONNECTION)
         .pool_max_idle_per_host(8)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .http2_keep_alive_timeout(Duration::from_secs(10))

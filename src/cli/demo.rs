@@ -37,7 +37,7 @@ pub async fn paint(images: u32, data: Option<PathBuf>) -> Result<Local, Ended> {
     let painted = tokio::task::spawn_blocking(move || {
         let told = AtomicUsize::new(0);
         sample::write(&target, count, SEED, |done, all| {
-            tell_painting(&told, done, all)
+            tell_painting(&told, done, all);
         })
     });
     let painted = painted.await.map_err(io::Error::other)?;
@@ -95,13 +95,8 @@ pub async fn tell(local: &Local) -> Result<(), Ended> {
             words(cluster)
         )?;
     }
-    let first = page
-        .clusters
-        .iter()
-        .flat_map(|cluster| cluster.previews.first())
-        .next();
-    let first =
-        first.ok_or_else(|| Ended::new(Exit::Failed, "the sample dataset has no clusters"))?;
+    let first = page.clusters.iter().find_map(|cluster| cluster.previews.first());
+    let first = first.ok_or_else(|| Ended::new(Exit::Failed, "the sample dataset has no clusters"))?;
     similar(&client, &mut out, browse, first).await?;
     export(&client, &mut out, &dataset).await
 }

@@ -179,7 +179,7 @@ mod tests {
         bytes.into_inner()
     }
 
-    fn chunk(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    fn chunk(name: [u8; 4], body: &[u8]) -> Vec<u8> {
         let mut chunk = u32::try_from(body.len())
             .expect("short")
             .to_be_bytes()
@@ -191,13 +191,17 @@ mod tests {
         chunk
     }
 
+    fn low(number: u32) -> u8 {
+        number.to_le_bytes()[0]
+    }
+
     /// A grey PNG of nothing but a header.
     fn png_header(width: u32, height: u32) -> Vec<u8> {
         let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
         header.extend([8, 0, 0, 0, 0]);
         let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
-        bytes.extend(chunk(b"IHDR", &header));
-        bytes.extend(chunk(b"IDAT", b"\x78\x9c"));
+        bytes.extend(chunk(*b"IHDR", &header));
+        bytes.extend(chunk(*b"IDAT", b"\x78\x9c"));
         bytes
     }
 
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn i02_a_cut_file_is_truncated() {
-        let picture = RgbImage::from_fn(60, 50, |x, y| image::Rgb([(x * y) as u8, x as u8, 7]));
+        let picture = RgbImage::from_fn(60, 50, |x, y| image::Rgb([low(x * y), low(x), 7]));
         for (format, name) in [(ImageFormat::Png, "PNG"), (ImageFormat::WebP, "WebP")] {
             let bytes = encoded(picture.clone(), format);
             let error = decode(&bytes[..bytes.len() / 2], 10).expect_err("cut");

@@ -102,7 +102,8 @@ mod tests {
 
     fn png(width: u32, height: u32) -> Vec<u8> {
         let picture = image::RgbImage::from_fn(width, height, |x, y| {
-            image::Rgb([(x * 255 / width) as u8, (y * 255 / height) as u8, 90])
+            let shade = |at: u32, side: u32| (at * 255 / side).to_le_bytes()[0];
+            image::Rgb([shade(x, width), shade(y, height), 90])
         });
         let mut bytes = std::io::Cursor::new(Vec::new());
         picture

@@ -206,9 +206,15 @@ mod tests {
 
     #[test]
     fn t24_every_pixel_is_painted_once_in_nearly_its_colour() {
-        let (width, height) = (37, 20);
+        let (width, height) = (37_usize, 20_usize);
         let rgb: Vec<u8> = (0..width * height)
-            .flat_map(|i| [(i % width * 6) as u8, (i / width * 12) as u8, 128])
+            .flat_map(|i| {
+                [
+                    (i % width * 6).to_le_bytes()[0],
+                    (i / width * 12).to_le_bytes()[0],
+                    128,
+                ]
+            })
             .collect();
         let painted = paint(&sequence(&rgb, (37, 20)), width, height);
         let mut error = [0_i32; 3];

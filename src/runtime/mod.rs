@@ -283,12 +283,10 @@ impl Shell {
 
     /// Gives the terminal back and stops; goes on in `Signal::Resume`.
     fn suspend(&mut self) -> io::Result<()> {
-        self.input.pause();
         self.forget_pictures()?;
         terminal::restore();
-        signals::stop()?;
-        self.input.resume();
-        Ok(())
+        // The input reader stops with the process, and goes on with it.
+        signals::stop()
     }
 
     /// Draws one picture as large as it goes, and waits for a key.

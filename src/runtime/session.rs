@@ -39,7 +39,7 @@ impl Session {
                 Effect::Cancel(lane) => self.worker.cancel(lane),
                 Effect::WakeAt(moment) => self.wake = Some(moment),
                 Effect::FullSize(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
-                    outside.push(effect)
+                    outside.push(effect);
                 }
             }
         }

@@ -15,6 +15,8 @@
 mod diacritics;
 mod kitty;
 mod overdraw;
+#[cfg(test)]
+mod tests;
 
 use ratatui::{buffer::Buffer, layout::Rect, style::Color};
 

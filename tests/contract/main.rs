@@ -1,6 +1,12 @@
 //! The local deployment, seen from outside: plain requests over a socket, one test per documented
 //! rule and code, named after the row of the reference it holds.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails where its world is not as said"
+)]
+
 mod dataset;
 mod explore;
 mod export;

@@ -123,12 +123,12 @@ impl Service {
             Access::Open
         };
         let (stop, stopped) = oneshot::channel::<()>();
-        let server = deployment.clone();
+        let site = deployment.clone();
         let served = tokio::spawn(async move {
             let shutdown = async {
                 let _ = stopped.await;
             };
-            server.serve(listener, access, shutdown).await.unwrap();
+            site.serve(listener, access, shutdown).await.unwrap();
         });
         let client = Client::builder().no_proxy().build().unwrap();
         Self {

@@ -7,22 +7,29 @@ use std::{
     time::Duration,
 };
 
-use ratatui::{buffer::Buffer, layout::Rect};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    layout::Rect,
+};
 use tessera::{
     api::{self, BaseUrl, Client, Endpoint},
     app::{App, Effect, Event, Setup},
     input::Keymap,
-    local::{Access, Credentials, Deployment, LocalError, sample},
+    local::{Access, Credentials, Deployment, LocalError},
     model::{DatasetId, SafeText},
     picture::Protocol,
     runtime::Session,
     ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
     worker,
 };
+use crate::paintings;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 /// Longer than anything here takes; only a mistake reaches it.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What stops a served deployment, and what tells how it ended.
+type Running = (oneshot::Sender<()>, JoinHandle<Result<(), LocalError>>);
 
 /// A local deployment that can be stopped and started again at the same address.
 pub struct Service {
@@ -31,7 +38,7 @@ pub struct Service {
     pub dataset: DatasetId,
     pub address: SocketAddr,
     credentials: Credentials,
-    running: Option<(oneshot::Sender<()>, JoinHandle<Result<(), LocalError>>)>,
+    running: Option<Running>,
 }
 
 impl Service {
@@ -44,9 +51,20 @@ impl Service {
 
     /// As `over_paintings`, without waiting for the index.
     pub async fn indexing(count: usize) -> Self {
+        Self::over(|folder| paintings::paintings(folder, count)).await
+    }
+
+    /// As `over_paintings`, over small pictures that are like nothing else.
+    pub async fn over_noise(count: u32) -> Self {
+        let service = Self::over(|folder| paintings::noise(folder, count)).await;
+        service.deployment.settled().await;
+        service
+    }
+
+    async fn over(fill: impl FnOnce(&Path)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let pictures = folder.path().join("paintings");
-        sample::write(&pictures, count, 7, |_, _| {}).unwrap();
+        fill(&pictures);
         let deployment = Deployment::open(&folder.path().join("index")).unwrap();
         let dataset = deployment.add_folder(&pictures, None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -85,21 +103,8 @@ impl Service {
 
     /// A picture of the dataset.
     pub fn a_picture(&self) -> PathBuf {
-        fn first(folder: &Path) -> Option<PathBuf> {
-            let mut entries: Vec<_> = std::fs::read_dir(folder)
-                .ok()?
-                .map(|entry| entry.unwrap().path())
-                .collect();
-            entries.sort();
-            entries.into_iter().find_map(|path| match path.is_dir() {
-                true => first(&path),
-                false => path
-                    .extension()
-                    .is_some_and(|end| end == "jpg")
-                    .then_some(path),
-            })
-        }
-        first(&self.folder.path().join("paintings")).unwrap()
+        let entries = std::fs::read_dir(self.folder.path().join("paintings")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).min().unwrap()
     }
 
     fn client(&self) -> Client {
@@ -210,7 +215,7 @@ impl Person {
         let buffer = self.buffer();
         let width = usize::from(buffer.area.width);
         let rows = buffer.content().chunks(width);
-        rows.map(|row| row.iter().map(|cell| cell.symbol()).collect::<String>() + "\n")
+        rows.map(|row| row.iter().map(Cell::symbol).collect::<String>() + "\n")
             .collect()
     }
 
@@ -228,7 +233,7 @@ impl Person {
     /// How many cells show pictures.
     pub fn painted_cells(&self) -> usize {
         let coloured =
-            |cell: &&ratatui::buffer::Cell| matches!(cell.fg, ratatui::style::Color::Rgb(..));
+            |cell: &&Cell| matches!(cell.fg, ratatui::style::Color::Rgb(..));
         self.buffer().content().iter().filter(coloured).count()
     }
 }

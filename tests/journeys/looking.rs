@@ -20,14 +20,14 @@ async fn open_a_dataset_and_see_its_pictures() {
     let members: u64 = page
         .clusters
         .iter()
-        .filter_map(|cluster| cluster.size())
+        .filter_map(tessera::model::Cluster::size)
         .sum();
     assert_eq!(members, 24, "every picture is in exactly one cluster");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn watch_an_index_grow_until_it_is_ready() {
-    let service = Service::indexing(60).await;
+    let service = Service::indexing(48).await;
     let mut person = Person::at(&service).await;
     service.deployment.settled().await;
     person.wait(2).await;
@@ -43,7 +43,7 @@ async fn watch_an_index_grow_until_it_is_ready() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn m49_page_to_the_end_and_back() {
-    let service = Service::over_paintings(260).await;
+    let service = Service::over_noise(130).await;
     let mut person = Person::at(&service).await;
     person.press("< <").await;
     person.sees("100 clusters, more follow · granularity 0 · page 1");
@@ -64,7 +64,7 @@ async fn m49_page_to_the_end_and_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn granularities_nest_from_many_small_to_few_large_clusters() {
-    let service = Service::over_paintings(60).await;
+    let service = Service::over_paintings(48).await;
     let mut person = Person::at(&service).await;
     person.press("< <").await;
     let mut counts = Vec::new();

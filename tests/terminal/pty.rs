@@ -3,7 +3,10 @@
 use std::{
     io::{Read, Write},
     process::Command,
-    sync::{Arc, Condvar, Mutex},
+    sync::{
+        Arc, Condvar, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -11,14 +14,7 @@ use std::{
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 /// Longer than anything here takes; only a mistake reaches it.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How the other side behaves.
-#[derive(Clone, Copy)]
-pub enum Reading {
-    /// Reads everything, answers nothing.
-    Everything,
-}
+const PATIENCE: Duration = Duration::from_mins(1);
 
 struct Output {
     parser: vt100::Parser,
@@ -31,6 +27,8 @@ pub struct Program {
     master: Option<Box<dyn MasterPty + Send>>,
     writer: Option<Box<dyn Write + Send>>,
     output: Arc<(Mutex<Output>, Condvar)>,
+    reading: Option<thread::JoinHandle<()>>,
+    vanished: Arc<AtomicBool>,
     found: String,
     tty: String,
     _folder: tempfile::TempDir,
@@ -38,7 +36,7 @@ pub struct Program {
 
 impl Program {
     /// `tessera demo` with few pictures.
-    pub fn demo(_: Reading) -> Self {
+    pub fn demo() -> Self {
         Self::sized(120, 40)
     }
 
@@ -64,28 +62,16 @@ impl Program {
         command.env("TERM", "xterm-256color");
         command.env("XDG_CONFIG_HOME", folder.path());
         let child = pair.slave.spawn_command(command).unwrap();
-        let mut reader = pair.master.try_clone_reader().unwrap();
+        let reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
-        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        let output = Arc::new((
-            Mutex::new(Output {
-                parser,
-                bytes: String::new(),
-            }),
-            Condvar::new(),
-        ));
-        let shared = Arc::clone(&output);
-        thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(count @ 1..) = reader.read(&mut chunk) {
-                let (output, changed) = &*shared;
-                let mut output = output.lock().unwrap();
-                output.parser.process(&chunk[..count]);
-                output
-                    .bytes
-                    .push_str(&String::from_utf8_lossy(&chunk[..count]));
-                changed.notify_all();
-            }
+        let parser =
+            vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
+        let output = Output { parser, bytes: String::new() };
+        let output = Arc::new((Mutex::new(output), Condvar::new()));
+        let vanished = Arc::new(AtomicBool::new(false));
+        let reading = thread::spawn({
+            let (output, vanished) = (Arc::clone(&output), Arc::clone(&vanished));
+            move || read_all(reader, &output, &vanished)
         });
         // The slave stays open in `pair` only until here: afterwards the program alone holds it.
         drop(pair.slave);
@@ -94,6 +80,8 @@ impl Program {
             master: Some(pair.master),
             writer: Some(writer),
             output,
+            reading: Some(reading),
+            vanished,
             found,
             tty,
             _folder: folder,
@@ -140,8 +128,12 @@ impl Program {
         assert!(sent.success());
     }
 
-    /// Closes the terminal under the program.
+    /// Closes the terminal under the program. The reader holds it open until it has read once
+    /// more, so the program is made to draw something.
     pub fn vanish(&mut self) {
+        self.vanished.store(true, Ordering::SeqCst);
+        self.press("?");
+        self.reading.take().unwrap().join().unwrap();
         self.writer = None;
         self.master = None;
     }
@@ -190,6 +182,20 @@ impl Drop for Program {
     fn drop(&mut self) {
         // A failed test must not leave the program behind; it may have ended already.
         let _ = self.child.kill();
+    }
+}
+
+/// Reads what the program writes, until it ends or the terminal is to vanish.
+fn read_all(mut reader: Box<dyn Read + Send>, output: &(Mutex<Output>, Condvar), vanished: &AtomicBool) {
+    let mut chunk = [0; 4096];
+    while let Ok(count @ 1..) = reader.read(&mut chunk)
+        && !vanished.load(Ordering::SeqCst)
+    {
+        let (output, changed) = output;
+        let mut output = output.lock().unwrap();
+        output.parser.process(&chunk[..count]);
+        output.bytes.push_str(&String::from_utf8_lossy(&chunk[..count]));
+        changed.notify_all();
     }
 }
 

@@ -21,16 +21,16 @@ use super::{
 /// [`CENTRE`]. Differences between the halves of a picture weigh less than what both have in
 /// common, and edges most.
 const BLOCKS: [(usize, f32); 11] = [
-    (64, 1.40), // fine edges: 1.0
-    (64, 2.23), // differences: 0.7
-    (16, 1.62), // coarse edges: 0.5
-    (16, 2.61), // differences: 0.35
+    (64, 1.45), // fine edges: 1.0
+    (64, 2.33), // differences: 0.7
+    (16, 1.63), // coarse edges: 0.5
+    (16, 2.62), // differences: 0.35
     (8, 0.34),  // lightness: 0.5
-    (8, 0.54),  // differences: 0.35
-    (8, 2.47),  // red against green: 0.5
-    (8, 6.72),  // differences: 0.35
+    (8, 0.53),  // differences: 0.35
+    (8, 2.46),  // red against green: 0.5
+    (8, 6.69),  // differences: 0.35
     (8, 1.98),  // yellow against blue: 0.5
-    (8, 5.80),  // differences: 0.35
+    (8, 5.78),  // differences: 0.35
     (48, 1.60), // colour histogram: 0.8
 ];
 

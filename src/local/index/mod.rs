@@ -51,7 +51,7 @@ pub struct Features {
 /// The picture cannot be decoded.
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
     let decoded = decode(bytes, thumbnail::SIDE)?;
-    let small = thumbnail::fit(&decoded.pixels)?;
+    let small = thumbnail::shrink(&decoded.pixels)?;
     let square = thumbnail::square(&small)?;
     let luma = quality::luma(&small);
     Ok(Features {

@@ -1,13 +1,9 @@
 //! The two small copies of a picture: the thumbnail people see and the square the index looks at.
 
-use fast_image_resize::{
-    FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
-    images::{Image, ImageRef},
-};
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder};
 
-use crate::picture::decode::DecodeError;
+use crate::picture::{decode::DecodeError, fit};
 
 use super::grid::SQUARE;
 
@@ -17,7 +13,7 @@ pub const SIDE: u32 = 256;
 const QUALITY: u8 = 80;
 
 /// A copy of at most [`SIDE`] pixels a side in the picture's own shape; never enlarged.
-pub fn fit(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
+pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     let (width, height) = pixels.dimensions();
     let longest = width.max(height);
     if longest <= SIDE {
@@ -44,16 +40,7 @@ pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
     Ok(file)
 }
 
-/// Averages all pixels that fall into a new one, so that nothing aliases.
 fn resize(pixels: &RgbImage, width: u32, height: u32) -> Result<RgbImage, DecodeError> {
-    let refused = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
-    let source = ImageRef::new(pixels.width(), pixels.height(), pixels, PixelType::U8x3)
-        .map_err(|error| refused(&error))?;
-    let mut target = Image::new(width, height, PixelType::U8x3);
-    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear));
-    Resizer::new()
-        .resize(&source, &mut target, &options)
-        .map_err(|error| refused(&error))?;
-    RgbImage::from_raw(width, height, target.into_vec())
-        .ok_or_else(|| refused(&"wrong number of pixels"))
+    RgbImage::from_raw(width, height, fit::resize(pixels, (width, height))?)
+        .ok_or_else(|| DecodeError("cannot resize: wrong number of pixels".to_owned()))
 }

@@ -1,4 +1,5 @@
 //! The easel: a canvas, the chances of one picture, its light, and the facts noted while painting.
+//! A scene sees nothing else, so what it paints and what is known of it cannot drift apart.
 
 use tiny_skia::{Rect, Transform};
 

@@ -229,7 +229,7 @@ mod tests {
         fs::remove_file(room.path().join(SIDECAR)).expect("removed");
         let heard = std::sync::Mutex::new(Vec::new());
         write(room.path(), 6, 1, |done, of| {
-            heard.lock().expect("lock").push((done, of))
+            heard.lock().expect("lock").push((done, of));
         })
         .expect("completed");
         let after: BTreeMap<_, _> = whole

@@ -1,4 +1,5 @@
 //! The kinds of scenes there are, each with its word, its folder and its painter.
+//! A new kind is a scene file and one line here.
 
 use super::{easel::Easel, scenes};
 

@@ -1,4 +1,5 @@
 //! Times of day as palettes: one light for a whole picture is what keeps its colours together.
+//! Scenes pick a time; every colour they use then goes through its light.
 
 use super::{
     brush::{Rgb, rgb},

@@ -1,4 +1,5 @@
 //! The plan: what will be painted, decided before the first pixel.
+//! Painting reads it, and tests and benches take it as the ground truth.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,5 @@
 //! What is planted on purpose: copies with small edits, and photographs gone wrong.
+//! Near-duplicates and quality issues are found by the index; here is the truth to find.
 
 use std::{io::Cursor, path::PathBuf};
 

@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn t18_hostile_answers_neither_grow_nor_count() {
         let mut endless = b"\x1b_G".to_vec();
-        endless.extend([b'x'; 100_000]);
+        endless.resize(100_000, b'x');
         let replies = replies(&[&endless, b"\x1b\\\x1b[6;0;0t\x1b[?99999999;4c"]);
         assert!(!replies.kitty);
         assert_eq!(replies.cell, None);

@@ -96,6 +96,11 @@ impl Store {
         self.bytes = 0;
     }
 
+    #[cfg(test)]
+    pub fn holds(&self, key: &Key) -> bool {
+        self.held.contains_key(key)
+    }
+
     fn drop_oldest(&mut self, frame: u64, out: &mut String) -> bool {
         let oldest = self
             .held

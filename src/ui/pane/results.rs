@@ -218,10 +218,8 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
     if width(text) <= cells {
         return text;
     }
-    let ends = text.match_indices(' ').map(|(at, _)| &text[..at]);
-    ends.filter(|part| width(part) <= cells)
-        .next_back()
-        .unwrap_or_default()
+    let mut ends = text.match_indices(' ').map(|(at, _)| &text[..at]);
+    ends.rfind(|part| width(part) <= cells).unwrap_or_default()
 }
 
 /// A line instead of a tile, where there is no room for pictures.

@@ -1,4 +1,5 @@
 //! Air: sky, sun, moon, stars, clouds, mist, and what falls from above.
+//! Strokes here fade out softly; most work on pixels, not on shapes.
 
 use super::{
     BLACK, Canvas, Ink, Noise, Rgb, WHITE, gradient,

@@ -1,4 +1,5 @@
 //! Colours as three fractions of sRGB, and the few ways to blend them that painting needs.
+//! Blending is done in sRGB as in any paint program, which is what the palettes are chosen for.
 
 use tiny_skia::Color;
 

@@ -1,4 +1,5 @@
 //! Land: ridges, snow peaks and rolling ground, drawn column by column under a skyline.
+//! The land covers what was painted before, so scenes go from far to near.
 
 use super::{Canvas, Noise, Rgb, smooth};
 

@@ -1,4 +1,5 @@
 //! The brushes: a canvas, colours, shapes, and the strokes that make air, land and water.
+//! They know pixels, chances and light, but no scene.
 
 pub mod air;
 pub mod canvas;

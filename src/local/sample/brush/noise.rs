@@ -1,4 +1,5 @@
 //! Smooth randomness over a line or a plane: the stuff of ridges, clouds and waves.
+//! Value noise on a hashed lattice: cheap, without tables, the same on every machine.
 
 /// A field of values between 0 and 1, about one bump per unit of length.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,5 @@
 //! Outlines: what the canvas fills or follows. All coordinates are those of the present pose.
+//! An outline without area is `None`, and the canvas leaves no trace of it.
 
 use tiny_skia::{Path, PathBuilder, Rect, Transform};
 

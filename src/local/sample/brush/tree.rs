@@ -1,4 +1,5 @@
 //! Trees, one by one: silhouettes with a lit side, each standing on the point given.
+//! The chances of a tree are a fork of the scene's, since a blind canvas draws none of them.
 
 use super::{
     Canvas, Ink, Rgb,

@@ -1,4 +1,5 @@
 //! Water: the picture above it mirrored, broken by ripples, with the path of the sun on it.
+//! Painted after everything that stands above the water, for it reads those pixels.
 
 use super::{Canvas, Noise, Rgb, smooth};
 
