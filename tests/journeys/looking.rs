@@ -43,7 +43,7 @@ async fn watch_an_index_grow_until_it_is_ready() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn m49_page_to_the_end_and_back() {
-    let service = Service::over_noise(130).await;
+    let service = Service::over_noise(250).await;
     let mut person = Person::at(&service).await;
     person.press("< <").await;
     person.sees("100 clusters, more follow · granularity 0 · page 1");
