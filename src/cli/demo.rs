@@ -95,8 +95,12 @@ pub async fn tell(local: &Local) -> Result<(), Ended> {
             words(cluster)
         )?;
     }
-    let first = page.clusters.iter().find_map(|cluster| cluster.previews.first());
-    let first = first.ok_or_else(|| Ended::new(Exit::Failed, "the sample dataset has no clusters"))?;
+    let first = page
+        .clusters
+        .iter()
+        .find_map(|cluster| cluster.previews.first());
+    let first =
+        first.ok_or_else(|| Ended::new(Exit::Failed, "the sample dataset has no clusters"))?;
     similar(&client, &mut out, browse, first).await?;
     export(&client, &mut out, &dataset).await
 }

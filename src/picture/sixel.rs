@@ -94,34 +94,36 @@ impl Band {
 }
 
 /// The palette entry for a pixel, with the dither's `threshold` (0..64) deciding between the two
-/// nearest levels of each channel.
+/// nearest levels of each channel. Green goes up where red and blue go down, so that the pattern
+/// is mostly one of hue, which the eye hardly resolves.
 fn nearest(pixel: [u8; 3], threshold: u8) -> usize {
+    let thresholds = [threshold, 63 - threshold, threshold].map(u32::from);
     let mut colour = 0;
-    for (sample, levels) in pixel.into_iter().zip(LEVELS) {
+    for ((sample, levels), threshold) in pixel.into_iter().zip(LEVELS).zip(thresholds) {
         // In units of 1/64 level.
         let position = u32::from(sample) * u32::from(levels - 1) * 64 / 255;
-        let level = (position + u32::from(threshold)) >> 6;
+        let level = (position + threshold) >> 6;
         colour = colour * usize::from(levels) + level.min(u32::from(levels) - 1) as usize;
     }
     colour
 }
 
-/// Selects a colour register, defining it (in percent) on its first use in this picture.
+/// Selects a colour register, after defining it (in percent) on its first use in this picture: to
+/// define one is not yet to select it.
 fn select(out: &mut String, colour: usize, seen: &mut bool) {
     // Writing into a string cannot fail.
-    let _ = if std::mem::replace(seen, true) {
-        write!(out, "#{colour}")
-    } else {
+    if !std::mem::replace(seen, true) {
         let [_, green, blue] = LEVELS.map(usize::from);
         let percent = |level: usize, levels: u8| (level * 100).div_ceil(usize::from(levels) - 1);
-        write!(
+        let _ = write!(
             out,
             "#{colour};2;{};{};{}",
             percent(colour / (green * blue), LEVELS[0]),
             percent(colour / blue % green, LEVELS[1]),
             percent(colour % blue, LEVELS[2]),
-        )
-    };
+        );
+    }
+    let _ = write!(out, "#{colour}");
 }
 
 /// Writes one colour's masks, runs of four and more as a count, without the blank end.
@@ -178,9 +180,10 @@ mod tests {
                 b'"' => assert_eq!(numbers(&mut bytes), [1, 1, width, height]),
                 b'#' => {
                     let given = numbers(&mut bytes);
-                    colour = given[0];
-                    if let [_, 2, r, g, b] = given[..] {
-                        palette[colour] = [r, g, b].map(|p| u8::try_from(p).expect("percent"));
+                    if let [register, 2, r, g, b] = given[..] {
+                        palette[register] = [r, g, b].map(|p| u8::try_from(p).expect("percent"));
+                    } else {
+                        colour = given[0];
                     }
                 }
                 b'$' => x = 0,

@@ -1,11 +1,20 @@
-//! What the person does: first the probe has the terminal, then the event stream, and while a
-//! picture is shown full size or the program is stopped, nobody.
+//! What the person does: first the probe has the terminal, then the reader, and while a picture
+//! is shown full size nobody.
+//!
+//! The reader is no thread: the loop waits until the terminal has something to read, and only then
+//! takes what is there. So it can be paused at any moment, and nothing it left behind can eat the
+//! answer to somebody else's question.
 
-use std::time::Instant;
+use std::{
+    io::{self, Stdin},
+    time::{Duration, Instant},
+};
 
-use crossterm::event::{Event as Report, EventStream, MouseButton, MouseEventKind};
-use futures_util::StreamExt;
-use tokio::task::JoinHandle;
+use crossterm::event::{self, Event as Report, MouseButton, MouseEventKind};
+use tokio::{
+    io::{Interest, unix::AsyncFd},
+    task::JoinHandle,
+};
 
 use crate::{
     app::{Event, Mouse, MouseKind},
@@ -16,80 +25,76 @@ use crate::{
 
 /// Reads what the person does.
 pub(super) struct Input {
-    reader: Reader,
+    /// The probe, until it has ended.
+    probe: Option<JoinHandle<Capabilities>>,
+    /// Tells when the terminal has something to read.
+    terminal: AsyncFd<Stdin>,
     stragglers: Stragglers,
 }
 
-/// Who reads from the terminal now.
-enum Reader {
-    /// The probe does, once.
-    Probe(JoinHandle<Capabilities>),
-    /// The event stream does.
-    Stream(EventStream),
-    /// Nobody.
-    Nobody,
-}
-
 impl Input {
-    /// Reads nothing yet.
-    pub(super) fn idle() -> Self {
-        Self {
-            reader: Reader::Nobody,
+    /// Reads nothing before `probe`.
+    ///
+    /// # Errors
+    /// Standard input cannot be waited for.
+    pub(super) fn new() -> io::Result<Self> {
+        #[expect(
+            deprecated,
+            reason = "its successor is unsafe for descriptors that may be closed; standard input is not"
+        )]
+        let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
+        Ok(Self {
+            probe: None,
+            terminal,
             stragglers: Stragglers::new(Instant::now()),
-        }
+        })
     }
 
-    /// Begins with the probe, on a thread of its own: it may wait for the terminal, we may not.
-    pub(super) fn probing(environment: Environment, wanted: Option<Protocol>) -> Self {
+    /// Asks what the terminal can draw, on a thread of its own: it may wait for the terminal, we
+    /// may not.
+    pub(super) fn probe(&mut self, environment: Environment, wanted: Option<Protocol>) {
         let probe = tokio::task::spawn_blocking(move || probe::probe(&environment, wanted));
-        Self {
-            reader: Reader::Probe(probe),
-            stragglers: Stragglers::new(Instant::now()),
-        }
+        self.probe = Some(probe);
     }
 
-    /// Lets go of the terminal.
-    pub(super) fn pause(&mut self) {
-        self.reader = Reader::Nobody;
-    }
-
-    /// Reads again.
-    pub(super) fn resume(&mut self) {
-        self.reader = Reader::Stream(EventStream::new());
-    }
-
-    /// The next thing the person does; once, what the terminal can draw.
+    /// The next things the person does; once, what the terminal can draw.
     pub(super) async fn next(&mut self) -> (Vec<Event>, Option<Capabilities>) {
-        match &mut self.reader {
-            Reader::Probe(probe) => {
-                let found = probe.await;
-                self.resume();
-                // A probe that failed has found nothing: what was assumed before stays.
-                let Ok(found) = found else {
-                    return (Vec::new(), None);
-                };
-                let typed = found
-                    .leftover
-                    .iter()
-                    .copied()
-                    .filter_map(typed)
-                    .map(Event::Key);
-                (typed.collect(), Some(found))
+        if let Some(probe) = &mut self.probe {
+            let found = probe.await;
+            self.probe = None;
+            // A probe that failed has found nothing: what was assumed before stays.
+            let Ok(found) = found else {
+                return (Vec::new(), None);
+            };
+            let typed = found
+                .leftover
+                .iter()
+                .copied()
+                .filter_map(typed)
+                .map(Event::Key);
+            return (typed.collect(), Some(found));
+        }
+        loop {
+            let Ok(mut ready) = self.terminal.readable().await else {
+                // The terminal is gone; the hang-up watch ends the program.
+                return std::future::pending().await;
+            };
+            if ready.ready().is_read_closed() {
+                // A reader would spin on a terminal that is gone (M11).
+                return std::future::pending().await;
             }
-            Reader::Stream(stream) => loop {
-                match stream.next().await {
-                    Some(Ok(Report::Key(key))) if self.stragglers.swallow(Instant::now(), &key) => {
-                    }
-                    Some(Ok(report)) => {
-                        if let Some(event) = event(report) {
-                            return (vec![event], None);
-                        }
-                    }
-                    // The terminal is gone; the hang-up watch ends the program.
-                    Some(Err(_)) | None => return std::future::pending().await,
+            let mut events = Vec::new();
+            while let Ok(true) = event::poll(Duration::ZERO) {
+                match event::read() {
+                    Ok(Report::Key(key)) if self.stragglers.swallow(Instant::now(), &key) => {}
+                    Ok(report) => events.extend(event(report)),
+                    Err(_) => return std::future::pending().await,
                 }
-            },
-            Reader::Nobody => std::future::pending().await,
+            }
+            ready.clear_ready();
+            if !events.is_empty() {
+                return (events, None);
+            }
         }
     }
 
@@ -119,7 +124,6 @@ fn event(report: Report) -> Option<Event> {
     match report {
         Report::Key(key) => Chord::from_terminal(key).map(Event::Key),
         Report::Paste(text) => Some(Event::Paste(text)),
-        Report::Resize(columns, rows) => Some(Event::Resize(columns, rows)),
         Report::Mouse(mouse) => {
             let kind = match mouse.kind {
                 MouseEventKind::Down(MouseButton::Left) => MouseKind::Click,
@@ -133,7 +137,8 @@ fn event(report: Report) -> Option<Event> {
                 kind,
             }))
         }
-        Report::FocusGained | Report::FocusLost => None,
+        // A new size is told by its signal, which comes also when nothing is read.
+        Report::Resize(..) | Report::FocusGained | Report::FocusLost => None,
     }
 }
 

@@ -122,7 +122,7 @@ pub async fn run(
         start: Instant::now(),
         drawn: None,
         dirty: true,
-        input: Input::idle(),
+        input: Input::new()?,
         signals,
         capabilities: None,
     };
@@ -131,7 +131,7 @@ pub async fn run(
     }
     shell.draw()?;
     // Only now: nothing must wait for the terminal, and nobody else writes while it is asked.
-    shell.input = Input::probing(environment, options.graphics);
+    shell.input.probe(environment, options.graphics);
     shell.run().await
 }
 
@@ -219,9 +219,6 @@ impl Shell {
             }
         }
         for event in events {
-            if let Event::Resize(..) = event {
-                self.resized()?;
-            }
             if let Some(code) = self.apply(event).await? {
                 return Ok(Some(code));
             }
@@ -272,10 +269,9 @@ impl Shell {
             Some(Signal::Suspend) => self.suspend()?,
             Some(Signal::Resume) => {
                 self.screen.claim()?;
-                self.redraw()?;
-                let (columns, rows) = screen_commands::size()?;
-                return self.apply(Event::Resize(columns, rows)).await;
+                return self.resized().await;
             }
+            Some(Signal::Resized) => return self.resized().await,
             None => {}
         }
         Ok(None)
@@ -294,11 +290,9 @@ impl Shell {
         let Some(capabilities) = self.capabilities.clone() else {
             return Ok(Ok(()));
         };
-        self.input.pause();
         self.forget_pictures()?;
         let on_screen = capabilities.clone();
         let shown = tokio::task::spawn_blocking(move || fullsize::show(&bytes, &on_screen)).await;
-        self.input.resume();
         if let Err(error) = shown.map_err(io::Error::other)? {
             return Ok(Err(Failure::new(FailureKind::Local, error.to_string())));
         }
@@ -308,13 +302,15 @@ impl Shell {
     }
 
     /// The size of the screen or of its cells may have changed.
-    fn resized(&mut self) -> io::Result<()> {
+    async fn resized(&mut self) -> io::Result<Option<i32>> {
+        self.redraw()?;
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.cell = probe::cell_size().unwrap_or(capabilities.cell);
             let event = Event::Terminal(capabilities.protocol, capabilities.cell);
             self.session.apply(self.start.elapsed(), event);
         }
-        self.redraw()
+        let (columns, rows) = screen_commands::size()?;
+        self.apply(Event::Resize(columns, rows)).await
     }
 
     fn redraw(&mut self) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::{io, os::fd::AsFd, thread, time::Duration};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use signal_hook::{
-    consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP},
+    consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH},
     iterator::Signals,
 };
 use tokio::sync::mpsc;
@@ -24,6 +24,8 @@ pub enum Signal {
     Suspend,
     /// Go on after a stop.
     Resume,
+    /// The screen has another size.
+    Resized,
 }
 
 /// Watches for signals.
@@ -31,7 +33,7 @@ pub enum Signal {
 /// # Errors
 /// The handlers cannot be set.
 pub fn watch(sender: mpsc::UnboundedSender<Signal>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT])?;
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
     let gone = sender.clone();
     thread::Builder::new()
         .name("signals".into())
@@ -40,6 +42,7 @@ pub fn watch(sender: mpsc::UnboundedSender<Signal>) -> io::Result<()> {
                 let signal = match number {
                     SIGTSTP => Signal::Suspend,
                     SIGCONT => Signal::Resume,
+                    SIGWINCH => Signal::Resized,
                     ending => Signal::End(128 + ending),
                 };
                 // The receiver goes when the program ends by itself.

@@ -1,5 +1,9 @@
 //! The real binary without a terminal: streams, exit codes, and clear words for every refusal.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::{
     io::{BufRead, BufReader},

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use crate::paintings;
 use ratatui::{
     buffer::{Buffer, Cell},
     layout::Rect,
@@ -22,7 +23,6 @@ use tessera::{
     ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
     worker,
 };
-use crate::paintings;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 /// Longer than anything here takes; only a mistake reaches it.
@@ -232,8 +232,7 @@ impl Person {
 
     /// How many cells show pictures.
     pub fn painted_cells(&self) -> usize {
-        let coloured =
-            |cell: &&Cell| matches!(cell.fg, ratatui::style::Color::Rgb(..));
+        let coloured = |cell: &&Cell| matches!(cell.fg, ratatui::style::Color::Rgb(..));
         self.buffer().content().iter().filter(coloured).count()
     }
 }

@@ -34,11 +34,15 @@ pub fn noise(folder: &Path, count: u32) {
     std::fs::create_dir_all(folder).unwrap();
     for number in 0..count {
         // Blocks of a colour each: as different from one another as small pictures can be.
-        let block = |x: u32, y: u32| (number * 977 + (x / 8) * 131 + (y / 8) * 373).wrapping_mul(2_654_435_761);
+        let block = |x: u32, y: u32| {
+            (number * 977 + (x / 8) * 131 + (y / 8) * 373).wrapping_mul(2_654_435_761)
+        };
         let picture = image::RgbImage::from_fn(32, 24, |x, y| {
             let [red, green, blue, _] = block(x, y).to_le_bytes();
             image::Rgb([red, green, blue])
         });
-        picture.save(folder.join(format!("noise-{number:04}.png"))).unwrap();
+        picture
+            .save(folder.join(format!("noise-{number:04}.png")))
+            .unwrap();
     }
 }

@@ -20,7 +20,10 @@ fn assert_given_back(program: &Program, what: &str) {
         let off = bytes.rfind(&format!("{switch}l"));
         assert!(on.is_some() && off > on, "{what}: {switch:?} is still on");
     }
-    assert!(bytes.rfind("\x1b[?25h") > bytes.rfind("\x1b[?25l"), "{what}: no cursor");
+    assert!(
+        bytes.rfind("\x1b[?25h") > bytes.rfind("\x1b[?25l"),
+        "{what}: no cursor"
+    );
 }
 
 #[test]

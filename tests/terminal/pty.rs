@@ -64,9 +64,11 @@ impl Program {
         let child = pair.slave.spawn_command(command).unwrap();
         let reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
-        let parser =
-            vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        let output = Output { parser, bytes: String::new() };
+        let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
+        let output = Output {
+            parser,
+            bytes: String::new(),
+        };
         let output = Arc::new((Mutex::new(output), Condvar::new()));
         let vanished = Arc::new(AtomicBool::new(false));
         let reading = thread::spawn({
@@ -186,7 +188,11 @@ impl Drop for Program {
 }
 
 /// Reads what the program writes, until it ends or the terminal is to vanish.
-fn read_all(mut reader: Box<dyn Read + Send>, output: &(Mutex<Output>, Condvar), vanished: &AtomicBool) {
+fn read_all(
+    mut reader: Box<dyn Read + Send>,
+    output: &(Mutex<Output>, Condvar),
+    vanished: &AtomicBool,
+) {
     let mut chunk = [0; 4096];
     while let Ok(count @ 1..) = reader.read(&mut chunk)
         && !vanished.load(Ordering::SeqCst)
@@ -194,7 +200,9 @@ fn read_all(mut reader: Box<dyn Read + Send>, output: &(Mutex<Output>, Condvar),
         let (output, changed) = output;
         let mut output = output.lock().unwrap();
         output.parser.process(&chunk[..count]);
-        output.bytes.push_str(&String::from_utf8_lossy(&chunk[..count]));
+        output
+            .bytes
+            .push_str(&String::from_utf8_lossy(&chunk[..count]));
         changed.notify_all();
     }
 }

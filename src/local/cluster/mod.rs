@@ -23,7 +23,7 @@ use groups::Groups;
 
 /// Mean distance up to which groups are joined, by level: near-duplicates; variants of one
 /// picture; look-alikes, what a dataset opens with; kin; and broad kinds.
-const THRESHOLDS: [f32; Granularity::LEVELS] = [0.15, 0.3, 0.45, 0.6, 0.75];
+const THRESHOLDS: [f32; Granularity::LEVELS] = [0.1, 0.22, 0.38, 0.54, 0.7];
 /// Neighbours looked at when whole groups are compared.
 const GROUP_NEIGHBOURS: usize = 8;
 

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::HashMap};
 use super::End;
 use crate::{
     local::{
-        cluster::cluster,
+        cluster::{cluster, from_centre},
         index::DIMENSION,
         search::{Vectors, graph},
         store::{
@@ -47,7 +47,7 @@ pub fn arrange(store: &Store, dataset: DatasetId) -> Result<(), End> {
                 ranks[member as usize][index] = rank;
             }
             let first = members[group[0] as usize].1.media;
-            let previews = central(&vectors, &group).into_iter();
+            let previews = from_centre(&vectors, &group).into_iter().take(PREVIEWS);
             levels[index].push(Cluster {
                 id: clusters::id_of(dataset, level, first),
                 size: group.len() as u64,
@@ -89,26 +89,6 @@ fn groups(labels: &[u32]) -> Vec<Vec<u32>> {
     groups
 }
 
-/// The members nearest to the middle of a group, nearest first.
-fn central(vectors: &Vectors, group: &[u32]) -> Vec<u32> {
-    let mut middle = [0.0_f32; DIMENSION];
-    for &row in group {
-        for (sum, number) in middle.iter_mut().zip(vectors.row(row as usize)) {
-            *sum += number.to_f32();
-        }
-    }
-    let nearness = |row: u32| -> f32 {
-        let row = vectors.row(row as usize).iter();
-        row.zip(&middle)
-            .map(|(number, sum)| number.to_f32() * sum)
-            .sum()
-    };
-    let mut members: Vec<(f32, u32)> = group.iter().map(|&row| (nearness(row), row)).collect();
-    members.sort_by(|a, b| b.0.total_cmp(&a.0));
-    members.truncate(PREVIEWS);
-    members.into_iter().map(|(_, row)| row).collect()
-}
-
 /// Why a dataset has no media: what became of the files, with the first of them as an example.
 fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
     let skipped = store.read(|c| intake::skipped(c, dataset))?;
@@ -128,8 +108,6 @@ fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
 
 #[cfg(test)]
 mod tests {
-    use half::f16;
-
     use super::*;
 
     #[test]
@@ -137,18 +115,5 @@ mod tests {
         let expected = vec![vec![1, 3, 4], vec![0, 2], vec![5]];
         assert_eq!(groups(&[0, 1, 0, 1, 1, 5]), expected);
         assert!(groups(&[]).is_empty());
-    }
-
-    #[test]
-    fn m49_previews_start_with_the_most_central() {
-        let mut vectors = Vectors::new(DIMENSION);
-        for angle in [0.0_f32, 0.3, 0.6] {
-            let mut row = vec![f16::ZERO; DIMENSION];
-            (row[0], row[1]) = (f16::from_f32(angle.cos()), f16::from_f32(angle.sin()));
-            vectors.push(&row);
-        }
-        assert_eq!(central(&vectors, &[0, 1, 2])[0], 1);
-        let many: Vec<u32> = [0, 1, 2].repeat(5);
-        assert_eq!(central(&vectors, &many).len(), PREVIEWS);
     }
 }
