@@ -46,7 +46,7 @@ async fn m49_page_to_the_end_and_back() {
     let service = Service::over_noise(250).await;
     let mut person = Person::at(&service).await;
     person.press("< <").await;
-    person.sees("100 clusters, more follow · granularity 0 · page 1");
+    person.sees("100+ clusters · granularity 0 · page 1");
     let first = person.session.app.cluster().unwrap().id;
     let mut pages = 1;
     while person.session.app.page().unwrap().may_continue() {

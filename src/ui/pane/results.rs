@@ -61,11 +61,9 @@ pub(in crate::ui) fn results(screen: &mut Screen, area: Rect) {
 fn heading(view: &View, page: Option<&Page>) -> String {
     let count = match page {
         None => String::new(),
-        Some(page) if page.may_continue() => {
-            format!("{} clusters, more follow · ", page.clusters.len())
-        }
-        Some(page) if view.search.page == 0 => format!("{} clusters · ", page.clusters.len()),
-        Some(page) => format!("{} clusters, last page · ", page.clusters.len()),
+        // The service gives no total: a full page may be followed by another (M49).
+        Some(page) if page.may_continue() => format!("{}+ clusters · ", page.clusters.len()),
+        Some(page) => format!("{} clusters · ", page.clusters.len()),
     };
     let level = view.search.granularity.level();
     format!("{count}granularity {level} · page {}", view.search.page + 1)
