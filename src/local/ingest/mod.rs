@@ -3,8 +3,10 @@
 
 mod changes;
 mod folder;
+pub mod sidecar;
 mod walk;
 
 pub use changes::{Changes, compare};
 pub use folder::{Folder, begins_like_a_picture};
+pub use sidecar::{Description, SIDECAR};
 pub use walk::{Found, Survey, walk};

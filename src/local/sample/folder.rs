@@ -13,9 +13,9 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Kind, PAINTER_VERSION, Painting, Planted, paint, plan};
+use crate::local::ingest::SIDECAR;
 
 const MARK: &str = ".tessera-sample.json";
-const SIDECAR: &str = "metadata.jsonl";
 const QUALITY: u8 = 88;
 
 /// Paints the dataset of this many images into a folder, on all cores, and tells what it painted.
