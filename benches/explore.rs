@@ -91,6 +91,7 @@ fn clusters(members: &[(i64, Portrait)], size: usize) -> Vec<Cluster> {
                 .take(9)
                 .map(|member| member.1.clone())
                 .collect(),
+            labels: Vec::new(),
         })
         .collect()
 }

@@ -126,6 +126,7 @@ fn singles(
         id: clusters::id_of(dataset, asked.level, media.id),
         size: 1,
         previews: vec![Portrait::from(&media)],
+        labels: media.labels,
     };
     let media = media::stretch(connection, dataset, skip, Page::SIZE)?;
     Ok(media.into_iter().map(single).collect())
@@ -217,6 +218,14 @@ fn shown(
 fn body(shown: Shown, level: Granularity, links: &Links) -> ClusterBody {
     let score = |place: usize| shown.scores.as_ref()?.get(place).copied().map(f64::from);
     let kind = shown.scores.as_ref().map(|_| SCORE);
+    let Cluster {
+        id,
+        size,
+        previews,
+        labels,
+    } = shown.cluster;
+    let first = previews.first();
+    let caption = first.and_then(|portrait| portrait.caption.clone());
     let preview = |(place, portrait): (usize, Portrait)| {
         let (media_uri, media_thumb_uri) = links.media(&portrait);
         PreviewBody {
@@ -224,7 +233,7 @@ fn body(shown: Shown, level: Granularity, links: &Links) -> ClusterBody {
             media_id: portrait.media,
             media_uri,
             media_thumb_uri,
-            caption: None,
+            caption: portrait.caption,
             file_name: portrait.name,
             bounding_box: None,
             relevance_score: score(place),
@@ -234,23 +243,17 @@ fn body(shown: Shown, level: Granularity, links: &Links) -> ClusterBody {
         }
     };
     ClusterBody {
-        cluster_id: shown.cluster.id,
+        cluster_id: id,
         r#type: EntityType::Images.word(),
-        n_images: shown.cluster.size,
+        n_images: size,
         n_objects: 0,
         n_videos: 0,
         similarity_threshold: level.level().to_string(),
         relevance_score: score(0),
         relevance_score_type: kind,
-        previews: shown
-            .cluster
-            .previews
-            .into_iter()
-            .enumerate()
-            .map(preview)
-            .collect(),
-        labels: None,
+        previews: previews.into_iter().enumerate().map(preview).collect(),
+        labels: (!labels.is_empty()).then_some(labels),
         user_tags: None,
-        captions: None,
+        captions: caption.map(|caption| vec![caption]),
     }
 }

@@ -5,7 +5,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::media::Media;
+use super::{from_json, media::Media, to_json};
 use crate::model::{ClusterId, DatasetId, Granularity, MediaId, Page};
 
 /// What a page of clusters shows of a member.
@@ -21,6 +21,8 @@ pub struct Portrait {
     pub height: u32,
     /// Names the content: changes with it.
     pub version: String,
+    /// What it shows, in words, raw.
+    pub caption: Option<String>,
 }
 
 impl From<&Media> for Portrait {
@@ -32,6 +34,7 @@ impl From<&Media> for Portrait {
             width: media.width,
             height: media.height,
             version: format!("{:08x}", u32::from_be_bytes([a, b, c, d])),
+            caption: media.caption.clone(),
         }
     }
 }
@@ -45,6 +48,8 @@ pub struct Cluster {
     pub size: u64,
     /// Up to nine members, most central first.
     pub previews: Vec<Portrait>,
+    /// The most frequent labels of its members, most frequent first, raw.
+    pub labels: Vec<String>,
 }
 
 /// Where one media belongs.
@@ -67,13 +72,11 @@ pub fn id_of(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterI
 }
 
 fn cluster(row: &Row) -> rusqlite::Result<Cluster> {
-    let previews = row.get_ref(2)?.as_str()?;
     Ok(Cluster {
         id: ClusterId(row.get(0)?),
         size: row.get(1)?,
-        previews: serde_json::from_str(previews).map_err(|cause| {
-            rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, cause.into())
-        })?,
+        previews: from_json(row, 2)?,
+        labels: from_json(row, 3)?,
     })
 }
 
@@ -91,7 +94,7 @@ pub fn page(
     let from = i64::try_from(page.saturating_mul(size)).unwrap_or(i64::MAX);
     connection
         .prepare_cached(
-            "SELECT id, size, previews FROM cluster
+            "SELECT id, size, previews, labels FROM cluster
              WHERE dataset = ?1 AND level = ?2 AND rank >= ?3 ORDER BY rank LIMIT ?4",
         )?
         .query_map(params![dataset.0, level.level(), from, Page::SIZE], cluster)?
@@ -120,7 +123,7 @@ pub fn at(
 ) -> rusqlite::Result<Option<Cluster>> {
     connection
         .prepare_cached(
-            "SELECT id, size, previews FROM cluster
+            "SELECT id, size, previews, labels FROM cluster
              WHERE dataset = ?1 AND level = ?2 AND rank = ?3",
         )?
         .query_row(params![dataset.0, level.level(), rank], cluster)
@@ -140,13 +143,13 @@ pub fn replace(
 ) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;
     let mut insert =
-        connection.prepare_cached("INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+        connection.prepare_cached("INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     for (level, clusters) in levels.iter().enumerate() {
         for (rank, cluster) in clusters.iter().enumerate() {
-            let previews = serde_json::to_string(&cluster.previews)
-                .map_err(|cause| rusqlite::Error::ToSqlConversionFailure(cause.into()))?;
+            let previews = to_json(&cluster.previews)?;
+            let labels = to_json(&cluster.labels)?;
             let (id, size) = (cluster.id.0, cluster.size);
-            insert.execute(params![dataset.0, level, rank, id, size, previews])?;
+            insert.execute(params![dataset.0, level, rank, id, size, previews, labels])?;
         }
     }
     let mut insert = connection

@@ -148,7 +148,7 @@ pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusq
 /// # Errors
 /// The store failed.
 pub fn forget(connection: &Connection, id: DatasetId, extractor: u32) -> rusqlite::Result<()> {
-    for table in ["media", "skipped", "cluster"] {
+    for table in ["media", "skipped", "sidecar", "cluster"] {
         connection.execute(&format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
     }
     connection.execute(

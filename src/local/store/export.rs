@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{
-    media::{COLUMNS, Media, media},
+    media::{COLUMNS, Media, WIDTH, media},
     now,
 };
 use crate::model::{
@@ -207,8 +207,8 @@ pub fn entries<E: From<rusqlite::Error>>(
     while let Some(row) = rows.next()? {
         each(Entry {
             media: media(row)?,
-            uniqueness: row.get(9)?,
-            cluster: row.get::<_, Option<_>>(10)?.map(ClusterId),
+            uniqueness: row.get(WIDTH)?,
+            cluster: row.get::<_, Option<_>>(WIDTH + 1)?.map(ClusterId),
         })?;
     }
     Ok(())

@@ -29,7 +29,7 @@ pub struct Stamp {
 pub struct Known {
     /// Its look from outside at that time.
     pub stamp: Stamp,
-    /// The hash of its content if it became a media; `None` if it was skipped.
+    /// The hash of its content if it became a media; `None` if it is a sidecar or was skipped.
     pub content: Option<[u8; 32]>,
 }
 
@@ -51,7 +51,9 @@ pub fn known(
         "SELECT path, size, modified, content FROM media WHERE dataset = ?1
          UNION ALL
          SELECT path, size, modified, NULL FROM skipped
-         WHERE dataset = ?1 AND size IS NOT NULL",
+         WHERE dataset = ?1 AND size IS NOT NULL
+         UNION ALL
+         SELECT path, size, modified, NULL FROM sidecar WHERE dataset = ?1",
     )?;
     let rows = query.query_map([dataset.0], |row| {
         let stamp = Stamp {
@@ -141,15 +143,19 @@ pub fn touch(
     Ok(())
 }
 
-/// Removes a file from the media and from the skipped ones.
+/// Removes a file from the media, the sidecars and the skipped ones.
 ///
 /// # Errors
 /// The store failed.
 pub fn remove(connection: &Connection, dataset: DatasetId, file: &Path) -> rusqlite::Result<()> {
     unskip(connection, dataset, file)?;
-    connection
-        .prepare_cached("DELETE FROM media WHERE dataset = ?1 AND path = ?2")?
-        .execute(params![dataset.0, file.as_os_str().as_bytes()])?;
+    for table in ["media", "sidecar"] {
+        connection
+            .prepare_cached(&format!(
+                "DELETE FROM {table} WHERE dataset = ?1 AND path = ?2"
+            ))?
+            .execute(params![dataset.0, file.as_os_str().as_bytes()])?;
+    }
     Ok(())
 }
 

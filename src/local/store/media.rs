@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use half::f16;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::dataset::path;
+use super::{dataset::path, from_json};
 use crate::model::{DatasetId, Granularity, MediaId};
 
 /// A stored media, without its descriptor and thumbnail.
@@ -30,6 +30,10 @@ pub struct Media {
     pub sharpness: f32,
     /// Mean luma, 0.0-1.0.
     pub brightness: f32,
+    /// What it shows, in words, raw.
+    pub caption: Option<String>,
+    /// What it shows, by name, raw.
+    pub labels: Vec<String>,
 }
 
 impl Media {
@@ -43,7 +47,11 @@ impl Media {
 
 /// The columns of [`Media`] in the order [`media`] reads them, for a table called `media`.
 pub(super) const COLUMNS: &str = "media.row, media.id, media.path, media.size, media.content, \
-                                  media.width, media.height, media.sharpness, media.brightness";
+                                  media.width, media.height, media.sharpness, media.brightness, \
+                                  media.caption, media.labels";
+
+/// How many columns [`COLUMNS`] are: the number of the next one.
+pub(super) const WIDTH: usize = 11;
 
 pub(super) fn media(row: &Row) -> rusqlite::Result<Media> {
     Ok(Media {
@@ -56,6 +64,8 @@ pub(super) fn media(row: &Row) -> rusqlite::Result<Media> {
         height: row.get(6)?,
         sharpness: row.get(7)?,
         brightness: row.get(8)?,
+        caption: row.get(9)?,
+        labels: from_json(row, 10)?,
     })
 }
 
@@ -70,7 +80,7 @@ pub fn find(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<(Me
     );
     connection
         .prepare_cached(&sql)?
-        .query_row([id.0], |row| Ok((media(row)?, path(row.get(9)?))))
+        .query_row([id.0], |row| Ok((media(row)?, path(row.get(WIDTH)?))))
         .optional()
 }
 
@@ -139,12 +149,16 @@ pub fn looks(
     while let Some(row) = rows.next()? {
         // All ranks are there or none is: a place is one row.
         let mut ranks = row
-            .get::<_, Option<u32>>(10)?
+            .get::<_, Option<u32>>(WIDTH + 1)?
             .map(|_| [0; Granularity::LEVELS]);
         for (level, rank) in ranks.iter_mut().flatten().enumerate() {
-            *rank = row.get(10 + level)?;
+            *rank = row.get(WIDTH + 1 + level)?;
         }
-        each(media(row)?, &unpacked(row.get_ref(9)?.as_blob()?), ranks);
+        each(
+            media(row)?,
+            &unpacked(row.get_ref(WIDTH)?.as_blob()?),
+            ranks,
+        );
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ pub mod intake;
 mod lock;
 pub mod media;
 mod schema;
+pub mod sidecar;
 
 use std::{
     fs::{DirBuilder, File},
@@ -21,7 +22,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension as _, Row, Transaction, TransactionBehavior,
+};
+use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 pub use error::StoreError;
@@ -138,6 +142,19 @@ pub fn now() -> i64 {
 /// A lock whose holder cannot leave the value half-changed: a panic elsewhere does not matter.
 pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A value for a JSON column.
+fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|cause| rusqlite::Error::ToSqlConversionFailure(cause.into()))
+}
+
+/// The value of a JSON column.
+fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|cause| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause.into())
+    })
 }
 
 fn connect(file: &Path) -> rusqlite::Result<Connection> {

@@ -6,7 +6,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Every step from an empty file to the present schema. Only ever append.
-const MIGRATIONS: &[&str] = &[FIRST];
+const MIGRATIONS: &[&str] = &[FIRST, DESCRIPTIONS];
 
 /// The newest schema version this program knows.
 pub const VERSION: usize = MIGRATIONS.len();
@@ -117,6 +117,23 @@ CREATE TABLE export (
   message        TEXT,
   created_at     INTEGER NOT NULL
 ) STRICT;
+";
+
+/// Captions and labels. A sidecar that older versions skipped is read at the next opening.
+const DESCRIPTIONS: &str = "
+ALTER TABLE media ADD COLUMN caption TEXT;
+ALTER TABLE media ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';    -- JSON
+ALTER TABLE cluster ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';  -- JSON, most frequent first
+
+CREATE TABLE sidecar (
+  dataset  BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
+  path     BLOB NOT NULL,
+  size     INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  PRIMARY KEY (dataset, path)
+) STRICT, WITHOUT ROWID;
+
+DELETE FROM skipped WHERE path = CAST('metadata.jsonl' AS BLOB);
 ";
 
 /// Brings the schema up to [`VERSION`], one transaction a step. Returns the version found when

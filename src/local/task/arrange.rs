@@ -21,6 +21,15 @@ use crate::{
 const NEIGHBOURS: usize = 24;
 /// Most previews of a cluster.
 pub const PREVIEWS: usize = 9;
+/// Most labels of a cluster.
+const LABELS: usize = 8;
+
+/// What clusters show of a media.
+struct Member {
+    row: i64,
+    portrait: Portrait,
+    labels: Vec<String>,
+}
 
 /// Computes and stores the clusters of a dataset, and makes it READY, in one transaction.
 ///
@@ -32,7 +41,11 @@ pub fn arrange(store: &Store, dataset: DatasetId) -> Result<(), End> {
     store.read(|c| {
         media::looks(c, dataset, |media, descriptor, _| {
             vectors.push(descriptor);
-            members.push((media.row, Portrait::from(&media)));
+            members.push(Member {
+                row: media.row,
+                portrait: Portrait::from(&media),
+                labels: media.labels,
+            });
         })
     })?;
     if members.is_empty() {
@@ -46,14 +59,14 @@ pub fn arrange(store: &Store, dataset: DatasetId) -> Result<(), End> {
             for &member in &group {
                 ranks[member as usize][index] = rank;
             }
-            let first = members[group[0] as usize].1.media;
-            let previews = from_centre(&vectors, &group).into_iter().take(PREVIEWS);
+            let member = |row: u32| &members[row as usize];
             levels[index].push(Cluster {
-                id: clusters::id_of(dataset, level, first),
+                id: clusters::id_of(dataset, level, member(group[0]).portrait.media),
                 size: group.len() as u64,
-                previews: previews
-                    .map(|row| members[row as usize].1.clone())
+                previews: (from_centre(&vectors, &group).iter().take(PREVIEWS))
+                    .map(|&row| member(row).portrait.clone())
                     .collect(),
+                labels: frequent(group.iter().flat_map(|&row| &member(row).labels)),
             });
         }
     }
@@ -61,8 +74,8 @@ pub fn arrange(store: &Store, dataset: DatasetId) -> Result<(), End> {
         .iter()
         .zip(clustering.uniqueness)
         .zip(ranks)
-        .map(|(((media, _), uniqueness), ranks)| Place {
-            media: *media,
+        .map(|((member, uniqueness), ranks)| Place {
+            media: member.row,
             uniqueness,
             ranks,
         })
@@ -89,6 +102,21 @@ fn groups(labels: &[u32]) -> Vec<Vec<u32>> {
     groups
 }
 
+/// The labels that come most often, most frequent first, equal ones in order of the alphabet.
+fn frequent<'a>(labels: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for label in labels {
+        *counts.entry(label).or_default() += 1;
+    }
+    let mut labels: Vec<_> = counts.into_iter().collect();
+    labels.sort_unstable_by_key(|&(label, count)| (Reverse(count), label));
+    labels.truncate(LABELS);
+    labels
+        .into_iter()
+        .map(|(label, _)| label.to_owned())
+        .collect()
+}
+
 /// Why a dataset has no media: what became of the files, with the first of them as an example.
 fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
     let skipped = store.read(|c| intake::skipped(c, dataset))?;
@@ -97,7 +125,7 @@ fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
         .find(|(_, why)| why.starts_with("broken"))
         .or(skipped.first());
     Ok(match opened {
-        None => "there are no files left in its folder".to_owned(),
+        None => "there are no pictures left in its folder".to_owned(),
         Some((path, why)) => format!(
             "none of its {} files can be opened as a picture, for example {}: {why}",
             skipped.len(),
@@ -115,5 +143,14 @@ mod tests {
         let expected = vec![vec![1, 3, 4], vec![0, 2], vec![5]];
         assert_eq!(groups(&[0, 1, 0, 1, 1, 5]), expected);
         assert!(groups(&[]).is_empty());
+    }
+
+    #[test]
+    fn m47_the_most_frequent_labels_stand_for_a_cluster() {
+        let labels = ["sea", "boat", "sky", "boat", "sea", "boat"].map(str::to_owned);
+        assert_eq!(frequent(labels.iter()), ["boat", "sea", "sky"]);
+        let many: Vec<String> = ('a'..='z').map(String::from).collect();
+        assert_eq!(frequent(many.iter()), many[..LABELS]);
+        assert!(frequent([].iter()).is_empty());
     }
 }

@@ -1,12 +1,12 @@
 //! Brings a dataset in line with its folder: INDEXING until the files are extracted and the
 //! clusters are there, then READY, or ERROR with the reason.
 
-use std::sync::atomic::AtomicBool;
+use std::{path::Path, sync::atomic::AtomicBool};
 
-use super::{EXTRACTOR, End, arrange::arrange, extract::extract, goal};
+use super::{EXTRACTOR, End, arrange::arrange, describe::describe, extract::extract, goal};
 use crate::{
     local::{
-        ingest::{Folder, compare, walk},
+        ingest::{Folder, SIDECAR, compare, walk},
         store::{
             Store, StoreError,
             dataset::{self, Record},
@@ -44,7 +44,7 @@ fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
         store.write(|tx| dataset::forget(tx, record.id, EXTRACTOR))?;
     }
     let survey = walk(&record.folder);
-    let changes = compare(&survey, store.read(|c| intake::known(c, record.id))?);
+    let mut changes = compare(&survey, store.read(|c| intake::known(c, record.id))?);
     store.write(|tx| {
         intake::forget_passed_over(tx, record.id)?;
         for (path, reason) in &survey.passed_over {
@@ -55,6 +55,9 @@ fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
             .iter()
             .try_for_each(|path| intake::remove(tx, record.id, path))
     })?;
+    changes
+        .fresh
+        .retain(|(found, _)| found.path != Path::new(SIDECAR));
     extract(
         store,
         record.id,
@@ -63,5 +66,6 @@ fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
         survey.files.len(),
         stop,
     )?;
+    describe(store, record.id, &folder, &survey)?;
     arrange(store, record.id)
 }
