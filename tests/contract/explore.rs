@@ -85,7 +85,8 @@ async fn m49_a_hundred_clusters_a_page_and_then_none() {
     for n in 1..=50 {
         database
             .execute(
-                "INSERT INTO cluster SELECT dataset, level, rank + ?1, randomblob(16), size, previews
+                "INSERT INTO cluster
+                 SELECT dataset, level, rank + ?1, randomblob(16), size, previews, labels
                  FROM cluster WHERE level = 0 AND rank < 4",
                 [n * 4],
             )

@@ -7,6 +7,7 @@
     reason = "a test fails where its world is not as said"
 )]
 
+mod captions;
 mod dataset;
 mod explore;
 mod export;

@@ -83,8 +83,24 @@ fn media_item(item: &Item) -> MediaItem<'_> {
         width: media.width,
         url: &item.url,
         cluster_id: item.entry.cluster.map(|id| id.to_string()),
-        metadata_items: item.issues().into_iter().map(issue).collect(),
+        metadata_items: metadata_items(item),
     }
+}
+
+fn metadata_items(item: &Item) -> Vec<Value> {
+    let media = &item.entry.media;
+    let issues = item.issues().into_iter().map(issue);
+    let labels = media.labels.iter().map(|label| image_label(label));
+    let caption = media
+        .caption
+        .iter()
+        .map(|caption| json!({"type": "caption", "properties": {"caption": caption}}));
+    issues.chain(labels).chain(caption).collect()
+}
+
+/// Whoever wrote the sidecar is the source: no model of the service did.
+fn image_label(name: &str) -> Value {
+    json!({"type": "image_label", "properties": {"category_name": name, "source": "User"}})
 }
 
 /// The rule that finds it says yes or no, so the confidence is whole.

@@ -1,4 +1,5 @@
-//! `metadata.parquet`: one row a media, snappy, in row groups of bounded size.
+//! `metadata.parquet`: one row a media, snappy, in row groups of bounded size. Labels are a JSON
+//! array, because they may hold any sign.
 
 use std::{collections::HashSet, io::Write, sync::Arc};
 
@@ -11,6 +12,7 @@ use parquet::{
     },
     schema::parser::parse_message_type,
 };
+use serde_json::json;
 
 use super::{Item, Source, items};
 use crate::local::task::End;
@@ -31,6 +33,8 @@ const SCHEMA: &str = "message metadata {
   REQUIRED DOUBLE sharpness;
   REQUIRED DOUBLE brightness;
   OPTIONAL BYTE_ARRAY issues (UTF8);
+  OPTIONAL BYTE_ARRAY caption (UTF8);
+  OPTIONAL BYTE_ARRAY labels (UTF8);
   OPTIONAL BYTE_ARRAY cluster_id (UTF8);
   REQUIRED BYTE_ARRAY url (UTF8);
 }";
@@ -93,6 +97,11 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
     texts(columns, rows, |item| {
         let issues = item.issues();
         (!issues.is_empty()).then(|| issues.join(","))
+    })?;
+    texts(columns, rows, |item| item.entry.media.caption.clone())?;
+    texts(columns, rows, |item| {
+        let labels = &item.entry.media.labels;
+        (!labels.is_empty()).then(|| json!(labels).to_string())
     })?;
     texts(columns, rows, |item| {
         item.entry.cluster.map(|id| id.to_string())

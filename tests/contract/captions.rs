@@ -1,0 +1,250 @@
+//! Captions and labels from the `metadata.jsonl` beside the pictures.
+
+use std::{
+    fs,
+    io::{Cursor, Read as _},
+};
+
+use parquet::{
+    file::reader::{FileReader as _, SerializedFileReader},
+    record::RowAccessor as _,
+};
+use serde_json::{Value, json};
+use zip::ZipArchive;
+
+use crate::support::{Place, Service, picture};
+
+const SIDECAR: &str = "metadata.jsonl";
+
+fn lines(rows: &[Value]) -> Vec<u8> {
+    let lines = rows.iter().map(|row| format!("{row}\n"));
+    lines.collect::<String>().into_bytes()
+}
+
+/// Three pictures of one kind of look and one of another; all but one are described.
+fn place() -> Place {
+    let rows = [
+        json!({"file_name": "a.png", "caption": "A red wall.", "labels": ["wall", "red"]}),
+        json!({"file_name": "sub/b.png", "caption": "A red door.", "labels": ["door", "red"],
+               "objects": [{"label": "door", "bbox": [0.1, 0.1, 0.5, 0.5]}]}),
+        json!({"file_name": "c.png", "caption": "A red gate.", "labels": ["gate", "red"]}),
+    ];
+    Place::new(&[
+        ("a.png", picture(0)),
+        ("sub/b.png", picture(4)),
+        ("c.png", picture(8)),
+        ("other.png", picture(2)),
+        (SIDECAR, lines(&rows)),
+    ])
+}
+
+async fn clusters(service: &Service, query: &str) -> Vec<Value> {
+    let body = service.good(&service.explore(query)).await;
+    body["clusters"].as_array().unwrap().clone()
+}
+
+/// The caption of every preview at the finest level, by file name.
+async fn captions(service: &Service) -> Value {
+    let clusters = clusters(service, "threshold=0").await;
+    let previews = clusters
+        .iter()
+        .flat_map(|cluster| cluster["previews"].as_array().unwrap());
+    previews
+        .map(|preview| {
+            let name = preview["file_name"].as_str().unwrap().to_owned();
+            (name, preview["caption"].clone())
+        })
+        .collect()
+}
+
+fn skipped(service: &Service) -> Vec<(String, String)> {
+    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    skipped
+        .iter()
+        .map(|skipped| (skipped.file.to_string(), skipped.reason.to_string()))
+        .collect()
+}
+
+async fn reopened(service: &Service) {
+    service.place.add(&service.deployment);
+    service.deployment.settled().await;
+}
+
+/// The one file in the archive of an export.
+async fn metadata(service: &Service, format: &str) -> Vec<u8> {
+    let start = format!("/export_context_async?file_name=a&export_format={format}");
+    let task = service.good(&service.of_dataset(&start)).await;
+    service.deployment.settled().await;
+    let id = task["id"].as_str().unwrap();
+    let status = format!("/export_status?export_task_id={id}");
+    let task = service.good(&service.of_dataset(&status)).await;
+    let uri = task["download_uri"].as_str().unwrap();
+    let answer = service.client.get(uri).send().await.unwrap();
+    let bytes = answer.bytes().await.unwrap();
+    let mut zip = ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap();
+    let mut bytes = Vec::new();
+    let mut file = zip.by_index(0).unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+#[tokio::test]
+async fn m47_clusters_and_previews_say_what_they_show() {
+    let service = Service::at(place(), true).await;
+    let expected = json!({"a.png": "A red wall.", "b.png": "A red door.", "c.png": "A red gate.",
+                          "other.png": null});
+    assert_eq!(captions(&service).await, expected);
+    let all = clusters(&service, "threshold=4").await;
+    let red = &all[0];
+    assert_eq!(red["n_images"], 3, "{red}");
+    assert_eq!(red["labels"], json!(["red", "door", "gate", "wall"]));
+    assert_eq!(red["captions"], json!([red["previews"][0]["caption"]]));
+    let other = &all[1];
+    assert_eq!(
+        (&other["labels"], &other["captions"]),
+        (&json!(null), &json!(null))
+    );
+    assert_eq!(skipped(&service), []);
+}
+
+#[tokio::test]
+async fn m47_a_ranking_says_what_it_shows() {
+    let service = Service::at(place(), true).await;
+    let all = clusters(&service, "threshold=4").await;
+    let nearest = &all[0]["previews"][2];
+    let media = nearest["media_id"].as_str().unwrap();
+    let query = format!("anchor_media_id={media}&anchor_type=MEDIA&entity_type=IMAGES&threshold=4");
+    let red = &clusters(&service, &query).await[0];
+    assert_eq!(red["previews"][0]["caption"], nearest["caption"]);
+    assert_eq!(red["captions"], json!([nearest["caption"]]));
+    assert_eq!(red["labels"], all[0]["labels"]);
+}
+
+#[tokio::test]
+async fn m25_exports_carry_caption_and_labels() {
+    let service = Service::at(place(), true).await;
+    let document: Value = serde_json::from_slice(&metadata(&service, "json").await).unwrap();
+    let items = |file: &str| -> Vec<Value> {
+        let all = document["media_items"].as_array().unwrap();
+        let item = all.iter().find(|item| item["file_name"] == file).unwrap();
+        let items = item["metadata_items"].as_array().unwrap().iter();
+        items
+            .filter(|item| item["type"] != "issue")
+            .cloned()
+            .collect()
+    };
+    let label = |name: &str| json!({"type": "image_label", "properties": {"category_name": name, "source": "User"}});
+    let caption = json!({"type": "caption", "properties": {"caption": "A red door."}});
+    assert_eq!(items("b.png"), [label("door"), label("red"), caption]);
+    assert!(items("other.png").is_empty());
+}
+
+#[tokio::test]
+async fn m26_parquet_has_columns_of_caption_and_labels() {
+    let service = Service::at(place(), true).await;
+    let bytes = bytes::Bytes::from(metadata(&service, "parquet").await);
+    let reader = SerializedFileReader::new(bytes).unwrap();
+    let schema = reader.metadata().file_metadata().schema_descr_ptr();
+    let place = |name: &str| {
+        (0..schema.num_columns())
+            .find(|&n| schema.column(n).name() == name)
+            .unwrap()
+    };
+    let rows: Vec<_> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let text = |row: usize, name: &str| rows[row].get_string(place(name)).ok().cloned();
+    assert_eq!(text(0, "file_path").as_deref(), Some("a.png"));
+    assert_eq!(text(0, "caption").as_deref(), Some("A red wall."));
+    assert_eq!(text(0, "labels").as_deref(), Some(r#"["wall","red"]"#));
+    assert_eq!(text(2, "file_path").as_deref(), Some("other.png"));
+    assert_eq!((text(2, "caption"), text(2, "labels")), (None, None));
+}
+
+#[tokio::test]
+async fn b02_broken_rows_are_named_and_the_rest_counts() {
+    let place = place();
+    let rows = [
+        json!({"file_name": "a.png", "caption": "A red wall."}),
+        json!({"caption": "of nothing"}),
+        json!({"file_name": "c.png", "labels": "gate"}),
+        json!({"file_name": "../a.png", "caption": "outside"}),
+    ];
+    place.put(SIDECAR, &lines(&rows));
+    let service = Service::at(place, true).await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!(
+        (&record["status_new"], &record["n_images"]),
+        (&json!("READY"), &json!(4))
+    );
+    let reason = "3 rows skipped, the first in line 2: it has no file_name";
+    assert_eq!(skipped(&service), [(SIDECAR.into(), reason.into())]);
+    let shown = captions(&service).await;
+    assert_eq!(
+        (&shown["a.png"], &shown["c.png"]),
+        (&json!("A red wall."), &json!(null))
+    );
+}
+
+#[tokio::test]
+async fn b05_a_changed_sidecar_is_read_again_and_no_picture_is() {
+    let service = Service::at(place(), true).await;
+    // A picture that was extracted again would lose this mark.
+    let marked = "media WHERE sharpness = 4242.0";
+    let mark = "UPDATE media SET sharpness = 4242.0";
+    service.place.database().execute_batch(mark).unwrap();
+
+    let row = json!({"file_name": "c.png", "caption": "An old gate.", "labels": ["old"]});
+    service.place.put(SIDECAR, &lines(&[row]));
+    reopened(&service).await;
+    let expected =
+        json!({"a.png": null, "b.png": null, "c.png": "An old gate.", "other.png": null});
+    assert_eq!(captions(&service).await, expected);
+    let red = &clusters(&service, "threshold=4").await[0];
+    assert_eq!(red["labels"], json!(["old"]));
+    assert_eq!(service.place.count(marked), 4);
+
+    fs::remove_file(service.place.picture(SIDECAR)).unwrap();
+    reopened(&service).await;
+    assert_eq!(captions(&service).await["c.png"], json!(null));
+    assert_eq!(service.place.count(marked), 4);
+}
+
+#[tokio::test]
+async fn b05_a_new_picture_gets_its_caption_from_an_unchanged_sidecar() {
+    let place = place();
+    fs::remove_file(place.picture("c.png")).unwrap();
+    let service = Service::at(place, true).await;
+    let reason = "1 row skipped, the first in line 3: its file_name is no picture of the folder";
+    assert_eq!(skipped(&service), [(SIDECAR.into(), reason.into())]);
+    service.place.put("c.png", &picture(8));
+    reopened(&service).await;
+    assert_eq!(captions(&service).await["c.png"], json!("A red gate."));
+    assert_eq!(skipped(&service), []);
+}
+
+#[tokio::test]
+async fn b04_a_described_folder_is_ready_at_once() {
+    let place = Service::at(place(), true).await.stop().await;
+    let deployment = place.open();
+    place.add(&deployment);
+    assert_eq!(place.count("dataset WHERE status = 'READY'"), 1);
+}
+
+#[tokio::test]
+async fn b04_a_sidecar_that_an_older_version_skipped_is_read_at_the_next_opening() {
+    let place = Service::at(place(), true).await.stop().await;
+    let older = "
+        INSERT INTO skipped SELECT dataset, path, size, modified, 'not a picture' FROM sidecar;
+        DROP TABLE sidecar;
+        ALTER TABLE media DROP COLUMN caption;
+        ALTER TABLE media DROP COLUMN labels;
+        ALTER TABLE cluster DROP COLUMN labels;
+        PRAGMA user_version = 1;";
+    place.database().execute_batch(older).unwrap();
+    let service = Service::at(place, true).await;
+    assert_eq!(captions(&service).await["a.png"], json!("A red wall."));
+    assert_eq!(skipped(&service), []);
+}
