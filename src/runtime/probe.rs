@@ -1,8 +1,8 @@
 //! What the terminal can draw: asked once, before any input reader exists, with a hard deadline.
 //!
 //! A terminal answers in the order it was asked, and nearly every one answers the last question
-//! (its primary attributes), so that answer ends the wait. One that stays silent costs the
-//! deadline and gets half-blocks. Answers that come later are kept from becoming keys by
+//! (its primary attributes), so that answer ends the wait. One that stays silent costs 300 ms
+//! (more over SSH) and gets half-blocks. Answers that come later are kept from becoming keys by
 //! [`Stragglers`].
 
 mod decide;
@@ -25,10 +25,6 @@ pub use decide::Environment;
 use replies::Replies;
 pub use stragglers::Stragglers;
 
-/// How long a terminal of this machine may take.
-const DEADLINE: Duration = Duration::from_millis(300);
-/// How long a terminal at the other end of SSH may take.
-const DEADLINE_OVER_SSH: Duration = Duration::from_millis(800);
 /// Kitty graphics, name and version, size of a cell, and at last the primary attributes.
 const QUESTIONS: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b[c";
 /// The shape most cells have, for terminals that do not tell theirs.
@@ -70,11 +66,7 @@ pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilitie
     let is_terminal = input.is_terminal() && output.is_terminal();
     let mut replies = Replies::default();
     if is_terminal && environment.may_be_asked() {
-        let deadline = if environment.over_ssh {
-            DEADLINE_OVER_SSH
-        } else {
-            DEADLINE
-        };
+        let deadline = environment.patience();
         // A terminal that cannot be written to or read from is a silent one.
         let _ = ask(input.as_fd(), output, deadline, &mut replies);
     }

@@ -1,6 +1,6 @@
 //! From the environment and the answers of a terminal to what it can draw.
 
-use std::env;
+use std::{env, time::Duration};
 
 use super::{Capabilities, replies::Replies};
 use crate::picture::Protocol;
@@ -48,6 +48,22 @@ impl Environment {
         !self.is_multiplexed()
             && !matches!(self.term.as_str(), "linux" | "dumb" | "")
             && self.program != "Apple_Terminal"
+    }
+
+    /// How long to wait for the last answer. One that is known to answer gets more: it may still
+    /// be opening its window, and without an answer it would show half-blocks for a whole session.
+    pub(super) fn patience(&self) -> Duration {
+        let answers = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
+        if answers
+            .iter()
+            .any(|name| self.term.contains(name) || self.program.contains(name))
+        {
+            Duration::from_secs(2)
+        } else if self.over_ssh {
+            Duration::from_millis(800)
+        } else {
+            Duration::from_millis(300)
+        }
     }
 
     fn is_multiplexed(&self) -> bool {
@@ -220,6 +236,16 @@ mod tests {
             assert_eq!(forced.protocol, Protocol::Kitty);
         }
         assert!(xterm().may_be_asked());
+    }
+
+    #[test]
+    fn t17_only_a_terminal_that_will_answer_is_waited_for() {
+        let of = |term: &str| Environment {
+            term: term.into(),
+            ..Environment::default()
+        };
+        assert_eq!(of("xterm-256color").patience(), Duration::from_millis(300));
+        assert_eq!(of("xterm-kitty").patience(), Duration::from_secs(2));
     }
 
     #[test]
