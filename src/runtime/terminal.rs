@@ -42,6 +42,9 @@ impl Screen {
     /// The terminal refuses raw mode or is gone.
     pub fn take(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
+        // NO_COLOR chooses the plain theme; pictures are content and keep their colours, which
+        // crossterm would drop.
+        crossterm::style::force_color_output(true);
         let writer = BufWriter::with_capacity(1 << 16, io::stdout());
         let mut screen = Self {
             tty: Terminal::new(CrosstermBackend::new(writer))?,
