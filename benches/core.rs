@@ -25,9 +25,7 @@ const CAPTION: &str = "A red and a yellow balloon over green hills at dusk";
 
 fn preview(number: u128) -> Preview {
     let link = |kind: &str| {
-        Some(Link::new(format!(
-            "http://127.0.0.1:8000/{kind}/{number}?signature=abc"
-        )))
+        Some(Link::new(format!("http://127.0.0.1:8000/{kind}/{number}?signature=abc")))
     };
     Preview {
         media: MediaId(Uuid::from_u128(number)),
@@ -51,17 +49,12 @@ fn page(clusters: u128, previews: u128) -> Page {
         n_videos: None,
         similarity_threshold: None,
         relevance: None,
-        previews: (0..previews)
-            .map(|each| preview(number * previews + each))
-            .collect(),
+        previews: (0..previews).map(|each| preview(number * previews + each)).collect(),
         labels: vec![],
         tags: vec![],
         captions: vec![SafeText::caption(CAPTION)],
     };
-    Page {
-        clusters: (0..clusters).map(cluster).collect(),
-        skipped: 0,
-    }
+    Page { clusters: (0..clusters).map(cluster).collect(), skipped: 0 }
 }
 
 fn dataset() -> Dataset {
@@ -89,11 +82,7 @@ fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
     };
     let pixels: Arc<[[u8; 3]]> = (0..count).map(pixel).collect();
     let cells = (canvas.columns, canvas.rows);
-    Thumbnail {
-        cells,
-        original: (640, 480),
-        encoded: Encoded::Pixels(pixels),
-    }
+    Thumbnail { cells, original: (640, 480), encoded: Encoded::Pixels(pixels) }
 }
 
 /// A core with a page on screen and all its visible pictures.
@@ -131,31 +120,23 @@ fn answer(ticket: Ticket, clusters: u128, previews: u128) -> Answer {
 fn frame(c: &mut Criterion) {
     let app = browsing(100, 9);
     let theme = Theme::shipped(ThemeName::Dark).unwrap();
-    let mut layer = Layer::new(Surface {
-        in_tmux: false,
-        truecolour: true,
-    });
+    let mut layer = Layer::new(Surface { in_tmux: false, truecolour: true });
     let area = Rect::new(0, 0, 200, 60);
     c.bench_function("view: fill a 200x60 buffer, half-blocks", |b| {
         let mut buffer = Buffer::empty(area);
         b.iter(|| ui::draw(&app, &theme, black_box(&mut buffer), &mut layer));
     });
-    c.bench_function(
-        "frame: fill, diff and write all of 200x60, half-blocks",
-        |b| {
-            let options = TerminalOptions {
-                viewport: Viewport::Fixed(area),
-            };
-            let mut terminal =
-                Terminal::with_options(CrosstermBackend::new(std::io::sink()), options).unwrap();
-            b.iter(|| {
-                ui::draw(&app, &theme, terminal.get_frame().buffer_mut(), &mut layer);
-                terminal.flush().unwrap();
-                // Without a swap the buffer before stays empty: every cell is a change each time.
-                black_box(&terminal);
-            });
-        },
-    );
+    c.bench_function("frame: fill, diff and write all of 200x60, half-blocks", |b| {
+        let options = TerminalOptions { viewport: Viewport::Fixed(area) };
+        let mut terminal =
+            Terminal::with_options(CrosstermBackend::new(std::io::sink()), options).unwrap();
+        b.iter(|| {
+            ui::draw(&app, &theme, terminal.get_frame().buffer_mut(), &mut layer);
+            terminal.flush().unwrap();
+            // Without a swap the buffer before stays empty: every cell is a change each time.
+            black_box(&terminal);
+        });
+    });
 }
 
 fn update(c: &mut Criterion) {

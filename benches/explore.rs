@@ -2,10 +2,7 @@
 //!
 //! The rows are made up and written straight into a store, so that only the reading is measured.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a bench fails where its world is not as said"
-)]
+#![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 
 use std::{path::Path, time::Duration};
 
@@ -55,10 +52,7 @@ fn fill(data: &Path) -> DatasetId {
             dataset::put(tx, &record)?;
             for n in 0..MEDIA {
                 let path = format!("a rather usual folder/IMG_{n:06}.jpg");
-                let stamp = Stamp {
-                    size: 100_000,
-                    modified: 0,
-                };
+                let stamp = Stamp { size: 100_000, modified: 0 };
                 intake::put(tx, id, Path::new(&path), stamp, &[7; 32], &features(n))?;
             }
             let mut members = Vec::new();
@@ -86,11 +80,7 @@ fn clusters(members: &[(i64, Portrait)], size: usize) -> Vec<Cluster> {
         .map(|group| Cluster {
             id: tessera::model::ClusterId(Uuid::new_v4()),
             size: group.len() as u64,
-            previews: group
-                .iter()
-                .take(9)
-                .map(|member| member.1.clone())
-                .collect(),
+            previews: group.iter().take(9).map(|member| member.1.clone()).collect(),
             labels: Vec::new(),
         })
         .collect()
@@ -137,16 +127,7 @@ impl Served {
 
     fn page(&self, query: &str, page: usize) -> Bytes {
         let url = format!("{}{query}&page_number={page}", self.base);
-        let answer = async {
-            self.client
-                .get(url)
-                .send()
-                .await
-                .unwrap()
-                .bytes()
-                .await
-                .unwrap()
-        };
+        let answer = async { self.client.get(url).send().await.unwrap().bytes().await.unwrap() };
         self.runtime.block_on(answer)
     }
 
@@ -162,14 +143,11 @@ fn explore(criterion: &mut Criterion) {
     let served = Served::start(data.path(), id);
     let first: Value = serde_json::from_slice(&served.page("", 0)).unwrap();
     let clusters = first["clusters"].as_array().unwrap().iter();
-    let anchors: Vec<&str> = clusters
-        .map(|cluster| cluster["previews"][0]["media_id"].as_str().unwrap())
-        .collect();
+    let anchors: Vec<&str> =
+        clusters.map(|cluster| cluster["previews"][0]["media_id"].as_str().unwrap()).collect();
     let mut turn = anchors.iter().cycle();
     let mut group = criterion.benchmark_group("explore 100,000 media");
-    group
-        .measurement_time(Duration::from_secs(3))
-        .sample_size(20);
+    group.measurement_time(Duration::from_secs(3)).sample_size(20);
     group.bench_function("first page", |bench| bench.iter(|| served.page("", 0)));
     group.bench_function("page 50", |bench| bench.iter(|| served.page("", 50)));
     group.bench_function("ranking", |bench| {

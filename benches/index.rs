@@ -23,9 +23,7 @@ fn photograph(width: u32, height: u32) -> Vec<u8> {
         Rgb([base, base + wave(40.0), base - wave(55.0)].map(|value| value as u8))
     });
     let mut file = Vec::new();
-    JpegEncoder::new_with_quality(&mut file, 90)
-        .encode_image(&pixels)
-        .unwrap();
+    JpegEncoder::new_with_quality(&mut file, 90).encode_image(&pixels).unwrap();
     file
 }
 

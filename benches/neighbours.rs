@@ -13,27 +13,15 @@ use tessera::local::{
 fn vectors(count: usize) -> Vectors {
     let mut state = 1_u64;
     let mut number = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         f32::from((state >> 48) as u16) / 65_536.0 - 0.5
     };
-    let centres: Vec<Vec<f32>> = (0..100)
-        .map(|_| (0..256).map(|_| number()).collect())
-        .collect();
+    let centres: Vec<Vec<f32>> = (0..100).map(|_| (0..256).map(|_| number()).collect()).collect();
     let mut vectors = Vectors::new(256);
     for row in 0..count {
-        let look: Vec<f32> = centres[row % 100]
-            .iter()
-            .map(|c| c + 0.8 * number())
-            .collect();
+        let look: Vec<f32> = centres[row % 100].iter().map(|c| c + 0.8 * number()).collect();
         let length = look.iter().map(|v| v * v).sum::<f32>().sqrt();
-        vectors.push(
-            &look
-                .iter()
-                .map(|v| f16::from_f32(v / length))
-                .collect::<Vec<_>>(),
-        );
+        vectors.push(&look.iter().map(|v| f16::from_f32(v / length)).collect::<Vec<_>>());
     }
     vectors
 }

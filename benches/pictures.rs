@@ -28,10 +28,8 @@ fn photograph(width: u32, height: u32) -> RgbImage {
         let (x, y) = (x as f32, y as f32);
         let sample = |phase: f32| {
             let waves = (0..8_u8).map(|octave| {
-                let (length, weight) = (
-                    400.0 / 2_f32.powi(octave.into()),
-                    0.62_f32.powi(octave.into()),
-                );
+                let (length, weight) =
+                    (400.0 / 2_f32.powi(octave.into()), 0.62_f32.powi(octave.into()));
                 let turn = f32::from(octave) * 1.7 + phase;
                 weight * ((x * turn.cos() + y * turn.sin()) / length + phase).sin()
             });
@@ -47,19 +45,12 @@ fn jpeg(width: u16, height: u16, progressive: bool) -> Vec<u8> {
     let mut encoder = Encoder::new(&mut bytes, 90);
     encoder.set_sampling_factor(SamplingFactor::R_4_2_0);
     encoder.set_progressive(progressive);
-    encoder
-        .encode(picture.as_raw(), width, height, ColorType::Rgb)
-        .unwrap();
+    encoder.encode(picture.as_raw(), width, height, ColorType::Rgb).unwrap();
     bytes
 }
 
 fn canvas((columns, rows): (u16, u16), protocol: Protocol) -> Canvas {
-    Canvas {
-        columns,
-        rows,
-        cell: (10, 20),
-        protocol,
-    }
+    Canvas { columns, rows, cell: (10, 20), protocol }
 }
 
 fn tiles(criterion: &mut Criterion) {

@@ -20,9 +20,7 @@ use tessera::{
 
 #[tokio::main]
 async fn main() {
-    let code = run(Line::parse())
-        .await
-        .unwrap_or_else(|ended| ended.told());
+    let code = run(Line::parse()).await.unwrap_or_else(|ended| ended.told());
     // Indexing threads may still be at work; what they have acknowledged is on disk.
     process::exit(code);
 }
@@ -55,9 +53,7 @@ async fn run(line: Line) -> Result<i32, Ended> {
             };
             needs_terminal("without one, `tessera demo` tells its tour as text")?;
             let client = cli::remote(url, kind)?;
-            let place = url
-                .trim_start_matches("https://")
-                .trim_start_matches("http://");
+            let place = url.trim_start_matches("https://").trim_start_matches("http://");
             show(client, place, None, &settings).await
         }
     }
@@ -70,19 +66,15 @@ fn has_terminal() -> bool {
 
 fn needs_terminal(instead: &str) -> Result<(), Ended> {
     let sentence = format!("the interface needs a terminal for input and output; {instead}");
-    has_terminal()
-        .then_some(())
-        .ok_or_else(|| Ended::new(Exit::Usage, sentence))
+    has_terminal().then_some(()).ok_or_else(|| Ended::new(Exit::Usage, sentence))
 }
 
 async fn show_local(local: cli::Local, place: &str, settings: &Settings) -> Result<i32, Ended> {
-    let code = show(
-        local.client()?,
-        place,
-        local.datasets.first().copied(),
-        settings,
-    )
-    .await?;
+    let code = show(local.client()?, place, local.datasets.first().copied(), settings).await?;
+    // Told when the screen is the shell's again: what was left out must not go unsaid.
+    for dataset in &local.datasets {
+        cli::tell_skipped(&local.deployment, *dataset);
+    }
     local.stop().await.map(|()| code)
 }
 

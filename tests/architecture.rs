@@ -22,12 +22,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("app", &["model", "message", "picture", "input", "config"]),
     ("ui", &["model", "picture", "input", "config", "app"]),
     ("cli", &["model", "api", "config", "local"]),
-    (
-        "runtime",
-        &[
-            "app", "ui", "worker", "message", "input", "config", "picture", "api", "model",
-        ],
-    ),
+    ("runtime", &["app", "ui", "worker", "message", "input", "config", "picture", "api", "model"]),
 ];
 
 /// Lines of code a file may have, tests not counted.
@@ -55,18 +50,8 @@ fn sources() -> Vec<(String, String)> {
         .into_iter()
         .map(|path| {
             let text = fs::read_to_string(&path).unwrap();
-            let code = text
-                .split("#[cfg(test)]\nmod tests")
-                .next()
-                .unwrap()
-                .to_owned();
-            (
-                path.strip_prefix(&root)
-                    .unwrap()
-                    .to_string_lossy()
-                    .into_owned(),
-                code,
-            )
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
+            (path.strip_prefix(&root).unwrap().to_string_lossy().into_owned(), code)
         })
         .collect()
 }
@@ -84,11 +69,7 @@ fn imports(code: &str) -> BTreeSet<String> {
         if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '$') {
             continue;
         }
-        let line = code[..at]
-            .lines()
-            .next_back()
-            .unwrap_or_default()
-            .trim_start();
+        let line = code[..at].lines().next_back().unwrap_or_default().trim_start();
         if line.starts_with("//") {
             continue;
         }
@@ -118,9 +99,7 @@ fn imports(code: &str) -> BTreeSet<String> {
 }
 
 fn word(text: &str) -> String {
-    text.chars()
-        .take_while(|c| c.is_alphanumeric() || *c == '_')
-        .collect()
+    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
 #[test]
@@ -173,15 +152,9 @@ fn the_core_and_the_view_own_their_state_alone() {
         if !["app", "ui"].contains(&room(&path)) {
             continue;
         }
-        for word in [
-            "Mutex",
-            "RwLock",
-            "RefCell",
-            "thread_local",
-            "static ",
-            "Instant::now",
-            "tokio::",
-        ] {
+        for word in
+            ["Mutex", "RwLock", "RefCell", "thread_local", "static ", "Instant::now", "tokio::"]
+        {
             let used = code.lines().any(|line| {
                 line.contains(word)
                     && !line.contains("'static")
@@ -201,10 +174,7 @@ fn every_pane_has_its_state_and_its_drawing_under_one_name() {
     let names = |folder: &str| -> BTreeSet<String> {
         let mut found = Vec::new();
         files(&root.join(folder), &mut found);
-        found
-            .iter()
-            .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
-            .collect()
+        found.iter().map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
     };
     let (state, drawing) = (names("app/pane"), names("ui/pane"));
     let missing: Vec<_> = state.difference(&drawing).collect();

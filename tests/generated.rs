@@ -8,18 +8,13 @@ use tessera::input::{Action, Context, Keymap, action::Group};
 
 fn key_table() -> String {
     let keymap = Keymap::shipped().unwrap();
-    let contexts: Vec<Context> = keymap
-        .contexts()
-        .filter(|context| *context != Context::Help)
-        .collect();
+    let contexts: Vec<Context> =
+        keymap.contexts().filter(|context| *context != Context::Help).collect();
     let mut table = String::from("| Keys | Action |\n|---|---|\n");
     for group in Group::ALL {
         for &action in Action::ALL.iter().filter(|action| action.group() == group) {
-            let keys: Vec<String> = keymap
-                .keys_of(&contexts, action)
-                .iter()
-                .map(|keys| format!("`{keys}`"))
-                .collect();
+            let keys: Vec<String> =
+                keymap.keys_of(&contexts, action).iter().map(|keys| format!("`{keys}`")).collect();
             writeln!(table, "| {} | {} |", keys.join(" "), action.help()).unwrap();
         }
     }
@@ -28,10 +23,7 @@ fn key_table() -> String {
 
 fn config_block() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    format!(
-        "```toml\n{}```\n",
-        fs::read_to_string(root.join("assets/config.toml")).unwrap()
-    )
+    format!("```toml\n{}```\n", fs::read_to_string(root.join("assets/config.toml")).unwrap())
 }
 
 #[test]
@@ -40,10 +32,7 @@ fn the_readme_shows_the_keys_and_settings_there_are() {
     let readme = fs::read_to_string(&path).unwrap();
     let mut expected = readme.clone();
     for (name, block) in [("keys", key_table()), ("config", config_block())] {
-        let (begin, end) = (
-            format!("<!-- {name}: begin -->\n"),
-            format!("<!-- {name}: end -->"),
-        );
+        let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
         let start = expected.find(&begin).unwrap() + begin.len();
         let stop = expected.find(&end).unwrap();
         expected.replace_range(start..stop, &block);
@@ -51,9 +40,6 @@ fn the_readme_shows_the_keys_and_settings_there_are() {
     if std::env::var_os("TESSERA_WRITE").is_some() {
         fs::write(&path, &expected).unwrap();
     } else {
-        assert_eq!(
-            readme, expected,
-            "run TESSERA_WRITE=1 cargo test --test generated"
-        );
+        assert_eq!(readme, expected, "run TESSERA_WRITE=1 cargo test --test generated");
     }
 }

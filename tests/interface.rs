@@ -73,20 +73,11 @@ fn parse(text: &str) -> Value {
 fn m08_dataset_records_are_read() {
     let ready = read_dataset(&parse(RECORD)).unwrap();
     assert_eq!((ready.id, ready.name.as_str()), (dataset(), "demo"));
-    assert_eq!(
-        (ready.status, ready.status_is_legacy),
-        (Status::Ready, false)
-    );
+    assert_eq!((ready.status, ready.status_is_legacy), (Status::Ready, false));
     assert_eq!((ready.n_images, ready.progress), (Some(26), Some(100)));
-    assert_eq!(
-        ready.created_at.unwrap().as_str(),
-        "2025-04-24T07:44:46.136915"
-    );
+    assert_eq!(ready.created_at.unwrap().as_str(), "2025-04-24T07:44:46.136915");
     let updating = read_dataset(&parse(UPDATING)).unwrap();
-    assert_eq!(
-        (updating.status, updating.n_videos),
-        (Status::ReadOnly, Some(31))
-    );
+    assert_eq!((updating.status, updating.n_videos), (Status::ReadOnly, Some(31)));
     let list = parse(&format!("[{RECORD},{UPDATING}]"));
     let (datasets, skipped) = read_datasets(&list).unwrap();
     assert_eq!((datasets.len(), skipped), (2, 0));
@@ -119,9 +110,7 @@ fn m08_dataset_records_are_written() {
 #[test]
 fn m51_m52_a_recorded_page_is_read() {
     let page = read_page(&parse(EXPLORE)).unwrap();
-    let [cluster] = page.clusters.as_slice() else {
-        panic!("{page:?}")
-    };
+    let [cluster] = page.clusters.as_slice() else { panic!("{page:?}") };
     assert_eq!((cluster.n_images, cluster.n_objects), (Some(85), None));
     assert_eq!(cluster.similarity_threshold.as_ref().unwrap().as_str(), "0");
     assert_eq!((cluster.labels.len(), cluster.captions.len()), (0, 1));
@@ -132,10 +121,7 @@ fn m51_m52_a_recorded_page_is_read() {
         "https://cdn.example/ds/11/thumbs_31ae21e5.jpg.webp"
     );
     let relevance = preview.relevance.as_ref().unwrap();
-    assert_eq!(
-        (relevance.score, &relevance.kind),
-        (0.0, &ScoreKind::CosineDistance)
-    );
+    assert_eq!((relevance.score, &relevance.kind), (0.0, &ScoreKind::CosineDistance));
     assert_eq!((preview.dimensions, preview.region), (None, None));
 }
 
@@ -147,12 +133,7 @@ fn preview_body() -> PreviewBody {
         media_thumb_uri: "/thumb/1".into(),
         caption: None,
         file_name: "a.jpg".into(),
-        bounding_box: Some(BoundingBoxBody {
-            x: 0.5,
-            y: 0.25,
-            width: 0.5,
-            height: 0.75,
-        }),
+        bounding_box: Some(BoundingBoxBody { x: 0.5, y: 0.25, width: 0.5, height: 0.75 }),
         relevance_score: Some(0.25),
         relevance_score_type: Some("cosine_distance"),
         width: 640,
@@ -176,10 +157,8 @@ fn m51_m52_m53_a_page_is_written_as_the_document_says() {
         user_tags: None,
         captions: None,
     };
-    let body = ExploreBody {
-        clusters: vec![cluster],
-        metadata: MetadataBody { used_duckdb: false },
-    };
+    let body =
+        ExploreBody { clusters: vec![cluster], metadata: MetadataBody { used_duckdb: false } };
     let expected = json!({
         "clusters": [{
             "cluster_id": "9a205a5e-0000-46be-83a3-000000000001", "type": "IMAGES",
@@ -234,17 +213,11 @@ fn m20_m21_export_tasks_both_ways() {
 fn m46_m71_anchors_and_problems_both_ways() {
     let anchor = read_anchor(&parse(ANCHOR)).unwrap();
     assert_eq!(anchor.kind, AnchorKind::Upload);
-    let body = AnchorBody {
-        anchor_media_id: anchor.media,
-        anchor_type: AnchorKind::Upload.word(),
-    };
+    let body = AnchorBody { anchor_media_id: anchor.media, anchor_type: AnchorKind::Upload.word() };
     assert_eq!(serde_json::to_value(body).unwrap(), parse(ANCHOR));
     let missing = br#"{"detail":[{"type":"missing","loc":["query","entity_type"],
         "msg":"Field required","input":null}]}"#;
-    assert_eq!(
-        read_problem(missing).unwrap().as_str(),
-        "query.entity_type: Field required"
-    );
+    assert_eq!(read_problem(missing).unwrap().as_str(), "query.entity_type: Field required");
     let detail = "Dataset not found".to_owned();
     let body = serde_json::to_string(&ProblemBody { detail }).unwrap();
     assert_eq!(body, r#"{"detail":"Dataset not found"}"#);
@@ -290,25 +263,16 @@ async fn ask_for_everything(client: &tessera::api::Client) {
     assert_eq!(client.dataset(dataset()).await.unwrap().id, dataset());
     assert_eq!(client.explore(&search).await.unwrap().clusters.len(), 1);
     assert_eq!(client.explore(&anchored).await.unwrap().clusters.len(), 1);
-    assert_eq!(
-        client.start_export(dataset(), &spec).await.unwrap().id,
-        task()
-    );
-    assert_eq!(
-        client.export_status(dataset(), task()).await.unwrap().id,
-        task()
-    );
+    assert_eq!(client.start_export(dataset(), &spec).await.unwrap().id, task());
+    assert_eq!(client.export_status(dataset(), task()).await.unwrap().id, task());
 }
 
 #[tokio::test]
 async fn request_lines_are_those_of_the_document() {
     let server = service().await;
     ask_for_everything(&on_premises(&server.url(), impatient())).await;
-    let lines: Vec<String> = server
-        .requests()
-        .iter()
-        .map(|seen| format!("{} {}", seen.method, seen.target))
-        .collect();
+    let lines: Vec<String> =
+        server.requests().iter().map(|seen| format!("{} {}", seen.method, seen.target)).collect();
     let id = "ad48d250-0000-11f1-bfca-000000000001";
     let expected = [
         "GET /api/v1/datasets".to_owned(),
@@ -349,11 +313,7 @@ async fn m03_hosted_requests_carry_the_token_of_the_document() {
     ask_for_everything(&hosted(&server.url(), impatient())).await;
     let requests = server.requests();
     let login = requests[0].header("authorization").unwrap();
-    assert!(
-        requests
-            .iter()
-            .all(|seen| seen.header("authorization") == Some(login))
-    );
+    assert!(requests.iter().all(|seen| seen.header("authorization") == Some(login)));
     let token = login.strip_prefix("Bearer ").unwrap();
     let [header, payload, _] = token.split('.').collect::<Vec<_>>()[..] else {
         panic!("not a token")
@@ -361,17 +321,11 @@ async fn m03_hosted_requests_carry_the_token_of_the_document() {
     let part = |part: &str| -> Value {
         serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
     };
-    assert_eq!(
-        part(header),
-        json!({"alg": "HS256", "typ": "JWT", "kid": API_KEY})
-    );
+    assert_eq!(part(header), json!({"alg": "HS256", "typ": "JWT", "kid": API_KEY}));
     let payload = part(payload);
     let issued = payload["iat"].as_u64().unwrap();
     assert!((before..before + 60).contains(&issued));
-    assert_eq!(
-        payload,
-        json!({"sub": API_KEY, "iat": issued, "exp": issued + 600, "iss": "sdk"})
-    );
+    assert_eq!(payload, json!({"sub": API_KEY, "iat": issued, "exp": issued + 600, "iss": "sdk"}));
     let key = jsonwebtoken::DecodingKey::from_secret(API_SECRET.as_bytes());
     let rules = jsonwebtoken::Validation::new(jsonwebtoken::Algorithm::HS256);
     assert!(jsonwebtoken::decode::<Value>(token, &key, &rules).is_ok());
@@ -394,9 +348,7 @@ async fn m44_u06_the_form_of_a_query_image() {
          ?entity_type=OBJECTS&threshold=1"
     );
     let content_type = seen.header("content-type").unwrap();
-    let boundary = content_type
-        .strip_prefix("multipart/form-data; boundary=")
-        .unwrap();
+    let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
     let mut expected = format!(
         "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"query.jpg\"\r\n\
          Content-Type: image/jpeg\r\n\r\n"
@@ -412,8 +364,6 @@ async fn m19_the_start_of_an_export_is_never_cached() {
     let server = service().await;
     ask_for_everything(&on_premises(&server.url(), impatient())).await;
     let requests = server.requests();
-    let start = requests
-        .iter()
-        .find(|seen| seen.path().ends_with("export_context_async"));
+    let start = requests.iter().find(|seen| seen.path().ends_with("export_context_async"));
     assert_eq!(start.unwrap().header("cache-control"), Some("no-store"));
 }

@@ -2,11 +2,7 @@
 //! and the scripted server counts the requests. `export_context_async` is a GET that starts a
 //! job, so the number that matters most here is its 1.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test that fails here fails rightly"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails here fails rightly")]
 
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "support/clients.rs"]
@@ -119,10 +115,7 @@ async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
     } else {
         perform(operation, &hosted(&url, impatient()), &link).await
     };
-    (
-        faulty.map_or(0, |faulty| faulty.count()),
-        result.unwrap_err(),
-    )
+    (faulty.map_or(0, |faulty| faulty.count()), result.unwrap_err())
 }
 
 #[tokio::test]
@@ -132,9 +125,7 @@ async fn e_every_operation_meets_every_failure() {
         for (fault, expected) in FAULTS.into_iter().zip(row) {
             let (seen, failure) = case(operation, fault).await;
             if seen != expected {
-                wrong.push(format!(
-                    "{operation}, {fault}: {seen} not {expected} ({failure})"
-                ));
+                wrong.push(format!("{operation}, {fault}: {seen} not {expected} ({failure})"));
             }
         }
     }

@@ -38,16 +38,10 @@ pub(super) fn verify(file: File) -> Result<Contents, String> {
     if archive.len() > MOST_ENTRIES {
         return Err(format!("more than {MOST_ENTRIES} entries"));
     }
-    if archive
-        .has_overlapping_files()
-        .map_err(|error| error.to_string())?
-    {
+    if archive.has_overlapping_files().map_err(|error| error.to_string())? {
         return Err("entries that overlap".to_owned());
     }
-    let mut contents = Contents {
-        entries: 0,
-        images: 0,
-    };
+    let mut contents = Contents { entries: 0, images: 0 };
     let mut unpacked = 0;
     for index in 0..archive.len() {
         let name = match archive.name_for_index(index) {

@@ -52,21 +52,12 @@ pub(super) struct Reply {
 impl Call {
     /// A GET of a path of the interface.
     pub(super) fn get(operation: Operation, url: Url) -> Self {
-        Self {
-            operation,
-            url,
-            headers: HeaderMap::new(),
-            upload: None,
-            limit: JSON_LIMIT,
-        }
+        Self { operation, url, headers: HeaderMap::new(), upload: None, limit: JSON_LIMIT }
     }
 
     /// Time an upload may take for its own bytes.
     pub(super) fn upload_time(&self) -> Duration {
-        let bytes = self
-            .upload
-            .as_ref()
-            .map_or(0, |upload| upload.bytes.len() as u64);
+        let bytes = self.upload.as_ref().map_or(0, |upload| upload.bytes.len() as u64);
         Duration::from_secs(bytes.div_ceil(UPLOAD_PACE))
     }
 

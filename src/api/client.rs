@@ -53,9 +53,7 @@ impl Client {
     /// # Errors
     /// As [`Client::new`].
     pub fn with_policy(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
-        Ok(Self {
-            exchange: Arc::new(Exchange::new(endpoint, policy)?),
-        })
+        Ok(Self { exchange: Arc::new(Exchange::new(endpoint, policy)?) })
     }
 
     /// Where it sends requests, and how it is let in.
@@ -70,10 +68,7 @@ impl Client {
     /// Whatever keeps the list away.
     pub async fn datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
         let call = self.get(Operation::Datasets, &paths::datasets(), &Parameters::new());
-        self.exchange
-            .fetch(&call)
-            .await?
-            .read(call.operation, read_datasets)
+        self.exchange.fetch(&call).await?.read(call.operation, read_datasets)
     }
 
     /// `GET dataset`: one record.
@@ -83,10 +78,7 @@ impl Client {
     /// the record away.
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
         let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.exchange
-            .fetch(&call)
-            .await?
-            .read(call.operation, read_dataset)
+        self.exchange.fetch(&call).await?.read(call.operation, read_dataset)
     }
 
     /// `GET explore`: one page of clusters.
@@ -95,15 +87,8 @@ impl Client {
     /// Whatever keeps the page away.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
         let parameters = paths::explore_parameters(search);
-        let call = self.get(
-            Operation::Explore,
-            &paths::explore(search.dataset),
-            &parameters,
-        );
-        self.exchange
-            .fetch(&call)
-            .await?
-            .read(call.operation, read_page)
+        let call = self.get(Operation::Explore, &paths::explore(search.dataset), &parameters);
+        self.exchange.fetch(&call).await?.read(call.operation, read_page)
     }
 
     /// `POST search-image-similarity`: registers a file of this machine as query image.
@@ -146,14 +131,9 @@ impl Client {
         spec: &ExportSpec,
     ) -> Result<ExportTask, Failure> {
         let path = paths::export_context_async(dataset);
-        let mut call = self.get(
-            Operation::StartExport,
-            &path,
-            &paths::export_parameters(spec),
-        );
+        let mut call = self.get(Operation::StartExport, &path, &paths::export_parameters(spec));
         // A cached answer would name an export that somebody else started.
-        call.headers
-            .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        call.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         let reply = self.exchange.fetch(&call).await?;
         reply.read(call.operation, |value| read_task(value, None))
     }
@@ -220,9 +200,5 @@ async fn read_query_image(file: &Path) -> Result<Upload, Failure> {
             return Err(refuse("not a picture").remedy("Choose a JPEG, PNG, WebP, GIF or BMP file"));
         }
     };
-    Ok(Upload {
-        bytes,
-        name,
-        media_type,
-    })
+    Ok(Upload { bytes, name, media_type })
 }

@@ -77,12 +77,7 @@ impl Client {
             Err(damage) => return Err(transfer.condemn(&damage)),
         };
         let (path, bytes) = transfer.part.publish()?;
-        Ok(Archive {
-            path,
-            bytes,
-            entries,
-            images,
-        })
+        Ok(Archive { path, bytes, entries, images })
     }
 
     /// A link that is good now.
@@ -102,9 +97,7 @@ impl Client {
             (ExportState::Failed(_), _) => {
                 let sentence = format!("there is no archive: the export ended as {word}");
                 let failure = Failure::new(FailureKind::NotFound, sentence);
-                Err(failure
-                    .detail(export.message)
-                    .remedy("Start the export again"))
+                Err(failure.detail(export.message).remedy("Start the export again"))
             }
         }
     }
@@ -114,10 +107,7 @@ impl Transfer<'_> {
     /// Fetches until the part is whole.
     async fn run(&mut self, report: Report<'_>) -> Result<(), Failure> {
         let exchange = &self.client.exchange;
-        let mut call = Call::get(
-            Operation::Download,
-            self.client.fresh_link(self.export).await?,
-        );
+        let mut call = Call::get(Operation::Download, self.client.fresh_link(self.export).await?);
         let mut attempts = Attempts::new(call.operation, call.origin());
         let (mut furthest, mut links) = (self.part.have(), 0);
         loop {
@@ -179,10 +169,7 @@ impl Transfer<'_> {
         if response.status() != StatusCode::PARTIAL_CONTENT {
             // The whole archive: no range was asked for, or it has changed, or ranges are ignored.
             self.restart().await.map_err(Setback::Final)?;
-            self.version = Version {
-                validator,
-                total: response.content_length(),
-            };
+            self.version = Version { validator, total: response.content_length() };
             return Ok(());
         }
         let range = ContentRange::of(headers).filter(|range| {
@@ -208,17 +195,8 @@ impl Transfer<'_> {
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if self.part.have() > 0 {
             let range = format!("bytes={}-", self.part.have());
-            headers.extend(
-                HeaderValue::try_from(range)
-                    .ok()
-                    .map(|range| (RANGE, range)),
-            );
-            headers.extend(
-                self.version
-                    .validator
-                    .clone()
-                    .map(|known| (IF_RANGE, known)),
-            );
+            headers.extend(HeaderValue::try_from(range).ok().map(|range| (RANGE, range)));
+            headers.extend(self.version.validator.clone().map(|known| (IF_RANGE, known)));
         }
         headers
     }
@@ -237,10 +215,8 @@ impl Transfer<'_> {
 
     /// Removes a damaged archive and says what is wrong with it.
     fn condemn(self, damage: &str) -> Failure {
-        let failure = Failure::new(
-            FailureKind::Unexpected,
-            format!("the archive arrived damaged: {damage}"),
-        );
+        let failure =
+            Failure::new(FailureKind::Unexpected, format!("the archive arrived damaged: {damage}"));
         match self.part.discard() {
             Ok(()) => failure.remedy("Download it again"),
             Err(disk) => disk,

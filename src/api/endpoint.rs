@@ -148,9 +148,9 @@ fn ip(url: &Url) -> Option<IpAddr> {
 pub(super) fn is_loopback(url: &Url) -> bool {
     match ip(url) {
         Some(address) => address.to_canonical().is_loopback(),
-        None => url
-            .host_str()
-            .is_some_and(|host| host == "localhost" || host.ends_with(".localhost")),
+        None => {
+            url.host_str().is_some_and(|host| host == "localhost" || host.ends_with(".localhost"))
+        }
     }
 }
 
@@ -173,14 +173,8 @@ mod tests {
         for (raw, path) in [
             ("https://vl.example", "https://vl.example/api/v1/datasets"),
             ("https://vl.example/", "https://vl.example/api/v1/datasets"),
-            (
-                " https://vl.example/api/v1/ ",
-                "https://vl.example/api/v1/datasets",
-            ),
-            (
-                "http://127.0.0.1:80/lab",
-                "http://127.0.0.1/lab/api/v1/datasets",
-            ),
+            (" https://vl.example/api/v1/ ", "https://vl.example/api/v1/datasets"),
+            ("http://127.0.0.1:80/lab", "http://127.0.0.1/lab/api/v1/datasets"),
         ] {
             let base_url = BaseUrl::parse(raw).unwrap();
             let at = base_url.at("/api/v1/datasets", &Parameters::new());
@@ -204,22 +198,15 @@ mod tests {
     fn n31_parameters_are_percent_encoded() {
         let base_url = BaseUrl::parse("https://vl.example").unwrap();
         let url = base_url.at("/p", &vec![("file_name", "../x?y=1#z&é".to_owned())]);
-        assert_eq!(
-            url.as_str(),
-            "https://vl.example/p?file_name=..%2Fx%3Fy%3D1%23z%26%C3%A9"
-        );
+        assert_eq!(url.as_str(), "https://vl.example/p?file_name=..%2Fx%3Fy%3D1%23z%26%C3%A9");
     }
 
     #[test]
     fn n30_credentials_only_over_https_or_on_this_machine() {
         let opens =
             |raw: &str, access: Access| Endpoint::new(BaseUrl::parse(raw).unwrap(), access).is_ok();
-        let hosted = || {
-            Access::Hosted(Credentials {
-                api_key: "key".into(),
-                api_secret: "secret".into(),
-            })
-        };
+        let hosted =
+            || Access::Hosted(Credentials { api_key: "key".into(), api_secret: "secret".into() });
         for (raw, with_credentials) in [
             ("https://vl.example", true),
             ("http://127.0.0.1:8080", true),
@@ -238,11 +225,7 @@ mod tests {
     #[test]
     fn d09_addresses_only_this_machine_can_see() {
         let local = |raw: &str| is_local_only(&Url::parse(raw).unwrap());
-        for raw in [
-            "http://169.254.169.254/",
-            "http://[fe80::1]/",
-            "http://0.0.0.0/",
-        ] {
+        for raw in ["http://169.254.169.254/", "http://[fe80::1]/", "http://0.0.0.0/"] {
             assert!(local(raw), "{raw}");
         }
         assert!(local("http://[::ffff:127.0.0.1]/"));

@@ -82,12 +82,8 @@ impl Exchange {
 
     /// What a setback of `call` means to people.
     pub(super) fn explain(&self, call: &Call, setback: Setback) -> Failure {
-        Circumstances {
-            operation: call.operation,
-            url: &call.url,
-            hosted: self.tokens.is_some(),
-        }
-        .explain(setback)
+        Circumstances { operation: call.operation, url: &call.url, hosted: self.tokens.is_some() }
+            .explain(setback)
     }
 
     /// One attempt, answer included.
@@ -108,15 +104,8 @@ impl Exchange {
             } else {
                 Body::new(response, policy.idle)
             };
-            let body = body
-                .collect(call.limit)
-                .await?
-                .ok_or_else(|| call.too_large())?;
-            Ok(Reply {
-                status,
-                media_type,
-                body,
-            })
+            let body = body.collect(call.limit).await?.ok_or_else(|| call.too_large())?;
+            Ok(Reply { status, media_type, body })
         };
         let late = |_| Setback::NoAnswer("the answer took too long".to_owned());
         tokio::time::timeout(deadline, answer).await.map_err(late)?
@@ -125,10 +114,7 @@ impl Exchange {
     /// One attempt up to the head of a successful answer. A 401 is answered by one new token and
     /// one replay: the check precedes every effect.
     pub(super) async fn head(&self, call: &Call) -> Result<Response, Setback> {
-        let tokens = self
-            .tokens
-            .as_ref()
-            .filter(|_| !call.operation.follows_link());
+        let tokens = self.tokens.as_ref().filter(|_| !call.operation.follows_link());
         let Some(tokens) = tokens else {
             return self.send(call, None).await;
         };
@@ -159,15 +145,9 @@ impl Exchange {
         }
         let (status, headers) = (response.status(), response.headers().clone());
         // A refusal whose words are cut off or endless is still a refusal.
-        let body = Body::new(response, policy.idle)
-            .collect(PROBLEM_LIMIT)
-            .await;
+        let body = Body::new(response, policy.idle).collect(PROBLEM_LIMIT).await;
         let detail = body.ok().flatten().and_then(|body| read_problem(&body));
-        Err(Setback::Refused(Box::new(Refusal {
-            status,
-            headers,
-            detail,
-        })))
+        Err(Setback::Refused(Box::new(Refusal { status, headers, detail })))
     }
 
     fn request(
@@ -175,11 +155,7 @@ impl Exchange {
         call: &Call,
         token: Option<&Token>,
     ) -> Result<reqwest::RequestBuilder, Setback> {
-        let client = if call.operation.follows_link() {
-            &self.blob
-        } else {
-            &self.api
-        };
+        let client = if call.operation.follows_link() { &self.blob } else { &self.api };
         let mut request = match &call.upload {
             Some(upload) => client.post(call.url.clone()).multipart(upload.form()?),
             None => client.get(call.url.clone()),
@@ -193,9 +169,5 @@ impl Exchange {
 
 fn media_type(response: &Response) -> SafeText {
     let value = response.headers().get(CONTENT_TYPE);
-    SafeText::name(
-        value
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or("no type"),
-    )
+    SafeText::name(value.and_then(|value| value.to_str().ok()).unwrap_or("no type"))
 }

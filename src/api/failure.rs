@@ -54,10 +54,7 @@ impl Circumstances<'_> {
             return self.redirected(&refusal);
         }
         let (kind, reason, remedy) = self.meaning(status);
-        let sentence = format!(
-            "cannot {}: {reason} ({status})",
-            self.operation.rule().purpose
-        );
+        let sentence = format!("cannot {}: {reason} ({status})", self.operation.rule().purpose);
         let failure = Failure::new(kind, sentence).detail(refusal.detail);
         match remedy {
             Some(remedy) => failure.remedy(remedy),
@@ -70,11 +67,9 @@ impl Circumstances<'_> {
         use FailureKind as Kind;
         let rule = self.operation.rule();
         match status {
-            401 | 403 if self.operation.follows_link() => (
-                Kind::Forbidden,
-                "the link was refused",
-                Some("It may have expired"),
-            ),
+            401 | 403 if self.operation.follows_link() => {
+                (Kind::Forbidden, "the link was refused", Some("It may have expired"))
+            }
             401 if self.hosted => (
                 Kind::Login,
                 "the credentials were rejected",
@@ -85,34 +80,22 @@ impl Circumstances<'_> {
                 "this service asks for a login",
                 Some("Is it a hosted deployment? Then it needs an API key and its secret"),
             ),
-            403 => (
-                Kind::Forbidden,
-                "the login is fine, but the permission is missing",
-                None,
-            ),
+            403 => (Kind::Forbidden, "the login is fine, but the permission is missing", None),
             404 | 410 => (Kind::NotFound, rule.subject, None),
             409 => (Kind::Conflict, "the state of the dataset forbids it", None),
-            429 => (
-                Kind::Busy,
-                "the service asks to wait",
-                Some("Try again in a while"),
-            ),
+            429 => (Kind::Busy, "the service asks to wait", Some("Try again in a while")),
             400 | 413 | 415 | 422 => (Kind::Invalid, "the request was refused", None),
             500..=599 => (
                 Kind::Server,
                 "the service is in trouble",
-                rule.has_effect()
-                    .then_some("It may have started; look before asking again"),
+                rule.has_effect().then_some("It may have started; look before asking again"),
             ),
             _ => (Kind::Unexpected, "the answer was unexpected", None),
         }
     }
 
     fn redirected(&self, refusal: &Refusal) -> Failure {
-        let target = refusal
-            .headers
-            .get(LOCATION)
-            .and_then(|value| value.to_str().ok());
+        let target = refusal.headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let target = Link::new(target.unwrap_or("nowhere"));
         let sentence = format!(
             "cannot {}: {} redirects to {target} ({})",

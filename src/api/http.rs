@@ -57,11 +57,7 @@ fn common(base: &BaseUrl, policy: &Policy) -> ClientBuilder {
         .tcp_nodelay(true)
         .referer(false)
         .retry(reqwest::retry::never());
-    if base.is_loopback() {
-        builder.no_proxy()
-    } else {
-        builder
-    }
+    if base.is_loopback() { builder.no_proxy() } else { builder }
 }
 
 fn build(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
@@ -99,20 +95,12 @@ pub(super) struct Body {
 impl Body {
     /// A body that may come slowly, as long as something comes within `idle`.
     pub(super) fn new(response: Response, idle: Duration) -> Self {
-        Self {
-            response,
-            idle,
-            stretch: (Instant::now(), 0),
-            slowest: 0.0,
-        }
+        Self { response, idle, stretch: (Instant::now(), 0), slowest: 0.0 }
     }
 
     /// A long transfer: less than 1 KiB a second is as good as nothing (N05).
     pub(super) fn transfer(response: Response, idle: Duration) -> Self {
-        Self {
-            slowest: SLOWEST,
-            ..Self::new(response, idle)
-        }
+        Self { slowest: SLOWEST, ..Self::new(response, idle) }
     }
 
     /// The next piece, decoded; `None` at the end.
@@ -164,16 +152,8 @@ mod tests {
         ] {
             assert!(objects("https://vl.example/x", to, false), "{to}");
         }
-        assert!(!objects(
-            "https://vl.example/x",
-            "https://cdn.example/x",
-            false
-        ));
-        assert!(!objects(
-            "http://127.0.0.1/x",
-            "http://127.0.0.1:81/x",
-            true
-        ));
+        assert!(!objects("https://vl.example/x", "https://cdn.example/x", false));
+        assert!(!objects("http://127.0.0.1/x", "http://127.0.0.1:81/x", true));
         let loop_of_six = vec![url("https://vl.example/"); 6];
         assert!(objection(&loop_of_six, &url("https://vl.example/"), false).is_some());
     }

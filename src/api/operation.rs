@@ -45,12 +45,7 @@ pub(super) const ATTEMPTS_UNSENT: u32 = 3;
 
 impl Rule {
     const fn new(purpose: &'static str, subject: &'static str, attempts: u32, busy: u32) -> Self {
-        Self {
-            purpose,
-            subject,
-            attempts,
-            attempts_when_busy: busy,
-        }
+        Self { purpose, subject, attempts, attempts_when_busy: busy }
     }
 
     /// Whether a request that got no answer may have changed something that a second one would

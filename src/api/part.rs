@@ -45,12 +45,7 @@ impl Part {
         let mut file = tokio::fs::File::from_std(file);
         let end = file.seek(SeekFrom::End(0)).await;
         end.map_err(|error| disk(&path, &error))?;
-        Ok(Self {
-            target: target.to_owned(),
-            path,
-            file,
-            have,
-        })
+        Ok(Self { target: target.to_owned(), path, file, have })
     }
 
     /// Bytes it holds.
@@ -129,12 +124,7 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
         return Err(local(path, "is in the way and is no file").remedy("Move it away"));
     }
     let mut options = OpenOptions::new();
-    options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600);
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
     let file = options.open(path).map_err(|error| disk(path, &error))?;
     let taken = || local(path, "another program downloads this archive").remedy("Let it finish");
     match file.try_lock() {

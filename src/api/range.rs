@@ -12,9 +12,7 @@ pub(super) struct Version {
 
 /// What `If-Range` may name: a weak `ETag` does not promise equal bytes.
 pub(super) fn validator(headers: &HeaderMap) -> Option<HeaderValue> {
-    let strong = headers
-        .get(ETAG)
-        .filter(|tag| !tag.as_bytes().starts_with(b"W/"));
+    let strong = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
     strong.or_else(|| headers.get(LAST_MODIFIED)).cloned()
 }
 
@@ -29,9 +27,7 @@ impl ContentRange {
         let value = headers.get(CONTENT_RANGE)?.to_str().ok()?;
         let (range, total) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
         Some(Self {
-            start: range
-                .split_once('-')
-                .and_then(|(start, _)| start.trim().parse().ok()),
+            start: range.split_once('-').and_then(|(start, _)| start.trim().parse().ok()),
             total: total.trim().parse().ok(),
         })
     }
@@ -44,9 +40,7 @@ mod tests {
     #[test]
     fn d03_content_ranges() {
         let read = |value: &str| {
-            let headers = [(CONTENT_RANGE, value.parse().unwrap())]
-                .into_iter()
-                .collect();
+            let headers = [(CONTENT_RANGE, value.parse().unwrap())].into_iter().collect();
             ContentRange::of(&headers).map(|range| (range.start, range.total))
         };
         assert_eq!(read("bytes 5-9/10"), Some((Some(5), Some(10))));
@@ -60,20 +54,12 @@ mod tests {
     #[test]
     fn d01_only_what_promises_equal_bytes_is_a_validator() {
         let of = |pairs: &[(reqwest::header::HeaderName, &str)]| {
-            let pairs = pairs
-                .iter()
-                .map(|(name, value)| (name.clone(), value.parse().unwrap()));
+            let pairs = pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
             validator(&pairs.collect())
         };
         let date = "Sat, 01 Aug 2026 00:00:00 GMT";
-        assert_eq!(
-            of(&[(ETAG, "\"v1\""), (LAST_MODIFIED, date)]).unwrap(),
-            "\"v1\""
-        );
-        assert_eq!(
-            of(&[(ETAG, "W/\"v1\""), (LAST_MODIFIED, date)]).unwrap(),
-            date
-        );
+        assert_eq!(of(&[(ETAG, "\"v1\""), (LAST_MODIFIED, date)]).unwrap(), "\"v1\"");
+        assert_eq!(of(&[(ETAG, "W/\"v1\""), (LAST_MODIFIED, date)]).unwrap(), date);
         assert_eq!(of(&[(ETAG, "W/\"v1\"")]), None);
     }
 }

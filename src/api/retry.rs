@@ -39,12 +39,7 @@ pub(super) struct Attempts {
 
 impl Attempts {
     pub(super) fn new(operation: Operation, origin: String) -> Self {
-        Self {
-            rule: operation.rule(),
-            origin,
-            failed: 0,
-            paid: 0,
-        }
+        Self { rule: operation.rule(), origin, failed: 0, paid: 0 }
     }
 }
 
@@ -55,14 +50,8 @@ const COST_OF_BUSY: u32 = 5;
 
 impl Engine {
     pub(super) fn new(policy: Policy) -> Self {
-        let seed = policy
-            .seed
-            .unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));
-        Self {
-            policy,
-            budgets: Mutex::default(),
-            jitter: AtomicU64::new(seed),
-        }
+        let seed = policy.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));
+        Self { policy, budgets: Mutex::default(), jitter: AtomicU64::new(seed) }
     }
 
     pub(super) fn policy(&self) -> &Policy {
@@ -78,9 +67,9 @@ impl Engine {
         }
         attempts.paid = cost;
         let asked = match setback {
-            Setback::Refused(refusal) => refusal
-                .retry_after()
-                .and_then(|value| retry_after(value, SystemTime::now())),
+            Setback::Refused(refusal) => {
+                refusal.retry_after().and_then(|value| retry_after(value, SystemTime::now()))
+            }
             Setback::Unsent(_) | Setback::NoAnswer(_) | Setback::Final(_) => None,
         };
         let asked = asked.unwrap_or_default().min(self.policy.retry_after_cap);
@@ -111,10 +100,7 @@ impl Engine {
 
     /// Somewhere between nothing and the bound (full jitter).
     fn backoff(&self, failed: u32) -> Duration {
-        let doubled = self
-            .policy
-            .backoff
-            .saturating_mul(1 << (failed - 1).min(16));
+        let doubled = self.policy.backoff.saturating_mul(1 << (failed - 1).min(16));
         let bound = doubled.min(self.policy.backoff_cap);
         bound.mul_f64(self.fraction())
     }
@@ -122,10 +108,7 @@ impl Engine {
     /// The next number in [0, 1): splitmix64.
     fn fraction(&self) -> f64 {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mut z = self
-            .jitter
-            .fetch_add(STEP, Ordering::Relaxed)
-            .wrapping_add(STEP);
+        let mut z = self.jitter.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^= z >> 31;
@@ -182,10 +165,7 @@ mod tests {
     }
 
     fn engine(seed: u64) -> Engine {
-        Engine::new(Policy {
-            seed: Some(seed),
-            ..Policy::default()
-        })
+        Engine::new(Policy { seed: Some(seed), ..Policy::default() })
     }
 
     /// Requests in all when every attempt ends in the same way.
@@ -227,26 +207,14 @@ mod tests {
         let pause = |wait: &str| {
             let engine = engine(7);
             let mut attempts = Attempts::new(Operation::Explore, "o".to_owned());
-            engine
-                .after(&mut attempts, &refused(429, Some(wait)))
-                .unwrap()
+            engine.after(&mut attempts, &refused(429, Some(wait))).unwrap()
         };
         assert_eq!(pause("5"), Duration::from_secs(5));
-        for long in [
-            "1000000000000",
-            "99999999999999999999999999",
-            "Fri, 01 Jan 2100 00:00:00 GMT",
-        ] {
+        for long in ["1000000000000", "99999999999999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"]
+        {
             assert_eq!(pause(long), Duration::from_mins(1), "{long}");
         }
-        for none in [
-            "0",
-            "-3",
-            "soon",
-            "",
-            "Thu, 01 Jan 1970 00:00:00 GMT",
-            "1e9",
-        ] {
+        for none in ["0", "-3", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT", "1e9"] {
             assert!(pause(none) <= Duration::from_millis(250), "{none}");
         }
     }
@@ -273,11 +241,8 @@ mod tests {
     fn n10_a_thousand_clients_do_not_knock_together() {
         let mut slots = [0_u32; 50];
         for seed in 0..1_000 {
-            let policy = Policy {
-                backoff: Duration::from_secs(5),
-                seed: Some(seed),
-                ..Policy::default()
-            };
+            let policy =
+                Policy { backoff: Duration::from_secs(5), seed: Some(seed), ..Policy::default() };
             let pause = Engine::new(policy).backoff(1);
             slots[usize::try_from(pause.as_millis() / 100).unwrap()] += 1;
         }

@@ -99,11 +99,7 @@ impl Tokens {
     /// The service refused `token`: the next one is new, unless somebody renewed it meanwhile.
     pub(super) fn reject(&self, token: &Token) {
         let mut state = self.state();
-        if state
-            .current
-            .as_ref()
-            .is_some_and(|current| current.number == token.number)
-        {
+        if state.current.as_ref().is_some_and(|current| current.number == token.number) {
             state.current = None;
         }
     }
@@ -164,10 +160,7 @@ mod tests {
     const NEW_YEAR: u64 = 1_767_225_600;
 
     fn tokens() -> Tokens {
-        Tokens::new(&Credentials {
-            api_key: "key".into(),
-            api_secret: "secret".into(),
-        })
+        Tokens::new(&Credentials { api_key: "key".into(), api_secret: "secret".into() })
     }
 
     fn skew(date: Option<&str>, age: bool, took: u64) -> Option<i64> {
@@ -188,14 +181,8 @@ mod tests {
         assert_eq!(skew(Some(&at("00:00:01")), false, 2), Some(0));
         assert_eq!(skew(Some(&at("00:05:01")), false, 2), Some(300));
         assert_eq!(skew(Some(&at("00:05:05")), false, 10), Some(300));
-        assert_eq!(
-            skew(Some("Wed, 31 Dec 2025 23:00:01 GMT"), false, 2),
-            Some(-3_600)
-        );
-        assert_eq!(
-            skew(Some("Fri, 02 Jan 2026 01:00:01 GMT"), false, 2),
-            Some(90_000)
-        );
+        assert_eq!(skew(Some("Wed, 31 Dec 2025 23:00:01 GMT"), false, 2), Some(-3_600));
+        assert_eq!(skew(Some("Fri, 02 Jan 2026 01:00:01 GMT"), false, 2), Some(90_000));
         assert_eq!(skew(Some(&at("00:07:30")), false, 900), Some(0));
         assert_eq!(skew(Some(&at("00:10:00")), false, 960), None);
         assert_eq!(skew(Some(&at("00:05:01")), true, 2), None);

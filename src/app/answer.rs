@@ -76,8 +76,7 @@ impl App {
             self.notices.add(self.now, Level::Warning, text);
         }
         if self.store.datasets.failures() > 1 {
-            self.notices
-                .add(self.now, Level::Success, "the service answers again");
+            self.notices.add(self.now, Level::Success, "the service answers again");
             self.store.pictures.forget_failed();
         }
         self.store.unreadable_datasets = unreadable;
@@ -90,9 +89,7 @@ impl App {
                 self.store.pages.invalidate(dataset.id);
             }
         }
-        let wanted = list
-            .iter()
-            .find(|dataset| Some(dataset.id) == self.setup.dataset);
+        let wanted = list.iter().find(|dataset| Some(dataset.id) == self.setup.dataset);
         let first = wanted.or(list.first()).map(|dataset| dataset.id);
         self.store.datasets.succeed(self.now, list);
         if let (None, Some(first)) = (self.view(), first) {

@@ -49,26 +49,14 @@ impl Areas {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
         let [header, rest] =
             Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(screen);
-        let [body, notice, hints] = Layout::vertical([
-            Constraint::Min(0),
-            Constraint::Length(1),
-            Constraint::Length(1),
-        ])
-        .areas(rest);
-        let areas = Self {
-            header,
-            notice,
-            hints,
-            ..Self::default()
-        };
+        let [body, notice, hints] =
+            Layout::vertical([Constraint::Min(0), Constraint::Length(1), Constraint::Length(1)])
+                .areas(rest);
+        let areas = Self { header, notice, hints, ..Self::default() };
         if app.size.0 < 100 || app.size.1 < 24 {
             let [tabs, body] =
                 Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
-            Self {
-                tabs: Some(tabs),
-                ..areas
-            }
-            .alone(app.focus, body)
+            Self { tabs: Some(tabs), ..areas }.alone(app.focus, body)
         } else if app.zoomed {
             areas.alone(app.focus, body)
         } else {
@@ -81,32 +69,16 @@ impl Areas {
             Pane::Datasets => {
                 let [list, status] =
                     Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(body);
-                Self {
-                    datasets: Some(list),
-                    status: Some(status),
-                    ..self
-                }
+                Self { datasets: Some(list), status: Some(status), ..self }
             }
-            Pane::Results => Self {
-                results: Some(body),
-                ..self
-            },
-            Pane::Detail => Self {
-                detail: Some(body),
-                ..self
-            },
-            Pane::Jobs => Self {
-                jobs: Some(body),
-                ..self
-            },
+            Pane::Results => Self { results: Some(body), ..self },
+            Pane::Detail => Self { detail: Some(body), ..self },
+            Pane::Jobs => Self { jobs: Some(body), ..self },
         }
     }
 
     fn side_by_side(self, app: &App, body: Rect) -> Self {
-        let jobs = u16::try_from(app.store.jobs.len())
-            .unwrap_or(u16::MAX)
-            .clamp(1, 8)
-            + 2;
+        let jobs = u16::try_from(app.store.jobs.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
         let jobs = jobs.min(body.height / 4).max(3);
         let [panes, jobs] =
             Layout::vertical([Constraint::Min(0), Constraint::Length(jobs)]).areas(body);
@@ -216,11 +188,7 @@ impl Grid {
     pub fn new(app: &App, results: Rect) -> Self {
         let inner = inside(results);
         // The first line inside the frame tells what the scores mean.
-        let area = Rect {
-            y: inner.y + 1,
-            height: inner.height.saturating_sub(1),
-            ..inner
-        };
+        let area = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
         let too_small = app.size.0 < PICTURES.0 || app.size.1 < PICTURES.1;
         if too_small || app.protocol == Protocol::None {
             return Self::list(area);
@@ -235,11 +203,7 @@ impl Grid {
         // The tiles share the whole width, as long as the rows still fit.
         let shared = (area.width / across).saturating_sub(2).max(wanted);
         let rows = |columns| area.height.saturating_sub(1) / pitch(columns, app.cell).1;
-        let columns = if rows(shared) < rows(wanted) {
-            wanted
-        } else {
-            shared
-        };
+        let columns = if rows(shared) < rows(wanted) { wanted } else { shared };
         if rows(columns) == 0 || columns + 2 > area.width {
             return Self::list(area);
         }
@@ -254,13 +218,7 @@ impl Grid {
 
     fn list(area: Rect) -> Self {
         let rows = usize::from(area.height.max(1));
-        Self {
-            area,
-            columns: 1,
-            rows,
-            picture: (0, 0),
-            pitch: (area.width.max(1), 1),
-        }
+        Self { area, columns: 1, rows, picture: (0, 0), pitch: (area.width.max(1), 1) }
     }
 
     /// Whether it is a list without pictures.
@@ -279,11 +237,7 @@ impl Grid {
         let (column, row) = (place % self.columns, place / self.columns);
         if self.is_list() {
             let y = self.area.y + u16::try_from(row).ok()?;
-            return (y < self.area.bottom()).then_some(Rect {
-                y,
-                height: 1,
-                ..self.area
-            });
+            return (y < self.area.bottom()).then_some(Rect { y, height: 1, ..self.area });
         }
         // What is left over is shared, so that the grid sits in the middle.
         let used = self.pitch.0 * u16::try_from(self.columns).ok()?;
@@ -300,10 +254,7 @@ impl Grid {
     /// The picture's part of a tile.
     #[must_use]
     pub fn picture(&self, tile: Rect) -> Rect {
-        Rect {
-            height: self.picture.1,
-            ..tile
-        }
+        Rect { height: self.picture.1, ..tile }
     }
 
     /// The canvas of a tile's picture.
@@ -320,10 +271,8 @@ impl Grid {
     /// The place of the tile at a cell.
     #[must_use]
     pub fn place_at(&self, column: u16, row: u16) -> Option<usize> {
-        (0..self.columns * self.rows).find(|&place| {
-            self.tile(place)
-                .is_some_and(|tile| tile.contains((column, row).into()))
-        })
+        (0..self.columns * self.rows)
+            .find(|&place| self.tile(place).is_some_and(|tile| tile.contains((column, row).into())))
     }
 }
 
@@ -338,9 +287,7 @@ fn pitch(columns: u16, cell: (u16, u16)) -> (u16, u16) {
 /// Rows that make a 4:3 picture of this many columns, by the real shape of a cell.
 fn rows_for(columns: u16, cell: (u16, u16)) -> u16 {
     let pixels = u32::from(columns) * u32::from(cell.0.max(1)) * 3 / 4;
-    u16::try_from(pixels.div_ceil(u32::from(cell.1.max(1))))
-        .unwrap_or(u16::MAX)
-        .max(2)
+    u16::try_from(pixels.div_ceil(u32::from(cell.1.max(1)))).unwrap_or(u16::MAX).max(2)
 }
 
 /// The picture's part of the detail pane: a square at most, and what the lines below leave over.
@@ -350,8 +297,5 @@ pub fn detail_picture(detail: Rect, cell: (u16, u16)) -> Rect {
     let lines = if inner.height > 24 { 10 } else { 6 };
     let square = u32::from(inner.width) * u32::from(cell.0.max(1)) / u32::from(cell.1.max(1));
     let square = u16::try_from(square).unwrap_or(u16::MAX);
-    Rect {
-        height: inner.height.saturating_sub(lines).min(square),
-        ..inner
-    }
+    Rect { height: inner.height.saturating_sub(lines).min(square), ..inner }
 }

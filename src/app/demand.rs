@@ -55,23 +55,11 @@ impl App {
     }
 
     fn datasets_want(&self) -> Want {
-        let moving = self
-            .store
-            .list()
-            .iter()
-            .any(|dataset| dataset.status.is_moving());
-        let watch = if moving {
-            Watch::MovingDatasets
-        } else {
-            Watch::RestingDatasets
-        };
+        let moving = self.store.list().iter().any(|dataset| dataset.status.is_moving());
+        let watch = if moving { Watch::MovingDatasets } else { Watch::RestingDatasets };
         let datasets = &self.store.datasets;
         let due = datasets.due(Some(interval(watch, datasets.failures())));
-        Want {
-            lane: Lane::Datasets,
-            request: Request::Datasets,
-            due: due.unwrap_or_default(),
-        }
+        Want { lane: Lane::Datasets, request: Request::Datasets, due: due.unwrap_or_default() }
     }
 
     /// The page on screen. A good one is kept until it is invalidated; a failed one is asked for
@@ -85,11 +73,7 @@ impl App {
                 page.due(broken.then(|| interval(Watch::RestingDatasets, page.failures())))?
             }
         };
-        Some(Want {
-            lane: Lane::Page(search),
-            request: Request::Explore(search),
-            due,
-        })
+        Some(Want { lane: Lane::Page(search), request: Request::Explore(search), due })
     }
 
     fn export_wants(&self) -> impl Iterator<Item = Want> {
@@ -100,11 +84,7 @@ impl App {
             let age = self.now.saturating_sub(job.started);
             let due = remote.due(Some(interval(Watch::Export(age), remote.failures())))?;
             let request = Request::ExportStatus(job.dataset, *task);
-            Some(Want {
-                lane: Lane::Export(job.id),
-                request,
-                due,
-            })
+            Some(Want { lane: Lane::Export(job.id), request, due })
         })
     }
 
@@ -132,9 +112,8 @@ impl App {
             (first..page.clusters.len().min(first + grid.columns * grid.rows)).collect();
         visible.sort_by_key(|place| place.abs_diff(view.cursor));
         let canvas = grid.canvas(self);
-        let previews = visible
-            .into_iter()
-            .filter_map(|place| page.clusters[place].previews.first());
+        let previews =
+            visible.into_iter().filter_map(|place| page.clusters[place].previews.first());
         pictures.extend(previews.filter_map(|preview| picture(preview, canvas)));
         pictures
     }
@@ -187,22 +166,13 @@ fn picture(preview: &Preview, canvas: Canvas) -> Option<(Lane, Link)> {
         Protocol::HalfBlock => u32::from(canvas.columns) > 256,
         _ => u32::from(canvas.columns) * u32::from(canvas.cell.0) > 320,
     };
-    let link = if wide {
-        preview.original.as_ref()
-    } else {
-        None
-    };
-    let link = link
-        .or(preview.thumbnail.as_ref())
-        .or(preview.original.as_ref())?;
+    let link = if wide { preview.original.as_ref() } else { None };
+    let link = link.or(preview.thumbnail.as_ref()).or(preview.original.as_ref())?;
     Some((Lane::Picture(preview.media, canvas), link.clone()))
 }
 
 /// The picture that the full-size view shows.
 #[must_use]
 pub fn wanted_original(preview: &Preview) -> Option<Link> {
-    preview
-        .original
-        .clone()
-        .or_else(|| preview.thumbnail.clone())
+    preview.original.clone().or_else(|| preview.thumbnail.clone())
 }

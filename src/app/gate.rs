@@ -31,9 +31,8 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             (!ready).then(|| "no finished export to download; e starts one".to_owned())
         }
         Action::StopWatching => {
-            let running = app
-                .selected_job()
-                .is_some_and(|job| matches!(job.stage, Stage::Running(..)));
+            let running =
+                app.selected_job().is_some_and(|job| matches!(job.stage, Stage::Running(..)));
             (!running).then(|| "this job is not being watched".to_owned())
         }
         Action::Larger | Action::Smaller => {
@@ -46,23 +45,15 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
 fn by_status(app: &App, operation: Operation) -> Option<String> {
     let dataset = app.dataset()?;
     let reason = dataset.status.allows(operation).refusal()?;
-    Some(format!(
-        "{} {reason} (now {})",
-        operation.name(),
-        dataset.status.word()
-    ))
+    Some(format!("{} {reason} (now {})", operation.name(), dataset.status.word()))
 }
 
 fn no_dataset(app: &App) -> Option<String> {
-    app.dataset()
-        .is_none()
-        .then(|| "open a dataset first".to_owned())
+    app.dataset().is_none().then(|| "open a dataset first".to_owned())
 }
 
 fn no_preview(app: &App) -> Option<String> {
-    app.preview()
-        .is_none()
-        .then(|| "there is no picture here".to_owned())
+    app.preview().is_none().then(|| "there is no picture here".to_owned())
 }
 
 fn granularity(app: &App, action: Action) -> Option<String> {
@@ -81,9 +72,5 @@ fn granularity(app: &App, action: Action) -> Option<String> {
     // registers the file again.
     let upload =
         matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
-    if upload {
-        by_status(app, Operation::VisualSearch)
-    } else {
-        None
-    }
+    if upload { by_status(app, Operation::VisualSearch) } else { None }
 }

@@ -74,20 +74,16 @@ impl Job {
     /// Whether something is still going on.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        matches!(
-            self.stage,
-            Stage::Starting | Stage::Running(..) | Stage::Downloading(..)
-        )
+        matches!(self.stage, Stage::Starting | Stage::Running(..) | Stage::Downloading(..))
     }
 
     /// Part done, 0.0-1.0, where it is known.
     #[must_use]
     pub fn part(&self) -> Option<f64> {
         match &self.stage {
-            Stage::Running(_, task) => task
-                .value()?
-                .progress
-                .map(|percent| f64::from(percent) / 100.0),
+            Stage::Running(_, task) => {
+                task.value()?.progress.map(|percent| f64::from(percent) / 100.0)
+            }
             #[expect(clippy::cast_precision_loss, reason = "a part for a gauge")]
             Stage::Downloading(_, done, Some(total)) if *total > 0 => {
                 Some((*done as f64 / *total as f64).min(1.0))

@@ -125,11 +125,7 @@ impl App {
     }
 
     fn step(&mut self, action: Action) {
-        let by: isize = if matches!(action, Action::Up | Action::Left) {
-            -1
-        } else {
-            1
-        };
+        let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);
         match self.focus {
             Pane::Datasets if vertical => self.move_in_datasets(by),
@@ -145,10 +141,7 @@ impl App {
     }
 
     fn leap(&mut self, action: Action) {
-        let screen = self
-            .grid()
-            .map_or(1, |grid| grid.columns * grid.rows)
-            .cast_signed();
+        let screen = self.grid().map_or(1, |grid| grid.columns * grid.rows).cast_signed();
         let all = isize::MAX / 2;
         let by = match action {
             Action::ScreenUp => -screen,
@@ -165,10 +158,8 @@ impl App {
     }
 
     fn look(&mut self, action: Action, effects: &mut Vec<Effect>) {
-        let (page, granularity) = self
-            .view()
-            .map(|view| (view.search.page, view.search.granularity))
-            .unwrap_or_default();
+        let (page, granularity) =
+            self.view().map(|view| (view.search.page, view.search.granularity)).unwrap_or_default();
         match action {
             Action::FullSize => self.show_full_size(effects),
             Action::NextPage => self.turn_page(page + 1),

@@ -254,10 +254,7 @@ impl App {
     #[must_use]
     pub fn selected_dataset(&self) -> Option<&Dataset> {
         let list = self.store.list();
-        self.datasets
-            .cursor
-            .and_then(|id| self.store.dataset(id))
-            .or_else(|| list.first())
+        self.datasets.cursor.and_then(|id| self.store.dataset(id)).or_else(|| list.first())
     }
 
     /// Opens the results of a dataset, where they were left.

@@ -47,11 +47,7 @@ impl Notices {
         };
         let text = SafeText::detail(text.as_ref());
         self.waiting.retain(|notice| notice.text != text);
-        self.waiting.push_back(Notice {
-            level,
-            text,
-            expires: life.map(|life| now + life),
-        });
+        self.waiting.push_back(Notice { level, text, expires: life.map(|life| now + life) });
         if self.waiting.len() > Self::KEPT {
             self.waiting.pop_front();
         }
@@ -64,15 +60,12 @@ impl Notices {
 
     /// Drops what has been shown long enough.
     pub fn expire(&mut self, now: Moment) {
-        self.waiting
-            .retain(|notice| notice.expires.is_none_or(|end| end > now));
+        self.waiting.retain(|notice| notice.expires.is_none_or(|end| end > now));
     }
 
     /// Drops the one on screen if it is an error, which would stay otherwise. `true` if it was.
     pub fn dismiss(&mut self) -> bool {
-        let stays = self
-            .current()
-            .is_some_and(|notice| notice.expires.is_none());
+        let stays = self.current().is_some_and(|notice| notice.expires.is_none());
         stays && self.waiting.pop_back().is_some()
     }
 
@@ -91,10 +84,7 @@ impl Notices {
     /// When the next one ends.
     #[must_use]
     pub fn next_end(&self) -> Option<Moment> {
-        self.waiting
-            .iter()
-            .filter_map(|notice| notice.expires)
-            .min()
+        self.waiting.iter().filter_map(|notice| notice.expires).min()
     }
 }
 

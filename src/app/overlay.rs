@@ -37,13 +37,7 @@ pub enum Field {
 
 impl Field {
     /// All fields in order.
-    pub const ALL: [Self; 5] = [
-        Self::Name,
-        Self::Folder,
-        Self::Format,
-        Self::Images,
-        Self::Fetch,
-    ];
+    pub const ALL: [Self; 5] = [Self::Name, Self::Folder, Self::Format, Self::Images, Self::Fetch];
 }
 
 /// A half-filled export form.
@@ -86,10 +80,7 @@ impl ExportForm {
 
     /// Moves to the field `by` places further, around the ends.
     pub fn step(&mut self, by: usize) {
-        let place = Field::ALL
-            .iter()
-            .position(|field| *field == self.field)
-            .unwrap_or(0);
+        let place = Field::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
         self.field = Field::ALL[(place + by) % Field::ALL.len()];
     }
 

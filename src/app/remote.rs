@@ -19,26 +19,15 @@ pub struct Remote<T> {
 
 impl<T> Default for Remote<T> {
     fn default() -> Self {
-        Self {
-            value: None,
-            failure: None,
-            failures: 0,
-            updated: Moment::ZERO,
-            tried: None,
-        }
+        Self { value: None, failure: None, failures: 0, updated: Moment::ZERO, tried: None }
     }
 }
 
 impl<T> Remote<T> {
     /// A good answer came.
     pub fn succeed(&mut self, now: Moment, value: T) {
-        *self = Self {
-            value: Some(value),
-            failure: None,
-            failures: 0,
-            updated: now,
-            tried: Some(now),
-        };
+        *self =
+            Self { value: Some(value), failure: None, failures: 0, updated: now, tried: Some(now) };
     }
 
     /// An attempt failed; the value stays and is old from now on.
@@ -98,22 +87,12 @@ mod tests {
         let mut remote = Remote::default();
         assert_eq!(remote.due(None), Some(Moment::ZERO));
         remote.succeed(Moment::from_secs(1), "good");
-        remote.fail(
-            Moment::from_secs(2),
-            Failure::new(FailureKind::Server, "broken"),
-        );
+        remote.fail(Moment::from_secs(2), Failure::new(FailureKind::Server, "broken"));
         assert_eq!(
-            (
-                remote.value(),
-                remote.failures(),
-                remote.updated().as_secs()
-            ),
+            (remote.value(), remote.failures(), remote.updated().as_secs()),
             (Some(&"good"), 1, 1)
         );
-        assert_eq!(
-            remote.due(Some(Duration::from_secs(5))),
-            Some(Moment::from_secs(7))
-        );
+        assert_eq!(remote.due(Some(Duration::from_secs(5))), Some(Moment::from_secs(7)));
         remote.succeed(Moment::from_secs(9), "better");
         assert_eq!((remote.failure(), remote.failures()), (None, 0));
         assert_eq!(remote.due(None), None);

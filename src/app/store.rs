@@ -52,18 +52,13 @@ impl Pages {
     /// What is known of one page.
     #[must_use]
     pub fn get(&self, search: &Search) -> Option<&Remote<Page>> {
-        self.recent
-            .iter()
-            .find(|(known, _)| known == search)
-            .map(|(_, page)| page)
+        self.recent.iter().find(|(known, _)| known == search).map(|(_, page)| page)
     }
 
     /// The place of one page, made if it is new, and the youngest from now on.
     pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
         let known = self.recent.iter().position(|(known, _)| *known == search);
-        let entry = known.map_or((search, Remote::default()), |index| {
-            self.recent.remove(index)
-        });
+        let entry = known.map_or((search, Remote::default()), |index| self.recent.remove(index));
         if self.recent.len() >= Self::KEPT {
             self.recent.remove(0);
         }
@@ -74,11 +69,7 @@ impl Pages {
 
     /// The pages of a dataset are out of date: its media or clusters changed.
     pub fn invalidate(&mut self, dataset: DatasetId) {
-        for (_, page) in self
-            .recent
-            .iter_mut()
-            .filter(|(search, _)| search.dataset == dataset)
-        {
+        for (_, page) in self.recent.iter_mut().filter(|(search, _)| search.dataset == dataset) {
             page.invalidate();
         }
     }
@@ -113,11 +104,7 @@ impl Pictures {
             self.bytes -= weight(&old);
         }
         while self.bytes > Self::BUDGET && self.known.len() > 1 {
-            let oldest = self
-                .known
-                .iter()
-                .min_by_key(|(_, (_, seen))| *seen)
-                .map(|(key, _)| *key);
+            let oldest = self.known.iter().min_by_key(|(_, (_, seen))| *seen).map(|(key, _)| *key);
             let Some((old, _)) = oldest.and_then(|key| self.known.remove(&key)) else {
                 break;
             };
@@ -162,27 +149,15 @@ mod tests {
         picture::{Encoded, Protocol},
     };
 
-    const CANVAS: Canvas = Canvas {
-        columns: 9,
-        rows: 9,
-        cell: (8, 16),
-        protocol: Protocol::Kitty,
-    };
+    const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
 
     #[test]
     fn i16_pictures_stay_within_their_budget_and_the_seen_ones_stay() {
         let mut pictures = Pictures::default();
         let payload: Arc<str> = "x".repeat(1 << 20).into();
         for number in 0..100u128 {
-            let encoded = Encoded::Kitty {
-                payload: Arc::clone(&payload),
-                size: (9, 9),
-            };
-            let thumbnail = Thumbnail {
-                cells: (9, 9),
-                original: (9, 9),
-                encoded,
-            };
+            let encoded = Encoded::Kitty { payload: Arc::clone(&payload), size: (9, 9) };
+            let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
             pictures.insert(MediaId(Uuid::from_u128(number)), CANVAS, Some(thumbnail));
             pictures.touch(MediaId(Uuid::from_u128(0)), CANVAS);
         }
@@ -196,14 +171,9 @@ mod tests {
         let mut pages = Pages::default();
         let dataset = DatasetId(Uuid::from_u128(1));
         for page in 0..40 {
-            let search = Search {
-                page,
-                granularity: Granularity::DEFAULT,
-                ..Search::browse(dataset)
-            };
-            pages
-                .entry(search)
-                .succeed(std::time::Duration::ZERO, Page::default());
+            let search =
+                Search { page, granularity: Granularity::DEFAULT, ..Search::browse(dataset) };
+            pages.entry(search).succeed(std::time::Duration::ZERO, Page::default());
         }
         assert!(pages.get(&Search::browse(dataset)).is_none());
         assert_eq!(pages.recent.len(), Pages::KEPT);

@@ -20,10 +20,7 @@ impl Tickets {
     pub fn open(&mut self, lane: Lane) -> Ticket {
         self.last += 1;
         self.open.insert(lane, self.last);
-        Ticket {
-            lane,
-            number: self.last,
-        }
+        Ticket { lane, number: self.last }
     }
 
     /// Closes the ticket of an answer. `false`: the answer is stale.

@@ -42,10 +42,7 @@ impl Local {
         // The address first: a taken one must not cost an index.
         let listener = TcpListener::bind(listen).await.map_err(|error| {
             let remedy = "choose another with --listen, or port 0 for any free one";
-            Ended::new(
-                Exit::Failed,
-                format!("cannot listen at {listen}: {error}; {remedy}"),
-            )
+            Ended::new(Exit::Failed, format!("cannot listen at {listen}: {error}; {remedy}"))
         })?;
         let address = listener.local_addr()?;
         if matches!(access, local::Access::Open) && !address.ip().is_loopback() {
@@ -62,14 +59,7 @@ impl Local {
             let stopped = async { stopped.await.unwrap_or(()) };
             serving.serve(listener, entry, stopped).await
         });
-        Ok(Self {
-            deployment,
-            datasets,
-            address,
-            access,
-            stop,
-            served,
-        })
+        Ok(Self { deployment, datasets, address, access, stop, served })
     }
 
     /// The address for clients.
@@ -140,10 +130,7 @@ pub fn remote(base_url: &str, kind: Kind) -> Result<api::Client, Ended> {
             api_secret: SecretString::from(variable("TESSERA_API_SECRET")?),
         }),
     };
-    Ok(api::Client::new(Endpoint::new(
-        BaseUrl::parse(base_url)?,
-        access,
-    )?)?)
+    Ok(api::Client::new(Endpoint::new(BaseUrl::parse(base_url)?, access)?)?)
 }
 
 fn variable(name: &str) -> Result<String, Ended> {

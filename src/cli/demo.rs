@@ -42,10 +42,7 @@ pub async fn paint(images: u32, data: Option<PathBuf>) -> Result<Local, Ended> {
     });
     let painted = painted.await.map_err(io::Error::other)?;
     painted.map_err(|error| {
-        Ended::new(
-            Exit::Failed,
-            format!("cannot paint into {}: {error}", folder.display()),
-        )
+        Ended::new(Exit::Failed, format!("cannot paint into {}: {error}", folder.display()))
     })?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let access = Access::Token(Credentials::generate());
@@ -72,33 +69,15 @@ pub async fn tell(local: &Local) -> Result<(), Ended> {
     writeln!(out, "DATASETS  at {}", local.base_url())?;
     for each in client.datasets().await?.0 {
         let count = each.n_images.unwrap_or_default();
-        writeln!(
-            out,
-            "  {}  {}  {}  {count} images",
-            each.id,
-            each.name,
-            each.status.word()
-        )?;
+        writeln!(out, "  {}  {}  {}  {count} images", each.id, each.name, each.status.word())?;
     }
     let browse = Search::browse(dataset.id);
     let page = client.explore(&browse).await?;
-    writeln!(
-        out,
-        "\nCLUSTERS  granularity {}, first 10",
-        browse.granularity.level()
-    )?;
+    writeln!(out, "\nCLUSTERS  granularity {}, first 10", browse.granularity.level())?;
     for cluster in page.clusters.iter().take(10) {
-        writeln!(
-            out,
-            "  {:>4}  {}",
-            cluster.size().unwrap_or_default(),
-            words(cluster)
-        )?;
+        writeln!(out, "  {:>4}  {}", cluster.size().unwrap_or_default(), words(cluster))?;
     }
-    let first = page
-        .clusters
-        .iter()
-        .find_map(|cluster| cluster.previews.first());
+    let first = page.clusters.iter().find_map(|cluster| cluster.previews.first());
     let first =
         first.ok_or_else(|| Ended::new(Exit::Failed, "the sample dataset has no clusters"))?;
     similar(&client, &mut out, browse, first).await?;
@@ -107,10 +86,7 @@ pub async fn tell(local: &Local) -> Result<(), Ended> {
 
 /// Waits until the dataset can be searched, telling how far its index is.
 async fn ready(client: &Client, local: &Local) -> Result<Dataset, Ended> {
-    let id = *local
-        .datasets
-        .first()
-        .ok_or_else(|| Ended::new(Exit::Failed, "no dataset"))?;
+    let id = *local.datasets.first().ok_or_else(|| Ended::new(Exit::Failed, "no dataset"))?;
     let mut told = None;
     loop {
         let dataset = client.dataset(id).await?;
@@ -122,12 +98,7 @@ async fn ready(client: &Client, local: &Local) -> Result<Dataset, Ended> {
         }
         if dataset.progress != told {
             told = dataset.progress;
-            writeln!(
-                io::stderr(),
-                "{} {}%",
-                dataset.status.word(),
-                told.unwrap_or_default()
-            )?;
+            writeln!(io::stderr(), "{} {}%", dataset.status.word(), told.unwrap_or_default())?;
         }
         tokio::time::sleep(interval(Watch::MovingDatasets, 0)).await;
     }
@@ -139,21 +110,9 @@ async fn similar(
     browse: Search,
     preview: &Preview,
 ) -> Result<(), Ended> {
-    let anchor = Anchor {
-        media: preview.media,
-        kind: AnchorKind::Media,
-    };
-    let page = client
-        .explore(&Search {
-            query: Query::Similar(anchor),
-            ..browse
-        })
-        .await?;
-    writeln!(
-        out,
-        "\nSIMILAR   to {}; cosine distance, lower is closer",
-        preview.file_name
-    )?;
+    let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
+    let page = client.explore(&Search { query: Query::Similar(anchor), ..browse }).await?;
+    writeln!(out, "\nSIMILAR   to {}; cosine distance, lower is closer", preview.file_name)?;
     for (cluster, relevance) in page
         .clusters
         .iter()
@@ -180,23 +139,13 @@ async fn export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> Res
         task = client.export_status(dataset.id, task.id).await?;
     }
     if let ExportState::Failed(word) = &task.state {
-        let message = task
-            .message
-            .map_or_else(String::new, |message| format!(": {message}"));
-        return Err(Ended::new(
-            Exit::Remote,
-            format!("the export ended {word}{message}"),
-        ));
+        let message = task.message.map_or_else(String::new, |message| format!(": {message}"));
+        return Err(Ended::new(Exit::Remote, format!("the export ended {word}{message}")));
     }
-    let archive = client
-        .download(dataset.id, task.id, &target, &mut |_, _| {})
-        .await?;
+    let archive = client.download(dataset.id, task.id, &target, &mut |_, _| {}).await?;
     let expected = dataset.n_images.unwrap_or_default();
     if archive.images as u64 != expected {
-        let sentence = format!(
-            "the archive has {} images instead of {expected}",
-            archive.images
-        );
+        let sentence = format!("the archive has {} images instead of {expected}", archive.images);
         return Err(Ended::new(Exit::Remote, sentence));
     }
     writeln!(
@@ -211,19 +160,14 @@ async fn export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> Res
 }
 
 fn name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// What a cluster shows: a caption, or the name of its first file.
 fn words(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
-    let caption = cluster
-        .captions
-        .first()
-        .or_else(|| first.and_then(|first| first.caption.as_ref()));
+    let caption =
+        cluster.captions.first().or_else(|| first.and_then(|first| first.caption.as_ref()));
     let file = || first.map_or_else(String::new, |first| first.file_name.to_string());
     caption.map_or_else(file, ToString::to_string)
 }

@@ -41,10 +41,7 @@ impl Ended {
     /// An end with a sentence.
     #[must_use]
     pub fn new(exit: Exit, sentence: impl Into<String>) -> Self {
-        Self {
-            exit,
-            sentence: sentence.into(),
-        }
+        Self { exit, sentence: sentence.into() }
     }
 
     /// Tells it on standard error and gives the code.
@@ -77,11 +74,7 @@ impl From<Failure> for Ended {
 
 impl From<LocalError> for Ended {
     fn from(error: LocalError) -> Self {
-        let exit = if error.is_wrong_use() {
-            Exit::Usage
-        } else {
-            Exit::Failed
-        };
+        let exit = if error.is_wrong_use() { Exit::Usage } else { Exit::Failed };
         Self::new(exit, error.to_string())
     }
 }
@@ -90,13 +83,6 @@ impl From<io::Error> for Ended {
     fn from(error: io::Error) -> Self {
         // `| head -1` is no mistake: the reader has what it wanted.
         let heard = error.kind() != io::ErrorKind::BrokenPipe;
-        Self::new(
-            Exit::Failed,
-            if heard {
-                error.to_string()
-            } else {
-                String::new()
-            },
-        )
+        Self::new(Exit::Failed, if heard { error.to_string() } else { String::new() })
     }
 }

@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use compose::{Local, remote};
 pub use demo::{paint, tell};
 pub use exit::{Ended, Exit};
-pub use serve::serve;
+pub use serve::{serve, tell_skipped};
 
 use crate::config::{GraphicsChoice, Overrides, ThemeChoice};
 
@@ -116,10 +116,7 @@ impl Line {
     /// What the command line and the environment say about settings.
     #[must_use]
     pub fn overrides(&self) -> Overrides {
-        Overrides {
-            theme: self.theme,
-            graphics: self.graphics,
-        }
+        Overrides { theme: self.theme, graphics: self.graphics }
     }
 }
 

@@ -17,11 +17,7 @@ use crate::{
 /// A folder, the data folder or the address cannot be used.
 pub async fn serve(options: Serve) -> Result<i32, Ended> {
     let credentials = Credentials::generate();
-    let access = if options.no_auth {
-        Access::Open
-    } else {
-        Access::Token(credentials.clone())
-    };
+    let access = if options.no_auth { Access::Open } else { Access::Token(credentials.clone()) };
     let mut local = Local::start(options.data, &options.folders, options.listen, access).await?;
     let login = (!options.no_auth).then_some(credentials);
     announce(&local, login.as_ref())?;
@@ -67,10 +63,7 @@ fn announce(local: &Local, login: Option<&Credentials>) -> Result<(), Ended> {
 }
 
 /// Names the files that are no media of a dataset, on standard error.
-pub(super) fn tell_skipped(
-    deployment: &crate::local::Deployment,
-    dataset: crate::model::DatasetId,
-) {
+pub fn tell_skipped(deployment: &crate::local::Deployment, dataset: crate::model::DatasetId) {
     const NAMED: usize = 20;
     let Ok(skipped) = deployment.skipped(dataset) else {
         return;

@@ -110,11 +110,7 @@ impl Settings {
                 .or(user.ui.graphics)
                 .or(shipped.ui.graphics)
                 .ok_or_else(|| missing("graphics"))?,
-            mouse: user
-                .ui
-                .mouse
-                .or(shipped.ui.mouse)
-                .ok_or_else(|| missing("mouse"))?,
+            mouse: user.ui.mouse.or(shipped.ui.mouse).ok_or_else(|| missing("mouse"))?,
             download_dir: user
                 .export
                 .download_dir
@@ -150,10 +146,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         std::fs::write(&file, "[ui]\ntheme = 'light'\ngraphics = 'sixel'\n").unwrap();
-        let flags = Overrides {
-            graphics: Some(GraphicsChoice::Half),
-            ..Overrides::default()
-        };
+        let flags = Overrides { graphics: Some(GraphicsChoice::Half), ..Overrides::default() };
         let settings = Settings::load(Some(&file), flags).unwrap();
         assert_eq!(settings.theme, ThemeChoice::Light);
         assert_eq!(settings.graphics, GraphicsChoice::Half);
@@ -169,9 +162,6 @@ mod tests {
         let file = folder.path().join("config.toml");
         std::fs::write(&file, "[ui]\nmouse = true\ncolour = 'red'\n").unwrap();
         let error = Settings::load(Some(&file), Overrides::default()).unwrap_err();
-        assert!(
-            error.contains("line 3") && error.contains("colour"),
-            "{error}"
-        );
+        assert!(error.contains("line 3") && error.contains("colour"), "{error}");
     }
 }

@@ -16,12 +16,7 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 4] = [
-        Self::Moving,
-        Self::Searching,
-        Self::Exporting,
-        Self::Program,
-    ];
+    pub const ALL: [Self; 4] = [Self::Moving, Self::Searching, Self::Exporting, Self::Program];
 
     /// The heading in the help.
     #[must_use]
@@ -115,9 +110,6 @@ impl Action {
     /// Finds an action by its name in the key file.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|action| action.name() == name)
+        Self::ALL.iter().copied().find(|action| action.name() == name)
     }
 }

@@ -77,12 +77,7 @@ impl Chord {
     /// A key without modifiers.
     #[must_use]
     pub fn plain(key: Key) -> Self {
-        Self {
-            key,
-            ctrl: false,
-            alt: false,
-            shift: false,
-        }
+        Self { key, ctrl: false, alt: false, shift: false }
     }
 
     /// The character this chord types into a text field, if any.
@@ -103,11 +98,7 @@ impl Chord {
         let mut shift = event.modifiers.contains(KeyModifiers::SHIFT);
         let key = match event.code {
             KeyCode::Char(c) => {
-                let c = if shift && c.is_lowercase() {
-                    c.to_uppercase().next()?
-                } else {
-                    c
-                };
+                let c = if shift && c.is_lowercase() { c.to_uppercase().next()? } else { c };
                 shift = false;
                 Key::Char(c)
             }
@@ -133,12 +124,7 @@ impl Chord {
         };
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let alt = event.modifiers.contains(KeyModifiers::ALT);
-        Some(Self {
-            key,
-            ctrl,
-            alt,
-            shift,
-        })
+        Some(Self { key, ctrl, alt, shift })
     }
 }
 
@@ -180,11 +166,7 @@ fn key(written: &str) -> Option<Key> {
 impl fmt::Display for Chord {
     /// Prints what a person reads on a key: `Ctrl-P`, `Enter`, `?`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (held, name) in [
-            (self.ctrl, "Ctrl-"),
-            (self.alt, "Alt-"),
-            (self.shift, "Shift-"),
-        ] {
+        for (held, name) in [(self.ctrl, "Ctrl-"), (self.alt, "Alt-"), (self.shift, "Shift-")] {
             if held {
                 f.write_str(name)?;
             }
@@ -240,9 +222,6 @@ mod tests {
         let shifted = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::SHIFT);
         assert_eq!(Chord::from_terminal(upper), Chord::from_terminal(shifted));
         let back = KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT);
-        assert_eq!(
-            Chord::from_terminal(back),
-            Some("shift-tab".parse().unwrap())
-        );
+        assert_eq!(Chord::from_terminal(back), Some("shift-tab".parse().unwrap()));
     }
 }

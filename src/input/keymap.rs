@@ -93,20 +93,13 @@ impl Keymap {
     #[must_use]
     pub fn resolve(&self, contexts: &[Context], keys: &[Chord]) -> Resolved {
         let mut pending = false;
-        for bound in contexts
-            .iter()
-            .filter_map(|context| self.bindings.get(context))
-        {
+        for bound in contexts.iter().filter_map(|context| self.bindings.get(context)) {
             if let Some((_, action)) = bound.iter().find(|(chords, _)| chords == keys) {
                 return Resolved::Action(*action);
             }
             pending |= bound.iter().any(|(chords, _)| chords.starts_with(keys));
         }
-        if pending {
-            Resolved::Pending
-        } else {
-            Resolved::Nothing
-        }
+        if pending { Resolved::Pending } else { Resolved::Nothing }
     }
 
     /// The keys of an action in these contexts, as printed: `j`, `↓`.
@@ -117,13 +110,7 @@ impl Keymap {
             .filter_map(|context| self.bindings.get(context))
             .flatten()
             .filter(|(_, bound)| *bound == action)
-            .map(|(chords, _)| {
-                chords
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            })
+            .map(|(chords, _)| chords.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
             .collect()
     }
 
@@ -138,10 +125,7 @@ mod tests {
     use super::*;
 
     fn keys(written: &str) -> Vec<Chord> {
-        written
-            .split(' ')
-            .map(|chord| chord.parse().unwrap())
-            .collect()
+        written.split(' ').map(|chord| chord.parse().unwrap()).collect()
     }
 
     #[test]
@@ -149,10 +133,7 @@ mod tests {
         let keymap = Keymap::shipped().unwrap();
         let contexts: Vec<Context> = keymap.contexts().collect();
         for &action in Action::ALL {
-            assert!(
-                !keymap.keys_of(&contexts, action).is_empty(),
-                "{action:?} has no key"
-            );
+            assert!(!keymap.keys_of(&contexts, action).is_empty(), "{action:?} has no key");
         }
     }
 
@@ -163,14 +144,8 @@ mod tests {
                 .unwrap();
         let jobs = [Context::Jobs, Context::Everywhere];
         assert_eq!(keymap.resolve(&jobs, &keys("g")), Resolved::Pending);
-        assert_eq!(
-            keymap.resolve(&jobs, &keys("g g")),
-            Resolved::Action(Action::First)
-        );
-        assert_eq!(
-            keymap.resolve(&jobs, &keys("q")),
-            Resolved::Action(Action::Back)
-        );
+        assert_eq!(keymap.resolve(&jobs, &keys("g g")), Resolved::Action(Action::First));
+        assert_eq!(keymap.resolve(&jobs, &keys("q")), Resolved::Action(Action::Back));
         assert_eq!(keymap.resolve(&jobs, &keys("x")), Resolved::Nothing);
     }
 
@@ -182,10 +157,7 @@ mod tests {
             ("[everywhere]\nquit = ['hyper-q']", "hyper-q"),
             ("[everywhere]\nquit = ['q']\nback = ['q']", "twice"),
         ] {
-            assert!(
-                Keymap::parse(source).unwrap_err().contains(word),
-                "{source}"
-            );
+            assert!(Keymap::parse(source).unwrap_err().contains(word), "{source}");
         }
     }
 }

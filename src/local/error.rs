@@ -61,10 +61,9 @@ impl fmt::Display for LocalError {
                 "serving without login at {address} would open it to others; \
                  listen on 127.0.0.1 or use a login"
             ),
-            Self::Socket(cause) => write!(
-                f,
-                "the listening socket failed ({cause}); choose another address or port"
-            ),
+            Self::Socket(cause) => {
+                write!(f, "the listening socket failed ({cause}); choose another address or port")
+            }
             Self::Store(cause) => cause.fmt(f),
         }
     }

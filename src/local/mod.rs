@@ -69,11 +69,7 @@ impl Deployment {
             // It may never have been written; it is forgotten either way.
             let _ = fs::remove_file(store.archive(old.0));
         }
-        Ok(Self {
-            work: Arc::new(Work::resume(&store)?),
-            recall: Arc::default(),
-            store,
-        })
+        Ok(Self { work: Arc::new(Work::resume(&store)?), recall: Arc::default(), store })
     }
 
     /// Adds the pictures of a folder, or brings a folder that was added before up to date, and
@@ -99,8 +95,7 @@ impl Deployment {
         let changes = compare(&survey, self.store.read(|c| intake::known(c, id))?);
         let same = changes.is_empty() && record.extractor == EXTRACTOR;
         if !(same && record.status == Status::Ready) {
-            self.store
-                .write(|tx| dataset::set_status(tx, id, &Status::Indexing, 0, None))?;
+            self.store.write(|tx| dataset::set_status(tx, id, &Status::Indexing, 0, None))?;
             self.work.index(id);
         }
         Ok(id)
@@ -164,11 +159,7 @@ fn refuse_without_pictures(path: &Path, survey: &Survey, had_some: bool) -> Resu
     }
     let folder =
         Folder::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
-    let picture = |path: &Path| {
-        folder
-            .head(path)
-            .is_ok_and(|head| begins_like_a_picture(&head))
-    };
+    let picture = |path: &Path| folder.head(path).is_ok_and(|head| begins_like_a_picture(&head));
     // Usually the first file settles it; and where there were pictures before, a look at each
     // of a hundred thousand notes would only delay the opening.
     if had_some || survey.files.iter().any(|found| picture(&found.path)) {
@@ -180,10 +171,7 @@ fn refuse_without_pictures(path: &Path, survey: &Survey, had_some: bool) -> Resu
 fn fresh(folder: &Path) -> Record {
     let name = folder.file_name().unwrap_or(folder.as_os_str());
     Record {
-        id: DatasetId(Uuid::new_v5(
-            &Uuid::NAMESPACE_URL,
-            folder.as_os_str().as_encoded_bytes(),
-        )),
+        id: DatasetId(Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes())),
         name: name.to_string_lossy().into_owned(),
         folder: folder.to_owned(),
         status: Status::Indexing,

@@ -87,10 +87,7 @@ impl Gallery {
                 if let Some(ranks) = ranks {
                     gallery.rows.insert(media.id, gallery.members.len());
                     gallery.vectors.push(descriptor);
-                    gallery.members.push(Member {
-                        row: media.row,
-                        ranks,
-                    });
+                    gallery.members.push(Member { row: media.row, ranks });
                 }
             })
         })?;
@@ -127,10 +124,7 @@ impl Gallery {
             let member = &self.members[row];
             let cluster = member.ranks[usize::from(level.level())];
             let place = *places.entry(cluster).or_insert_with(|| {
-                ranking.push(Ranked {
-                    cluster,
-                    nearest: Vec::new(),
-                });
+                ranking.push(Ranked { cluster, nearest: Vec::new() });
                 ranking.len() - 1
             });
             if ranking[place].nearest.len() < PREVIEWS {

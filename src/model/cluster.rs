@@ -140,21 +140,12 @@ mod tests {
 
     #[test]
     fn m50_bands_follow_the_interface() {
-        let band = |score| {
-            Relevance {
-                score,
-                kind: ScoreKind::CosineDistance,
-            }
-            .band()
-        };
+        let band = |score| Relevance { score, kind: ScoreKind::CosineDistance }.band();
         assert_eq!(band(0.0), Some(Band::Same));
         assert_eq!(band(0.3), Some(Band::High));
         assert_eq!(band(0.4), Some(Band::Related));
         assert_eq!(band(0.5), Some(Band::Loose));
-        let other = Relevance {
-            score: 0.1,
-            kind: ScoreKind::Other(SafeText::name("dot")),
-        };
+        let other = Relevance { score: 0.1, kind: ScoreKind::Other(SafeText::name("dot")) };
         assert_eq!(other.band(), None);
     }
 }

@@ -178,10 +178,7 @@ mod tests {
     fn m13_status_words_are_read_leniently() {
         assert_eq!(Status::parse("read_only"), Status::ReadOnly);
         assert_eq!(Status::parse(" Partial Index "), Status::PartialIndex);
-        assert_eq!(
-            Status::parse("DRAFT"),
-            Status::Other(SafeText::name("DRAFT"))
-        );
+        assert_eq!(Status::parse("DRAFT"), Status::Other(SafeText::name("DRAFT")));
         assert_eq!(Status::parse_legacy("UPDATING"), Status::ReadOnly);
     }
 

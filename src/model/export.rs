@@ -58,19 +58,8 @@ impl ArchiveName {
         let base = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let mut stem: String = base
             .chars()
-            .map(|c| {
-                if c.is_control() || r#"<>:"|?*"#.contains(c) {
-                    '_'
-                } else {
-                    c
-                }
-            })
-            .filter(|&c| {
-                SafeText::name(c.encode_utf8(&mut [0; 4]))
-                    .as_str()
-                    .chars()
-                    .eq([c])
-            })
+            .map(|c| if c.is_control() || r#"<>:"|?*"#.contains(c) { '_' } else { c })
+            .filter(|&c| SafeText::name(c.encode_utf8(&mut [0; 4])).as_str().chars().eq([c]))
             .collect();
         if stem.to_lowercase().ends_with(".zip") {
             stem.truncate(stem.len() - 4);
@@ -78,15 +67,9 @@ impl ArchiveName {
         while stem.len() > 190 {
             stem.pop();
         }
-        let stem = stem
-            .trim_start_matches(['.', '-', ' '])
-            .trim_end_matches(['.', ' ']);
+        let stem = stem.trim_start_matches(['.', '-', ' ']).trim_end_matches(['.', ' ']);
         let reserved = ["con", "prn", "aux", "nul"].contains(&stem.to_lowercase().as_str());
-        let stem = if stem.is_empty() || reserved {
-            "export"
-        } else {
-            stem
-        };
+        let stem = if stem.is_empty() || reserved { "export" } else { stem };
         Self(format!("{stem}.zip"))
     }
 
@@ -180,10 +163,7 @@ mod tests {
         );
         assert_eq!(ExportState::parse("").word(), "PENDING");
         assert_eq!(ExportState::parse("completed"), ExportState::Completed);
-        assert!(matches!(
-            ExportState::parse("REJECTED"),
-            ExportState::Failed(_)
-        ));
+        assert!(matches!(ExportState::parse("REJECTED"), ExportState::Failed(_)));
     }
 
     #[test]

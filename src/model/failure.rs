@@ -49,12 +49,7 @@ impl Failure {
     /// A failure with a sentence for people.
     #[must_use]
     pub fn new(kind: FailureKind, sentence: impl AsRef<str>) -> Self {
-        Self {
-            kind,
-            sentence: SafeText::detail(sentence.as_ref()),
-            remedy: None,
-            detail: None,
-        }
+        Self { kind, sentence: SafeText::detail(sentence.as_ref()), remedy: None, detail: None }
     }
 
     /// Adds what to do about it.

@@ -36,11 +36,7 @@ mod tests {
     #[test]
     fn u12_only_boxes_inside_the_image_exist() {
         assert!(Region::new(0.1, 0.2, 0.5, 0.6).is_some());
-        for (x, y, w, h) in [
-            (0.9, 0.0, 0.2, 0.1),
-            (-0.1, 0.0, 0.1, 0.1),
-            (0.0, 0.0, 0.0, 1.0),
-        ] {
+        for (x, y, w, h) in [(0.9, 0.0, 0.2, 0.1), (-0.1, 0.0, 0.1, 0.1), (0.0, 0.0, 0.0, 1.0)] {
             assert_eq!(Region::new(x, y, w, h), None);
         }
         assert_eq!(Region::new(f64::NAN, 0.0, 0.1, 0.1), None);

@@ -104,9 +104,8 @@ impl fmt::Debug for SafeText {
 }
 
 fn push_cluster(clean: &mut String, cluster: &str) {
-    let emoji = cluster
-        .chars()
-        .any(|c| matches!(u32::from(c), 0x1_F000..=0x1_FAFF | 0x2600..=0x27BF));
+    let emoji =
+        cluster.chars().any(|c| matches!(u32::from(c), 0x1_F000..=0x1_FAFF | 0x2600..=0x27BF));
     let start = clean.len();
     for (index, c) in cluster.chars().enumerate() {
         if index > CLUSTER_CHARS || clean.len() - start > CLUSTER_BYTES - 12 {
@@ -155,10 +154,7 @@ mod tests {
 
     #[test]
     fn t03_bidi_and_invisible_are_named() {
-        assert_eq!(
-            SafeText::name("x\u{202e}y\u{200b}z").as_str(),
-            "x<U+202E>y<U+200B>z"
-        );
+        assert_eq!(SafeText::name("x\u{202e}y\u{200b}z").as_str(), "x<U+202E>y<U+200B>z");
         assert_eq!(SafeText::name("👩\u{200d}🚀").as_str(), "👩\u{200d}🚀");
     }
 

@@ -102,10 +102,7 @@ fn open(bytes: &[u8], enough: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded,
 fn finish(pixels: RgbImage, orientation: Orientation, original: (u32, u32)) -> Decoded {
     let mut picture = DynamicImage::ImageRgb8(pixels);
     picture.apply_orientation(orientation);
-    Decoded {
-        pixels: picture.into_rgb8(),
-        original,
-    }
+    Decoded { pixels: picture.into_rgb8(), original }
 }
 
 /// The format by its first bytes.
@@ -114,26 +111,10 @@ fn recognise(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
         [] => Err(DecodeError("an empty file".to_owned())),
         [0xFF, 0xD8, 0xFF, ..] => Ok(ImageFormat::Jpeg),
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Ok(ImageFormat::Png),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => Ok(ImageFormat::WebP),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Ok(ImageFormat::WebP),
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Ok(ImageFormat::Gif),
         [b'B', b'M', ..] => Ok(ImageFormat::Bmp),
-        _ => Err(DecodeError(
-            "not a JPEG, PNG, WebP, GIF or BMP file".to_owned(),
-        )),
+        _ => Err(DecodeError("not a JPEG, PNG, WebP, GIF or BMP file".to_owned())),
     }
 }
 
@@ -172,18 +153,12 @@ mod tests {
 
     fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        picture
-            .into()
-            .write_to(&mut bytes, format)
-            .expect("encoded");
+        picture.into().write_to(&mut bytes, format).expect("encoded");
         bytes.into_inner()
     }
 
     fn chunk(name: [u8; 4], body: &[u8]) -> Vec<u8> {
-        let mut chunk = u32::try_from(body.len())
-            .expect("short")
-            .to_be_bytes()
-            .to_vec();
+        let mut chunk = u32::try_from(body.len()).expect("short").to_be_bytes().to_vec();
         chunk.extend(name);
         chunk.extend(body);
         let sum = crc32fast::hash(&chunk[4..]);
@@ -207,42 +182,23 @@ mod tests {
 
     #[test]
     fn i05_only_five_formats_by_their_first_bytes() {
-        for other in [
-            "<svg/>",
-            "%PDF-1.7",
-            "<html>",
-            "II*\0",
-            "\0\0\0\x1cftypavif",
-            "P6 1 1",
-        ] {
+        for other in ["<svg/>", "%PDF-1.7", "<html>", "II*\0", "\0\0\0\x1cftypavif", "P6 1 1"] {
             let error = decode(other.as_bytes(), 10).expect_err(other);
             assert_eq!(error.0, "not a JPEG, PNG, WebP, GIF or BMP file");
         }
         assert_eq!(decode(b"", 10).expect_err("empty").0, "an empty file");
         let picture = RgbImage::from_pixel(9, 7, image::Rgb([200, 30, 90]));
-        for format in [
-            ImageFormat::Png,
-            ImageFormat::WebP,
-            ImageFormat::Gif,
-            ImageFormat::Bmp,
-        ] {
+        for format in [ImageFormat::Png, ImageFormat::WebP, ImageFormat::Gif, ImageFormat::Bmp] {
             let decoded = decode(&encoded(picture.clone(), format), 100).expect("decoded");
             assert_eq!(decoded.original, (9, 7), "{format:?}");
-            assert_eq!(
-                decoded.pixels.get_pixel(4, 3).0,
-                [200, 30, 90],
-                "{format:?}"
-            );
+            assert_eq!(decoded.pixels.get_pixel(4, 3).0, [200, 30, 90], "{format:?}");
         }
     }
 
     #[test]
     fn i01_sizes_over_the_limits_are_named() {
         let error = decode(&png_header(20_000, 20_000), 10).expect_err("a bomb");
-        assert_eq!(
-            error.0,
-            "20000x20000 pixels is over the limit of 100 million"
-        );
+        assert_eq!(error.0, "20000x20000 pixels is over the limit of 100 million");
         let error = decode(&png_header(40_000, 2), 10).expect_err("too wide");
         assert_eq!(error.0, "40000x2 pixels is over the limit of 32768 a side");
         assert!(decode(&png_header(0, 5), 10).is_err());
@@ -273,9 +229,7 @@ mod tests {
         let mut bytes = Vec::new();
         let frames = [[250, 0, 0, 255], [0, 0, 250, 255]]
             .map(|colour| Frame::new(RgbaImage::from_pixel(8, 8, Rgba(colour))));
-        GifEncoder::new(&mut bytes)
-            .encode_frames(frames)
-            .expect("encoded");
+        GifEncoder::new(&mut bytes).encode_frames(frames).expect("encoded");
         let decoded = decode(&bytes, 10).expect("decoded");
         assert_eq!(decoded.pixels.get_pixel(3, 3).0, [250, 0, 0]);
     }
@@ -288,10 +242,7 @@ mod tests {
             let decoded = decode(&encoded(clear.clone(), ImageFormat::Png), enough);
             assert_eq!(decoded.expect("decoded").pixels.get_pixel(1, 1).0, [128; 3]);
             let decoded = decode(&encoded(half.clone(), ImageFormat::Png), enough);
-            assert_eq!(
-                decoded.expect("decoded").pixels.get_pixel(1, 1).0,
-                [192, 64, 128]
-            );
+            assert_eq!(decoded.expect("decoded").pixels.get_pixel(1, 1).0, [192, 64, 128]);
         }
     }
 

@@ -92,15 +92,9 @@ pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<Vec<u8>, DecodeErr
         .map_err(|error| describe(&error))?;
     let mut to = Image::new(size.0, size.1, PixelType::U8x3);
     // Hamming keeps edges crisp in a small tile without the rings of a wider filter.
-    let filter = if size.0 < width {
-        FilterType::Hamming
-    } else {
-        FilterType::CatmullRom
-    };
+    let filter = if size.0 < width { FilterType::Hamming } else { FilterType::CatmullRom };
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter));
-    Resizer::new()
-        .resize(&from, &mut to, &options)
-        .map_err(|error| describe(&error))?;
+    Resizer::new().resize(&from, &mut to, &options).map_err(|error| describe(&error))?;
     Ok(to.into_vec())
 }
 
@@ -111,12 +105,7 @@ mod tests {
     use super::*;
 
     fn canvas(columns: u16, rows: u16, cell: (u16, u16), protocol: Protocol) -> Canvas {
-        Canvas {
-            columns,
-            rows,
-            cell,
-            protocol,
-        }
+        Canvas { columns, rows, cell, protocol }
     }
 
     #[test]
@@ -150,12 +139,7 @@ mod tests {
         for size in [(1, 1), (5, 40), (80, 2), (37, 23)] {
             let rgb = resize(&grey, size).expect("resized");
             assert_eq!(rgb.len(), 3 * size.0 as usize * size.1 as usize);
-            assert!(
-                rgb.as_chunks::<3>()
-                    .0
-                    .iter()
-                    .all(|pixel| *pixel == [10, 120, 250])
-            );
+            assert!(rgb.as_chunks::<3>().0.iter().all(|pixel| *pixel == [10, 120, 250]));
         }
     }
 

@@ -10,8 +10,5 @@ use super::Encoded;
 /// Encodes packed RGB rows of `size` pixels.
 #[must_use]
 pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
-    Encoded::Kitty {
-        payload: STANDARD.encode(rgb).into(),
-        size,
-    }
+    Encoded::Kitty { payload: STANDARD.encode(rgb).into(), size }
 }

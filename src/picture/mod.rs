@@ -78,9 +78,8 @@ pub enum Encoded {
 /// # Errors
 /// What [`decode::decode`] refuses.
 pub fn thumbnail(bytes: &[u8], canvas: Canvas) -> Result<Thumbnail, DecodeError> {
-    let decoded = decode::decode_for(bytes, |original| {
-        Fit::new(original, canvas).enough(original)
-    })?;
+    let decoded =
+        decode::decode_for(bytes, |original| Fit::new(original, canvas).enough(original))?;
     let Fit { cells, pixels } = Fit::new(decoded.original, canvas);
     let rgb = fit::resize(&decoded.pixels, pixels)?;
     let encoded = match canvas.protocol {
@@ -89,11 +88,7 @@ pub fn thumbnail(bytes: &[u8], canvas: Canvas) -> Result<Thumbnail, DecodeError>
         Protocol::Sixel => sixel::encode(&rgb, pixels),
         Protocol::Iterm => iterm::encode(&rgb, pixels, cells)?,
     };
-    Ok(Thumbnail {
-        cells,
-        original: decoded.original,
-        encoded,
-    })
+    Ok(Thumbnail { cells, original: decoded.original, encoded })
 }
 
 #[cfg(test)]
@@ -106,30 +101,18 @@ mod tests {
             image::Rgb([shade(x, width), shade(y, height), 90])
         });
         let mut bytes = std::io::Cursor::new(Vec::new());
-        picture
-            .write_to(&mut bytes, image::ImageFormat::Png)
-            .expect("encoded");
+        picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encoded");
         bytes.into_inner()
     }
 
     fn canvas(protocol: Protocol) -> Canvas {
-        Canvas {
-            columns: 16,
-            rows: 6,
-            cell: (9, 18),
-            protocol,
-        }
+        Canvas { columns: 16, rows: 6, cell: (9, 18), protocol }
     }
 
     #[test]
     fn i14_every_protocol_gets_what_its_cells_need() {
         let bytes = png(300, 200);
-        for protocol in [
-            Protocol::HalfBlock,
-            Protocol::Kitty,
-            Protocol::Sixel,
-            Protocol::Iterm,
-        ] {
+        for protocol in [Protocol::HalfBlock, Protocol::Kitty, Protocol::Sixel, Protocol::Iterm] {
             let thumbnail = thumbnail(&bytes, canvas(protocol)).expect("a thumbnail");
             assert_eq!((thumbnail.cells, thumbnail.original), ((16, 5), (300, 200)));
             match thumbnail.encoded {
@@ -139,11 +122,7 @@ mod tests {
                     assert_eq!(payload.len(), 16 * 9 * 5 * 18 * 4);
                 }
                 Encoded::Sequence(sequence) => {
-                    let start = if protocol == Protocol::Sixel {
-                        "\x1bP"
-                    } else {
-                        "\x1b]1337;"
-                    };
+                    let start = if protocol == Protocol::Sixel { "\x1bP" } else { "\x1b]1337;" };
                     assert!(sequence.starts_with(start), "{protocol:?}");
                 }
             }
@@ -157,12 +136,8 @@ mod tests {
         let Encoded::Sequence(sequence) = thumbnail.encoded else {
             panic!("not a sequence");
         };
-        let body = sequence
-            .strip_prefix("\x1b]1337;File=")
-            .and_then(|s| s.strip_suffix('\x07'));
-        let (words, payload) = body
-            .and_then(|body| body.split_once(':'))
-            .expect("words : payload");
+        let body = sequence.strip_prefix("\x1b]1337;File=").and_then(|s| s.strip_suffix('\x07'));
+        let (words, payload) = body.and_then(|body| body.split_once(':')).expect("words : payload");
         let jpeg = STANDARD.decode(payload).expect("base64");
         assert!(words.contains(&format!("size={};width=16;height=5;", jpeg.len())));
         let decoded = decode::decode(&jpeg, 1000).expect("a JPEG");

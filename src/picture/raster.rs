@@ -63,9 +63,7 @@ impl<'a> Raster<'a> {
 
     /// How the stored picture must be turned; a damaged note about it is no reason to refuse it.
     pub fn orientation(&mut self) -> Orientation {
-        self.decoder
-            .orientation()
-            .unwrap_or(Orientation::NoTransforms)
+        self.decoder.orientation().unwrap_or(Orientation::NoTransforms)
     }
 
     /// Decodes the first frame, with at least `enough` pixels on the shorter side.
@@ -79,18 +77,13 @@ impl<'a> Raster<'a> {
             )));
         }
         // A poisoned lock guards nothing that could be broken.
-        let _one = (needed > LARGE).then(|| {
-            ONE_LARGE
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-        });
+        let _one = (needed > LARGE)
+            .then(|| ONE_LARGE.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
         let (size, colour) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         let mut samples = vec![0; total];
         let format = self.format;
-        self.decoder
-            .read_image_boxed(&mut samples)
-            .map_err(|error| explain(format, &error))?;
+        self.decoder.read_image_boxed(&mut samples).map_err(|error| explain(format, &error))?;
         let factor = (size.0.min(size.1) / enough.max(1)).clamp(1, 64);
         if factor == 1 && colour == ColorType::Rgb8 {
             return RgbImage::from_raw(size.0, size.1, samples)
@@ -154,10 +147,7 @@ fn reduce(samples: &[u8], (width, height): (u32, u32), colour: ColorType, factor
     for (band, out) in bands.zip(picture.rows_mut()) {
         sums.fill(Sum::default());
         for row in band.chunks_exact(row_bytes) {
-            for (square, sum) in row
-                .chunks(channels * depth * factor as usize)
-                .zip(&mut sums)
-            {
+            for (square, sum) in row.chunks(channels * depth * factor as usize).zip(&mut sums) {
                 for pixel in square.chunks_exact(channels * depth) {
                     sum.add(|channel| u32::from(pixel[channel * depth + top]), channels);
                 }
@@ -182,11 +172,7 @@ impl Sum {
     /// Adds a pixel of 1 (grey), 2 (and alpha), 3 (RGB) or 4 (and alpha) samples.
     #[inline]
     fn add(&mut self, sample: impl Fn(usize) -> u32, channels: usize) {
-        let alpha = if channels.is_multiple_of(2) {
-            sample(channels - 1)
-        } else {
-            255
-        };
+        let alpha = if channels.is_multiple_of(2) { sample(channels - 1) } else { 255 };
         for (channel, light) in self.light.iter_mut().enumerate() {
             *light += alpha * sample(if channels < 3 { 0 } else { channel });
         }
@@ -197,11 +183,7 @@ impl Sum {
     fn mean(self) -> [u8; 3] {
         let full = 255 * self.pixels.max(1);
         let behind = BACKGROUND * (full - self.opacity.min(full));
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "both parts are at most 255 full"
-        )]
-        self.light
-            .map(|light| ((light + behind + full / 2) / full) as u8)
+        #[expect(clippy::cast_possible_truncation, reason = "both parts are at most 255 full")]
+        self.light.map(|light| ((light + behind + full / 2) / full) as u8)
     }
 }

@@ -128,10 +128,7 @@ fn select(out: &mut String, colour: usize, seen: &mut bool) {
 
 /// Writes one colour's masks, runs of four and more as a count, without the blank end.
 fn write_runs(out: &mut String, masks: &[u8]) {
-    let end = masks
-        .iter()
-        .rposition(|&mask| mask != 0)
-        .map_or(0, |last| last + 1);
+    let end = masks.iter().rposition(|&mask| mask != 0).map_or(0, |last| last + 1);
     for run in masks[..end].chunk_by(|a, b| a == b) {
         let sixel = char::from(b'?' + run[0]);
         if run.len() > 3 {
@@ -157,9 +154,7 @@ mod tests {
     fn paint(sequence: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
         let mut pixels = vec![None; width * height];
         let mut palette = vec![[0; 3]; 256];
-        let body = sequence
-            .strip_prefix("\x1bP0;1;0q")
-            .and_then(|s| s.strip_suffix("\x1b\\"));
+        let body = sequence.strip_prefix("\x1bP0;1;0q").and_then(|s| s.strip_suffix("\x1b\\"));
         let body = body.expect("one device control string");
         let (mut x, mut band, mut colour) = (0, 0, 0);
         let mut bytes = body.bytes().peekable();
@@ -169,9 +164,7 @@ mod tests {
                 text.push(char::from(next));
                 bytes.next();
             }
-            text.split(';')
-                .map(|n| n.parse::<usize>().expect("a number"))
-                .collect::<Vec<_>>()
+            text.split(';').map(|n| n.parse::<usize>().expect("a number")).collect::<Vec<_>>()
         };
         while let Some(byte) = bytes.next() {
             let mut count = 1;
@@ -212,11 +205,7 @@ mod tests {
         let (width, height) = (37_usize, 20_usize);
         let rgb: Vec<u8> = (0..width * height)
             .flat_map(|i| {
-                [
-                    (i % width * 6).to_le_bytes()[0],
-                    (i / width * 12).to_le_bytes()[0],
-                    128,
-                ]
+                [(i % width * 6).to_le_bytes()[0], (i / width * 12).to_le_bytes()[0], 128]
             })
             .collect();
         let painted = paint(&sequence(&rgb, (37, 20)), width, height);

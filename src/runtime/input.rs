@@ -43,11 +43,7 @@ impl Input {
             reason = "its successor is unsafe for descriptors that may be closed; standard input is not"
         )]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
-        Ok(Self {
-            probe: None,
-            terminal,
-            stragglers: Stragglers::new(Instant::now()),
-        })
+        Ok(Self { probe: None, terminal, stragglers: Stragglers::new(Instant::now()) })
     }
 
     /// Asks what the terminal can draw, on a thread of its own: it may wait for the terminal, we
@@ -66,12 +62,7 @@ impl Input {
             let Ok(found) = found else {
                 return (Vec::new(), None);
             };
-            let typed = found
-                .leftover
-                .iter()
-                .copied()
-                .filter_map(typed)
-                .map(Event::Key);
+            let typed = found.leftover.iter().copied().filter_map(typed).map(Event::Key);
             return (typed.collect(), Some(found));
         }
         loop {
@@ -103,14 +94,7 @@ impl Input {
         loop {
             let (events, _) = self.next().await;
             let pressed = |event: &Event| {
-                matches!(
-                    event,
-                    Event::Key(_)
-                        | Event::Mouse(Mouse {
-                            kind: MouseKind::Click,
-                            ..
-                        })
-                )
+                matches!(event, Event::Key(_) | Event::Mouse(Mouse { kind: MouseKind::Click, .. }))
             };
             if events.iter().any(pressed) {
                 return;
@@ -131,11 +115,7 @@ fn event(report: Report) -> Option<Event> {
                 MouseEventKind::ScrollDown => MouseKind::WheelDown,
                 _ => return None,
             };
-            Some(Event::Mouse(Mouse {
-                column: mouse.column,
-                row: mouse.row,
-                kind,
-            }))
+            Some(Event::Mouse(Mouse { column: mouse.column, row: mouse.row, kind }))
         }
         // A new size is told by its signal, which comes also when nothing is read.
         Report::Resize(..) | Report::FocusGained | Report::FocusLost => None,
@@ -150,10 +130,7 @@ fn typed(byte: u8) -> Option<Chord> {
         0x7F => Key::Backspace,
         b' '..=b'~' => Key::Char(char::from(byte)),
         3 => {
-            return Some(Chord {
-                ctrl: true,
-                ..Chord::plain(Key::Char('c'))
-            });
+            return Some(Chord { ctrl: true, ..Chord::plain(Key::Char('c')) });
         }
         _ => return None,
     };

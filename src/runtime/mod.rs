@@ -66,11 +66,7 @@ impl Options {
             GraphicsChoice::Iterm => Some(Protocol::Iterm),
             GraphicsChoice::None => Some(Protocol::None),
         };
-        Ok(Self {
-            mouse: settings.mouse,
-            theme: Theme::shipped(theme)?,
-            graphics,
-        })
+        Ok(Self { mouse: settings.mouse, theme: Theme::shipped(theme)?, graphics })
     }
 
     /// How pictures are drawn until the terminal has answered.
@@ -207,10 +203,7 @@ impl Shell {
     ) -> io::Result<Option<i32>> {
         if let Some(found) = capabilities {
             terminal::pictures_in_use(found.kitty, found.in_tmux);
-            let surface = Surface {
-                in_tmux: found.in_tmux,
-                truecolour: found.truecolour,
-            };
+            let surface = Surface { in_tmux: found.in_tmux, truecolour: found.truecolour };
             self.layer = Layer::new(surface);
             let event = Event::Terminal(found.protocol, found.cell);
             self.capabilities = Some(found);
@@ -253,8 +246,7 @@ impl Shell {
                 Effect::FullSize(bytes) => {
                     let ended = self.full_size(bytes).await?;
                     effects.extend(
-                        self.session
-                            .apply(self.start.elapsed(), Event::FullSizeEnded(ended)),
+                        self.session.apply(self.start.elapsed(), Event::FullSizeEnded(ended)),
                     );
                 }
                 Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}
@@ -277,12 +269,15 @@ impl Shell {
         Ok(None)
     }
 
-    /// Gives the terminal back and stops; goes on in `Signal::Resume`.
+    /// Gives the terminal back and stops; takes it again when it goes on.
     fn suspend(&mut self) -> io::Result<()> {
         self.forget_pictures()?;
         terminal::restore();
         // The input reader stops with the process, and goes on with it.
-        signals::stop()
+        signals::stop()?;
+        // At once, so that no frame is drawn to a terminal that is not ours; what else may have
+        // changed meanwhile is looked at in `Signal::Resume`.
+        self.screen.claim()
     }
 
     /// Draws one picture as large as it goes, and waits for a key.
@@ -321,12 +316,7 @@ impl Shell {
     fn draw(&mut self) -> io::Result<()> {
         let tty = &mut self.screen.tty;
         tty.autoresize()?;
-        ui::draw(
-            &self.session.app,
-            &self.theme,
-            tty.get_frame().buffer_mut(),
-            &mut self.layer,
-        );
+        ui::draw(&self.session.app, &self.theme, tty.get_frame().buffer_mut(), &mut self.layer);
         let writes = self.layer.end_frame();
         let out = tty.backend_mut();
         out.queue(screen_commands::BeginSynchronizedUpdate)?;

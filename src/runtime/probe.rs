@@ -32,10 +32,7 @@ const USUAL_CELL: (u16, u16) = (10, 20);
 
 /// What the terminal can draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts about a terminal"
-)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Capabilities {
     /// How the drawing layer should draw.
     pub protocol: Protocol,

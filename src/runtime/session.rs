@@ -22,12 +22,7 @@ impl Session {
     /// A core whose requests go to a worker, and whose answers come from it.
     #[must_use]
     pub fn new(app: App, (worker, replies): (Worker, mpsc::UnboundedReceiver<Reply>)) -> Self {
-        Self {
-            app,
-            worker,
-            replies,
-            wake: None,
-        }
+        Self { app, worker, replies, wake: None }
     }
 
     /// Takes one event through the core. What only a terminal can do is handed back.

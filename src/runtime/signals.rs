@@ -35,32 +35,28 @@ pub enum Signal {
 pub fn watch(sender: mpsc::UnboundedSender<Signal>) -> io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
     let gone = sender.clone();
-    thread::Builder::new()
-        .name("signals".into())
-        .spawn(move || {
-            for number in signals.forever() {
-                let signal = match number {
-                    SIGTSTP => Signal::Suspend,
-                    SIGCONT => Signal::Resume,
-                    SIGWINCH => Signal::Resized,
-                    ending => Signal::End(128 + ending),
-                };
-                // The receiver goes when the program ends by itself.
-                if sender.send(signal).is_err() {
-                    return;
-                }
-                if let Signal::End(code) = signal {
-                    end_in_time(code);
-                }
+    thread::Builder::new().name("signals".into()).spawn(move || {
+        for number in signals.forever() {
+            let signal = match number {
+                SIGTSTP => Signal::Suspend,
+                SIGCONT => Signal::Resume,
+                SIGWINCH => Signal::Resized,
+                ending => Signal::End(128 + ending),
+            };
+            // The receiver goes when the program ends by itself.
+            if sender.send(signal).is_err() {
+                return;
             }
-        })?;
-    thread::Builder::new()
-        .name("hang-up".into())
-        .spawn(move || {
-            wait_for_hang_up();
-            let _ = gone.send(Signal::End(128 + SIGHUP));
-            end_in_time(128 + SIGHUP);
-        })?;
+            if let Signal::End(code) = signal {
+                end_in_time(code);
+            }
+        }
+    })?;
+    thread::Builder::new().name("hang-up".into()).spawn(move || {
+        wait_for_hang_up();
+        let _ = gone.send(Signal::End(128 + SIGHUP));
+        end_in_time(128 + SIGHUP);
+    })?;
     Ok(())
 }
 

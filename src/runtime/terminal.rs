@@ -46,10 +46,7 @@ impl Screen {
         // crossterm would drop.
         crossterm::style::force_color_output(true);
         let writer = BufWriter::with_capacity(1 << 16, io::stdout());
-        let mut screen = Self {
-            tty: Terminal::new(CrosstermBackend::new(writer))?,
-            mouse,
-        };
+        let mut screen = Self { tty: Terminal::new(CrosstermBackend::new(writer))?, mouse };
         screen.claim()?;
         Ok(screen)
     }
@@ -62,12 +59,7 @@ impl Screen {
         TAKEN.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
         let out = self.tty.backend_mut();
-        queue!(
-            out,
-            EnterAlternateScreen,
-            EnableBracketedPaste,
-            cursor::Hide
-        )?;
+        queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
         if self.mouse {
             queue!(out, EnableMouseCapture)?;
         }

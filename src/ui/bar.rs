@@ -44,36 +44,13 @@ pub(super) fn header(screen: &mut Screen, area: Rect) {
         let (glyph, style) = status_mark(theme, &dataset.status);
         name = format!(" ▸ {}  ", dataset.name);
         words = format!(" {}", status_words(dataset));
-        parts.extend([
-            (name.as_str(), theme.text),
-            (glyph, style),
-            (words.as_str(), style),
-        ]);
+        parts.extend([(name.as_str(), theme.text), (glyph, style), (words.as_str(), style)]);
     }
     let right = activity(screen);
-    let room = area
-        .width
-        .saturating_sub(u16::try_from(width(&right)).unwrap_or(0) + 1);
-    put(
-        screen,
-        Rect {
-            width: room,
-            ..area
-        },
-        0,
-        &parts,
-    );
+    let room = area.width.saturating_sub(u16::try_from(width(&right)).unwrap_or(0) + 1);
+    put(screen, Rect { width: room, ..area }, 0, &parts);
     let style = screen.theme.dim;
-    put(
-        screen,
-        Rect {
-            x: area.x + room,
-            width: area.width - room,
-            ..area
-        },
-        0,
-        &[(&right, style)],
-    );
+    put(screen, Rect { x: area.x + room, width: area.width - room, ..area }, 0, &[(&right, style)]);
 }
 
 /// What is going on, for the right end of the header.
@@ -81,10 +58,7 @@ fn activity(screen: &Screen) -> String {
     let app = screen.app;
     let mut words = Vec::new();
     if app.store.datasets.failures() > 0 {
-        let age = app
-            .now
-            .saturating_sub(app.store.datasets.updated())
-            .as_secs();
+        let age = app.now.saturating_sub(app.store.datasets.updated()).as_secs();
         words.push(match app.store.datasets.value() {
             Some(_) => format!("no answer for {age} s, showing what was last seen"),
             None => "no answer".to_owned(),
@@ -95,12 +69,7 @@ fn activity(screen: &Screen) -> String {
         1 => words.push("1 request".to_owned()),
         many => words.push(format!("{many} requests")),
     }
-    let active = app
-        .store
-        .jobs
-        .values()
-        .filter(|job| job.is_active())
-        .count();
+    let active = app.store.jobs.values().filter(|job| job.is_active()).count();
     if active > 0 {
         words.push(format!("jobs {active}▶"));
     }
@@ -112,11 +81,7 @@ pub(super) fn tabs(screen: &mut Screen, area: Rect) {
     let mut x = area.x;
     for (index, pane) in Pane::ALL.into_iter().enumerate() {
         let label = format!(" {} {} ", index + 1, pane.name());
-        let style = if pane == screen.app.focus {
-            screen.theme.selected
-        } else {
-            screen.theme.dim
-        };
+        let style = if pane == screen.app.focus { screen.theme.selected } else { screen.theme.dim };
         screen.buf.set_stringn(
             x,
             area.y,
@@ -140,29 +105,11 @@ pub(super) fn notice(screen: &mut Screen, area: Rect) {
         Level::Error => (" ✖ ", theme.failure, "  Esc dismisses"),
     };
     let count = screen.app.notices.count();
-    let more = if count > 1 {
-        format!("  (1 of {count})")
-    } else {
-        String::new()
-    };
+    let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
     let end = format!("{more}{end}");
-    let room = area
-        .width
-        .saturating_sub(u16::try_from(width(&end)).unwrap_or(0));
-    put(
-        screen,
-        Rect {
-            width: room,
-            ..area
-        },
-        0,
-        &[(mark, style), (notice.text.as_str(), style)],
-    );
-    let rest = Rect {
-        x: area.x + room,
-        width: area.width - room,
-        ..area
-    };
+    let room = area.width.saturating_sub(u16::try_from(width(&end)).unwrap_or(0));
+    put(screen, Rect { width: room, ..area }, 0, &[(mark, style), (notice.text.as_str(), style)]);
+    let rest = Rect { x: area.x + room, width: area.width - room, ..area };
     put(screen, rest, 0, &[(&end, screen.theme.dim)]);
 }
 
@@ -227,26 +174,15 @@ pub(super) fn hints(screen: &mut Screen, area: Rect) {
     }
     let mut parts: Vec<(String, Style)> = Vec::new();
     for &action in worth_showing(screen) {
-        let Some(key) = app
-            .setup
-            .keymap
-            .keys_of(&app.contexts(), action)
-            .into_iter()
-            .next()
-        else {
+        let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {
             continue;
         };
         let possible = gate::refusal(app, action).is_none();
-        parts.push((
-            format!(" {key}"),
-            if possible { theme.key } else { theme.dim },
-        ));
+        parts.push((format!(" {key}"), if possible { theme.key } else { theme.dim }));
         let style = if possible { theme.text } else { theme.dim };
         parts.push((format!(" {} ", action.hint()), style));
     }
-    let parts: Vec<(&str, Style)> = parts
-        .iter()
-        .map(|(text, style)| (text.as_str(), *style))
-        .collect();
+    let parts: Vec<(&str, Style)> =
+        parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
     put(screen, area, 0, &parts);
 }

@@ -93,9 +93,7 @@ impl Layer {
             }
             Encoded::Kitty { payload, size } => {
                 let picture = (&**payload, *size, thumbnail.cells);
-                let colour = self
-                    .store
-                    .show(key, picture, self.frame, &mut self.before)?;
+                let colour = self.store.show(key, picture, self.frame, &mut self.before)?;
                 kitty::fill(buffer, covered, colour);
             }
             Encoded::Sequence(sequence) => {
@@ -108,10 +106,7 @@ impl Layer {
     /// Ends a frame: what to write around it.
     pub fn end_frame(&mut self) -> Writes {
         self.store.shrink(self.frame, &mut self.before);
-        Writes {
-            before: std::mem::take(&mut self.before),
-            after: self.overdraw.end_frame(),
-        }
+        Writes { before: std::mem::take(&mut self.before), after: self.overdraw.end_frame() }
     }
 
     /// Forgets every picture, for a resize, a suspend or the end: what to write so that the
@@ -183,8 +178,5 @@ fn indexed(pixel: [u8; 3]) -> Color {
 }
 
 fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
-    a.into_iter()
-        .zip(b)
-        .map(|(a, b)| u32::from(a.abs_diff(b)).pow(2))
-        .sum()
+    a.into_iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
 }

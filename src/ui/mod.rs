@@ -29,12 +29,7 @@ struct Screen<'a> {
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
     let overlay = overlay::area(app);
     layer.begin_frame(overlay.as_slice());
-    let mut screen = Screen {
-        app,
-        theme,
-        buf,
-        layer,
-    };
+    let mut screen = Screen { app, theme, buf, layer };
     if app.is_too_small() {
         widget::too_small(&mut screen);
         return;

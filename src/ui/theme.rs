@@ -67,9 +67,8 @@ impl Theme {
         let mut lines: BTreeMap<String, String> =
             toml::from_str(source).map_err(|error| error.to_string())?;
         let mut role = |name: &str| {
-            let words = lines
-                .remove(name)
-                .ok_or_else(|| format!("the role `{name}` is missing"))?;
+            let words =
+                lines.remove(name).ok_or_else(|| format!("the role `{name}` is missing"))?;
             style(&words)
                 .map_err(|word| format!("`{word}` in `{name}` is neither a colour nor a modifier"))
         };
@@ -128,15 +127,9 @@ mod tests {
     #[test]
     fn x09_mistakes_in_a_theme_are_named() {
         let good = include_str!("../../assets/themes/dark.toml");
+        assert!(Theme::parse(&format!("{good}\nglow = ''")).unwrap_err().contains("glow"));
         assert!(
-            Theme::parse(&format!("{good}\nglow = ''"))
-                .unwrap_err()
-                .contains("glow")
-        );
-        assert!(
-            Theme::parse(&good.replace("darkgray", "darkgrey5"))
-                .unwrap_err()
-                .contains("darkgrey5")
+            Theme::parse(&good.replace("darkgray", "darkgrey5")).unwrap_err().contains("darkgrey5")
         );
         assert!(Theme::parse("text = ''").unwrap_err().contains("missing"));
     }

@@ -102,11 +102,8 @@ mod tests {
     #[test]
     fn m07_list_shapes() {
         let row = json!({"id": ID, "display_name": "demo", "status_new": "READY"});
-        for list in [
-            json!([row]),
-            json!({"datasets": [row]}),
-            json!({"total": 1, "items": [row]}),
-        ] {
+        for list in [json!([row]), json!({"datasets": [row]}), json!({"total": 1, "items": [row]})]
+        {
             let (datasets, skipped) = read_datasets(&list).unwrap();
             assert_eq!((datasets.len(), skipped), (1, 0), "{list}");
         }
@@ -118,9 +115,6 @@ mod tests {
     #[test]
     fn m09_legacy_status_is_used_and_marked() {
         let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
-        assert_eq!(
-            (dataset.status, dataset.status_is_legacy),
-            (Status::ReadOnly, true)
-        );
+        assert_eq!((dataset.status, dataset.status_is_legacy), (Status::ReadOnly, true));
     }
 }

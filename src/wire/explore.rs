@@ -113,11 +113,8 @@ pub struct AnchorBody {
 pub fn read_page(value: &Value) -> Option<Page> {
     let rows = value.get("clusters")?.as_array()?;
     let mut seen = HashSet::new();
-    let clusters: Vec<Cluster> = rows
-        .iter()
-        .filter_map(read_cluster)
-        .filter(|cluster| seen.insert(cluster.id))
-        .collect();
+    let clusters: Vec<Cluster> =
+        rows.iter().filter_map(read_cluster).filter(|cluster| seen.insert(cluster.id)).collect();
     let skipped = rows.len() - clusters.len();
     Some(Page { clusters, skipped })
 }
@@ -126,19 +123,13 @@ fn read_cluster(value: &Value) -> Option<Cluster> {
     let previews = value.get("previews").and_then(Value::as_array);
     Some(Cluster {
         id: text(value, "cluster_id")?.parse().ok()?,
-        entity: text(value, "type")
-            .and_then(|raw| EntityType::parse(&raw))
-            .unwrap_or_default(),
+        entity: text(value, "type").and_then(|raw| EntityType::parse(&raw)).unwrap_or_default(),
         n_images: count(value, "n_images"),
         n_objects: count(value, "n_objects"),
         n_videos: count(value, "n_videos"),
         similarity_threshold: text(value, "similarity_threshold").map(|raw| SafeText::name(&raw)),
         relevance: read_relevance(value),
-        previews: previews
-            .into_iter()
-            .flatten()
-            .filter_map(read_preview)
-            .collect(),
+        previews: previews.into_iter().flatten().filter_map(read_preview).collect(),
         labels: names(value, "labels", SafeText::NAME),
         tags: names(value, "user_tags", SafeText::NAME),
         captions: names(value, "captions", SafeText::CAPTION),
@@ -232,13 +223,7 @@ mod tests {
         ] {
             assert_eq!(read_region(&raw), expected);
         }
-        for raw in [
-            json!(null),
-            json!([1, 2]),
-            json!("x"),
-            json!({"x": 2}),
-            json!("\"[]\""),
-        ] {
+        for raw in [json!(null), json!([1, 2]), json!("x"), json!({"x": 2}), json!("\"[]\"")] {
             assert_eq!(read_region(&raw), None);
         }
     }

@@ -35,11 +35,7 @@ pub struct ExportTaskBody {
 pub fn read_task(value: &Value, known: Option<ExportTaskId>) -> Option<ExportTask> {
     let id = text(value, "id").and_then(|id| id.parse().ok()).or(known)?;
     let message = first_text(value, &["result_message", "error"]);
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let progress = number(value, "progress").map(|part| (part.clamp(0.0, 1.0) * 100.0) as u8);
     Some(ExportTask {
         id,

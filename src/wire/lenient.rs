@@ -19,8 +19,7 @@ pub fn text(object: &Value, key: &str) -> Option<String> {
 /// The first of several keys that holds non-empty text.
 #[must_use]
 pub fn first_text(object: &Value, keys: &[&str]) -> Option<String> {
-    keys.iter()
-        .find_map(|key| text(object, key).filter(|text| !text.is_empty()))
+    keys.iter().find_map(|key| text(object, key).filter(|text| !text.is_empty()))
 }
 
 /// A finite number, also when it is sent as text.
@@ -38,22 +37,14 @@ pub fn number(object: &Value, key: &str) -> Option<f64> {
 #[must_use]
 pub fn count(object: &Value, key: &str) -> Option<u64> {
     let value = number(object, key)?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked bounds"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked bounds")]
     (0.0..=9e15).contains(&value).then_some(value as u64)
 }
 
 /// A percentage, clamped to 0-100.
 #[must_use]
 pub fn percent(object: &Value, key: &str) -> Option<u8> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     number(object, key).map(|value| value.clamp(0.0, 100.0) as u8)
 }
 
@@ -104,24 +95,14 @@ mod tests {
     fn o8_names_in_every_seen_shape() {
         let of = |value: Value| {
             let names = names(&json!({ "k": value }), "k", 99);
-            names
-                .iter()
-                .map(ToString::to_string)
-                .collect::<Vec<_>>()
-                .join(",")
+            names.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
         };
         assert_eq!(of(json!(null)), "");
         assert_eq!(of(json!({})), "");
         assert_eq!(of(json!("cat")), "cat");
         assert_eq!(of(json!(["cat", "dog"])), "cat,dog");
-        assert_eq!(
-            of(json!([{"name": "cat", "id": 1}, {"id": "t1"}])),
-            "cat,t1"
-        );
+        assert_eq!(of(json!([{"name": "cat", "id": 1}, {"id": "t1"}])), "cat,t1");
         assert_eq!(of(json!({"cat": 3})), "cat");
-        assert_eq!(
-            of(json!({"95233006-eddc-11ef-b303-76dbc3993eb2": "mine"})),
-            "mine"
-        );
+        assert_eq!(of(json!({"95233006-eddc-11ef-b303-76dbc3993eb2": "mine"})), "mine");
     }
 }

@@ -59,10 +59,7 @@ fn validation(item: &Value) -> String {
     let place = item.get("loc").and_then(Value::as_array).map(|parts| {
         let parts: Vec<String> = parts
             .iter()
-            .map(|part| {
-                part.as_str()
-                    .map_or_else(|| part.to_string(), str::to_owned)
-            })
+            .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned))
             .collect();
         parts.join(".")
     });
@@ -97,18 +94,12 @@ mod tests {
     #[test]
     fn m71_error_bodies_of_every_shape() {
         let read = |body: &str| read_problem(body.as_bytes()).map(|words| words.to_string());
-        assert_eq!(
-            read(r#"{"detail":"Dataset not found"}"#).as_deref(),
-            Some("Dataset not found")
-        );
+        assert_eq!(read(r#"{"detail":"Dataset not found"}"#).as_deref(), Some("Dataset not found"));
         assert_eq!(
             read(r#"{"detail":[{"loc":["query","x"],"msg":"Field required"}]}"#).as_deref(),
             Some("query.x: Field required")
         );
-        assert_eq!(
-            read(r#"{"status":"error","message":"no"}"#).as_deref(),
-            Some("no")
-        );
+        assert_eq!(read(r#"{"status":"error","message":"no"}"#).as_deref(), Some("no"));
         assert_eq!(
             read("<html><h1>502 Bad Gateway</h1>\n<p>nginx</p></html>").as_deref(),
             Some("502 Bad Gateway nginx")

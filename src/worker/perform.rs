@@ -21,11 +21,7 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(client: Client, replies: mpsc::UnboundedSender<Reply>) -> Self {
-        Self {
-            pictures: Pictures::new(client.clone()),
-            client,
-            replies,
-        }
+        Self { pictures: Pictures::new(client.clone()), client, replies }
     }
 
     /// Performs a request. A panic on the way is a failure of that request alone.
@@ -46,28 +42,17 @@ impl Desk {
                 .await
                 .map(|(datasets, skipped)| Answer::Datasets(datasets, skipped)),
             Request::Explore(search) => client.explore(&search).await.map(Answer::Page),
-            Request::RegisterAnchor {
-                dataset,
-                file,
-                entity,
-                granularity,
-            } => client
+            Request::RegisterAnchor { dataset, file, entity, granularity } => client
                 .register_anchor(dataset, &file, entity, granularity)
                 .await
                 .map(Answer::Anchor),
-            Request::StartExport(dataset, spec) => client
-                .start_export(dataset, &spec)
-                .await
-                .map(Answer::Export),
-            Request::ExportStatus(dataset, task) => client
-                .export_status(dataset, task)
-                .await
-                .map(Answer::Export),
-            Request::Download {
-                dataset,
-                task,
-                target,
-            } => client
+            Request::StartExport(dataset, spec) => {
+                client.start_export(dataset, &spec).await.map(Answer::Export)
+            }
+            Request::ExportStatus(dataset, task) => {
+                client.export_status(dataset, task).await.map(Answer::Export)
+            }
+            Request::Download { dataset, task, target } => client
                 .download(dataset, task, &target, &mut self.reporter(ticket))
                 .await
                 .map(Answer::Downloaded),
@@ -88,11 +73,7 @@ impl Desk {
         let mut pace = Pace::default();
         move |done, total| {
             if pace.allows(std::time::Instant::now()) {
-                let progress = Progress {
-                    ticket,
-                    done,
-                    total,
-                };
+                let progress = Progress { ticket, done, total };
                 // Without a listener the program is ending.
                 let _ = replies.send(Reply::Progress(progress));
             }

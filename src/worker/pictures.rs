@@ -82,11 +82,7 @@ struct Shelf {
 
 impl Shelf {
     fn new(limit: usize) -> Self {
-        Self {
-            pictures: LruCache::unbounded(),
-            held: 0,
-            limit,
-        }
+        Self { pictures: LruCache::unbounded(), held: 0, limit }
     }
 
     fn get(&mut self, resource: &str) -> Option<Bytes> {

@@ -1,9 +1,5 @@
 //! The real binary without a terminal: streams, exit codes, and clear words for every refusal.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::{
     io::{BufRead, BufReader},
@@ -17,28 +13,17 @@ use serde_json::Value;
 fn tessera(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
     command.args(arguments).stdin(Stdio::null());
-    command
-        .env("XDG_DATA_HOME", folder)
-        .env("XDG_CONFIG_HOME", folder)
-        .env("HOME", folder);
-    for name in [
-        "TESSERA_BASE_URL",
-        "TESSERA_KIND",
-        "TESSERA_API_KEY",
-        "TESSERA_API_SECRET",
-        "TERM",
-    ] {
+    command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder).env("HOME", folder);
+    for name in
+        ["TESSERA_BASE_URL", "TESSERA_KIND", "TESSERA_API_KEY", "TESSERA_API_SECRET", "TERM"]
+    {
         command.env_remove(name);
     }
     command
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = tessera(folder, arguments).output().unwrap();
+    let Output { status, stdout, stderr } = tessera(folder, arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
 }
@@ -57,26 +42,17 @@ impl Drop for Serving {
 fn serve(folder: &Path, arguments: &[&str]) -> Serving {
     let mut arguments = arguments.to_vec();
     arguments.insert(0, "serve");
-    let mut child = tessera(folder, &arguments)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        tessera(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let told = serde_json::from_str(&line).expect("one line of JSON");
     Serving(child, told)
 }
 
 fn picture(path: &Path) {
     image::RgbImage::from_fn(32, 24, |x, y| {
-        image::Rgb([
-            u8::try_from(x * 8).unwrap(),
-            u8::try_from(y * 9).unwrap(),
-            90,
-        ])
+        image::Rgb([u8::try_from(x * 8).unwrap(), u8::try_from(y * 9).unwrap(), 90])
     })
     .save(path)
     .unwrap();
@@ -104,11 +80,7 @@ fn demo_without_a_terminal_tells_its_tour_and_verifies_the_export() {
     assert_eq!(code, 0);
     let clusters =
         |text: &str| text[text.find("CLUSTERS").unwrap()..text.find("EXPORT").unwrap()].to_owned();
-    assert_eq!(
-        clusters(&again),
-        clusters(&out),
-        "the same pictures and clusters every time"
-    );
+    assert_eq!(clusters(&again), clusters(&out), "the same pictures and clusters every time");
 }
 
 #[test]
@@ -116,17 +88,12 @@ fn t13_the_interface_without_a_terminal_explains_itself() {
     let home = tempfile::tempdir().unwrap();
     picture(&home.path().join("a.png"));
     let folder = home.path().to_str().unwrap();
-    for arguments in [
-        vec!["open", folder],
-        vec!["--base-url", "http://127.0.0.1:9", "--kind", "onprem"],
-        vec![],
-    ] {
+    for arguments in
+        [vec!["open", folder], vec!["--base-url", "http://127.0.0.1:9", "--kind", "onprem"], vec![]]
+    {
         let (code, out, err) = run(home.path(), &arguments);
         assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
-        assert!(
-            err.contains("terminal") || err.contains("tessera demo"),
-            "{err}"
-        );
+        assert!(err.contains("terminal") || err.contains("tessera demo"), "{err}");
         assert!(!err.contains('\u{1b}'));
     }
 }
@@ -161,12 +128,7 @@ fn serve_tells_one_json_line_and_answers() {
     let serving = serve(home.path(), &[folder.to_str().unwrap()]);
     let told = &serving.1;
     assert_eq!(told["schema"], "tessera.serve/1");
-    assert!(
-        told["base_url"]
-            .as_str()
-            .unwrap()
-            .starts_with("http://127.0.0.1:")
-    );
+    assert!(told["base_url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
     assert!(told["api_key"].is_string() && told["api_secret"].is_string());
     assert_eq!(told["datasets"][0]["display_name"], "pictures");
     assert!(told["datasets"][0]["status_new"].is_string() && told["datasets"][0]["id"].is_string());
@@ -223,14 +185,7 @@ fn s07_credentials_are_asked_of_the_environment_only() {
     let home = tempfile::tempdir().unwrap();
     let (code, _, err) = run(
         home.path(),
-        &[
-            "--base-url",
-            "http://127.0.0.1:9",
-            "--kind",
-            "hosted",
-            "--api-secret",
-            "x",
-        ],
+        &["--base-url", "http://127.0.0.1:9", "--kind", "hosted", "--api-secret", "x"],
     );
     assert_eq!(code, 2);
     assert!(!err.contains("api_secret=x"), "{err}");
@@ -243,11 +198,7 @@ fn s07_credentials_are_asked_of_the_environment_only() {
 fn x09_a_broken_settings_file_is_named_with_its_line() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("tessera")).unwrap();
-    std::fs::write(
-        home.path().join("tessera/config.toml"),
-        "[ui]\ncolour = 'red'\n",
-    )
-    .unwrap();
+    std::fs::write(home.path().join("tessera/config.toml"), "[ui]\ncolour = 'red'\n").unwrap();
     let (code, _, err) = run(home.path(), &["demo"]);
     assert_eq!(code, 2);
     assert!(
@@ -267,8 +218,5 @@ fn t12_a_closed_pipe_is_no_mistake() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        !err.contains("panicked") && !err.to_lowercase().contains("broken pipe"),
-        "{err}"
-    );
+    assert!(!err.contains("panicked") && !err.to_lowercase().contains("broken pipe"), "{err}");
 }

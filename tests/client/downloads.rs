@@ -21,8 +21,7 @@ use crate::{
 /// An archive as an export holds it, about 4 kB.
 fn archive() -> Vec<u8> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    zip.start_file("metadata.json", SimpleFileOptions::default())
-        .unwrap();
+    zip.start_file("metadata.json", SimpleFileOptions::default()).unwrap();
     zip.write_all(br#"{"media_items":[]}"#).unwrap();
     for number in 0..3_u8 {
         let name = format!("images/{number}.jpg");
@@ -46,11 +45,7 @@ fn full(bytes: &[u8], tag: &str) -> Act {
 
 fn part(bytes: &[u8], start: usize, tag: &str) -> Act {
     let range = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
-    Act::reply(
-        206,
-        &[("etag", tag), ("content-range", &range)],
-        &bytes[start..],
-    )
+    Act::reply(206, &[("etag", tag), ("content-range", &range)], &bytes[start..])
 }
 
 /// The whole head, but only some of the bytes.
@@ -82,9 +77,7 @@ async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) ->
         if seen.path().ends_with("export_status") {
             let link = links.fetch_add(1, Ordering::Relaxed);
             let uri = format!("/cdn/x.zip?signature={link}");
-            return Act::json(format!(
-                r#"{{"status":"COMPLETED","download_uri":"{uri}"}}"#
-            ));
+            return Act::json(format!(r#"{{"status":"COMPLETED","download_uri":"{uri}"}}"#));
         }
         store(seen, requests.fetch_add(1, Ordering::Relaxed))
     })
@@ -123,9 +116,7 @@ impl Place {
         let client: Client = hosted(&server.url(), impatient());
         let mut latest = 0;
         let mut report = |done, _| latest = done;
-        let outcome = client
-            .download(dataset(), task(), &self.target(), &mut report)
-            .await;
+        let outcome = client.download(dataset(), task(), &self.target(), &mut report).await;
         if let Ok(archive) = &outcome {
             assert_eq!(archive.bytes, fs::metadata(&archive.path).unwrap().len());
             assert!(latest == archive.bytes || latest == 0);
@@ -191,12 +182,8 @@ async fn d02_d03_d05_whatever_does_not_fit_is_begun_anew() {
         ("wrong total", |bytes, half| {
             Act::reply(206, &[("content-range", "bytes 9-10/11")], &bytes[half..])
         }),
-        ("no range named", |bytes, half| {
-            Act::reply(206, &[], &bytes[half..])
-        }),
-        ("other 416", |_, _| {
-            Act::reply(416, &[("content-range", "bytes */7")], "")
-        }),
+        ("no range named", |bytes, half| Act::reply(206, &[], &bytes[half..])),
+        ("other 416", |_, _| Act::reply(416, &[("content-range", "bytes */7")], "")),
     ];
     for (name, second) in seconds {
         let stored = bytes.clone();
@@ -248,10 +235,7 @@ async fn d06_an_expired_link_is_replaced_by_a_fresh_one() {
         let place = Place::new();
         place.download(&server).await.unwrap();
         assert!(equal(&place.target(), &bytes));
-        let targets: Vec<_> = fetches(&server)
-            .into_iter()
-            .map(|seen| seen.target)
-            .collect();
+        let targets: Vec<_> = fetches(&server).into_iter().map(|seen| seen.target).collect();
         let link = |number| format!("/cdn/x.zip?signature={number}");
         assert_eq!(targets, [link(0), link(0), link(1)]);
     }
@@ -311,10 +295,7 @@ async fn d12_an_archive_that_unpacks_to_far_too_much_is_refused() {
     let server = service(move |seen, _| serve(seen, &bomb, "\"v1\"")).await;
     let place = Place::new();
     let failure = place.download(&server).await.unwrap_err().to_string();
-    assert!(
-        failure.contains("far more") && !failure.contains('\u{1b}'),
-        "{failure}"
-    );
+    assert!(failure.contains("far more") && !failure.contains('\u{1b}'), "{failure}");
     assert!(place.names().is_empty());
 }
 
@@ -342,10 +323,7 @@ async fn d18_d20_nothing_is_overwritten_and_nobody_is_disturbed() {
     let missing = Place::new();
     fs::remove_dir(missing.folder.path()).unwrap();
     let failure = missing.download(&server).await.unwrap_err();
-    assert!(
-        failure.to_string().contains("Make the folder first"),
-        "{failure}"
-    );
+    assert!(failure.to_string().contains("Make the folder first"), "{failure}");
     assert_eq!(server.count(), 0);
 }
 
@@ -367,10 +345,7 @@ async fn d18_a_file_that_appears_meanwhile_is_not_replaced() {
 #[tokio::test]
 async fn d21_exports_without_an_archive() {
     for (body, kind) in [
-        (
-            r#"{"status":"FAILED","result_message":"out of memory"}"#,
-            FailureKind::NotFound,
-        ),
+        (r#"{"status":"FAILED","result_message":"out of memory"}"#, FailureKind::NotFound),
         (r#"{"status":"IN_PROGRESS"}"#, FailureKind::Conflict),
         (r#"{"status":"COMPLETED"}"#, FailureKind::Unexpected),
     ] {

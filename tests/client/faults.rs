@@ -26,19 +26,13 @@ async fn datasets(server: &Scripted, policy: Policy) -> Result<usize, Failure> {
 async fn n03_n04_silence_and_stalling_end_at_their_deadlines() {
     let short = Duration::from_millis(100);
     let silent = Scripted::start(|_: &Seen| Act::hold(Vec::new())).await;
-    let policy = Policy {
-        headers: short,
-        ..impatient()
-    };
+    let policy = Policy { headers: short, ..impatient() };
     let failure = datasets(&silent, policy).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoAnswer);
 
     let begun = [head(200, &[("content-length", "100")]), b"[".to_vec()].concat();
     let stalling = Scripted::start(move |_: &Seen| Act::hold(begun.clone())).await;
-    let policy = Policy {
-        idle: short,
-        ..impatient()
-    };
+    let policy = Policy { idle: short, ..impatient() };
     let failure = datasets(&stalling, policy).await.unwrap_err();
     assert!(failure.sentence.as_str().contains("stalled"), "{failure}");
 }
@@ -47,10 +41,7 @@ async fn n03_n04_silence_and_stalling_end_at_their_deadlines() {
 async fn n05_a_drip_ends_at_the_total_deadline() {
     let drip = |_: &Seen| Act::repeat(head(200, &[]), b" ".to_vec(), Duration::from_millis(5));
     let server = Scripted::start(drip).await;
-    let policy = Policy {
-        total: Duration::from_millis(150),
-        ..impatient()
-    };
+    let policy = Policy { total: Duration::from_millis(150), ..impatient() };
     let failure = datasets(&server, policy).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoAnswer);
 }
@@ -84,19 +75,13 @@ async fn n11_n14_one_new_token_and_one_replay() {
     assert_eq!(once.count(), 2);
 
     let always = Scripted::start(|_: &Seen| Act::reply(401, &[], "{}")).await;
-    let failure = hosted(&always.url(), impatient())
-        .datasets()
-        .await
-        .unwrap_err();
+    let failure = hosted(&always.url(), impatient()).datasets().await.unwrap_err();
     assert_eq!((failure.kind, always.count()), (FailureKind::Login, 2));
     assert!(failure.to_string().contains("credentials were rejected"));
 
     let failure = datasets(&always, impatient()).await.unwrap_err();
     assert_eq!((failure.kind, always.count()), (FailureKind::Login, 3));
-    assert!(
-        failure.to_string().contains("hosted deployment?"),
-        "{failure}"
-    );
+    assert!(failure.to_string().contains("hosted deployment?"), "{failure}");
 }
 
 /// When a token says it was issued.
@@ -111,11 +96,7 @@ fn issued(seen: &Seen) -> u64 {
 /// A service whose clock is off by some seconds, and which accepts only tokens of this minute.
 async fn service_with_clock(ahead: i64) -> Scripted {
     Scripted::start(move |seen: &Seen| {
-        let seconds = UNIX_EPOCH
-            .elapsed()
-            .unwrap()
-            .as_secs()
-            .strict_add_signed(ahead);
+        let seconds = UNIX_EPOCH.elapsed().unwrap().as_secs().strict_add_signed(ahead);
         let now: SystemTime = UNIX_EPOCH + Duration::from_secs(seconds);
         let date = httpdate::fmt_http_date(now);
         let date = [("date", date.as_str())];
@@ -151,11 +132,7 @@ async fn n15_documented_refusals_are_final_and_in_the_words_of_the_service() {
         (400, "no file", Kind::Invalid),
         (403, "Add media feature is not enabled", Kind::Forbidden),
         (404, "Dataset not found", Kind::NotFound),
-        (
-            409,
-            "Operation 'x' is blocked while MEDIA_ADDITION task is running",
-            Kind::Conflict,
-        ),
+        (409, "Operation 'x' is blocked while MEDIA_ADDITION task is running", Kind::Conflict),
         (413, "too large", Kind::Invalid),
         (422, "invalid vql", Kind::Invalid),
     ] {
@@ -165,10 +142,7 @@ async fn n15_documented_refusals_are_final_and_in_the_words_of_the_service() {
         let failure = client.dataset(dataset()).await.unwrap_err();
         assert_eq!((failure.kind, server.count()), (kind, 1), "{status}");
         let text = failure.to_string();
-        assert!(
-            text.contains(&format!("({status})")) && text.contains(detail),
-            "{text}"
-        );
+        assert!(text.contains(&format!("({status})")) && text.contains(detail), "{text}");
         assert!(!text.contains('\u{1b}'));
     }
 }
@@ -189,10 +163,7 @@ async fn n18_answers_are_capped_after_decoding() {
     for server in [endless().await, Scripted::start(gzipped).await] {
         let failure = datasets(&server, impatient()).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Unexpected);
-        assert!(
-            failure.to_string().contains("larger than 32 MiB"),
-            "{failure}"
-        );
+        assert!(failure.to_string().contains("larger than 32 MiB"), "{failure}");
         assert_eq!(server.count(), 1);
     }
 }
@@ -222,9 +193,7 @@ async fn n20_answers_that_are_no_answers() {
         let failure = datasets(&server, impatient()).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Unexpected, "{body:.40}");
         assert!(failure.sentence.as_str().contains("200"), "{failure}");
-        let detail = failure
-            .detail
-            .map_or(0, |detail| detail.as_str().chars().count());
+        let detail = failure.detail.map_or(0, |detail| detail.as_str().chars().count());
         assert!(detail <= 201, "{body:.40}");
         assert!(!failure.sentence.as_str().contains(char::is_control));
     }
@@ -254,18 +223,10 @@ async fn n28_a_service_on_this_machine_is_reached_directly() {
     let mut inner = std::process::Command::new(std::env::current_exe().unwrap());
     inner.args(["--exact", "faults::n28_inner", "--ignored"]);
     inner.env("SCRIPTED_URL", service.url());
-    for name in [
-        "http_proxy",
-        "HTTP_PROXY",
-        "https_proxy",
-        "all_proxy",
-        "ALL_PROXY",
-    ] {
+    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"] {
         inner.env(name, proxy.url());
     }
-    let ran = tokio::task::spawn_blocking(move || inner.output())
-        .await
-        .unwrap();
+    let ran = tokio::task::spawn_blocking(move || inner.output()).await.unwrap();
     assert!(ran.unwrap().status.success());
     assert_eq!((service.count(), proxy.count()), (1, 0));
 }
@@ -278,10 +239,7 @@ async fn u11_what_is_no_picture_is_not_sent() {
     let text = folder.path().join("notes.jpg");
     std::fs::write(&text, "no picture").unwrap();
     let huge = folder.path().join("huge.png");
-    std::fs::File::create(&huge)
-        .unwrap()
-        .set_len((32 << 20) + 1)
-        .unwrap();
+    std::fs::File::create(&huge).unwrap().set_len((32 << 20) + 1).unwrap();
     for (file, word) in [
         (text, "not a picture"),
         (huge, "larger than 32 MiB"),

@@ -49,10 +49,7 @@ async fn m23_n37_links_are_followed_without_login_or_referrer() {
             }
             assert_eq!(seen.header("accept-encoding"), None);
         }
-        assert_eq!(
-            cdn.requests()[0].target,
-            "/thumb/1.jpg?X-Amz-Signature=SECRET"
-        );
+        assert_eq!(cdn.requests()[0].target, "/thumb/1.jpg?X-Amz-Signature=SECRET");
     }
 }
 
@@ -60,14 +57,8 @@ async fn m23_n37_links_are_followed_without_login_or_referrer() {
 async fn n37_loops_and_other_schemes_end() {
     let looping = redirecting(302, "/again".to_owned()).await;
     let client = hosted(&looping.url(), impatient());
-    let failure = client
-        .picture(&Link::new("/a?SECRET"), 100)
-        .await
-        .unwrap_err();
-    assert_eq!(
-        (failure.kind, looping.count()),
-        (FailureKind::Unexpected, 6)
-    );
+    let failure = client.picture(&Link::new("/a?SECRET"), 100).await.unwrap_err();
+    assert_eq!((failure.kind, looping.count()), (FailureKind::Unexpected, 6));
     assert!(!failure.to_string().contains("SECRET"), "{failure}");
 
     let escaping = redirecting(302, "file:///etc/passwd".to_owned()).await;

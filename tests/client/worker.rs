@@ -17,12 +17,7 @@ use crate::{
     scripted::{Act, Scripted, Seen},
 };
 
-const CANVAS: Canvas = Canvas {
-    columns: 4,
-    rows: 2,
-    cell: (8, 16),
-    protocol: Protocol::HalfBlock,
-};
+const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
 fn worker(server: &Scripted) -> (Worker, UnboundedReceiver<Reply>) {
     spawn(hosted(&server.url(), impatient()))
@@ -88,14 +83,8 @@ async fn a07_every_request_is_answered_with_its_ticket() {
         (Lane::Datasets, Request::Datasets),
         (Lane::Page(search), Request::Explore(search)),
         (Lane::Start(JobId(1)), Request::StartExport(dataset(), spec)),
-        (
-            Lane::Export(JobId(1)),
-            Request::ExportStatus(dataset(), task()),
-        ),
-        (
-            picture_lane(1, CANVAS),
-            Request::Picture(Link::new("/1"), CANVAS),
-        ),
+        (Lane::Export(JobId(1)), Request::ExportStatus(dataset(), task())),
+        (picture_lane(1, CANVAS), Request::Picture(Link::new("/1"), CANVAS)),
     ];
     for (number, (lane, request)) in (1..).zip(requests) {
         worker.send(ticket(lane, number), request);
@@ -115,10 +104,7 @@ async fn n17_a_newer_request_silences_the_older_one() {
     worker.send(ticket(Lane::Datasets, 2), Request::Datasets);
     server.reaches(2).await;
     gate.add_permits(2);
-    assert_eq!(
-        response(&mut replies).await.ticket,
-        ticket(Lane::Datasets, 2)
-    );
+    assert_eq!(response(&mut replies).await.ticket, ticket(Lane::Datasets, 2));
     drop(worker);
     assert_eq!(replies.recv().await, None);
 }
@@ -162,11 +148,7 @@ async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() 
     server.reaches(7).await;
     worker.send(ticket(Lane::Datasets, 99), Request::Datasets);
     server.reaches(8).await;
-    let targets: Vec<String> = server
-        .requests()
-        .into_iter()
-        .map(|seen| seen.target)
-        .collect();
+    let targets: Vec<String> = server.requests().into_iter().map(|seen| seen.target).collect();
     let mut first = targets[..6].to_vec();
     first.sort();
     assert_eq!(first, ["/0", "/1", "/2", "/3", "/4", "/5"]);
@@ -187,18 +169,11 @@ async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() 
 async fn n33_another_size_of_the_same_picture_needs_no_request() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
-    let large = Canvas {
-        columns: 8,
-        rows: 4,
-        ..CANVAS
-    };
+    let large = Canvas { columns: 8, rows: 4, ..CANVAS };
     for (number, canvas) in [(1, CANVAS), (2, large), (3, CANVAS)] {
         // Signed anew, but the same resource.
         let link = Link::new(format!("/1?signature={number}"));
-        worker.send(
-            ticket(picture_lane(1, canvas), number),
-            Request::Picture(link, canvas),
-        );
+        worker.send(ticket(picture_lane(1, canvas), number), Request::Picture(link, canvas));
         let answer = response(&mut replies).await.result.unwrap();
         assert!(matches!(answer, Answer::Picture(_)), "{answer:?}");
     }
@@ -210,10 +185,7 @@ async fn m52_a_broken_picture_is_a_failure_of_that_picture_alone() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let lane = picture_lane(1, CANVAS);
-    worker.send(
-        ticket(lane, 1),
-        Request::Picture(Link::new("/broken"), CANVAS),
-    );
+    worker.send(ticket(lane, 1), Request::Picture(Link::new("/broken"), CANVAS));
     let failure = response(&mut replies).await.result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unexpected);
     worker.send(ticket(lane, 2), Request::Picture(Link::new("/2"), CANVAS));
@@ -235,22 +207,12 @@ async fn m23_a_download_tells_its_progress_and_then_its_result() {
     let (worker, mut replies) = worker(&server);
     let folder = tempfile::tempdir().unwrap();
     let download = ticket(Lane::Download(JobId(1)), 1);
-    let request = Request::Download {
-        dataset: dataset(),
-        task: task(),
-        target: folder.path().join("x.zip"),
-    };
+    let request =
+        Request::Download { dataset: dataset(), task: task(), target: folder.path().join("x.zip") };
     worker.send(download, request);
-    let Some(Reply::Progress(progress)) = replies.recv().await else {
-        panic!("no progress")
-    };
-    assert_eq!(
-        (progress.ticket, progress.done, progress.total),
-        (download, 22, Some(22))
-    );
+    let Some(Reply::Progress(progress)) = replies.recv().await else { panic!("no progress") };
+    assert_eq!((progress.ticket, progress.done, progress.total), (download, 22, Some(22)));
     let answer = response(&mut replies).await.result.unwrap();
-    let Answer::Downloaded(archive) = answer else {
-        panic!("{answer:?}")
-    };
+    let Answer::Downloaded(archive) = answer else { panic!("{answer:?}") };
     assert_eq!((archive.bytes, archive.entries), (22, 0));
 }

@@ -46,9 +46,7 @@ async fn clusters(service: &Service, query: &str) -> Vec<Value> {
 /// The caption of every preview at the finest level, by file name.
 async fn captions(service: &Service) -> Value {
     let clusters = clusters(service, "threshold=0").await;
-    let previews = clusters
-        .iter()
-        .flat_map(|cluster| cluster["previews"].as_array().unwrap());
+    let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
     previews
         .map(|preview| {
             let name = preview["file_name"].as_str().unwrap().to_owned();
@@ -59,10 +57,7 @@ async fn captions(service: &Service) -> Value {
 
 fn skipped(service: &Service) -> Vec<(String, String)> {
     let skipped = service.deployment.skipped(service.dataset).unwrap();
-    skipped
-        .iter()
-        .map(|skipped| (skipped.file.to_string(), skipped.reason.to_string()))
-        .collect()
+    skipped.iter().map(|skipped| (skipped.file.to_string(), skipped.reason.to_string())).collect()
 }
 
 async fn reopened(service: &Service) {
@@ -100,10 +95,7 @@ async fn m47_clusters_and_previews_say_what_they_show() {
     assert_eq!(red["labels"], json!(["red", "door", "gate", "wall"]));
     assert_eq!(red["captions"], json!([red["previews"][0]["caption"]]));
     let other = &all[1];
-    assert_eq!(
-        (&other["labels"], &other["captions"]),
-        (&json!(null), &json!(null))
-    );
+    assert_eq!((&other["labels"], &other["captions"]), (&json!(null), &json!(null)));
     assert_eq!(skipped(&service), []);
 }
 
@@ -128,10 +120,7 @@ async fn m25_exports_carry_caption_and_labels() {
         let all = document["media_items"].as_array().unwrap();
         let item = all.iter().find(|item| item["file_name"] == file).unwrap();
         let items = item["metadata_items"].as_array().unwrap().iter();
-        items
-            .filter(|item| item["type"] != "issue")
-            .cloned()
-            .collect()
+        items.filter(|item| item["type"] != "issue").cloned().collect()
     };
     let label = |name: &str| json!({"type": "image_label", "properties": {"category_name": name, "source": "User"}});
     let caption = json!({"type": "caption", "properties": {"caption": "A red door."}});
@@ -145,16 +134,9 @@ async fn m26_parquet_has_columns_of_caption_and_labels() {
     let bytes = bytes::Bytes::from(metadata(&service, "parquet").await);
     let reader = SerializedFileReader::new(bytes).unwrap();
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let place = |name: &str| {
-        (0..schema.num_columns())
-            .find(|&n| schema.column(n).name() == name)
-            .unwrap()
-    };
-    let rows: Vec<_> = reader
-        .get_row_iter(None)
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
+    let place =
+        |name: &str| (0..schema.num_columns()).find(|&n| schema.column(n).name() == name).unwrap();
+    let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     let text = |row: usize, name: &str| rows[row].get_string(place(name)).ok().cloned();
     assert_eq!(text(0, "file_path").as_deref(), Some("a.png"));
     assert_eq!(text(0, "caption").as_deref(), Some("A red wall."));
@@ -175,17 +157,11 @@ async fn b02_broken_rows_are_named_and_the_rest_counts() {
     place.put(SIDECAR, &lines(&rows));
     let service = Service::at(place, true).await;
     let record = service.good(&service.of_dataset("")).await;
-    assert_eq!(
-        (&record["status_new"], &record["n_images"]),
-        (&json!("READY"), &json!(4))
-    );
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(4)));
     let reason = "3 rows skipped, the first in line 2: it has no file_name";
     assert_eq!(skipped(&service), [(SIDECAR.into(), reason.into())]);
     let shown = captions(&service).await;
-    assert_eq!(
-        (&shown["a.png"], &shown["c.png"]),
-        (&json!("A red wall."), &json!(null))
-    );
+    assert_eq!((&shown["a.png"], &shown["c.png"]), (&json!("A red wall."), &json!(null)));
 }
 
 #[tokio::test]

@@ -18,15 +18,9 @@ async fn m08_a_record_has_the_documented_fields() {
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!(record["id"], service.dataset.to_string());
     assert_eq!(record["display_name"], "demo");
-    assert_eq!(
-        (&record["status"], &record["status_new"]),
-        (&json!("READY"), &json!("READY"))
-    );
+    assert_eq!((&record["status"], &record["status_new"]), (&json!("READY"), &json!("READY")));
     assert_eq!(record["progress"], 100);
-    assert_eq!(
-        (&record["n_images"], &record["n_videos"]),
-        (&json!(12), &json!(0))
-    );
+    assert_eq!((&record["n_images"], &record["n_videos"]), (&json!(12), &json!(0)));
     assert_eq!(record["fatal_error_msg"], json!(null));
     assert!(record["owned_by"].is_string());
     let created = record["created_at"].as_str().unwrap();
@@ -37,17 +31,12 @@ async fn m08_a_record_has_the_documented_fields() {
 #[tokio::test]
 async fn m09_the_legacy_status_follows() {
     let service = Service::of_pictures().await;
-    for (status, legacy) in [
-        ("READ ONLY", "UPDATING"),
-        ("PARTIAL INDEX", "READY"),
-        ("INDEXING", "INDEXING"),
-    ] {
+    for (status, legacy) in
+        [("READ ONLY", "UPDATING"), ("PARTIAL INDEX", "READY"), ("INDEXING", "INDEXING")]
+    {
         service.set_status(status);
         let record = service.good(&service.of_dataset("")).await;
-        assert_eq!(
-            (&record["status_new"], &record["status"]),
-            (&json!(status), &json!(legacy))
-        );
+        assert_eq!((&record["status_new"], &record["status"]), (&json!(status), &json!(legacy)));
     }
 }
 
@@ -72,10 +61,7 @@ async fn m71_unknown_datasets_paths_and_methods() {
         );
     }
     let (status, body) = service.json("/api/v1/nothing").await;
-    assert_eq!(
-        (status.as_u16(), body),
-        (404, json!({"detail": "Not Found"}))
-    );
+    assert_eq!((status.as_u16(), body), (404, json!({"detail": "Not Found"})));
     let response = service.post("/api/v1/datasets").send().await.unwrap();
     assert_eq!(response.status(), 405);
 }
@@ -83,14 +69,7 @@ async fn m71_unknown_datasets_paths_and_methods() {
 #[tokio::test]
 async fn e08_only_a_uuid_is_a_dataset() {
     let service = Service::of_pictures().await;
-    for id in [
-        "x",
-        "..%2f..%2fetc%2fpasswd",
-        "%00",
-        "a%5cb",
-        "%252e%252e",
-        "' OR 1=1",
-    ] {
+    for id in ["x", "..%2f..%2fetc%2fpasswd", "%00", "a%5cb", "%252e%252e", "' OR 1=1"] {
         let (status, body) = service.json(&format!("/api/v1/dataset/{id}")).await;
         assert_eq!(status, 422, "{id}");
         assert_eq!(body["detail"][0]["loc"], json!(["path", "dataset_id"]));

@@ -6,18 +6,13 @@ use crate::support::{Place, Service, assert_no_path, picture, pictures};
 
 fn sizes(body: &Value) -> Vec<u64> {
     let clusters = body["clusters"].as_array().unwrap().iter();
-    clusters
-        .map(|cluster| cluster["n_images"].as_u64().unwrap())
-        .collect()
+    clusters.map(|cluster| cluster["n_images"].as_u64().unwrap()).collect()
 }
 
 fn anchor(body: &Value, file: &str) -> String {
     let clusters = body["clusters"].as_array().unwrap().iter();
     let previews = clusters.flat_map(|cluster| cluster["previews"].as_array().unwrap());
-    let preview = previews
-        .into_iter()
-        .find(|preview| preview["file_name"] == file)
-        .unwrap();
+    let preview = previews.into_iter().find(|preview| preview["file_name"] == file).unwrap();
     preview["media_id"].as_str().unwrap().to_owned()
 }
 
@@ -29,32 +24,15 @@ async fn m47_a_cluster_has_the_documented_fields() {
     let cluster = &body["clusters"][0];
     assert!(cluster["cluster_id"].is_string());
     assert_eq!(cluster["type"], "IMAGES");
-    assert_eq!(
-        (&cluster["n_objects"], &cluster["n_videos"]),
-        (&json!(0), &json!(0))
-    );
+    assert_eq!((&cluster["n_objects"], &cluster["n_videos"]), (&json!(0), &json!(0)));
     assert_eq!(cluster["similarity_threshold"], "2", "text by the document");
-    for key in [
-        "relevance_score",
-        "relevance_score_type",
-        "labels",
-        "user_tags",
-        "captions",
-    ] {
+    for key in ["relevance_score", "relevance_score_type", "labels", "user_tags", "captions"] {
         assert_eq!(cluster[key], json!(null), "{key}");
     }
     let preview = &cluster["previews"][0];
     assert_eq!(preview["type"], "IMAGE");
-    assert_eq!(
-        (&preview["width"], &preview["height"]),
-        (&json!(96), &json!(64))
-    );
-    for key in [
-        "caption",
-        "bounding_box",
-        "relevance_score",
-        "relevance_score_type",
-    ] {
+    assert_eq!((&preview["width"], &preview["height"]), (&json!(96), &json!(64)));
+    for key in ["caption", "bounding_box", "relevance_score", "relevance_score_type"] {
         assert_eq!(preview[key], json!(null), "{key}");
     }
     for key in ["media_uri", "media_thumb_uri"] {
@@ -68,9 +46,7 @@ async fn m47_a_cluster_has_the_documented_fields() {
 async fn m47_clusters_come_largest_first_and_hold_every_image_once() {
     let service = Service::of_pictures().await;
     for threshold in 0..5 {
-        let body = service
-            .good(&service.explore(&format!("threshold={threshold}")))
-            .await;
+        let body = service.good(&service.explore(&format!("threshold={threshold}"))).await;
         let sizes = sizes(&body);
         assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}");
         assert_eq!(sizes.iter().sum::<u64>(), 12);
@@ -93,9 +69,7 @@ async fn m49_a_hundred_clusters_a_page_and_then_none() {
             .unwrap();
     }
     let rows: usize = database
-        .query_row("SELECT count(*) FROM cluster WHERE level = 0", [], |row| {
-            row.get(0)
-        })
+        .query_row("SELECT count(*) FROM cluster WHERE level = 0", [], |row| row.get(0))
         .unwrap();
     let mut seen = 0;
     for page in 0..4_usize {
@@ -105,29 +79,22 @@ async fn m49_a_hundred_clusters_a_page_and_then_none() {
         seen += count;
     }
     assert_eq!(seen, rows);
-    let far = service
-        .good(&service.explore("page_number=1000000000000"))
-        .await;
+    let far = service.good(&service.explore("page_number=1000000000000")).await;
     assert_eq!(far["clusters"], json!([]));
 }
 
 #[tokio::test]
 async fn m46_ranking_by_an_image_of_the_dataset() {
     let service = Service::of_pictures().await;
-    let media = anchor(
-        &service.good(&service.explore("threshold=0")).await,
-        "p002.png",
-    );
+    let media = anchor(&service.good(&service.explore("threshold=0")).await, "p002.png");
     let query = format!("anchor_media_id={media}&anchor_type=MEDIA&entity_type=IMAGES&threshold=0");
     let body = service.good(&service.explore(&query)).await;
     let mut best = Vec::new();
     for cluster in body["clusters"].as_array().unwrap() {
         assert_eq!(cluster["relevance_score_type"], "cosine_distance");
         let previews = cluster["previews"].as_array().unwrap();
-        let scores: Vec<f64> = previews
-            .iter()
-            .map(|preview| preview["relevance_score"].as_f64().unwrap())
-            .collect();
+        let scores: Vec<f64> =
+            previews.iter().map(|preview| preview["relevance_score"].as_f64().unwrap()).collect();
         assert!(scores.is_sorted(), "{scores:?}");
         assert!(scores.len() <= 9);
         assert_eq!(cluster["relevance_score"].as_f64(), scores.first().copied());
@@ -135,16 +102,9 @@ async fn m46_ranking_by_an_image_of_the_dataset() {
     }
     assert!(best.is_sorted(), "{best:?}");
     let first = &body["clusters"][0];
-    assert!(
-        first["relevance_score"].as_f64().unwrap() < 0.001,
-        "the image itself: {first}"
-    );
+    assert!(first["relevance_score"].as_f64().unwrap() < 0.001, "the image itself: {first}");
     let kind = |name: &Value| name.as_str().unwrap()[1..4].parse::<u32>().unwrap() % 4;
-    assert_eq!(
-        kind(&first["previews"][0]["file_name"]),
-        2,
-        "its like come first"
-    );
+    assert_eq!(kind(&first["previews"][0]["file_name"]), 2, "its like come first");
     assert_eq!(sizes(&body).iter().sum::<u64>(), 12);
     let again = service.good(&service.explore(&query)).await;
     assert_eq!(again, body, "the kept ranking is the same");
@@ -153,10 +113,7 @@ async fn m46_ranking_by_an_image_of_the_dataset() {
 #[tokio::test]
 async fn m48_an_anchor_needs_ready_and_browsing_does_not() {
     let service = Service::of_pictures().await;
-    let media = anchor(
-        &service.good(&service.explore("threshold=0")).await,
-        "p002.png",
-    );
+    let media = anchor(&service.good(&service.explore("threshold=0")).await, "p002.png");
     let query = format!("anchor_media_id={media}&anchor_type=MEDIA&entity_type=IMAGES");
     for status in ["PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"] {
         service.set_status(status);
@@ -178,22 +135,10 @@ async fn e25_parameters_out_of_range_are_422_and_named() {
         ("page_number=-1".to_owned(), "page_number"),
         ("page_number=x".to_owned(), "page_number"),
         ("entity_type=VIDEOS".to_owned(), "entity_type"),
-        (
-            format!("anchor_media_id={id}&anchor_type=MEDIA"),
-            "entity_type",
-        ),
-        (
-            format!("anchor_media_id={id}&entity_type=IMAGES"),
-            "anchor_type",
-        ),
-        (
-            format!("anchor_media_id={id}&anchor_type=X&entity_type=IMAGES"),
-            "anchor_type",
-        ),
-        (
-            "anchor_media_id=x&anchor_type=MEDIA&entity_type=IMAGES".to_owned(),
-            "anchor_media_id",
-        ),
+        (format!("anchor_media_id={id}&anchor_type=MEDIA"), "entity_type"),
+        (format!("anchor_media_id={id}&entity_type=IMAGES"), "anchor_type"),
+        (format!("anchor_media_id={id}&anchor_type=X&entity_type=IMAGES"), "anchor_type"),
+        ("anchor_media_id=x&anchor_type=MEDIA&entity_type=IMAGES".to_owned(), "anchor_media_id"),
     ] {
         let (status, body) = service.json(&service.explore(&query)).await;
         assert_eq!(status, 422, "{query}: {body}");
@@ -202,10 +147,7 @@ async fn e25_parameters_out_of_range_are_422_and_named() {
     }
     let query = format!("anchor_media_id={id}&anchor_type=MEDIA&entity_type=IMAGES");
     let (status, body) = service.json(&service.explore(&query)).await;
-    assert_eq!(
-        (status.as_u16(), body),
-        (404, json!({"detail": "Anchor not found"}))
-    );
+    assert_eq!((status.as_u16(), body), (404, json!({"detail": "Anchor not found"})));
 }
 
 #[tokio::test]
@@ -224,15 +166,9 @@ async fn e17_browsing_while_indexing_for_the_first_time_shows_what_is_there() {
         .unwrap();
     let body = service.good(&service.explore("")).await;
     assert_eq!(sizes(&body), [1; 6]);
-    assert_eq!(
-        service.good(&service.explore("page_number=1")).await["clusters"],
-        json!([])
-    );
+    assert_eq!(service.good(&service.explore("page_number=1")).await["clusters"], json!([]));
     let record = service.good(&service.of_dataset("")).await;
-    assert_eq!(
-        (&record["status_new"], &record["progress"]),
-        (&json!("INDEXING"), &json!(40))
-    );
+    assert_eq!((&record["status_new"], &record["progress"]), (&json!("INDEXING"), &json!(40)));
 }
 
 #[tokio::test]
@@ -242,12 +178,7 @@ async fn n01_hostile_file_names_stay_text() {
     let body = service.good(&service.explore("")).await;
     let preview = &body["clusters"][0]["previews"][0];
     assert_eq!(preview["file_name"], name);
-    let response = service
-        .client
-        .get(preview["media_uri"].as_str().unwrap())
-        .send()
-        .await
-        .unwrap();
+    let response = service.client.get(preview["media_uri"].as_str().unwrap()).send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert!(!response.headers().contains_key("x"));
 }

@@ -17,9 +17,7 @@ use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, p
 const START: &str = "/export_context_async";
 
 async fn start(service: &Service, query: &str) -> Value {
-    service
-        .good(&service.of_dataset(&format!("{START}?{query}")))
-        .await
+    service.good(&service.of_dataset(&format!("{START}?{query}"))).await
 }
 
 /// Waits for an export and fetches its archive without login.
@@ -29,41 +27,25 @@ async fn archive(service: &Service, query: &str) -> (Value, ZipArchive<Cursor<Ve
     let task = status(service, &started["id"]).await;
     assert_eq!(task["status"], "COMPLETED", "{task}");
     let uri = task["download_uri"].as_str().unwrap();
-    let bytes = service
-        .client
-        .get(uri)
-        .send()
-        .await
-        .unwrap()
-        .bytes()
-        .await
-        .unwrap();
+    let bytes = service.client.get(uri).send().await.unwrap().bytes().await.unwrap();
     (task, ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap())
 }
 
 async fn status(service: &Service, id: &Value) -> Value {
     let id = id.as_str().unwrap();
-    service
-        .good(&service.of_dataset(&format!("/export_status?export_task_id={id}")))
-        .await
+    service.good(&service.of_dataset(&format!("/export_status?export_task_id={id}"))).await
 }
 
 fn names(archive: &ZipArchive<Cursor<Vec<u8>>>) -> Vec<String> {
-    let mut names: Vec<String> = archive
-        .file_names()
-        .map(|name| name.unwrap().into_owned())
-        .collect();
+    let mut names: Vec<String> =
+        archive.file_names().map(|name| name.unwrap().into_owned()).collect();
     names.sort();
     names
 }
 
 fn content(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
-    archive
-        .by_name(name)
-        .unwrap()
-        .read_to_end(&mut bytes)
-        .unwrap();
+    archive.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
     bytes
 }
 
@@ -73,14 +55,8 @@ async fn m20_starting_answers_the_whole_task() {
     let task = start(&service, "file_name=a.zip&export_format=json").await;
     assert!(task["id"].is_string());
     assert_eq!(task["dataset_id"], service.dataset.to_string());
-    assert_eq!(
-        (&task["status"], &task["progress"]),
-        (&json!("INIT"), &json!(0.0))
-    );
-    assert_eq!(
-        (&task["download_uri"], &task["entities_count"]),
-        (&json!(null), &json!(12))
-    );
+    assert_eq!((&task["status"], &task["progress"]), (&json!("INIT"), &json!(0.0)));
+    assert_eq!((&task["download_uri"], &task["entities_count"]), (&json!(null), &json!(12)));
     assert_eq!(task["result_message"], json!(null));
 }
 
@@ -95,19 +71,9 @@ async fn m25_the_json_archive_describes_every_image() {
     let items = document["media_items"].as_array().unwrap();
     assert_eq!(items.len(), 12);
     let first = &items[0];
-    assert_eq!(
-        (&first["file_name"], &first["media_type"]),
-        (&json!("p000.png"), &json!("image"))
-    );
-    assert_eq!(
-        (&first["width"], &first["height"]),
-        (&json!(96), &json!(64))
-    );
-    assert_eq!(
-        first["image_filename"],
-        json!(null),
-        "no images were asked for"
-    );
+    assert_eq!((&first["file_name"], &first["media_type"]), (&json!("p000.png"), &json!("image")));
+    assert_eq!((&first["width"], &first["height"]), (&json!(96), &json!(64)));
+    assert_eq!(first["image_filename"], json!(null), "no images were asked for");
     assert!(first["uniqueness_score"].is_number() && first["cluster_id"].is_string());
     assert!(first["metadata_items"].is_array());
     assert_no_path(&document, &service.place);
@@ -115,48 +81,29 @@ async fn m25_the_json_archive_describes_every_image() {
 
 #[tokio::test]
 async fn m26_the_parquet_archive_holds_the_images_it_names() {
-    let twins = [
-        ("a/x.png", picture(1)),
-        ("b/x.png", picture(2)),
-        ("b/X.png", picture(3)),
-    ];
+    let twins = [("a/x.png", picture(1)), ("b/x.png", picture(2)), ("b/X.png", picture(3))];
     let service = Service::of(&twins).await;
     let query = "file_name=a&export_format=parquet&include_images=True";
     let (task, mut zip) = archive(&service, query).await;
-    assert_eq!(
-        (&task["entities_count"], &task["progress"]),
-        (&json!(3), &json!(1.0))
-    );
+    assert_eq!((&task["entities_count"], &task["progress"]), (&json!(3), &json!(1.0)));
     let rows = bytes::Bytes::from(content(&mut zip, "metadata.parquet"));
     let reader = SerializedFileReader::new(rows).unwrap();
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let place = |name: &str| {
-        (0..schema.num_columns())
-            .find(|&n| schema.column(n).name() == name)
-            .unwrap()
-    };
+    let place =
+        |name: &str| (0..schema.num_columns()).find(|&n| schema.column(n).name() == name).unwrap();
     let mut expected = vec!["metadata.parquet".to_owned()];
     for row in reader.get_row_iter(None).unwrap() {
         let row = row.unwrap();
         let path = row.get_string(place("file_path")).unwrap();
-        let image = format!(
-            "images/{}",
-            row.get_string(place("image_filename")).unwrap()
-        );
+        let image = format!("images/{}", row.get_string(place("image_filename")).unwrap());
         let original = std::fs::read(service.place.picture(path)).unwrap();
         assert_eq!(content(&mut zip, &image), original, "{path}");
         let size = u64::try_from(row.get_long(place("file_size")).unwrap()).unwrap();
         assert_eq!(size, original.len() as u64);
         let uniqueness = row.get_double(place("uniqueness_score")).unwrap();
         assert!((0.0..=1.0).contains(&uniqueness));
-        row.get_string(place("media_id"))
-            .unwrap()
-            .parse::<uuid::Uuid>()
-            .unwrap();
-        row.get_string(place("cluster_id"))
-            .unwrap()
-            .parse::<uuid::Uuid>()
-            .unwrap();
+        row.get_string(place("media_id")).unwrap().parse::<uuid::Uuid>().unwrap();
+        row.get_string(place("cluster_id")).unwrap().parse::<uuid::Uuid>().unwrap();
         expected.push(image);
     }
     expected.sort();
@@ -171,17 +118,9 @@ async fn m65_quality_issues_come_along() {
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
     let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
     let issues = |place: usize| -> Vec<&str> {
-        let items = document["media_items"][place]["metadata_items"]
-            .as_array()
-            .unwrap();
-        assert!(
-            items.iter().all(|item| item["type"] == "issue"),
-            "{items:?}"
-        );
-        items
-            .iter()
-            .map(|item| item["properties"]["issue_type"].as_str().unwrap())
-            .collect()
+        let items = document["media_items"][place]["metadata_items"].as_array().unwrap();
+        assert!(items.iter().all(|item| item["type"] == "issue"), "{items:?}");
+        items.iter().map(|item| item["properties"]["issue_type"].as_str().unwrap()).collect()
     };
     assert_eq!(issues(0), ["blur", "dark"]);
     assert!(issues(1).is_empty(), "{:?}", issues(1));
@@ -197,11 +136,7 @@ async fn m25_an_image_that_is_gone_is_told_and_left_out() {
     assert_eq!(names(&zip).len(), 12, "eleven images and the metadata");
     let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
     for item in document["media_items"].as_array().unwrap() {
-        assert_eq!(
-            item["image_filename"].is_null(),
-            item["file_name"] == "p004.png",
-            "{item}"
-        );
+        assert_eq!(item["image_filename"].is_null(), item["file_name"] == "p004.png", "{item}");
     }
 }
 
@@ -213,24 +148,15 @@ async fn m19_parameters_of_the_start() {
         ("file_name=&export_format=json", "file_name"),
         ("file_name=a", "export_format"),
         ("file_name=a&export_format=xml", "export_format"),
-        (
-            "file_name=a&export_format=json&include_images=maybe",
-            "include_images",
-        ),
+        ("file_name=a&export_format=json&include_images=maybe", "include_images"),
     ] {
-        let (status, body) = service
-            .json(&service.of_dataset(&format!("{START}?{query}")))
-            .await;
+        let (status, body) = service.json(&service.of_dataset(&format!("{START}?{query}"))).await;
         assert_eq!(status, 422, "{query}");
         assert_eq!(body["detail"][0]["loc"], json!(["query", name]), "{query}");
     }
     assert_eq!(service.place.count("export"), 0);
     for flag in ["true", "True", "FALSE", "1", "0"] {
-        start(
-            &service,
-            &format!("file_name=a&export_format=json&include_images={flag}"),
-        )
-        .await;
+        start(&service, &format!("file_name=a&export_format=json&include_images={flag}")).await;
     }
 }
 
@@ -256,10 +182,7 @@ async fn m21_an_export_is_asked_by_its_id() {
     };
     assert_eq!(ask("").await, 422);
     assert_eq!(ask("export_task_id=x").await, 422);
-    assert_eq!(
-        ask("export_task_id=00000000-0000-0000-0000-000000000000").await,
-        404
-    );
+    assert_eq!(ask("export_task_id=00000000-0000-0000-0000-000000000000").await, 404);
 }
 
 #[tokio::test]
@@ -278,12 +201,7 @@ async fn m23_the_archive_can_be_fetched_in_parts() {
     assert!(tag.starts_with('"'), "strong: {tag}");
     let whole = whole.bytes().await.unwrap();
     let part = |range: &str, held: &str| {
-        service
-            .client
-            .get(uri)
-            .header("range", range)
-            .header("if-range", held)
-            .send()
+        service.client.get(uri).header("range", range).header("if-range", held).send()
     };
     let rest = part("bytes=10-", &tag).await.unwrap();
     assert_eq!(rest.status(), 206);
@@ -291,14 +209,9 @@ async fn m23_the_archive_can_be_fetched_in_parts() {
     assert_eq!(rest.headers()["content-range"], range);
     assert_eq!(rest.bytes().await.unwrap(), whole[10..]);
     assert_eq!(part("bytes=10-", "\"older\"").await.unwrap().status(), 200);
-    let beyond = part(&format!("bytes={}-", whole.len()), &tag)
-        .await
-        .unwrap();
+    let beyond = part(&format!("bytes={}-", whole.len()), &tag).await.unwrap();
     assert_eq!(beyond.status(), 416);
-    assert_eq!(
-        beyond.headers()["content-range"],
-        format!("bytes */{}", whole.len())
-    );
+    assert_eq!(beyond.headers()["content-range"], format!("bytes */{}", whole.len()));
 }
 
 #[tokio::test]
@@ -336,15 +249,7 @@ async fn e19_an_export_that_was_begun_survives_a_kill() {
     let task = status(&service, &started["id"]).await;
     assert_eq!(task["status"], "COMPLETED", "{task}");
     let uri = task["download_uri"].as_str().unwrap();
-    let bytes = service
-        .client
-        .get(uri)
-        .send()
-        .await
-        .unwrap()
-        .bytes()
-        .await
-        .unwrap();
+    let bytes = service.client.get(uri).send().await.unwrap().bytes().await.unwrap();
     let zip = ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap();
     assert_eq!(names(&zip).len(), 13);
     assert!(!exports.join(format!("{name}.part")).exists());
@@ -353,22 +258,12 @@ async fn e19_an_export_that_was_begun_survives_a_kill() {
 #[tokio::test]
 async fn m22_an_export_that_cannot_be_done_fails_with_a_reason() {
     let service = Service::at(Place::new(&pictures(3)), true).await;
-    std::fs::rename(
-        service.place.pictures.path(),
-        service.place.data.path().join("away"),
-    )
-    .unwrap();
+    std::fs::rename(service.place.pictures.path(), service.place.data.path().join("away")).unwrap();
     let started = start(&service, "file_name=a&export_format=json").await;
     let settled = tokio::time::timeout(Duration::from_secs(20), service.deployment.settled());
     settled.await.unwrap();
     let task = status(&service, &started["id"]).await;
-    assert_eq!(
-        (&task["status"], &task["download_uri"]),
-        (&json!("FAILED"), &json!(null))
-    );
-    assert!(
-        task["result_message"].as_str().unwrap().contains("folder"),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["download_uri"]), (&json!("FAILED"), &json!(null)));
+    assert!(task["result_message"].as_str().unwrap().contains("folder"), "{task}");
     assert_no_path(&task, &service.place);
 }

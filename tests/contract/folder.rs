@@ -9,10 +9,7 @@ use crate::support::{Place, Service, encoded, picture, pictures};
 
 #[test]
 fn b01_folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
-    let place = Place::new(&[
-        ("a.png", picture(1)),
-        ("notes/readme.txt", b"text".to_vec()),
-    ]);
+    let place = Place::new(&[("a.png", picture(1)), ("notes/readme.txt", b"text".to_vec())]);
     let deployment = place.open();
     fs::create_dir(place.picture("empty")).unwrap();
     for (name, words) in [
@@ -21,14 +18,8 @@ fn b01_folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
         ("empty", "is empty"),
         ("notes", "none of the 1 files"),
     ] {
-        let refusal = deployment
-            .add_folder(&place.picture(name), None)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            refusal.contains(words) && refusal.contains(name),
-            "{refusal}"
-        );
+        let refusal = deployment.add_folder(&place.picture(name), None).unwrap_err().to_string();
+        assert!(refusal.contains(words) && refusal.contains(name), "{refusal}");
     }
     assert_eq!(place.count("dataset"), 0);
 }
@@ -68,36 +59,13 @@ async fn b02_every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
     ]);
     let service = Service::at(place, true).await;
     let record = service.good(&service.of_dataset("")).await;
-    assert_eq!(
-        (&record["status_new"], &record["n_images"]),
-        (&"READY".into(), &6.into())
-    );
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &6.into()));
     let skipped = service.deployment.skipped(service.dataset).unwrap();
-    let names: Vec<_> = skipped
-        .iter()
-        .map(|skipped| skipped.file.as_str())
-        .collect();
-    assert_eq!(
-        names,
-        [
-            ".hidden.jpg",
-            "notes.txt",
-            "torn.jpg",
-            "torn.png",
-            "zero.jpg"
-        ]
-    );
+    let names: Vec<_> = skipped.iter().map(|skipped| skipped.file.as_str()).collect();
+    assert_eq!(names, [".hidden.jpg", "notes.txt", "torn.jpg", "torn.png", "zero.jpg"]);
     assert_eq!(skipped[0].reason.as_str(), "hidden");
-    assert!(
-        skipped[1].reason.as_str().starts_with("not a picture"),
-        "{:?}",
-        skipped[1]
-    );
-    assert!(
-        skipped[2].reason.as_str().starts_with("broken picture"),
-        "{:?}",
-        skipped[2]
-    );
+    assert!(skipped[1].reason.as_str().starts_with("not a picture"), "{:?}", skipped[1]);
+    assert!(skipped[2].reason.as_str().starts_with("broken picture"), "{:?}", skipped[2]);
 }
 
 #[tokio::test]
@@ -107,18 +75,12 @@ async fn b03_a_folder_of_broken_pictures_ends_in_error_with_the_reason() {
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!(record["status_new"], "ERROR");
     let words = record["fatal_error_msg"].as_str().unwrap();
-    assert!(
-        words.contains("none of its 2 files") && words.contains("a.png"),
-        "{words}"
-    );
+    assert!(words.contains("none of its 2 files") && words.contains("a.png"), "{words}");
     service.place.put("b.png", &picture(2));
     service.place.add(&service.deployment);
     service.deployment.settled().await;
     let record = service.good(&service.of_dataset("")).await;
-    assert_eq!(
-        (&record["status_new"], &record["n_images"]),
-        (&"READY".into(), &1.into())
-    );
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &1.into()));
     assert!(record["fatal_error_msg"].is_null());
 }
 
@@ -127,18 +89,12 @@ async fn b04_an_unchanged_folder_is_ready_at_once() {
     let place = Service::of_pictures().await.stop().await;
     let deployment = place.open();
     let dataset = place.add(&deployment);
-    let status: String = place
-        .database()
-        .query_row("SELECT status FROM dataset", [], |row| row.get(0))
-        .unwrap();
+    let status: String =
+        place.database().query_row("SELECT status FROM dataset", [], |row| row.get(0)).unwrap();
     assert_eq!(status, "READY", "not even for a moment anything else");
     let linked = place.data.path().join("alias");
     std::os::unix::fs::symlink(place.pictures.path(), &linked).unwrap();
-    assert_eq!(
-        deployment.add_folder(&linked, None).unwrap(),
-        dataset,
-        "the same folder"
-    );
+    assert_eq!(deployment.add_folder(&linked, None).unwrap(), dataset, "the same folder");
     assert_eq!(place.count("dataset"), 1);
 }
 
@@ -151,9 +107,7 @@ async fn b05_only_what_changed_is_indexed_again() {
         let mut query = database
             .prepare("SELECT CAST(path AS TEXT), row, content FROM media ORDER BY path")
             .unwrap();
-        let rows = query
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-            .unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
         rows.map(Result::unwrap).collect()
     };
     let before = rows(place);
@@ -166,10 +120,7 @@ async fn b05_only_what_changed_is_indexed_again() {
     let after = rows(place);
     let names: Vec<_> = after.iter().map(|row| row.0.as_str()).collect();
     assert_eq!(names.len(), 12);
-    assert!(
-        names.contains(&"new.png") && !names.contains(&"p002.png"),
-        "{names:?}"
-    );
+    assert!(names.contains(&"new.png") && !names.contains(&"p002.png"), "{names:?}");
     for old in &before {
         if let Some(new) = after.iter().find(|new| new.0 == old.0) {
             assert_eq!(new.1, old.1, "{} keeps its row", old.0);
@@ -192,10 +143,7 @@ async fn b05_identifiers_stay_the_same() {
     };
     let before = strip(service.good(&service.explore("threshold=1")).await);
     let place = &service.place;
-    place
-        .database()
-        .execute_batch("UPDATE dataset SET extractor = 0")
-        .unwrap();
+    place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
     place.add(&service.deployment);
     service.deployment.settled().await;
     let after = strip(service.good(&service.explore("threshold=1")).await);
@@ -208,21 +156,12 @@ async fn b06_a_folder_that_lost_all_its_pictures_is_in_error_and_comes_back() {
     for n in 0..12 {
         fs::remove_file(service.place.picture(&format!("p{n:03}.png"))).unwrap();
     }
-    let refusal = service
-        .deployment
-        .add_folder(service.place.pictures.path(), None);
+    let refusal = service.deployment.add_folder(service.place.pictures.path(), None);
     assert!(matches!(refusal.unwrap_err(), LocalError::EmptyFolder(_)));
-    assert_eq!(
-        service.place.count("media"),
-        12,
-        "an unmounted disk costs nothing"
-    );
+    assert_eq!(service.place.count("media"), 12, "an unmounted disk costs nothing");
     service.place.put("notes.txt", b"text");
     service.place.add(&service.deployment);
     service.deployment.settled().await;
     let record = service.good(&service.of_dataset("")).await;
-    assert_eq!(
-        (&record["status_new"], &record["n_images"]),
-        (&"ERROR".into(), &0.into())
-    );
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"ERROR".into(), &0.into()));
 }

@@ -15,11 +15,7 @@ async fn code(service: &Service, authorization: Option<&str>) -> u16 {
     }
     let (status, body) = answer(request).await;
     if status == 401 {
-        assert_eq!(
-            body,
-            json!({ "detail": REFUSAL }),
-            "every refusal reads the same"
-        );
+        assert_eq!(body, json!({ "detail": REFUSAL }), "every refusal reads the same");
     }
     status.as_u16()
 }
@@ -27,14 +23,8 @@ async fn code(service: &Service, authorization: Option<&str>) -> u16 {
 #[tokio::test]
 async fn m05_a_token_built_as_documented_is_accepted() {
     let service = Service::of_pictures().await;
-    assert_eq!(
-        code(&service, Some(&format!("Bearer {}", service.token()))).await,
-        200
-    );
-    assert_eq!(
-        code(&service, Some(&format!("bearer {}", service.token()))).await,
-        200
-    );
+    assert_eq!(code(&service, Some(&format!("Bearer {}", service.token()))).await, 200);
+    assert_eq!(code(&service, Some(&format!("bearer {}", service.token()))).await, 200);
 }
 
 #[tokio::test]
@@ -48,11 +38,7 @@ async fn e05_every_other_token_is_refused() {
     let rs256 = part(&json!({"alg": "RS256", "typ": "JWT", "kid": key}));
     let signature = good.rsplit('.').next().unwrap();
     let with_kid = |kid| service.token_with(&json!({}), kid, Algorithm::HS256);
-    let huge = service.token_with(
-        &json!({"pad": "x".repeat(4096)}),
-        Some(&key),
-        Algorithm::HS256,
-    );
+    let huge = service.token_with(&json!({"pad": "x".repeat(4096)}), Some(&key), Algorithm::HS256);
     for token in [
         String::new(),
         "x".to_owned(),
@@ -72,11 +58,7 @@ async fn e05_every_other_token_is_refused() {
         format!("{good}.x"),
         huge,
     ] {
-        assert_eq!(
-            code(&service, Some(&format!("Bearer {token}"))).await,
-            401,
-            "{token}"
-        );
+        assert_eq!(code(&service, Some(&format!("Bearer {token}"))).await, 401, "{token}");
     }
     assert_eq!(code(&service, None).await, 401);
     assert_eq!(code(&service, Some(&good)).await, 401, "no scheme");

@@ -17,19 +17,11 @@ async fn e28_links_open_without_login_and_show_what_is_in_the_folder() {
     assert_eq!(original.status(), 200);
     assert_eq!(original.headers()["content-type"], "image/png");
     assert_eq!(original.headers()["x-content-type-options"], "nosniff");
-    assert_eq!(
-        original.headers()["content-security-policy"],
-        "default-src 'none'"
-    );
-    assert_eq!(
-        original.headers()["content-disposition"],
-        "inline; filename*=UTF-8''a.png"
-    );
+    assert_eq!(original.headers()["content-security-policy"], "default-src 'none'");
+    assert_eq!(original.headers()["content-disposition"], "inline; filename*=UTF-8''a.png");
     let tag = original.headers()["etag"].clone();
     assert_eq!(original.bytes().await.unwrap(), picture(3));
-    let thumbnail = service
-        .client
-        .get(preview["media_thumb_uri"].as_str().unwrap());
+    let thumbnail = service.client.get(preview["media_thumb_uri"].as_str().unwrap());
     let thumbnail = thumbnail.send().await.unwrap();
     assert_eq!(thumbnail.headers()["content-type"], "image/jpeg");
     let bytes = thumbnail.bytes().await.unwrap();
@@ -47,39 +39,17 @@ async fn e28_links_open_without_login_and_show_what_is_in_the_folder() {
 #[tokio::test]
 async fn e28_a_made_up_link_does_not_open() {
     let service = Service::of_pictures().await;
-    let uri = preview(&service).await["media_uri"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let uri = preview(&service).await["media_uri"].as_str().unwrap().to_owned();
     let (resource, _) = uri.split_once('?').unwrap();
-    let code = async |uri: &str| {
-        service
-            .client
-            .get(uri)
-            .send()
-            .await
-            .unwrap()
-            .status()
-            .as_u16()
-    };
+    let code = async |uri: &str| service.client.get(uri).send().await.unwrap().status().as_u16();
     assert_eq!(code(resource).await, 401);
-    assert_eq!(
-        code(&format!("{resource}?signature=AAAAAAAAAAAAAAAAAAAAAA")).await,
-        403
-    );
+    assert_eq!(code(&format!("{resource}?signature=AAAAAAAAAAAAAAAAAAAAAA")).await, 403);
     assert_eq!(code(&format!("{uri}x")).await, 403);
     let with_login = service.client.get(resource).bearer_auth(service.token());
     assert_eq!(with_login.send().await.unwrap().status(), 200);
     let other = service.url("/media/00000000-0000-0000-0000-000000000000/0/original");
     assert_eq!(
-        service
-            .client
-            .get(other)
-            .bearer_auth(service.token())
-            .send()
-            .await
-            .unwrap()
-            .status(),
+        service.client.get(other).bearer_auth(service.token()).send().await.unwrap().status(),
         404
     );
 }

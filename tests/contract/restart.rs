@@ -17,33 +17,24 @@ const TORN: &str = "
 #[tokio::test]
 async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
     let place = Service::of_pictures().await.stop().await;
-    place
-        .database()
-        .execute_batch("PRAGMA foreign_keys = ON")
-        .unwrap();
+    place.database().execute_batch("PRAGMA foreign_keys = ON").unwrap();
     let torn = place.database();
     torn.execute_batch("PRAGMA foreign_keys = ON").unwrap();
     torn.execute_batch(TORN).unwrap();
-    let kept: i64 = torn
-        .query_row("SELECT sum(row) FROM media", [], |row| row.get(0))
-        .unwrap();
+    let kept: i64 = torn.query_row("SELECT sum(row) FROM media", [], |row| row.get(0)).unwrap();
     drop(torn);
     let deployment = place.open(); // nobody adds the folder again
     deployment.settled().await;
     let (status, images): (String, i64) = place
         .database()
-        .query_row("SELECT status, n_images FROM dataset", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
+        .query_row("SELECT status, n_images FROM dataset", [], |row| Ok((row.get(0)?, row.get(1)?)))
         .unwrap();
     assert_eq!((status.as_str(), images), ("READY", 12));
     let still: i64 = place
         .database()
-        .query_row(
-            "SELECT sum(row) FROM media WHERE row % 2 = 1 AND row < 13",
-            [],
-            |row| row.get(0),
-        )
+        .query_row("SELECT sum(row) FROM media WHERE row % 2 = 1 AND row < 13", [], |row| {
+            row.get(0)
+        })
         .unwrap();
     assert_eq!(still, kept, "the extracted ones were not extracted again");
 }
@@ -51,10 +42,7 @@ async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
 #[tokio::test]
 async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
-    place
-        .database()
-        .execute_batch("UPDATE dataset SET status = 'INDEXING'")
-        .unwrap();
+    place.database().execute_batch("UPDATE dataset SET status = 'INDEXING'").unwrap();
     let away = place.data.path().join("away");
     std::fs::rename(place.pictures.path(), &away).unwrap();
     let deployment = place.open();
@@ -88,10 +76,7 @@ async fn e18_closing_in_the_middle_leaves_work_that_the_next_opening_finishes() 
     deployment.settled().await;
     assert_eq!(place.count("media"), 150);
     assert_eq!(place.count("place"), 150);
-    assert_eq!(
-        place.count("dataset WHERE status = 'READY' AND n_images = 150"),
-        1
-    );
+    assert_eq!(place.count("dataset WHERE status = 'READY' AND n_images = 150"), 1);
 }
 
 #[tokio::test]
@@ -104,10 +89,8 @@ async fn e17_progress_and_counts_are_seen_while_indexing_and_never_go_back() {
     let (mut images, mut progress) = (0, 0);
     loop {
         let record = service.good(&service.of_dataset("")).await;
-        let (now_images, now_progress) = (
-            record["n_images"].as_u64().unwrap(),
-            record["progress"].as_u64().unwrap(),
-        );
+        let (now_images, now_progress) =
+            (record["n_images"].as_u64().unwrap(), record["progress"].as_u64().unwrap());
         assert!(now_images >= images && now_progress >= progress, "{record}");
         (images, progress) = (now_images, now_progress);
         assert_eq!(service.json(&service.explore("")).await.0, 200);

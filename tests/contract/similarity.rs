@@ -35,14 +35,9 @@ async fn m40_an_uploaded_image_ranks_its_like_first() {
     let service = Service::of_pictures().await;
     let query = "entity_type=IMAGES&threshold=0";
     let anchor = anchor(&service, query, form(picture(1))).await;
-    let body = service
-        .good(&ranked(&service, &anchor, "&threshold=0"))
-        .await;
+    let body = service.good(&ranked(&service, &anchor, "&threshold=0")).await;
     let first = &body["clusters"][0];
-    assert!(
-        first["relevance_score"].as_f64().unwrap() < 0.001,
-        "{first}"
-    );
+    assert!(first["relevance_score"].as_f64().unwrap() < 0.001, "{first}");
     let name = first["previews"][0]["file_name"].as_str().unwrap();
     assert_eq!(name[1..4].parse::<u32>().unwrap() % 4, 1, "{name}");
 }
@@ -54,18 +49,9 @@ async fn m44_exploring_repeats_the_threshold_of_the_registration() {
     for more in ["&threshold=2", ""] {
         let (status, body) = service.json(&ranked(&service, &fine, more)).await;
         assert_eq!(status, 400);
-        assert!(
-            body["detail"].as_str().unwrap().contains("threshold"),
-            "{body}"
-        );
+        assert!(body["detail"].as_str().unwrap().contains("threshold"), "{body}");
     }
-    assert_eq!(
-        service
-            .json(&ranked(&service, &fine, "&threshold=1"))
-            .await
-            .0,
-        200
-    );
+    assert_eq!(service.json(&ranked(&service, &fine, "&threshold=1")).await.0, 200);
     let default = anchor(&service, "entity_type=IMAGES", form(picture(1))).await;
     assert_eq!(service.json(&ranked(&service, &default, "")).await.0, 200);
     let objects = ranked(&service, &default, "").replace("IMAGES", "OBJECTS");
@@ -80,10 +66,7 @@ async fn m42_a_bounding_box_crops() {
     image::imageops::replace(&mut scene, &part, 96, 64);
     let scene = encoded(&scene, image::ImageFormat::Png);
     let region = json!({"x": 0.5, "y": 0.5, "width": 0.5, "height": 0.5}).to_string();
-    let escaped = region
-        .replace('{', "%7B")
-        .replace('}', "%7D")
-        .replace('"', "%22");
+    let escaped = region.replace('{', "%7B").replace('}', "%7D").replace('"', "%22");
     let in_query = format!("entity_type=IMAGES&bounding_box={escaped}");
     let cropped = anchor(&service, &in_query, form(scene.clone())).await;
     let in_form = form(scene.clone()).text("bounding_box", region);
@@ -109,16 +92,8 @@ async fn m41_bad_parameters_and_files_are_400_and_named() {
         ("entity_type=CATS", good(), "entity_type"),
         ("entity_type=IMAGES&threshold=5", good(), "threshold"),
         ("entity_type=IMAGES&threshold=x", good(), "threshold"),
-        (
-            "entity_type=IMAGES&bounding_box=%7B%7D",
-            good(),
-            "bounding_box",
-        ),
-        (
-            "entity_type=IMAGES&bounding_box=0,0,9,9",
-            good(),
-            "bounding_box",
-        ),
+        ("entity_type=IMAGES&bounding_box=%7B%7D", good(), "bounding_box"),
+        ("entity_type=IMAGES&bounding_box=0,0,9,9", good(), "bounding_box"),
         (
             "entity_type=IMAGES&bounding_box=%7B%22x%22:2,%22y%22:0,%22width%22:1,%22height%22:1%7D",
             good(),
@@ -127,24 +102,13 @@ async fn m41_bad_parameters_and_files_are_400_and_named() {
         ("entity_type=IMAGES", without, "file"),
         ("entity_type=IMAGES", Form::new().text("other", "x"), "file"),
         ("entity_type=IMAGES", twice, "More than one file"),
-        (
-            "entity_type=IMAGES",
-            form(b"no image at all".to_vec()),
-            "not an image",
-        ),
+        ("entity_type=IMAGES", form(b"no image at all".to_vec()), "not an image"),
         ("entity_type=IMAGES", form(Vec::new()), "not an image"),
-        (
-            "entity_type=IMAGES",
-            form(picture(1)[..60].to_vec()),
-            "not an image",
-        ),
+        ("entity_type=IMAGES", form(picture(1)[..60].to_vec()), "not an image"),
     ] {
         let (status, body) = register(&service, query, form).await;
         assert_eq!(status, 400, "{query}: {body}");
-        assert!(
-            body["detail"].as_str().unwrap().contains(word),
-            "{query}: {body}"
-        );
+        assert!(body["detail"].as_str().unwrap().contains(word), "{query}: {body}");
     }
     assert_eq!(service.place.count("anchor"), 0);
 }
@@ -153,20 +117,14 @@ async fn m41_bad_parameters_and_files_are_400_and_named() {
 async fn e11_a_body_that_is_no_form_is_refused() {
     let service = Service::of_pictures().await;
     let path = service.of_dataset(&format!("{PATH}?entity_type=IMAGES"));
-    for kind in [
-        "application/json",
-        "multipart/form-data",
-        "multipart/form-data; boundary=",
-    ] {
+    for kind in ["application/json", "multipart/form-data", "multipart/form-data; boundary="] {
         let request = service.post(&path).header("content-type", kind).body("{}");
         let (status, body) = answer(request).await;
         assert_eq!(status, 400, "{kind}: {body}");
     }
     let open = "--x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nabc";
-    let request = service
-        .post(&path)
-        .header("content-type", "multipart/form-data; boundary=x")
-        .body(open);
+    let request =
+        service.post(&path).header("content-type", "multipart/form-data; boundary=x").body(open);
     assert_eq!(answer(request).await.0, 400, "a form without its end");
 }
 
@@ -179,15 +137,9 @@ async fn m41_409_while_not_ready_and_404_for_no_dataset() {
         assert_eq!(code, 409, "{status}: {body}");
         assert!(body["detail"].as_str().unwrap().contains(status), "{body}");
     }
-    let path = format!(
-        "/api/v1/dataset/{}{PATH}?entity_type=IMAGES",
-        uuid::Uuid::nil()
-    );
+    let path = format!("/api/v1/dataset/{}{PATH}?entity_type=IMAGES", uuid::Uuid::nil());
     let (code, body) = answer(service.post(&path).multipart(form(picture(1)))).await;
-    assert_eq!(
-        (code.as_u16(), body),
-        (404, json!({"detail": "Dataset not found"}))
-    );
+    assert_eq!((code.as_u16(), body), (404, json!({"detail": "Dataset not found"})));
 }
 
 #[tokio::test]
@@ -203,11 +155,7 @@ async fn e13_a_client_sees_why_its_upload_is_refused() {
 #[tokio::test]
 async fn e12_an_image_over_32_mib_is_413() {
     let service = Service::of_pictures().await;
-    let (status, body) = register(
-        &service,
-        "entity_type=IMAGES",
-        form(vec![0; (32 << 20) + 1]),
-    )
-    .await;
+    let (status, body) =
+        register(&service, "entity_type=IMAGES", form(vec![0; (32 << 20) + 1])).await;
     assert_eq!(status, 413, "{body}");
 }

@@ -40,8 +40,5 @@ async fn e14_idle_connections_do_not_keep_others_out_for_long() {
     }
     let begun = Instant::now();
     service.good("/api/v1/datasets").await;
-    assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "the last place is free"
-    );
+    assert!(begun.elapsed() < Duration::from_secs(2), "the last place is free");
 }

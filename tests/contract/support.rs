@@ -46,10 +46,8 @@ pub struct Service {
 
 impl Place {
     pub fn new(files: &[(&str, Vec<u8>)]) -> Self {
-        let place = Self {
-            pictures: tempfile::tempdir().unwrap(),
-            data: tempfile::tempdir().unwrap(),
-        };
+        let place =
+            Self { pictures: tempfile::tempdir().unwrap(), data: tempfile::tempdir().unwrap() };
         for (name, bytes) in files {
             place.put(name, bytes);
         }
@@ -71,9 +69,7 @@ impl Place {
     }
 
     pub fn add(&self, deployment: &Deployment) -> DatasetId {
-        deployment
-            .add_folder(self.pictures.path(), Some("demo"))
-            .unwrap()
+        deployment.add_folder(self.pictures.path(), Some("demo")).unwrap()
     }
 
     /// The database itself, to bring it into states that are hard to meet in time.
@@ -83,9 +79,7 @@ impl Place {
 
     pub fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {table}");
-        self.database()
-            .query_row(&sql, [], |row| row.get(0))
-            .unwrap()
+        self.database().query_row(&sql, [], |row| row.get(0)).unwrap()
     }
 }
 
@@ -117,11 +111,7 @@ impl Service {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let credentials = Credentials::generate();
-        let access = if login {
-            Access::Token(credentials.clone())
-        } else {
-            Access::Open
-        };
+        let access = if login { Access::Token(credentials.clone()) } else { Access::Open };
         let (stop, stopped) = oneshot::channel::<()>();
         let site = deployment.clone();
         let served = tokio::spawn(async move {
@@ -131,25 +121,13 @@ impl Service {
             site.serve(listener, access, shutdown).await.unwrap();
         });
         let client = Client::builder().no_proxy().build().unwrap();
-        Self {
-            place,
-            deployment,
-            dataset,
-            address,
-            credentials,
-            client,
-            stop,
-            served,
-        }
+        Self { place, deployment, dataset, address, credentials, client, stop, served }
     }
 
     /// Stops the server and closes the deployment; the place stays.
     pub async fn stop(self) -> Place {
         self.stop.send(()).unwrap();
-        timeout(Duration::from_secs(6), self.served)
-            .await
-            .unwrap()
-            .unwrap();
+        timeout(Duration::from_secs(6), self.served).await.unwrap().unwrap();
         self.place
     }
 
@@ -187,11 +165,7 @@ impl Service {
     }
 
     pub fn token(&self) -> String {
-        self.token_with(
-            &json!({}),
-            Some(&self.credentials.api_key),
-            Algorithm::HS256,
-        )
+        self.token_with(&json!({}), Some(&self.credentials.api_key), Algorithm::HS256)
     }
 
     /// A good token with some claims replaced (null removes one), another kid or algorithm.
@@ -202,9 +176,7 @@ impl Service {
         for (name, value) in claims.as_object().unwrap() {
             all[name] = value.clone();
         }
-        all.as_object_mut()
-            .unwrap()
-            .retain(|_, value| !value.is_null());
+        all.as_object_mut().unwrap().retain(|_, value| !value.is_null());
         let mut header = Header::new(algorithm);
         header.kid = kid.map(str::to_owned);
         let secret = self.credentials.api_secret.expose_secret().as_bytes();
@@ -213,10 +185,7 @@ impl Service {
 
     /// Puts the dataset into a status without doing the work that leads to it.
     pub fn set_status(&self, status: &str) {
-        let changed = self
-            .place
-            .database()
-            .execute("UPDATE dataset SET status = ?1", [status]);
+        let changed = self.place.database().execute("UPDATE dataset SET status = ?1", [status]);
         assert_eq!(changed.unwrap(), 1);
     }
 
@@ -226,10 +195,7 @@ impl Service {
         stream.write_all(bytes).await.unwrap();
         let mut answer = Vec::new();
         let read = stream.read_to_end(&mut answer);
-        timeout(Duration::from_secs(20), read)
-            .await
-            .unwrap()
-            .unwrap();
+        timeout(Duration::from_secs(20), read).await.unwrap().unwrap();
         String::from_utf8_lossy(&answer).into_owned()
     }
 }
@@ -250,9 +216,7 @@ pub fn now() -> u64 {
 
 /// Named PNG files of four kinds of look, equally many of each.
 pub fn pictures(count: u32) -> Vec<(&'static str, Vec<u8>)> {
-    (0..count)
-        .map(|n| (&*format!("p{n:03}.png").leak(), picture(n)))
-        .collect()
+    (0..count).map(|n| (&*format!("p{n:03}.png").leak(), picture(n))).collect()
 }
 
 /// A PNG of one of four kinds of look (by `n % 4`), a little different for every `n`.

@@ -34,26 +34,16 @@ async fn m19_to_m25_export_download_and_look_inside() {
         zip::ZipArchive::new(File::open(service.folder.path().join("paintings.zip")).unwrap())
             .unwrap();
     let mut text = String::new();
-    archive
-        .by_name("metadata.json")
-        .unwrap()
-        .read_to_string(&mut text)
-        .unwrap();
+    archive.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
     let metadata: serde_json::Value = serde_json::from_str(&text).unwrap();
     let items = metadata["media_items"].as_array().unwrap();
     assert_eq!(items.len(), 30);
     assert_eq!(metadata["info"]["total_media_items"], 30);
-    let named: BTreeSet<&str> = items
-        .iter()
-        .map(|item| item["image_filename"].as_str().unwrap())
-        .collect();
+    let named: BTreeSet<&str> =
+        items.iter().map(|item| item["image_filename"].as_str().unwrap()).collect();
     for name in named {
         let mut bytes = Vec::new();
-        archive
-            .by_name(&format!("images/{name}"))
-            .unwrap()
-            .read_to_end(&mut bytes)
-            .unwrap();
+        archive.by_name(&format!("images/{name}")).unwrap().read_to_end(&mut bytes).unwrap();
         assert!(bytes.starts_with(&[0xFF, 0xD8]), "{name} is a whole JPEG");
     }
     for item in items {
@@ -73,8 +63,5 @@ async fn d18_an_archive_is_never_overwritten() {
     person.sees("✖");
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");
     let job = person.session.app.store.jobs.values().next().unwrap();
-    assert!(
-        matches!(job.stage, Stage::Completed(_)),
-        "it can still be fetched to another place"
-    );
+    assert!(matches!(job.stage, Stage::Completed(_)), "it can still be fetched to another place");
 }

@@ -69,14 +69,7 @@ impl Service {
         let dataset = deployment.add_folder(&pictures, None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         let credentials = Credentials::generate();
-        let mut service = Self {
-            folder,
-            deployment,
-            dataset,
-            address,
-            credentials,
-            running: None,
-        };
+        let mut service = Self { folder, deployment, dataset, address, credentials, running: None };
         service.start().await;
         service
     }
@@ -88,9 +81,7 @@ impl Service {
         let deployment = self.deployment.clone();
         let access = Access::Token(self.credentials.clone());
         let served = tokio::spawn(async move {
-            deployment
-                .serve(listener, access, async { stopped.await.unwrap_or(()) })
-                .await
+            deployment.serve(listener, access, async { stopped.await.unwrap_or(()) }).await
         });
         self.running = Some((stop, served));
     }
@@ -138,12 +129,8 @@ impl Person {
             protocol: Protocol::HalfBlock,
         };
         let session = Session::new(App::new(setup), worker::spawn(service.client()));
-        let mut person = Self {
-            session,
-            now: Duration::ZERO,
-            effects: vec![],
-            keys: VecDeque::new(),
-        };
+        let mut person =
+            Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
         person.happen(Event::Wake);
         person.settle().await;
         person
@@ -183,11 +170,7 @@ impl Person {
                 Ok(None) => panic!("the worker is gone"),
                 Err(_) => {
                     let open: Vec<_> = self.session.app.tickets.lanes().collect();
-                    panic!(
-                        "no rest after {:?}; awaited: {open:?}\n{}",
-                        self.keys,
-                        self.screen()
-                    );
+                    panic!("no rest after {:?}; awaited: {open:?}\n{}", self.keys, self.screen());
                 }
             }
         }
@@ -197,16 +180,8 @@ impl Person {
     pub fn buffer(&self) -> Buffer {
         let app = &self.session.app;
         let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
-        let mut layer = Layer::new(Surface {
-            in_tmux: false,
-            truecolour: true,
-        });
-        ui::draw(
-            app,
-            &Theme::shipped(ThemeName::Dark).unwrap(),
-            &mut buffer,
-            &mut layer,
-        );
+        let mut layer = Layer::new(Surface { in_tmux: false, truecolour: true });
+        ui::draw(app, &Theme::shipped(ThemeName::Dark).unwrap(), &mut buffer, &mut layer);
         buffer
     }
 
@@ -215,8 +190,7 @@ impl Person {
         let buffer = self.buffer();
         let width = usize::from(buffer.area.width);
         let rows = buffer.content().chunks(width);
-        rows.map(|row| row.iter().map(Cell::symbol).collect::<String>() + "\n")
-            .collect()
+        rows.map(|row| row.iter().map(Cell::symbol).collect::<String>() + "\n").collect()
     }
 
     /// Asserts that the screen shows some words.

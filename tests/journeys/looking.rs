@@ -11,17 +11,9 @@ async fn open_a_dataset_and_see_its_pictures() {
     person.sees("● paintings");
     person.sees("READY");
     person.sees("1 Datasets");
-    assert!(
-        person.painted_cells() > 500,
-        "pictures are drawn:\n{}",
-        person.screen()
-    );
+    assert!(person.painted_cells() > 500, "pictures are drawn:\n{}", person.screen());
     let page = person.session.app.page().unwrap();
-    let members: u64 = page
-        .clusters
-        .iter()
-        .filter_map(tessera::model::Cluster::size)
-        .sum();
+    let members: u64 = page.clusters.iter().filter_map(tessera::model::Cluster::size).sum();
     assert_eq!(members, 24, "every picture is in exactly one cluster");
 }
 
@@ -32,13 +24,7 @@ async fn watch_an_index_grow_until_it_is_ready() {
     service.deployment.settled().await;
     person.wait(2).await;
     person.sees("● paintings");
-    assert!(
-        person
-            .session
-            .app
-            .page()
-            .is_some_and(|page| !page.clusters.is_empty())
-    );
+    assert!(person.session.app.page().is_some_and(|page| !page.clusters.is_empty()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,10 +62,7 @@ async fn granularities_nest_from_many_small_to_few_large_clusters() {
         counts.push(person.session.app.page().unwrap().clusters.len());
         person.press(">").await;
     }
-    assert!(
-        counts.is_sorted_by(|finer, coarser| finer >= coarser),
-        "{counts:?}"
-    );
+    assert!(counts.is_sorted_by(|finer, coarser| finer >= coarser), "{counts:?}");
     assert!(counts[0] > counts[4], "{counts:?}");
 }
 
@@ -92,14 +75,9 @@ async fn m48_find_what_is_similar_and_come_back() {
     person.press("f").await;
     person.sees("similar to");
     let clusters = &person.session.app.page().unwrap().clusters;
-    let scores: Vec<f64> = clusters
-        .iter()
-        .map(|cluster| cluster.relevance.as_ref().unwrap().score)
-        .collect();
-    assert!(
-        scores[0] < 0.005,
-        "the picture itself comes first: {scores:?}"
-    );
+    let scores: Vec<f64> =
+        clusters.iter().map(|cluster| cluster.relevance.as_ref().unwrap().score).collect();
+    assert!(scores[0] < 0.005, "the picture itself comes first: {scores:?}");
     assert!(scores.is_sorted(), "nearest first: {scores:?}");
     person.press("esc").await;
     assert_eq!(person.session.app.cluster().unwrap().id, from);
@@ -114,10 +92,7 @@ async fn m44_search_by_a_file_of_this_machine() {
     person.press("enter").await;
     person.sees("similar to");
     let best = person.session.app.cluster().unwrap();
-    assert!(
-        best.relevance.as_ref().unwrap().score < 0.02,
-        "its own copy in the dataset is found"
-    );
+    assert!(best.relevance.as_ref().unwrap().score < 0.02, "its own copy in the dataset is found");
     assert_eq!(
         best.previews[0].file_name.as_str(),
         service.a_picture().file_name().unwrap().to_str().unwrap()

@@ -12,11 +12,7 @@ async fn n34_lose_and_regain_the_service() {
     person.wait(20).await;
     person.wait(20).await;
     person.sees("no answer for");
-    assert_eq!(
-        person.session.app.page().unwrap().clusters.len(),
-        clusters,
-        "what was seen stays"
-    );
+    assert_eq!(person.session.app.page().unwrap().clusters.len(), clusters, "what was seen stays");
     person.press("l j h k").await;
     person.press("f").await;
     person.sees("r tries again");
@@ -27,11 +23,7 @@ async fn n34_lose_and_regain_the_service() {
     person.wait(31).await;
     person.sees("lower is closer");
     assert!(
-        person
-            .session
-            .app
-            .page()
-            .is_some_and(|page| !page.clusters.is_empty()),
+        person.session.app.page().is_some_and(|page| !page.clusters.is_empty()),
         "{}",
         person.screen()
     );

@@ -1,16 +1,9 @@
 //! Level 3: screens, styled, as a person sees them. A change of any of these files is a change of
 //! what people see, and is reviewed as one.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 #[path = "../update/desk.rs"]
-#[expect(
-    dead_code,
-    reason = "shared with the tests of the core, which use more of it"
-)]
+#[expect(dead_code, reason = "shared with the tests of the core, which use more of it")]
 mod desk;
 #[path = "../support/styled.rs"]
 mod styled;
@@ -49,37 +42,22 @@ fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
 
 /// Answers every open picture request.
 fn paint(desk: &mut Desk) {
-    while let Some(place) = desk
-        .open
-        .iter()
-        .position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
+    while let Some(place) =
+        desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
     {
         let (ticket, _) = desk.open.remove(place).unwrap();
-        let Lane::Picture(media, canvas) = ticket.lane else {
-            unreachable!()
-        };
-        desk.respond(
-            ticket,
-            Ok(Answer::Picture(gradient(media.0.as_u128(), canvas))),
-        );
+        let Lane::Picture(media, canvas) = ticket.lane else { unreachable!() };
+        desk.respond(ticket, Ok(Answer::Picture(gradient(media.0.as_u128(), canvas))));
     }
 }
 
 fn layer() -> Layer {
-    Layer::new(Surface {
-        in_tmux: false,
-        truecolour: true,
-    })
+    Layer::new(Surface { in_tmux: false, truecolour: true })
 }
 
 fn screen_in(desk: &Desk, theme: ThemeName) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, desk.app.size.0, desk.app.size.1));
-    ui::draw(
-        &desk.app,
-        &Theme::shipped(theme).unwrap(),
-        &mut buffer,
-        &mut layer(),
-    );
+    ui::draw(&desk.app, &Theme::shipped(theme).unwrap(), &mut buffer, &mut layer());
     styled(&buffer)
 }
 
@@ -106,10 +84,7 @@ fn ranked() -> Page {
     let mut page = Page::default();
     for (number, score) in (0u128..).zip([0.0, 0.12, 0.31, 0.48, 0.77, 1.3]) {
         let mut each = cluster(number);
-        each.relevance = Some(Relevance {
-            score,
-            kind: ScoreKind::CosineDistance,
-        });
+        each.relevance = Some(Relevance { score, kind: ScoreKind::CosineDistance });
         each.n_images = Some([1, 12, 3_456, 2, 9, 1][usize::try_from(number).unwrap()]);
         each.captions = vec![SafeText::caption("A red balloon over green hills at dusk")];
         for preview in &mut each.previews {
@@ -167,12 +142,7 @@ fn with_jobs(columns: u16, rows: u16) -> Desk {
     let path = "/downloads/set-1.zip".into();
     desk.answer(
         Lane::Download(JobId(0)),
-        Answer::Downloaded(Archive {
-            path,
-            bytes: 11_400_000,
-            entries: 241,
-            images: 240,
-        }),
+        Answer::Downloaded(Archive { path, bytes: 11_400_000, entries: 241, images: 240 }),
     );
     desk.answer(Lane::Start(JobId(1)), Answer::Export(task("IN_PROGRESS")));
     desk.fail(Lane::Start(JobId(2)), FailureKind::NoAnswer);
@@ -258,15 +228,9 @@ fn t14_every_status_is_told_without_colour() {
     desk.press("1");
     let list = screen_in(&desk, ThemeName::Plain);
     assert!(!shown.contains("rgb(") && !list.contains("cyan") && !list.contains("green"));
-    for word in [
-        "● set-1",
-        "◔ set-2",
-        "INDEXING 41%",
-        "READ ONLY",
-        "PARTIAL INDEX",
-        "ERROR",
-        "DRAFT",
-    ] {
+    for word in
+        ["● set-1", "◔ set-2", "INDEXING 41%", "READ ONLY", "PARTIAL INDEX", "ERROR", "DRAFT"]
+    {
         assert!(list.contains(word), "{word} is missing:\n{list}");
     }
 }
@@ -275,17 +239,9 @@ fn t14_every_status_is_told_without_colour() {
 fn t01_names_from_hell_reach_no_cell_raw() {
     let mut buffer = Buffer::empty(Rect::new(0, 0, 120, 40));
     let desk = similar(120, 40);
-    ui::draw(
-        &desk.app,
-        &Theme::shipped(ThemeName::Dark).unwrap(),
-        &mut buffer,
-        &mut layer(),
-    );
+    ui::draw(&desk.app, &Theme::shipped(ThemeName::Dark).unwrap(), &mut buffer, &mut layer());
     for cell in buffer.content() {
         let symbol = cell.symbol();
-        assert!(
-            symbol.chars().all(|c| !c.is_control() && c != '\u{202e}'),
-            "{symbol:?}"
-        );
+        assert!(symbol.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{symbol:?}");
     }
 }

@@ -29,10 +29,7 @@ pub fn impatient() -> Policy {
 }
 
 pub fn hosted(url: &str, policy: Policy) -> Client {
-    let credentials = Credentials {
-        api_key: API_KEY.into(),
-        api_secret: API_SECRET.into(),
-    };
+    let credentials = Credentials { api_key: API_KEY.into(), api_secret: API_SECRET.into() };
     client(url, Access::Hosted(credentials), policy)
 }
 

@@ -41,8 +41,6 @@ pub fn noise(folder: &Path, count: u32) {
             let [red, green, blue, _] = block(x, y).to_le_bytes();
             image::Rgb([red, green, blue])
         });
-        picture
-            .save(folder.join(format!("noise-{number:04}.png")))
-            .unwrap();
+        picture.save(folder.join(format!("noise-{number:04}.png"))).unwrap();
     }
 }

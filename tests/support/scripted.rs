@@ -71,11 +71,7 @@ impl Act {
 
     /// These bytes, then the connection is closed.
     pub fn raw(bytes: Vec<u8>) -> Self {
-        Self {
-            gate: None,
-            bytes,
-            end: End::Close,
-        }
+        Self { gate: None, bytes, end: End::Close }
     }
 
     /// Closes the connection without an answer.
@@ -85,18 +81,12 @@ impl Act {
 
     /// These bytes, then nothing for ever.
     pub fn hold(bytes: Vec<u8>) -> Self {
-        Self {
-            end: End::Hold,
-            ..Self::raw(bytes)
-        }
+        Self { end: End::Hold, ..Self::raw(bytes) }
     }
 
     /// These bytes, then `piece` again and again.
     pub fn repeat(bytes: Vec<u8>, piece: Vec<u8>, every: Duration) -> Self {
-        Self {
-            end: End::Repeat(piece, every),
-            ..Self::raw(bytes)
-        }
+        Self { end: End::Repeat(piece, every), ..Self::raw(bytes) }
     }
 
     /// Waits for a permit of `gate` before it does anything.
@@ -109,9 +99,7 @@ impl Act {
 /// The head of an answer, closing the connection afterwards.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     let first = format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\n");
-    let lines = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"));
+    let lines = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
     let head: String = std::iter::once(first).chain(lines).collect();
     format!("{head}\r\n").into_bytes()
 }
@@ -150,20 +138,10 @@ impl Scripted {
                     counter.send_modify(|count| *count += 1);
                     continue;
                 };
-                tokio::spawn(serve(
-                    stream,
-                    script,
-                    Arc::clone(&log),
-                    Arc::clone(&counter),
-                ));
+                tokio::spawn(serve(stream, script, Arc::clone(&log), Arc::clone(&counter)));
             }
         });
-        Self {
-            address,
-            seen,
-            count,
-            accepting,
-        }
+        Self { address, seen, count, accepting }
     }
 
     pub fn url(&self) -> String {
@@ -239,14 +217,10 @@ async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
     let mut seen = Seen {
         method: first.next()?,
         target: first.next()?,
-        headers: headers
-            .map(|(name, value)| (name.to_lowercase(), value.to_owned()))
-            .collect(),
+        headers: headers.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect(),
         body: bytes.split_off(end + 4),
     };
-    let length = seen
-        .header("content-length")
-        .map_or(0, |length| length.parse().unwrap());
+    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
     while seen.body.len() < length {
         if stream.read_buf(&mut seen.body).await.ok()? == 0 {
             return None;

@@ -39,18 +39,10 @@ pub fn styled(buffer: &Buffer) -> String {
         }
     }
     for (index, style) in legend.iter().enumerate() {
-        let _ = writeln!(
-            screen,
-            "{}: {style}",
-            char::from(b'a' + u8::try_from(index).unwrap())
-        );
+        let _ = writeln!(screen, "{}: {style}", char::from(b'a' + u8::try_from(index).unwrap()));
     }
     if painted > 0 {
-        let _ = writeln!(
-            screen,
-            "pictures: {painted} cells, checksum {:08x}",
-            pictures.finalize()
-        );
+        let _ = writeln!(screen, "pictures: {painted} cells, checksum {:08x}", pictures.finalize());
     }
     screen
 }
@@ -70,12 +62,9 @@ fn letter(legend: &mut Vec<String>, cell: &Cell) -> char {
     if cell.modifier != Modifier::empty() {
         let _ = write!(style, " {:?}", cell.modifier);
     }
-    let place = legend
-        .iter()
-        .position(|known| *known == style)
-        .unwrap_or_else(|| {
-            legend.push(style);
-            legend.len() - 1
-        });
+    let place = legend.iter().position(|known| *known == style).unwrap_or_else(|| {
+        legend.push(style);
+        legend.len() - 1
+    });
     char::from(b'a' + u8::try_from(place).unwrap())
 }

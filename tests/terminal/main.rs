@@ -20,10 +20,7 @@ fn assert_given_back(program: &Program, what: &str) {
         let off = bytes.rfind(&format!("{switch}l"));
         assert!(on.is_some() && off > on, "{what}: {switch:?} is still on");
     }
-    assert!(
-        bytes.rfind("\x1b[?25h") > bytes.rfind("\x1b[?25l"),
-        "{what}: no cursor"
-    );
+    assert!(bytes.rfind("\x1b[?25h") > bytes.rfind("\x1b[?25l"), "{what}: no cursor");
 }
 
 #[test]
@@ -67,9 +64,12 @@ fn t10_stop_and_continue() {
     for _ in 0..3 {
         program.signal("TSTP");
         program.wait_until_stopped();
+        // Everything written before the stop has been read once its end has.
+        program.wait_for_last("\x1b[?1049l", "\x1b[?1049h");
         assert_given_back(&program, "stopped");
         let before = program.output().len();
         program.signal("CONT");
+        program.wait_for_after(before, "\x1b[?1049h");
         program.wait_for_after(before, "Results");
     }
     program.press("q");

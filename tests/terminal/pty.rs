@@ -42,19 +42,9 @@ impl Program {
 
     pub fn sized(columns: u16, rows: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let size = PtySize {
-            rows,
-            cols: columns,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let tty = pair
-            .master
-            .tty_name()
-            .unwrap()
-            .to_string_lossy()
-            .into_owned();
+        let tty = pair.master.tty_name().unwrap().to_string_lossy().into_owned();
         let found = settings(&tty);
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
         command.args(["demo", "--images", "12", "--data"]);
@@ -65,10 +55,7 @@ impl Program {
         let reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
         let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        let output = Output {
-            parser,
-            bytes: String::new(),
-        };
+        let output = Output { parser, bytes: String::new() };
         let output = Arc::new((Mutex::new(output), Condvar::new()));
         let vanished = Arc::new(AtomicBool::new(false));
         let reading = thread::spawn({
@@ -92,9 +79,7 @@ impl Program {
 
     /// Waits until the screen shows some words.
     pub fn wait_for(&self, words: &str) {
-        self.wait_until(words, |output| {
-            output.parser.screen().contents().contains(words)
-        });
+        self.wait_until(words, |output| output.parser.screen().contents().contains(words));
     }
 
     /// Waits until words are written after some point of the output.
@@ -102,17 +87,17 @@ impl Program {
         self.wait_until(words, |output| output.bytes[start..].contains(words));
     }
 
+    /// Waits until one sequence has been written after the last of another.
+    pub fn wait_for_last(&self, wanted: &str, other: &str) {
+        self.wait_until(wanted, |output| output.bytes.rfind(wanted) > output.bytes.rfind(other));
+    }
+
     fn wait_until(&self, what: &str, ready: impl Fn(&Output) -> bool) {
         let (output, changed) = &*self.output;
         let output = output.lock().unwrap();
-        let (output, late) = changed
-            .wait_timeout_while(output, PATIENCE, |output| !ready(output))
-            .unwrap();
-        assert!(
-            !late.timed_out(),
-            "`{what}` never came:\n{}",
-            output.parser.screen().contents()
-        );
+        let (output, late) =
+            changed.wait_timeout_while(output, PATIENCE, |output| !ready(output)).unwrap();
+        assert!(!late.timed_out(), "`{what}` never came:\n{}", output.parser.screen().contents());
     }
 
     pub fn press(&mut self, keys: &str) {
@@ -123,10 +108,7 @@ impl Program {
 
     pub fn signal(&self, name: &str) {
         let id = self.child.process_id().unwrap().to_string();
-        let sent = Command::new("kill")
-            .args([&format!("-{name}"), &id])
-            .status()
-            .unwrap();
+        let sent = Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap();
         assert!(sent.success());
     }
 
@@ -147,11 +129,7 @@ impl Program {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.exit_code();
             }
-            assert!(
-                start.elapsed() < PATIENCE,
-                "it does not end:\n{}",
-                self.output()
-            );
+            assert!(start.elapsed() < PATIENCE, "it does not end:\n{}", self.output());
             thread::yield_now();
         }
     }
@@ -160,10 +138,7 @@ impl Program {
     pub fn wait_until_stopped(&self) {
         let start = Instant::now();
         let id = self.child.process_id().unwrap();
-        while !std::fs::read_to_string(format!("/proc/{id}/stat"))
-            .unwrap()
-            .contains(") T ")
-        {
+        while !std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap().contains(") T ") {
             assert!(start.elapsed() < PATIENCE, "it does not stop");
             thread::yield_now();
         }
@@ -200,22 +175,13 @@ fn read_all(
         let (output, changed) = output;
         let mut output = output.lock().unwrap();
         output.parser.process(&chunk[..count]);
-        output
-            .bytes
-            .push_str(&String::from_utf8_lossy(&chunk[..count]));
+        output.bytes.push_str(&String::from_utf8_lossy(&chunk[..count]));
         changed.notify_all();
     }
 }
 
 fn settings(tty: &str) -> String {
-    let output = Command::new("stty")
-        .args(["-F", tty, "-a"])
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output = Command::new("stty").args(["-F", tty, "-a"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

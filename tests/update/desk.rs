@@ -53,10 +53,7 @@ impl Desk {
     /// A core with one READY dataset open and a page of clusters loaded.
     pub fn with_clusters(count: usize) -> Self {
         let mut desk = Self::new();
-        desk.answer(
-            Lane::Datasets,
-            Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
-        );
+        desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
         desk.answer_page(page(0, count));
         desk
     }
@@ -97,9 +94,7 @@ impl Desk {
     /// The open request of a lane, taken off the desk.
     pub fn take(&mut self, wanted: impl Fn(Lane) -> bool) -> (Ticket, Request) {
         let place = self.open.iter().position(|(ticket, _)| wanted(ticket.lane));
-        self.open
-            .remove(place.expect("this lane was asked"))
-            .unwrap()
+        self.open.remove(place.expect("this lane was asked")).unwrap()
     }
 
     /// Everything that is asked and not answered.
@@ -129,10 +124,7 @@ impl Desk {
 
     /// The notice on screen.
     pub fn notice(&self) -> &str {
-        self.app
-            .notices
-            .current()
-            .map_or("", |notice| notice.text.as_str())
+        self.app.notices.current().map_or("", |notice| notice.text.as_str())
     }
 }
 
@@ -155,10 +147,7 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
 /// A page whose clusters are numbered from `first`.
 pub fn page(first: u128, count: usize) -> Page {
     let clusters = (first..).take(count).map(cluster).collect();
-    Page {
-        clusters,
-        skipped: 0,
-    }
+    Page { clusters, skipped: 0 }
 }
 
 pub fn cluster(number: u128) -> Cluster {

@@ -47,10 +47,7 @@ fn m19_the_form_asks_once_for_exactly_what_it_shows() {
         format: ExportFormat::Parquet,
         include_images: true,
     };
-    assert_eq!(
-        desk.requests(),
-        [&Request::StartExport(dataset(1, Status::Ready).id, spec)]
-    );
+    assert_eq!(desk.requests(), [&Request::StartExport(dataset(1, Status::Ready).id, spec)]);
 }
 
 #[test]
@@ -67,48 +64,23 @@ fn m20_m21_m23_an_export_is_followed_and_fetched() {
     let id = dataset(1, Status::Ready).id;
     assert_eq!(
         request,
-        Request::Download {
-            dataset: id,
-            task: task("").id,
-            target: target.clone()
-        }
+        Request::Download { dataset: id, task: task("").id, target: target.clone() }
     );
-    desk.happen(Event::Progress(Progress {
-        ticket,
-        done: 5,
-        total: Some(10),
-    }));
+    desk.happen(Event::Progress(Progress { ticket, done: 5, total: Some(10) }));
     assert_eq!(desk.app.store.jobs[&JOB].part(), Some(0.5));
-    let archive = Archive {
-        path: target,
-        bytes: 10,
-        entries: 4,
-        images: 3,
-    };
+    let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Answer::Downloaded(archive.clone())));
     assert_eq!(stage(&desk), &Stage::Downloaded(archive));
-    assert_eq!(
-        desk.notice(),
-        "/downloads/set-1.zip: 4 entries verified, 3 of them pictures"
-    );
+    assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, 3 of them pictures");
 }
 
 #[test]
 fn m21_completed_without_a_link_is_not_over() {
     let mut desk = started();
-    desk.answer(
-        START,
-        Answer::Export(ExportTask {
-            download: None,
-            ..task("COMPLETED")
-        }),
-    );
+    desk.answer(START, Answer::Export(ExportTask { download: None, ..task("COMPLETED") }));
     assert!(matches!(stage(&desk), Stage::Running(..)));
     desk.wait(1);
-    assert!(matches!(
-        desk.requests().as_slice(),
-        [Request::ExportStatus(..)]
-    ));
+    assert!(matches!(desk.requests().as_slice(), [Request::ExportStatus(..)]));
 }
 
 #[test]
@@ -119,12 +91,7 @@ fn m19_a_lost_answer_is_never_sent_again() {
     for _ in 0..20 {
         desk.wait(10);
     }
-    assert!(
-        !desk
-            .requests()
-            .iter()
-            .any(|request| matches!(request, Request::StartExport(..)))
-    );
+    assert!(!desk.requests().iter().any(|request| matches!(request, Request::StartExport(..))));
 }
 
 #[test]
@@ -152,11 +119,7 @@ fn n21_a_lost_service_does_not_lose_the_job() {
     desk.answer(START, Answer::Export(task("INIT")));
     for seconds in [1, 2, 4, 8] {
         desk.wait(seconds);
-        if desk
-            .open
-            .iter()
-            .any(|(ticket, _)| ticket.lane == Lane::Export(JOB))
-        {
+        if desk.open.iter().any(|(ticket, _)| ticket.lane == Lane::Export(JOB)) {
             desk.fail(Lane::Export(JOB), FailureKind::Unreachable);
         }
         desk.open.clear();
@@ -177,17 +140,11 @@ fn d06_a_failed_download_can_be_asked_for_again() {
 #[test]
 fn m14_export_is_refused_with_its_reason_outside_ready() {
     let mut desk = Desk::new();
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Indexing)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 1));
     desk.press("e");
     assert!(desk.app.overlay.is_none());
-    assert_eq!(
-        desk.notice(),
-        "export busy indexing: wait until it is done (now INDEXING)"
-    );
+    assert_eq!(desk.notice(), "export busy indexing: wait until it is done (now INDEXING)");
 }
 
 #[test]
@@ -197,27 +154,16 @@ fn stop_watching_is_no_cancel() {
     desk.press("4 x");
     assert_eq!(stage(&desk), &Stage::Unwatched);
     desk.wait(10);
-    assert!(
-        !desk
-            .requests()
-            .iter()
-            .any(|request| matches!(request, Request::ExportStatus(..)))
-    );
+    assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }
 
 #[test]
 fn two_exports_do_not_mix() {
     let mut desk = started();
     desk.press("e enter");
-    let other = ExportTask {
-        id: ExportTaskId(Uuid::from_u128(10)),
-        ..task("INIT")
-    };
+    let other = ExportTask { id: ExportTaskId(Uuid::from_u128(10)), ..task("INIT") };
     desk.answer(Lane::Start(JobId(1)), Answer::Export(other));
     desk.answer(START, Answer::Export(task("FAILED")));
     assert!(matches!(stage(&desk), Stage::Failed(_)));
-    assert!(matches!(
-        desk.app.store.jobs[&JobId(1)].stage,
-        Stage::Running(..)
-    ));
+    assert!(matches!(desk.app.store.jobs[&JobId(1)].stage, Stage::Running(..)));
 }

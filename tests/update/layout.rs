@@ -28,16 +28,9 @@ fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
     let tile = desk.app.grid().unwrap().tile(1).unwrap();
-    let click = Event::Mouse(Mouse {
-        column: tile.x + 2,
-        row: tile.y + 1,
-        kind: MouseKind::Click,
-    });
+    let click = Event::Mouse(Mouse { column: tile.x + 2, row: tile.y + 1, kind: MouseKind::Click });
     desk.happen(click.clone());
-    assert_eq!(
-        (desk.app.view().unwrap().cursor, desk.app.focus),
-        (1, Pane::Results)
-    );
+    assert_eq!((desk.app.view().unwrap().cursor, desk.app.focus), (1, Pane::Results));
     desk.happen(click);
     assert_eq!(desk.app.focus, Pane::Detail);
 }
@@ -47,11 +40,7 @@ fn the_wheel_moves_the_pane_under_it() {
     let mut desk = Desk::with_clusters(60);
     let area = desk.app.areas().results.unwrap();
     desk.press("1");
-    let wheel = Mouse {
-        column: area.x + 3,
-        row: area.y + 3,
-        kind: MouseKind::WheelDown,
-    };
+    let wheel = Mouse { column: area.x + 3, row: area.y + 3, kind: MouseKind::WheelDown };
     desk.happen(Event::Mouse(wheel));
     assert_eq!(desk.app.focus, Pane::Results);
     assert!(desk.app.view().unwrap().cursor > 0);

@@ -21,10 +21,7 @@ fn m47_the_first_dataset_opens_with_its_first_page() {
     let mut desk = Desk::new();
     let first = dataset(1, Status::Ready);
     let expected = Request::Explore(Search::browse(first.id));
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![first, dataset(2, Status::Ready)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![first, dataset(2, Status::Ready)], 0));
     assert_eq!(desk.requests(), [&expected]);
     desk.answer_page(page(0, 5));
     assert!(desk.requests().is_empty());
@@ -52,10 +49,7 @@ fn n17_a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
 fn n17_an_answer_counts_once() {
     let mut desk = Desk::new();
     let (ticket, _) = desk.take(|lane| lane == Lane::Datasets);
-    desk.respond(
-        ticket,
-        Ok(Answer::Datasets(vec![dataset(1, Status::Ready)], 0)),
-    );
+    desk.respond(ticket, Ok(Answer::Datasets(vec![dataset(1, Status::Ready)], 0)));
     desk.respond(ticket, Ok(Answer::Datasets(vec![], 0)));
     assert_eq!(desk.app.store.list().len(), 1);
 }
@@ -66,10 +60,7 @@ fn m22_resting_datasets_are_asked_slowly_and_moving_ones_fast() {
     desk.wait(14);
     assert!(desk.requests().is_empty());
     desk.wait(1);
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Indexing)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.open.clear();
     desk.wait(1);
     assert!(desk.requests().contains(&&Request::Datasets));
@@ -95,10 +86,7 @@ fn n34_a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
     }
     assert!(desk.app.store.datasets.failure().is_some());
     desk.wait(31);
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert!(desk.app.store.datasets.failure().is_none());
     assert_eq!(desk.notice(), "the service answers again");
 }
@@ -106,17 +94,11 @@ fn n34_a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
 #[test]
 fn a_page_refused_by_the_service_waits_for_the_person() {
     let mut desk = Desk::new();
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     let lane = Lane::Page(Search::browse(dataset(1, Status::Ready).id));
     desk.fail(lane, FailureKind::Invalid);
     desk.wait(5);
-    assert!(
-        desk.requests().is_empty(),
-        "asking again would be refused again"
-    );
+    assert!(desk.requests().is_empty(), "asking again would be refused again");
     desk.press("r");
     assert!(desk.open.iter().any(|(ticket, _)| ticket.lane == lane));
 }
@@ -124,16 +106,10 @@ fn a_page_refused_by_the_service_waits_for_the_person() {
 #[test]
 fn m16_a_finished_reindex_brings_new_pages() {
     let mut desk = Desk::new();
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Indexing)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 2));
     desk.wait(1);
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(50, 4));
     assert_eq!(desk.app.page().unwrap().clusters.len(), 4);
 }
@@ -154,37 +130,25 @@ fn the_place_is_kept_by_id_over_a_reload() {
 #[test]
 fn n33_only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 100));
     let grid = desk.app.grid().unwrap();
     let visible = grid.columns * grid.rows;
     let pictures = |desk: &Desk| {
-        desk.open
-            .iter()
-            .filter(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
-            .count()
+        desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..))).count()
     };
     assert_eq!(pictures(&desk), visible + 1, "the grid and the detail");
     for _ in 0..9 {
         desk.press("ctrl-d");
     }
     assert!(pictures(&desk) <= visible + 1);
-    assert!(
-        desk.cancelled.len() >= 5 * visible,
-        "nothing off screen stays open"
-    );
+    assert!(desk.cancelled.len() >= 5 * visible, "nothing off screen stays open");
 }
 
 #[test]
 fn pictures_are_asked_for_again_when_the_terminal_turns_out_to_draw_better() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 4));
     desk.happen(Event::Terminal(Protocol::Kitty, (9, 18)));
     let canvases: Vec<_> = desk
@@ -201,15 +165,10 @@ fn pictures_are_asked_for_again_when_the_terminal_turns_out_to_draw_better() {
 #[test]
 fn a_broken_picture_is_asked_for_once() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Ready)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 1));
-    while let Some(place) = desk
-        .open
-        .iter()
-        .position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
+    while let Some(place) =
+        desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
     {
         let (ticket, _) = desk.open.remove(place).unwrap();
         let failure = tessera::model::Failure::new(FailureKind::Local, "truncated JPEG");
@@ -222,14 +181,8 @@ fn a_broken_picture_is_asked_for_once() {
 #[test]
 fn m07_rows_that_cannot_be_read_are_told() {
     let mut desk = Desk::new();
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::Ready)], 2),
-    );
-    assert_eq!(
-        desk.notice(),
-        "2 rows of the list of datasets could not be read"
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 2));
+    assert_eq!(desk.notice(), "2 rows of the list of datasets could not be read");
 }
 
 #[test]

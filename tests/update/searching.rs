@@ -23,16 +23,11 @@ fn open_search(desk: &Desk) -> tessera::model::Search {
 fn m48_similar_skips_registration() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l f");
-    let anchor = desk.app.results.trail[0]
-        .cluster
-        .map(|_| MediaId(Uuid::from_u128(100_010)));
+    let anchor = desk.app.results.trail[0].cluster.map(|_| MediaId(Uuid::from_u128(100_010)));
     let search = open_search(&desk);
     assert_eq!(
         search.query,
-        Query::Similar(Anchor {
-            media: anchor.unwrap(),
-            kind: AnchorKind::Media
-        })
+        Query::Similar(Anchor { media: anchor.unwrap(), kind: AnchorKind::Media })
     );
     assert_eq!((search.page, search.entity), (0, EntityType::Images));
 }
@@ -50,16 +45,10 @@ fn esc_goes_back_to_the_place_before_without_asking() {
 #[test]
 fn m14_similar_is_refused_with_its_reason_outside_ready() {
     let mut desk = Desk::new();
-    desk.answer(
-        Lane::Datasets,
-        Answer::Datasets(vec![dataset(1, Status::PartialIndex)], 0),
-    );
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
     desk.answer_page(page(0, 3));
     desk.press("f");
-    assert_eq!(
-        desk.notice(),
-        "image search needs READY: reindex first (now PARTIAL INDEX)"
-    );
+    assert_eq!(desk.notice(), "image search needs READY: reindex first (now PARTIAL INDEX)");
     assert!(desk.requests().is_empty());
 }
 
@@ -77,31 +66,21 @@ fn m44_a_file_is_registered_and_then_explored_with_its_granularity() {
         granularity,
     };
     assert_eq!(desk.requests(), [&register(Granularity::DEFAULT)]);
-    let anchor = Anchor {
-        media: MediaId(Uuid::from_u128(7)),
-        kind: AnchorKind::Upload,
-    };
+    let anchor = Anchor { media: MediaId(Uuid::from_u128(7)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Answer::Anchor(anchor));
     assert_eq!(open_search(&desk).query, Query::Similar(anchor));
     desk.answer_page(page(50, 4));
     // M47: another granularity needs the file registered again.
     desk.press("<");
     assert_eq!(desk.requests(), [&register(Granularity::DEFAULT.finer())]);
-    let again = Anchor {
-        media: MediaId(Uuid::from_u128(8)),
-        kind: AnchorKind::Upload,
-    };
+    let again = Anchor { media: MediaId(Uuid::from_u128(8)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Answer::Anchor(again));
     let search = open_search(&desk);
     assert_eq!(
         (search.query, search.granularity),
         (Query::Similar(again), Granularity::DEFAULT.finer())
     );
-    assert_eq!(
-        desk.app.results.trail.len(),
-        2,
-        "the view of the same file is replaced"
-    );
+    assert_eq!(desk.app.results.trail.len(), 2, "the view of the same file is replaced");
 }
 
 #[test]
@@ -115,28 +94,12 @@ fn n17_a_second_file_overtakes_the_first() {
     desk.type_text("/two.jpg");
     desk.press("enter");
     let answer = |number| {
-        Answer::Anchor(Anchor {
-            media: MediaId(Uuid::from_u128(number)),
-            kind: AnchorKind::Upload,
-        })
+        Answer::Anchor(Anchor { media: MediaId(Uuid::from_u128(number)), kind: AnchorKind::Upload })
     };
     desk.respond(first, Ok(answer(1)));
-    assert_eq!(
-        desk.app.results.trail.len(),
-        1,
-        "the overtaken answer opens nothing"
-    );
+    assert_eq!(desk.app.results.trail.len(), 1, "the overtaken answer opens nothing");
     desk.answer(Lane::Anchor, answer(2));
-    assert_eq!(
-        desk.app
-            .view()
-            .unwrap()
-            .similar_to
-            .as_ref()
-            .unwrap()
-            .as_str(),
-        "two.jpg"
-    );
+    assert_eq!(desk.app.view().unwrap().similar_to.as_ref().unwrap().as_str(), "two.jpg");
 }
 
 #[test]
@@ -180,10 +143,7 @@ fn enter_walks_from_dataset_to_cluster_to_full_size() {
     desk.press("1 enter");
     assert_eq!(desk.app.focus, Pane::Results);
     desk.press("enter l");
-    assert_eq!(
-        (desk.app.focus, desk.app.view().unwrap().preview),
-        (Pane::Detail, 1)
-    );
+    assert_eq!((desk.app.focus, desk.app.view().unwrap().preview), (Pane::Detail, 1));
     desk.press("enter");
     let (ticket, request) = desk.take(|lane| lane == Lane::Original);
     assert!(matches!(request, Request::Original(link) if link.resource().ends_with("/media/1")));
@@ -210,10 +170,7 @@ fn every_trail_is_kept_while_another_dataset_is_looked_at() {
     assert_eq!(desk.app.dataset().unwrap().name.as_str(), "set-2");
     desk.press("1 k enter");
     assert_eq!(
-        (
-            desk.app.dataset().unwrap().name.as_str(),
-            desk.app.view().unwrap().cursor
-        ),
+        (desk.app.dataset().unwrap().name.as_str(), desk.app.view().unwrap().cursor),
         ("set-1", 2)
     );
 }

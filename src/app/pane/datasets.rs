@@ -17,12 +17,7 @@ impl App {
     pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {
         let list = self.store.list();
         let selected = self.selected_dataset().map(|dataset| dataset.id);
-        let place = list
-            .iter()
-            .position(|dataset| Some(dataset.id) == selected)
-            .unwrap_or(0);
-        self.datasets.cursor = list
-            .get(moved(place, by, list.len()))
-            .map(|dataset| dataset.id);
+        let place = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
+        self.datasets.cursor = list.get(moved(place, by, list.len())).map(|dataset| dataset.id);
     }
 }

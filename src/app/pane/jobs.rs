@@ -30,11 +30,7 @@ impl App {
         };
         job.stage = Stage::Downloading(task, 0, None);
         let target = job.folder.join(job.spec.file_name.as_str());
-        let request = Request::Download {
-            dataset: job.dataset,
-            task,
-            target,
-        };
+        let request = Request::Download { dataset: job.dataset, task, target };
         self.send(Lane::Download(id), request, effects);
     }
 

@@ -51,9 +51,7 @@ impl Pane {
 /// Moves a cursor over `count` rows and keeps it on them.
 #[must_use]
 pub fn moved(cursor: usize, by: isize, count: usize) -> usize {
-    cursor
-        .saturating_add_signed(by)
-        .min(count.saturating_sub(1))
+    cursor.saturating_add_signed(by).min(count.saturating_sub(1))
 }
 
 /// The first visible row, so that `cursor` is among `height` visible ones and as little as
@@ -68,26 +66,14 @@ pub fn scrolled(top: usize, cursor: usize, height: usize) -> usize {
 #[must_use]
 pub fn list_top(app: &App, area: Rect) -> usize {
     let selected = app.selected_dataset().map(|dataset| dataset.id);
-    let place = app
-        .store
-        .list()
-        .iter()
-        .position(|dataset| Some(dataset.id) == selected);
-    scrolled(
-        0,
-        place.unwrap_or(0),
-        usize::from(area.height.saturating_sub(2)),
-    )
+    let place = app.store.list().iter().position(|dataset| Some(dataset.id) == selected);
+    scrolled(0, place.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }
 
 /// The first visible row of the jobs.
 #[must_use]
 pub fn jobs_top(app: &App, area: Rect) -> usize {
-    scrolled(
-        0,
-        app.jobs.cursor,
-        usize::from(area.height.saturating_sub(2)),
-    )
+    scrolled(0, app.jobs.cursor, usize::from(area.height.saturating_sub(2)))
 }
 
 #[cfg(test)]

@@ -44,15 +44,7 @@ pub struct View {
 
 impl View {
     fn new(search: Search) -> Self {
-        Self {
-            search,
-            similar_to: None,
-            file: None,
-            cursor: 0,
-            cluster: None,
-            top: 0,
-            preview: 0,
-        }
+        Self { search, similar_to: None, file: None, cursor: 0, cluster: None, top: 0, preview: 0 }
     }
 
     /// The same view on other clusters: from their beginning.
@@ -116,10 +108,7 @@ impl App {
         let Some(page) = self.page() else { return };
         let count = page.clusters.len();
         let wanted = self.view().and_then(|view| view.cluster);
-        let place = page
-            .clusters
-            .iter()
-            .position(|cluster| Some(cluster.id) == wanted);
+        let place = page.clusters.iter().position(|cluster| Some(cluster.id) == wanted);
         if let Some(view) = self.results.trail.last_mut() {
             view.cursor = place.unwrap_or_else(|| moved(view.cursor, 0, count));
         }
@@ -137,10 +126,7 @@ impl App {
     /// Turns to another page.
     pub(in crate::app) fn turn_page(&mut self, page: u32) {
         if let Some(view) = self.results.trail.last_mut() {
-            let search = Search {
-                page,
-                ..view.search
-            };
+            let search = Search { page, ..view.search };
             view.turn(search);
         }
     }
@@ -150,10 +136,7 @@ impl App {
         let Some(preview) = self.preview() else {
             return;
         };
-        let anchor = Anchor {
-            media: preview.media,
-            kind: AnchorKind::Media,
-        };
+        let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
         let name = preview.file_name.clone();
         self.push_view(anchor, name, None);
     }
@@ -166,16 +149,9 @@ impl App {
         effects: &mut Vec<Effect>,
     ) {
         let Some(view) = self.view() else { return };
-        let Search {
-            dataset, entity, ..
-        } = view.search;
+        let Search { dataset, entity, .. } = view.search;
         self.results.registering = Some((file.clone(), at));
-        let request = Request::RegisterAnchor {
-            dataset,
-            file,
-            entity,
-            granularity: at,
-        };
+        let request = Request::RegisterAnchor { dataset, file, entity, granularity: at };
         self.send(Lane::Anchor, request, effects);
     }
 
@@ -184,23 +160,13 @@ impl App {
         let Some((file, granularity)) = self.results.registering.take() else {
             return;
         };
-        let name = file
-            .file_name()
-            .unwrap_or(file.as_os_str())
-            .to_string_lossy()
-            .into_owned();
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
         // The same file at another granularity replaces its view instead of adding one.
-        if self
-            .view()
-            .is_some_and(|view| view.file.as_ref() == Some(&file))
-        {
+        if self.view().is_some_and(|view| view.file.as_ref() == Some(&file)) {
             self.results.trail.pop();
         }
         if let Some(view) = self.results.trail.last() {
-            let search = Search {
-                granularity,
-                ..view.search
-            };
+            let search = Search { granularity, ..view.search };
             self.push_search(search, anchor, SafeText::file(&name), Some(file));
         }
     }
@@ -212,16 +178,8 @@ impl App {
     }
 
     fn push_search(&mut self, from: Search, anchor: Anchor, name: SafeText, file: Option<PathBuf>) {
-        let search = Search {
-            query: Query::Similar(anchor),
-            page: 0,
-            ..from
-        };
-        let view = View {
-            similar_to: Some(name),
-            file,
-            ..View::new(search)
-        };
+        let search = Search { query: Query::Similar(anchor), page: 0, ..from };
+        let view = View { similar_to: Some(name), file, ..View::new(search) };
         self.results.trail.push(view);
     }
 
@@ -233,11 +191,7 @@ impl App {
         if let Some(file) = view.file.clone() {
             self.register(file, granularity, effects);
         } else {
-            let search = Search {
-                granularity,
-                page: 0,
-                ..view.search
-            };
+            let search = Search { granularity, page: 0, ..view.search };
             view.turn(search);
         }
     }

@@ -118,11 +118,7 @@ fn size_in_words(bytes: u64) -> String {
         size /= 1024.0;
         unit += 1;
     }
-    if unit == 0 {
-        format!("{bytes}B")
-    } else {
-        format!("{size:.2}{}", units[unit])
-    }
+    if unit == 0 { format!("{bytes}B") } else { format!("{size:.2}{}", units[unit]) }
 }
 
 #[cfg(test)]

@@ -65,10 +65,7 @@ impl Item {
             ("dark", quality::is_dark(media.brightness)),
             ("bright", quality::is_bright(media.brightness)),
         ];
-        found
-            .into_iter()
-            .filter_map(|(issue, has)| has.then_some(issue))
-            .collect()
+        found.into_iter().filter_map(|(issue, has)| has.then_some(issue)).collect()
     }
 }
 
@@ -151,10 +148,7 @@ fn picture(folder: &Folder, entry: &Entry, name: &str, zip: &mut Zip) -> Result<
     // Pictures are compressed already; one may have grown since it was indexed.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
-        .large_file(
-            file.metadata()
-                .is_ok_and(|metadata| metadata.len() > u64::from(u32::MAX / 2)),
-        );
+        .large_file(file.metadata().is_ok_and(|metadata| metadata.len() > u64::from(u32::MAX / 2)));
     zip.start_file(format!("images/{name}"), options)?;
     let mut buffer = vec![0; 1 << 16];
     loop {

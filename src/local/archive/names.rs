@@ -15,13 +15,7 @@ impl Names {
     pub fn unique(&mut self, wanted: &str) -> String {
         let safe: String = wanted
             .chars()
-            .map(|c| {
-                if c.is_control() || r#"/\<>:"|?*"#.contains(c) {
-                    '_'
-                } else {
-                    c
-                }
-            })
+            .map(|c| if c.is_control() || r#"/\<>:"|?*"#.contains(c) { '_' } else { c })
             .collect();
         let (stem, extension) = match safe.rsplit_once('.') {
             Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
@@ -44,25 +38,9 @@ mod tests {
     #[test]
     fn m25_names_in_the_archive_are_unique_and_safe() {
         let mut names = Names::default();
-        let wanted = [
-            "a.jpg",
-            "A.JPG",
-            "a_2.jpg",
-            "a.jpg",
-            "x\\..\\y",
-            "e\u{1b}[2J.png",
-            "bare",
-        ];
+        let wanted = ["a.jpg", "A.JPG", "a_2.jpg", "a.jpg", "x\\..\\y", "e\u{1b}[2J.png", "bare"];
         let given: Vec<_> = wanted.iter().map(|name| names.unique(name)).collect();
-        let expected = [
-            "a.jpg",
-            "A_2.JPG",
-            "a_2_2.jpg",
-            "a_3.jpg",
-            "x_.._y",
-            "e_[2J.png",
-            "bare",
-        ];
+        let expected = ["a.jpg", "A_2.JPG", "a_2_2.jpg", "a_3.jpg", "x_.._y", "e_[2J.png", "bare"];
         assert_eq!(given, expected);
     }
 }

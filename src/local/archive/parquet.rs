@@ -46,9 +46,7 @@ pub fn write(
     missing: &HashSet<i64>,
 ) -> Result<(), End> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .build();
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut rows = Vec::new();
     items(source, missing, |item| {
@@ -75,25 +73,13 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
     texts(columns, rows, |_| Some("image".to_owned()))?;
     texts(columns, rows, |item| item.image.clone())?;
     texts(columns, rows, |item| Some(item.entry.media.file_name()))?;
-    texts(columns, rows, |item| {
-        Some(item.entry.media.path.to_string_lossy().into_owned())
-    })?;
-    column::<Int64Type, _>(columns, rows, |item| {
-        Some(item.entry.media.size.cast_signed())
-    })?;
+    texts(columns, rows, |item| Some(item.entry.media.path.to_string_lossy().into_owned()))?;
+    column::<Int64Type, _>(columns, rows, |item| Some(item.entry.media.size.cast_signed()))?;
     column::<DoubleType, _>(columns, rows, |item| item.entry.uniqueness)?;
-    column::<Int32Type, _>(columns, rows, |item| {
-        Some(item.entry.media.width.cast_signed())
-    })?;
-    column::<Int32Type, _>(columns, rows, |item| {
-        Some(item.entry.media.height.cast_signed())
-    })?;
-    column::<DoubleType, _>(columns, rows, |item| {
-        Some(item.entry.media.sharpness.into())
-    })?;
-    column::<DoubleType, _>(columns, rows, |item| {
-        Some(item.entry.media.brightness.into())
-    })?;
+    column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.width.cast_signed()))?;
+    column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.height.cast_signed()))?;
+    column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.sharpness.into()))?;
+    column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.brightness.into()))?;
     texts(columns, rows, |item| {
         let issues = item.issues();
         (!issues.is_empty()).then(|| issues.join(","))
@@ -103,9 +89,7 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
         let labels = &item.entry.media.labels;
         (!labels.is_empty()).then(|| json!(labels).to_string())
     })?;
-    texts(columns, rows, |item| {
-        item.entry.cluster.map(|id| id.to_string())
-    })?;
+    texts(columns, rows, |item| item.entry.cluster.map(|id| id.to_string()))?;
     texts(columns, rows, |item| Some(item.url.clone()))?;
     group.close()?;
     Ok(())
@@ -131,9 +115,7 @@ fn column<T: DataType, W: Write + Send>(
     let present: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
     let values: Vec<T::T> = cells.into_iter().flatten().collect();
     if let Some(mut column) = group.next_column()? {
-        column
-            .typed::<T>()
-            .write_batch(&values, Some(&present), None)?;
+        column.typed::<T>().write_batch(&values, Some(&present), None)?;
         column.close()?;
     }
     Ok(())

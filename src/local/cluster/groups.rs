@@ -41,10 +41,7 @@ impl<'a> Groups<'a> {
 
     /// For every row the lowest row of its group.
     pub fn labels(&mut self) -> Vec<u32> {
-        (0..)
-            .take(self.parents.len())
-            .map(|row| self.root(row))
-            .collect()
+        (0..).take(self.parents.len()).map(|row| self.root(row)).collect()
     }
 
     /// The roots of all groups of more than `members`, and the directions of their means.
@@ -53,12 +50,7 @@ impl<'a> Groups<'a> {
         let mut roots = Vec::new();
         for (row, sum) in (0..).zip(&self.sums) {
             if !sum.is_empty() && self.sizes[row as usize] as usize > members {
-                let length = sum
-                    .iter()
-                    .map(|v| v * v)
-                    .sum::<f32>()
-                    .sqrt()
-                    .max(f32::MIN_POSITIVE);
+                let length = sum.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
                 let mean: Vec<f16> = sum.iter().map(|v| f16::from_f32(v / length)).collect();
                 means.push(&mean);
                 roots.push(row);
@@ -101,10 +93,7 @@ impl<'a> Groups<'a> {
         if sum.is_empty() {
             add(&mut self.sums[keeper], self.vectors.row(other));
         } else {
-            self.sums[keeper]
-                .iter_mut()
-                .zip(sum)
-                .for_each(|(total, value)| *total += value);
+            self.sums[keeper].iter_mut().zip(sum).for_each(|(total, value)| *total += value);
         }
         self.sizes[keeper] += self.sizes[other];
         self.parents[other] = kept;
@@ -117,9 +106,7 @@ fn wide(row: &[f16]) -> Vec<f32> {
 
 /// Adds a row to a sum.
 pub fn add(sum: &mut [f32], row: &[f16]) {
-    sum.iter_mut()
-        .zip(row)
-        .for_each(|(total, value)| *total += value.to_f32());
+    sum.iter_mut().zip(row).for_each(|(total, value)| *total += value.to_f32());
 }
 
 /// The product of a row and a sum.

@@ -55,10 +55,7 @@ pub fn cluster(vectors: &Vectors, graph: &[Vec<Neighbour>]) -> Clustering {
     Clustering {
         levels,
         thresholds: THRESHOLDS,
-        uniqueness: graph
-            .iter()
-            .map(|nearest| uniqueness::of(nearest))
-            .collect(),
+        uniqueness: graph.iter().map(|nearest| uniqueness::of(nearest)).collect(),
     }
 }
 
@@ -140,10 +137,7 @@ mod tests {
     }
 
     fn groups(labels: &[u32]) -> usize {
-        labels
-            .iter()
-            .collect::<std::collections::BTreeSet<_>>()
-            .len()
+        labels.iter().collect::<std::collections::BTreeSet<_>>().len()
     }
 
     #[test]
@@ -193,20 +187,10 @@ mod tests {
     #[test]
     fn a_few_rows_are_no_special_case() {
         assert!(clustered(&circle(&[])).uniqueness.is_empty());
-        assert_eq!(
-            clustered(&circle(&[5.0])).levels,
-            [const { [0] }; 5].map(Vec::from)
-        );
-        assert_eq!(
-            clustered(&circle(&[5.0; 2])).levels,
-            [const { [0, 0] }; 5].map(Vec::from)
-        );
+        assert_eq!(clustered(&circle(&[5.0])).levels, [const { [0] }; 5].map(Vec::from));
+        assert_eq!(clustered(&circle(&[5.0; 2])).levels, [const { [0, 0] }; 5].map(Vec::from));
         let same = clustered(&circle(&[7.0; 100]));
-        assert!(
-            same.levels
-                .iter()
-                .all(|labels| labels.iter().all(|&label| label == 0))
-        );
+        assert!(same.levels.iter().all(|labels| labels.iter().all(|&label| label == 0)));
     }
 
     proptest! {

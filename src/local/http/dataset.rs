@@ -13,9 +13,7 @@ use crate::{
 
 /// The datasets, oldest first, as a bare array.
 pub async fn list(State(site): State<Site>) -> Result<Json<Vec<DatasetBody>>, Problem> {
-    let records = site
-        .blocking(|deployment| Ok(deployment.store.read(dataset::all)?))
-        .await?;
+    let records = site.blocking(|deployment| Ok(deployment.store.read(dataset::all)?)).await?;
     Ok(Json(records.into_iter().map(body).collect()))
 }
 
@@ -24,9 +22,7 @@ pub async fn one(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
-    let record = site
-        .blocking(move |deployment| found(deployment, id))
-        .await?;
+    let record = site.blocking(move |deployment| found(deployment, id)).await?;
     Ok(Json(body(record)))
 }
 

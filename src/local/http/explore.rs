@@ -60,9 +60,7 @@ pub async fn explore(
             Some(anchor) => rank(deployment, id, anchor, &asked)?,
         };
         let links = Links::new(deployment.store.link_key(), &origin);
-        let clusters = shown
-            .into_iter()
-            .map(|shown| body(shown, asked.level, &links));
+        let clusters = shown.into_iter().map(|shown| body(shown, asked.level, &links));
         Ok(Json(ExploreBody {
             clusters: clusters.collect(),
             metadata: MetadataBody { used_duckdb: false },
@@ -108,10 +106,7 @@ fn browse(deployment: &Deployment, id: DatasetId, asked: &Asked) -> Result<Vec<S
             singles(c, id, asked)
         }
     })?;
-    let shown = clusters.into_iter().map(|cluster| Shown {
-        cluster,
-        scores: None,
-    });
+    let shown = clusters.into_iter().map(|cluster| Shown { cluster, scores: None });
     Ok(shown.collect())
 }
 
@@ -140,10 +135,7 @@ fn rank(
 ) -> Result<Vec<Shown>, Problem> {
     let record = ready_for(deployment, id, Operation::VisualSearch)?;
     let gallery = deployment.recall.gallery(&deployment.store, &record)?;
-    let question = Question {
-        anchor: anchor.media,
-        level: asked.level,
-    };
+    let question = Question { anchor: anchor.media, level: asked.level };
     let look = match anchor.kind {
         AnchorKind::Media => gallery.look(anchor.media).map(<[_]>::to_vec),
         AnchorKind::Upload => uploaded(deployment, id, anchor, asked)?,
@@ -170,10 +162,7 @@ fn uploaded(
     anchor: Anchor,
     asked: &Asked,
 ) -> Result<Option<Vec<half::f16>>, Problem> {
-    let Some(upload) = deployment
-        .store
-        .read(|c| anchor::find(c, id, anchor.media))?
-    else {
+    let Some(upload) = deployment.store.read(|c| anchor::find(c, id, anchor.media))? else {
         return Ok(None);
     };
     if upload.level != asked.level {
@@ -209,21 +198,13 @@ fn shown(
             scores.push(distance);
         }
     }
-    Ok(Some(Shown {
-        cluster,
-        scores: Some(scores),
-    }))
+    Ok(Some(Shown { cluster, scores: Some(scores) }))
 }
 
 fn body(shown: Shown, level: Granularity, links: &Links) -> ClusterBody {
     let score = |place: usize| shown.scores.as_ref()?.get(place).copied().map(f64::from);
     let kind = shown.scores.as_ref().map(|_| SCORE);
-    let Cluster {
-        id,
-        size,
-        previews,
-        labels,
-    } = shown.cluster;
+    let Cluster { id, size, previews, labels } = shown.cluster;
     let first = previews.first();
     let caption = first.and_then(|portrait| portrait.caption.clone());
     let preview = |(place, portrait): (usize, Portrait)| {

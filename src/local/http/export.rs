@@ -81,9 +81,7 @@ pub async fn status(
     site.blocking(move |deployment| {
         found(deployment, id)?;
         let export = deployment.store.read(|c| export::find(c, task))?;
-        let export = export
-            .filter(|export| export.dataset == id)
-            .ok_or_else(missing)?;
+        let export = export.filter(|export| export.dataset == id).ok_or_else(missing)?;
         Ok(Json(body(deployment, &origin, export)))
     })
     .await
@@ -113,10 +111,7 @@ pub async fn archive(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let task: ExportTaskId = task.parse().map_err(|_| missing())?;
-    let expires = params
-        .text("expires")
-        .and_then(|raw| raw.parse().ok())
-        .unwrap_or(0);
+    let expires = params.text("expires").and_then(|raw| raw.parse().ok()).unwrap_or(0);
     let signature = params.text("signature").unwrap_or_default();
     Links::new(site.deployment.store.link_key(), &origin).check_archive(
         task,
@@ -126,10 +121,7 @@ pub async fn archive(
     )?;
     let served = site
         .blocking(move |deployment| {
-            let export = deployment
-                .store
-                .read(|c| export::find(c, task))?
-                .ok_or_else(missing)?;
+            let export = deployment.store.read(|c| export::find(c, task))?.ok_or_else(missing)?;
             let file = std::fs::File::open(deployment.store.archive(task.0));
             let file = file.map_err(|_| missing())?;
             let length = file.metadata().map_err(|_| missing())?.len();

@@ -54,10 +54,7 @@ where
         (header::ACCEPT_RANGES, "bytes".to_owned()),
     ];
     let word = |name| request.get(name).and_then(|value| value.to_str().ok());
-    let known = |tags: &str| {
-        tags.split(',')
-            .any(|one| one.trim() == tag || one.trim() == "*")
-    };
+    let known = |tags: &str| tags.split(',').any(|one| one.trim() == tag || one.trim() == "*");
     if word(header::IF_NONE_MATCH).is_some_and(known) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
@@ -81,10 +78,7 @@ where
     let own = [
         (header::CONTENT_TYPE, served.kind.to_owned()),
         (header::CONTENT_LENGTH, count.to_string()),
-        (
-            header::CONTENT_DISPOSITION,
-            disposition(served.disposition, &served.name),
-        ),
+        (header::CONTENT_DISPOSITION, disposition(served.disposition, &served.name)),
     ];
     let mut response = (status, common, own, body).into_response();
     if status == StatusCode::PARTIAL_CONTENT {
@@ -97,9 +91,7 @@ where
 
 /// Reads a `Range` of one part; anything else asks for the whole.
 fn part(range: &str, length: u64) -> Part {
-    let Some((first, last)) = range
-        .strip_prefix("bytes=")
-        .and_then(|rest| rest.split_once('-'))
+    let Some((first, last)) = range.strip_prefix("bytes=").and_then(|rest| rest.split_once('-'))
     else {
         return Part::Whole;
     };

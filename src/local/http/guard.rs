@@ -38,9 +38,7 @@ pub async fn guard(
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'"),
         (header::REFERRER_POLICY, "no-referrer"),
     ] {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
         .headers_mut()
@@ -52,11 +50,7 @@ pub async fn guard(
 /// The origin of a request that is ours, or `None`.
 fn origin(local: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Option<String> {
     let host: Authority = only(headers, header::HOST)??.parse().ok()?;
-    if !is_ours(local, &host)
-        || uri
-            .authority()
-            .is_some_and(|target| !is_ours(local, target))
-    {
+    if !is_ours(local, &host) || uri.authority().is_some_and(|target| !is_ours(local, target)) {
         return None;
     }
     let origin = format!("http://{host}");
@@ -109,12 +103,7 @@ mod tests {
 
     #[test]
     fn e02_only_our_own_host_passes() {
-        for host in [
-            "127.0.0.1:4000",
-            "localhost:4000",
-            "LOCALHOST:4000",
-            "[::1]:4000",
-        ] {
+        for host in ["127.0.0.1:4000", "localhost:4000", "LOCALHOST:4000", "[::1]:4000"] {
             assert!(passes(&[("host", host)], "/"), "{host}");
         }
         for host in [

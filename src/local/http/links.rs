@@ -22,10 +22,7 @@ pub struct Links<'a> {
 impl<'a> Links<'a> {
     /// Links of a store, for a client at `origin`.
     pub fn new(key: &'a [u8; 32], origin: &'a Origin) -> Self {
-        Self {
-            key,
-            origin: &origin.0,
-        }
+        Self { key, origin: &origin.0 }
     }
 
     /// The original picture and the thumbnail.
@@ -62,9 +59,7 @@ impl<'a> Links<'a> {
             return Err(Problem::forbidden("This link is not valid"));
         }
         if expires < now {
-            return Err(Problem::gone(
-                "This link has expired; ask export_status for a new one",
-            ));
+            return Err(Problem::gone("This link has expired; ask export_status for a new one"));
         }
         Ok(())
     }
@@ -77,10 +72,7 @@ impl<'a> Links<'a> {
 
 /// Compares without telling by its time how much is right.
 fn same(ours: &str, given: &str) -> bool {
-    let differing = ours
-        .bytes()
-        .zip(given.bytes())
-        .fold(0, |bits, (a, b)| bits | (a ^ b));
+    let differing = ours.bytes().zip(given.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
     ours.len() == given.len() && differing == 0
 }
 
@@ -94,10 +86,7 @@ mod tests {
     fn d_links_to_archives_end_and_cannot_be_made_up() {
         let origin = Origin("http://127.0.0.1:1".to_owned());
         let links = Links::new(&[7; 32], &origin);
-        let (export, other) = (
-            ExportTaskId(Uuid::from_u128(1)),
-            ExportTaskId(Uuid::from_u128(2)),
-        );
+        let (export, other) = (ExportTaskId(Uuid::from_u128(1)), ExportTaskId(Uuid::from_u128(2)));
         let link = links.archive(export, 1_000);
         let (_, query) = link.split_once("?expires=").unwrap();
         let (expires, signature) = query.split_once("&signature=").unwrap();
@@ -116,10 +105,6 @@ mod tests {
         assert_eq!(code(other, expires, signature, 1_000), 403);
         assert_eq!(code(export, expires, "", 1_000), 403);
         let stranger = Links::new(&[8; 32], &origin);
-        assert!(
-            stranger
-                .check_archive(export, expires, signature, 1_000)
-                .is_err()
-        );
+        assert!(stranger.check_archive(export, expires, signature, 1_000).is_err());
     }
 }

@@ -96,12 +96,7 @@ pub async fn serve(
         return Err(LocalError::OpenToOthers(address));
     }
     let gate = Arc::new(Gate::new(access));
-    accept::accept(
-        listener,
-        router::router(Site { deployment, gate }),
-        shutdown,
-    )
-    .await;
+    accept::accept(listener, router::router(Site { deployment, gate }), shutdown).await;
     Ok(())
 }
 

@@ -30,13 +30,7 @@ impl<S: Send + Sync> FromRequestParts<S> for DatasetPath {
         let raw = Path::<String>::from_request_parts(parts, state).await;
         let raw = raw.map_or_else(|_| String::new(), |Path(raw)| raw);
         let id = raw.parse().map_err(|_| {
-            invalid(
-                "path",
-                DATASET_ID,
-                "uuid_parsing",
-                "Input should be a valid UUID",
-                Some(raw),
-            )
+            invalid("path", DATASET_ID, "uuid_parsing", "Input should be a valid UUID", Some(raw))
         })?;
         Ok(Self(id))
     }
@@ -57,27 +51,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Origin {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        parts
-            .extensions
-            .get()
-            .cloned()
-            .ok_or_else(Problem::internal)
+        parts.extensions.get().cloned().ok_or_else(Problem::internal)
     }
 }
 
 impl Params {
     /// The raw text of a parameter; empty counts as absent.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0
-            .get(name)
-            .map(String::as_str)
-            .filter(|text| !text.is_empty())
+        self.0.get(name).map(String::as_str).filter(|text| !text.is_empty())
     }
 
     /// A parameter that must be there.
     pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
-        self.text(name)
-            .ok_or_else(|| invalid("query", name, "missing", "Field required", None))
+        self.text(name).ok_or_else(|| invalid("query", name, "missing", "Field required", None))
     }
 
     /// A parameter read by `parse`; `words` say what it should be.
@@ -105,20 +91,14 @@ impl Params {
 
     /// `entity_type`.
     pub fn entity(&self) -> Result<Option<EntityType>, Problem> {
-        self.parsed(
-            query::ENTITY_TYPE,
-            "Input should be 'IMAGES' or 'OBJECTS'",
-            EntityType::parse,
-        )
+        self.parsed(query::ENTITY_TYPE, "Input should be 'IMAGES' or 'OBJECTS'", EntityType::parse)
     }
 
     /// `threshold`: the granularity.
     pub fn granularity(&self) -> Result<Option<Granularity>, Problem> {
-        self.parsed(
-            query::THRESHOLD,
-            "Input should be an integer from 0 to 4",
-            |raw| Granularity::new(raw.parse().ok()?),
-        )
+        self.parsed(query::THRESHOLD, "Input should be an integer from 0 to 4", |raw| {
+            Granularity::new(raw.parse().ok()?)
+        })
     }
 
     /// A boolean in any case, as clients of every language write it.

@@ -29,10 +29,7 @@ impl Problem {
 
     /// 401: no good token. Always the same words.
     pub fn unauthorized() -> Self {
-        Self::Plain(
-            StatusCode::UNAUTHORIZED,
-            "Invalid or expired token".to_owned(),
-        )
+        Self::Plain(StatusCode::UNAUTHORIZED, "Invalid or expired token".to_owned())
     }
 
     /// 403.
@@ -72,18 +69,14 @@ impl IntoResponse for Problem {
         let (status, mut response) = match self {
             Self::Plain(status, detail) => (status, Json(ProblemBody { detail }).into_response()),
             Self::Invalid(parameter) => {
-                let body = InvalidBody {
-                    detail: vec![parameter],
-                };
+                let body = InvalidBody { detail: vec![parameter] };
                 (StatusCode::UNPROCESSABLE_ENTITY, Json(body).into_response())
             }
         };
         *response.status_mut() = status;
         if status == StatusCode::UNAUTHORIZED {
             let scheme = HeaderValue::from_static("Bearer");
-            response
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, scheme);
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
         }
         response
     }

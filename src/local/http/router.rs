@@ -33,10 +33,7 @@ pub fn router(site: Site) -> Router {
     Router::new()
         .nest(PREFIX, interface)
         .route("/media/{media_id}/{version}/original", get(media::original))
-        .route(
-            "/media/{media_id}/{version}/thumbnail",
-            get(media::thumbnail),
-        )
+        .route("/media/{media_id}/{version}/thumbnail", get(media::thumbnail))
         .route("/exports/{export}", get(export::archive))
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
@@ -49,8 +46,5 @@ async fn not_found() -> Problem {
 }
 
 async fn not_allowed() -> Problem {
-    Problem::Plain(
-        axum::http::StatusCode::METHOD_NOT_ALLOWED,
-        "Method Not Allowed".to_owned(),
-    )
+    Problem::Plain(axum::http::StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed".to_owned())
 }

@@ -79,26 +79,14 @@ pub async fn register(
     let file = form.file.ok_or_else(|| {
         Problem::bad_request("No file was provided: send the image in the form field 'file'")
     })?;
-    let region = params
-        .text(query::BOUNDING_BOX)
-        .map(str::to_owned)
-        .or(form.region);
+    let region = params.text(query::BOUNDING_BOX).map(str::to_owned).or(form.region);
     let region = region.as_deref().map(region_of).transpose()?;
     site.blocking(move |deployment| {
         let descriptor = look(&file, region)?;
         let media = MediaId(Uuid::new_v4());
-        let upload = Upload {
-            entity,
-            level,
-            descriptor,
-        };
-        deployment
-            .store
-            .write(|tx| anchor::put(tx, id, media, &upload))?;
-        Ok(Json(AnchorBody {
-            anchor_media_id: media,
-            anchor_type: AnchorKind::Upload.word(),
-        }))
+        let upload = Upload { entity, level, descriptor };
+        deployment.store.write(|tx| anchor::put(tx, id, media, &upload))?;
+        Ok(Json(AnchorBody { anchor_media_id: media, anchor_type: AnchorKind::Upload.word() }))
     })
     .await
 }
@@ -114,10 +102,7 @@ fn asked(params: &Params) -> Result<(EntityType, Granularity), Problem> {
     params.required(query::ENTITY_TYPE).map_err(plain)?;
     let entity = params.entity().map_err(plain)?.unwrap_or_default();
     let level = params.granularity().map_err(plain)?.unwrap_or_default();
-    params
-        .text(query::BOUNDING_BOX)
-        .map(region_of)
-        .transpose()?;
+    params.text(query::BOUNDING_BOX).map(region_of).transpose()?;
     Ok((entity, level))
 }
 
@@ -137,16 +122,12 @@ fn too_large() -> Problem {
 
 fn region_of(raw: &str) -> Result<Region, Problem> {
     let value: Option<Value> = serde_json::from_str(raw).ok();
-    value
-        .filter(Value::is_object)
-        .as_ref()
-        .and_then(read_region)
-        .ok_or_else(|| {
-            Problem::bad_request(
-                "bounding_box: Input should be JSON {x, y, width, height}, \
+    value.filter(Value::is_object).as_ref().and_then(read_region).ok_or_else(|| {
+        Problem::bad_request(
+            "bounding_box: Input should be JSON {x, y, width, height}, \
              each a fraction of the image from 0.0 to 1.0",
-            )
-        })
+        )
+    })
 }
 
 async fn read(request: Request) -> Result<Form, Problem> {
@@ -155,9 +136,7 @@ async fn read(request: Request) -> Result<Form, Problem> {
         .map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
     let mut form = Form::default();
     loop {
-        let next = timeout(IDLE, parts.next_field())
-            .await
-            .map_err(|_| slow())?;
+        let next = timeout(IDLE, parts.next_field()).await.map_err(|_| slow())?;
         let next = next.map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
         let Some(field) = next else {
             return Ok(form);
@@ -214,29 +193,22 @@ async fn swallow(body: Body) {
 /// The look of an image, or of a region of it.
 fn look(bytes: &[u8], region: Option<Region>) -> Result<Vec<half::f16>, Problem> {
     let unreadable = |cause: &dyn std::fmt::Display| {
-        Problem::bad_request(format!(
-            "The file is not an image that can be read: {cause}"
-        ))
+        Problem::bad_request(format!("The file is not an image that can be read: {cause}"))
     };
     let cropped;
     let bytes = match region {
         None => bytes,
         Some(region) => {
-            let whole = decode(bytes, u32::MAX)
-                .map_err(|cause| unreadable(&cause))?
-                .pixels;
+            let whole = decode(bytes, u32::MAX).map_err(|cause| unreadable(&cause))?.pixels;
             let (x, y, width, height) = pixels(region, whole.dimensions());
             let part = imageops::crop_imm(&whole, x, y, width, height).to_image();
             let mut lossless = Cursor::new(Vec::new());
-            part.write_to(&mut lossless, ImageFormat::Bmp)
-                .map_err(|cause| unreadable(&cause))?;
+            part.write_to(&mut lossless, ImageFormat::Bmp).map_err(|cause| unreadable(&cause))?;
             cropped = lossless.into_inner();
             &cropped
         }
     };
-    Ok(index::extract(bytes)
-        .map_err(|cause| unreadable(&cause))?
-        .descriptor)
+    Ok(index::extract(bytes).map_err(|cause| unreadable(&cause))?.descriptor)
 }
 
 /// A region in whole pixels (left, top, width, height): at least one, never outside.

@@ -47,10 +47,7 @@ impl Opponent {
         let lightness = evened(&pool(&self.lightness, SQUARE, CELLS));
         let red_green = pool(&self.red_green, SQUARE, CELLS);
         let yellow_blue = pool(&self.yellow_blue, SQUARE, CELLS);
-        [lightness, red_green, yellow_blue]
-            .iter()
-            .flat_map(|plane| fold(plane, CELLS, 1))
-            .collect()
+        [lightness, red_green, yellow_blue].iter().flat_map(|plane| fold(plane, CELLS, 1)).collect()
     }
 
     /// Roots of the shares of each lightness and hue (15, and grey): 48 numbers.
@@ -73,10 +70,7 @@ impl Opponent {
             }
         }
         let pixels = (SQUARE * SQUARE) as f32;
-        bins.iter()
-            .flatten()
-            .map(|share| (share / pixels).sqrt())
-            .collect()
+        bins.iter().flatten().map(|share| (share / pixels).sqrt()).collect()
     }
 }
 

@@ -37,22 +37,12 @@ const BLOCKS: [(usize, f32); 11] = [
 /// The descriptor of a square copy: [`DIMENSION`] numbers, length 1.
 pub fn describe(square: &RgbImage) -> Vec<f16> {
     let mut vector = raw(square);
-    let weights = BLOCKS
-        .iter()
-        .flat_map(|&(count, weight)| std::iter::repeat_n(weight, count));
+    let weights = BLOCKS.iter().flat_map(|&(count, weight)| std::iter::repeat_n(weight, count));
     for ((value, centre), weight) in vector.iter_mut().zip(&CENTRE).zip(weights) {
         *value = (*value - centre) * weight;
     }
-    let length = vector
-        .iter()
-        .map(|v| v * v)
-        .sum::<f32>()
-        .sqrt()
-        .max(f32::MIN_POSITIVE);
-    vector
-        .iter()
-        .map(|value| f16::from_f32(value / length))
-        .collect()
+    let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+    vector.iter().map(|value| f16::from_f32(value / length)).collect()
 }
 
 /// The blocks as measured, before centring.

@@ -39,11 +39,7 @@ fn line(grey: &[f32], side: usize, y: usize, shares: &[Share], width: usize) -> 
     let above = &grey[y.saturating_sub(1) * side..][..side];
     let below = &grey[(y + 1).min(side - 1) * side..][..side];
     for (x, share) in shares.iter().enumerate() {
-        let dx = if x > 0 && x + 1 < side {
-            row[x + 1] - row[x - 1]
-        } else {
-            0.0
-        };
+        let dx = if x > 0 && x + 1 < side { row[x + 1] - row[x - 1] } else { 0.0 };
         let dy = if inner { below[x] - above[x] } else { 0.0 };
         let strength = (dx * dx + dy * dy).sqrt();
         if strength == 0.0 {

@@ -21,10 +21,7 @@ pub fn shares(length: usize, cells: usize) -> Vec<Share> {
             let position = (pixel as f32 + 0.5) / length as f32 * cells as f32 - 0.5;
             let position = position.clamp(0.0, (cells - 1) as f32);
             let (cell, part) = (position as usize, position.fract());
-            Share {
-                first: (cell, 1.0 - part),
-                second: ((cell + 1).min(cells - 1), part),
-            }
+            Share { first: (cell, 1.0 - part), second: ((cell + 1).min(cells - 1), part) }
         })
         .collect()
 }

@@ -22,19 +22,12 @@ static COSINES: LazyLock<[[f32; SIDE]; KEPT]> = LazyLock::new(|| {
 
 /// 64 bits, one per frequency: whether it is above the median. Near-duplicates differ in few bits.
 pub fn perceptual(square: &RgbImage) -> u64 {
-    let luma: Vec<f32> = super::quality::luma(square)
-        .iter()
-        .map(|&v| f32::from(v))
-        .collect();
+    let luma: Vec<f32> = super::quality::luma(square).iter().map(|&v| f32::from(v)).collect();
     let grey = halve(&luma, SQUARE);
     let mut across = [[0.0_f32; SIDE]; KEPT];
     for (frequency, line) in across.iter_mut().zip(COSINES.iter()) {
         for (value, row) in frequency.iter_mut().zip(grey.chunks_exact(SIDE)) {
-            *value = row
-                .iter()
-                .zip(line)
-                .map(|(pixel, cosine)| pixel * cosine)
-                .sum();
+            *value = row.iter().zip(line).map(|(pixel, cosine)| pixel * cosine).sum();
         }
     }
     let both: Vec<f32> = COSINES
@@ -48,6 +41,5 @@ pub fn perceptual(square: &RgbImage) -> u64 {
     let mut sorted = both.clone();
     sorted.sort_by(f32::total_cmp);
     let median = f32::midpoint(sorted[31], sorted[32]);
-    both.iter()
-        .fold(0, |bits, value| bits << 1 | u64::from(*value > median))
+    both.iter().fold(0, |bits, value| bits << 1 | u64::from(*value > median))
 }

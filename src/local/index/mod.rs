@@ -88,10 +88,9 @@ mod tests {
                 (x.abs_diff(cx % 400)).pow(2) + (y.abs_diff(cy % 300)).pow(2)
                     < (20 + radius % 40).pow(2)
             });
-            inside.map_or(
-                Rgb([60, (60 + y / 4) as u8, (x / 4) as u8]),
-                |[.., r, g, b]| Rgb([*r, *g, *b].map(|value| (40 + value % 150) as u8)),
-            )
+            inside.map_or(Rgb([60, (60 + y / 4) as u8, (x / 4) as u8]), |[.., r, g, b]| {
+                Rgb([*r, *g, *b].map(|value| (40 + value % 150) as u8))
+            })
         })
     }
 

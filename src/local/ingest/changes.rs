@@ -30,9 +30,7 @@ pub fn compare(survey: &Survey, mut known: BTreeMap<PathBuf, Known>) -> Changes 
     for found in &survey.files {
         match known.remove(&found.path) {
             Some(old) if old.stamp == found.stamp => {}
-            old => changes
-                .fresh
-                .push((found.clone(), old.and_then(|old| old.content))),
+            old => changes.fresh.push((found.clone(), old.and_then(|old| old.content))),
         }
     }
     changes.vanished = known.into_keys().collect();
@@ -46,32 +44,18 @@ mod tests {
 
     #[test]
     fn new_changed_and_vanished_files_are_told_apart() {
-        let found = |path: &str, size| Found {
-            path: path.into(),
-            stamp: Stamp { size, modified: 7 },
-        };
+        let found =
+            |path: &str, size| Found { path: path.into(), stamp: Stamp { size, modified: 7 } };
         let survey = Survey {
             files: vec![found("changed", 2), found("new", 1), found("same", 1)],
             passed_over: Vec::new(),
         };
         let known = ["changed", "gone", "same"].map(|path| {
-            let stamp = Stamp {
-                size: 1,
-                modified: 7,
-            };
-            (
-                PathBuf::from(path),
-                Known {
-                    stamp,
-                    content: Some([3; 32]),
-                },
-            )
+            let stamp = Stamp { size: 1, modified: 7 };
+            (PathBuf::from(path), Known { stamp, content: Some([3; 32]) })
         });
         let changes = compare(&survey, BTreeMap::from(known));
-        let expected = vec![
-            (found("changed", 2), Some([3; 32])),
-            (found("new", 1), None),
-        ];
+        let expected = vec![(found("changed", 2), Some([3; 32])), (found("new", 1), None)];
         assert_eq!(changes.fresh, expected);
         assert_eq!(changes.vanished, [PathBuf::from("gone")]);
         assert!(!changes.is_empty());

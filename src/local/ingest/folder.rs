@@ -27,10 +27,7 @@ impl Folder {
     /// It does not exist, is no folder, or may not be entered.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self {
-            root: open(path, flags, Mode::empty())?,
-            path: path.to_owned(),
-        })
+        Ok(Self { root: open(path, flags, Mode::empty())?, path: path.to_owned() })
     }
 
     /// Its absolute path.
@@ -57,11 +54,7 @@ impl Folder {
             }
             // NONBLOCK: opening a FIFO that took the place of the file must not wait.
             let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
-            return if file.metadata()?.is_file() {
-                Ok(file)
-            } else {
-                Err(refused())
-            };
+            return if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) };
         }
         Err(refused())
     }
@@ -72,9 +65,7 @@ impl Folder {
     /// As [`Folder::file`].
     pub fn head(&self, relative: &Path) -> io::Result<Vec<u8>> {
         let mut head = Vec::with_capacity(MAGIC);
-        self.file(relative)?
-            .take(MAGIC as u64)
-            .read_to_end(&mut head)?;
+        self.file(relative)?.take(MAGIC as u64).read_to_end(&mut head)?;
         Ok(head)
     }
 }

@@ -43,9 +43,7 @@ pub fn read(folder: &Folder) -> Result<Vec<u8>, String> {
     let unreadable = |cause: std::io::Error| format!("cannot be read ({})", cause.kind());
     let mut bytes = Vec::new();
     let file = folder.file(Path::new(SIDECAR)).map_err(unreadable)?;
-    file.take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
         return Err(format!("larger than {} MiB", LARGEST >> 20));
     }
@@ -77,11 +75,7 @@ fn row(line: &[u8]) -> Result<Description, &'static str> {
         None | Some(Value::Null) => Vec::new(),
         Some(labels) => names(&labels).ok_or("its labels are no list of texts")?,
     };
-    Ok(Description {
-        file,
-        caption,
-        labels,
-    })
+    Ok(Description { file, caption, labels })
 }
 
 /// A trimmed text of at most `limit` characters, `None` inside if nothing is left of it.

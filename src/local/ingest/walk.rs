@@ -34,10 +34,7 @@ pub struct Survey {
 pub fn walk(folder: &Path) -> Survey {
     let mut survey = Survey::default();
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
-    let mut entries = WalkDir::new(folder)
-        .min_depth(1)
-        .sort_by_file_name()
-        .into_iter();
+    let mut entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
     while let Some(entry) = entries.next() {
         match entry {
             Ok(entry) if hidden(&entry) => {
@@ -48,10 +45,7 @@ pub fn walk(folder: &Path) -> Survey {
             }
             Ok(entry) if entry.file_type().is_dir() => {}
             Ok(entry) => match stamp(&entry) {
-                Ok(stamp) => survey.files.push(Found {
-                    path: relative(entry.path()),
-                    stamp,
-                }),
+                Ok(stamp) => survey.files.push(Found { path: relative(entry.path()), stamp }),
                 Err(reason) => survey.passed_over.push((relative(entry.path()), reason)),
             },
             Err(cause) => {
@@ -75,21 +69,13 @@ fn stamp(entry: &DirEntry) -> Result<Stamp, &'static str> {
         return Err("not a regular file");
     }
     let metadata = entry.metadata().map_err(|_| "cannot be read")?;
-    Ok(Stamp {
-        size: metadata.len(),
-        modified: modified(&metadata),
-    })
+    Ok(Stamp { size: metadata.len(), modified: modified(&metadata) })
 }
 
 /// Nanoseconds since 1970; 0 where the file system tells none.
 fn modified(metadata: &Metadata) -> i64 {
-    let since = metadata
-        .modified()
-        .ok()
-        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    since.map_or(0, |since| {
-        i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-    })
+    let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
 }
 
 #[cfg(test)]
@@ -111,11 +97,7 @@ mod tests {
         symlink("1.jpg", root.join("twin.jpg")).unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
         let survey = walk(root);
-        let files: Vec<_> = survey
-            .files
-            .iter()
-            .map(|found| found.path.to_str().unwrap())
-            .collect();
+        let files: Vec<_> = survey.files.iter().map(|found| found.path.to_str().unwrap()).collect();
         assert_eq!(files, ["1.jpg", "b/2.jpg"]);
         let passed: Vec<_> = survey
             .passed_over

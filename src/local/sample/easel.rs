@@ -78,10 +78,7 @@ impl Easel {
         let visible = width * height * f64::from(w * h);
         let enough = visible >= 0.3 * f64::from(whole.width() * whole.height());
         if let Some(region) = Region::new(x, y, width, height).filter(|_| enough) {
-            self.objects.push(Object {
-                label: label.to_owned(),
-                region,
-            });
+            self.objects.push(Object { label: label.to_owned(), region });
         }
     }
 

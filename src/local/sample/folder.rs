@@ -33,10 +33,8 @@ pub fn write(
 ) -> io::Result<Vec<Painting>> {
     claim(directory, images, seed)?;
     let paintings = plan(images, seed);
-    let missing: Vec<&Painting> = paintings
-        .iter()
-        .filter(|p| !stands(&directory.join(&p.file)))
-        .collect();
+    let missing: Vec<&Painting> =
+        paintings.iter().filter(|p| !stands(&directory.join(&p.file))).collect();
     let done = AtomicUsize::new(images - missing.len());
     progress(images - missing.len(), images);
     missing.into_par_iter().try_for_each(|painting| {
@@ -116,9 +114,7 @@ fn stands(path: &Path) -> bool {
 /// Writes a file whole or not at all.
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let mut part = tempfile::Builder::new()
-        .prefix(".part-")
-        .tempfile_in(folder)?;
+    let mut part = tempfile::Builder::new().prefix(".part-").tempfile_in(folder)?;
     part.write_all(bytes)?;
     part.persist(path)?;
     Ok(())
@@ -129,12 +125,7 @@ fn jpeg(painting: &Painting) -> io::Result<Vec<u8>> {
     let size = |side: u32| u16::try_from(side).map_err(io::Error::other);
     let mut bytes = Vec::with_capacity(96 << 10);
     jpeg_encoder::Encoder::new(&mut bytes, QUALITY)
-        .encode(
-            &image,
-            size(image.width())?,
-            size(image.height())?,
-            jpeg_encoder::ColorType::Rgb,
-        )
+        .encode(&image, size(image.width())?, size(image.height())?, jpeg_encoder::ColorType::Rgb)
         .map_err(io::Error::other)?;
     Ok(bytes)
 }
@@ -142,17 +133,13 @@ fn jpeg(painting: &Painting) -> io::Result<Vec<u8>> {
 /// One line of JSON an image, as image-folder datasets have it; boxes are x, y, width and height
 /// in fractions of the picture.
 fn sidecar(paintings: &[Painting]) -> String {
-    paintings.iter().fold(String::new(), |lines, painting| {
-        lines + &row(painting).to_string() + "\n"
-    })
+    paintings
+        .iter()
+        .fold(String::new(), |lines, painting| lines + &row(painting).to_string() + "\n")
 }
 
 fn row(painting: &Painting) -> Value {
-    let file: Vec<_> = painting
-        .file
-        .iter()
-        .map(|part| part.to_string_lossy())
-        .collect();
+    let file: Vec<_> = painting.file.iter().map(|part| part.to_string_lossy()).collect();
     let objects: Vec<Value> = painting
         .objects
         .iter()
@@ -194,24 +181,15 @@ mod tests {
             .map(|entry| entry.expect("readable").into_path())
             .filter(|path| path.is_file())
             .map(|path| {
-                let changed = fs::metadata(&path)
-                    .expect("metadata")
-                    .modified()
-                    .expect("time");
+                let changed = fs::metadata(&path).expect("metadata").modified().expect("time");
                 let bytes = fs::read(&path).expect("bytes");
-                (
-                    path.strip_prefix(directory).expect("inside").to_owned(),
-                    (bytes, changed),
-                )
+                (path.strip_prefix(directory).expect("inside").to_owned(), (bytes, changed))
             })
             .collect()
     }
 
     fn bytes(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-        files(directory)
-            .into_iter()
-            .map(|(path, (bytes, _))| (path, bytes))
-            .collect()
+        files(directory).into_iter().map(|(path, (bytes, _))| (path, bytes)).collect()
     }
 
     #[test]
@@ -232,10 +210,8 @@ mod tests {
             heard.lock().expect("lock").push((done, of));
         })
         .expect("completed");
-        let after: BTreeMap<_, _> = whole
-            .into_iter()
-            .map(|(path, (bytes, _))| (path, bytes))
-            .collect();
+        let after: BTreeMap<_, _> =
+            whole.into_iter().map(|(path, (bytes, _))| (path, bytes)).collect();
         assert!(bytes(room.path()) == after, "the same bytes as before");
         let mut heard = heard.into_inner().expect("lock");
         heard.sort_unstable();
@@ -273,14 +249,8 @@ mod tests {
         for (line, painting) in text.lines().zip(&paintings) {
             let row: Value = serde_json::from_str(line).expect("json");
             assert_eq!(row["caption"], painting.caption.as_str());
-            assert_eq!(
-                Path::new(row["file_name"].as_str().expect("name")),
-                painting.file
-            );
-            assert_eq!(
-                row["objects"].as_array().expect("objects").len(),
-                painting.objects.len()
-            );
+            assert_eq!(Path::new(row["file_name"].as_str().expect("name")), painting.file);
+            assert_eq!(row["objects"].as_array().expect("objects").len(), painting.objects.len());
             for object in row["objects"].as_array().expect("objects") {
                 let at = |i: usize| object["bbox"][i].as_f64().expect("number");
                 let inside = crate::model::Region::new(at(0), at(1), at(2), at(3));

@@ -130,17 +130,8 @@ mod tests {
             let image = paint(&painting);
             let shades: HashSet<[u8; 3]> = image.pixels().map(|p| p.0.map(|v| v / 16)).collect();
             let black = image.pixels().filter(|p| p.0 == [0; 3]).count();
-            assert!(
-                shades.len() > 20,
-                "{}: {}",
-                painting.file.display(),
-                shades.len()
-            );
-            assert!(
-                black * 2 < image.pixels().len(),
-                "{}",
-                painting.file.display()
-            );
+            assert!(shades.len() > 20, "{}: {}", painting.file.display(), shades.len());
+            assert!(black * 2 < image.pixels().len(), "{}", painting.file.display());
         }
     }
 
@@ -150,10 +141,7 @@ mod tests {
         for painting in &paintings {
             let name = painting.file.display();
             assert!(
-                painting
-                    .caption
-                    .to_lowercase()
-                    .contains(painting.kind.word()),
+                painting.caption.to_lowercase().contains(painting.kind.word()),
                 "{name}: {}",
                 painting.caption
             );
@@ -183,9 +171,7 @@ mod tests {
         };
         let paintings = plan(60, 5);
         let planted = |wanted: &Planted| {
-            let found = paintings
-                .iter()
-                .find(|p| p.planted.as_ref() == Some(wanted));
+            let found = paintings.iter().find(|p| p.planted.as_ref() == Some(wanted));
             paint(found.expect("planted"))
         };
         assert!(light(&planted(&Planted::Dark)) < 48);

@@ -41,13 +41,7 @@ fn subjects(count: usize, seed: u64) -> Vec<Subject> {
         for &kind in kinds.iter().take(count - subjects.len()) {
             let (width, height) = format(&mut dice);
             let mood = first_mood + round;
-            subjects.push(Subject {
-                kind,
-                seed: dice.next(),
-                mood,
-                width,
-                height,
-            });
+            subjects.push(Subject { kind, seed: dice.next(), mood, width, height });
         }
     }
     subjects
@@ -131,16 +125,9 @@ mod tests {
             for word in ["near-duplicate", "blurred", "dark", "bright"] {
                 let count = paintings
                     .iter()
-                    .filter(|p| {
-                        p.planted
-                            .as_ref()
-                            .is_some_and(|planted| planted.word() == word)
-                    })
+                    .filter(|p| p.planted.as_ref().is_some_and(|planted| planted.word() == word))
                     .count();
-                assert!(
-                    count >= 2 && count <= images / 20,
-                    "{images}: {count} {word}"
-                );
+                assert!(count >= 2 && count <= images / 20, "{images}: {count} {word}");
             }
         }
     }

@@ -57,15 +57,9 @@ impl Shares {
         let least = usize::from(images >= 16) + usize::from(images >= 60);
         let share = |percent: usize| ((images * percent + 50) / 100).max(least);
         if least == 0 {
-            return Self {
-                copies: 0,
-                flawed: 0,
-            };
+            return Self { copies: 0, flawed: 0 };
         }
-        Self {
-            copies: share(4),
-            flawed: share(2),
-        }
+        Self { copies: share(4), flawed: share(2) }
     }
 }
 
@@ -100,12 +94,7 @@ fn edits(dice: &mut Dice) -> Vec<Edit> {
     let (x, y) = (margin(dice), margin(dice));
     let crop = Region::new(x, y, 1.0 - x - margin(dice), 1.0 - y - margin(dice)).map(Edit::Crop);
     let gain = dice.pick(&[0.84, 0.88, 1.12, 1.16]);
-    let mut all = vec![
-        Edit::HalfSize,
-        Edit::Recompressed,
-        Edit::Mirror,
-        Edit::Brightness(gain),
-    ];
+    let mut all = vec![Edit::HalfSize, Edit::Recompressed, Edit::Mirror, Edit::Brightness(gain)];
     all.extend(crop);
     dice.shuffle(&mut all);
     all
@@ -126,22 +115,17 @@ fn copy(painting: &Painting, original: usize, edit: Edit) -> Painting {
         Edit::Crop(part) => {
             let (_, _, width, height) = pixels(part, copy.width, copy.height);
             (copy.width, copy.height) = (width, height);
-            copy.objects
-                .retain_mut(|object| match within(object.region, part) {
-                    Some(region) => {
-                        object.region = region;
-                        true
-                    }
-                    None => false,
-                });
+            copy.objects.retain_mut(|object| match within(object.region, part) {
+                Some(region) => {
+                    object.region = region;
+                    true
+                }
+                None => false,
+            });
         }
         Edit::Recompressed | Edit::Brightness(_) => {}
     }
-    copy.planted = Some(Planted::NearDuplicate {
-        of: painting.file.clone(),
-        original,
-        edit,
-    });
+    copy.planted = Some(Planted::NearDuplicate { of: painting.file.clone(), original, edit });
     copy
 }
 

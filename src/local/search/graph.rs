@@ -33,12 +33,7 @@ pub fn graph(vectors: &Vectors, k: usize) -> Vec<Vec<Neighbour>> {
     );
     blocks
         .into_iter()
-        .flat_map(|block| {
-            block
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner)
-                .nearest
-        })
+        .flat_map(|block| block.into_inner().unwrap_or_else(PoisonError::into_inner).nearest)
         .collect()
 }
 
@@ -70,25 +65,14 @@ impl Block {
             first,
             k,
             nearest: vec![Vec::with_capacity(k + 1); rows],
-            bounds: vec![
-                if k == 0 {
-                    f32::NEG_INFINITY
-                } else {
-                    f32::INFINITY
-                };
-                rows
-            ],
+            bounds: vec![if k == 0 { f32::NEG_INFINITY } else { f32::INFINITY }; rows],
         }
     }
 
     /// Takes what is nearer from a tile whose lines are this block's rows and whose columns are
     /// the `count` rows from `first` on.
     fn take_lines(&mut self, tile: &[f32], first: usize, count: usize) {
-        for (row, line) in tile
-            .chunks_exact(BLOCK)
-            .take(self.nearest.len())
-            .enumerate()
-        {
+        for (row, line) in tile.chunks_exact(BLOCK).take(self.nearest.len()).enumerate() {
             for (other, distance) in line[..count].iter().enumerate() {
                 self.offer(row, first + other, *distance);
             }
@@ -116,10 +100,7 @@ impl Block {
         reason = "2^32 descriptors fit no machine this runs on"
     )]
     fn insert(&mut self, row: usize, other: usize, distance: f32) {
-        let newcomer = Neighbour {
-            row: other as u32,
-            distance,
-        };
+        let newcomer = Neighbour { row: other as u32, distance };
         let nearest = &mut self.nearest[row];
         let place = nearest.partition_point(|known| known.order(&newcomer).is_lt());
         nearest.insert(place, newcomer);

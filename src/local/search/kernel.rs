@@ -95,9 +95,7 @@ pub fn panels(wide: &[f32], dimension: usize) -> Vec<f32> {
 /// [`panels`]: [`BLOCK`] lines of [`BLOCK`].
 pub fn tile(left: &[f32], right: &[f32], dimension: usize, out: &mut [f32]) {
     for (column, panel) in right.chunks_exact(LANES * dimension).enumerate() {
-        let strips = left
-            .chunks_exact(QUAD * dimension)
-            .zip(out.chunks_exact_mut(QUAD * BLOCK));
+        let strips = left.chunks_exact(QUAD * dimension).zip(out.chunks_exact_mut(QUAD * BLOCK));
         for (rows, lines) in strips {
             let sums = Arch::new().dispatch(Quad { rows, panel });
             for (line, sums) in lines.chunks_exact_mut(BLOCK).zip(sums) {

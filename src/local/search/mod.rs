@@ -40,9 +40,7 @@ mod tests {
     pub fn vectors(count: usize, dimension: usize) -> Vectors {
         let mut state = 1_u64;
         let mut number = || {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             f32::from((state >> 48) as u16) / 65_536.0 - 0.5
         };
         let mut vectors = Vectors::new(dimension);
@@ -104,10 +102,7 @@ mod tests {
     fn results_do_not_depend_on_the_number_of_threads() {
         let vectors = vectors(700, 64);
         let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| (graph(&vectors, 9), vectors.nearest(vectors.row(3), 50)))
         };
         assert_eq!(with(1), with(5));
@@ -119,10 +114,7 @@ mod tests {
         let row = vectors(1, 32).row(0).to_vec();
         (0..150).for_each(|_| same.push(&row));
         for (row, nearest) in graph(&same, 3).iter().enumerate() {
-            let expected: Vec<u32> = (0..)
-                .filter(|&other| other as usize != row)
-                .take(3)
-                .collect();
+            let expected: Vec<u32> = (0..).filter(|&other| other as usize != row).take(3).collect();
             assert_eq!(nearest.iter().map(|n| n.row).collect::<Vec<_>>(), expected);
             assert!(nearest.iter().all(|n| n.distance < 1e-3));
         }

@@ -34,11 +34,7 @@ impl Vectors {
     /// # Panics
     /// It has another dimension: later rows would be cut at the wrong places.
     pub fn push(&mut self, vector: &[f16]) {
-        assert_eq!(
-            vector.len(),
-            self.dimension,
-            "a vector of another dimension"
-        );
+        assert_eq!(vector.len(), self.dimension, "a vector of another dimension");
         self.rows.extend_from_slice(vector);
     }
 

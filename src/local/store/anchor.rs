@@ -33,10 +33,7 @@ pub fn put(
     id: MediaId,
     upload: &Upload,
 ) -> rusqlite::Result<()> {
-    connection.execute(
-        "DELETE FROM anchor WHERE created_at < ?1",
-        [now() - LIFETIME],
-    )?;
+    connection.execute("DELETE FROM anchor WHERE created_at < ?1", [now() - LIFETIME])?;
     connection.execute(
         "INSERT INTO anchor VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![

@@ -166,9 +166,7 @@ pub fn replace(
             ranks[4]
         ])?;
     }
-    connection.execute(
-        "UPDATE dataset SET generation = generation + 1 WHERE id = ?1",
-        [dataset.0],
-    )?;
+    connection
+        .execute("UPDATE dataset SET generation = generation + 1 WHERE id = ?1", [dataset.0])?;
     Ok(())
 }

@@ -60,10 +60,7 @@ fn record(row: &Row) -> rusqlite::Result<Record> {
 /// The store failed.
 pub fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
     let sql = format!("SELECT {COLUMNS} FROM dataset ORDER BY created_at, id");
-    connection
-        .prepare_cached(&sql)?
-        .query_map([], record)?
-        .collect()
+    connection.prepare_cached(&sql)?.query_map([], record)?.collect()
 }
 
 /// One dataset.
@@ -72,10 +69,7 @@ pub fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
 /// The store failed.
 pub fn find(connection: &Connection, id: DatasetId) -> rusqlite::Result<Option<Record>> {
     let sql = format!("SELECT {COLUMNS} FROM dataset WHERE id = ?1");
-    connection
-        .prepare_cached(&sql)?
-        .query_row([id.0], record)
-        .optional()
+    connection.prepare_cached(&sql)?.query_row([id.0], record).optional()
 }
 
 /// The dataset of a folder.
@@ -85,10 +79,7 @@ pub fn find(connection: &Connection, id: DatasetId) -> rusqlite::Result<Option<R
 pub fn of_folder(connection: &Connection, folder: &Path) -> rusqlite::Result<Option<Record>> {
     let sql = format!("SELECT {COLUMNS} FROM dataset WHERE folder = ?1");
     let folder = folder.as_os_str().as_bytes();
-    connection
-        .prepare_cached(&sql)?
-        .query_row([folder], record)
-        .optional()
+    connection.prepare_cached(&sql)?.query_row([folder], record).optional()
 }
 
 /// Adds a dataset, or renames the one that has its identifier.
@@ -136,10 +127,7 @@ pub fn set_status(
 /// # Errors
 /// The store failed.
 pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusqlite::Result<()> {
-    connection.execute(
-        "UPDATE dataset SET progress = ?2 WHERE id = ?1",
-        params![id.0, percent],
-    )?;
+    connection.execute("UPDATE dataset SET progress = ?2 WHERE id = ?1", params![id.0, percent])?;
     Ok(())
 }
 
@@ -151,10 +139,8 @@ pub fn forget(connection: &Connection, id: DatasetId, extractor: u32) -> rusqlit
     for table in ["media", "skipped", "sidecar", "cluster"] {
         connection.execute(&format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
     }
-    connection.execute(
-        "UPDATE dataset SET extractor = ?2 WHERE id = ?1",
-        params![id.0, extractor],
-    )?;
+    connection
+        .execute("UPDATE dataset SET extractor = ?2 WHERE id = ?1", params![id.0, extractor])?;
     Ok(())
 }
 

@@ -58,14 +58,12 @@ impl fmt::Display for StoreError {
                  or give another directory with --data",
                 shown(path)
             ),
-            Self::OldSqlite(version) => write!(
-                f,
-                "SQLite {version} can damage its files; build with 3.51.3 or newer"
-            ),
-            Self::Query(cause) => write!(
-                f,
-                "the store failed ({cause}); check free space and permissions"
-            ),
+            Self::OldSqlite(version) => {
+                write!(f, "SQLite {version} can damage its files; build with 3.51.3 or newer")
+            }
+            Self::Query(cause) => {
+                write!(f, "the store failed ({cause}); check free space and permissions")
+            }
         }
     }
 }

@@ -134,10 +134,7 @@ pub fn put(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
 /// The store failed.
 pub fn find(connection: &Connection, id: ExportTaskId) -> rusqlite::Result<Option<Export>> {
     let sql = format!("SELECT {FIELDS} FROM export WHERE id = ?1");
-    connection
-        .prepare_cached(&sql)?
-        .query_row([id.0], export)
-        .optional()
+    connection.prepare_cached(&sql)?.query_row([id.0], export).optional()
 }
 
 /// Moves an export on.

@@ -56,17 +56,8 @@ pub fn known(
          SELECT path, size, modified, NULL FROM sidecar WHERE dataset = ?1",
     )?;
     let rows = query.query_map([dataset.0], |row| {
-        let stamp = Stamp {
-            size: row.get(1)?,
-            modified: row.get(2)?,
-        };
-        Ok((
-            path(row.get(0)?),
-            Known {
-                stamp,
-                content: row.get(3)?,
-            },
-        ))
+        let stamp = Stamp { size: row.get(1)?, modified: row.get(2)? };
+        Ok((path(row.get(0)?), Known { stamp, content: row.get(3)? }))
     })?;
     rows.collect()
 }
@@ -134,12 +125,7 @@ pub fn touch(
         .prepare_cached(
             "UPDATE media SET size = ?3, modified = ?4 WHERE dataset = ?1 AND path = ?2",
         )?
-        .execute(params![
-            dataset.0,
-            file.as_os_str().as_bytes(),
-            stamp.size,
-            stamp.modified
-        ])?;
+        .execute(params![dataset.0, file.as_os_str().as_bytes(), stamp.size, stamp.modified])?;
     Ok(())
 }
 
@@ -151,9 +137,7 @@ pub fn remove(connection: &Connection, dataset: DatasetId, file: &Path) -> rusql
     unskip(connection, dataset, file)?;
     for table in ["media", "sidecar"] {
         connection
-            .prepare_cached(&format!(
-                "DELETE FROM {table} WHERE dataset = ?1 AND path = ?2"
-            ))?
+            .prepare_cached(&format!("DELETE FROM {table} WHERE dataset = ?1 AND path = ?2"))?
             .execute(params![dataset.0, file.as_os_str().as_bytes()])?;
     }
     Ok(())
@@ -178,15 +162,15 @@ pub fn skip(
     reason: &str,
 ) -> rusqlite::Result<()> {
     remove(connection, dataset, file)?;
-    connection
-        .prepare_cached("INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute(params![
+    connection.prepare_cached("INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
+        params![
             dataset.0,
             file.as_os_str().as_bytes(),
             stamp.map(|stamp| stamp.size),
             stamp.map(|stamp| stamp.modified),
             reason
-        ])?;
+        ],
+    )?;
     Ok(())
 }
 
@@ -195,10 +179,7 @@ pub fn skip(
 /// # Errors
 /// The store failed.
 pub fn forget_passed_over(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
-    connection.execute(
-        "DELETE FROM skipped WHERE dataset = ?1 AND size IS NULL",
-        [dataset.0],
-    )?;
+    connection.execute("DELETE FROM skipped WHERE dataset = ?1 AND size IS NULL", [dataset.0])?;
     Ok(())
 }
 

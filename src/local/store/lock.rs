@@ -26,10 +26,7 @@ pub fn take(data: &Path) -> Result<File, StoreError> {
             let mut holder = String::new();
             // Who holds it is told on a best effort: that somebody does is certain.
             let _ = file.read_to_string(&mut holder);
-            return Err(StoreError::InUse(
-                data.to_owned(),
-                holder.trim().parse().ok(),
-            ));
+            return Err(StoreError::InUse(data.to_owned(), holder.trim().parse().ok()));
         }
         Err(TryLockError::Error(cause)) => return Err(disk(cause)),
     }

@@ -90,10 +90,7 @@ pub fn find(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<(Me
 /// The store failed.
 pub fn at(connection: &Connection, row: i64) -> rusqlite::Result<Option<Media>> {
     let sql = format!("SELECT {COLUMNS} FROM media WHERE row = ?1");
-    connection
-        .prepare_cached(&sql)?
-        .query_row([row], media)
-        .optional()
+    connection.prepare_cached(&sql)?.query_row([row], media).optional()
 }
 
 /// A stretch of the media of a dataset in order of arrival.
@@ -109,10 +106,7 @@ pub fn stretch(
     let sql =
         format!("SELECT {COLUMNS} FROM media WHERE dataset = ?1 ORDER BY row LIMIT ?2 OFFSET ?3");
     let skip = i64::try_from(skip).unwrap_or(i64::MAX);
-    connection
-        .prepare_cached(&sql)?
-        .query_map(params![dataset.0, take, skip], media)?
-        .collect()
+    connection.prepare_cached(&sql)?.query_map(params![dataset.0, take, skip], media)?.collect()
 }
 
 /// The thumbnail of a media, as JPEG bytes.
@@ -148,35 +142,21 @@ pub fn looks(
     let mut rows = query.query([dataset.0])?;
     while let Some(row) = rows.next()? {
         // All ranks are there or none is: a place is one row.
-        let mut ranks = row
-            .get::<_, Option<u32>>(WIDTH + 1)?
-            .map(|_| [0; Granularity::LEVELS]);
+        let mut ranks = row.get::<_, Option<u32>>(WIDTH + 1)?.map(|_| [0; Granularity::LEVELS]);
         for (level, rank) in ranks.iter_mut().flatten().enumerate() {
             *rank = row.get(WIDTH + 1 + level)?;
         }
-        each(
-            media(row)?,
-            &unpacked(row.get_ref(WIDTH)?.as_blob()?),
-            ranks,
-        );
+        each(media(row)?, &unpacked(row.get_ref(WIDTH)?.as_blob()?), ranks);
     }
     Ok(())
 }
 
 /// A descriptor as stored: half-precision numbers, little-endian.
 pub(super) fn packed(descriptor: &[f16]) -> Vec<u8> {
-    descriptor
-        .iter()
-        .flat_map(|number| number.to_le_bytes())
-        .collect()
+    descriptor.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 /// The reverse of [`packed`].
 pub(super) fn unpacked(bytes: &[u8]) -> Vec<f16> {
-    bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|&pair| f16::from_le_bytes(pair))
-        .collect()
+    bytes.as_chunks().0.iter().map(|&pair| f16::from_le_bytes(pair)).collect()
 }

@@ -68,11 +68,7 @@ impl Store {
         };
         let mut writer = connect(&file).map_err(damaged)?;
         if let Some(found) = schema::migrate(&mut writer).map_err(damaged)? {
-            return Err(StoreError::Newer {
-                data: data.to_owned(),
-                found,
-                known: schema::VERSION,
-            });
+            return Err(StoreError::Newer { data: data.to_owned(), found, known: schema::VERSION });
         }
         let link_key = link_key(&writer)?;
         Ok(Self {
@@ -169,11 +165,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
 
 fn link_key(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
     let kept = connection
-        .query_row(
-            "SELECT value FROM setting WHERE name = 'link_key'",
-            [],
-            |row| row.get(0),
-        )
+        .query_row("SELECT value FROM setting WHERE name = 'link_key'", [], |row| row.get(0))
         .optional()?;
     if let Some(key) = kept {
         return Ok(key);
@@ -195,10 +187,7 @@ mod tests {
         let first = Store::open(data.path()).unwrap();
         let refusal = Store::open(data.path()).err().unwrap().to_string();
         assert!(refusal.contains("in use by another process"), "{refusal}");
-        assert!(
-            refusal.contains(&std::process::id().to_string()),
-            "{refusal}"
-        );
+        assert!(refusal.contains(&std::process::id().to_string()), "{refusal}");
         assert!(refusal.contains("--data"), "{refusal}");
         drop(first);
         assert!(Store::open(data.path()).is_ok());

@@ -56,13 +56,11 @@ pub fn read(
     stamp: Stamp,
 ) -> rusqlite::Result<()> {
     intake::remove(connection, dataset, file)?;
-    connection
-        .prepare_cached("INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![
-            dataset.0,
-            file.as_os_str().as_bytes(),
-            stamp.size,
-            stamp.modified
-        ])?;
+    connection.prepare_cached("INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+        dataset.0,
+        file.as_os_str().as_bytes(),
+        stamp.size,
+        stamp.modified
+    ])?;
     Ok(())
 }

@@ -74,11 +74,7 @@ pub fn arrange(store: &Store, dataset: DatasetId) -> Result<(), End> {
         .iter()
         .zip(clustering.uniqueness)
         .zip(ranks)
-        .map(|((member, uniqueness), ranks)| Place {
-            media: member.row,
-            uniqueness,
-            ranks,
-        })
+        .map(|((member, uniqueness), ranks)| Place { media: member.row, uniqueness, ranks })
         .collect();
     store.write(|tx| {
         clusters::replace(tx, dataset, &levels, &places)?;
@@ -111,19 +107,13 @@ fn frequent<'a>(labels: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut labels: Vec<_> = counts.into_iter().collect();
     labels.sort_unstable_by_key(|&(label, count)| (Reverse(count), label));
     labels.truncate(LABELS);
-    labels
-        .into_iter()
-        .map(|(label, _)| label.to_owned())
-        .collect()
+    labels.into_iter().map(|(label, _)| label.to_owned()).collect()
 }
 
 /// Why a dataset has no media: what became of the files, with the first of them as an example.
 fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
     let skipped = store.read(|c| intake::skipped(c, dataset))?;
-    let opened = skipped
-        .iter()
-        .find(|(_, why)| why.starts_with("broken"))
-        .or(skipped.first());
+    let opened = skipped.iter().find(|(_, why)| why.starts_with("broken")).or(skipped.first());
     Ok(match opened {
         None => "there are no pictures left in its folder".to_owned(),
         Some((path, why)) => format!(

@@ -25,10 +25,7 @@ use crate::{
 
 impl From<io::Error> for End {
     fn from(cause: io::Error) -> Self {
-        Self::Failed(format!(
-            "the archive could not be written ({})",
-            cause.kind()
-        ))
+        Self::Failed(format!("the archive could not be written ({})", cause.kind()))
     }
 }
 
@@ -76,12 +73,7 @@ fn run(store: &Store, export: &Export, growing: &Path, stop: &AtomicBool) -> Res
         Ok(())
     };
     let written = store.read(|connection| {
-        let source = Source {
-            connection,
-            dataset: &dataset,
-            export,
-            folder: &folder,
-        };
+        let source = Source { connection, dataset: &dataset, export, folder: &folder };
         Ok(archive::write(&source, &file, tell))
     })?;
     let missing = written?;
@@ -89,9 +81,7 @@ fn run(store: &Store, export: &Export, growing: &Path, stop: &AtomicBool) -> Res
     let target = store.archive(export.id.0);
     fs::rename(growing, &target)?;
     // The rename is durable when its directory is.
-    target
-        .parent()
-        .map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;
+    target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
     advance(Stage::Completed, 1.0, message.as_deref())?;
     Ok(())

@@ -107,9 +107,7 @@ fn examine(folder: &Folder, found: &Found, known: Option<&[u8; 32]>) -> Result<O
     let mut bytes =
         Vec::with_capacity(usize::try_from(found.stamp.size.min(MAX_FILE)).unwrap_or(0));
     let file = folder.file(&found.path).map_err(unreadable)?;
-    file.take(MAX_FILE + 1)
-        .read_to_end(&mut bytes)
-        .map_err(unreadable)?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(format!("larger than {} MiB", MAX_FILE >> 20));
     }

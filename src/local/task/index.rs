@@ -36,9 +36,7 @@ pub fn index(store: &Store, id: DatasetId, stop: &AtomicBool) -> Result<(), Stor
 fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
     let folder = Folder::open(&record.folder).map_err(|cause| {
         let kind = cause.kind();
-        End::Failed(format!(
-            "its folder cannot be opened ({kind}); put it back and open it again"
-        ))
+        End::Failed(format!("its folder cannot be opened ({kind}); put it back and open it again"))
     })?;
     if record.extractor != EXTRACTOR {
         store.write(|tx| dataset::forget(tx, record.id, EXTRACTOR))?;
@@ -50,22 +48,10 @@ fn run(store: &Store, record: &Record, stop: &AtomicBool) -> Result<(), End> {
         for (path, reason) in &survey.passed_over {
             intake::skip(tx, record.id, path, None, reason)?;
         }
-        changes
-            .vanished
-            .iter()
-            .try_for_each(|path| intake::remove(tx, record.id, path))
+        changes.vanished.iter().try_for_each(|path| intake::remove(tx, record.id, path))
     })?;
-    changes
-        .fresh
-        .retain(|(found, _)| found.path != Path::new(SIDECAR));
-    extract(
-        store,
-        record.id,
-        &folder,
-        &changes.fresh,
-        survey.files.len(),
-        stop,
-    )?;
+    changes.fresh.retain(|(found, _)| found.path != Path::new(SIDECAR));
+    extract(store, record.id, &folder, &changes.fresh, survey.files.len(), stop)?;
     describe(store, record.id, &folder, &survey)?;
     arrange(store, record.id)
 }

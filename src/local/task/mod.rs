@@ -137,11 +137,7 @@ impl Work {
     /// Waits until no work is queued or running.
     pub async fn settled(&self) {
         // An error would mean the sender is gone, and `self` holds it.
-        let _ = self
-            .outstanding
-            .subscribe()
-            .wait_for(|&left| left == 0)
-            .await;
+        let _ = self.outstanding.subscribe().wait_for(|&left| left == 0).await;
     }
 }
 

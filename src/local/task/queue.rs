@@ -31,24 +31,14 @@ impl<T: Send + 'static> Queue<T> {
             }
         };
         // Without a thread `push` finds nobody listening; the tasks stay in the store.
-        let thread = thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(body)
-            .ok();
-        Self {
-            sender: Some(sender),
-            thread,
-            outstanding,
-        }
+        let thread = thread::Builder::new().name(name.to_owned()).spawn(body).ok();
+        Self { sender: Some(sender), thread, outstanding }
     }
 
     /// Appends a task.
     pub fn push(&self, task: T) {
         self.outstanding.send_modify(|left| *left += 1);
-        let taken = self
-            .sender
-            .as_ref()
-            .is_some_and(|sender| sender.send(task).is_ok());
+        let taken = self.sender.as_ref().is_some_and(|sender| sender.send(task).is_ok());
         if !taken {
             self.outstanding.send_modify(|left| *left -= 1);
         }

@@ -14,13 +14,7 @@ pub struct Bits<'a> {
 impl<'a> Bits<'a> {
     /// Starts at byte `at` of `bytes`.
     pub fn new(bytes: &'a [u8], at: usize) -> Self {
-        Self {
-            bytes,
-            at,
-            buffer: 0,
-            count: 0,
-            padding: 0,
-        }
+        Self { bytes, at, buffer: 0, count: 0, padding: 0 }
     }
 
     /// Makes sure of 32 bits: enough for the longest code and its value.
@@ -96,9 +90,8 @@ impl<'a> Bits<'a> {
     /// Drops the rest of an interval and steps over its restart marker; false when there is none.
     pub fn restart(&mut self) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let marker = rest
-            .windows(2)
-            .position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF));
+        let marker =
+            rest.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF));
         match marker {
             Some(position) if matches!(rest[position + 1], 0xD0..=0xD7) && !self.is_overrun() => {
                 *self = Self::new(self.bytes, self.at + position + 2);
@@ -114,11 +107,7 @@ impl<'a> Bits<'a> {
 pub fn extend(bits: usize, size: u32) -> i32 {
     // At most 15 bits.
     let bits = bits as i32;
-    if bits < 1 << (size - 1) {
-        bits - (1 << size) + 1
-    } else {
-        bits
-    }
+    if bits < 1 << (size - 1) { bits - (1 << size) + 1 } else { bits }
 }
 
 fn has_ff(word: u32) -> bool {

@@ -89,10 +89,7 @@ impl Header {
     /// Units of the picture (across, down).
     pub fn units(&self) -> (usize, usize) {
         let (across, down) = self.most_blocks();
-        (
-            usize::from(self.width).div_ceil(8 * across),
-            usize::from(self.height).div_ceil(8 * down),
-        )
+        (usize::from(self.width).div_ceil(8 * across), usize::from(self.height).div_ceil(8 * down))
     }
 
     /// Blocks in one unit of the component that has most (across, down).
@@ -112,15 +109,11 @@ impl Header {
     }
 
     pub fn dc_table(&self, component: &Component) -> Result<&Table, Fault> {
-        self.dc[component.dc]
-            .as_ref()
-            .ok_or(Fault::Damaged("a Huffman table is missing"))
+        self.dc[component.dc].as_ref().ok_or(Fault::Damaged("a Huffman table is missing"))
     }
 
     pub fn ac_table(&self, component: &Component) -> Result<&Table, Fault> {
-        self.ac[component.ac]
-            .as_ref()
-            .ok_or(Fault::Damaged("a Huffman table is missing"))
+        self.ac[component.ac].as_ref().ok_or(Fault::Damaged("a Huffman table is missing"))
     }
 
     /// The quantisers of a component, in the order of the file.
@@ -129,14 +122,7 @@ impl Header {
     }
 
     fn read_frame(&mut self, marker: u8, body: &[u8]) -> Result<(), Fault> {
-        let [
-            precision,
-            height_high,
-            height_low,
-            width_high,
-            width_low,
-            count,
-        ] = *first(body)?;
+        let [precision, height_high, height_low, width_high, width_low, count] = *first(body)?;
         self.height = u16::from_be_bytes([height_high, height_low]);
         self.width = u16::from_be_bytes([width_high, width_low]);
         self.components.clear();
@@ -195,11 +181,7 @@ impl Header {
             let (values, after) = rest.split_at_checked(size).ok_or(Fault::Truncated)?;
             let mut table = [0; 64];
             for (index, entry) in table.iter_mut().enumerate() {
-                *entry = if wide {
-                    word(values, 2 * index)?
-                } else {
-                    u16::from(values[index])
-                };
+                *entry = if wide { word(values, 2 * index)? } else { u16::from(values[index]) };
             }
             self.quantisers[usize::from(kind & 3)] = Some(table);
             body = after;
@@ -212,11 +194,7 @@ impl Header {
             let (counts, rest) = rest.split_first_chunk::<16>().ok_or(Fault::Truncated)?;
             let total = counts.iter().map(|&count| usize::from(count)).sum();
             let (symbols, after) = rest.split_at_checked(total).ok_or(Fault::Truncated)?;
-            let tables = if kind >> 4 == 0 {
-                &mut self.dc
-            } else {
-                &mut self.ac
-            };
+            let tables = if kind >> 4 == 0 { &mut self.dc } else { &mut self.ac };
             tables[usize::from(kind & 3)] = Some(Table::new(*counts, symbols)?);
             body = after;
         }
@@ -240,26 +218,20 @@ pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), Fault> {
         return Err(Fault::Damaged("no marker where one is due"));
     }
     // Any number of FF may stand before a marker.
-    let skipped = rest
-        .iter()
-        .position(|&byte| byte != 0xFF)
-        .ok_or(Fault::Truncated)?;
+    let skipped = rest.iter().position(|&byte| byte != 0xFF).ok_or(Fault::Truncated)?;
     let marker = rest[skipped];
     let body_at = at + skipped + 1;
     if matches!(marker, 0x00 | 0x01 | 0xD0..=0xD9) {
         return Ok((marker, &[], body_at));
     }
     let length = usize::from(word(bytes, body_at)?);
-    let body = bytes
-        .get(body_at + 2..body_at + length)
-        .ok_or(Fault::Truncated)?;
+    let body = bytes.get(body_at + 2..body_at + length).ok_or(Fault::Truncated)?;
     Ok((marker, body, body_at + length))
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<u16, Fault> {
     let pair = bytes.get(at..).and_then(<[u8]>::first_chunk::<2>);
-    pair.map(|pair| u16::from_be_bytes(*pair))
-        .ok_or(Fault::Truncated)
+    pair.map(|pair| u16::from_be_bytes(*pair)).ok_or(Fault::Truncated)
 }
 
 fn first<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Fault> {

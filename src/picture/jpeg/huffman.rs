@@ -127,10 +127,7 @@ impl Values {
             let run = if ac { run(symbol) } else { 0 };
             *entry = (value as u32) << 16 | (run as u32) << 8 | total;
         }
-        Self {
-            table: table.clone(),
-            whole,
-        }
+        Self { table: table.clone(), whole }
     }
 
     /// Reads one coefficient: the zeros before it, and its value.
@@ -162,10 +159,7 @@ impl Skips {
         for (next, entry) in chains.iter_mut().enumerate() {
             *entry = chain(table, next);
         }
-        Self {
-            table: table.clone(),
-            chains,
-        }
+        Self { table: table.clone(), chains }
     }
 
     /// Passes over the rest of a block whose next coefficient is `at` (1 to 64).
@@ -193,11 +187,7 @@ impl Skips {
                 at += run + 1;
             }
         }
-        if at == 64 {
-            Ok(())
-        } else {
-            Err(Fault::Damaged("too many coefficients"))
-        }
+        if at == 64 { Ok(()) } else { Err(Fault::Damaged("too many coefficients")) }
     }
 }
 

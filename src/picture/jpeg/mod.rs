@@ -45,10 +45,9 @@ impl From<Fault> for DecodeError {
         Self(match fault {
             Fault::Truncated => "truncated JPEG".to_owned(),
             Fault::Damaged(what) => format!("damaged JPEG: {what}"),
-            Fault::Scans(count) => format!(
-                "JPEG with {count} scans; the limit is {}",
-                survey::MOST_SCANS
-            ),
+            Fault::Scans(count) => {
+                format!("JPEG with {count} scans; the limit is {}", survey::MOST_SCANS)
+            }
         })
     }
 }
@@ -70,10 +69,7 @@ pub struct Jpeg<'a> {
 impl<'a> Jpeg<'a> {
     /// Reads the header.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Fault> {
-        Ok(Self {
-            bytes,
-            header: Header::read(bytes)?,
-        })
+        Ok(Self { bytes, header: Header::read(bytes)? })
     }
 
     /// Width and height as stored.
@@ -107,12 +103,7 @@ impl<'a> Jpeg<'a> {
         }?;
         let (width, height) = self.size();
         let reduced = |side: u32| (side * scale as u32).div_ceil(8);
-        Ok(colour::join(
-            &planes,
-            self.header.colour(),
-            reduced(width),
-            reduced(height),
-        ))
+        Ok(colour::join(&planes, self.header.colour(), reduced(width), reduced(height)))
     }
 
     /// Makes sure, before a general decoder that would be lenient sees the file, that it is whole

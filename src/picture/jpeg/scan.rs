@@ -199,16 +199,11 @@ impl<const SIDE: usize> Channel<SIDE> {
             at += run;
             if at >= 64 {
                 let is_end = run == super::huffman::END_OF_BLOCK;
-                return if is_end {
-                    Ok(())
-                } else {
-                    Err(Fault::Damaged("too many coefficients"))
-                };
+                return if is_end { Ok(()) } else { Err(Fault::Damaged("too many coefficients")) };
             }
             if let Some(&(row, column)) = ZIGZAG.get(at)
-                && let Some(place) = low
-                    .get_mut(usize::from(row))
-                    .and_then(|row| row.get_mut(usize::from(column)))
+                && let Some(place) =
+                    low.get_mut(usize::from(row)).and_then(|row| row.get_mut(usize::from(column)))
             {
                 *place = (value * i32::from(self.quantiser[at])) as f32;
             }

@@ -16,11 +16,7 @@ pub fn walk(bytes: &[u8], mut at: usize) -> Result<bool, Fault> {
         };
         match marker {
             0xD9 => {
-                return if scans > MOST_SCANS {
-                    Err(Fault::Scans(scans))
-                } else {
-                    Ok(true)
-                };
+                return if scans > MOST_SCANS { Err(Fault::Scans(scans)) } else { Ok(true) };
             }
             0xDA => scans += 1,
             _ => {}

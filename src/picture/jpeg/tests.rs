@@ -23,14 +23,7 @@ fn encode(picture: &RgbImage, adjust: impl FnOnce(&mut Encoder<&mut Vec<u8>>)) -
     let mut encoder = Encoder::new(&mut bytes, 92);
     adjust(&mut encoder);
     let (width, height) = picture.dimensions();
-    encoder
-        .encode(
-            picture.as_raw(),
-            width as u16,
-            height as u16,
-            ColorType::Rgb,
-        )
-        .expect("encoded");
+    encoder.encode(picture.as_raw(), width as u16, height as u16, ColorType::Rgb).expect("encoded");
     bytes
 }
 
@@ -61,10 +54,7 @@ fn assert_alike(bytes: &[u8], context: &str) {
     assert!(jpeg.header.is_plain, "{context}");
     for (scale, factor) in [(Scale::Eighth, 8), (Scale::Quarter, 4), (Scale::Half, 2)] {
         let small = jpeg.decode(scale).expect("decoded at a scale");
-        let size = (
-            full.width().div_ceil(factor),
-            full.height().div_ceil(factor),
-        );
+        let size = (full.width().div_ceil(factor), full.height().div_ceil(factor));
         assert_eq!(small.dimensions(), size, "{context}");
         let likeness = likeness(&full, &small, factor);
         // Chroma of a small picture is coarse when there is little of it.
@@ -79,12 +69,9 @@ fn assert_alike(bytes: &[u8], context: &str) {
 
 #[test]
 fn i02_every_sampling_and_odd_size_looks_like_the_full_decode() {
-    for sampling in [
-        SamplingFactor::F_1_1,
-        SamplingFactor::F_2_1,
-        SamplingFactor::F_1_2,
-        SamplingFactor::F_2_2,
-    ] {
+    for sampling in
+        [SamplingFactor::F_1_1, SamplingFactor::F_2_1, SamplingFactor::F_1_2, SamplingFactor::F_2_2]
+    {
         for (width, height) in [(160, 120), (161, 119), (97, 33), (33, 131)] {
             let bytes = encode(&scene(width, height), |encoder| {
                 encoder.set_sampling_factor(sampling);
@@ -101,9 +88,7 @@ fn i02_restarts_and_grey() {
     assert_alike(&restarts, "restarts");
     let mut grey = Vec::new();
     let samples: Vec<u8> = picture.pixels().map(|pixel| pixel[0]).collect();
-    Encoder::new(&mut grey, 90)
-        .encode(&samples, 150, 100, ColorType::Luma)
-        .expect("encoded");
+    Encoder::new(&mut grey, 90).encode(&samples, 150, 100, ColorType::Luma).expect("encoded");
     assert_alike(&grey, "grey");
 }
 
@@ -166,10 +151,7 @@ fn i07_the_orientation_is_applied() {
     let full = decode(&bytes, u32::MAX).expect("decoded").pixels;
     let corner = scene(80, 40).get_pixel(1, 38).0;
     let turned = full.get_pixel(1, 1).0;
-    assert!(
-        corner.iter().zip(turned).all(|(a, b)| a.abs_diff(b) < 16),
-        "{corner:?} {turned:?}"
-    );
+    assert!(corner.iter().zip(turned).all(|(a, b)| a.abs_diff(b) < 16), "{corner:?} {turned:?}");
 }
 
 proptest! {

@@ -54,10 +54,7 @@ impl Environment {
     /// be opening its window, and without an answer it would show half-blocks for a whole session.
     pub(super) fn patience(&self) -> Duration {
         let answers = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
-        if answers
-            .iter()
-            .any(|name| self.term.contains(name) || self.program.contains(name))
-        {
+        if answers.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
             Duration::from_secs(2)
         } else if self.over_ssh {
             Duration::from_millis(800)
@@ -111,30 +108,22 @@ pub(super) fn capabilities(
 /// Many terminals answer the question about kitty graphics, but only these know placeholders;
 /// the others would show a screen of boxes.
 fn has_placeholders(version: &str) -> bool {
-    let kitty = version
-        .strip_prefix("kitty(")
-        .and_then(|rest| rest.split(')').next())
-        .and_then(|numbers| {
+    let kitty = version.strip_prefix("kitty(").and_then(|rest| rest.split(')').next()).and_then(
+        |numbers| {
             let mut numbers = numbers.split('.').map(str::parse::<u32>);
             Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-        });
+        },
+    );
     kitty.is_some_and(|version| version >= (0, 28)) || version.starts_with("ghostty")
 }
 
 fn draws_iterm(version: &str, program: &str) -> bool {
     let known = ["iTerm", "WezTerm"];
-    known
-        .iter()
-        .any(|name| version.starts_with(name) || program.starts_with(name))
+    known.iter().any(|name| version.starts_with(name) || program.starts_with(name))
 }
 
 fn draws_truecolour(environment: &Environment, version: &str, attributes: &[u16]) -> bool {
-    let Environment {
-        term,
-        program,
-        colour,
-        ..
-    } = environment;
+    let Environment { term, program, colour, .. } = environment;
     if matches!(colour.as_str(), "truecolor" | "24bit") || !version.is_empty() {
         return true;
     }
@@ -155,19 +144,13 @@ mod tests {
     }
 
     fn xterm() -> Environment {
-        Environment {
-            term: "xterm-256color".into(),
-            ..Environment::default()
-        }
+        Environment { term: "xterm-256color".into(), ..Environment::default() }
     }
 
     #[test]
     fn t17_a_silent_terminal_gets_half_blocks_and_is_never_asked_again() {
         let silent = decide(&xterm(), b"", None);
-        assert_eq!(
-            (silent.protocol, silent.answered),
-            (Protocol::HalfBlock, false)
-        );
+        assert_eq!((silent.protocol, silent.answered), (Protocol::HalfBlock, false));
     }
 
     #[test]
@@ -193,45 +176,20 @@ mod tests {
 
     #[test]
     fn t18_sixel_by_attribute_and_iterm_by_name() {
-        assert_eq!(
-            decide(&xterm(), b"\x1b[?63;1;4c", None).protocol,
-            Protocol::Sixel
-        );
-        assert_eq!(
-            decide(&xterm(), b"\x1b[?64;14c", None).protocol,
-            Protocol::HalfBlock
-        );
-        let iterm = Environment {
-            program: "iTerm.app".into(),
-            ..xterm()
-        };
-        assert_eq!(
-            decide(&iterm, b"\x1b[?62;4c", None).protocol,
-            Protocol::Iterm
-        );
+        assert_eq!(decide(&xterm(), b"\x1b[?63;1;4c", None).protocol, Protocol::Sixel);
+        assert_eq!(decide(&xterm(), b"\x1b[?64;14c", None).protocol, Protocol::HalfBlock);
+        let iterm = Environment { program: "iTerm.app".into(), ..xterm() };
+        assert_eq!(decide(&iterm, b"\x1b[?62;4c", None).protocol, Protocol::Iterm);
     }
 
     #[test]
     fn t19_multiplexers_are_not_asked_and_get_half_blocks_unless_told_otherwise() {
-        let tmux = Environment {
-            in_tmux: true,
-            program: "WezTerm".into(),
-            ..xterm()
-        };
-        let zellij = Environment {
-            in_other_multiplexer: true,
-            ..xterm()
-        };
-        let screen = Environment {
-            term: "screen.xterm-256color".into(),
-            ..xterm()
-        };
+        let tmux = Environment { in_tmux: true, program: "WezTerm".into(), ..xterm() };
+        let zellij = Environment { in_other_multiplexer: true, ..xterm() };
+        let screen = Environment { term: "screen.xterm-256color".into(), ..xterm() };
         for environment in [tmux, zellij, screen] {
             assert!(!environment.may_be_asked());
-            assert_eq!(
-                decide(&environment, b"", None).protocol,
-                Protocol::HalfBlock
-            );
+            assert_eq!(decide(&environment, b"", None).protocol, Protocol::HalfBlock);
             let forced = decide(&environment, b"", Some(Protocol::Kitty));
             assert_eq!(forced.protocol, Protocol::Kitty);
         }
@@ -240,26 +198,17 @@ mod tests {
 
     #[test]
     fn t17_only_a_terminal_that_will_answer_is_waited_for() {
-        let of = |term: &str| Environment {
-            term: term.into(),
-            ..Environment::default()
-        };
+        let of = |term: &str| Environment { term: term.into(), ..Environment::default() };
         assert_eq!(of("xterm-256color").patience(), Duration::from_millis(300));
         assert_eq!(of("xterm-kitty").patience(), Duration::from_secs(2));
     }
 
     #[test]
     fn t18_colours_are_not_taken_for_granted() {
-        let apple = Environment {
-            program: "Apple_Terminal".into(),
-            ..xterm()
-        };
+        let apple = Environment { program: "Apple_Terminal".into(), ..xterm() };
         assert!(!decide(&apple, b"", None).truecolour);
         assert!(!decide(&xterm(), b"\x1b[?1;2c", None).truecolour);
-        let said = Environment {
-            colour: "truecolor".into(),
-            ..xterm()
-        };
+        let said = Environment { colour: "truecolor".into(), ..xterm() };
         assert!(decide(&said, b"\x1b[?1;2c", None).truecolour);
         assert!(decide(&xterm(), b"\x1b[?62;22c", None).truecolour);
     }

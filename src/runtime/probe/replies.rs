@@ -141,10 +141,7 @@ impl Replies {
 
 /// Numbers between semicolons; what is no number, or too large for one, is left out.
 fn read_numbers(bytes: &[u8]) -> Vec<u16> {
-    String::from_utf8_lossy(bytes)
-        .split(';')
-        .filter_map(|number| number.parse().ok())
-        .collect()
+    String::from_utf8_lossy(bytes).split(';').filter_map(|number| number.parse().ok()).collect()
 }
 
 #[cfg(test)]

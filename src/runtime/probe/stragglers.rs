@@ -26,10 +26,7 @@ impl Stragglers {
     /// For a terminal that was asked at `started`.
     #[must_use]
     pub fn new(started: Instant) -> Self {
-        Self {
-            started,
-            inside: None,
-        }
+        Self { started, inside: None }
     }
 
     /// Whether this key is a piece of an answer, and so must be dropped.
@@ -101,10 +98,7 @@ mod tests {
         let start = Instant::now();
         let mut stragglers = Stragglers::new(start);
         let endless = format!("\x1b_{}", "x".repeat(LONGEST));
-        let swallowed = keys(&endless)
-            .iter()
-            .filter(|key| stragglers.swallow(start, key))
-            .count();
+        let swallowed = keys(&endless).iter().filter(|key| stragglers.swallow(start, key)).count();
         assert_eq!(swallowed, LONGEST);
     }
 }

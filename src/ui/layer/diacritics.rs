@@ -41,10 +41,7 @@ mod tests {
         let marks: Vec<char> = (0..).map_while(mark).collect();
         assert_eq!(marks.len(), 297);
         assert!(marks.is_sorted());
-        assert_eq!(
-            (marks[0], marks[1], marks[296]),
-            ('\u{305}', '\u{30D}', '\u{1D244}')
-        );
+        assert_eq!((marks[0], marks[1], marks[296]), ('\u{305}', '\u{30D}', '\u{1D244}'));
         assert_eq!(mark(297), None);
     }
 }

@@ -42,12 +42,7 @@ struct Held {
 
 impl Store {
     pub fn new(in_tmux: bool) -> Self {
-        Self {
-            held: HashMap::new(),
-            free: (0..IDS).rev().collect(),
-            bytes: 0,
-            in_tmux,
-        }
+        Self { held: HashMap::new(), free: (0..IDS).rev().collect(), bytes: 0, in_tmux }
     }
 
     /// The colour that names the picture in its cells; sends the picture to `out` if the terminal
@@ -70,14 +65,7 @@ impl Store {
         let (payload, size, cells) = picture;
         let bytes = 4 * size.0 as usize * size.1 as usize;
         self.bytes += bytes;
-        self.held.insert(
-            key,
-            Held {
-                slot,
-                bytes,
-                shown_in: frame,
-            },
-        );
+        self.held.insert(key, Held { slot, bytes, shown_in: frame });
         transmit(slot, payload, size, cells, self.in_tmux, out);
         Some(colour(slot))
     }
@@ -165,10 +153,8 @@ fn transmit(
     in_tmux: bool,
     out: &mut String,
 ) {
-    let mut keys = format!(
-        "a=T,U=1,i={},f=24,s={width},v={height},c={columns},r={rows},",
-        id(slot)
-    );
+    let mut keys =
+        format!("a=T,U=1,i={},f=24,s={width},v={height},c={columns},r={rows},", id(slot));
     let mut rest = payload;
     while !rest.is_empty() || !keys.is_empty() {
         let (chunk, after) = rest.split_at(rest.len().min(CHUNK));

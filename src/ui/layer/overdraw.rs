@@ -92,11 +92,7 @@ fn draw(area: Rect, sequence: &str, in_tmux: bool, out: &mut String) {
     let _ = write!(out, "\x1b[{};{}H", area.y + 1, area.x + 1);
     // tmux knows sixel itself, but must be told to pass on an iTerm2 picture.
     if in_tmux && !is_sixel(sequence) {
-        let _ = write!(
-            out,
-            "\x1bPtmux;{}\x1b\\",
-            sequence.replace('\x1b', "\x1b\x1b")
-        );
+        let _ = write!(out, "\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
     } else {
         out.push_str(sequence);
     }

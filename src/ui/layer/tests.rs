@@ -10,18 +10,10 @@ use crate::picture::Protocol;
 
 const SCREEN: Rect = Rect::new(0, 0, 40, 12);
 const TILE: Rect = Rect::new(2, 1, 6, 3);
-const CANVAS: Canvas = Canvas {
-    columns: 6,
-    rows: 3,
-    cell: (10, 20),
-    protocol: Protocol::Kitty,
-};
+const CANVAS: Canvas = Canvas { columns: 6, rows: 3, cell: (10, 20), protocol: Protocol::Kitty };
 
 fn layer(in_tmux: bool) -> Layer {
-    Layer::new(Surface {
-        in_tmux,
-        truecolour: true,
-    })
+    Layer::new(Surface { in_tmux, truecolour: true })
 }
 
 fn key(number: u128) -> Key {
@@ -29,18 +21,11 @@ fn key(number: u128) -> Key {
 }
 
 fn thumbnail(encoded: Encoded) -> Thumbnail {
-    Thumbnail {
-        cells: (4, 2),
-        original: (40, 40),
-        encoded,
-    }
+    Thumbnail { cells: (4, 2), original: (40, 40), encoded }
 }
 
 fn kitty(size: (u32, u32), payload: usize) -> Thumbnail {
-    thumbnail(Encoded::Kitty {
-        payload: "A".repeat(payload).into(),
-        size,
-    })
+    thumbnail(Encoded::Kitty { payload: "A".repeat(payload).into(), size })
 }
 
 fn sixel() -> Thumbnail {
@@ -79,14 +64,8 @@ fn t24_half_blocks_are_ordinary_cells() {
     assert_eq!(layer.end_frame(), Writes::default());
     let first = &buffer[(3, 1)];
     assert_eq!(first.symbol(), "▀");
-    assert_eq!(
-        (first.fg, first.bg),
-        (Color::Rgb(200, 0, 0), Color::Rgb(9, 8, 7))
-    );
-    assert_eq!(
-        (buffer[(4, 1)].symbol(), buffer[(4, 1)].bg),
-        (" ", Color::Rgb(9, 8, 7))
-    );
+    assert_eq!((first.fg, first.bg), (Color::Rgb(200, 0, 0), Color::Rgb(9, 8, 7)));
+    assert_eq!((buffer[(4, 1)].symbol(), buffer[(4, 1)].bg), (" ", Color::Rgb(9, 8, 7)));
     assert_eq!(buffer[(7, 1)], Buffer::empty(SCREEN)[(7, 1)]);
 }
 
@@ -103,15 +82,8 @@ fn t24_a_picture_that_does_not_fit_is_not_drawn() {
     let mut buffer = Buffer::empty(SCREEN);
     let mut layer = layer(false);
     layer.begin_frame(&[]);
-    for area in [
-        Rect::new(0, 0, 3, 2),
-        Rect::new(37, 0, 6, 3),
-        Rect::new(0, 0, 0, 0),
-    ] {
-        assert_eq!(
-            layer.place(&mut buffer, area, key(1), &kitty((8, 8), 256)),
-            None
-        );
+    for area in [Rect::new(0, 0, 3, 2), Rect::new(37, 0, 6, 3), Rect::new(0, 0, 0, 0)] {
+        assert_eq!(layer.place(&mut buffer, area, key(1), &kitty((8, 8), 256)), None);
     }
     assert_eq!(buffer, Buffer::empty(SCREEN));
 }
@@ -123,9 +95,7 @@ fn t24_a_kitty_picture_is_sent_once_in_small_chunks() {
     for frame in 0..3 {
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
-        layer
-            .place(&mut buffer, TILE, key(1), &picture)
-            .expect("placed");
+        layer.place(&mut buffer, TILE, key(1), &picture).expect("placed");
         let writes = layer.end_frame();
         assert_eq!(writes.after, "");
         let sent = commands(&writes.before);
@@ -133,14 +103,8 @@ fn t24_a_kitty_picture_is_sent_once_in_small_chunks() {
             assert!(sent.is_empty());
             continue;
         }
-        assert_eq!(
-            sent.iter().map(|(_, payload)| payload).sum::<usize>(),
-            10_000
-        );
-        assert!(
-            sent.iter()
-                .all(|(keys, payload)| keys.contains("q=2") && *payload <= 4096)
-        );
+        assert_eq!(sent.iter().map(|(_, payload)| payload).sum::<usize>(), 10_000);
+        assert!(sent.iter().all(|(keys, payload)| keys.contains("q=2") && *payload <= 4096));
         assert!(sent[0].0.starts_with("a=T,U=1,i="));
         assert!(sent[0].0.contains("s=50,v=50,c=4,r=2,"));
         let more: Vec<bool> = sent.iter().map(|(keys, _)| keys.ends_with("m=1")).collect();
@@ -148,9 +112,7 @@ fn t24_a_kitty_picture_is_sent_once_in_small_chunks() {
         // Row 1, column 2 of the picture, in the colour that is its id.
         let cell = &buffer[(5, 2)];
         assert_eq!(cell.symbol(), "\u{10EEEE}\u{30D}\u{30E}");
-        let Color::Rgb(red, green, blue) = cell.fg else {
-            panic!("not a colour")
-        };
+        let Color::Rgb(red, green, blue) = cell.fg else { panic!("not a colour") };
         let number = u32::from_be_bytes([0, red, green, blue]);
         assert_eq!(id(&sent[0].0), Some(number.to_string().as_str()));
     }
@@ -179,12 +141,8 @@ fn t24_no_picture_is_left_in_the_terminal() {
     for number in 0..200 {
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
-        layer
-            .place(&mut buffer, TILE, key(number), &picture)
-            .expect("placed");
-        layer
-            .place(&mut buffer, Rect::new(20, 1, 6, 3), key(1000), &picture)
-            .expect("placed");
+        layer.place(&mut buffer, TILE, key(number), &picture).expect("placed");
+        layer.place(&mut buffer, Rect::new(20, 1, 6, 3), key(1000), &picture).expect("placed");
         let held = note(&layer.end_frame().before);
         assert!(held <= 34, "{held} pictures held");
     }
@@ -197,16 +155,10 @@ fn t24_every_possible_id_is_deleted_blindly() {
     let mut layer = layer(false);
     let mut buffer = Buffer::empty(SCREEN);
     layer.begin_frame(&[]);
-    layer
-        .place(&mut buffer, TILE, key(1), &kitty((8, 8), 256))
-        .expect("placed");
+    layer.place(&mut buffer, TILE, key(1), &kitty((8, 8), 256)).expect("placed");
     let sent = commands(&layer.end_frame().before);
     let blind = forget_blindly(false);
-    assert!(
-        commands(&blind)
-            .iter()
-            .any(|(keys, _)| id(keys) == id(&sent[0].0))
-    );
+    assert!(commands(&blind).iter().any(|(keys, _)| id(keys) == id(&sent[0].0)));
 }
 
 #[test]
@@ -215,18 +167,14 @@ fn t19_inside_tmux_every_command_is_wrapped() {
         let mut layer = layer(in_tmux);
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
-        layer
-            .place(&mut buffer, TILE, key(1), &kitty((50, 50), 10_000))
-            .expect("placed");
+        layer.place(&mut buffer, TILE, key(1), &kitty((50, 50), 10_000)).expect("placed");
         layer.end_frame().before + &layer.forget_all()
     });
     let unwrapped = streams[1]
         .split_inclusive("\x1b\x1b\\\x1b\\")
         .map(|wrapped| {
             let body = wrapped.strip_prefix("\x1bPtmux;").expect("wrapped");
-            body.strip_suffix("\x1b\\")
-                .expect("ended")
-                .replace("\x1b\x1b", "\x1b")
+            body.strip_suffix("\x1b\\").expect("ended").replace("\x1b\x1b", "\x1b")
         })
         .collect::<String>();
     assert_eq!(unwrapped, streams[0]);
@@ -257,10 +205,7 @@ fn t24_a_sixel_is_sent_once_and_wiped_by_text() {
     assert_eq!(draw_sixel(&mut layer, &mut second, &[]), "");
     assert!(first.diff(&second).is_empty());
     // An overlay over a corner: the whole picture gives way, and each of its cells is written.
-    assert_eq!(
-        draw_sixel(&mut layer, &mut second, &[Rect::new(6, 2, 9, 9)]),
-        ""
-    );
+    assert_eq!(draw_sixel(&mut layer, &mut second, &[Rect::new(6, 2, 9, 9)]), "");
     assert_eq!(first.diff(&second).len(), 8);
     assert_ne!(draw_sixel(&mut layer, &mut first, &[]), "");
     layer.forget_all();

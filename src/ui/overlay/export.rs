@@ -17,10 +17,8 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, form: &ExportForm) {
     let inside = boxed(screen, area, title, true);
     let dataset = screen.app.store.dataset(form.dataset);
     let count = dataset.and_then(|dataset| dataset.n_images);
-    let count = count.map_or_else(
-        || "the whole dataset".into(),
-        |count| grouped(count) + " images",
-    );
+    let count =
+        count.map_or_else(|| "the whole dataset".into(), |count| grouped(count) + " images");
     let dim = screen.theme.dim;
     put(screen, inside, 0, &[(" ", dim), (&count, dim)]);
     for (row, field) in (2u16..).zip(Field::ALL) {
@@ -30,11 +28,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, form: &ExportForm) {
 
 fn line(screen: &mut Screen, inside: Rect, row: u16, form: &ExportForm, field: Field) {
     let focused = form.field == field;
-    let style = if focused {
-        screen.theme.accent
-    } else {
-        screen.theme.text
-    };
+    let style = if focused { screen.theme.accent } else { screen.theme.text };
     let mark = if focused { " ▸ " } else { "   " };
     put(screen, inside, row, &[(mark, style), (label(field), style)]);
     let place = Rect {
@@ -66,9 +60,5 @@ fn label(field: Field) -> &'static str {
 }
 
 fn choice(words: &str, focused: bool) -> String {
-    if focused {
-        format!("‹ {words} ›")
-    } else {
-        words.to_owned()
-    }
+    if focused { format!("‹ {words} ›") } else { words.to_owned() }
 }

@@ -15,18 +15,9 @@ use crate::{
 pub(super) fn draw(screen: &mut Screen, area: Rect, line: &Input) {
     let inside = boxed(screen, area, Line::from(" Similar to a file "), true);
     let theme = screen.theme;
-    put(
-        screen,
-        inside,
-        0,
-        &[(" path of a picture on this machine; ~/ works", theme.dim)],
-    );
-    let place = Rect {
-        x: inside.x + 1,
-        y: inside.y + 1,
-        width: inside.width.saturating_sub(2),
-        height: 1,
-    };
+    put(screen, inside, 0, &[(" path of a picture on this machine; ~/ works", theme.dim)]);
+    let place =
+        Rect { x: inside.x + 1, y: inside.y + 1, width: inside.width.saturating_sub(2), height: 1 };
     field(screen, place, line, true);
 }
 
@@ -41,11 +32,7 @@ pub(super) fn field(screen: &mut Screen, area: Rect, input: &Input, focused: boo
     let style = screen.theme.text;
     put(screen, area, 0, &[(&visible, style)]);
     if focused && let Ok(at) = u16::try_from(cursor - skip.min(cursor)) {
-        let spot = Rect {
-            x: area.x + at.min(area.width.saturating_sub(1)),
-            width: 1,
-            ..area
-        };
+        let spot = Rect { x: area.x + at.min(area.width.saturating_sub(1)), width: 1, ..area };
         screen.buf.set_style(spot, screen.theme.selected);
     }
 }

@@ -21,9 +21,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, top: u16) {
         if row >= inside.height {
             break;
         }
-        screen
-            .buf
-            .set_line(inside.x, inside.y + row, line, inside.width);
+        screen.buf.set_line(inside.x, inside.y + row, line, inside.width);
     }
 }
 
@@ -35,20 +33,13 @@ fn lines(screen: &Screen) -> Vec<Line<'static>> {
         for &action in Action::ALL.iter().filter(|action| action.group() == group) {
             let keys = keys(screen.app, action).join("  ");
             let refusal = gate::refusal(screen.app, action);
-            let style = if refusal.is_some() {
-                theme.dim
-            } else {
-                theme.text
-            };
+            let style = if refusal.is_some() { theme.dim } else { theme.text };
             lines.push(Line::from(vec![
                 Span::styled(format!("   {keys:<16}"), theme.key),
                 Span::styled(action.help(), style),
             ]));
             if let Some(reason) = refusal {
-                lines.push(Line::styled(
-                    format!("   {:<16}not now: {reason}", ""),
-                    theme.dim,
-                ));
+                lines.push(Line::styled(format!("   {:<16}not now: {reason}", ""), theme.dim));
             }
         }
         lines.push(Line::default());
@@ -62,11 +53,7 @@ fn lines(screen: &Screen) -> Vec<Line<'static>> {
 
 /// The keys of an action in every context, each once.
 fn keys(app: &App, action: Action) -> Vec<String> {
-    let contexts: Vec<Context> = app
-        .setup
-        .keymap
-        .contexts()
-        .filter(|context| *context != Context::Help)
-        .collect();
+    let contexts: Vec<Context> =
+        app.setup.keymap.contexts().filter(|context| *context != Context::Help).collect();
     app.setup.keymap.keys_of(&contexts, action)
 }

@@ -23,12 +23,7 @@ pub(super) fn area(app: &App) -> Option<Rect> {
     };
     let (width, height) = (app.size.0.min(columns), app.size.1.min(rows));
     let (x, y) = ((app.size.0 - width) / 2, (app.size.1 - height) / 3);
-    Some(Rect {
-        x,
-        y,
-        width,
-        height,
-    })
+    Some(Rect { x, y, width, height })
 }
 
 /// Draws the overlay into its area.

@@ -17,11 +17,7 @@ use crate::{
 /// The list: glyph, name, status, number of images.
 pub(in crate::ui) fn datasets(screen: &mut Screen, area: Rect) {
     let count = screen.app.store.list().len();
-    let words = if count == 0 {
-        String::new()
-    } else {
-        count.to_string()
-    };
+    let words = if count == 0 { String::new() } else { count.to_string() };
     let inside = frame(screen, area, Pane::Datasets, &words);
     if count == 0 {
         return nothing(screen, inside);
@@ -38,12 +34,7 @@ pub(in crate::ui) fn datasets(screen: &mut Screen, area: Rect) {
         let here = Some(dataset.id) == selected;
         select_row(screen, inside, row, here && focused);
         if here && !focused {
-            put(
-                screen,
-                Rect { width: 1, ..inside },
-                row,
-                &[("▸", screen.theme.accent)],
-            );
+            put(screen, Rect { width: 1, ..inside }, row, &[("▸", screen.theme.accent)]);
         }
     }
 }
@@ -58,35 +49,16 @@ fn line(screen: &mut Screen, inside: Rect, row: u16, dataset: &Dataset) {
         bar::status_words(dataset)
     };
     let state = format!(" {state}");
-    let cells = u16::try_from(state.chars().count())
-        .unwrap_or(inside.width)
-        .min(inside.width);
+    let cells = u16::try_from(state.chars().count()).unwrap_or(inside.width).min(inside.width);
     let room = inside.width - cells;
     let name = clip(dataset.name.as_str(), usize::from(room.saturating_sub(4)));
     put(
         screen,
-        Rect {
-            width: room,
-            ..inside
-        },
+        Rect { width: room, ..inside },
         row,
-        &[
-            ("  ", theme.text),
-            (glyph, style),
-            (" ", theme.text),
-            (&name, theme.text),
-        ],
+        &[("  ", theme.text), (glyph, style), (" ", theme.text), (&name, theme.text)],
     );
-    put(
-        screen,
-        Rect {
-            x: inside.x + room,
-            width: cells,
-            ..inside
-        },
-        row,
-        &[(&state, style)],
-    );
+    put(screen, Rect { x: inside.x + room, width: cells, ..inside }, row, &[(&state, style)]);
 }
 
 fn nothing(screen: &mut Screen, inside: Rect) {
@@ -103,10 +75,8 @@ fn nothing(screen: &mut Screen, inside: Rect) {
             );
         }
         (None, Some(_)) => {
-            let lines = [
-                "The list is empty.",
-                "`tessera open FOLDER` shows a folder of this machine.",
-            ];
+            let lines =
+                ["The list is empty.", "`tessera open FOLDER` shows a folder of this machine."];
             message(screen, inside, theme.text, &lines);
         }
         (None, None) => message(screen, inside, theme.dim, &["loading"]),
@@ -123,12 +93,7 @@ pub(in crate::ui) fn status(screen: &mut Screen, area: Rect) {
     let mut rows = 2..;
     for ((name, value), row) in facts(dataset).into_iter().zip(&mut rows) {
         let theme = screen.theme;
-        put(
-            screen,
-            inside,
-            row,
-            &[(&format!(" {name:<9}"), theme.dim), (&value, theme.text)],
-        );
+        put(screen, inside, row, &[(&format!(" {name:<9}"), theme.dim), (&value, theme.text)]);
     }
     rows.start += 1;
     for operation in [Operation::VisualSearch, Operation::Export] {
@@ -142,29 +107,15 @@ fn standing(screen: &mut Screen, inside: Rect, dataset: &Dataset) {
     let theme = screen.theme;
     let (glyph, style) = bar::status_mark(theme, &dataset.status);
     let word = format!(" {}", bar::status_words(dataset));
-    let legacy = if dataset.status_is_legacy {
-        " (legacy)"
-    } else {
-        ""
-    };
-    let parts = [
-        (" ", theme.text),
-        (glyph, style),
-        (&word, style),
-        (legacy, theme.dim),
-    ];
+    let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
+    let parts = [(" ", theme.text), (glyph, style), (&word, style), (legacy, theme.dim)];
     put(screen, inside, 0, &parts);
     if let (true, Some(percent)) = (dataset.status.is_moving(), dataset.progress) {
         let cells = usize::from(inside.width.saturating_sub(2));
         let bar = gauge(f64::from(percent) / 100.0, cells);
         put(screen, inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
     } else if let Some(error) = &dataset.error {
-        put(
-            screen,
-            inside,
-            1,
-            &[(" ", theme.text), (error.as_str(), theme.failure)],
-        );
+        put(screen, inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
     }
 }
 
@@ -185,12 +136,7 @@ fn allowed(
     put(screen, inside, rows.start, &[(mark, style), (name, style)]);
     rows.start += 1;
     if !reason.is_empty() {
-        put(
-            screen,
-            inside,
-            rows.start,
-            &[("   ", theme.dim), (reason, theme.dim)],
-        );
+        put(screen, inside, rows.start, &[("   ", theme.dim), (reason, theme.dim)]);
         rows.start += 1;
     }
 }
@@ -198,16 +144,12 @@ fn allowed(
 fn facts(dataset: &Dataset) -> Vec<(&'static str, String)> {
     let count = |count: Option<u64>| count.map_or_else(|| "—".to_owned(), grouped);
     let text = |text: &Option<crate::model::SafeText>| {
-        text.as_ref()
-            .map_or_else(|| "—".to_owned(), ToString::to_string)
+        text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string)
     };
     vec![
         ("images", count(dataset.n_images)),
         ("videos", count(dataset.n_videos)),
         ("owner", text(&dataset.owner)),
-        (
-            "created",
-            text(&dataset.created_at).chars().take(16).collect(),
-        ),
+        ("created", text(&dataset.created_at).chars().take(16).collect()),
     ]
 }

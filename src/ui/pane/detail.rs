@@ -18,18 +18,12 @@ pub(in crate::ui) fn detail(screen: &mut Screen, area: Rect) {
         let inside = frame(screen, area, Pane::Detail, "");
         return message(screen, inside, screen.theme.dim, &["No preview here."]);
     };
-    let place = app
-        .view()
-        .map_or(0, |view| view.preview.min(cluster.previews.len() - 1));
+    let place = app.view().map_or(0, |view| view.preview.min(cluster.previews.len() - 1));
     let words = format!("{} of {} shown", place + 1, cluster.previews.len());
     let inside = frame(screen, area, Pane::Detail, &words);
     let picture = detail_picture(area, app.cell);
     screen.picture(picture, preview, app.canvas(picture.width, picture.height));
-    let below = Rect {
-        y: picture.bottom(),
-        height: inside.bottom() - picture.bottom(),
-        ..inside
-    };
+    let below = Rect { y: picture.bottom(), height: inside.bottom() - picture.bottom(), ..inside };
     let lines = lines(screen, preview, usize::from(below.width));
     for (row, (text, style)) in (0..).zip(lines) {
         put(screen, below, row, &[(" ", style), (&text, style)]);
@@ -44,9 +38,7 @@ fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style
         facts.push(format!("{across}×{down}"));
     }
     if let Some(relevance) = &preview.relevance {
-        let word = relevance
-            .band()
-            .map_or_else(String::new, |band| format!(" {}", band.word()));
+        let word = relevance.band().map_or_else(String::new, |band| format!(" {}", band.word()));
         facts.push(format!("score {}{word}", score(relevance.score)));
     }
     if let Some(size) = screen.app.cluster().and_then(Cluster::size) {
@@ -58,11 +50,7 @@ fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style
             wrapped(caption.as_str(), cells.saturating_sub(2), 3).map(|line| (line, theme.text)),
         );
     }
-    if let Some(cluster) = screen
-        .app
-        .cluster()
-        .filter(|cluster| !cluster.labels.is_empty())
-    {
+    if let Some(cluster) = screen.app.cluster().filter(|cluster| !cluster.labels.is_empty()) {
         let labels: Vec<&str> = cluster.labels.iter().take(8).map(AsRef::as_ref).collect();
         lines.push((labels.join(", "), theme.dim));
     }

@@ -15,11 +15,7 @@ use crate::{
 pub(in crate::ui) fn jobs(screen: &mut Screen, area: Rect) {
     let app = screen.app;
     let count = app.store.jobs.len();
-    let words = if count == 0 {
-        String::new()
-    } else {
-        count.to_string()
-    };
+    let words = if count == 0 { String::new() } else { count.to_string() };
     let inside = frame(screen, area, Pane::Jobs, &words);
     if count == 0 {
         return message(
@@ -51,9 +47,7 @@ fn line(screen: &mut Screen, inside: Rect, row: u16, job: &Job) {
     let end = job.ended.unwrap_or(screen.app.now);
     let name = format!(" export {:<18} ", clip(job.dataset_name.as_str(), 18));
     let state = format!("{:<15} ", job.word());
-    let bar = job
-        .part()
-        .map_or_else(|| " ".repeat(13), |part| gauge(part, 12) + " ");
+    let bar = job.part().map_or_else(|| " ".repeat(13), |part| gauge(part, 12) + " ");
     let time = format!("{}  ", clock(end.saturating_sub(job.started)));
     put(
         screen,
@@ -96,11 +90,7 @@ fn note(job: &Job) -> String {
         }
         Stage::Downloading(_, done, None) => bytes(*done),
         Stage::Downloaded(archive) => {
-            format!(
-                "{} · {} verified",
-                archive.path.display(),
-                bytes(archive.bytes)
-            )
+            format!("{} · {} verified", archive.path.display(), bytes(archive.bytes))
         }
         Stage::Failed(failure) | Stage::Uncertain(failure) => failure.to_string(),
         Stage::Unwatched => "the service goes on with it".to_owned(),
@@ -108,10 +98,6 @@ fn note(job: &Job) -> String {
 }
 
 fn contents(job: &Job) -> String {
-    let images = if job.spec.include_images {
-        " + images"
-    } else {
-        ""
-    };
+    let images = if job.spec.include_images { " + images" } else { "" };
     format!("{}{images}", job.spec.format.word())
 }

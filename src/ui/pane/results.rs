@@ -19,26 +19,16 @@ use crate::{
 /// The pane: frame, one line on what is asked, tiles.
 pub(in crate::ui) fn results(screen: &mut Screen, area: Rect) {
     let app = screen.app;
-    let words = app
-        .view()
-        .map_or_else(String::new, |view| heading(view, app.page()));
+    let words = app.view().map_or_else(String::new, |view| heading(view, app.page()));
     let inside = frame(screen, area, Pane::Results, &words);
     let Some(view) = app.view() else {
         let loading =
             app.store.datasets.value().is_none() && app.store.datasets.failure().is_none();
-        let lines: &[&str] = if loading {
-            &["loading"]
-        } else {
-            &["Open a dataset with Enter."]
-        };
+        let lines: &[&str] = if loading { &["loading"] } else { &["Open a dataset with Enter."] };
         return message(screen, inside, screen.theme.dim, lines);
     };
     explain(screen, inside, view);
-    let body = Rect {
-        y: inside.y + 1,
-        height: inside.height.saturating_sub(1),
-        ..inside
-    };
+    let body = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     let Some(remote) = app.remote_page() else {
         return loading(screen, area);
     };
@@ -47,12 +37,7 @@ pub(in crate::ui) fn results(screen: &mut Screen, area: Rect) {
         (Some(page), _) => tiles(screen, area, view, page),
         (None, Some(failure)) => {
             let sentence = failure.to_string();
-            message(
-                screen,
-                body,
-                screen.theme.failure,
-                &[&sentence, "r tries again"],
-            );
+            message(screen, body, screen.theme.failure, &[&sentence, "r tries again"]);
         }
         (None, None) => loading(screen, area),
     }
@@ -72,9 +57,7 @@ fn heading(view: &View, page: Option<&Page>) -> String {
 /// The line that tells what was asked, and how to read the scores.
 fn explain(screen: &mut Screen, inside: Rect, view: &View) {
     let (theme, app) = (screen.theme, screen.app);
-    let old = app
-        .remote_page()
-        .filter(|page| page.failure().is_some() && page.value().is_some());
+    let old = app.remote_page().filter(|page| page.failure().is_some() && page.value().is_some());
     if let Some(page) = old {
         let age = app.now.saturating_sub(page.updated()).as_secs();
         let reason = page.failure().map_or_else(String::new, ToString::to_string);
@@ -89,18 +72,12 @@ fn explain(screen: &mut Screen, inside: Rect, view: &View) {
             &[
                 (" similar to ", theme.dim),
                 (name.as_str(), theme.accent),
-                (
-                    "   lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
-                    theme.dim,
-                ),
+                ("   lower is closer: same 0 · high ≤.30 · related · loose ≥.50", theme.dim),
             ],
         ),
-        _ if app.results.registering.is_some() => put(
-            screen,
-            inside,
-            0,
-            &[(" sending the query image", theme.moving)],
-        ),
+        _ if app.results.registering.is_some() => {
+            put(screen, inside, 0, &[(" sending the query image", theme.moving)]);
+        }
         _ => put(
             screen,
             inside,
@@ -122,18 +99,13 @@ fn loading(screen: &mut Screen, area: Rect) {
 fn empty(screen: &mut Screen, body: Rect, view: &View) {
     let theme = screen.theme;
     let lines: &[&str] = match (view.search.page, &view.search.query, screen.app.dataset()) {
-        (1.., ..) => &[
-            "This page is empty: the one before was the last.",
-            "p goes back",
-        ],
-        (0, _, Some(dataset)) if dataset.status.is_moving() => &[
-            "No clusters yet: the dataset is being indexed.",
-            "They appear here by themselves.",
-        ],
-        (0, Query::Similar(_), _) => &[
-            "Nothing is similar.",
-            "> groups more coarsely, Esc goes back",
-        ],
+        (1.., ..) => &["This page is empty: the one before was the last.", "p goes back"],
+        (0, _, Some(dataset)) if dataset.status.is_moving() => {
+            &["No clusters yet: the dataset is being indexed.", "They appear here by themselves."]
+        }
+        (0, Query::Similar(_), _) => {
+            &["Nothing is similar.", "> groups more coarsely, Esc goes back"]
+        }
         (0, Query::Browse, _) => &["The dataset has no clusters.", "r asks again"],
     };
     message(screen, body, theme.text, lines);
@@ -160,26 +132,17 @@ fn tile(screen: &mut Screen, grid: &Grid, tile: Rect, cluster: &Cluster, selecte
         Some(preview) => screen.picture(place, preview, grid.canvas(screen.app)),
         None => empty_picture(screen, place, "no preview"),
     }
-    let below = Rect {
-        y: place.bottom(),
-        height: tile.height - place.height,
-        ..tile
-    };
+    let below = Rect { y: place.bottom(), height: tile.height - place.height, ..tile };
     match &cluster.relevance {
         None => put(screen, below, 0, &[(&count(cluster), theme.text)]),
         Some(relevance) => ranked_line(screen, below, relevance, cluster),
     }
     put(screen, below, 1, &[(&subject(cluster), theme.dim)]);
     if selected {
-        let margin = Rect {
-            x: tile.x - 1,
-            y: tile.y - 1,
-            width: tile.width + 2,
-            height: tile.height + 2,
-        };
-        let block = Block::bordered()
-            .border_type(BorderType::Thick)
-            .border_style(theme.frame_focus);
+        let margin =
+            Rect { x: tile.x - 1, y: tile.y - 1, width: tile.width + 2, height: tile.height + 2 };
+        let block =
+            Block::bordered().border_type(BorderType::Thick).border_style(theme.frame_focus);
         block.title(Line::default()).render(margin, screen.buf);
     }
 }
@@ -187,27 +150,13 @@ fn tile(screen: &mut Screen, grid: &Grid, tile: Rect, cluster: &Cluster, selecte
 /// The score, as much of its band as fits, and at the right end how many members there are.
 fn ranked_line(screen: &mut Screen, below: Rect, relevance: &Relevance, cluster: &Cluster) {
     let theme = screen.theme;
-    let size = cluster
-        .size()
-        .map_or_else(String::new, |size| format!("×{}", grouped(size)));
+    let size = cluster.size().map_or_else(String::new, |size| format!("×{}", grouped(size)));
     let cells = usize::from(below.width);
     let (number, band) = ranked(relevance);
-    let band = clip_at_word(
-        &band,
-        cells.saturating_sub(width(&number) + width(&size) + 1),
-    );
-    put(
-        screen,
-        below,
-        0,
-        &[(&number, theme.accent), (band, theme.text)],
-    );
+    let band = clip_at_word(&band, cells.saturating_sub(width(&number) + width(&size) + 1));
+    put(screen, below, 0, &[(&number, theme.accent), (band, theme.text)]);
     let at = u16::try_from(cells.saturating_sub(width(&size))).unwrap_or(0);
-    let end = Rect {
-        x: below.x + at,
-        width: below.width - at,
-        ..below
-    };
+    let end = Rect { x: below.x + at, width: below.width - at, ..below };
     put(screen, end, 0, &[(&size, theme.dim)]);
 }
 
@@ -223,13 +172,10 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
 /// A line instead of a tile, where there is no room for pictures.
 fn row(screen: &mut Screen, area: Rect, cluster: &Cluster, selected: bool) {
     let theme = screen.theme;
-    let scored = cluster
-        .relevance
-        .as_ref()
-        .map_or_else(String::new, |relevance| {
-            let (number, rest) = ranked(relevance);
-            format!("{number}{rest} · ")
-        });
+    let scored = cluster.relevance.as_ref().map_or_else(String::new, |relevance| {
+        let (number, rest) = ranked(relevance);
+        format!("{number}{rest} · ")
+    });
     let count = count(cluster);
     let subject = subject(cluster);
     put(
@@ -268,19 +214,10 @@ fn ranked(relevance: &Relevance) -> (String, String) {
 /// What the cluster shows, in the words there are: a caption, labels, or a file name.
 fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
-    let caption = cluster
-        .captions
-        .first()
-        .or_else(|| first.and_then(|preview| preview.caption.as_ref()));
-    let labels = || {
-        cluster
-            .labels
-            .iter()
-            .take(3)
-            .map(AsRef::as_ref)
-            .collect::<Vec<&str>>()
-            .join(", ")
-    };
+    let caption =
+        cluster.captions.first().or_else(|| first.and_then(|preview| preview.caption.as_ref()));
+    let labels =
+        || cluster.labels.iter().take(3).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
     match (caption, cluster.labels.is_empty(), first) {
         (Some(caption), ..) => clip(caption.as_str(), 200),
         (None, false, _) => labels(),

@@ -26,11 +26,7 @@ pub(super) fn frame(screen: &mut Screen, area: Rect, pane: Pane, words: &str) ->
         Span::styled(format!(" {number} "), theme.key),
         Span::styled(pane.name(), name),
         Span::styled(
-            if words.is_empty() {
-                " ".to_owned()
-            } else {
-                format!("  {words} ")
-            },
+            if words.is_empty() { " ".to_owned() } else { format!("  {words} ") },
             theme.dim,
         ),
     ]);
@@ -44,10 +40,7 @@ pub(super) fn boxed(screen: &mut Screen, area: Rect, title: Line, focused: bool)
     } else {
         (BorderType::Rounded, screen.theme.frame)
     };
-    let block = Block::bordered()
-        .border_type(kind)
-        .border_style(style)
-        .title(title);
+    let block = Block::bordered().border_type(kind).border_style(style).title(title);
     let inside = block.inner(area);
     block.render(area, screen.buf);
     inside
@@ -87,8 +80,7 @@ pub(super) fn grouped(number: u64) -> String {
 /// A score as it is printed everywhere: `.12`.
 pub(super) fn score(score: f64) -> String {
     let text = format!("{score:.2}");
-    text.strip_prefix('0')
-        .map_or_else(|| text.clone(), ToOwned::to_owned)
+    text.strip_prefix('0').map_or_else(|| text.clone(), ToOwned::to_owned)
 }
 
 /// Minutes and seconds of a duration: `06:11`.
@@ -123,10 +115,7 @@ mod tests {
         assert_eq!(gauge(1.0, 4), "████");
         assert_eq!(grouped(48_210), "48 210");
         assert_eq!(grouped(7), "7");
-        assert_eq!(
-            (score(0.123), score(1.0)),
-            (".12".to_owned(), "1.00".to_owned())
-        );
+        assert_eq!((score(0.123), score(1.0)), (".12".to_owned(), "1.00".to_owned()));
         assert_eq!(clock(std::time::Duration::from_secs(3_671)), "1:01:11");
         assert_eq!(bytes(11_400_000), "11.4 MB");
     }

@@ -24,11 +24,7 @@ pub(in crate::ui) fn message(screen: &mut Screen, area: Rect, style: Style, line
         u16::try_from(cells.div_ceil(usize::from(area.width.max(1)))).unwrap_or(1)
     });
     let height = wanted.sum::<u16>().min(area.height);
-    let middle = Rect {
-        y: area.y + (area.height - height) / 3,
-        height,
-        ..area
-    };
+    let middle = Rect { y: area.y + (area.height - height) / 3, height, ..area };
     Paragraph::new(Text::from(text))
         .centered()
         .wrap(Wrap { trim: true })
@@ -45,9 +41,7 @@ pub(in crate::ui) fn empty_picture(screen: &mut Screen, area: Rect, word: &str) 
         let word = clip(&format!(" {word} "), usize::from(area.width));
         let cells = u16::try_from(super::width(&word)).unwrap_or(area.width);
         let x = area.x + area.width.saturating_sub(cells) / 2;
-        screen
-            .buf
-            .set_string(x, area.y + area.height / 2, word, screen.theme.dim);
+        screen.buf.set_string(x, area.y + area.height / 2, word, screen.theme.dim);
     }
 }
 
@@ -55,11 +49,7 @@ pub(in crate::ui) fn empty_picture(screen: &mut Screen, area: Rect, word: &str) 
 pub(in crate::ui) fn too_small(screen: &mut Screen) {
     let area = Rect::new(0, 0, screen.app.size.0, screen.app.size.1);
     let (columns, rows) = areas::SMALLEST;
-    let sentence = format!(
-        "tessera needs {columns}x{rows} cells; this is {}x{}",
-        area.width, area.height
-    );
-    Paragraph::new(sentence)
-        .wrap(Wrap { trim: true })
-        .render(area, screen.buf);
+    let sentence =
+        format!("tessera needs {columns}x{rows} cells; this is {}x{}", area.width, area.height);
+    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, screen.buf);
 }

@@ -27,17 +27,13 @@ pub fn wash(c: &mut Canvas, stops: &[Rgb], top: f32, bottom: f32) {
 /// Light around a point, fading to nothing at the radius.
 pub fn glow(c: &mut Canvas, (x, y): (f32, f32), radius: f32, colour: Rgb, strength: f32) {
     let reach = 1.0 / (radius * radius);
-    c.each(
-        (x - radius, x + radius),
-        (y - radius, y + radius),
-        |px, py, now| {
-            let near = 1.0 - ((px - x) * (px - x) + (py - y) * (py - y)) * reach;
-            if near <= 0.0 {
-                return now;
-            }
-            now.screen(colour.scale(near * near * near * strength))
-        },
-    );
+    c.each((x - radius, x + radius), (y - radius, y + radius), |px, py, now| {
+        let near = 1.0 - ((px - x) * (px - x) + (py - y) * (py - y)) * reach;
+        if near <= 0.0 {
+            return now;
+        }
+        now.screen(colour.scale(near * near * near * strength))
+    });
 }
 
 /// A sun with its halo.
@@ -45,41 +41,22 @@ pub fn sun(c: &mut Canvas, light: &Light, (x, y): (f32, f32), radius: f32) {
     let warm = light.sun.mix(light.sky[3], 0.45);
     glow(c, (x, y), radius * 9.0, warm, 0.4);
     glow(c, (x, y), radius * 3.2, light.sun, 0.55);
-    c.fill(
-        disc(x, y, radius),
-        Ink::Ball((x, y), radius, WHITE, light.sun),
-    );
+    c.fill(disc(x, y, radius), Ink::Ball((x, y), radius, WHITE, light.sun));
 }
 
 /// A moon with its halo and seas; `phase` 0.0 is full, 0.7 a crescent.
 pub fn moon(c: &mut Canvas, light: &Light, (x, y): (f32, f32), radius: f32, phase: f32) {
-    const SEAS: [(f32, f32, f32); 4] = [
-        (-0.3, -0.25, 0.3),
-        (0.25, 0.12, 0.36),
-        (-0.15, 0.45, 0.22),
-        (0.4, -0.42, 0.16),
-    ];
-    glow(
-        c,
-        (x, y),
-        radius * 8.0,
-        light.sun.mix(light.sky[3], 0.6),
-        0.42,
-    );
+    const SEAS: [(f32, f32, f32); 4] =
+        [(-0.3, -0.25, 0.3), (0.25, 0.12, 0.36), (-0.15, 0.45, 0.22), (0.4, -0.42, 0.16)];
+    glow(c, (x, y), radius * 8.0, light.sun.mix(light.sky[3], 0.6), 0.42);
     glow(c, (x, y), radius * 2.6, light.sun, 0.3);
     let shadow = (x + radius * (1.9 - phase * 1.9), y - radius * 0.12);
-    let (columns, rows) = (
-        (x - radius - 1.0, x + radius + 2.0),
-        (y - radius - 1.0, y + radius + 2.0),
-    );
+    let (columns, rows) =
+        ((x - radius - 1.0, x + radius + 2.0), (y - radius - 1.0, y + radius + 2.0));
     c.each(columns, rows, |px, py, now| {
         let inside = smooth(radius + 0.8, radius - 0.8, (px - x).hypot(py - y));
         let bite = (px - shadow.0).hypot(py - shadow.1);
-        let lit = if phase > 0.0 {
-            smooth(radius * 0.94, radius * 1.02, bite)
-        } else {
-            1.0
-        };
+        let lit = if phase > 0.0 { smooth(radius * 0.94, radius * 1.02, bite) } else { 1.0 };
         let sea = SEAS.iter().fold(0.0f32, |deepest, (dx, dy, r)| {
             let far = ((px - x) / radius - dx).hypot((py - y) / radius - dy);
             deepest.max(smooth(*r, *r * 0.6, far))
@@ -126,10 +103,7 @@ pub fn clouds(c: &mut Canvas, light: &Light, seed: u64, horizon: f32, cover: f32
         let lit = smooth(-0.10, 0.12, here - density(x, y - unit * 0.03));
         let thick = smooth(edge, edge + 0.24, here);
         let low = smooth(1.0, 0.82, y / height);
-        (
-            dark.mix(bright, lit * (1.0 - 0.45 * thick) + 0.25),
-            thick * low * 0.92,
-        )
+        (dark.mix(bright, lit * (1.0 - 0.45 * thick) + 0.25), thick * low * 0.92)
     });
 }
 
@@ -156,12 +130,7 @@ pub fn coarse(
     let columns = (c.w / step) as usize + 2;
     let rows = ((bottom - top) / step) as usize + 2;
     let grid: Vec<(Rgb, f32)> = (0..columns * rows)
-        .map(|i| {
-            layer(
-                (i % columns) as f32 * step,
-                top + (i / columns) as f32 * step,
-            )
-        })
+        .map(|i| layer((i % columns) as f32 * step, top + (i / columns) as f32 * step))
         .collect();
     let blend = |a: (Rgb, f32), b: (Rgb, f32), k: f32| (a.0.mix(b.0, k), a.1 + (b.1 - a.1) * k);
     let inverse = 1.0 / step;
@@ -172,12 +141,7 @@ pub fn coarse(
             let v = (y - top) / step;
             let (upper, lower) = grid[v as usize * columns..].split_at(columns);
             line.clear();
-            line.extend(
-                upper
-                    .iter()
-                    .zip(lower)
-                    .map(|(a, b)| blend(*a, *b, v.fract())),
-            );
+            line.extend(upper.iter().zip(lower).map(|(a, b)| blend(*a, *b, v.fract())));
         }
         let u = x * inverse;
         let left = u as usize;
@@ -192,12 +156,7 @@ pub fn heap_cloud(c: &mut Canvas, light: &Light, mut dice: Dice, (x, y): (f32, f
         return;
     }
     let (bright, dark) = cloud_colours(light);
-    let ink = Ink::fall(
-        y - size * 0.32,
-        bright,
-        y + size * 0.02,
-        bright.mix(dark, 0.55),
-    );
+    let ink = Ink::fall(y - size * 0.32, bright, y + size * 0.02, bright.mix(dark, 0.55));
     c.fill(oval(x, y - size * 0.03, size * 0.5, size * 0.06), ink);
     for _ in 0..13 {
         let along = dice.sway(0.42);
@@ -211,19 +170,11 @@ pub fn heap_cloud(c: &mut Canvas, light: &Light, mut dice: Dice, (x, y): (f32, f
 /// A bank of mist around the row `middle`.
 pub fn mist(c: &mut Canvas, seed: u64, colour: Rgb, middle: f32, reach: f32, strength: f32) {
     let (noise, unit) = (Noise::new(seed), c.unit());
-    coarse(
-        c,
-        ((middle - reach).max(0.0), (middle + reach).min(c.h)),
-        5.0,
-        |x, y| {
-            let near = 1.0 - ((y - middle) / reach).powi(2);
-            let wisp = noise.cloud(x / unit * 2.2, y / unit * 7.0, 3);
-            (
-                colour,
-                (near.max(0.0) * (0.45 + wisp) * strength).clamp(0.0, 1.0),
-            )
-        },
-    );
+    coarse(c, ((middle - reach).max(0.0), (middle + reach).min(c.h)), 5.0, |x, y| {
+        let near = 1.0 - ((y - middle) / reach).powi(2);
+        let wisp = noise.cloud(x / unit * 2.2, y / unit * 7.0, 3);
+        (colour, (near.max(0.0) * (0.45 + wisp) * strength).clamp(0.0, 1.0))
+    });
 }
 
 /// Shafts of light that spread downwards from a point above.
@@ -258,17 +209,9 @@ pub fn rain(c: &mut Canvas, mut dice: Dice, colour: Rgb, amount: usize) {
     }
     let unit = c.unit();
     for _ in 0..amount {
-        let (x, y, near) = (
-            dice.range(0.0, c.w * 1.1),
-            dice.range(-0.1, 1.0) * c.h,
-            dice.unit(),
-        );
+        let (x, y, near) = (dice.range(0.0, c.w * 1.1), dice.range(-0.1, 1.0) * c.h, dice.unit());
         let length = unit * (0.03 + 0.05 * near);
         let drop = stroke(&[(x, y), (x - length * 0.22, y + length)]);
-        c.line(
-            drop,
-            unit * (0.001 + 0.0012 * near),
-            Ink::Thin(colour, 0.14 + 0.2 * near),
-        );
+        c.line(drop, unit * (0.001 + 0.0012 * near), Ink::Thin(colour, 0.14 + 0.2 * near));
     }
 }

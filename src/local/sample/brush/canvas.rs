@@ -74,10 +74,7 @@ pub struct Canvas {
 impl Canvas {
     /// A black canvas, `width` x `height` pixels.
     pub fn new(width: u32, height: u32) -> Self {
-        Self {
-            pixels: Pixmap::new(width, height),
-            ..Self::blind(width, height)
-        }
+        Self { pixels: Pixmap::new(width, height), ..Self::blind(width, height) }
     }
 
     /// A canvas of that size which takes no paint.
@@ -160,10 +157,7 @@ impl Canvas {
             return None;
         }
         let shader = ink.shader(self.opacity)?;
-        Some(Paint {
-            shader,
-            ..Paint::default()
-        })
+        Some(Paint { shader, ..Paint::default() })
     }
 
     /// Repaints each pixel of the rows and columns given (clipped to the canvas) by its place and
@@ -207,9 +201,7 @@ impl Canvas {
             let row = (y.max(0.0) as usize).min(height - 1);
             unpack(source[row * width + column])
         };
-        self.each((0.0, width as f32), rows, |x, y, now| {
-            repaint(x, y, now, &look)
-        });
+        self.each((0.0, width as f32), rows, |x, y, now| repaint(x, y, now, &look));
     }
 }
 
@@ -226,10 +218,7 @@ static DITHER: [f32; 256] = {
 };
 
 fn clip((from, to): (f32, f32), size: f32) -> (usize, usize) {
-    (
-        from.clamp(0.0, size) as usize,
-        to.clamp(0.0, size).ceil() as usize,
-    )
+    (from.clamp(0.0, size) as usize, to.clamp(0.0, size).ceil() as usize)
 }
 
 fn unpack(pixel: PremultipliedColorU8) -> Rgb {

@@ -17,11 +17,7 @@ impl Skyline {
     pub fn new(c: &Canvas, line: impl Fn(f32) -> f32 + 'static) -> Self {
         let count = if c.is_blind() { 0 } else { c.w as usize };
         let columns = (0..count).map(|x| line(x as f32 / c.w) * c.h).collect();
-        Self {
-            line: Box::new(line),
-            columns,
-            height: c.h,
-        }
+        Self { line: Box::new(line), columns, height: c.h }
     }
 
     /// The height in pixels at a place across the canvas (0.0-1.0).
@@ -36,9 +32,7 @@ impl Skyline {
 
 /// Fills below a skyline: `top` colour at the line, `base` once `depth` pixels below it.
 pub fn ridge(c: &mut Canvas, line: &Skyline, top: Rgb, base: Rgb, depth: f32) {
-    textured(c, line, |_, _, down| {
-        top.mix(base, smooth(0.0, depth, down))
-    });
+    textured(c, line, |_, _, down| top.mix(base, smooth(0.0, depth, down)));
 }
 
 /// Fills below a skyline by a function of the pixel and its distance below the line.
@@ -52,11 +46,7 @@ pub fn textured(c: &mut Canvas, line: &Skyline, colour: impl Fn(f32, f32, f32) -
             return now;
         }
         let paint = colour(x, y, down);
-        if down >= 1.0 {
-            paint
-        } else {
-            now.mix(paint, down)
-        }
+        if down >= 1.0 { paint } else { now.mix(paint, down) }
     });
 }
 
@@ -94,9 +84,7 @@ pub fn peaks(c: &mut Canvas, line: &Skyline, seed: u64, rock: Rock, snow: f32, f
         let white = rock.snow.1.mix(rock.snow.0, lit);
         let edge = snow * (0.8 + fold * 0.7 + crag * 0.5 + 0.25 * (lit - 0.5));
         let cover = smooth(edge + unit * 0.015, edge - unit * 0.015, y - summit);
-        stone
-            .mix(white, cover)
-            .mix(rock.haze, smooth(0.15, 1.0, down / foot) * 0.75)
+        stone.mix(white, cover).mix(rock.haze, smooth(0.15, 1.0, down / foot) * 0.75)
     });
 }
 
@@ -104,16 +92,12 @@ pub fn peaks(c: &mut Canvas, line: &Skyline, seed: u64, rock: Rock, snow: f32, f
 pub fn jagged(c: &Canvas, seed: u64, base: f32, height: f32, scale: f32) -> Skyline {
     let noise = Noise::new(seed);
     let aspect = c.w / c.unit();
-    Skyline::new(c, move |x| {
-        base - height * noise.crest(x * scale * aspect + 7.0, 5)
-    })
+    Skyline::new(c, move |x| base - height * noise.crest(x * scale * aspect + 7.0, 5))
 }
 
 /// A skyline of soft hills.
 pub fn rolling(c: &Canvas, seed: u64, base: f32, height: f32, scale: f32) -> Skyline {
     let noise = Noise::new(seed);
     let aspect = c.w / c.unit();
-    Skyline::new(c, move |x| {
-        base - height * noise.ridge(x * scale * aspect + 3.0, 2)
-    })
+    Skyline::new(c, move |x| base - height * noise.ridge(x * scale * aspect + 3.0, 2))
 }

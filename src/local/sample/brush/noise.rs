@@ -14,11 +14,7 @@ impl Noise {
     pub fn at(self, x: f32, y: f32) -> f32 {
         let ((column, u), (row, v)) = (cell(x), cell(y));
         let upper = blend(self.corner(column, row), self.corner(column + 1, row), u);
-        let lower = blend(
-            self.corner(column, row + 1),
-            self.corner(column + 1, row + 1),
-            u,
-        );
+        let lower = blend(self.corner(column, row + 1), self.corner(column + 1, row + 1), u);
         blend(upper, lower, v)
     }
 
@@ -30,9 +26,7 @@ impl Noise {
 
     /// Several octaves in the plane, each finer and fainter; still 0 to 1, mostly near 0.5.
     pub fn cloud(self, x: f32, y: f32, octaves: u32) -> f32 {
-        octave_sum(octaves, |scale, shift| {
-            self.at(x * scale + shift, y * scale - shift)
-        })
+        octave_sum(octaves, |scale, shift| self.at(x * scale + shift, y * scale - shift))
     }
 
     /// Several octaves along a line.

@@ -42,22 +42,12 @@ pub fn pine(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: L
         ]),
         leaves.shaded.scale(0.7),
     );
-    let ink = Ink::fall(
-        y - height,
-        leaves.lit.mix(leaves.shaded, 0.35),
-        y,
-        leaves.shaded,
-    );
+    let ink = Ink::fall(y - height, leaves.lit.mix(leaves.shaded, 0.35), y, leaves.shaded);
     c.fill(polygon(&[left.as_slice(), right.as_slice()].concat()), ink);
     left.push((x, y - height * 0.07));
     c.fill(
         polygon(&left),
-        Ink::fall(
-            y - height,
-            leaves.lit,
-            y,
-            leaves.lit.mix(leaves.shaded, 0.7),
-        ),
+        Ink::fall(y - height, leaves.lit, y, leaves.lit.mix(leaves.shaded, 0.7)),
     );
 }
 
@@ -80,12 +70,7 @@ pub fn broad(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: 
     let (cx, cy, r) = (x, y - height * 0.6, height * 0.38);
     c.fill(
         lumpy(&mut dice, (cx, cy), r, r * 0.95),
-        Ink::fall(
-            cy - r,
-            leaves.shaded.mix(leaves.lit, 0.35),
-            cy + r,
-            leaves.shaded,
-        ),
+        Ink::fall(cy - r, leaves.shaded.mix(leaves.lit, 0.35), cy + r, leaves.shaded),
     );
     for _ in 0..9 {
         let (dx, dy) = (dice.sway(0.62) - 0.1, dice.range(-0.66, 0.4));
@@ -124,17 +109,11 @@ pub fn birch(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: 
         (x + lean + w * 0.5, y - height),
         (x + w, y),
     ];
-    c.fill(
-        polygon(&trunk),
-        Ink::Fade((x - w, 0.0), bark, (x + w, 0.0), shade),
-    );
+    c.fill(polygon(&trunk), Ink::Fade((x - w, 0.0), bark, (x + w, 0.0), shade));
     for _ in 0..14 {
         let t = dice.unit();
         let (mx, my) = (x + lean * t, y - height * t);
-        let mark = stroke(&[
-            (mx - w * 0.9, my),
-            (mx + w * dice.range(-0.5, 0.2), my + w * 0.2),
-        ]);
+        let mark = stroke(&[(mx - w * 0.9, my), (mx + w * dice.range(-0.5, 0.2), my + w * 0.2)]);
         c.line(mark, w * 0.28, Ink::Thin(leaves.shaded.scale(0.45), 0.7));
     }
 }
@@ -147,18 +126,12 @@ pub fn palm(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: L
     let lean = dice.pick(&[-1.0, 1.0]) * height * dice.range(0.12, 0.3);
     let (top_x, top_y) = (x + lean, y - height * 0.82);
     let trunk = leaves.shaded.mix(Rgb(0.45, 0.3, 0.2), 0.45);
-    c.line(
-        arc((x, y), (x + lean * 0.15, y - height * 0.5), (top_x, top_y)),
-        height * 0.04,
-        trunk,
-    );
+    c.line(arc((x, y), (x + lean * 0.15, y - height * 0.5), (top_x, top_y)), height * 0.04, trunk);
     for frond in 0..9 {
         let angle = frond as f32 / 8.0 * 3.6 - 3.4 + dice.sway(0.12);
         let length = height * dice.range(0.3, 0.42);
-        let tip = (
-            top_x + angle.cos() * length,
-            top_y + angle.sin() * length * 0.55 + length * 0.22,
-        );
+        let tip =
+            (top_x + angle.cos() * length, top_y + angle.sin() * length * 0.55 + length * 0.22);
         let ink = leaves.shaded.mix(leaves.lit, dice.unit() * 0.8);
         let bend = (
             top_x + angle.cos() * length * 0.55,
@@ -167,10 +140,7 @@ pub fn palm(c: &mut Canvas, mut dice: Dice, (x, y): Spot, height: f32, leaves: L
         c.fill(leaf((top_x, top_y), bend, length * 0.11), ink);
         c.fill(
             leaf(
-                (
-                    top_x + (bend.0 - top_x) * 0.35,
-                    top_y + (bend.1 - top_y) * 0.35,
-                ),
+                (top_x + (bend.0 - top_x) * 0.35, top_y + (bend.1 - top_y) * 0.35),
                 tip,
                 length * 0.16,
             ),

@@ -25,22 +25,17 @@ pub fn water(c: &mut Canvas, seed: u64, water: Water) {
     c.each_with_look((water.top, c.h), |x, y, _, look| {
         let near = ((y - water.top) / span).clamp(0.0, 1.0);
         let away = 0.06 + near;
-        let (u, v) = (
-            (x - width * 0.5) / unit / away * 2.6 + 60.0,
-            9.0 / away.sqrt() / away.sqrt(),
-        );
+        let (u, v) =
+            ((x - width * 0.5) / unit / away * 2.6 + 60.0, 9.0 / away.sqrt() / away.sqrt());
         let wave = noise.at(u, v * 2.2) * 0.65 + noise.at(u * 2.3 + 5.0, v * 5.1) * 0.35 - 0.5;
         let shake = wave * unit * (0.02 + 0.16 * near) * (0.25 + water.rough);
-        let mirrored = look(
-            x + shake * 0.5,
-            (water.top - 1.0) - (y - water.top) * 0.92 + shake * 1.4,
-        );
+        let mirrored =
+            look(x + shake * 0.5, (water.top - 1.0) - (y - water.top) * 0.92 + shake * 1.4);
         let own = (1.0 - water.mirror) + 0.35 * near * water.mirror;
         let base = mirrored.mix(water.deep, own.clamp(0.0, 1.0));
         let light = smooth(0.06, 0.3, wave) * (0.25 + 0.75 * near) * (0.2 + 0.5 * water.rough);
         let dark = smooth(0.02, -0.3, wave) * near * (0.15 + 0.3 * water.rough);
-        base.mix(water.crest, light * 0.6)
-            .mix(water.deep.scale(0.6), dark)
+        base.mix(water.crest, light * 0.6).mix(water.deep.scale(0.6), dark)
     });
 }
 

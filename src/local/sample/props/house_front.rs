@@ -43,15 +43,9 @@ impl Front {
         let (x, w, top) = (self.x, self.width, self.kerb - self.height);
         let roof = self.on(dice.pick(&[0xa8503c, 0x6a5a64, 0x8c4a3a, 0x4f5f74]));
         if self.peak {
-            let gable = polygon(&[
-                (x - w * 0.03, top),
-                (x + w * 0.5, self.top()),
-                (x + w * 1.03, top),
-            ]);
-            c.fill(
-                gable,
-                Ink::fall(self.top(), roof.scale(1.1), top, roof.scale(0.75)),
-            );
+            let gable =
+                polygon(&[(x - w * 0.03, top), (x + w * 0.5, self.top()), (x + w * 1.03, top)]);
+            c.fill(gable, Ink::fall(self.top(), roof.scale(1.1), top, roof.scale(0.75)));
         } else {
             c.fill(block(x, self.top(), w, w * 0.12), roof);
         }
@@ -67,12 +61,7 @@ impl Front {
             let (column, floor) = ((spot % columns) as f32, (spot / columns) as f32);
             let middle = x + w * (column + 0.5) / columns as f32;
             let size = (w * 0.46 / columns as f32, storey * 0.56);
-            self.window(
-                c,
-                &mut dice,
-                (middle - size.0 / 2.0, top + storey * (floor + 0.26)),
-                size,
-            );
+            self.window(c, &mut dice, (middle - size.0 / 2.0, top + storey * (floor + 0.26)), size);
         }
         self.shop(c, &mut dice, storey);
     }
@@ -83,16 +72,9 @@ impl Front {
 
     fn window(&self, c: &mut Canvas, dice: &mut Dice, (x, y): (f32, f32), (w, h): (f32, f32)) {
         let frame = self.on(0xf6f0e6);
-        let glass = if self.lit && dice.chance(0.6) {
-            rgb(0xffd27c)
-        } else {
-            self.on(0x4f6c88)
-        };
+        let glass = if self.lit && dice.chance(0.6) { rgb(0xffd27c) } else { self.on(0x4f6c88) };
         c.fill(block(x - 2.0, y - 2.0, w + 4.0, h + 4.0), frame);
-        c.fill(
-            block(x, y, w, h),
-            Ink::fall(y, glass, y + h, glass.scale(0.78)),
-        );
+        c.fill(block(x, y, w, h), Ink::fall(y, glass, y + h, glass.scale(0.78)));
         c.fill(block(x + w * 0.46, y, w * 0.08, h), frame);
         if dice.chance(0.3) {
             c.fill(block(x - 2.0, y + h, w + 4.0, h * 0.16), self.on(0x5a9a4a));
@@ -102,30 +84,16 @@ impl Front {
     /// The ground floor: a shop window under an awning, and a door.
     fn shop(&self, c: &mut Canvas, dice: &mut Dice, storey: f32) {
         let (x, w, y) = (self.x, self.width, self.kerb - storey);
-        let glass = if self.lit {
-            rgb(0xffc870)
-        } else {
-            self.on(0x5c7c94)
-        };
+        let glass = if self.lit { rgb(0xffc870) } else { self.on(0x5c7c94) };
         let pane = block(x + w * 0.1, y + storey * 0.28, w * 0.52, storey * 0.56);
         c.fill(pane, Ink::fall(y, glass, self.kerb, glass.scale(0.7)));
         let door = self.on(dice.pick(&[0x6a3a2c, 0x2f5a4a, 0x34507a]));
-        c.fill(
-            block(x + w * 0.72, y + storey * 0.24, w * 0.18, storey * 0.76),
-            door,
-        );
+        c.fill(block(x + w * 0.72, y + storey * 0.24, w * 0.18, storey * 0.76), door);
         let cloth = self.on(dice.pick(&[0xd8443a, 0x2f7a5a, 0x2f5fa8, 0xe8a030]));
         for stripe in 0..6 {
             let left = x + w * (0.08 + 0.093 * stripe as f32);
-            let tone = if stripe % 2 == 0 {
-                cloth
-            } else {
-                self.on(0xfbf4e8)
-            };
-            c.fill(
-                block(left, y + storey * 0.1, w * 0.093, storey * 0.24),
-                tone,
-            );
+            let tone = if stripe % 2 == 0 { cloth } else { self.on(0xfbf4e8) };
+            c.fill(block(left, y + storey * 0.1, w * 0.093, storey * 0.24), tone);
         }
     }
 }

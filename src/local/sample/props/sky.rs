@@ -13,11 +13,7 @@ const GORES: u8 = 9;
 /// A balloon around its own centre, its envelope about 1.6 wide.
 pub fn balloon(c: &mut Canvas, colours: [Rgb; 3], dark: Rgb, lit: bool) {
     for side in [-1.0, 1.0] {
-        c.line(
-            stroke(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]),
-            0.018,
-            dark,
-        );
+        c.line(stroke(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]), 0.018, dark);
     }
     let edge = |i: u8| -(f32::from(i) / f32::from(GORES) * std::f32::consts::PI).cos() * 0.8;
     for gore in 0..GORES {
@@ -25,16 +21,8 @@ pub fn balloon(c: &mut Canvas, colours: [Rgb; 3], dark: Rgb, lit: bool) {
         let side = (a + b) / 1.6;
         let tone =
             colours[usize::from(gore % 3)].scale(1.08 - 0.2 * (side + 0.45).powi(2) - 0.12 * side);
-        let low = if lit {
-            tone.screen(rgb(0xff9a3c).scale(0.75))
-        } else {
-            tone.scale(0.72)
-        };
-        let top = if lit {
-            tone.scale(0.85)
-        } else {
-            tone.mix(WHITE, 0.14)
-        };
+        let low = if lit { tone.screen(rgb(0xff9a3c).scale(0.75)) } else { tone.scale(0.72) };
+        let top = if lit { tone.scale(0.85) } else { tone.mix(WHITE, 0.14) };
         c.fill(gore_shape(a, b + 0.012), Ink::fall(-0.9, top, 0.95, low));
     }
     c.fill(
@@ -42,10 +30,7 @@ pub fn balloon(c: &mut Canvas, colours: [Rgb; 3], dark: Rgb, lit: bool) {
         dark.mix(colours[0], 0.3),
     );
     if lit {
-        c.fill(
-            polygon(&[(-0.05, 1.14), (0.0, 0.96), (0.05, 1.14)]),
-            rgb(0xfff0b0),
-        );
+        c.fill(polygon(&[(-0.05, 1.14), (0.0, 0.96), (0.05, 1.14)]), rgb(0xfff0b0));
     }
     c.fill(
         polygon(&[(-0.15, 1.18), (0.15, 1.18), (0.12, 1.4), (-0.12, 1.4)]),

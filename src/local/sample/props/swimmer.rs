@@ -20,14 +20,8 @@ pub fn fish(c: &mut Canvas, [body, belly, stripe]: [Rgb; 3]) {
         ]),
         fin,
     );
-    c.fill(
-        polygon(&[(-0.3, -0.22), (-0.12, -0.46), (0.22, -0.44), (0.34, -0.2)]),
-        fin,
-    );
-    c.fill(
-        polygon(&[(-0.25, 0.22), (-0.2, 0.42), (0.05, 0.4), (0.15, 0.24)]),
-        fin,
-    );
+    c.fill(polygon(&[(-0.3, -0.22), (-0.12, -0.46), (0.22, -0.44), (0.34, -0.2)]), fin);
+    c.fill(polygon(&[(-0.25, 0.22), (-0.2, 0.42), (0.05, 0.4), (0.15, 0.24)]), fin);
     let outline = [
         (0.72, 0.02),
         (0.48, -0.22),
@@ -61,11 +55,7 @@ pub fn jellyfish(c: &mut Canvas, colour: Rgb, sway: f32) {
         let x = -0.75 + index as f32 * 0.25;
         let length = 1.5 + 0.7 * ((index * 5) % 4) as f32 / 3.0;
         c.line(
-            arc(
-                (x, 0.2),
-                (x * 1.3 + sway, length * 0.5),
-                (x * 0.8 - sway * 0.6, length),
-            ),
+            arc((x, 0.2), (x * 1.3 + sway, length * 0.5), (x * 0.8 - sway * 0.6, length)),
             0.06,
             Ink::Thin(colour.mix(WHITE, 0.3), 0.5),
         );
@@ -81,10 +71,7 @@ pub fn jellyfish(c: &mut Canvas, colour: Rgb, sway: f32) {
         (-0.75, -0.62),
     ]);
     c.thinned(0.82, |c| {
-        c.fill(
-            bell,
-            Ink::Ball((0.0, 0.1), 1.25, colour.mix(WHITE, 0.75), colour),
-        );
+        c.fill(bell, Ink::Ball((0.0, 0.1), 1.25, colour.mix(WHITE, 0.75), colour));
     });
     c.line(
         stroke(&[(-0.8, 0.2), (-0.3, 0.12), (0.3, 0.12), (0.8, 0.2)]),
@@ -99,9 +86,6 @@ pub fn herring(c: &mut Canvas, tone: Rgb) {
         leaf((-0.7, 0.0), (1.0, 0.0), 0.62),
         Ink::fall(-0.3, tone.scale(0.62), 0.3, tone.mix(WHITE, 0.3)),
     );
-    c.fill(
-        polygon(&[(-0.6, 0.0), (-1.0, -0.3), (-0.88, 0.0), (-1.0, 0.3)]),
-        tone.scale(0.8),
-    );
+    c.fill(polygon(&[(-0.6, 0.0), (-1.0, -0.3), (-0.88, 0.0), (-1.0, 0.3)]), tone.scale(0.8));
     c.fill(disc(0.68, -0.05, 0.07), rgb(0x10203a));
 }

@@ -45,16 +45,10 @@ pub fn paint(e: &mut Easel) {
     let names = fleet(e, horizon);
     e.label("hills");
     let when = e.when();
-    let drift = e
-        .dice
-        .pick(&["over", "drifting over", "floating above", "high above"]);
+    let drift = e.dice.pick(&["over", "drifting over", "floating above", "high above"]);
     let balloons = match names.as_slice() {
         [one] => format!("{} {one} balloon", words::article(one)),
-        [a, b] => format!(
-            "{} {a} and {} {b} balloon",
-            words::article(a),
-            words::article(b)
-        ),
+        [a, b] => format!("{} {a} and {} {b} balloon", words::article(a), words::article(b)),
         many => format!(
             "{} balloons, one of them {},",
             words::count(many.len(), "a"),
@@ -76,12 +70,8 @@ fn hills(e: &mut Easel, horizon: f32) -> &'static str {
         let depth = step as f32 / 3.0;
         let base = horizon / h + 0.02 + depth * 0.2;
         let line = land::rolling(&e.canvas, e.dice.next(), base, 0.15 - 0.04 * depth, 1.5);
-        let tone = e
-            .light
-            .on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
-        let foot = tone
-            .mix(e.light.haze, 0.45 * (1.0 - depth))
-            .mix(e.light.shade, 0.35 * depth);
+        let tone = e.light.on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
+        let foot = tone.mix(e.light.haze, 0.45 * (1.0 - depth)).mix(e.light.shade, 0.35 * depth);
         land::ridge(&mut e.canvas, &line, tone, foot, h * 0.16);
         if step > 0 {
             copse(e, &line, depth, near);
@@ -101,13 +91,8 @@ fn copse(e: &mut Easel, line: &land::Skyline, depth: f32, green: Rgb) {
         let across = e.dice.unit();
         let spot = (e.canvas.w * across, line.at(across) + e.canvas.h * 0.012);
         let size = e.canvas.unit() * (0.03 + 0.07 * depth) * e.dice.range(0.7, 1.2);
-        let lit = e
-            .light
-            .on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
-        let leaves = Leaves {
-            lit,
-            shaded: lit.mix(e.light.shade, 0.6),
-        };
+        let lit = e.light.on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
+        let leaves = Leaves { lit, shaded: lit.mix(e.light.shade, 0.6) };
         let dice = e.dice.fork();
         tree::broad(&mut e.canvas, dice, spot, size, leaves);
     }

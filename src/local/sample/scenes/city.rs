@@ -39,18 +39,12 @@ pub fn paint(e: &mut Easel) {
     }
     let moon = !matches!(mood, Mood::Neon) && e.dice.chance(0.55);
     if moon {
-        let (spot, radius) = (
-            e.somewhere((0.12, 0.88), (0.1, 0.22)),
-            unit * e.dice.range(0.035, 0.06),
-        );
+        let (spot, radius) =
+            (e.somewhere((0.12, 0.88), (0.1, 0.22)), unit * e.dice.range(0.035, 0.06));
         let phase = e.dice.pick(&[0.0, 0.7]);
         parts::moon(e, spot, radius, phase);
     }
-    let loom = if matches!(mood, Mood::Neon) {
-        neon
-    } else {
-        rgb(0xffa860)
-    };
+    let loom = if matches!(mood, Mood::Neon) { neon } else { rgb(0xffa860) };
     let middle = (e.canvas.w * e.dice.range(0.3, 0.7), bank);
     air::glow(&mut e.canvas, middle, unit * 0.85, loom, 0.5);
     for depth in 0..3 {
@@ -106,10 +100,7 @@ fn row(e: &mut Easel, bank: f32, near: f32, loom: Rgb) {
         let width = unit * (0.055 + 0.05 * near) * e.dice.range(0.7, 1.5);
         let bulk = 1.0 - ((x / w - centre).abs() * 1.5).min(0.75);
         let height = unit * (0.62 - 0.2 * near) * bulk * e.dice.range(0.4, 1.15);
-        let body = e
-            .light
-            .shade
-            .mix(e.light.sky[2].mix(loom, 0.2), 0.6 - 0.5 * near);
+        let body = e.light.shade.mix(e.light.sky[2].mix(loom, 0.2), 0.6 - 0.5 * near);
         let dice = e.dice.fork();
         if near > 0.9 {
             e.box_object("tower", (x, bank - height), (x + width, bank));
@@ -133,29 +124,13 @@ fn tower(
     let top = foot - h;
     let ink = Ink::fall(top, body.scale(0.85), foot, body.mix(rgb(0xffb070), 0.14));
     match dice.count(0, 5) {
-        0 => c.fill(
-            polygon(&[(x, top), (x + w * 0.5, top - w * 0.55), (x + w, top)]),
-            ink,
-        ),
+        0 => c.fill(polygon(&[(x, top), (x + w * 0.5, top - w * 0.55), (x + w, top)]), ink),
         1 => {
-            c.line(
-                stroke(&[(x + w * 0.5, top - w * 0.9), (x + w * 0.5, top)]),
-                w * 0.05,
-                body,
-            );
+            c.line(stroke(&[(x + w * 0.5, top - w * 0.9), (x + w * 0.5, top)]), w * 0.05, body);
             c.fill(block(x + w * 0.2, top - w * 0.25, w * 0.6, w * 0.3), ink);
-            air::glow(
-                c,
-                (x + w * 0.5, top - w * 0.9),
-                w * 0.35,
-                rgb(0xff4a3c),
-                1.0,
-            );
+            air::glow(c, (x + w * 0.5, top - w * 0.9), w * 0.35, rgb(0xff4a3c), 1.0);
         }
-        2 => c.fill(
-            polygon(&[(x, top + 1.0), (x, top - w * 0.35), (x + w, top + 1.0)]),
-            ink,
-        ),
+        2 => c.fill(polygon(&[(x, top + 1.0), (x, top - w * 0.35), (x + w, top + 1.0)]), ink),
         _ => {}
     }
     c.fill(block(x, top, w, h), ink);
@@ -183,17 +158,7 @@ fn windows(c: &mut Canvas, dice: &mut Dice, (x, top): Spot, (w, h): (f32, f32), 
 fn river(e: &mut Easel, seed: u64, bank: f32, loom: Rgb) {
     let deep = e.light.sky[0].mix(e.light.shade, 0.4);
     let crest = e.light.sky[3].mix(loom, 0.4);
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top: bank,
-            deep,
-            mirror: 0.85,
-            rough: 0.35,
-            crest,
-        },
-    );
+    water::water(&mut e.canvas, seed, Water { top: bank, deep, mirror: 0.85, rough: 0.35, crest });
     let (mut dice, unit) = (e.dice.fork(), e.canvas.unit());
     for _ in 0..7 {
         let x = e.canvas.w * dice.unit();
@@ -213,15 +178,7 @@ fn span(e: &mut Easel, bank: f32) {
     let top = bank - unit * e.dice.range(0.16, 0.24);
     e.box_object("bridge", (0.0, top), (w, deck + unit * 0.03));
     for x in piers {
-        e.canvas.fill(
-            block(
-                x - unit * 0.012,
-                top,
-                unit * 0.024,
-                deck - top + unit * 0.09,
-            ),
-            dark,
-        );
+        e.canvas.fill(block(x - unit * 0.012, top, unit * 0.024, deck - top + unit * 0.09), dark);
     }
     let rope = unit * 0.006;
     let cables = [
@@ -231,11 +188,7 @@ fn span(e: &mut Easel, bank: f32) {
     ];
     for (x0, y0, x1, y1) in cables {
         e.canvas.line(
-            arc(
-                (x0, y0),
-                (x0.midpoint(x1), deck * 2.0 - top - unit * 0.02),
-                (x1, y1),
-            ),
+            arc((x0, y0), (x0.midpoint(x1), deck * 2.0 - top - unit * 0.02), (x1, y1)),
             rope,
             dark,
         );
@@ -244,12 +197,6 @@ fn span(e: &mut Easel, bank: f32) {
     let lamps = 22;
     for index in 0..if e.canvas.is_blind() { 0 } else { lamps } {
         let x = w * (index as f32 + 0.5) / lamps as f32;
-        air::glow(
-            &mut e.canvas,
-            (x, deck - unit * 0.006),
-            unit * 0.022,
-            rgb(0xffdc9a),
-            1.0,
-        );
+        air::glow(&mut e.canvas, (x, deck - unit * 0.006), unit * 0.022, rgb(0xffdc9a), 1.0);
     }
 }

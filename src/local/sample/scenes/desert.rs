@@ -44,15 +44,7 @@ fn heavens(e: &mut Easel, horizon: f32) -> &'static str {
     parts::clouds(e, horizon, (0.15, 0.3));
     let radius = unit * e.dice.range(0.05, 0.09);
     let low = (high.0, horizon - radius * 2.4);
-    parts::sun(
-        e,
-        if e.light.time == Time::Noon {
-            high
-        } else {
-            low
-        },
-        radius,
-    );
+    parts::sun(e, if e.light.time == Time::Noon { high } else { low }, radius);
     e.when()
 }
 
@@ -67,10 +59,7 @@ fn dune(e: &mut Easel, base: f32, tall: f32, near: f32, sand: Rgb) -> Skyline {
     };
     let line = Skyline::new(&e.canvas, shape);
     let lit = e.light.on(sand, 0.42 * (1.0 - near)).mix(e.light.sun, 0.12);
-    let dark = e
-        .light
-        .on(sand.under(rgb(0x9c6456)), 0.4 * (1.0 - near))
-        .mix(e.light.shade, 0.22);
+    let dark = e.light.on(sand.under(rgb(0x9c6456)), 0.4 * (1.0 - near)).mix(e.light.shade, 0.22);
     let w = e.canvas.w;
     let crest = e.dice.range(0.2, 0.8);
     land::textured(&mut e.canvas, &line, |x, y, down| {
@@ -78,10 +67,7 @@ fn dune(e: &mut Easel, base: f32, tall: f32, near: f32, sand: Rgb) -> Skyline {
         let across = x / w + (noise.at(y / unit * 1.6, 3.0) - 0.5) * 0.16;
         let lean = shape(across - d * 0.3) - shape(across - d * 0.3 + 0.03);
         let flank = smooth(-0.003, 0.003, lean * if crest > 0.5 { 1.0 } else { -1.0 });
-        let ripple = noise.at(
-            x / unit * 5.0 + y / unit * 9.0,
-            y / unit * 80.0 / (0.5 + near),
-        );
+        let ripple = noise.at(x / unit * 5.0 + y / unit * 9.0, y / unit * 80.0 / (0.5 + near));
         let tone = dark.mix(lit, 0.25 + 0.75 * flank);
         tone.scale(1.0 + (ripple - 0.5) * 0.1 * near - 0.25 * smooth(0.0, h * 0.5, down))
     });
@@ -97,13 +83,7 @@ fn dunes(e: &mut Easel) {
     let mut lines = Vec::new();
     for step in 0..4 {
         let near = step as f32 / 3.0;
-        lines.push(dune(
-            e,
-            level + 0.1 + 0.4 * near,
-            0.2 + 0.12 * near,
-            near,
-            sand,
-        ));
+        lines.push(dune(e, level + 0.1 + 0.4 * near, 0.2 + 0.12 * near, near, sand));
     }
     let camels = e.dice.pick(&[0, 1, 2, 3, 4, 5]);
     let start = e.dice.range(0.12, 0.5);
@@ -116,12 +96,7 @@ fn dunes(e: &mut Easel) {
         e.canvas.posed(pose, |c| camel(c, ink));
     }
     e.labels.extend(["dunes", "sand"]);
-    let dunes = e.dice.pick(&[
-        "Golden dunes",
-        "Wind-shaped dunes",
-        "Soft dunes",
-        "High dunes",
-    ]);
+    let dunes = e.dice.pick(&["Golden dunes", "Wind-shaped dunes", "Soft dunes", "High dunes"]);
     let with = match camels {
         0 => String::new(),
         1 => ", crossed by a camel,".to_owned(),
@@ -149,18 +124,13 @@ fn mesas(e: &mut Easel) {
         let foot = ground.at(across) + e.canvas.h * (0.03 + 0.13 * near);
         let pose = place(e.canvas.w * across, foot, size).pre_scale(e.dice.pick(&[-1.0, 1.0]), 1.0);
         e.object("cactus", pose, [-0.36, -1.0, 0.36, 0.0]);
-        let green = e
-            .light
-            .on(rgb(0x4c8a4a), 0.15 * (1.0 - near))
-            .mix(e.light.shade, 0.2);
+        let green = e.light.on(rgb(0x4c8a4a), 0.15 * (1.0 - near)).mix(e.light.shade, 0.2);
         e.canvas.posed(pose, |c| cactus(c, green));
     }
     e.labels.extend(["mesas", "rocks"]);
     let n = words::count(count, "a lone");
     let cacti = if count == 1 { "cactus" } else { "cacti" };
-    let before = e
-        .dice
-        .pick(&["before red mesas", "below red rocks", "among red cliffs"]);
+    let before = e.dice.pick(&["before red mesas", "below red rocks", "among red cliffs"]);
     e.caption = words::sentence(&format!("{n} {cacti} in the desert {before} {sky}"));
 }
 
@@ -179,9 +149,7 @@ fn mesa(e: &mut Easel, base: f32, near: f32, rock: Rgb) {
     land::textured(&mut e.canvas, &line, |x, y, down| {
         let band = noise.ridge(y / unit * 22.0 + 40.0, 2);
         let crack = smooth(0.5, 0.62, noise.at(x / unit * 26.0, y / unit * 3.0));
-        let face = tone
-            .scale(0.82 + 0.36 * band)
-            .mix(tone.scale(0.55), crack * 0.5);
+        let face = tone.scale(0.82 + 0.36 * band).mix(tone.scale(0.55), crack * 0.5);
         face.mix(haze, 0.35 * smooth(0.0, h * 0.3, down) * (1.0 - 0.5 * near))
     });
 }
@@ -196,10 +164,7 @@ fn pyramids(e: &mut Easel) {
     for index in 0..count {
         let near = (index + 1) as f32 / count as f32;
         let slot = ((index * 2) % count) as f32 + e.dice.range(0.35, 0.65);
-        let foot = (
-            e.canvas.w * slot / count as f32,
-            horizon + e.canvas.h * 0.05,
-        );
+        let foot = (e.canvas.w * slot / count as f32, horizon + e.canvas.h * 0.05);
         pyramid(e, foot, side, near, sand);
     }
     for step in [0.0, 1.0] {
@@ -207,11 +172,7 @@ fn pyramids(e: &mut Easel) {
     }
     e.label("sand");
     let n = words::count(count, "a great");
-    let rise = if count == 1 {
-        "pyramid rises"
-    } else {
-        "pyramids rise"
-    };
+    let rise = if count == 1 { "pyramid rises" } else { "pyramids rise" };
     e.caption = words::sentence(&format!("{n} {rise} from the desert {sky}"));
 }
 
@@ -224,14 +185,8 @@ fn pyramid(e: &mut Easel, foot: Spot, side: f32, near: f32, sand: Rgb) {
     let edge = (left.0 + 2.0 * half * side, foot.1 + half * 0.04);
     e.box_object("pyramid", (left.0, top.1), right);
     let bright = light.on(sand, 0.25 * (1.0 - near)).mix(light.sun, 0.12);
-    let dark = light
-        .on(sand.scale(0.5), 0.2 * (1.0 - near))
-        .mix(light.shade, 0.45);
-    let faces = if side < 0.5 {
-        [dark, bright]
-    } else {
-        [bright, dark]
-    };
+    let dark = light.on(sand.scale(0.5), 0.2 * (1.0 - near)).mix(light.shade, 0.45);
+    let faces = if side < 0.5 { [dark, bright] } else { [bright, dark] };
     for (corner, tone) in [left, right].into_iter().zip(faces) {
         let fade = Ink::fall(top.1, tone, foot.1, tone.mix(light.haze, 0.25));
         e.canvas.fill(polygon(&[corner, top, edge]), fade);

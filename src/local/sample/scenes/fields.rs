@@ -34,28 +34,20 @@ pub fn paint(e: &mut Easel) {
     hills(e, horizon, mood);
     let (mark, way) = landmark(e, horizon, mood);
     rows(e, horizon, mood);
-    let bales = if mood == Mood::Wheat {
-        bales(e, horizon)
-    } else {
-        0
-    };
+    let bales = if mood == Mood::Wheat { bales(e, horizon) } else { 0 };
     let when = e.when();
     let field = match mood {
-        Mood::Wheat => e.dice.pick(&[
-            "a ripe wheat field",
-            "a golden wheat field",
-            "a harvested field",
-        ]),
+        Mood::Wheat => {
+            e.dice.pick(&["a ripe wheat field", "a golden wheat field", "a harvested field"])
+        }
         Mood::Lavender => e.dice.pick(&[
             "a lavender field",
             "long rows of a lavender field",
             "a purple lavender field",
         ]),
-        Mood::Spring => e.dice.pick(&[
-            "a young green field",
-            "a fresh spring field",
-            "a green striped field",
-        ]),
+        Mood::Spring => {
+            e.dice.pick(&["a young green field", "a fresh spring field", "a green striped field"])
+        }
     };
     e.label(match mood {
         Mood::Wheat => "wheat",
@@ -79,10 +71,8 @@ fn heavens(e: &mut Easel, horizon: f32) {
     }
     parts::clouds(e, horizon, (0.25, 0.65));
     let low = horizon / e.canvas.h;
-    let (spot, radius) = (
-        e.somewhere((0.25, 0.75), (low - 0.13, low - 0.05)),
-        unit * e.dice.range(0.055, 0.095),
-    );
+    let (spot, radius) =
+        (e.somewhere((0.25, 0.75), (low - 0.13, low - 0.05)), unit * e.dice.range(0.055, 0.095));
     parts::sun(e, spot, radius);
 }
 
@@ -107,13 +97,7 @@ fn hills(e: &mut Easel, horizon: f32, mood: Mood) {
         );
         let local = rgb(0x5a8058).mix(tones(mood).0, 0.3 * near);
         let tone = e.light.on(local, 0.68 - 0.34 * near);
-        land::ridge(
-            &mut e.canvas,
-            &line,
-            tone,
-            tone.mix(e.light.haze, 0.45),
-            h * 0.12,
-        );
+        land::ridge(&mut e.canvas, &line, tone, tone.mix(e.light.haze, 0.45), h * 0.12);
     }
 }
 
@@ -127,22 +111,19 @@ fn rows(e: &mut Easel, horizon: f32, mood: Mood) {
         Mood::Wheat => 5.5,
         Mood::Spring => 4.2,
     };
-    e.canvas
-        .each((0.0, w), (horizon + h * 0.008, h), |x, y, _| {
-            let (far, deep) = (y - vanish.1, (y - horizon) / (h - horizon));
-            let lane = (x - vanish.0) / far * pace + 60.0;
-            let tuft = noise.cloud(lane * 3.0, far.ln() * 30.0, 3);
-            let fine = noise.at(x / unit * 90.0, y / unit * 36.0);
-            let bed = 1.0 - ((lane + (tuft - 0.5) * 0.3).fract() - 0.5).abs() * 2.0;
-            let ridge = smooth(0.25, 0.7, bed);
-            // Far lanes are thinner than a pixel: show their mean instead of stripes.
-            let sharp = smooth(1.5, 5.0, far / pace);
-            let crop = furrow.mix(top, 0.62 + (ridge - 0.62) * sharp);
-            let paint = light.on(crop, 0.5 * (1.0 - deep).powi(3));
-            paint
-                .scale(0.72 + 0.3 * tuft + 0.26 * fine * deep)
-                .mix(light.shade, 0.25 * deep * deep)
-        });
+    e.canvas.each((0.0, w), (horizon + h * 0.008, h), |x, y, _| {
+        let (far, deep) = (y - vanish.1, (y - horizon) / (h - horizon));
+        let lane = (x - vanish.0) / far * pace + 60.0;
+        let tuft = noise.cloud(lane * 3.0, far.ln() * 30.0, 3);
+        let fine = noise.at(x / unit * 90.0, y / unit * 36.0);
+        let bed = 1.0 - ((lane + (tuft - 0.5) * 0.3).fract() - 0.5).abs() * 2.0;
+        let ridge = smooth(0.25, 0.7, bed);
+        // Far lanes are thinner than a pixel: show their mean instead of stripes.
+        let sharp = smooth(1.5, 5.0, far / pace);
+        let crop = furrow.mix(top, 0.62 + (ridge - 0.62) * sharp);
+        let paint = light.on(crop, 0.5 * (1.0 - deep).powi(3));
+        paint.scale(0.72 + 0.3 * tuft + 0.26 * fine * deep).mix(light.shade, 0.25 * deep * deep)
+    });
 }
 
 fn landmark(e: &mut Easel, horizon: f32, mood: Mood) -> (&'static str, &'static str) {
@@ -155,43 +136,23 @@ fn landmark(e: &mut Easel, horizon: f32, mood: Mood) -> (&'static str, &'static 
             e.object("windmill", pose, [-0.5, -1.2, 0.5, 0.0]);
             let (wall, cap) = (light.on(rgb(0xf2e6d2), 0.1), light.on(rgb(0x8c4a34), 0.1));
             let turn = e.dice.range(0.0, 90.0);
-            e.canvas
-                .posed(pose, |c| windmill(c, wall, cap, light.shade, turn));
-            (
-                "a windmill",
-                e.dice
-                    .pick(&["stands behind", "turns beside", "rises over"]),
-            )
+            e.canvas.posed(pose, |c| windmill(c, wall, cap, light.shade, turn));
+            ("a windmill", e.dice.pick(&["stands behind", "turns beside", "rises over"]))
         }
         1 => {
             e.object("barn", pose, [-0.62, -0.86, 0.62, 0.0]);
             let red = light.on(rgb(e.dice.pick(&[0xb83a2c, 0x8c4a3a, 0xa85a34])), 0.08);
-            e.canvas
-                .posed(pose, |c| barn(c, red, light.on(WHITE, 0.1), light.shade));
-            (
-                "a barn",
-                e.dice
-                    .pick(&["stands at the edge of", "lies behind", "looks over"]),
-            )
+            e.canvas.posed(pose, |c| barn(c, red, light.on(WHITE, 0.1), light.shade));
+            ("a barn", e.dice.pick(&["stands at the edge of", "lies behind", "looks over"]))
         }
         _ => {
-            let green = if mood == Mood::Wheat {
-                rgb(0xb8a040)
-            } else {
-                rgb(0x6fa048)
-            };
+            let green = if mood == Mood::Wheat { rgb(0xb8a040) } else { rgb(0x6fa048) };
             let lit = light.on(green, 0.1);
-            let leaves = Leaves {
-                lit,
-                shaded: lit.mix(light.shade, 0.7),
-            };
+            let leaves = Leaves { lit, shaded: lit.mix(light.shade, 0.7) };
             let dice = e.dice.fork();
             e.object("tree", pose.pre_scale(1.2, 1.2), [-0.38, -1.0, 0.38, 0.0]);
             tree::broad(&mut e.canvas, dice, foot, size * 1.2, leaves);
-            (
-                "a lone tree",
-                e.dice.pick(&["stands in", "shades", "grows beside"]),
-            )
+            ("a lone tree", e.dice.pick(&["stands in", "shades", "grows beside"]))
         }
     }
 }
@@ -208,8 +169,7 @@ fn bales(e: &mut Easel, horizon: f32) -> usize {
         e.object("hay bale", pose, [-1.0, -1.9, 1.5, 0.1]);
         let light = e.light;
         let hay = light.on(rgb(0xe8b85c), 0.2 * (1.0 - near));
-        e.canvas
-            .posed(pose, |c| hay_bale(c, hay, light.sun, light.shade));
+        e.canvas.posed(pose, |c| hay_bale(c, hay, light.sun, light.shade));
     }
     count
 }

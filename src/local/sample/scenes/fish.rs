@@ -61,18 +61,8 @@ fn water(e: &mut Easel, mood: Mood) {
     let (h, seed) = (e.canvas.h, e.dice.next());
     air::wash(&mut e.canvas, &stops.map(rgb), 0.0, h);
     let from = (e.canvas.w * e.dice.range(0.25, 0.75), -h * 0.25);
-    let strength = if matches!(mood, Mood::Deep) {
-        0.16
-    } else {
-        0.42
-    };
-    air::shafts(
-        &mut e.canvas,
-        seed,
-        from,
-        rgb(stops[0]).mix(WHITE, 0.4),
-        strength,
-    );
+    let strength = if matches!(mood, Mood::Deep) { 0.16 } else { 0.42 };
+    air::shafts(&mut e.canvas, seed, from, rgb(stops[0]).mix(WHITE, 0.4), strength);
 }
 
 fn reef(e: &mut Easel) -> String {
@@ -86,9 +76,7 @@ fn reef(e: &mut Easel) -> String {
             let across = e.dice.unit();
             let spot = (e.canvas.w * across, line.at(across) + h * 0.04);
             let size = unit * e.dice.range(0.12, 0.26) * (0.7 + 0.4 * step as f32);
-            let tint = rgb(e
-                .dice
-                .pick(&[0xf0577a, 0xf48a4a, 0xb85ad0, 0xf6c04a, 0x6ad0b0]));
+            let tint = rgb(e.dice.pick(&[0xf0577a, 0xf48a4a, 0xb85ad0, 0xf6c04a, 0x6ad0b0]));
             let colour = tint.mix(rgb(0x1f8fb0), if step == 0 { 0.6 } else { 0.12 });
             coral(e, spot, size, colour);
         }
@@ -97,15 +85,8 @@ fn reef(e: &mut Easel) -> String {
     bubbles(e, 18);
     let count = e.dice.count(2, 6);
     let coats = swim(e, count, (0.13, 0.24), (0.2, 0.68));
-    let names: Vec<String> = coats
-        .iter()
-        .map(|n| format!("{} {n}", words::article(n)))
-        .collect();
-    let place = e.dice.pick(&[
-        "over a coral reef",
-        "above bright corals",
-        "in a coral garden",
-    ]);
+    let names: Vec<String> = coats.iter().map(|n| format!("{} {n}", words::article(n))).collect();
+    let place = e.dice.pick(&["over a coral reef", "above bright corals", "in a coral garden"]);
     match count {
         2 => words::sentence(&format!("{} fish {place}", words::list(&names))),
         n => words::sentence(&format!(
@@ -129,11 +110,7 @@ fn coral(e: &mut Easel, (x, y): (f32, f32), size: f32, colour: Rgb) {
         let ink = Ink::fall(y - size, colour.mix(WHITE, 0.25), y, colour.scale(0.6));
         if fan {
             c.line(
-                arc(
-                    (x, y),
-                    (x + angle.cos() * length * 0.3, y - length * 0.6),
-                    tip,
-                ),
+                arc((x, y), (x + angle.cos() * length * 0.3, y - length * 0.6), tip),
                 size * 0.07,
                 ink,
             );
@@ -150,8 +127,7 @@ fn bubbles(e: &mut Easel, count: usize) {
     for _ in 0..count {
         let (x, y) = e.at(column + dice.sway(0.12), dice.unit());
         let r = e.canvas.unit() * dice.range(0.004, 0.014);
-        e.canvas
-            .line(disc(x, y, r), r * 0.3, Ink::Thin(WHITE, 0.55));
+        e.canvas.line(disc(x, y, r), r * 0.3, Ink::Thin(WHITE, 0.55));
         e.canvas.fill(disc(x, y, r), Ink::Thin(WHITE, 0.16));
     }
 }
@@ -169,14 +145,11 @@ fn swim(e: &mut Easel, count: usize, size: (f32, f32), rows: (f32, f32)) -> Vec<
         let (x, y) = e.somewhere((0.16, 0.84), (down, down));
         let length = e.canvas.unit() * (size.0 + (size.1 - size.0) * near);
         let way = e.dice.pick(&[-1.0, 1.0]);
-        let pose = place(x, y, length)
-            .pre_scale(way, 1.0)
-            .pre_rotate(e.dice.sway(14.0));
+        let pose = place(x, y, length).pre_scale(way, 1.0).pre_rotate(e.dice.sway(14.0));
         e.object("fish", pose, [-0.98, -0.5, 0.72, 0.5]);
         let tall = e.dice.range(0.75, 1.25);
         let colours = hex.map(|h| rgb(h).mix(rgb(0x2f9cc4), 0.4 * (1.0 - near)));
-        e.canvas
-            .posed(pose.pre_scale(1.0, tall), |c| fish(c, colours));
+        e.canvas.posed(pose.pre_scale(1.0, tall), |c| fish(c, colours));
         names.push(name);
     }
     names
@@ -184,28 +157,16 @@ fn swim(e: &mut Easel, count: usize, size: (f32, f32), rows: (f32, f32)) -> Vec<
 
 fn shoal(e: &mut Easel) -> String {
     let centre = (e.dice.range(0.35, 0.65), e.dice.range(0.35, 0.6));
-    let (count, way, unit) = (
-        e.dice.count(30, 60),
-        e.dice.pick(&[-1.0, 1.0]),
-        e.canvas.unit(),
-    );
-    let (name, hex) = e.dice.pick(&[
-        ("silver", 0xdfeef4),
-        ("golden", 0xf8d68c),
-        ("blue", 0x9fd4ff),
-    ]);
+    let (count, way, unit) = (e.dice.count(30, 60), e.dice.pick(&[-1.0, 1.0]), e.canvas.unit());
+    let (name, hex) =
+        e.dice.pick(&[("silver", 0xdfeef4), ("golden", 0xf8d68c), ("blue", 0x9fd4ff)]);
     for index in 0..count {
         let near = index as f32 / count as f32;
         let angle = e.dice.range(0.0, TAU);
         let far = e.dice.unit().sqrt();
-        let (x, y) = e.at(
-            centre.0 + angle.cos() * far * 0.4,
-            centre.1 + angle.sin() * far * 0.3,
-        );
+        let (x, y) = e.at(centre.0 + angle.cos() * far * 0.4, centre.1 + angle.sin() * far * 0.3);
         let size = unit * (0.035 + 0.06 * near) * e.dice.range(0.8, 1.2);
-        let pose = place(x, y, size)
-            .pre_scale(way, 1.0)
-            .pre_rotate(e.dice.sway(12.0));
+        let pose = place(x, y, size).pre_scale(way, 1.0).pre_rotate(e.dice.sway(12.0));
         e.object("fish", pose, [-1.0, -0.4, 1.0, 0.4]);
         let tone = rgb(0x2a7ab4).mix(rgb(hex), 0.3 + 0.65 * near);
         e.canvas.posed(pose, |c| herring(c, tone));
@@ -225,13 +186,7 @@ fn deep(e: &mut Easel) -> String {
     let unit = e.canvas.unit();
     let noise = Noise::new(e.dice.next());
     let line = land::Skyline::new(&e.canvas, move |x| 0.92 - 0.12 * noise.ridge(x * 4.0, 3));
-    land::ridge(
-        &mut e.canvas,
-        &line,
-        rgb(0x0a1830),
-        rgb(0x02050f),
-        unit * 0.2,
-    );
+    land::ridge(&mut e.canvas, &line, rgb(0x0a1830), rgb(0x02050f), unit * 0.2);
     let count = e.dice.count(2, 4);
     let (name, hex) = e.dice.pick(&[
         ("pink", 0xff7ac0),
@@ -252,11 +207,7 @@ fn deep(e: &mut Easel) -> String {
     bubbles(e, 24);
     let n = e.dice.count(1, 3);
     swim(e, n, (0.09, 0.14), (0.5, 0.85));
-    let fish = if n == 1 {
-        "a fish".to_owned()
-    } else {
-        format!("{} fish", words::count(n, "a"))
-    };
+    let fish = if n == 1 { "a fish".to_owned() } else { format!("{} fish", words::count(n, "a")) };
     words::sentence(&format!(
         "{} glowing {name} jellyfish and {fish} in the dark deep",
         words::count(count, "a")

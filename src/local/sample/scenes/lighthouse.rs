@@ -52,17 +52,9 @@ pub fn paint(e: &mut Easel) {
     }
     e.labels.extend(["cliff", "sea"]);
     let verb = if shining {
-        e.dice.pick(&[
-            "shines over the sea",
-            "sends its beam across the water",
-            "lights the way",
-        ])
+        e.dice.pick(&["shines over the sea", "sends its beam across the water", "lights the way"])
     } else {
-        e.dice.pick(&[
-            "stands on a cliff",
-            "watches over the sea",
-            "rises above the rocks",
-        ])
+        e.dice.pick(&["stands on a cliff", "watches over the sea", "rises above the rocks"])
     };
     let with = match (cottage, gulls) {
         (true, 0) => " with a small house",
@@ -82,11 +74,7 @@ fn heavens(e: &mut Easel, horizon: f32, left: bool) {
     if e.light.is_dark() {
         air::stars(&mut e.canvas, sprinkle, horizon, 0.9);
     }
-    let cover = if time == Time::Storm {
-        0.95
-    } else {
-        e.dice.range(0.25, 0.6)
-    };
+    let cover = if time == Time::Storm { 0.95 } else { e.dice.range(0.25, 0.6) };
     if time == Time::Noon {
         parts::heap_clouds(e, horizon);
     } else {
@@ -95,18 +83,13 @@ fn heavens(e: &mut Easel, horizon: f32, left: bool) {
     let low = horizon / e.canvas.h;
     let glint = match time {
         Time::Night => {
-            let (spot, radius) = (
-                e.somewhere(side, (0.14, 0.26)),
-                unit * e.dice.range(0.04, 0.07),
-            );
+            let (spot, radius) = (e.somewhere(side, (0.14, 0.26)), unit * e.dice.range(0.04, 0.07));
             parts::moon(e, spot, radius, 0.0);
             Some(spot.0)
         }
         Time::Dusk | Time::Sunset | Time::Dawn => {
-            let (spot, radius) = (
-                e.somewhere(side, (low - 0.1, low)),
-                unit * e.dice.range(0.04, 0.07),
-            );
+            let (spot, radius) =
+                (e.somewhere(side, (low - 0.1, low)), unit * e.dice.range(0.04, 0.07));
             parts::sun(e, spot, radius);
             Some(spot.0)
         }
@@ -119,22 +102,8 @@ fn heavens(e: &mut Easel, horizon: f32, left: bool) {
 fn ocean(e: &mut Easel, seed: u64, horizon: f32, glint: Option<f32>) {
     let deep = e.light.on(rgb(0x1f6a94), 0.1).mix(e.light.sky[0], 0.4);
     let crest = e.light.sky[3];
-    let rough = if e.light.time == Time::Storm {
-        1.0
-    } else {
-        0.55
-    };
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top: horizon,
-            deep,
-            mirror: 0.45,
-            rough,
-            crest,
-        },
-    );
+    let rough = if e.light.time == Time::Storm { 1.0 } else { 0.55 };
+    water::water(&mut e.canvas, seed, Water { top: horizon, deep, mirror: 0.45, rough, crest });
     if let Some(x) = glint {
         water::glitter(&mut e.canvas, seed, horizon, x, e.light.sun, 0.75);
     }
@@ -147,29 +116,18 @@ fn headland(e: &mut Easel, horizon: f32, left: bool) -> Skyline {
     let edge = e.dice.range(0.46, 0.56);
     let line = Skyline::new(&e.canvas, move |x| {
         let x = if left { x } else { 1.0 - x };
-        let fall = smooth(
-            edge - 0.1,
-            edge + 0.12,
-            x + 0.05 * (noise.ridge(x * 9.0, 2) - 0.5),
-        );
+        let fall = smooth(edge - 0.1, edge + 0.12, x + 0.05 * (noise.ridge(x * 9.0, 2) - 0.5));
         let skerry = 0.07 * smooth(0.14, 0.0, (x - edge - 0.24).abs()) * noise.crest(x * 14.0, 2);
         top + 0.05 * x + (sea - top) * fall + 0.16 * smooth(edge, 1.0, x) - skerry
             + 0.02 * (noise.ridge(x * 5.0, 3) - 0.5)
     });
     let light = e.light;
-    let grass = light.on(
-        e.dice.pick(&[rgb(0x7aa648), rgb(0x8c9a4a), rgb(0x5f9650)]),
-        0.04,
-    );
-    let rock = light.on(
-        e.dice.pick(&[rgb(0x8c7a6c), rgb(0x74707a), rgb(0x9c8468)]),
-        0.06,
-    );
+    let grass = light.on(e.dice.pick(&[rgb(0x7aa648), rgb(0x8c9a4a), rgb(0x5f9650)]), 0.04);
+    let rock = light.on(e.dice.pick(&[rgb(0x8c7a6c), rgb(0x74707a), rgb(0x9c8468)]), 0.06);
     land::textured(&mut e.canvas, &line, |x, y, down| {
         let facet = noise.cloud(x / unit * 9.0 + y / unit * 3.0, y / unit * 7.0, 3);
-        let stone = rock
-            .scale(0.45 + 0.95 * facet)
-            .mix(light.shade, 0.45 * smooth(0.0, h * 0.45, down));
+        let stone =
+            rock.scale(0.45 + 0.95 * facet).mix(light.shade, 0.45 * smooth(0.0, h * 0.45, down));
         let turf = smooth(unit * 0.07, unit * 0.01, down + (facet - 0.5) * unit * 0.1)
             * smooth(0.86 * h, 0.78 * h, y);
         stone.mix(grass.scale(0.8 + 0.4 * facet), turf)
@@ -198,17 +156,11 @@ fn tower(e: &mut Easel, cliff: &Skyline, across: f32, coat: [Rgb; 2]) -> (f32, f
         }
         lantern(c, light.on(coat[0], 0.0).mix(light.shade, 0.25), lamp_lit);
         for (y, glow) in [(-0.22, 0.9), (-0.52, 0.6)] {
-            let pane = if lamp_lit {
-                rgb(0xffd88a).scale(glow)
-            } else {
-                light.on(rgb(0x3a4654), 0.0)
-            };
+            let pane =
+                if lamp_lit { rgb(0xffd88a).scale(glow) } else { light.on(rgb(0x3a4654), 0.0) };
             c.fill(pill(-0.025, y, 0.05, 0.09, 0.025), pane);
         }
-        c.fill(
-            pill(-0.04, -0.13, 0.08, 0.14, 0.04),
-            light.shade.mix(rgb(0x5a3a24), 0.5),
-        );
+        c.fill(pill(-0.04, -0.13, 0.08, 0.14, 0.04), light.shade.mix(rgb(0x5a3a24), 0.5));
     });
     (foot.0, foot.1 - size * 1.01)
 }
@@ -219,10 +171,7 @@ fn shaft(c: &mut Canvas, low: f32, tall: f32, paint: Rgb, light: &Light) {
     let (foot, top) = (-0.92 * low + 0.003, -0.92 * (low + tall));
     let dark = paint.scale(0.55).mix(light.shade, 0.2);
     let round = Ink::Fade((-0.15, 0.0), paint.mix(light.sun, 0.15), (0.15, 0.0), dark);
-    c.fill(
-        polygon(&[(-a, foot), (-b, top), (b, top), (a, foot)]),
-        round,
-    );
+    c.fill(polygon(&[(-a, foot), (-b, top), (b, top), (a, foot)]), round);
 }
 
 /// Light thrown to the open side.
@@ -231,11 +180,7 @@ fn beam(e: &mut Easel, lamp: (f32, f32), left: bool) {
     let way = if left { 1.0 } else { -1.0 };
     let rise = e.dice.range(-0.16, 0.06);
     let warm = rgb(0xfff0b8);
-    let strength = if e.light.time == Time::Night {
-        0.75
-    } else {
-        0.5
-    };
+    let strength = if e.light.time == Time::Night { 0.75 } else { 0.5 };
     let columns = if left { (lamp.0, w) } else { (0.0, lamp.0) };
     e.canvas.each(columns, (0.0, e.canvas.h), |x, y, now| {
         let far = (x - lamp.0) * way;
@@ -256,24 +201,12 @@ fn house(e: &mut Easel, cliff: &Skyline, across: f32) {
     let pose = place(e.canvas.w * across, cliff.at(across) + size * 0.12, size);
     e.object("house", pose, [-0.72, -0.86, 0.72, 0.0]);
     let light = e.light;
-    let roof = light.on(
-        e.dice.pick(&[rgb(0xb04a34), rgb(0x4a5a6a), rgb(0x8c5a3c)]),
-        0.06,
-    );
-    let lamp = if light.is_dark() {
-        rgb(0xffcf7a)
-    } else {
-        light.on(rgb(0x4a6478), 0.1)
-    };
+    let roof = light.on(e.dice.pick(&[rgb(0xb04a34), rgb(0x4a5a6a), rgb(0x8c5a3c)]), 0.06);
+    let lamp = if light.is_dark() { rgb(0xffcf7a) } else { light.on(rgb(0x4a6478), 0.1) };
     e.canvas.posed(pose, |c| {
         c.fill(
             block(-0.6, -0.45, 1.2, 0.5),
-            Ink::Fade(
-                (-0.6, 0.0),
-                light.on(WHITE, 0.06),
-                (0.6, 0.0),
-                light.on(rgb(0xc0bcc4), 0.1),
-            ),
+            Ink::Fade((-0.6, 0.0), light.on(WHITE, 0.06), (0.6, 0.0), light.on(rgb(0xc0bcc4), 0.1)),
         );
         c.fill(
             polygon(&[(-0.72, -0.42), (-0.5, -0.82), (0.5, -0.82), (0.72, -0.42)]),

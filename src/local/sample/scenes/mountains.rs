@@ -47,14 +47,7 @@ fn range(e: &mut Easel, foot: f32, wood: Rgb) {
         haze: light.haze,
     };
     let far = land::jagged(&e.canvas, back, foot, tall * 0.9, scale * 1.3);
-    land::peaks(
-        &mut e.canvas,
-        &far,
-        back,
-        rock(0.5),
-        h * tall * 0.28,
-        h * tall * 0.8,
-    );
+    land::peaks(&mut e.canvas, &far, back, rock(0.5), h * tall * 0.28, h * tall * 0.8);
     let near = land::jagged(&e.canvas, seed, foot + 0.08, tall * 1.25, scale);
     let snow = h * tall * e.dice.range(0.3, 0.5);
     land::peaks(&mut e.canvas, &near, seed, rock(0.1), snow, h * tall * 0.95);
@@ -68,13 +61,7 @@ fn range(e: &mut Easel, foot: f32, wood: Rgb) {
             2.4,
         );
         let green = light.on(wood, distance);
-        land::ridge(
-            &mut e.canvas,
-            &line,
-            green,
-            green.mix(light.haze, 0.4),
-            h * 0.13,
-        );
+        land::ridge(&mut e.canvas, &line, green, green.mix(light.haze, 0.4), h * 0.13);
     }
 }
 
@@ -104,21 +91,12 @@ fn lake(e: &mut Easel) {
     let seed = e.dice.next();
     parts::clouds(e, h * foot, (0.1, 0.5));
     range(e, foot, rgb(0x3c6b4c));
-    let deep = e.light.on(
-        e.dice.pick(&[rgb(0x1c6d84), rgb(0x20567e), rgb(0x23806f)]),
-        0.0,
-    );
+    let deep = e.light.on(e.dice.pick(&[rgb(0x1c6d84), rgb(0x20567e), rgb(0x23806f)]), 0.0);
     let crest = e.light.sky[3];
     water::water(
         &mut e.canvas,
         seed,
-        Water {
-            top: h * foot,
-            deep,
-            mirror: 0.8,
-            rough: 0.1,
-            crest,
-        },
+        Water { top: h * foot, deep, mirror: 0.8, rough: 0.1, crest },
     );
     let haze = e.light.haze.mix(e.light.sun, 0.3);
     air::mist(&mut e.canvas, seed, haze, h * foot, h * 0.05, 0.55);
@@ -129,15 +107,8 @@ fn lake(e: &mut Easel) {
     pines(e, leaves, 1.02, 0.3);
     e.labels.extend(["lake", "snow"]);
     let when = e.when();
-    let lake = e.dice.pick(&[
-        "a still lake",
-        "a mirror lake",
-        "a cold lake",
-        "an alpine lake",
-    ]);
-    let verb = e
-        .dice
-        .pick(&["rise over", "are reflected in", "stand behind"]);
+    let lake = e.dice.pick(&["a still lake", "a mirror lake", "a cold lake", "an alpine lake"]);
+    let verb = e.dice.pick(&["rise over", "are reflected in", "stand behind"]);
     e.caption = format!("Snowy mountains {verb} {lake} {when}");
 }
 
@@ -155,10 +126,7 @@ fn ridges(e: &mut Easel) {
         fading_ridge(e, top, index as f32 / (count - 1) as f32);
     }
     let dark = e.light.shade.scale(0.8);
-    let leaves = Leaves {
-        lit: dark.mix(e.light.haze, 0.12),
-        shaded: dark,
-    };
+    let leaves = Leaves { lit: dark.mix(e.light.haze, 0.12), shaded: dark };
     pines(e, leaves, 1.03, 0.24);
     e.label("pines");
     let when = e.when();
@@ -168,9 +136,7 @@ fn ridges(e: &mut Easel) {
         "Silent mountains",
         "Pine slopes and far mountains",
     ]);
-    let fade = e
-        .dice
-        .pick(&["fading into haze", "under a wide sky", "to the horizon"]);
+    let fade = e.dice.pick(&["fading into haze", "under a wide sky", "to the horizon"]);
     e.caption = format!("{many} {fade} {when}");
 }
 
@@ -199,17 +165,12 @@ fn autumn(e: &mut Easel) {
     parts::clouds(e, h * foot, (0.2, 0.6));
     range(e, foot, rgb(0xa06a34));
     let meadow = land::rolling(&e.canvas, e.dice.next(), foot + 0.08, 0.06, 1.2);
-    let grass = e.light.on(
-        e.dice.pick(&[rgb(0xb08a3c), rgb(0x8c9444), rgb(0xa87a38)]),
-        0.05,
-    );
+    let grass = e.light.on(e.dice.pick(&[rgb(0xb08a3c), rgb(0x8c9444), rgb(0xa87a38)]), 0.05);
     land::ridge(&mut e.canvas, &meadow, grass, grass.scale(0.6), h * 0.35);
     grove(e, &meadow);
     e.labels.extend(["autumn", "trees", "snow"]);
     let when = e.when();
-    let trees = e
-        .dice
-        .pick(&["Golden trees", "Autumn trees", "Orange and yellow trees"]);
+    let trees = e.dice.pick(&["Golden trees", "Autumn trees", "Orange and yellow trees"]);
     let place = e.dice.pick(&[
         "below snowy mountains",
         "in a valley under the mountains",
@@ -234,10 +195,7 @@ fn grove(e: &mut Easel, meadow: &Skyline) {
             lit: light.on(lit, 0.15 * (1.0 - near)),
             shaded: light.on(lit.mix(rgb(0x5c2a1c), 0.55), 0.1),
         };
-        let (spot, height) = (
-            (e.canvas.w * across, down),
-            e.canvas.unit() * (0.07 + 0.2 * near),
-        );
+        let (spot, height) = ((e.canvas.w * across, down), e.canvas.unit() * (0.07 + 0.2 * near));
         tree::broad(&mut e.canvas, dice.fork(), spot, height, leaves);
     }
 }
@@ -251,29 +209,17 @@ fn starry(e: &mut Easel) {
     parts::clouds(e, h * foot, (0.1, 0.25));
     let moon = e.dice.chance(0.6);
     if moon {
-        let (radius, phase) = (
-            e.canvas.unit() * e.dice.range(0.04, 0.07),
-            e.dice.pick(&[0.0, 0.7]),
-        );
+        let (radius, phase) =
+            (e.canvas.unit() * e.dice.range(0.04, 0.07), e.dice.pick(&[0.0, 0.7]));
         let spot = e.somewhere((0.15, 0.85), (0.16, 0.16));
         parts::moon(e, spot, radius, phase);
     }
     range(e, foot, rgb(0x2c4a4c));
     let dark = e.light.shade;
-    pines(
-        e,
-        Leaves {
-            lit: dark.mix(e.light.haze, 0.25),
-            shaded: dark,
-        },
-        1.02,
-        0.34,
-    );
+    pines(e, Leaves { lit: dark.mix(e.light.haze, 0.25), shaded: dark }, 1.02, 0.34);
     e.labels.extend(["stars", "snow"]);
     let when = e.when();
     let moon = if moon { "a moon and " } else { "" };
-    let stars = e
-        .dice
-        .pick(&["countless stars", "bright stars", "a sky full of stars"]);
+    let stars = e.dice.pick(&["countless stars", "bright stars", "a sky full of stars"]);
     e.caption = format!("Snowy mountains below {moon}{stars} {when}");
 }

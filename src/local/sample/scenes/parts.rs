@@ -36,17 +36,10 @@ pub fn stars(e: &mut Easel, bottom: f32, amount: f32) {
 
 /// A few gulls in the sky above the row `bottom`, sometimes none; gives their number.
 pub fn gulls(e: &mut Easel, bottom: f32) -> usize {
-    let count = if e.dice.chance(0.5) {
-        e.dice.count(1, 5)
-    } else {
-        0
-    };
+    let count = if e.dice.chance(0.5) { e.dice.count(1, 5) } else { 0 };
     let flock = (e.dice.range(0.15, 0.85), e.dice.range(0.25, 0.7));
-    let ink = if e.light.is_dark() {
-        e.light.sky[3]
-    } else {
-        e.light.shade.mix(rgb(0xffffff), 0.1)
-    };
+    let ink =
+        if e.light.is_dark() { e.light.sky[3] } else { e.light.shade.mix(rgb(0xffffff), 0.1) };
     for _ in 0..count {
         let across = flock.0 + e.dice.sway(0.16);
         let y = bottom * (flock.1 + e.dice.sway(0.2));

@@ -48,28 +48,12 @@ pub fn paint(e: &mut Easel) {
     coast(e, horizon);
     let seed = e.dice.next();
     let deep = match mood {
-        Mood::Regatta => e
-            .light
-            .on(rgb(e.dice.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0),
+        Mood::Regatta => e.light.on(rgb(e.dice.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0),
         Mood::Evening | Mood::Bay => e.light.sky[1].mix(e.light.shade, 0.4),
     };
-    let (mirror, rough) = if mood == Mood::Regatta {
-        (0.4, 0.7)
-    } else {
-        (0.75, 0.25)
-    };
+    let (mirror, rough) = if mood == Mood::Regatta { (0.4, 0.7) } else { (0.75, 0.25) };
     let crest = e.light.sky[3];
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top: horizon,
-            deep,
-            mirror,
-            rough,
-            crest,
-        },
-    );
+    water::water(&mut e.canvas, seed, Water { top: horizon, deep, mirror, rough, crest });
     if let Some(x) = glint {
         water::glitter(&mut e.canvas, seed, horizon, x, e.light.sun, 0.8);
     }
@@ -90,17 +74,11 @@ fn caption(e: &mut Easel, mood: Mood, names: &[&str], gulls: usize) {
         ),
     };
     let verb = match mood {
-        Mood::Regatta => e.dice.pick(&[
-            "in a fresh breeze",
-            "racing over blue water",
-            "on a sparkling sea",
-        ]),
-        Mood::Evening => e
-            .dice
-            .pick(&["on golden water", "heading home", "before the low sun"]),
-        Mood::Bay => e
-            .dice
-            .pick(&["in a quiet bay", "on still water", "resting on a calm sea"]),
+        Mood::Regatta => {
+            e.dice.pick(&["in a fresh breeze", "racing over blue water", "on a sparkling sea"])
+        }
+        Mood::Evening => e.dice.pick(&["on golden water", "heading home", "before the low sun"]),
+        Mood::Bay => e.dice.pick(&["in a quiet bay", "on still water", "resting on a calm sea"]),
     };
     let air = if gulls > 0 { ", with gulls" } else { "" };
     e.caption = words::sentence(&format!("{boats} {verb}{air} {when}"));
@@ -143,24 +121,14 @@ fn coast(e: &mut Easel, horizon: f32) {
         let tall = e.dice.range(0.05, 0.13) * (1.0 - 0.25 * step as f32);
         let line = land::rolling(&e.canvas, e.dice.next(), horizon / h + 0.015, tall, 1.5);
         let tone = e.light.on(rgb(0x4a7a70), 0.72 - 0.18 * step as f32);
-        land::ridge(
-            &mut e.canvas,
-            &line,
-            tone,
-            tone.mix(e.light.haze, 0.5),
-            h * 0.1,
-        );
+        land::ridge(&mut e.canvas, &line, tone, tone.mix(e.light.haze, 0.5), h * 0.1);
     }
 }
 
 /// Boats from far to near; gives the names of their sails.
 fn fleet(e: &mut Easel, mood: Mood, horizon: f32, deep: Rgb) -> Vec<&'static str> {
     let racing = mood == Mood::Regatta;
-    let count = if racing {
-        e.dice.count(3, 7)
-    } else {
-        e.dice.pick(&[1, 1, 2, 3])
-    };
+    let count = if racing { e.dice.count(3, 7) } else { e.dice.pick(&[1, 1, 2, 3]) };
     let mut names = Vec::new();
     for index in 0..count {
         let near = (index + 1) as f32 / count as f32;
@@ -169,11 +137,7 @@ fn fleet(e: &mut Easel, mood: Mood, horizon: f32, deep: Rgb) -> Vec<&'static str
         let size = e.canvas.unit() * (0.1 + 0.32 * near.powf(1.5)) * crowd;
         let foot = horizon + (e.canvas.h - horizon) * (0.08 + 0.42 * near.powf(1.4));
         let rig = e.dice.pick(if racing { RIGS } else { &RIGS[..3] });
-        let lean = if racing {
-            e.dice.range(4.0, 13.0)
-        } else {
-            e.dice.range(-2.0, 3.0)
-        };
+        let lean = if racing { e.dice.range(4.0, 13.0) } else { e.dice.range(-2.0, 3.0) };
         let way = if e.dice.chance(0.8) { 1.0 } else { -1.0 };
         let pose = place(e.canvas.w * across, foot, size).pre_scale(way, 1.0);
         boat(e, pose, lean, rig, (near, deep));
@@ -192,8 +156,7 @@ fn boat(e: &mut Easel, pose: Transform, lean: f32, rig: Rig, (near, deep): (f32,
     let (hull, dark) = (e.light.on(paint, distance), e.light.shade.mix(deep, 0.4));
     let mirrored = pose.pre_scale(1.0, -0.7).pre_rotate(lean);
     let faded = sails.map(|sail| sail.mix(deep, 0.25));
-    e.canvas
-        .thinned(0.42, |c| c.posed(mirrored, |c| sloop(c, faded, dark, dark)));
+    e.canvas.thinned(0.42, |c| c.posed(mirrored, |c| sloop(c, faded, dark, dark)));
     ripples(e, (pose.tx, pose.ty), pose.sy, deep);
     e.canvas.posed(upright, |c| sloop(c, sails, hull, dark));
 }
@@ -205,10 +168,7 @@ fn ripples(e: &mut Easel, (x, y): (f32, f32), size: f32, deep: Rgb) {
         let down = index as f32 / 9.0;
         let half = size * dice.range(0.14, 0.4);
         let bar = stroke(&[
-            (
-                x + dice.sway(size * 0.25) - half,
-                y + size * (0.05 + 0.68 * down),
-            ),
+            (x + dice.sway(size * 0.25) - half, y + size * (0.05 + 0.68 * down)),
             (x + half, y + size * (0.05 + 0.68 * down)),
         ]);
         e.canvas.line(

@@ -69,16 +69,8 @@ fn caption(e: &mut Easel, mood: Mood, names: &[&str]) {
     let when = e.when();
     let cars = match names {
         [one] => format!("{} {one} car", words::article(one)),
-        [a, b] => format!(
-            "{} {a} and {} {b} car",
-            words::article(a),
-            words::article(b)
-        ),
-        many => format!(
-            "{} cars, the first one {},",
-            words::count(many.len(), "a"),
-            many[0]
-        ),
+        [a, b] => format!("{} {a} and {} {b} car", words::article(a), words::article(b)),
+        many => format!("{} cars, the first one {},", words::count(many.len(), "a"), many[0]),
     };
     let street = match mood {
         Mood::Sunny => e.dice.pick(&[
@@ -91,37 +83,24 @@ fn caption(e: &mut Easel, mood: Mood, names: &[&str]) {
             "on a lamplit street",
             "in a quiet street",
         ]),
-        Mood::Rainy => e.dice.pick(&[
-            "on a wet street",
-            "in a rainy street",
-            "in a street full of puddles",
-        ]),
+        Mood::Rainy => {
+            e.dice.pick(&["on a wet street", "in a rainy street", "in a street full of puddles"])
+        }
     };
     e.caption = words::sentence(&format!("{cars} {street} {when}"));
 }
 
 /// House fronts side by side.
 fn houses(e: &mut Easel, kerb: f32, lit: bool) {
-    const WALLS: &[u32] = &[
-        0xf2c6a0, 0xe8a08c, 0xf4dc9c, 0xa8cfc0, 0x9fbcd8, 0xe8b8c4, 0xc8d49c, 0xf0e6d6, 0xd8886a,
-    ];
+    const WALLS: &[u32] =
+        &[0xf2c6a0, 0xe8a08c, 0xf4dc9c, 0xa8cfc0, 0x9fbcd8, 0xe8b8c4, 0xc8d49c, 0xf0e6d6, 0xd8886a];
     let (w, unit, light) = (e.canvas.w, e.canvas.unit(), e.light);
     let mut x = -unit * e.dice.range(0.02, 0.2);
     while x < w {
         let (width, floors) = (unit * e.dice.range(0.2, 0.34), e.dice.count(2, 4));
         let height = unit * (0.1 + 0.105 * floors as f32);
         let (wall, peak) = (light.on(rgb(e.dice.pick(WALLS)), 0.06), e.dice.chance(0.5));
-        let front = Front {
-            x,
-            kerb,
-            width,
-            height,
-            floors,
-            peak,
-            lit,
-            wall,
-            light,
-        };
+        let front = Front { x, kerb, width, height, floors, peak, lit, wall, light };
         e.box_object("house", (x, front.top()), (x + width, kerb));
         let dice = e.dice.fork();
         front.paint(&mut e.canvas, dice);
@@ -138,14 +117,8 @@ fn road(e: &mut Easel, kerb: f32) {
     );
     let tar = light.on(rgb(0x6a6c76), 0.05);
     let top = kerb + unit * 0.055;
-    e.canvas.fill(
-        block(0.0, top, w, h - top),
-        Ink::fall(top, tar.scale(0.8), h, tar.scale(1.05)),
-    );
-    e.canvas.fill(
-        block(0.0, top - unit * 0.012, w, unit * 0.012),
-        walk.scale(0.6),
-    );
+    e.canvas.fill(block(0.0, top, w, h - top), Ink::fall(top, tar.scale(0.8), h, tar.scale(1.05)));
+    e.canvas.fill(block(0.0, top - unit * 0.012, w, unit * 0.012), walk.scale(0.6));
     let mut x = -unit * 0.05;
     while x < w {
         e.canvas.fill(
@@ -166,32 +139,18 @@ fn furniture(e: &mut Easel, kerb: f32, lit: bool) {
         if e.dice.chance(0.5) {
             let height = unit * e.dice.range(0.26, 0.36);
             let lit = e.light.on(rgb(0x86b84e), 0.05);
-            let leaves = Leaves {
-                lit,
-                shaded: lit.mix(e.light.shade, 0.55),
-            };
+            let leaves = Leaves { lit, shaded: lit.mix(e.light.shade, 0.55) };
             let dice = e.dice.fork();
-            e.object(
-                "tree",
-                place(foot.0, foot.1, height),
-                [-0.38, -1.0, 0.38, 0.0],
-            );
+            e.object("tree", place(foot.0, foot.1, height), [-0.38, -1.0, 0.38, 0.0]);
             tree::broad(&mut e.canvas, dice, foot, height, leaves);
         } else {
             let size = unit * 0.36;
-            e.object(
-                "lamp",
-                place(foot.0, foot.1, size),
-                [-0.06, -1.0, 0.26, 0.0],
-            );
+            e.object("lamp", place(foot.0, foot.1, size), [-0.06, -1.0, 0.26, 0.0]);
             let iron = e.light.shade;
             e.canvas.posed(place(foot.0, foot.1, size), |c| {
                 c.line(stroke(&[(0.0, 0.0), (0.0, -0.86)]), 0.03, iron);
                 c.line(arc((0.0, -0.86), (0.02, -0.98), (0.18, -0.96)), 0.024, iron);
-                c.fill(
-                    oval(0.2, -0.93, 0.06, 0.035),
-                    if lit { rgb(0xfff0c0) } else { iron },
-                );
+                c.fill(oval(0.2, -0.93, 0.06, 0.035), if lit { rgb(0xfff0c0) } else { iron });
             });
             if lit {
                 let lamp = (foot.0 + size * 0.2, foot.1 - size * 0.92);
@@ -211,11 +170,7 @@ fn cars(e: &mut Easel, kerb: f32, lit: bool) -> Vec<&'static str> {
     for (index, &(name, hex)) in paints.iter().take(count).enumerate() {
         let near = index >= count.div_ceil(2);
         let slots = if near { count / 2 } else { count.div_ceil(2) };
-        let slot = if near {
-            index - count.div_ceil(2)
-        } else {
-            index
-        };
+        let slot = if near { index - count.div_ceil(2) } else { index };
         let across = (slot as f32 + e.dice.range(0.36, 0.64)) / slots as f32;
         let size = unit * if near { 0.22 } else { 0.17 } * e.dice.range(0.95, 1.1);
         let road = kerb + unit * if near { 0.255 } else { 0.14 };
@@ -244,17 +199,7 @@ fn wet(e: &mut Easel, seed: u64, kerb: f32) {
     let deep = e.light.shade.mix(e.light.haze, 0.35);
     let top = kerb + unit * 0.26;
     let crest = e.light.sky[3];
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top,
-            deep,
-            mirror: 0.75,
-            rough: 0.25,
-            crest,
-        },
-    );
+    water::water(&mut e.canvas, seed, Water { top, deep, mirror: 0.75, rough: 0.25, crest });
     let falling = e.dice.fork();
     let tint = e.light.sky[3].mix(WHITE, 0.3);
     air::rain(&mut e.canvas, falling, tint, 200);

@@ -55,11 +55,9 @@ fn caption(e: &mut Easel, mood: Mood, houses: usize, guest: Option<&str>, fallin
             "glowing warmly on a winter evening",
             "with warm light in deep snow",
         ]),
-        Mood::Pale => e.dice.pick(&[
-            "under a pale winter sky",
-            "among snowy hills",
-            "in a white winter land",
-        ]),
+        Mood::Pale => {
+            e.dice.pick(&["under a pale winter sky", "among snowy hills", "in a white winter land"])
+        }
         Mood::Aurora => e.dice.pick(&[
             "under green northern lights",
             "below a dancing aurora",
@@ -69,9 +67,8 @@ fn caption(e: &mut Easel, mood: Mood, houses: usize, guest: Option<&str>, fallin
     let with = guest.map_or_else(String::new, |g| format!(" and {g}"));
     let cottages = if houses == 1 { "cottage" } else { "cottages" };
     let snow = if falling { ", snow is falling" } else { "" };
-    e.caption = words::sentence(&format!(
-        "{n} {cottages}{with} of a winter village {place} {when}{snow}"
-    ));
+    e.caption =
+        words::sentence(&format!("{n} {cottages}{with} of a winter village {place} {when}{snow}"));
 }
 
 fn heavens(e: &mut Easel, mood: Mood, horizon: f32) {
@@ -85,10 +82,8 @@ fn heavens(e: &mut Easel, mood: Mood, horizon: f32) {
     if mood == Mood::Aurora {
         aurora(e, horizon);
     } else if e.dice.chance(0.6) {
-        let (spot, radius) = (
-            e.somewhere((0.12, 0.88), (0.12, 0.26)),
-            unit * e.dice.range(0.045, 0.075),
-        );
+        let (spot, radius) =
+            (e.somewhere((0.12, 0.88), (0.12, 0.26)), unit * e.dice.range(0.045, 0.075));
         if e.light.is_dark() {
             parts::moon(e, spot, radius, 0.0);
         } else {
@@ -115,10 +110,7 @@ fn aurora(e: &mut Easel, horizon: f32) {
             let ray = 0.45 + 0.55 * noise.ridge(u * 11.0 + shift + v, 2);
             light += smooth(-0.06, 0.08, rise) * smooth(1.0, 0.1, rise) * ray;
         }
-        (
-            low.mix(high, smooth(0.75, 0.0, v)),
-            (light * 0.72).min(0.85),
-        )
+        (low.mix(high, smooth(0.75, 0.0, v)), (light * 0.72).min(0.85))
     });
     e.label("aurora");
 }
@@ -136,12 +128,8 @@ fn hills(e: &mut Easel, horizon: f32) -> Vec<Skyline> {
             0.16 - 0.04 * near,
             1.3,
         );
-        let white = light
-            .on(rgb(0xf6f9ff), 0.5 * (1.0 - near))
-            .mix(light.sky[3], 0.12);
-        let shade = light
-            .on(rgb(0xa4b8e0), 0.35 * (1.0 - near))
-            .mix(light.shade, 0.08);
+        let white = light.on(rgb(0xf6f9ff), 0.5 * (1.0 - near)).mix(light.sky[3], 0.12);
+        let shade = light.on(rgb(0xa4b8e0), 0.35 * (1.0 - near)).mix(light.shade, 0.08);
         woods(e, &line, near);
         let noise = Noise::new(e.dice.next());
         land::textured(&mut e.canvas, &line, |x, y, down| {
@@ -169,19 +157,14 @@ fn woods(e: &mut Easel, line: &Skyline, near: f32) {
         }
         let height = unit * (0.1 + 0.16 * near) * dice.range(0.6, 1.3);
         let spot = (w * across, line.at(across) + unit * 0.015);
-        let green = light
-            .on(rgb(0x2f5a50), 0.45 * (1.0 - near))
-            .mix(light.shade, 0.25);
+        let green = light.on(rgb(0x2f5a50), 0.45 * (1.0 - near)).mix(light.shade, 0.25);
         let snow = light.on(rgb(0xe8f0fa), 0.3 * (1.0 - near));
         tree::pine(
             &mut e.canvas,
             dice.fork(),
             spot,
             height,
-            Leaves {
-                lit: green.mix(snow, 0.75),
-                shaded: green,
-            },
+            Leaves { lit: green.mix(snow, 0.75), shaded: green },
         );
     }
 }
@@ -199,12 +182,8 @@ fn village(e: &mut Easel, lines: &[Skyline]) -> usize {
         let pose = place(e.canvas.w * across, ground + size * 0.22, size)
             .pre_scale(e.dice.pick(&[-1.0, 1.0]), 1.0);
         e.object("cottage", pose, [-0.56, -0.84, 0.56, 0.0]);
-        let wall = e.light.on(
-            rgb(e
-                .dice
-                .pick(&[0x9c5a3a, 0xb8443a, 0x7a5a44, 0xc89a5c, 0x4a6a8a])),
-            0.06,
-        );
+        let wall =
+            e.light.on(rgb(e.dice.pick(&[0x9c5a3a, 0xb8443a, 0x7a5a44, 0xc89a5c, 0x4a6a8a])), 0.06);
         let dark = e.light.is_dark();
         if dark {
             let spot = (e.canvas.w * across, ground + size * 0.1);
@@ -218,11 +197,7 @@ fn village(e: &mut Easel, lines: &[Skyline]) -> usize {
                 wall,
                 snow,
                 light.on(rgb(0x9fb4dc), 0.0),
-                if dark {
-                    rgb(0xffd070)
-                } else {
-                    light.on(rgb(0x55708c), 0.1)
-                },
+                if dark { rgb(0xffd070) } else { light.on(rgb(0x55708c), 0.1) },
             );
         });
     }
@@ -240,12 +215,9 @@ fn guests(e: &mut Easel, line: &Skyline) -> Option<&'static str> {
     let pose = place(e.canvas.w * across, y, size);
     e.object("snowman", pose, [-0.36, -1.12, 0.4, 0.0]);
     let light = e.light;
-    let (snow, shade) = (
-        light.on(WHITE, 0.0).mix(light.sky[3], 0.15),
-        light.on(rgb(0x9fb4dc), 0.0),
-    );
+    let (snow, shade) =
+        (light.on(WHITE, 0.0).mix(light.sky[3], 0.15), light.on(rgb(0x9fb4dc), 0.0));
     let (coal, scarf) = (light.shade, light.on(rgb(0xd8382f), 0.0));
-    e.canvas
-        .posed(pose, |c| snowman(c, [snow, shade], coal, scarf));
+    e.canvas.posed(pose, |c| snowman(c, [snow, shade], coal, scarf));
     Some("a snowman")
 }

@@ -40,11 +40,8 @@ pub fn paint(e: &mut Easel) {
     }
     e.labels.extend([name, "close-up"]);
     let when = e.when();
-    let before = e.dice.pick(&[
-        "before a soft blurred garden",
-        "close up",
-        "with lights dancing behind",
-    ]);
+    let before =
+        e.dice.pick(&["before a soft blurred garden", "close up", "with lights dancing behind"]);
     let bloom = e.dice.pick(&["a single flower", "a flower in full bloom"]);
     let flowers = match (count, name) {
         (1, _) => format!("{} {name}, {bloom}", words::article(name)),
@@ -67,17 +64,12 @@ fn stem(e: &mut Easel, spot: Spot, size: f32) {
     let way = e.dice.pick(&[-1.0, 1.0]);
     let knot = (spot.0 + bend * 0.25, spot.1 + (foot.1 - spot.1) * 0.62);
     let tip = (knot.0 + way * size * 0.9, knot.1 - size * 0.5);
-    e.canvas.fill(
-        leaf(knot, tip, size * 0.4),
-        Ink::fall(tip.1, bright, knot.1, dark),
-    );
+    e.canvas.fill(leaf(knot, tip, size * 0.4), Ink::fall(tip.1, bright, knot.1, dark));
 }
 
 /// An out-of-focus garden with discs of light.
 fn backdrop(e: &mut Easel, bloom: Rgb) {
-    let base = rgb(e
-        .dice
-        .pick(&[0x4a8a4c, 0x2f7a6a, 0x7a9a3c, 0x2a5f7a, 0x7a4a6c]));
+    let base = rgb(e.dice.pick(&[0x4a8a4c, 0x2f7a6a, 0x7a9a3c, 0x2a5f7a, 0x7a4a6c]));
     let top = e.light.on(base.mix(WHITE, 0.3), 0.35);
     let low = e.light.on(base.scale(0.5), 0.0);
     let (h, unit) = (e.canvas.h, e.canvas.unit());
@@ -94,7 +86,6 @@ fn backdrop(e: &mut Easel, bloom: Rgb) {
             base.mix(WHITE, 0.5),
             e.light.haze,
         ]);
-        e.canvas
-            .fill(disc(x, y, r), Ink::Thin(tint, dice.range(0.06, 0.24)));
+        e.canvas.fill(disc(x, y, r), Ink::Thin(tint, dice.range(0.06, 0.24)));
     }
 }

@@ -35,20 +35,14 @@ pub fn paint(e: &mut Easel) {
     for index in 0..COUNT {
         let depth = (index as f32 / COUNT as f32).powf(1.7);
         let (sort, across, dice) = (e.dice.count(0, sorts - 1), e.dice.unit(), e.dice.fork());
-        let spot = (
-            w * across,
-            field.at(across) + h * (0.01 + (0.98 - horizon / h) * depth),
-        );
+        let spot = (w * across, field.at(across) + h * (0.01 + (0.98 - horizon / h) * depth));
         let size = unit * (0.006 + 0.05 * depth);
-        let petals = kinds[sort]
-            .1
-            .map(|c| e.light.on(rgb(c), 0.25 * (1.0 - depth)));
+        let petals = kinds[sort].1.map(|c| e.light.on(rgb(c), 0.25 * (1.0 - depth)));
         let pose = place(spot.0, spot.1, size);
         if depth > 0.8 {
             e.object("flower", pose, [-1.0, -1.0, 1.0, 1.0]);
         }
-        e.canvas
-            .posed(pose, |c| wildflower(c, dice, petals, near, depth > 0.12));
+        e.canvas.posed(pose, |c| wildflower(c, dice, petals, near, depth > 0.12));
     }
     e.labels.extend(["meadow", kinds[0].0]);
     let names: Vec<String> = kinds[..sorts].iter().map(|k| k.0.to_owned()).collect();

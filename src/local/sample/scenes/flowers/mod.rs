@@ -35,22 +35,9 @@ fn country(e: &mut Easel, horizon: f32, green: Rgb) {
     parts::heap_clouds(e, horizon * 0.8);
     let h = e.canvas.h;
     for step in 0..2 {
-        let line = land::rolling(
-            &e.canvas,
-            e.dice.next(),
-            horizon / h + 0.02 * step as f32,
-            0.1,
-            1.8,
-        );
-        let tone = e
-            .light
-            .on(green.mix(rgb(0x2f6a50), 0.4), 0.55 - 0.3 * step as f32);
-        land::ridge(
-            &mut e.canvas,
-            &line,
-            tone,
-            tone.mix(e.light.haze, 0.3),
-            h * 0.1,
-        );
+        let line =
+            land::rolling(&e.canvas, e.dice.next(), horizon / h + 0.02 * step as f32, 0.1, 1.8);
+        let tone = e.light.on(green.mix(rgb(0x2f6a50), 0.4), 0.55 - 0.3 * step as f32);
+        land::ridge(&mut e.canvas, &line, tone, tone.mix(e.light.haze, 0.3), h * 0.1);
     }
 }

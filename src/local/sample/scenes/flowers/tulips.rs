@@ -46,23 +46,13 @@ pub fn paint(e: &mut Easel) {
     ];
     e.dice.shuffle(&mut colours);
     let colours = &colours[..e.dice.count(2, 4)];
-    let vanish = (
-        e.canvas.w * e.dice.range(0.2, 0.8),
-        horizon - e.canvas.unit() * 0.05,
-    );
-    let beds = Beds {
-        horizon,
-        vanish,
-        colours,
-    };
+    let vanish = (e.canvas.w * e.dice.range(0.2, 0.8), horizon - e.canvas.unit() * 0.05);
+    let beds = Beds { horizon, vanish, colours };
     stripes(e, &beds);
     blossoms(e, &beds);
     e.labels.extend(["tulips", "field"]);
     let names: Vec<String> = colours.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let (when, rows) = (
-        e.when(),
-        e.dice.pick(&["Rows of", "Long rows of", "A field of"]),
-    );
+    let (when, rows) = (e.when(), e.dice.pick(&["Rows of", "Long rows of", "A field of"]));
     let tulips = words::list(&names);
     e.caption = format!("{rows} {tulips} tulips, flowers to the horizon, {when}");
 }
@@ -70,18 +60,13 @@ pub fn paint(e: &mut Easel) {
 fn stripes(e: &mut Easel, beds: &Beds) {
     let (w, h, light, horizon) = (e.canvas.w, e.canvas.h, e.light, beds.horizon);
     let soil = light.on(rgb(0x3f6a34), 0.05);
-    let mean = beds
-        .colours
-        .iter()
-        .fold(soil, |mean, (_, colour)| mean.mix(*colour, 0.45));
+    let mean = beds.colours.iter().fold(soil, |mean, (_, colour)| mean.mix(*colour, 0.45));
     let mean = light.on(mean, 0.3);
     e.canvas.each((0.0, w), (horizon + h * 0.02, h), |x, y, _| {
         let lane = beds.lane((x, y));
         let away = 1.0 - (y - horizon) / (h - horizon);
         let bed = (1.0 - (lane.fract() - 0.5).abs() * 2.0).clamp(0.0, 1.0);
-        let bloom = light
-            .on(beds.colour(lane), 0.3 * away * away)
-            .scale(0.72 + 0.36 * bed);
+        let bloom = light.on(beds.colour(lane), 0.3 * away * away).scale(0.72 + 0.36 * bed);
         let edge = ((bed - 0.28) * 9.0).clamp(0.0, 1.0);
         let stripe = soil.scale(0.6 + 0.6 * bed).mix(bloom, edge);
         // Far lanes are thinner than a pixel: show their mean instead of stripes.
@@ -95,10 +80,7 @@ fn blossoms(e: &mut Easel, beds: &Beds) {
     for index in 0..COUNT {
         let depth = (index as f32 / COUNT as f32).powf(1.6);
         let (across, sway) = (e.dice.range(-0.05, 1.05), e.dice.sway(6.0));
-        let spot = (
-            w * across,
-            horizon + h * 0.03 + (h * 1.02 - horizon) * depth,
-        );
+        let spot = (w * across, horizon + h * 0.03 + (h * 1.02 - horizon) * depth);
         let lane = beds.lane(spot);
         if (lane.fract() - 0.5).abs() > 0.34 || depth < 0.05 {
             continue;

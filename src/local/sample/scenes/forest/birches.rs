@@ -30,9 +30,7 @@ pub fn paint(e: &mut Easel) {
     stand(e, seed, &tones);
     e.labels.extend(["birches", season]);
     let when = e.when();
-    let trees = e
-        .dice
-        .pick(&["White birches", "Slender birches", "A stand of birches"]);
+    let trees = e.dice.pick(&["White birches", "Slender birches", "A stand of birches"]);
     let leaves = match season {
         "spring" => "fresh green",
         _ => e.dice.pick(&["golden", "burning", "orange"]),
@@ -47,11 +45,7 @@ fn stand(e: &mut Easel, seed: u64, tones: &[Rgb; 4]) {
     let ground = e.light.on(tones[1].mix(rgb(0x7a5a30), 0.5), 0.1);
     let speckle = Noise::new(seed);
     land::textured(&mut e.canvas, &floor, |x, y, down| {
-        let leaf = smooth(
-            0.5,
-            0.75,
-            speckle.cloud(x / unit * 40.0, y / unit * 70.0, 2),
-        );
+        let leaf = smooth(0.5, 0.75, speckle.cloud(x / unit * 40.0, y / unit * 70.0, 2));
         let earth = ground.scale(1.0 - 0.35 * smooth(0.0, h * 0.2, down));
         earth.mix(tones[2], leaf * 0.55)
     });
@@ -59,24 +53,11 @@ fn stand(e: &mut Easel, seed: u64, tones: &[Rgb; 4]) {
     for index in 0..count {
         let near = index as f32 / count as f32;
         let across = (((index * 5) % count) as f32 + e.dice.range(0.15, 0.85)) / count as f32;
-        let spot = (
-            w * across,
-            floor.at(across) + h * (0.01 + 0.2 * near * near),
-        );
+        let spot = (w * across, floor.at(across) + h * (0.01 + 0.2 * near * near));
         let shaded = e.light.on(rgb(0x4a3a34), 0.3 - 0.25 * near);
         let bark = e.light.on(rgb(0xf6f1e6), 0.45 * (1.0 - near));
         let (dice, height) = (e.dice.fork(), h * (0.75 + 0.5 * near));
-        tree::birch(
-            &mut e.canvas,
-            dice,
-            spot,
-            height,
-            Leaves {
-                lit: tones[0],
-                shaded,
-            },
-            bark,
-        );
+        tree::birch(&mut e.canvas, dice, spot, height, Leaves { lit: tones[0], shaded }, bark);
         if index == count / 2 {
             foliage(e, seed ^ 1, tones, 0.9);
         }
@@ -96,13 +77,8 @@ fn foliage(e: &mut Easel, seed: u64, tones: &[Rgb; 4], strength: f32) {
             continue;
         }
         let r = unit * dice.range(0.006, 0.024);
-        let tone = e
-            .light
-            .on(dice.pick(tones), 0.3 * (1.0 - strength))
-            .scale(dice.range(0.85, 1.15));
-        e.canvas.fill(
-            oval(x, y, r * 1.3, r),
-            Ink::Thin(tone, 0.55 + 0.4 * strength),
-        );
+        let tone =
+            e.light.on(dice.pick(tones), 0.3 * (1.0 - strength)).scale(dice.range(0.85, 1.15));
+        e.canvas.fill(oval(x, y, r * 1.3, r), Ink::Thin(tone, 0.55 + 0.4 * strength));
     }
 }

@@ -19,10 +19,7 @@ pub fn paint(e: &mut Easel) {
     air::sky(&mut e.canvas, &e.light, h * 0.7);
     let shining = e.light.time != Time::Mist;
     if shining {
-        let (sun, radius) = (
-            e.somewhere((0.25, 0.75), (0.16, 0.3)),
-            e.canvas.unit() * 0.06,
-        );
+        let (sun, radius) = (e.somewhere((0.25, 0.75), (0.16, 0.3)), e.canvas.unit() * 0.06);
         parts::sun(e, sun, radius);
     }
     for index in 0..ROWS {
@@ -30,14 +27,7 @@ pub fn paint(e: &mut Easel) {
         row(e, near);
         if near < 1.0 {
             let (seed, veil) = (e.dice.next(), e.light.haze.mix(e.light.sun, 0.2));
-            air::mist(
-                &mut e.canvas,
-                seed,
-                veil,
-                h * (0.64 + 0.3 * near),
-                h * 0.12,
-                0.75,
-            );
+            air::mist(&mut e.canvas, seed, veil, h * (0.64 + 0.3 * near), h * 0.12, 0.75);
         }
     }
     e.labels.extend(["pines", "fog"]);
@@ -64,10 +54,7 @@ fn row(e: &mut Easel, near: f32) {
     if e.canvas.is_blind() {
         return;
     }
-    let leaves = Leaves {
-        lit: tone.mix(light.haze, 0.13),
-        shaded: tone,
-    };
+    let leaves = Leaves { lit: tone.mix(light.haze, 0.13), shaded: tone };
     let count = (w / unit * (46.0 - 34.0 * near)) as usize;
     for index in 0..count {
         let across = (index as f32 + dice.sway(0.7)) / count as f32;

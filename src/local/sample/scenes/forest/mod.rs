@@ -36,12 +36,7 @@ fn green(e: &mut Easel) {
     e.light_of(&[Time::Morning, Time::Noon]);
     let (h, unit, seed) = (e.canvas.h, e.canvas.unit(), e.dice.next());
     let tint = e.dice.pick(&[rgb(0xcfe88a), rgb(0xb8e8a0), rgb(0xe6ea90)]);
-    let stops = [
-        rgb(0x3f7a48).mix(tint, 0.2),
-        tint.mix(WHITE, 0.25),
-        rgb(0x6fa658),
-        rgb(0x2f5c38),
-    ];
+    let stops = [rgb(0x3f7a48).mix(tint, 0.2), tint.mix(WHITE, 0.25), rgb(0x6fa658), rgb(0x2f5c38)];
     air::wash(&mut e.canvas, &stops, 0.0, h);
     for depth in 0..3 {
         trunks(e, depth as f32 / 2.0, tint);
@@ -57,15 +52,10 @@ fn green(e: &mut Easel) {
         let off = (x / w - middle - 0.08 * (1.0 - near)).abs() / (0.03 + 0.16 * near);
         let worn = if path { smooth(1.1, 0.7, off) } else { 0.0 };
         let grain = noise.cloud(x / unit * 26.0, y / unit * 40.0, 2);
-        moss.mix(rgb(0xc9aa6c), worn * 0.8)
-            .scale(0.75 + 0.5 * grain)
+        moss.mix(rgb(0xc9aa6c), worn * 0.8).scale(0.75 + 0.5 * grain)
     });
     let count = e.dice.count(1, 4);
-    let guests = if e.dice.chance(0.65) {
-        mushrooms(e, count)
-    } else {
-        fox(e)
-    };
+    let guests = if e.dice.chance(0.65) { mushrooms(e, count) } else { fox(e) };
     let when = e.when();
     let wood = e.dice.pick(&[
         "a green forest",
@@ -95,10 +85,8 @@ fn trunks(e: &mut Easel, near: f32, haze: Rgb) {
             (x + half, foot - half * 3.0),
             (x + half * 1.7, foot + half),
         ]);
-        e.canvas.fill(
-            trunk,
-            Ink::Fade((x - half, 0.0), dark.mix(haze, 0.22), (x + half, 0.0), dark),
-        );
+        e.canvas
+            .fill(trunk, Ink::Fade((x - half, 0.0), dark.mix(haze, 0.22), (x + half, 0.0), dark));
         for _ in 0..3 {
             let (bx, by, r) = (
                 x + dice.sway(unit * 0.14),
@@ -115,9 +103,7 @@ fn trunks(e: &mut Easel, near: f32, haze: Rgb) {
 }
 
 fn mushrooms(e: &mut Easel, count: usize) -> String {
-    let (name, hex) = e
-        .dice
-        .pick(&[("red", 0xd8362c), ("brown", 0xa8683a), ("orange", 0xe88a34)]);
+    let (name, hex) = e.dice.pick(&[("red", 0xd8362c), ("brown", 0xa8683a), ("orange", 0xe88a34)]);
     for index in 0..count {
         let (x, y) = e.somewhere((0.08, 0.92), (0.88, 0.96));
         let size = e.canvas.unit() * e.dice.range(0.09, 0.17) * if index == 0 { 1.3 } else { 1.0 };

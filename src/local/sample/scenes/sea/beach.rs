@@ -28,11 +28,8 @@ pub fn paint(e: &mut Easel) {
         island(e, horizon);
     }
     let seed = e.dice.next();
-    let (deep, shallow) = e.dice.pick(&[
-        (0x0f6fae, 0x46cfc8),
-        (0x1583b5, 0x7adfc4),
-        (0x0b5f9c, 0x3fb6d0),
-    ]);
+    let (deep, shallow) =
+        e.dice.pick(&[(0x0f6fae, 0x46cfc8), (0x1583b5, 0x7adfc4), (0x0b5f9c, 0x3fb6d0)]);
     water::water(
         &mut e.canvas,
         seed,
@@ -45,17 +42,11 @@ pub fn paint(e: &mut Easel) {
         },
     );
     let shore = shore(e, seed, horizon, rgb(shallow));
-    let shade_things = if e.dice.chance(0.6) {
-        parasols(e, &shore)
-    } else {
-        palms(e, &shore)
-    };
+    let shade_things = if e.dice.chance(0.6) { parasols(e, &shore) } else { palms(e, &shore) };
     let gulls = parts::gulls(e, horizon);
     e.label("beach");
     let when = e.when();
-    let sea = e
-        .dice
-        .pick(&["a turquoise sea", "the blue sea", "a clear warm sea"]);
+    let sea = e.dice.pick(&["a turquoise sea", "the blue sea", "a clear warm sea"]);
     let air = if gulls > 0 { ", gulls in the air" } else { "" };
     e.caption = format!("A sandy beach with {shade_things} by {sea} {when}{air}");
 }
@@ -74,25 +65,15 @@ fn shore(e: &mut Easel, seed: u64, horizon: f32, shallow: Rgb) -> Skyline {
         let edge = line(x / w) * h;
         let near = smooth(horizon, edge, y);
         let surf = noise.cloud(x / unit * 9.0, y / unit * 24.0, 2);
-        let wave = smooth(
-            0.035,
-            0.0,
-            ((edge - y) / h - 0.085 - 0.05 * (surf - 0.5)).abs(),
-        );
-        now.mix(shallow, near * near * 0.85)
-            .mix(WHITE, wave * 0.55 * smooth(0.35, 0.6, surf))
+        let wave = smooth(0.035, 0.0, ((edge - y) / h - 0.085 - 0.05 * (surf - 0.5)).abs());
+        now.mix(shallow, near * near * 0.85).mix(WHITE, wave * 0.55 * smooth(0.35, 0.6, surf))
     });
-    let sand = light.on(
-        e.dice.pick(&[rgb(0xf1d9a8), rgb(0xead0a0), rgb(0xf6e2bd)]),
-        0.0,
-    );
+    let sand = light.on(e.dice.pick(&[rgb(0xf1d9a8), rgb(0xead0a0), rgb(0xf6e2bd)]), 0.0);
     land::textured(&mut e.canvas, &line_at, |x, y, down| {
         let grain = noise.cloud(x / unit * 13.0, y / unit * 50.0, 2) - 0.5;
         let wet = smooth(unit * 0.07, unit * 0.02, down);
         let foam = smooth(unit * 0.02, unit * 0.008, down + grain * unit * 0.02);
-        sand.scale(1.0 + grain * 0.14)
-            .mix(sand.scale(0.72), wet)
-            .mix(WHITE, foam * 0.9)
+        sand.scale(1.0 + grain * 0.14).mix(sand.scale(0.72), wet).mix(WHITE, foam * 0.9)
     });
     line_at
 }
@@ -123,24 +104,15 @@ fn parasols(e: &mut Easel, shore: &Skyline) -> String {
 fn palms(e: &mut Easel, shore: &Skyline) -> String {
     let count = e.dice.count(1, 2);
     let side = e.dice.pick(&[0.14, 0.84]);
-    let leaves = Leaves {
-        lit: e.light.on(rgb(0x8cc44a), 0.0),
-        shaded: e.light.on(rgb(0x1f5f3c), 0.0),
-    };
+    let leaves =
+        Leaves { lit: e.light.on(rgb(0x8cc44a), 0.0), shaded: e.light.on(rgb(0x1f5f3c), 0.0) };
     for _ in 0..count {
         let across = side + e.dice.sway(0.1);
-        let foot = (
-            e.canvas.w * across,
-            shore.at(across) + e.canvas.h * e.dice.range(0.03, 0.12),
-        );
+        let foot = (e.canvas.w * across, shore.at(across) + e.canvas.h * e.dice.range(0.03, 0.12));
         let height = e.canvas.unit() * e.dice.range(0.5, 0.75);
         tree::palm(&mut e.canvas, e.dice.fork(), foot, height, leaves);
         let pose = place(foot.0, foot.1, height);
         e.object("palm", pose, [-0.5, -1.1, 0.5, 0.0]);
     }
-    if count == 1 {
-        "a palm".into()
-    } else {
-        "two palms".into()
-    }
+    if count == 1 { "a palm".into() } else { "two palms".into() }
 }

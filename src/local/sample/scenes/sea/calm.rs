@@ -18,10 +18,7 @@ pub fn low_sun(e: &mut Easel) {
     let (across, down) = (e.dice.range(0.2, 0.8), e.dice.range(0.44, 0.62));
     let horizon = e.canvas.h * down;
     let radius = e.canvas.unit() * e.dice.range(0.045, 0.085);
-    let sun = (
-        e.canvas.w * across,
-        horizon - radius * e.dice.range(-0.2, 2.2),
-    );
+    let sun = (e.canvas.w * across, horizon - radius * e.dice.range(-0.2, 2.2));
     let (cover, seed) = (e.dice.range(0.25, 0.75), e.dice.next());
     air::sky(&mut e.canvas, &e.light, horizon);
     air::clouds(&mut e.canvas, &e.light, seed, horizon, cover);
@@ -30,34 +27,16 @@ pub fn low_sun(e: &mut Easel) {
     let deep = e.light.sky[1].mix(e.light.shade, 0.45);
     let crest = e.light.sky[3].mix(e.light.sun, 0.3);
     let rough = e.dice.range(0.3, 0.7);
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top: horizon,
-            deep,
-            mirror: 0.72,
-            rough,
-            crest,
-        },
-    );
+    water::water(&mut e.canvas, seed, Water { top: horizon, deep, mirror: 0.72, rough, crest });
     water::glitter(&mut e.canvas, seed, horizon, sun.0, e.light.sun, 0.85);
     let gulls = parts::gulls(e, horizon);
     let when = e.when();
-    let calm = e.dice.pick(&[
-        "The calm sea",
-        "The open sea",
-        "A quiet sea",
-        "Gentle waves on the sea",
-    ]);
+    let calm =
+        e.dice.pick(&["The calm sea", "The open sea", "A quiet sea", "Gentle waves on the sea"]);
     let with = match (island, gulls) {
         (Some(()), 0) => " with a distant island".to_owned(),
         (None, 0) => String::new(),
-        (Some(()), n) => format!(
-            " with an island and {} gull{}",
-            words::count(n, "a"),
-            plural(n)
-        ),
+        (Some(()), n) => format!(" with an island and {} gull{}", words::count(n, "a"), plural(n)),
         (None, n) => format!(" with {} gull{}", words::count(n, "a"), plural(n)),
     };
     e.caption = format!("{calm}{with} {when}");
@@ -82,27 +61,11 @@ pub fn moonlight(e: &mut Easel) {
     }
     let deep = e.light.sky[0].mix(e.light.sky[2], 0.25);
     let crest = e.light.sky[3];
-    water::water(
-        &mut e.canvas,
-        seed,
-        Water {
-            top: horizon,
-            deep,
-            mirror: 0.7,
-            rough: 0.4,
-            crest,
-        },
-    );
+    water::water(&mut e.canvas, seed, Water { top: horizon, deep, mirror: 0.7, rough: 0.4, crest });
     water::glitter(&mut e.canvas, seed, horizon, moon.0, e.light.sun, 0.8);
-    let shape = if phase > 0.3 {
-        "crescent moon"
-    } else {
-        "full moon"
-    };
+    let shape = if phase > 0.3 { "crescent moon" } else { "full moon" };
     let land = ["", " and a dark island", " and dark islands"][islands];
-    let over = e
-        .dice
-        .pick(&["over the sea", "above a silver sea", "shining on the sea"]);
+    let over = e.dice.pick(&["over the sea", "above a silver sea", "shining on the sea"]);
     let stars = e.dice.pick(&["", ", stars above", " on a quiet night"]);
     e.caption = format!("A {shape}{land} {over}{stars}");
 }

@@ -48,9 +48,5 @@ fn island(e: &mut Easel, horizon: f32) {
     land::ridge(&mut e.canvas, &line, near, e.light.haze, depth);
     let half = width * 0.8;
     let ((left, right), top) = ((middle - half, middle + half), line.at(middle));
-    e.box_object(
-        "island",
-        (left * e.canvas.w, top),
-        (right * e.canvas.w, horizon),
-    );
+    e.box_object("island", (left * e.canvas.w, top), (right * e.canvas.w, horizon));
 }

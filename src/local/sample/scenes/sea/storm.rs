@@ -36,12 +36,8 @@ pub fn paint(e: &mut Easel) {
     let drops = e.light.sky[3];
     air::rain(&mut e.canvas, falling, drops, 160);
     e.label("waves");
-    let waves = e.dice.pick(&[
-        "High waves",
-        "Great dark waves",
-        "Foaming waves",
-        "Steep grey waves",
-    ]);
+    let waves =
+        e.dice.pick(&["High waves", "Great dark waves", "Foaming waves", "Steep grey waves"]);
     let with = match (ship_row, lightning) {
         (Some(_), true) => " toss a ship while lightning strikes",
         (Some(_), false) => " toss a small ship",
@@ -56,13 +52,7 @@ fn bolt(e: &mut Easel, horizon: f32) {
     let mut dice = e.dice.fork();
     let (mut x, mut y) = (e.canvas.w * dice.range(0.15, 0.85), 0.0);
     let step = horizon / 12.0;
-    air::glow(
-        &mut e.canvas,
-        (x, horizon * 0.4),
-        horizon * 1.1,
-        rgb(0xb9c8ff),
-        0.5,
-    );
+    air::glow(&mut e.canvas, (x, horizon * 0.4), horizon * 1.1, rgb(0xb9c8ff), 0.5);
     let mut spots = vec![(x, y)];
     while y < horizon {
         x += dice.sway(step * 0.9);
@@ -71,8 +61,7 @@ fn bolt(e: &mut Easel, horizon: f32) {
     }
     let path = stroke(&spots);
     let unit = e.canvas.unit();
-    e.canvas
-        .line(path.clone(), unit * 0.014, Ink::Thin(rgb(0xc9d4ff), 0.35));
+    e.canvas.line(path.clone(), unit * 0.014, Ink::Thin(rgb(0xc9d4ff), 0.35));
     e.canvas.line(path, unit * 0.005, WHITE);
     e.label("lightning");
 }
@@ -106,15 +95,9 @@ fn wave(e: &mut Easel, horizon: f32, near: f32) {
 
 fn ship(e: &mut Easel, horizon: f32, near: f32) {
     let size = e.canvas.unit() * (0.11 + 0.1 * near);
-    let spot = (
-        e.canvas.w * e.dice.range(0.2, 0.8),
-        horizon + e.canvas.h * near * 0.06,
-    );
+    let spot = (e.canvas.w * e.dice.range(0.2, 0.8), horizon + e.canvas.h * near * 0.06);
     let pose = place(spot.0, spot.1, size).pre_rotate(e.dice.sway(14.0));
     e.object("ship", pose, [-0.9, -0.75, 0.9, 0.12]);
-    let (hull, house) = (
-        e.light.shade.mix(rgb(0x8c3030), 0.45),
-        e.light.on(rgb(0xf2efe6), 0.1),
-    );
+    let (hull, house) = (e.light.shade.mix(rgb(0x8c3030), 0.45), e.light.on(rgb(0xf2efe6), 0.1));
     e.canvas.posed(pose, |c| steamer(c, hull, house));
 }
