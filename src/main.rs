@@ -43,7 +43,13 @@ async fn run(line: Line) -> Result<i32, Ended> {
             let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
             let access = Access::Token(Credentials::generate());
             let local = cli::Local::start(data, &[folder], listen, access).await?;
-            show_local(local, "local", &settings).await
+            let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
+            let code = show_local(local, "local", &settings).await;
+            // Told when the screen is the shell's again: what was left out must not go unsaid.
+            for dataset in datasets {
+                cli::tell_skipped(&deployment, dataset);
+            }
+            code
         }
         None => {
             let (Some(url), Some(kind)) = (&line.deployment.base_url, line.deployment.kind) else {
@@ -71,10 +77,6 @@ fn needs_terminal(instead: &str) -> Result<(), Ended> {
 
 async fn show_local(local: cli::Local, place: &str, settings: &Settings) -> Result<i32, Ended> {
     let code = show(local.client()?, place, local.datasets.first().copied(), settings).await?;
-    // Told when the screen is the shell's again: what was left out must not go unsaid.
-    for dataset in &local.datasets {
-        cli::tell_skipped(&local.deployment, *dataset);
-    }
     local.stop().await.map(|()| code)
 }
 

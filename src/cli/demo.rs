@@ -52,6 +52,10 @@ pub async fn paint(images: u32, data: Option<PathBuf>) -> Result<Local, Ended> {
 /// Tells every tenth part of the painting, so that nobody wonders.
 fn tell_painting(told: &AtomicUsize, done: usize, all: usize) {
     let tenth = done * 10 / all.max(1);
+    // All at once: they are there already.
+    if done == all && told.load(Ordering::Relaxed) == 0 {
+        return;
+    }
     if told.fetch_max(tenth, Ordering::Relaxed) < tenth {
         // Nobody listens when standard error is closed.
         let _ = writeln!(io::stderr(), "painting the sample dataset: {done} of {all}");

@@ -73,7 +73,7 @@ pub fn tell_skipped(deployment: &crate::local::Deployment, dataset: crate::model
     }
     let mut err = io::stderr().lock();
     // Nobody listens when standard error is closed.
-    let _ = writeln!(err, "tessera: {} files skipped:", skipped.len());
+    let _ = writeln!(err, "tessera: skipped as no pictures, {} in all:", skipped.len());
     for file in skipped.iter().take(NAMED) {
         let _ = writeln!(err, "  {}: {}", file.file, file.reason);
     }
