@@ -100,3 +100,22 @@ fn t18_answers_to_the_probe_never_become_keys() {
     program.press("q");
     assert_eq!(program.wait(), 0);
 }
+
+#[test]
+fn t07_a_panic_gives_the_terminal_back_before_it_reports() {
+    let mut program = Program::ignored_test("t07_panics_with_the_terminal_taken");
+    assert_ne!(program.wait(), 0);
+    program.wait_for_after(0, "this panic is wanted");
+    assert_given_back(&program, "panic");
+    let bytes = program.output();
+    assert!(bytes.find("this panic is wanted") > bytes.rfind("\x1b[?1049l"), "reported too early");
+}
+
+#[test]
+#[ignore = "t07_a_panic_gives_the_terminal_back_before_it_reports runs it in a terminal"]
+fn t07_panics_with_the_terminal_taken() {
+    let screen = tessera::runtime::terminal::Screen::take(true).unwrap();
+    // Kept by whatever panics elsewhere: only the hook can give the terminal back.
+    std::mem::forget(screen);
+    panic!("this panic is wanted");
+}

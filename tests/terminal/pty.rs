@@ -42,13 +42,28 @@ impl Program {
 
     pub fn sized(columns: u16, rows: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
+        command.args(["demo", "--images", "12", "--data"]);
+        command.arg(folder.path());
+        Self::start(command, folder, (columns, rows))
+    }
+
+    /// One test of this binary that is otherwise ignored.
+    pub fn ignored_test(name: &str) -> Self {
+        let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
+        command.args(["--exact", name, "--ignored", "--nocapture"]);
+        Self::start(command, tempfile::tempdir().unwrap(), (80, 24))
+    }
+
+    fn start(
+        mut command: CommandBuilder,
+        folder: tempfile::TempDir,
+        (columns, rows): (u16, u16),
+    ) -> Self {
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let tty = pair.master.tty_name().unwrap().to_string_lossy().into_owned();
         let found = settings(&tty);
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
-        command.args(["demo", "--images", "12", "--data"]);
-        command.arg(folder.path());
         command.env("TERM", "xterm-256color");
         command.env("XDG_CONFIG_HOME", folder.path());
         let child = pair.slave.spawn_command(command).unwrap();
