@@ -1,7 +1,7 @@
 //! What each answer changes. Only answers whose ticket is current get here.
 
 use crate::{
-    app::{App, Effect, Level, job::Stage},
+    app::{App, Effect, Job, Level, Moment, Pane, Stage},
     message::{Answer, JobId, Lane, Progress},
     model::{Archive, Dataset, ExportTask, Failure, FailureKind, SafeText},
 };
@@ -41,13 +41,17 @@ impl App {
             (Lane::Original, Ok(Answer::Original(bytes))) => effects.push(Effect::FullSize(bytes)),
             (Lane::Original, Err(failure)) => self.notices.fail(self.now, &failure),
             (Lane::Start(id), Ok(Answer::Export(task))) => {
-                self.export_started(id, Ok(task), effects);
+                self.export_moved(id, Job::started, Ok(task), effects);
             }
-            (Lane::Start(id), Err(failure)) => self.export_started(id, Err(failure), effects),
+            (Lane::Start(id), Err(failure)) => {
+                self.export_moved(id, Job::started, Err(failure), effects);
+            }
             (Lane::Export(id), Ok(Answer::Export(task))) => {
-                self.export_polled(id, Ok(task), effects);
+                self.export_moved(id, Job::polled, Ok(task), effects);
             }
-            (Lane::Export(id), Err(failure)) => self.export_polled(id, Err(failure), effects),
+            (Lane::Export(id), Err(failure)) => {
+                self.export_moved(id, Job::polled, Err(failure), effects);
+            }
             (Lane::Download(id), Ok(Answer::Downloaded(archive))) => {
                 self.downloaded(id, Ok(archive));
             }
@@ -94,43 +98,26 @@ impl App {
         self.store.datasets.succeed(self.now, list);
         if let (None, Some(first)) = (self.view(), first) {
             self.open_dataset(first);
-            self.focus = crate::app::Pane::Results;
+            self.focus = Pane::Results;
         }
     }
 
-    fn export_started(
+    /// An export took a step: told when it failed, fetched when it is ready.
+    fn export_moved(
         &mut self,
         id: JobId,
+        step: fn(&mut Job, Moment, Result<ExportTask, Failure>),
         answer: Result<ExportTask, Failure>,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(job) = self.store.jobs.get_mut(&id) else {
-            return;
-        };
-        job.started(self.now, answer);
+        let Some(job) = self.store.jobs.get_mut(&id) else { return };
+        step(job, self.now, answer);
         if let Stage::Uncertain(failure) | Stage::Failed(failure) = &job.stage {
             let failure = failure.clone();
             // Our picture of the dataset was wrong: look again (M14).
             if failure.kind == FailureKind::Conflict {
                 self.store.datasets.invalidate();
             }
-            self.notices.fail(self.now, &failure);
-        }
-        self.export_ended(id, effects);
-    }
-
-    fn export_polled(
-        &mut self,
-        id: JobId,
-        answer: Result<ExportTask, Failure>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(job) = self.store.jobs.get_mut(&id) else {
-            return;
-        };
-        job.polled(self.now, answer);
-        if let Stage::Failed(failure) = &job.stage {
-            let failure = failure.clone();
             self.notices.fail(self.now, &failure);
         }
         self.export_ended(id, effects);

@@ -120,6 +120,7 @@ pub async fn run(
         dirty: true,
         input: Input::new()?,
         signals,
+        held: None,
         capabilities: None,
     };
     if let Some(code) = shell.apply(Event::Wake).await? {
@@ -144,6 +145,8 @@ struct Shell {
     dirty: bool,
     input: Input,
     signals: mpsc::UnboundedReceiver<Signal>,
+    /// A signal that came during the full-size view.
+    held: Option<Signal>,
     capabilities: Option<probe::Capabilities>,
 }
 
@@ -184,6 +187,9 @@ impl Shell {
     /// Waits for whatever comes first. Signals before keys, keys before answers: a person must
     /// get through whatever the service sends.
     async fn next(&mut self) -> Woken {
+        if let Some(signal) = self.held.take() {
+            return Woken::Signal(Some(signal));
+        }
         let timer = self.session.wake().map(|moment| self.start + moment);
         let frame = self.drawn.filter(|_| self.dirty).map(|drawn| drawn + FRAME);
         tokio::select! {
@@ -280,10 +286,12 @@ impl Shell {
         self.screen.claim()
     }
 
-    /// Draws one picture as large as it goes, and waits for a key.
+    /// Draws one picture as large as it goes, and waits for a key. A signal ends the view, too, and
+    /// is looked at after it.
     async fn full_size(&mut self, bytes: std::sync::Arc<[u8]>) -> io::Result<Result<(), Failure>> {
         let Some(capabilities) = self.capabilities.clone() else {
-            return Ok(Ok(()));
+            let sentence = "the terminal has not said yet what it can draw";
+            return Ok(Err(Failure::new(FailureKind::Local, sentence).remedy("Try again")));
         };
         self.forget_pictures()?;
         let on_screen = capabilities.clone();
@@ -291,7 +299,11 @@ impl Shell {
         if let Err(error) = shown.map_err(io::Error::other)? {
             return Ok(Err(Failure::new(FailureKind::Local, error.to_string())));
         }
-        self.input.key().await;
+        tokio::select! {
+            biased;
+            signal = self.signals.recv() => self.held = signal,
+            () = self.input.key() => {}
+        }
         fullsize::dismiss(&capabilities)?;
         Ok(Ok(()))
     }
@@ -302,7 +314,9 @@ impl Shell {
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.cell = probe::cell_size().unwrap_or(capabilities.cell);
             let event = Event::Terminal(capabilities.protocol, capabilities.cell);
-            self.session.apply(self.start.elapsed(), event);
+            if let Some(code) = self.apply(event).await? {
+                return Ok(Some(code));
+            }
         }
         let (columns, rows) = screen_commands::size()?;
         self.apply(Event::Resize(columns, rows)).await

@@ -10,20 +10,16 @@ mod styled;
 
 use std::sync::Arc;
 
-use desk::{Desk, cluster, dataset, page};
+use desk::{Desk, cluster, dataset, page, task};
 use ratatui::{buffer::Buffer, layout::Rect};
 use styled::styled;
 use tessera::{
     app::Event,
     message::{Answer, JobId, Lane},
-    model::{
-        Archive, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link, Page,
-        Relevance, SafeText, ScoreKind, Status,
-    },
+    model::{Archive, Failure, FailureKind, Page, Relevance, SafeText, ScoreKind, Status},
     picture::{Canvas, Encoded, Protocol, Thumbnail},
     ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
 };
-use uuid::Uuid;
 
 /// A picture whose colours tell which it is and which way up.
 fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
@@ -118,18 +114,6 @@ fn similar(columns: u16, rows: u16) -> Desk {
     desk.answer_page(ranked());
     paint(&mut desk);
     desk
-}
-
-fn task(word: &str) -> ExportTask {
-    let state = ExportState::parse(word);
-    let download = (state == ExportState::Completed).then(|| Link::new("http://127.0.0.1/a?sig=x"));
-    ExportTask {
-        id: ExportTaskId(Uuid::from_u128(9)),
-        state,
-        progress: Some(40),
-        download,
-        message: None,
-    }
 }
 
 /// One job in each way it can stand.

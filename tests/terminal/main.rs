@@ -45,6 +45,19 @@ fn t08_signals_end_it_and_give_the_terminal_back() {
 }
 
 #[test]
+fn t08_a_signal_ends_it_from_the_full_size_view() {
+    let mut program = Program::demo();
+    program.wait_for("● READY");
+    program.press("v");
+    program.wait_until_gone("● READY");
+    let start = Instant::now();
+    program.signal("TERM");
+    assert_eq!(program.wait(), 143);
+    assert!(start.elapsed() < Duration::from_secs(2), "ended by the loop, not by the last resort");
+    assert_given_back(&program, "full size");
+}
+
+#[test]
 fn t09_it_ends_when_the_terminal_vanishes() {
     let mut program = Program::demo();
     program.wait_for("Results");

@@ -97,6 +97,11 @@ impl Program {
         self.wait_until(words, |output| output.parser.screen().contents().contains(words));
     }
 
+    /// Waits until the screen shows some words no more.
+    pub fn wait_until_gone(&self, words: &str) {
+        self.wait_until(words, |output| !output.parser.screen().contents().contains(words));
+    }
+
     /// Waits until words are written after some point of the output.
     pub fn wait_for_after(&self, start: usize, words: &str) {
         self.wait_until(words, |output| output.bytes[start..].contains(words));

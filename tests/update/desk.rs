@@ -7,8 +7,8 @@ use tessera::{
     input::{Chord, Key, Keymap},
     message::{Answer, Lane, Request, Response, Ticket},
     model::{
-        Cluster, ClusterId, Dataset, DatasetId, EntityType, Failure, FailureKind, Link, MediaId,
-        Page, Preview, SafeText, Status,
+        Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
+        Failure, FailureKind, Link, MediaId, Page, Preview, SafeText, Status,
     },
     picture::Protocol,
 };
@@ -178,5 +178,18 @@ fn preview(number: u128) -> Preview {
         region: None,
         relevance: None,
         dimensions: Some((640, 480)),
+    }
+}
+
+/// What the service says of an export, by its word; with a link once it is COMPLETED.
+pub fn task(word: &str) -> ExportTask {
+    let state = ExportState::parse(word);
+    let download = (state == ExportState::Completed).then(|| Link::new("http://127.0.0.1/a?sig=x"));
+    ExportTask {
+        id: ExportTaskId(Uuid::from_u128(9)),
+        state,
+        progress: Some(40),
+        download,
+        message: None,
     }
 }

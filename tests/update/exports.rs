@@ -6,28 +6,16 @@ use tessera::{
     app::{Event, Stage},
     message::{Answer, JobId, Lane, Progress, Request},
     model::{
-        Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, ExportTaskId,
-        FailureKind, Link, Status,
+        Archive, ArchiveName, ExportFormat, ExportSpec, ExportTask, ExportTaskId, FailureKind,
+        Status,
     },
 };
 use uuid::Uuid;
 
-use crate::desk::{Desk, dataset, page};
+use crate::desk::{Desk, dataset, page, task};
 
 const JOB: JobId = JobId(0);
 const START: Lane = Lane::Start(JOB);
-
-fn task(word: &str) -> ExportTask {
-    let state = ExportState::parse(word);
-    let download = (state == ExportState::Completed).then(|| Link::new("http://127.0.0.1/a?sig=x"));
-    ExportTask {
-        id: ExportTaskId(Uuid::from_u128(9)),
-        state,
-        progress: Some(40),
-        download,
-        message: None,
-    }
-}
 
 fn started() -> Desk {
     let mut desk = Desk::with_clusters(3);
