@@ -128,6 +128,19 @@ fn the_place_is_kept_by_id_over_a_reload() {
 }
 
 #[test]
+fn who_has_not_moved_stays_at_the_beginning_when_the_index_is_done() {
+    let mut desk = Desk::new();
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    desk.answer_page(page(0, 9));
+    desk.press("r");
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    let mut turned = page(0, 9);
+    turned.clusters.reverse();
+    desk.answer_page(turned);
+    assert_eq!(desk.app.view().unwrap().cursor, 0);
+}
+
+#[test]
 fn n33_only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));

@@ -23,12 +23,9 @@ fn open_search(desk: &Desk) -> tessera::model::Search {
 fn m48_similar_skips_registration() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l f");
-    let anchor = desk.app.results.trail[0].cluster.map(|_| MediaId(Uuid::from_u128(100_010)));
+    let media = MediaId(Uuid::from_u128(100_010));
     let search = open_search(&desk);
-    assert_eq!(
-        search.query,
-        Query::Similar(Anchor { media: anchor.unwrap(), kind: AnchorKind::Media })
-    );
+    assert_eq!(search.query, Query::Similar(Anchor { media, kind: AnchorKind::Media }));
     assert_eq!((search.page, search.entity), (0, EntityType::Images));
 }
 

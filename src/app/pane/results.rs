@@ -34,7 +34,7 @@ pub struct View {
     pub file: Option<PathBuf>,
     /// The cluster under the cursor.
     pub cursor: usize,
-    /// Its id, so that a reload keeps the place.
+    /// Its id once the person has gone there, so that a reload keeps the place.
     pub cluster: Option<ClusterId>,
     /// The first visible row of tiles.
     pub top: usize,
@@ -81,6 +81,10 @@ impl App {
             view.cursor = moved(view.cursor, by, count);
             view.preview = 0;
         }
+        let here = self.cluster().map(|cluster| cluster.id);
+        if let Some(view) = self.results.trail.last_mut() {
+            view.cluster = here;
+        }
         self.hold_cursor();
     }
 
@@ -90,15 +94,10 @@ impl App {
         self.move_in_results(by);
     }
 
-    /// Remembers the cluster under the cursor and keeps it in view.
+    /// Keeps the cursor in view.
     pub(in crate::app) fn hold_cursor(&mut self) {
-        let id = self.cluster().map(|cluster| cluster.id);
         let grid = self.grid();
-        let Some(view) = self.results.trail.last_mut() else {
-            return;
-        };
-        view.cluster = id.or(view.cluster);
-        if let Some(grid) = grid {
+        if let (Some(view), Some(grid)) = (self.results.trail.last_mut(), grid) {
             view.top = scrolled(view.top, view.cursor / grid.columns, grid.rows);
         }
     }
