@@ -59,6 +59,10 @@ id!(
     /// Names a running or finished export (`export_task_id`).
     ExportTaskId
 );
+id!(
+    /// Names a tag that people give to media.
+    TagId
+);
 
 #[cfg(test)]
 mod tests {

@@ -14,13 +14,15 @@ pub mod link;
 pub mod region;
 pub mod search;
 pub mod text;
+pub mod vql;
 
 pub use cluster::{Band, Cluster, Preview, Relevance, ScoreKind};
 pub use dataset::{Dataset, Operation, Status, Verdict};
 pub use export::{Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask};
 pub use failure::{Failure, FailureKind};
-pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId};
+pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
 pub use link::Link;
 pub use region::Region;
 pub use search::{Anchor, AnchorKind, EntityType, Granularity, Page, Query, Search};
 pub use text::SafeText;
+pub use vql::Filter;

@@ -1,0 +1,397 @@
+//! Filters of the query language (`vql`): which there are, and what each may hold.
+//!
+//! A [`Filter`] that exists is valid: its parts can only be made from what the interface allows.
+//! `wire/vql.rs` spells them as JSON.
+
+use std::fmt;
+
+use crate::model::{Anchor, TagId};
+
+/// Most filters of one query.
+pub const MOST_FILTERS: usize = 16;
+
+/// One condition on media. The filters of a query combine with AND.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Filter {
+    /// The caption matches a full-text query.
+    FullText(QueryText),
+    /// The caption or picture means something like the text.
+    Semantic {
+        /// What is meant.
+        text: QueryText,
+        /// Similarity that a medium must reach.
+        min_similarity: Option<Fraction>,
+    },
+    /// About the classification labels.
+    Labels(LabelRule, Several<Label>),
+    /// Carries every one of these user tags.
+    Tags(Several<TagId>),
+    /// About one kind of quality issue.
+    Issue(Issue),
+    /// Has a near-duplicate at least this similar.
+    Duplicates(Fraction),
+    /// Its uniqueness score is above this.
+    Uniqueness(Fraction),
+    /// Looks like an image.
+    Similar {
+        /// The image.
+        anchor: Anchor,
+        /// Cosine distance that a medium must stay within.
+        max_distance: Option<Fraction>,
+    },
+}
+
+/// Which field of a filter is wrong, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// The field as the wire names it: `value`, `threshold`, `confidence_min`, `confidence_max`.
+    pub field: &'static str,
+    /// What it must be.
+    pub reason: String,
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.reason)
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+impl Invalid {
+    fn new(field: &'static str, reason: impl Into<String>) -> Self {
+        Self { field, reason: reason.into() }
+    }
+}
+
+impl Filter {
+    /// Captions that match a full-text query.
+    ///
+    /// # Errors
+    /// The text is empty or too long. Its operators are not looked at here.
+    pub fn full_text(text: &str) -> Result<Self, Invalid> {
+        QueryText::new(text).map(Self::FullText)
+    }
+
+    /// Media that mean something like `text`, of at least `min_similarity` (0.0-1.0).
+    ///
+    /// # Errors
+    /// The text is empty or too long, or the similarity out of its range.
+    pub fn semantic(text: &str, min_similarity: Option<f64>) -> Result<Self, Invalid> {
+        let min_similarity = optional("threshold", min_similarity)?;
+        Ok(Self::Semantic { text: QueryText::new(text)?, min_similarity })
+    }
+
+    /// Media whose labels obey the rule.
+    ///
+    /// # Errors
+    /// There is no label or too many, or one is empty or too long.
+    pub fn labels<'a>(
+        rule: LabelRule,
+        labels: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, Invalid> {
+        let labels: Result<Vec<_>, _> = labels.into_iter().map(Label::new).collect();
+        Ok(Self::Labels(rule, Several::new(labels?)?))
+    }
+
+    /// Media that carry every one of the tags.
+    ///
+    /// # Errors
+    /// There is no tag or too many.
+    pub fn tags(tags: Vec<TagId>) -> Result<Self, Invalid> {
+        Several::new(tags).map(Self::Tags)
+    }
+
+    /// Media with the issue (or without it), found with a confidence (0.0-1.0) inside the bounds.
+    ///
+    /// # Errors
+    /// A bound is out of its range, or the lower one is above the upper one.
+    pub fn issue(
+        kind: IssueKind,
+        mode: Mode,
+        confidence_min: Option<f64>,
+        confidence_max: Option<f64>,
+    ) -> Result<Self, Invalid> {
+        let min = optional("confidence_min", confidence_min)?;
+        let max = optional("confidence_max", confidence_max)?;
+        if min.zip(max).is_some_and(|(min, max)| min > max) {
+            return Err(Invalid::new("confidence_min", "must not be above confidence_max"));
+        }
+        Ok(Self::Issue(Issue { kind, mode, confidence_min: min, confidence_max: max }))
+    }
+
+    /// Media with a near-duplicate of at least this similarity (0.0-1.0).
+    ///
+    /// # Errors
+    /// The number is out of its range.
+    pub fn duplicates(similarity: f64) -> Result<Self, Invalid> {
+        fraction("value", similarity).map(Self::Duplicates)
+    }
+
+    /// Media whose uniqueness score (0.0-1.0) is above this.
+    ///
+    /// # Errors
+    /// The number is out of its range.
+    pub fn uniqueness(score: f64) -> Result<Self, Invalid> {
+        fraction("value", score).map(Self::Uniqueness)
+    }
+
+    /// Media that look like `anchor`, at a cosine distance of at most `max_distance` (0.0-1.0).
+    ///
+    /// # Errors
+    /// The distance is out of its range.
+    pub fn similar(anchor: Anchor, max_distance: Option<f64>) -> Result<Self, Invalid> {
+        Ok(Self::Similar { anchor, max_distance: optional("threshold", max_distance)? })
+    }
+}
+
+fn fraction(field: &'static str, value: f64) -> Result<Fraction, Invalid> {
+    Fraction::new(value).ok_or_else(|| Invalid::new(field, "must be a number from 0.0 to 1.0"))
+}
+
+fn optional(field: &'static str, value: Option<f64>) -> Result<Option<Fraction>, Invalid> {
+    value.map(|value| fraction(field, value)).transpose()
+}
+
+/// A number from 0.0 to 1.0.
+///
+/// Held as its bits, which for numbers that are not negative have the order of the numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fraction(u64);
+
+impl Fraction {
+    /// The fraction, unless it is out of its range.
+    #[must_use]
+    pub fn new(value: f64) -> Option<Self> {
+        // Adding 0.0 makes of -0.0 the zero that has no bit set.
+        (0.0..=1.0).contains(&value).then(|| Self((value + 0.0).to_bits()))
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl fmt::Debug for Fraction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(f)
+    }
+}
+
+/// A text to search for: not blank, at most [`QueryText::LONGEST`] characters, trimmed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueryText(String);
+
+impl QueryText {
+    /// Characters it may have.
+    pub const LONGEST: usize = 1_000;
+
+    /// The text, trimmed.
+    ///
+    /// # Errors
+    /// It is blank or too long.
+    pub fn new(raw: &str) -> Result<Self, Invalid> {
+        bounded(raw, Self::LONGEST, "a text").map(Self)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A classification label: not blank, at most [`Label::LONGEST`] characters, trimmed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Label(String);
+
+impl Label {
+    /// Characters it may have.
+    pub const LONGEST: usize = 256;
+
+    /// The label, trimmed.
+    ///
+    /// # Errors
+    /// It is blank or too long.
+    pub fn new(raw: &str) -> Result<Self, Invalid> {
+        bounded(raw, Self::LONGEST, "a label").map(Self)
+    }
+
+    /// The label.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn bounded(raw: &str, longest: usize, what: &str) -> Result<String, Invalid> {
+    let text = raw.trim();
+    if text.is_empty() {
+        return Err(Invalid::new("value", format!("{what} must not be empty")));
+    }
+    if text.chars().nth(longest).is_some() {
+        return Err(Invalid::new("value", format!("{what} has at most {longest} characters")));
+    }
+    Ok(text.to_owned())
+}
+
+/// A list that is not empty and has at most [`MOST_VALUES`] entries, each once and in order.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Several<T>(Vec<T>);
+
+/// Most entries of a list in a filter.
+pub const MOST_VALUES: usize = 100;
+
+impl<T: Ord> Several<T> {
+    /// The list, in order and without repetitions.
+    ///
+    /// # Errors
+    /// It is empty or too long.
+    pub fn new(mut values: Vec<T>) -> Result<Self, Invalid> {
+        if values.is_empty() || values.len() > MOST_VALUES {
+            let reason = format!("must be a list of 1 to {MOST_VALUES} entries");
+            return Err(Invalid::new("value", reason));
+        }
+        values.sort_unstable();
+        values.dedup();
+        Ok(Self(values))
+    }
+
+    /// The entries.
+    #[must_use]
+    pub fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+}
+
+/// A condition about one kind of quality issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Issue {
+    /// Which issue.
+    pub kind: IssueKind,
+    /// Media with it or without it.
+    pub mode: Mode,
+    /// Lowest confidence that counts.
+    pub confidence_min: Option<Fraction>,
+    /// Highest confidence that counts.
+    pub confidence_max: Option<Fraction>,
+}
+
+/// Makes an enum whose values are words of the wire.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $word:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$about])* $variant),* }
+
+        impl $name {
+            /// Every value, in the order people are offered them.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The word on the wire.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+
+            /// Reads the wire's word.
+            #[must_use]
+            pub fn parse(raw: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.word() == raw)
+            }
+        }
+    };
+}
+
+words!(
+    /// How labels are compared with a list.
+    LabelRule {
+        /// Has at least one of them.
+        OneOf = "one_of",
+        /// Has all of them.
+        Is = "is",
+        /// Does not have all of them.
+        IsNot = "is_not",
+        /// Has none of them.
+        NotOneOf = "not_one_of",
+    }
+);
+
+words!(
+    /// Which side of an issue is wanted.
+    Mode {
+        /// Media with the issue.
+        In = "in",
+        /// Media without it.
+        Out = "out",
+    }
+);
+
+words!(
+    /// What can be wrong with a medium.
+    IssueKind {
+        /// Not sharp.
+        Blur = "blur",
+        /// Too dark.
+        Dark = "dark",
+        /// Too bright.
+        Bright = "bright",
+        /// One of several that are nearly the same.
+        Duplicates = "duplicates",
+        /// Like nothing else in the dataset.
+        Outliers = "outliers",
+        /// Far wider or taller than the others.
+        OddAspect = "odd_aspect",
+        /// Far smaller or larger than the others.
+        OddSize = "odd_size",
+        /// Its label is probably wrong.
+        Mislabels = "mislabels",
+        /// Unlike the others of its label.
+        LabelOutlier = "label_outlier",
+        /// No issue at all.
+        Normal = "normal",
+    }
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(result: Result<Filter, Invalid>) -> &'static str {
+        result.expect_err("refused").field
+    }
+
+    #[test]
+    fn m60_a_filter_that_exists_is_valid() {
+        assert_eq!(field(Filter::full_text(" \t")), "value");
+        assert_eq!(field(Filter::full_text(&"x".repeat(1_001))), "value");
+        assert!(Filter::full_text(&"ü".repeat(1_000)).is_ok());
+        assert_eq!(field(Filter::labels(LabelRule::OneOf, [])), "value");
+        assert_eq!(field(Filter::labels(LabelRule::Is, ["cat", " "])), "value");
+        assert_eq!(field(Filter::labels(LabelRule::Is, vec!["cat"; 101])), "value");
+        assert_eq!(field(Filter::tags(Vec::new())), "value");
+        for wrong in [-0.01, 1.01, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(field(Filter::semantic("x", Some(wrong))), "threshold");
+            assert_eq!(field(Filter::duplicates(wrong)), "value");
+            assert_eq!(field(Filter::uniqueness(wrong)), "value");
+        }
+    }
+
+    #[test]
+    fn m65_confidence_bounds_must_be_in_order() {
+        let issue = |min, max| Filter::issue(IssueKind::Blur, Mode::In, min, max);
+        assert_eq!(field(issue(Some(0.9), Some(0.1))), "confidence_min");
+        assert_eq!(field(issue(None, Some(2.0))), "confidence_max");
+        assert!(issue(Some(0.5), Some(0.5)).is_ok());
+    }
+
+    #[test]
+    fn equal_questions_are_equal_filters() {
+        let labels = |list: &[&str]| Filter::labels(LabelRule::OneOf, list.iter().copied());
+        assert_eq!(labels(&["van", "truck"]), labels(&["truck", " van", "van "]));
+        assert_eq!(Filter::uniqueness(-0.0), Filter::uniqueness(0.0));
+        assert!(Fraction::new(0.25) < Fraction::new(0.5));
+    }
+}
