@@ -12,3 +12,4 @@ pub mod lenient;
 pub mod moment;
 pub mod paths;
 pub mod problem;
+pub mod vql;

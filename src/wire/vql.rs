@@ -1,0 +1,433 @@
+//! `vql`: a JSON array of filter objects, each with one key. Read strictly, because a filter that
+//! is silently left out would select what nobody asked for; a mistake is named by filter and field.
+//!
+//! Left open by the document and assumed here: an `id` beside the key is ignored (public clients
+//! send one), and `mode` may be missing and is then `in`.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{
+    Anchor, AnchorKind, SafeText,
+    vql::{Filter, Fraction, Invalid, Issue, IssueKind, Label, LabelRule, MOST_FILTERS, Mode},
+};
+
+/// Longest text read, in bytes.
+pub const LONGEST: usize = 64 * 1024;
+
+/// The keys a filter object may have.
+const KEYS: &str = "text, labels, tags, issues, duplicates, uniqueness, similarity";
+
+/// Characters of foreign text repeated in a sentence.
+const QUOTED: usize = 40;
+
+/// Why a `vql` text is refused. Printed, it is one sentence with the place in front:
+/// `filter 2, labels.value: must be a list of texts`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VqlProblem {
+    /// Which filter, counted from 0; `None` when the text as a whole is wrong.
+    pub filter: Option<usize>,
+    /// Which field of it: a key, or a key and the name of its part.
+    pub field: Option<String>,
+    /// What it must be.
+    pub reason: String,
+}
+
+impl fmt::Display for VqlProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.filter, &self.field) {
+            (Some(filter), Some(field)) => write!(f, "filter {filter}, {field}: ")?,
+            (Some(filter), None) => write!(f, "filter {filter}: ")?,
+            (None, _) => {}
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for VqlProblem {}
+
+/// Reads a `vql` text.
+///
+/// # Errors
+/// It is too long, no JSON array, or holds too many filters or one that is wrong.
+pub fn read(text: &str) -> Result<Vec<Filter>, VqlProblem> {
+    let whole = |reason: String| VqlProblem { filter: None, field: None, reason };
+    if text.len() > LONGEST {
+        return Err(whole(format!("must be at most {} KiB", LONGEST / 1024)));
+    }
+    let value: Value = serde_json::from_str(text)
+        .map_err(|cause| whole(format!("must be a JSON array of filters: {cause}")))?;
+    let Value::Array(items) = value else {
+        return Err(whole("must be a JSON array of filters".to_owned()));
+    };
+    if items.len() > MOST_FILTERS {
+        return Err(whole(format!("must be at most {MOST_FILTERS} filters")));
+    }
+    items.iter().enumerate().map(|(place, item)| filter(place, item)).collect()
+}
+
+/// The text of filters; [`read`] gives the same filters back, their numbers to 15 digits.
+#[must_use]
+pub fn write(filters: &[Filter]) -> String {
+    Value::Array(filters.iter().map(object).collect()).to_string()
+}
+
+fn filter(place: usize, item: &Value) -> Result<Filter, VqlProblem> {
+    let problem = |field, reason| VqlProblem { filter: Some(place), field, reason };
+    let object = item.as_object().ok_or_else(|| problem(None, "must be an object".to_owned()))?;
+    let mut entries = object.iter().filter(|(key, _)| *key != "id");
+    let (Some((key, value)), None) = (entries.next(), entries.next()) else {
+        return Err(problem(None, format!("must have exactly one key of {KEYS}")));
+    };
+    let read = match key.as_str() {
+        "text" => words,
+        "labels" => labels,
+        "tags" => tags,
+        "issues" => issues,
+        "duplicates" => duplicates,
+        "uniqueness" => uniqueness,
+        "similarity" => similarity,
+        _ => {
+            let reason = format!("{} is no filter; there are {KEYS}", quoted(key));
+            return Err(problem(None, reason));
+        }
+    };
+    let wrong = |(field, reason): Wrong| {
+        let field = if field.is_empty() { key.clone() } else { format!("{key}.{field}") };
+        problem(Some(field), reason)
+    };
+    read(&Parts::new(value).map_err(wrong)?).map_err(wrong)
+}
+
+/// A field and what it must be; the empty field is the object itself.
+type Wrong = (&'static str, String);
+
+impl From<Invalid> for Wrong {
+    fn from(invalid: Invalid) -> Self {
+        (invalid.field, invalid.reason)
+    }
+}
+
+/// The object behind a filter's key.
+struct Parts<'a>(&'a Map<String, Value>);
+
+impl<'a> Parts<'a> {
+    fn new(value: &'a Value) -> Result<Self, Wrong> {
+        value.as_object().map(Self).ok_or_else(|| ("", "must be an object".to_owned()))
+    }
+
+    /// Refuses every field but these.
+    fn only(&self, known: &[&str]) -> Result<(), Wrong> {
+        match self.0.keys().find(|key| !known.contains(&key.as_str())) {
+            None => Ok(()),
+            Some(other) => {
+                Err(("", format!("has no {}; its fields are {}", quoted(other), known.join(", "))))
+            }
+        }
+    }
+
+    /// A field; null counts as absent.
+    fn get(&self, field: &str) -> Option<&'a Value> {
+        self.0.get(field).filter(|value| !value.is_null())
+    }
+
+    fn text(&self, field: &'static str) -> Result<&'a str, Wrong> {
+        let text = self.get(field).and_then(Value::as_str);
+        text.ok_or_else(|| (field, "must be a text".to_owned()))
+    }
+
+    fn texts(&self, field: &'static str) -> Result<Vec<&'a str>, Wrong> {
+        let list = self.get(field).and_then(Value::as_array);
+        let texts = list.and_then(|list| list.iter().map(Value::as_str).collect());
+        texts.ok_or_else(|| (field, "must be a list of texts".to_owned()))
+    }
+
+    fn number(&self, field: &'static str) -> Result<Option<f64>, Wrong> {
+        let number = |value: &Value| value.as_f64();
+        let wrong = || (field, "must be a number from 0.0 to 1.0".to_owned());
+        self.get(field).map(|value| number(value).ok_or_else(wrong)).transpose()
+    }
+
+    fn needed_number(&self, field: &'static str) -> Result<f64, Wrong> {
+        let missing = || (field, "must be a number from 0.0 to 1.0".to_owned());
+        self.number(field)?.ok_or_else(missing)
+    }
+
+    /// One of the words that `parse` knows.
+    fn word<T>(
+        &self,
+        field: &'static str,
+        parse: impl Fn(&str) -> Option<T>,
+        known: &[&str],
+    ) -> Result<T, Wrong> {
+        let word = self.get(field).and_then(Value::as_str).and_then(parse);
+        word.ok_or_else(|| (field, format!("must be one of {}", known.join(", "))))
+    }
+}
+
+fn words(parts: &Parts) -> Result<Filter, Wrong> {
+    parts.only(&["op", "value", "threshold"])?;
+    let semantic = parts.word("op", |word| kind(word, "semantic", "fts"), &["fts", "semantic"])?;
+    let value = parts.text("value")?;
+    if semantic {
+        return Ok(Filter::semantic(value, parts.number("threshold")?)?);
+    }
+    if parts.get("threshold").is_some() {
+        return Err(("threshold", "belongs to semantic; fts has none".to_owned()));
+    }
+    Ok(Filter::full_text(value)?)
+}
+
+/// Whether the word is the one or the other; `None` when it is neither.
+fn kind(word: &str, one: &str, other: &str) -> Option<bool> {
+    (word == one || word == other).then_some(word == one)
+}
+
+fn labels(parts: &Parts) -> Result<Filter, Wrong> {
+    parts.only(&["op", "value"])?;
+    let known: Vec<&str> = LabelRule::ALL.iter().map(|rule| rule.word()).collect();
+    let rule = parts.word("op", LabelRule::parse, &known)?;
+    Ok(Filter::labels(rule, parts.texts("value")?)?)
+}
+
+fn tags(parts: &Parts) -> Result<Filter, Wrong> {
+    parts.only(&["op", "value"])?;
+    operator(parts, "is")?;
+    let tags = parts.texts("value")?.into_iter().map(str::parse).collect::<Result<_, _>>();
+    Ok(Filter::tags(tags.map_err(|_| ("value", "must be a list of UUIDs".to_owned()))?)?)
+}
+
+fn issues(parts: &Parts) -> Result<Filter, Wrong> {
+    parts.only(&["op", "value", "mode", "confidence_min", "confidence_max"])?;
+    operator(parts, "issue")?;
+    let known: Vec<&str> = IssueKind::ALL.iter().map(|kind| kind.word()).collect();
+    let kind = parts.word("value", IssueKind::parse, &known)?;
+    let mode = match parts.get("mode") {
+        None => Mode::In,
+        Some(_) => parts.word("mode", Mode::parse, &["in", "out"])?,
+    };
+    let (min, max) = (parts.number("confidence_min")?, parts.number("confidence_max")?);
+    Ok(Filter::issue(kind, mode, min, max)?)
+}
+
+fn duplicates(parts: &Parts) -> Result<Filter, Wrong> {
+    parts.only(&["op", "value"])?;
+    operator(parts, "duplicates")?;
+    Ok(Filter::duplicates(parts.needed_number("value")?)?)
+}
+
+fn uniqueness(parts: &Parts) -> Result<Filter, Wrong> {
+    parts.only(&["op", "value"])?;
+    operator(parts, "uniqueness")?;
+    Ok(Filter::uniqueness(parts.needed_number("value")?)?)
+}
+
+fn similarity(parts: &Parts) -> Result<Filter, Wrong> {
+    parts.only(&["op", "value", "threshold"])?;
+    let upload = parts.word("op", |word| kind(word, "upload", "media"), &["upload", "media"])?;
+    let media = parts.text("value")?.parse();
+    let media = media.map_err(|_| ("value", "must be a UUID".to_owned()))?;
+    let kind = if upload { AnchorKind::Upload } else { AnchorKind::Media };
+    Ok(Filter::similar(Anchor { media, kind }, parts.number("threshold")?)?)
+}
+
+/// Refuses every `op` but the one the key has.
+fn operator(parts: &Parts, only: &'static str) -> Result<(), Wrong> {
+    parts.word("op", |word| (word == only).then_some(()), &[only])
+}
+
+fn quoted(foreign: &str) -> String {
+    format!("\"{}\"", SafeText::new(foreign, QUOTED))
+}
+
+fn object(filter: &Filter) -> Value {
+    match filter {
+        Filter::FullText(text) => json!({"text": {"op": "fts", "value": text.as_str()}}),
+        Filter::Semantic { text, min_similarity } => {
+            let body = json!({"op": "semantic", "value": text.as_str()});
+            json!({"text": with(body, "threshold", *min_similarity)})
+        }
+        Filter::Labels(rule, labels) => {
+            let labels: Vec<&str> = labels.as_slice().iter().map(Label::as_str).collect();
+            json!({"labels": {"op": rule.word(), "value": labels}})
+        }
+        Filter::Tags(tags) => json!({"tags": {"op": "is", "value": tags.as_slice()}}),
+        Filter::Issue(issue) => json!({ "issues": issue_object(issue) }),
+        Filter::Duplicates(similarity) => {
+            json!({"duplicates": {"op": "duplicates", "value": similarity.value()}})
+        }
+        Filter::Uniqueness(score) => {
+            json!({"uniqueness": {"op": "uniqueness", "value": score.value()}})
+        }
+        Filter::Similar { anchor, max_distance } => {
+            let op = anchor.kind.word().to_lowercase();
+            let body = json!({"op": op, "value": anchor.media});
+            json!({"similarity": with(body, "threshold", *max_distance)})
+        }
+    }
+}
+
+fn issue_object(issue: &Issue) -> Value {
+    let body = json!({"op": "issue", "value": issue.kind.word(), "mode": issue.mode.word()});
+    let body = with(body, "confidence_min", issue.confidence_min);
+    with(body, "confidence_max", issue.confidence_max)
+}
+
+/// The object with one more field, if that has a value.
+fn with(mut object: Value, field: &str, value: Option<Fraction>) -> Value {
+    if let Some(value) = value {
+        object[field] = value.value().into();
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::MediaId;
+
+    const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
+
+    fn refused(text: &str) -> String {
+        read(text).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn m60_every_filter_of_the_interface_is_read_and_written() {
+        for text in [
+            r#"[{"text":{"op":"fts","value":"highway night"}}]"#,
+            r#"[{"text":{"op":"semantic","threshold":0.7,"value":"dog playing"}}]"#,
+            r#"[{"labels":{"op":"one_of","value":["cat","dog"]}}]"#,
+            r#"[{"labels":{"op":"not_one_of","value":["cat"]}}]"#,
+            r#"[{"tags":{"op":"is","value":["95233006-eddc-11ef-b303-76dbc3993eb2"]}}]"#,
+            r#"[{"issues":{"mode":"in","op":"issue","value":"blur"}}]"#,
+            r#"[{"issues":{"confidence_max":1.0,"confidence_min":0.8,"mode":"out","op":"issue","value":"dark"}}]"#,
+            r#"[{"duplicates":{"op":"duplicates","value":0.95}},{"uniqueness":{"op":"uniqueness","value":0.8}}]"#,
+            r#"[{"similarity":{"op":"upload","threshold":0.5,"value":"95233006-eddc-11ef-b303-76dbc3993eb2"}}]"#,
+            "[]",
+        ] {
+            assert_eq!(write(&read(text).expect(text)), text);
+        }
+    }
+
+    #[test]
+    fn m60_what_public_clients_send_beside_it_is_read() {
+        let plain = read(r#"[{"issues":{"op":"issue","value":"blur","mode":"in"}}]"#).unwrap();
+        for text in [
+            r#"[{"id":"x","issues":{"op":"issue","value":"blur"}}]"#,
+            r#"[{"issues":{"op":"issue","value":"blur","mode":null,"confidence_min":null}, "id": 7}]"#,
+        ] {
+            assert_eq!(read(text).expect(text), plain);
+        }
+        assert_eq!(
+            read(r#"[{"uniqueness":{"op":"uniqueness","value":1}}]"#).unwrap(),
+            [Filter::uniqueness(1.0).unwrap()]
+        );
+    }
+
+    #[test]
+    fn e24_a_mistake_is_named_by_filter_and_field() {
+        for (text, words) in [
+            ("", "must be a JSON array of filters: EOF while parsing a value at line 1 column 0"),
+            ("{}", "must be a JSON array of filters"),
+            ("[1]", "filter 0: must be an object"),
+            ("[{}]", "filter 0: must have exactly one key"),
+            (r#"[{"id":"x"}]"#, "filter 0: must have exactly one key"),
+            (r#"[{"labels":{},"tags":{}}]"#, "filter 0: must have exactly one key"),
+            (r#"[{"label":{}}]"#, r#"filter 0: "label" is no filter; there are text, labels"#),
+            (r#"[{"labels":[]}]"#, "filter 0, labels: must be an object"),
+            (
+                r#"[{"labels":{"op":"one_of","value":["a"],"x":1}}]"#,
+                r#"filter 0, labels: has no "x"; its fields are op, value"#,
+            ),
+            (
+                r#"[{"labels":{"op":"in","value":["a"]}}]"#,
+                "filter 0, labels.op: must be one of one_of, is, is_not, not_one_of",
+            ),
+            (
+                r#"[{"labels":{"op":"is","value":"a"}}]"#,
+                "filter 0, labels.value: must be a list of texts",
+            ),
+            (
+                r#"[{"text":{"op":"fts","value":"a","threshold":0.5}}]"#,
+                "filter 0, text.threshold: belongs to semantic",
+            ),
+            (r#"[{"text":{"op":"fts"}}]"#, "filter 0, text.value: must be a text"),
+            (
+                r#"[{"text":{"op":"semantic","value":"a","threshold":"0.5"}}]"#,
+                "filter 0, text.threshold: must be a number from 0.0 to 1.0",
+            ),
+            (
+                r#"[{"text":{"op":"fts","value":"a"}},{"uniqueness":{"op":"uniqueness","value":1.5}}]"#,
+                "filter 1, uniqueness.value: must be a number from 0.0 to 1.0",
+            ),
+            (
+                r#"[{"tags":{"op":"is","value":["mine"]}}]"#,
+                "filter 0, tags.value: must be a list of UUIDs",
+            ),
+            (
+                r#"[{"issues":{"op":"issue","value":"ugly"}}]"#,
+                "filter 0, issues.value: must be one of blur, dark, bright",
+            ),
+            (
+                r#"[{"similarity":{"op":"media","value":"x"}}]"#,
+                "filter 0, similarity.value: must be a UUID",
+            ),
+        ] {
+            let said = refused(text);
+            assert!(said.starts_with(words), "{text} says {said}");
+        }
+    }
+
+    #[test]
+    fn e24_sizes_depth_and_numbers_are_bounded() {
+        assert!(refused(&" ".repeat(LONGEST + 1)).contains("64 KiB"));
+        assert!(refused(&"[".repeat(60_000)).contains("recursion limit"));
+        let many = vec![json!({"uniqueness": {"op": "uniqueness", "value": 0}}); 17];
+        assert!(refused(&json!(many).to_string()).contains("16 filters"));
+        for number in ["NaN", "Infinity", "1e400", "-1", "\"0.5\"", "true", "[]", "null"] {
+            let text = format!(r#"[{{"duplicates":{{"op":"duplicates","value":{number}}}}}]"#);
+            assert!(refused(&text).contains("must be"), "{number}");
+        }
+        let key = "k\u{1b}".repeat(9_000);
+        assert!(refused(&json!([{ key: {} }]).to_string()).len() < 400);
+    }
+
+    fn filters() -> impl Strategy<Value = Vec<Filter>> {
+        let share = || (0..=1_000).prop_map(|thousandths| f64::from(thousandths) / 1_000.0);
+        let maybe = move || proptest::option::of(share());
+        let kinds = proptest::sample::select(IssueKind::ALL);
+        let rules = proptest::sample::select(LabelRule::ALL);
+        let anchor = Anchor { media: ID.parse::<MediaId>().unwrap(), kind: AnchorKind::Media };
+        let one = prop_oneof![
+            "\\PC{1,40}".prop_map(|text| Filter::full_text(&text)),
+            ("\\PC{1,40}", maybe()).prop_map(|(text, min)| Filter::semantic(&text, min)),
+            (rules, proptest::collection::vec("\\PC{1,9}", 1..9)).prop_map(|(rule, labels)| {
+                Filter::labels(rule, labels.iter().map(String::as_str))
+            }),
+            (kinds, maybe(), maybe())
+                .prop_map(|(kind, a, b)| { Filter::issue(kind, Mode::Out, a, b) }),
+            share().prop_map(Filter::duplicates),
+            share().prop_map(Filter::uniqueness),
+            maybe().prop_map(move |max| Filter::similar(anchor, max)),
+        ];
+        proptest::collection::vec(one.prop_filter_map("valid", Result::ok), 0..MOST_FILTERS)
+    }
+
+    proptest! {
+        #[test]
+        fn m60_what_is_written_is_read_back(filters in filters()) {
+            prop_assert_eq!(read(&write(&filters)).unwrap(), filters);
+        }
+
+        #[test]
+        fn e24_any_text_is_read_or_refused(text in r#"[\[\]{}":, \\a-z0-9.\u{0}-]{0,60}"#) {
+            if let Err(problem) = read(&text) {
+                prop_assert!(problem.to_string().len() < 400);
+            }
+        }
+    }
+}
