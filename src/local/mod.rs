@@ -15,6 +15,7 @@ pub mod sample;
 pub mod search;
 pub mod store;
 mod task;
+pub mod words;
 
 use std::{
     fs,

@@ -1,0 +1,3 @@
+//! Words about media: the language of full-text search.
+
+pub mod query;
