@@ -111,7 +111,7 @@ struct Served {
 impl Served {
     fn start(data: &Path, id: DatasetId) -> Self {
         let runtime = Runtime::new().unwrap();
-        let deployment = Deployment::open(data).unwrap();
+        let deployment = Deployment::open(data, Settings::default()).unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         runtime.spawn(async move {

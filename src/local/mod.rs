@@ -13,6 +13,7 @@ pub mod ingest;
 mod recall;
 pub mod sample;
 pub mod search;
+mod settings;
 pub mod store;
 mod task;
 pub mod words;
@@ -24,11 +25,13 @@ use std::{
     sync::Arc,
 };
 
+use rusqlite::Connection;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
 pub use error::LocalError;
 pub use http::{Access, Credentials};
+pub use settings::{Failing, Settings};
 
 use crate::model::{DatasetId, SafeText, Status};
 use ingest::{Folder, Survey, begins_like_a_picture, compare, walk};
@@ -37,6 +40,8 @@ use store::{
     Store,
     dataset::{self, Record},
     export, intake, now,
+    operation::{self, Kind},
+    source,
 };
 use task::{EXTRACTOR, Work};
 
@@ -45,6 +50,7 @@ use task::{EXTRACTOR, Work};
 #[derive(Clone)]
 pub struct Deployment {
     work: Arc<Work>,
+    settings: Arc<Settings>,
     recall: Arc<Recall>,
     store: Arc<Store>,
 }
@@ -64,13 +70,15 @@ impl Deployment {
     ///
     /// # Errors
     /// The directory is used by another process, or its store cannot be opened.
-    pub fn open(data: &Path) -> Result<Self, LocalError> {
+    pub fn open(data: &Path, settings: Settings) -> Result<Self, LocalError> {
+        let settings = Arc::new(settings);
         let store = Arc::new(Store::open(data)?);
         for old in store.write(|tx| export::forget_old(tx))? {
             // It may never have been written; it is forgotten either way.
             let _ = fs::remove_file(store.archive(old.0));
         }
-        Ok(Self { work: Arc::new(Work::resume(&store)?), recall: Arc::default(), store })
+        let work = Arc::new(Work::resume(&store, &settings)?);
+        Ok(Self { work, settings, recall: Arc::default(), store })
     }
 
     /// Adds the pictures of a folder, or brings a folder that was added before up to date, and
@@ -90,16 +98,26 @@ impl Deployment {
         }
         let id = record.id;
         self.store.write(|tx| dataset::put(tx, &record))?;
-        if self.work.is_indexing(id) {
-            return Ok(id);
-        }
-        let changes = compare(&survey, self.store.read(|c| intake::known(c, id))?);
-        let same = changes.is_empty() && record.extractor == EXTRACTOR;
-        if !(same && record.status == Status::Ready) {
-            self.store.write(|tx| dataset::set_status(tx, id, &Status::Indexing, 0, None))?;
-            self.work.index(id);
+        let begun = self.store.write(|tx| {
+            if operation::of(tx, id)?.is_some() || !Self::is_stale(tx, &record, &survey)? {
+                return Ok(None);
+            }
+            operation::begin(tx, id, Kind::Creation, None, false).map(Some)
+        })?;
+        if let Some(operation) = begun {
+            self.work.operate(operation);
         }
         Ok(id)
+    }
+
+    /// Whether the folder of a dataset is not as it was indexed, or it never was indexed to an end.
+    fn is_stale(c: &Connection, record: &Record, survey: &Survey) -> rusqlite::Result<bool> {
+        let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
+        if !rests || record.extractor != EXTRACTOR {
+            return Ok(true);
+        }
+        let own = source::put(c, record.id, &record.folder)?;
+        Ok(!compare(survey, intake::known(c, own)?).is_empty())
     }
 
     /// Serves the interface at `listener` until `shutdown` completes; then finishes open answers
@@ -180,6 +198,8 @@ fn fresh(folder: &Path) -> Record {
         created_at: now(),
         fatal_error: None,
         n_images: 0,
+        n_videos: 0,
+        n_objects: 0,
         generation: 0,
         extractor: EXTRACTOR,
     }

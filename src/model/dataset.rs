@@ -64,7 +64,7 @@ impl Verdict {
 }
 
 impl Operation {
-    /// The word for it on screen and in refusals.
+    /// The word for it on screen.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -73,6 +73,19 @@ impl Operation {
             Self::VisualSearch => "image search",
             Self::Export => "export",
             Self::AddMedia => "add media",
+            Self::Reindex => "reindex",
+        }
+    }
+
+    /// The term for it in the refusals of a service.
+    #[must_use]
+    pub fn term(self) -> &'static str {
+        match self {
+            Self::Read => "explore",
+            Self::TextSearch => "text_search",
+            Self::VisualSearch => "visual_search",
+            Self::Export => "export",
+            Self::AddMedia => "add_media",
             Self::Reindex => "reindex",
         }
     }

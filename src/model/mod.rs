@@ -13,6 +13,7 @@ pub mod ids;
 pub mod link;
 pub mod region;
 pub mod search;
+pub mod selection;
 pub mod text;
 pub mod vql;
 
@@ -24,5 +25,6 @@ pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
 pub use link::Link;
 pub use region::Region;
 pub use search::{Anchor, AnchorKind, EntityType, Granularity, Page, Query, Search};
+pub use selection::SelectionItem;
 pub use text::SafeText;
 pub use vql::Filter;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     model::{
         Anchor, AnchorKind, Cluster, ClusterId, EntityType, Link, MediaId, Page, Preview, Region,
-        Relevance, SafeText, ScoreKind,
+        Relevance, SafeText, ScoreKind, TagId,
     },
     wire::lenient::{count, first_text, names, number, text},
 };
@@ -53,15 +53,24 @@ pub struct ClusterBody {
     /// Labels of the members.
     pub labels: Option<Vec<String>>,
     /// User tags of the members.
-    pub user_tags: Option<Vec<String>>,
+    pub user_tags: Option<Vec<TagBody>>,
     /// Captions of the members.
     pub captions: Option<Vec<String>>,
+}
+
+/// A user tag as a service writes it.
+#[derive(Clone, Debug, Serialize)]
+pub struct TagBody {
+    /// What filters name it by.
+    pub id: TagId,
+    /// What people call it, raw.
+    pub name: String,
 }
 
 /// One preview as a service writes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct PreviewBody {
-    /// `IMAGE`.
+    /// `IMAGE`, `VIDEO` or `OBJECT`.
     pub r#type: &'static str,
     /// Media identifier.
     pub media_id: MediaId,

@@ -5,6 +5,7 @@
 //! exactly the document. `tests/interface.rs` holds both against hand-written bytes, so that a
 //! mistake the two ends share still shows.
 
+pub mod credentials;
 pub mod dataset;
 pub mod explore;
 pub mod export;
@@ -12,4 +13,5 @@ pub mod lenient;
 pub mod moment;
 pub mod paths;
 pub mod problem;
+pub mod selection;
 pub mod vql;

@@ -16,12 +16,27 @@ pub mod query {
     pub const ENTITY_TYPE: &str = "entity_type";
     /// The clustering granularity 0-4, not a similarity.
     pub const THRESHOLD: &str = "threshold";
+    pub const CAPTION: &str = "caption";
+    /// Deprecated name of `caption`.
+    pub const IMAGE_CAPTION: &str = "image_caption";
+    /// Keeps scores below it.
+    pub const TEXTUAL_SIMILARITY_THRESHOLD: &str = "textual_similarity_threshold";
+    pub const LABELS: &str = "labels";
+    pub const TAGS: &str = "tags";
+    pub const VQL: &str = "vql";
     pub const PAGE_NUMBER: &str = "page_number";
     pub const BOUNDING_BOX: &str = "bounding_box";
     pub const FILE_NAME: &str = "file_name";
     pub const EXPORT_FORMAT: &str = "export_format";
     pub const INCLUDE_IMAGES: &str = "include_images";
     pub const EXPORT_TASK_ID: &str = "export_task_id";
+    /// Names the dataset where the path does not.
+    pub const DATASET_ID: &str = "dataset_id";
+    /// A folder that the deployment can read.
+    pub const PATH: &str = "path";
+    pub const AUTO_REINDEX: &str = "auto_reindex";
+    /// Restricts a full export to one cluster.
+    pub const CLUSTER_ID: &str = "cluster_id";
 }
 
 /// The path parameter that names a dataset.

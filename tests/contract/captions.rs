@@ -122,7 +122,7 @@ async fn m25_exports_carry_caption_and_labels() {
         let items = item["metadata_items"].as_array().unwrap().iter();
         items.filter(|item| item["type"] != "issue").cloned().collect()
     };
-    let label = |name: &str| json!({"type": "image_label", "properties": {"category_name": name, "source": "User"}});
+    let label = |name: &str| json!({"type": "image_label", "properties": {"original_id": -1, "category_name": name, "source": "User"}});
     let caption = json!({"type": "caption", "properties": {"caption": "A red door."}});
     assert_eq!(items("b.png"), [label("door"), label("red"), caption]);
     assert!(items("other.png").is_empty());
@@ -207,20 +207,4 @@ async fn b04_a_described_folder_is_ready_at_once() {
     let deployment = place.open();
     place.add(&deployment);
     assert_eq!(place.count("dataset WHERE status = 'READY'"), 1);
-}
-
-#[tokio::test]
-async fn b04_a_sidecar_that_an_older_version_skipped_is_read_at_the_next_opening() {
-    let place = Service::at(place(), true).await.stop().await;
-    let older = "
-        INSERT INTO skipped SELECT dataset, path, size, modified, 'not a picture' FROM sidecar;
-        DROP TABLE sidecar;
-        ALTER TABLE media DROP COLUMN caption;
-        ALTER TABLE media DROP COLUMN labels;
-        ALTER TABLE cluster DROP COLUMN labels;
-        PRAGMA user_version = 1;";
-    place.database().execute_batch(older).unwrap();
-    let service = Service::at(place, true).await;
-    assert_eq!(captions(&service).await["a.png"], json!("A red wall."));
-    assert_eq!(skipped(&service), []);
 }

@@ -46,7 +46,7 @@ async fn m71_unknown_datasets_paths_and_methods() {
     let unknown = "00000000-0000-0000-0000-000000000000";
     for path in [
         format!("/api/v1/dataset/{unknown}"),
-        format!("/api/v1/explore/{unknown}"),
+        format!("/api/v1/explore/{unknown}?entity_type=IMAGES"),
         format!(
             "/api/v1/explore/{unknown}?anchor_media_id={unknown}&anchor_type=MEDIA&entity_type=IMAGES"
         ),

@@ -62,7 +62,8 @@ async fn m49_a_hundred_clusters_a_page_and_then_none() {
         database
             .execute(
                 "INSERT INTO cluster
-                 SELECT dataset, level, rank + ?1, randomblob(16), size, previews, labels
+                 SELECT dataset, entity, level, rank + ?1, randomblob(16), images, videos,
+                        objects, previews, labels, tags
                  FROM cluster WHERE level = 0 AND rank < 4",
                 [n * 4],
             )
@@ -135,7 +136,6 @@ async fn e25_parameters_out_of_range_are_422_and_named() {
         ("page_number=-1".to_owned(), "page_number"),
         ("page_number=x".to_owned(), "page_number"),
         ("entity_type=VIDEOS".to_owned(), "entity_type"),
-        (format!("anchor_media_id={id}&anchor_type=MEDIA"), "entity_type"),
         (format!("anchor_media_id={id}&entity_type=IMAGES"), "anchor_type"),
         (format!("anchor_media_id={id}&anchor_type=X&entity_type=IMAGES"), "anchor_type"),
         ("anchor_media_id=x&anchor_type=MEDIA&entity_type=IMAGES".to_owned(), "anchor_media_id"),
@@ -145,13 +145,16 @@ async fn e25_parameters_out_of_range_are_422_and_named() {
         assert_eq!(body["detail"][0]["loc"], json!(["query", name]), "{query}");
         assert!(body["detail"][0]["msg"].is_string());
     }
+    let bare = format!("/api/v1/explore/{}?anchor_media_id={id}&anchor_type=MEDIA", service.dataset);
+    let (status, body) = service.json(&bare).await;
+    assert_eq!((status.as_u16(), &body["detail"][0]["loc"][1]), (422, &json!("entity_type")));
     let query = format!("anchor_media_id={id}&anchor_type=MEDIA&entity_type=IMAGES");
     let (status, body) = service.json(&service.explore(&query)).await;
     assert_eq!((status.as_u16(), body), (404, json!({"detail": "Anchor not found"})));
 }
 
 #[tokio::test]
-async fn m45_there_are_no_objects_yet() {
+async fn m70_a_dataset_without_boxes_has_no_objects() {
     let service = Service::of_pictures().await;
     let body = service.good(&service.explore("entity_type=OBJECTS")).await;
     assert_eq!(body["clusters"], json!([]));
@@ -162,7 +165,7 @@ async fn e17_browsing_while_indexing_for_the_first_time_shows_what_is_there() {
     let service = Service::at(Place::new(&pictures(6)), true).await;
     let database = service.place.database();
     database
-        .execute_batch("DELETE FROM cluster; UPDATE dataset SET status = 'INDEXING', progress = 40")
+        .execute_batch("DELETE FROM cluster; DELETE FROM place; UPDATE dataset SET status = 'INDEXING', progress = 40")
         .unwrap();
     let body = service.good(&service.explore("")).await;
     assert_eq!(sizes(&body), [1; 6]);

@@ -9,6 +9,7 @@ use crate::support::{Place, Service, pictures};
 /// As a kill leaves a dataset in the middle of its first indexing.
 const TORN: &str = "
     UPDATE dataset SET status = 'INDEXING', progress = 30;
+    UPDATE operation SET stage = 'RUNNING';
     DELETE FROM cluster;
     DELETE FROM place;
     DELETE FROM media WHERE row % 2 = 0;
@@ -42,7 +43,7 @@ async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
 #[tokio::test]
 async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
-    place.database().execute_batch("UPDATE dataset SET status = 'INDEXING'").unwrap();
+    place.database().execute_batch("UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING'").unwrap();
     let away = place.data.path().join("away");
     std::fs::rename(place.pictures.path(), &away).unwrap();
     let deployment = place.open();

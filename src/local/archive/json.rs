@@ -5,9 +5,12 @@ use std::{collections::HashSet, io::Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Item, Source, items};
+use super::{Content, Item, issues, items};
 use crate::{
-    local::{store::now, task::End},
+    local::{
+        store::{export::Entry, media::Kind, now},
+        task::End,
+    },
     wire::moment::iso,
 };
 
@@ -40,23 +43,23 @@ struct MediaItem<'a> {
 }
 
 /// Writes the document.
-pub fn write(source: &Source, out: &mut impl Write, missing: &HashSet<i64>) -> Result<(), End> {
-    let dataset = source.dataset;
+pub fn write(content: &Content, out: &mut impl Write, missing: &HashSet<i64>) -> Result<(), End> {
+    let dataset = content.dataset;
     let head = Head {
         schema_version: "1.1",
         dataset: &dataset.name,
         description: format!("Exported from {}", dataset.name),
-        dataset_url: format!("{}/api/v1/dataset/{}", source.export.origin, dataset.id),
+        dataset_url: format!("{}/api/v1/dataset/{}", content.export.origin, dataset.id),
         export_time: iso(now()),
         dataset_creation_time: iso(dataset.created_at),
         exported_by: "tessera",
-        total_media_items: source.export.entities,
+        total_media_items: content.export.entities,
     };
     out.write_all(b"{\"info\":")?;
     print(out, &head)?;
     out.write_all(b",\"media_items\":[")?;
     let mut separator: &[u8] = b"\n";
-    items(source, missing, |item| {
+    items(content, missing, |item| {
         out.write_all(separator)?;
         separator = b",\n";
         print(out, &media_item(&item))
@@ -73,7 +76,7 @@ fn media_item(item: &Item) -> MediaItem<'_> {
     let media = &item.entry.media;
     MediaItem {
         media_id: media.id.to_string(),
-        media_type: "image",
+        media_type: media_type(media.kind),
         image_filename: item.image.as_deref(),
         file_name: media.file_name(),
         file_path: media.path.to_string_lossy().into_owned(),
@@ -87,25 +90,65 @@ fn media_item(item: &Item) -> MediaItem<'_> {
     }
 }
 
+/// The word of such services for a kind of media.
+pub(super) fn media_type(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Image => "image",
+        Kind::Video => "video",
+        Kind::Object => "object",
+    }
+}
+
 fn metadata_items(item: &Item) -> Vec<Value> {
     let media = &item.entry.media;
-    let issues = item.issues().into_iter().map(issue);
-    let labels = media.labels.iter().map(|label| image_label(label));
-    let caption = media
-        .caption
-        .iter()
-        .map(|caption| json!({"type": "caption", "properties": {"caption": caption}}));
-    issues.chain(labels).chain(caption).collect()
+    let mut items: Vec<Value> = found_issues(&item.entry).collect();
+    // Whoever wrote the sidecars is the source: no model of the service did.
+    items.extend(media.labels.iter().map(|name| {
+        let properties = json!({"original_id": -1, "category_name": name, "source": "User"});
+        json!({"type": "image_label", "properties": properties})
+    }));
+    items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
+    items.extend(media.caption.iter().map(
+        |caption| json!({"type": "caption", "properties": {"caption": caption}}),
+    ));
+    items.extend(
+        media.tags.iter().map(|tag| json!({"type": "user_tag", "properties": {"tag_name": tag}})),
+    );
+    if media.kind == Kind::Video {
+        let properties = json!({"video_name": media.file_name(), "frame_timestamp": 0.0});
+        items.push(json!({"type": "video_info", "properties": properties}));
+    }
+    items
 }
 
-/// Whoever wrote the sidecar is the source: no model of the service did.
-fn image_label(name: &str) -> Value {
-    json!({"type": "image_label", "properties": {"category_name": name, "source": "User"}})
+/// A box is in pixels here: left, top, width, height.
+pub(super) fn object_label(object: &Entry, url: &str) -> Value {
+    let media = &object.media;
+    let (width, height) = (f64::from(media.width), f64::from(media.height));
+    let bbox = media.region.map(|region| {
+        [region.x * width, region.y * height, region.width * width, region.height * height]
+            .map(f64::round)
+    });
+    let properties = json!({
+        "original_id": -1,
+        "category_name": media.labels.first(),
+        "source": "User",
+        "bbox": bbox,
+        "uniqueness_score": object.uniqueness,
+        "url": format!("{url}?object_id={}", media.id),
+        "metadata_items": found_issues(object).collect::<Vec<_>>(),
+    });
+    json!({"type": "object_label", "properties": properties})
 }
 
-/// The rule that finds it says yes or no, so the confidence is whole.
-fn issue(kind: &str) -> Value {
-    json!({"type": "issue", "properties": {"issue_type": kind, "confidence": 1.0}})
+fn found_issues(entry: &Entry) -> impl Iterator<Item = Value> {
+    issues(entry).into_iter().map(|(issue, confidence)| {
+        let mut properties = json!({"issue_type": issue, "confidence": confidence});
+        if issue == "duplicates" {
+            properties["duplicate_group_id"] = json!(entry.twins.map(|id| id.to_string()));
+        }
+        json!({"type": "issue", "properties": properties})
+    })
 }
 
 /// A size as services write it: `48.27KB`.

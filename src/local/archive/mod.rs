@@ -6,9 +6,9 @@ mod names;
 mod parquet;
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs::File,
-    io::{Read as _, Write as _},
+    io::{self, Read as _, Write as _},
 };
 
 use ::parquet::errors::ParquetError;
@@ -23,6 +23,8 @@ use crate::{
             cluster::Portrait,
             dataset::Record,
             export::{self, Entry, Export},
+            media::Media,
+            source::Source,
         },
         task::End,
     },
@@ -30,12 +32,14 @@ use crate::{
 };
 use names::Names;
 
+/// Confidence from which an outlier counts as one.
+const SURE: f64 = 0.5;
 /// Part of the progress that copying pictures makes up.
 const PICTURES: f64 = 0.9;
 
 /// What goes into an archive.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
+pub(crate) struct Content<'a> {
     /// A snapshot of the store.
     pub connection: &'a Connection,
     /// The dataset exported.
@@ -43,30 +47,53 @@ pub(crate) struct Source<'a> {
     /// What was asked for.
     pub export: &'a Export,
     /// Where the pictures are.
-    pub folder: &'a Folder,
+    pub folders: &'a Folders,
+}
+
+/// The open folders of a dataset, by the row of their source.
+pub(crate) struct Folders(HashMap<i64, Folder>);
+
+impl Folders {
+    /// Opens the folders of all sources.
+    ///
+    /// # Errors
+    /// One of them is gone or may not be entered.
+    pub fn open(sources: &[Source]) -> io::Result<Self> {
+        let open = |source: &Source| Ok((source.row, Folder::open(&source.folder)?));
+        Ok(Self(sources.iter().map(open).collect::<io::Result<_>>()?))
+    }
+
+    /// The file of a media.
+    fn file(&self, media: &Media) -> io::Result<File> {
+        let folder = self.0.get(&media.source).ok_or(io::ErrorKind::NotFound)?;
+        folder.file(&media.path)
+    }
 }
 
 /// A row of the metadata.
 struct Item {
     /// The media with what the clustering says of it.
     entry: Entry,
+    /// The objects in it.
+    objects: Vec<Entry>,
     /// Its name below `images/`, if it is there.
     image: Option<String>,
     /// Where the service shows it; needs the login.
     url: String,
 }
 
-impl Item {
-    /// The quality issues of the picture, in the words of the query language.
-    fn issues(&self) -> Vec<&'static str> {
-        let media = &self.entry.media;
-        let found = [
-            ("blur", quality::is_blurred(media.sharpness)),
-            ("dark", quality::is_dark(media.brightness)),
-            ("bright", quality::is_bright(media.brightness)),
-        ];
-        found.into_iter().filter_map(|(issue, has)| has.then_some(issue)).collect()
-    }
+/// The quality issues of a media, in the words of the query language, with their confidence.
+fn issues(entry: &Entry) -> Vec<(&'static str, f64)> {
+    let media = &entry.media;
+    let rule = |holds: bool| if holds { 1.0 } else { 0.0 };
+    let found = [
+        ("blur", rule(quality::is_blurred(media.sharpness))),
+        ("dark", rule(quality::is_dark(media.brightness))),
+        ("bright", rule(quality::is_bright(media.brightness))),
+        ("outliers", if entry.outlier >= SURE { entry.outlier } else { 0.0 }),
+        ("duplicates", entry.twin),
+    ];
+    found.into_iter().filter(|&(_, confidence)| confidence > 0.0).collect()
 }
 
 type Zip<'a> = ZipWriter<&'a File>;
@@ -89,29 +116,29 @@ impl From<ParquetError> for End {
 /// # Errors
 /// The store or the disk failed, or `tell` did.
 pub(crate) fn write(
-    source: &Source,
+    content: &Content,
     file: &File,
     mut tell: impl FnMut(f64) -> Result<(), End>,
 ) -> Result<usize, End> {
     let mut zip = ZipWriter::new(file);
     let mut missing = HashSet::new();
     tell(0.0)?;
-    if source.export.spec.include_images {
-        missing = pictures(source, &mut zip, |part| tell(part * PICTURES))?;
+    if content.export.spec.include_images {
+        missing = pictures(content, &mut zip, |part| tell(part * PICTURES))?;
     }
     tell(PICTURES)?;
     // Sizes are unknown beforehand: leave room for more than 4 GiB.
     let options = SimpleFileOptions::default().large_file(true);
-    match source.export.spec.format {
+    match content.export.spec.format {
         ExportFormat::Json => {
             zip.start_file("metadata.json", options)?;
-            json::write(source, &mut zip, &missing)?;
+            json::write(content, &mut zip, &missing)?;
         }
         ExportFormat::Parquet => {
             // Its columns are compressed already.
             let stored = options.compression_method(CompressionMethod::Stored);
             zip.start_file("metadata.parquet", stored)?;
-            parquet::write(source, &mut zip, &missing)?;
+            parquet::write(content, &mut zip, &missing)?;
         }
     }
     zip.finish()?;
@@ -120,7 +147,7 @@ pub(crate) fn write(
 
 /// Copies the pictures. Returns the rows of those that could not be read.
 fn pictures(
-    source: &Source,
+    content: &Content,
     zip: &mut Zip,
     mut tell: impl FnMut(f64) -> Result<(), End>,
 ) -> Result<HashSet<i64>, End> {
@@ -128,10 +155,10 @@ fn pictures(
     let mut missing = HashSet::new();
     let mut done = 0.0;
     #[expect(clippy::cast_precision_loss, reason = "a progress, not a count")]
-    let all = source.export.entities.max(1) as f64;
-    export::entries(source.connection, source.export.dataset, |entry| {
+    let all = content.export.entities.max(1) as f64;
+    export::entries(content.connection, content.export, |entry| {
         let name = names.unique(&entry.media.file_name());
-        if !picture(source.folder, &entry, &name, zip)? {
+        if !picture(content.folders, &entry.media, &name, zip)? {
             missing.insert(entry.media.row);
         }
         done += 1.0;
@@ -141,8 +168,8 @@ fn pictures(
 }
 
 /// Copies one picture as it is. `false` if it could not be read.
-fn picture(folder: &Folder, entry: &Entry, name: &str, zip: &mut Zip) -> Result<bool, End> {
-    let Ok(mut file) = folder.file(&entry.media.path) else {
+fn picture(folders: &Folders, media: &Media, name: &str, zip: &mut Zip) -> Result<bool, End> {
+    let Ok(mut file) = folders.file(media) else {
         return Ok(false);
     };
     // Pictures are compressed already; one may have grown since it was indexed.
@@ -165,14 +192,15 @@ fn picture(folder: &Folder, entry: &Entry, name: &str, zip: &mut Zip) -> Result<
 
 /// Calls `each` with every row of the metadata, naming the pictures as [`pictures`] did.
 fn items(
-    source: &Source,
+    content: &Content,
     missing: &HashSet<i64>,
     mut each: impl FnMut(Item) -> Result<(), End>,
 ) -> Result<(), End> {
     let mut names = Names::default();
-    let origin = &source.export.origin;
-    export::entries(source.connection, source.export.dataset, |entry| {
-        let image = source
+    let origin = &content.export.origin;
+    let with_objects = content.dataset.n_objects > 0;
+    export::entries(content.connection, content.export, |entry| {
+        let image = content
             .export
             .spec
             .include_images
@@ -180,6 +208,9 @@ fn items(
             .filter(|_| !missing.contains(&entry.media.row));
         let Portrait { media, version, .. } = Portrait::from(&entry.media);
         let url = format!("{origin}/media/{media}/{version}/original");
-        each(Item { entry, image, url })
+        let picture = entry.media.row;
+        let objects = with_objects.then(|| export::objects(content.connection, picture));
+        let objects = objects.transpose()?.unwrap_or_default();
+        each(Item { entry, objects, image, url })
     })
 }

@@ -1,5 +1,5 @@
-//! `metadata.parquet`: one row a media, snappy, in row groups of bounded size. Labels are a JSON
-//! array, because they may hold any sign.
+//! `metadata.parquet`: one row a media, snappy, in row groups of bounded size. Labels, tags and
+//! objects are JSON arrays, because they may hold any sign.
 
 use std::{collections::HashSet, io::Write, sync::Arc};
 
@@ -14,7 +14,7 @@ use parquet::{
 };
 use serde_json::json;
 
-use super::{Item, Source, items};
+use super::{Content, Item, issues, items, json::{media_type, object_label}};
 use crate::local::task::End;
 
 /// Rows written at once.
@@ -35,13 +35,15 @@ const SCHEMA: &str = "message metadata {
   OPTIONAL BYTE_ARRAY issues (UTF8);
   OPTIONAL BYTE_ARRAY caption (UTF8);
   OPTIONAL BYTE_ARRAY labels (UTF8);
+  OPTIONAL BYTE_ARRAY user_tags (UTF8);
+  OPTIONAL BYTE_ARRAY objects (UTF8);
   OPTIONAL BYTE_ARRAY cluster_id (UTF8);
   REQUIRED BYTE_ARRAY url (UTF8);
 }";
 
 /// Writes the file.
 pub fn write(
-    source: &Source,
+    content: &Content,
     out: &mut (impl Write + Send),
     missing: &HashSet<i64>,
 ) -> Result<(), End> {
@@ -49,7 +51,7 @@ pub fn write(
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut rows = Vec::new();
-    items(source, missing, |item| {
+    items(content, missing, |item| {
         rows.push(item);
         if rows.len() == GROUP {
             group(&mut file, &rows)?;
@@ -70,7 +72,7 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
     let mut group = file.next_row_group()?;
     let columns = &mut group;
     texts(columns, rows, |item| Some(item.entry.media.id.to_string()))?;
-    texts(columns, rows, |_| Some("image".to_owned()))?;
+    texts(columns, rows, |item| Some(media_type(item.entry.media.kind).to_owned()))?;
     texts(columns, rows, |item| item.image.clone())?;
     texts(columns, rows, |item| Some(item.entry.media.file_name()))?;
     texts(columns, rows, |item| Some(item.entry.media.path.to_string_lossy().into_owned()))?;
@@ -81,13 +83,21 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
     column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.sharpness.into()))?;
     column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.brightness.into()))?;
     texts(columns, rows, |item| {
-        let issues = item.issues();
+        let issues: Vec<_> = issues(&item.entry).into_iter().map(|(issue, _)| issue).collect();
         (!issues.is_empty()).then(|| issues.join(","))
     })?;
     texts(columns, rows, |item| item.entry.media.caption.clone())?;
     texts(columns, rows, |item| {
         let labels = &item.entry.media.labels;
         (!labels.is_empty()).then(|| json!(labels).to_string())
+    })?;
+    texts(columns, rows, |item| {
+        let tags = &item.entry.media.tags;
+        (!tags.is_empty()).then(|| json!(tags).to_string())
+    })?;
+    texts(columns, rows, |item| {
+        let objects: Vec<_> = item.objects.iter().map(|object| object_label(object, &item.url)["properties"].take()).collect();
+        (!objects.is_empty()).then(|| json!(objects).to_string())
     })?;
     texts(columns, rows, |item| item.entry.cluster.map(|id| id.to_string()))?;
     texts(columns, rows, |item| Some(item.url.clone()))?;

@@ -36,8 +36,8 @@ fn body(record: Record) -> DatasetBody {
         owned_by: "local".to_owned(),
         created_at: iso(record.created_at),
         n_images: record.n_images,
-        n_videos: 0,
-        n_objects: 0,
+        n_videos: record.n_videos,
+        n_objects: record.n_objects,
         fatal_error_msg: record.fatal_error,
     }
 }

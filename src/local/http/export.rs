@@ -1,5 +1,7 @@
 //! Exports: start one, ask where it stands, fetch its archive.
 
+use std::collections::BTreeSet;
+
 use axum::{
     Json,
     extract::{Path, State},
@@ -10,61 +12,122 @@ use uuid::Uuid;
 
 use super::{
     Site,
+    explore::standing,
     file::{Served, answer},
     found,
     guard::Origin,
     links::Links,
     params::{DatasetPath, Params},
     problem::Problem,
+    question::Asked,
     ready_for,
+    selection::members,
 };
 use crate::{
     local::{
         Deployment,
         store::{
+            dataset::Record,
             export::{self, Export, Stage},
             now,
         },
     },
-    model::{ArchiveName, ExportFormat, ExportSpec, ExportTaskId, Operation},
+    model::{ArchiveName, ClusterId, ExportFormat, ExportSpec, ExportTaskId, Operation},
     wire::{export::ExportTaskBody, moment::iso, paths::query},
 };
 
-/// Starts an export of the whole dataset. A GET by the document, although it starts work.
+/// The media of an export.
+pub enum Chosen {
+    /// All of the dataset.
+    Everything,
+    /// Those of these rows.
+    Only(BTreeSet<i64>),
+}
+
+/// Starts an export of the dataset, or of what the parameters of `explore` select from it. A GET by the
+/// document, although it starts work.
 pub async fn start(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
     origin: Origin,
     params: Params,
 ) -> Result<Json<ExportTaskBody>, Problem> {
-    let spec = spec(&params)?;
+    let file_name = match params.text(query::FILE_NAME) {
+        None if site.compat => id.to_string(),
+        _ => params.required(query::FILE_NAME)?.to_owned(),
+    };
+    let spec = spec(&params, &file_name)?;
+    let asked = Asked::of_export(&site, &params)?;
+    let cluster = match params.text(query::CLUSTER_ID) {
+        None => None,
+        Some(_) => Some(params.id::<ClusterId>(query::CLUSTER_ID)?),
+    };
     site.blocking(move |deployment| {
-        let dataset = ready_for(deployment, id, Operation::Export)?;
-        let export = Export {
-            id: ExportTaskId(Uuid::new_v4()),
-            dataset: id,
-            spec,
-            origin: origin.0.clone(),
-            stage: Stage::Init,
-            progress: 0.0,
-            entities: dataset.n_images,
-            message: None,
-            created_at: now(),
+        let record = ready_for(deployment, id, Operation::Export)?;
+        let chosen = if let Some(cluster) = cluster {
+            let filters = &asked.question.filters;
+            let members = members(deployment, &record, cluster, None, filters)?;
+            Chosen::Only(members.into_iter().collect())
+        } else if asked.is_browsing() {
+            Chosen::Everything
+        } else {
+            let gallery = deployment.recall.gallery(&deployment.store, &record, asked.entity)?;
+            let standing = standing(deployment, &record, &gallery, &asked)?;
+            Chosen::Only(standing.rows(&gallery).collect())
         };
-        deployment.store.write(|tx| export::put(tx, &export))?;
-        deployment.work.export(export.id);
-        Ok(Json(body(deployment, &origin, export)))
+        begin(deployment, &origin, &record, spec, chosen)
     })
     .await
 }
 
-fn spec(params: &Params) -> Result<ExportSpec, Problem> {
-    let file_name = ArchiveName::new(params.required(query::FILE_NAME)?);
+/// Stores an export and queues it. One that nothing was chosen for has FAILED at once.
+pub fn begin(
+    deployment: &Deployment,
+    origin: &Origin,
+    dataset: &Record,
+    spec: ExportSpec,
+    chosen: Chosen,
+) -> Result<Json<ExportTaskBody>, Problem> {
+    let mut export = Export {
+        id: ExportTaskId(Uuid::new_v4()),
+        dataset: dataset.id,
+        spec,
+        origin: origin.0.clone(),
+        stage: Stage::Init,
+        progress: 0.0,
+        entities: dataset.n_images + dataset.n_videos,
+        message: None,
+        created_at: now(),
+        selective: matches!(chosen, Chosen::Only(_)),
+    };
+    deployment.store.write(|tx| {
+        export::put(tx, &export)?;
+        if let Chosen::Only(rows) = &chosen {
+            export.entities = export::choose(tx, export.id, rows.iter().copied())?;
+        }
+        if export.entities == 0 {
+            export.stage = Stage::Failed;
+            export.message = Some("nothing is selected by this export".to_owned());
+        }
+        export::settle(tx, &export)
+    })?;
+    if export.stage == Stage::Init {
+        deployment.work.export(export.id);
+    }
+    Ok(Json(body(deployment, origin, export)))
+}
+
+/// The name of a selective export is the service's choice: the document has no parameter for it.
+pub fn spec_of_selection(params: &Params) -> Result<ExportSpec, Problem> {
+    spec(params, params.text(query::FILE_NAME).unwrap_or("selection"))
+}
+
+fn spec(params: &Params, file_name: &str) -> Result<ExportSpec, Problem> {
     params.required(query::EXPORT_FORMAT)?;
     let words = "Input should be 'json' or 'parquet'";
     let format = params.parsed(query::EXPORT_FORMAT, words, ExportFormat::parse)?;
     Ok(ExportSpec {
-        file_name,
+        file_name: ArchiveName::new(file_name),
         format: format.unwrap_or_default(),
         include_images: params.boolean(query::INCLUDE_IMAGES)?.unwrap_or(false),
     })

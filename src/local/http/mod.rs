@@ -3,16 +3,22 @@
 
 mod accept;
 mod auth;
+mod cluster;
+mod credentials;
 mod dataset;
+mod enrichment;
 mod explore;
 mod export;
 mod file;
 mod guard;
 mod links;
 mod media;
+mod operation;
 mod params;
 mod problem;
+mod question;
 mod router;
+mod selection;
 mod similarity;
 
 use std::sync::Arc;
@@ -24,7 +30,10 @@ use uuid::Uuid;
 use crate::{
     local::{
         Deployment, LocalError,
-        store::dataset::{self as datasets, Record},
+        store::{
+            dataset::{self as datasets, Record},
+            operation::{self as operations, Running},
+        },
     },
     model::{DatasetId, Operation},
 };
@@ -47,6 +56,8 @@ pub struct Credentials {
     pub api_key: String,
     /// Signs the tokens.
     pub api_secret: SecretString,
+    /// Value of the cookie `SESSION` that stands for a signed-in browser.
+    pub session: SecretString,
 }
 
 impl Credentials {
@@ -57,6 +68,7 @@ impl Credentials {
         Self {
             api_key: format!("key-{}", random()),
             api_secret: SecretString::from(random() + &random()),
+            session: SecretString::from(random() + &random()),
         }
     }
 }
@@ -66,6 +78,8 @@ impl Credentials {
 struct Site {
     deployment: Deployment,
     gate: Arc<Gate>,
+    /// Whether it accepts what public clients are seen to send beyond the interface document.
+    compat: bool,
 }
 
 impl Site {
@@ -96,7 +110,7 @@ pub async fn serve(
         return Err(LocalError::OpenToOthers(address));
     }
     let gate = Arc::new(Gate::new(access));
-    accept::accept(listener, router::router(Site { deployment, gate }), shutdown).await;
+    accept::accept(listener, router::router(Site { deployment, gate, compat: false }), shutdown).await;
     Ok(())
 }
 
@@ -106,19 +120,32 @@ fn found(deployment: &Deployment, id: DatasetId) -> Result<Record, Problem> {
     record.ok_or_else(|| Problem::not_found("Dataset not found"))
 }
 
-/// A dataset whose status allows an operation, or 404, or 409 with the reason of the gate table.
+/// A dataset whose status allows an operation, or 404, or 409 with the reason.
 fn ready_for(
     deployment: &Deployment,
     id: DatasetId,
-    operation: Operation,
+    wanted: Operation,
 ) -> Result<Record, Problem> {
     let record = found(deployment, id)?;
-    match record.status.allows(operation).refusal() {
-        None => Ok(record),
-        Some(reason) => Err(Problem::conflict(format!(
-            "Operation '{}' is blocked while the dataset is {}: {reason}",
-            operation.name(),
-            record.status.word()
-        ))),
-    }
+    let running = deployment.store.read(|c| operations::of(c, id))?;
+    blocked(&record, wanted, running.as_ref())?;
+    Ok(record)
+}
+
+/// 409 if the status of a dataset forbids an operation: with what runs, or by the gate table.
+fn blocked(
+    record: &Record,
+    wanted: Operation,
+    running: Option<&Running>,
+) -> Result<(), Problem> {
+    let Some(reason) = record.status.allows(wanted).refusal() else {
+        return Ok(());
+    };
+    let (wanted, word) = (wanted.term(), record.status.word());
+    Err(Problem::conflict(match running {
+        Some(running) => {
+            format!("Operation '{wanted}' is blocked while {} task is running", running.kind.word())
+        }
+        None => format!("Operation '{wanted}' is blocked while the dataset is {word}: {reason}"),
+    }))
 }

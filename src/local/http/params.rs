@@ -114,7 +114,7 @@ impl Params {
 }
 
 /// A 422 about one parameter.
-fn invalid(
+pub fn invalid(
     place: &'static str,
     name: &'static str,
     kind: &'static str,

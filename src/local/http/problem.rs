@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
+use super::params::invalid;
 use crate::{
     local::store::StoreError,
     wire::problem::{InvalidBody, InvalidParameter, ProblemBody},
@@ -55,6 +56,16 @@ impl Problem {
     /// 413.
     pub fn too_large(words: impl Into<String>) -> Self {
         Self::Plain(StatusCode::PAYLOAD_TOO_LARGE, words.into())
+    }
+
+    /// 422: a parameter of the query is wrong.
+    pub fn invalid_query(name: &'static str, words: &str) -> Self {
+        invalid("query", name, "value_error", words, None)
+    }
+
+    /// 422: a field of the body is wrong.
+    pub fn invalid_body(name: &'static str, words: &str) -> Self {
+        invalid("body", name, "value_error", words, None)
     }
 
     /// 500, whatever the cause.

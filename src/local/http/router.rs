@@ -8,7 +8,10 @@ use axum::{
     routing::{get, post},
 };
 
-use super::{Site, auth, dataset, explore, export, guard, media, problem::Problem, similarity};
+use super::{
+    Site, auth, credentials, dataset, enrichment, explore, export, guard, media, operation, problem::Problem,
+    selection, similarity,
+};
 use crate::wire::paths::PREFIX;
 
 /// The whole service.
@@ -27,9 +30,18 @@ pub fn router(site: Site) -> Router {
             get(export::start).head(not_allowed),
         )
         .route("/dataset/{dataset_id}/export_status", get(export::status))
+        .route(
+            "/dataset/{dataset_id}/export_entities_async",
+            post(selection::export).layer(DefaultBodyLimit::max(selection::LARGEST_BODY)),
+        )
+        .route("/dataset/{dataset_id}/reindex", post(operation::reindex))
+        .route("/process/add_media", get(operation::process).head(not_allowed))
+        .route("/enrichment/{dataset_id}/context", get(enrichment::context))
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
-        .layer(from_fn_with_state(site.clone(), auth::login));
+        .layer(from_fn_with_state(site.clone(), auth::login))
+        // Its own login is the session cookie.
+        .route("/api_credentials", get(credentials::credentials).head(not_allowed));
     Router::new()
         .nest(PREFIX, interface)
         .route("/media/{media_id}/{version}/original", get(media::original))

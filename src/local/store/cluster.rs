@@ -5,8 +5,12 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::{from_json, media::Media, to_json};
-use crate::model::{ClusterId, DatasetId, Granularity, MediaId, Page};
+use super::{
+    from_json,
+    media::{Kind, Media, packed_region},
+    to_json,
+};
+use crate::model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
 
 /// What a page of clusters shows of a member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +27,10 @@ pub struct Portrait {
     pub version: String,
     /// What it shows, in words, raw.
     pub caption: Option<String>,
+    /// Whether it is a video.
+    pub video: bool,
+    /// Where an object is in its picture: x, y, width, height in fractions.
+    pub region: Option<[f64; 4]>,
 }
 
 impl From<&Media> for Portrait {
@@ -35,6 +43,8 @@ impl From<&Media> for Portrait {
             height: media.height,
             version: format!("{:08x}", u32::from_be_bytes([a, b, c, d])),
             caption: media.caption.clone(),
+            video: media.kind == Kind::Video,
+            region: media.region.map(packed_region),
         }
     }
 }
@@ -44,12 +54,18 @@ impl From<&Media> for Portrait {
 pub struct Cluster {
     /// Identifier.
     pub id: ClusterId,
-    /// Number of members.
-    pub size: u64,
+    /// Number of images that are members, or that the member objects are in.
+    pub images: u64,
+    /// Number of videos that are members.
+    pub videos: u64,
+    /// Number of objects that are members.
+    pub objects: u64,
     /// Up to nine members, most central first.
     pub previews: Vec<Portrait>,
     /// The most frequent labels of its members, most frequent first, raw.
     pub labels: Vec<String>,
+    /// The most frequent user tags of its members, most frequent first, raw.
+    pub tags: Vec<String>,
 }
 
 /// Where one media belongs.
@@ -59,6 +75,14 @@ pub struct Place {
     pub media: i64,
     /// 0.0 (has twins) to 1.0 (nothing like it).
     pub uniqueness: f32,
+    /// Similarity of its best near-duplicate, 0.0-1.0; 0.0 without.
+    pub twin: f32,
+    /// Confidence that it is an outlier, 0.0-1.0.
+    pub outlier: f32,
+    /// Confidence that its label is wrong, 0.0-1.0.
+    pub mislabel: f32,
+    /// Confidence that it is unlike the others of its label, 0.0-1.0.
+    pub stranger: f32,
     /// The rank of its cluster at each level.
     pub ranks: [u32; Granularity::LEVELS],
 }
@@ -71,33 +95,40 @@ pub fn id_of(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterI
     ClusterId(uuid::Uuid::new_v5(&dataset.0, &name))
 }
 
+const COLUMNS: &str = "id, images, videos, objects, previews, labels, tags";
+
 fn cluster(row: &Row) -> rusqlite::Result<Cluster> {
     Ok(Cluster {
         id: ClusterId(row.get(0)?),
-        size: row.get(1)?,
-        previews: from_json(row, 2)?,
-        labels: from_json(row, 3)?,
+        images: row.get(1)?,
+        videos: row.get(2)?,
+        objects: row.get(3)?,
+        previews: from_json(row, 4)?,
+        labels: from_json(row, 5)?,
+        tags: from_json(row, 6)?,
     })
 }
 
-/// One page of the clusters at a level, largest first.
+/// One page of the clusters at a level, largest first, those of later batches after them.
 ///
 /// # Errors
 /// The store failed.
 pub fn page(
     connection: &Connection,
     dataset: DatasetId,
+    entity: EntityType,
     level: Granularity,
     page: u64,
 ) -> rusqlite::Result<Vec<Cluster>> {
     let size = Page::SIZE as u64;
     let from = i64::try_from(page.saturating_mul(size)).unwrap_or(i64::MAX);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM cluster
+         WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank >= ?4 ORDER BY rank LIMIT ?5"
+    );
     connection
-        .prepare_cached(
-            "SELECT id, size, previews, labels FROM cluster
-             WHERE dataset = ?1 AND level = ?2 AND rank >= ?3 ORDER BY rank LIMIT ?4",
-        )?
-        .query_map(params![dataset.0, level.level(), from, Page::SIZE], cluster)?
+        .prepare_cached(&sql)?
+        .query_map(params![dataset.0, entity.word(), level.level(), from, Page::SIZE], cluster)?
         .collect()
 }
 
@@ -118,55 +149,124 @@ pub fn exist(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bo
 pub fn at(
     connection: &Connection,
     dataset: DatasetId,
+    entity: EntityType,
     level: Granularity,
     rank: u32,
 ) -> rusqlite::Result<Option<Cluster>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM cluster
+         WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank = ?4"
+    );
     connection
-        .prepare_cached(
-            "SELECT id, size, previews, labels FROM cluster
-             WHERE dataset = ?1 AND level = ?2 AND rank = ?3",
-        )?
-        .query_row(params![dataset.0, level.level(), rank], cluster)
+        .prepare_cached(&sql)?
+        .query_row(params![dataset.0, entity.word(), level.level(), rank], cluster)
         .optional()
 }
 
-/// Replaces the clusters of a dataset at every level, and where each media belongs, and counts
-/// the clustering. The clusters of a level are in order of rank.
+/// Where the cluster of an identifier is in its dataset.
 ///
 /// # Errors
 /// The store failed.
-pub fn replace(
+pub fn find(
     connection: &Connection,
     dataset: DatasetId,
+    id: ClusterId,
+) -> rusqlite::Result<Option<(EntityType, Granularity, u32)>> {
+    connection
+        .prepare_cached("SELECT entity, level, rank FROM cluster WHERE id = ?1 AND dataset = ?2")?
+        .query_row([id.0, dataset.0], |row| {
+            let entity: String = row.get(0)?;
+            let level = Granularity::new(row.get(1)?).unwrap_or_default();
+            Ok((EntityType::parse(&entity).unwrap_or_default(), level, row.get(2)?))
+        })
+        .optional()
+}
+
+/// How many clusters each level has: the ranks that those of a batch continue from.
+///
+/// # Errors
+/// The store failed.
+pub fn counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> rusqlite::Result<[u32; Granularity::LEVELS]> {
+    let mut counts = [0; Granularity::LEVELS];
+    let mut query = connection.prepare_cached(
+        "SELECT level, max(rank) + 1 FROM cluster WHERE dataset = ?1 AND entity = ?2
+         GROUP BY level",
+    )?;
+    let mut rows = query.query(params![dataset.0, entity.word()])?;
+    while let Some(row) = rows.next()? {
+        counts[row.get::<_, usize>(0)?] = row.get(1)?;
+    }
+    Ok(counts)
+}
+
+/// Forgets all clusters of a dataset, of every entity type, and where each media belongs.
+///
+/// # Errors
+/// The store failed.
+pub fn forget(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;
+    connection.execute(
+        "DELETE FROM place WHERE media IN (SELECT row FROM media WHERE dataset = ?1)",
+        [dataset.0],
+    )?;
+    Ok(())
+}
+
+/// Adds clusters to a dataset at every level, with ranks from `first` on, and where each media
+/// belongs. The clusters of a level are in order of rank; the places hold final ranks.
+///
+/// # Errors
+/// The store failed.
+pub fn add(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    first: [u32; Granularity::LEVELS],
     levels: &[Vec<Cluster>; Granularity::LEVELS],
     places: &[Place],
 ) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;
-    let mut insert =
-        connection.prepare_cached("INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
-    for (level, clusters) in levels.iter().enumerate() {
-        for (rank, cluster) in clusters.iter().enumerate() {
-            let previews = to_json(&cluster.previews)?;
-            let labels = to_json(&cluster.labels)?;
-            let (id, size) = (cluster.id.0, cluster.size);
-            insert.execute(params![dataset.0, level, rank, id, size, previews, labels])?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?;
+    for (level, (clusters, first)) in levels.iter().zip(first).enumerate() {
+        for (rank, cluster) in (first..).zip(clusters) {
+            insert.execute(params![
+                dataset.0,
+                entity.word(),
+                level,
+                rank,
+                cluster.id.0,
+                cluster.images,
+                cluster.videos,
+                cluster.objects,
+                to_json(&cluster.previews)?,
+                to_json(&cluster.labels)?,
+                to_json(&cluster.tags)?,
+            ])?;
         }
     }
-    let mut insert = connection
-        .prepare_cached("INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?;
     for place in places {
-        let ranks = place.ranks;
+        let [finest, finer, middle, coarser, coarsest] = place.ranks;
         insert.execute(params![
             place.media,
             place.uniqueness,
-            ranks[0],
-            ranks[1],
-            ranks[2],
-            ranks[3],
-            ranks[4]
+            place.twin,
+            place.outlier,
+            place.mislabel,
+            place.stranger,
+            finest,
+            finer,
+            middle,
+            coarser,
+            coarsest
         ])?;
     }
-    connection
-        .execute("UPDATE dataset SET generation = generation + 1 WHERE id = ?1", [dataset.0])?;
     Ok(())
 }

@@ -29,6 +29,10 @@ pub struct Record {
     pub fatal_error: Option<String>,
     /// Number of images.
     pub n_images: u64,
+    /// Number of videos.
+    pub n_videos: u64,
+    /// Number of objects in them.
+    pub n_objects: u64,
     /// Counts clusterings: what is kept in memory belongs to one.
     pub generation: i64,
     /// Version of the features stored.
@@ -36,7 +40,7 @@ pub struct Record {
 }
 
 const COLUMNS: &str = "id, name, folder, status, progress, created_at, fatal_error, n_images, \
-                       generation, extractor";
+                       n_videos, n_objects, generation, extractor";
 
 fn record(row: &Row) -> rusqlite::Result<Record> {
     let status: String = row.get(3)?;
@@ -49,8 +53,10 @@ fn record(row: &Row) -> rusqlite::Result<Record> {
         created_at: row.get(5)?,
         fatal_error: row.get(6)?,
         n_images: row.get(7)?,
-        generation: row.get(8)?,
-        extractor: row.get(9)?,
+        n_videos: row.get(8)?,
+        n_objects: row.get(9)?,
+        generation: row.get(10)?,
+        extractor: row.get(11)?,
     })
 }
 
@@ -82,7 +88,7 @@ pub fn of_folder(connection: &Connection, folder: &Path) -> rusqlite::Result<Opt
     connection.prepare_cached(&sql)?.query_row([folder], record).optional()
 }
 
-/// Adds a dataset, or renames the one that has its identifier.
+/// Adds a dataset with its folder, or renames the one that has its identifier.
 ///
 /// # Errors
 /// The store failed.
@@ -101,6 +107,7 @@ pub fn put(connection: &Connection, dataset: &Record) -> rusqlite::Result<()> {
             dataset.extractor,
         ],
     )?;
+    super::source::put(connection, dataset.id, &dataset.folder)?;
     Ok(())
 }
 
@@ -131,13 +138,26 @@ pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusq
     Ok(())
 }
 
+/// Counts a change of what rankings are made of: what is kept of it in memory is stale.
+///
+/// # Errors
+/// The store failed.
+pub fn count_generation(connection: &Connection, id: DatasetId) -> rusqlite::Result<()> {
+    connection.execute("UPDATE dataset SET generation = generation + 1 WHERE id = ?1", [id.0])?;
+    Ok(())
+}
+
 /// Forgets everything derived from the pictures and notes the version to derive it with.
 ///
 /// # Errors
 /// The store failed.
 pub fn forget(connection: &Connection, id: DatasetId, extractor: u32) -> rusqlite::Result<()> {
-    for table in ["media", "skipped", "sidecar", "cluster"] {
+    for table in ["media", "cluster"] {
         connection.execute(&format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
+    }
+    for table in ["skipped", "sidecar"] {
+        let of_dataset = "source IN (SELECT row FROM source WHERE dataset = ?1)";
+        connection.execute(&format!("DELETE FROM {table} WHERE {of_dataset}"), [id.0])?;
     }
     connection
         .execute("UPDATE dataset SET extractor = ?2 WHERE id = ?1", params![id.0, extractor])?;

@@ -67,6 +67,8 @@ pub struct Export {
     pub message: Option<String>,
     /// Microseconds since 1970.
     pub created_at: i64,
+    /// Whether it holds only what was [`choose`]n for it.
+    pub selective: bool,
 }
 
 /// One row of the metadata: a media with what the clustering says of it.
@@ -76,12 +78,22 @@ pub struct Entry {
     pub media: Media,
     /// 0.0-1.0.
     pub uniqueness: Option<f64>,
+    /// Similarity of its best near-duplicate; 0.0 without.
+    pub twin: f64,
+    /// Confidence that it is an outlier, 0.0-1.0.
+    pub outlier: f64,
+    /// Confidence that its label is wrong, 0.0-1.0.
+    pub mislabel: f64,
+    /// Confidence that it is unlike the others of its label, 0.0-1.0.
+    pub stranger: f64,
     /// Its cluster at the default granularity.
     pub cluster: Option<ClusterId>,
+    /// Its cluster at the finest granularity, where near-duplicates are together.
+    pub twins: Option<ClusterId>,
 }
 
 const FIELDS: &str = "id, dataset, file_name, format, include_images, origin, status, progress, \
-                      entities, message, created_at";
+                      entities, message, created_at, selective";
 
 fn export(row: &Row) -> rusqlite::Result<Export> {
     let name: String = row.get(2)?;
@@ -101,6 +113,7 @@ fn export(row: &Row) -> rusqlite::Result<Export> {
         entities: row.get(8)?,
         message: row.get(9)?,
         created_at: row.get(10)?,
+        selective: row.get(11)?,
     })
 }
 
@@ -110,7 +123,7 @@ fn export(row: &Row) -> rusqlite::Result<Export> {
 /// The store failed.
 pub fn put(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
     connection.execute(
-        "INSERT INTO export VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT INTO export VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
             export.id.0,
             export.dataset.0,
@@ -122,8 +135,21 @@ pub fn put(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
             export.progress,
             export.entities,
             export.message,
-            export.created_at
+            export.created_at,
+            export.selective
         ],
+    )?;
+    Ok(())
+}
+
+/// Notes how many media an export holds, and how it stands.
+///
+/// # Errors
+/// The store failed.
+pub fn settle(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE export SET entities = ?2, status = ?3, message = ?4 WHERE id = ?1",
+        params![export.id.0, export.entities, export.stage.word(), export.message],
     )?;
     Ok(())
 }
@@ -182,31 +208,86 @@ pub fn forget_old(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>
         .collect()
 }
 
-/// Calls `each` with every media of a dataset in order of path.
+/// Chooses media for a selective export; of an object its picture. Returns how many it holds then.
+///
+/// # Errors
+/// The store failed.
+pub fn choose(
+    connection: &Connection,
+    export: ExportTaskId,
+    media: impl Iterator<Item = i64>,
+) -> rusqlite::Result<u64> {
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO chosen SELECT ?1, coalesce(parent, row) FROM media WHERE row = ?2",
+    )?;
+    for row in media {
+        insert.execute(params![export.0, row])?;
+    }
+    connection
+        .prepare_cached("SELECT count(*) FROM chosen WHERE export = ?1")?
+        .query_row([export.0], |row| row.get(0))
+}
+
+/// Calls `each` with every picture and video of an export in order of path.
 ///
 /// # Errors
 /// The store failed, or `each` did.
 pub fn entries<E: From<rusqlite::Error>>(
     connection: &Connection,
-    dataset: DatasetId,
+    export: &Export,
     mut each: impl FnMut(Entry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let level = Granularity::DEFAULT.level();
-    let sql = format!(
-        "SELECT {COLUMNS}, uniqueness, cluster.id
-         FROM media LEFT JOIN place ON place.media = media.row
-         LEFT JOIN cluster ON cluster.dataset = media.dataset AND cluster.level = {level}
-                          AND cluster.rank = place.rank_{level}
-         WHERE media.dataset = ?1 ORDER BY path"
-    );
+    let chosen = "AND media.row IN (SELECT media FROM chosen WHERE export = ?2)";
+    let all = "AND ?2 IS NOT NULL"; // the parameter is there either way
+    let sql = entries_of(&format!(
+        "media.dataset = ?1 AND media.parent IS NULL {}",
+        if export.selective { chosen } else { all }
+    ));
     let mut query = connection.prepare_cached(&sql)?;
-    let mut rows = query.query([dataset.0])?;
+    let mut rows = query.query(params![export.dataset.0, export.id.0])?;
     while let Some(row) = rows.next()? {
-        each(Entry {
-            media: media(row)?,
-            uniqueness: row.get(WIDTH)?,
-            cluster: row.get::<_, Option<_>>(WIDTH + 1)?.map(ClusterId),
-        })?;
+        each(entry(row)?)?;
     }
     Ok(())
+}
+
+/// The objects of a picture, in their order.
+///
+/// # Errors
+/// The store failed.
+pub fn objects(connection: &Connection, picture: i64) -> rusqlite::Result<Vec<Entry>> {
+    let sql = entries_of("media.parent = ?1");
+    connection.prepare_cached(&sql)?.query_map([picture], entry)?.collect()
+}
+
+fn entries_of(condition: &str) -> String {
+    let level = Granularity::DEFAULT.level();
+    let cluster = |name: &str, level: u8| {
+        format!(
+            "LEFT JOIN cluster {name} ON {name}.dataset = media.dataset
+               AND {name}.entity = iif(media.parent IS NULL, 'IMAGES', 'OBJECTS')
+               AND {name}.level = {level} AND {name}.rank = place.rank_{level}"
+        )
+    };
+    format!(
+        "SELECT {COLUMNS}, uniqueness, coalesce(twin, 0.0), coalesce(outlier, 0.0),
+                coalesce(mislabel, 0.0), coalesce(stranger, 0.0), shown.id, finest.id
+         FROM media LEFT JOIN place ON place.media = media.row {} {}
+         WHERE {condition} ORDER BY media.path, media.row",
+        cluster("shown", level),
+        cluster("finest", 0)
+    )
+}
+
+fn entry(row: &Row) -> rusqlite::Result<Entry> {
+    Ok(Entry {
+        media: media(row)?,
+        uniqueness: row.get(WIDTH)?,
+        twin: row.get(WIDTH + 1)?,
+        outlier: row.get(WIDTH + 2)?,
+        mislabel: row.get(WIDTH + 3)?,
+        stranger: row.get(WIDTH + 4)?,
+        cluster: row.get::<_, Option<_>>(WIDTH + 5)?.map(ClusterId),
+        twins: row.get::<_, Option<_>>(WIDTH + 6)?.map(ClusterId),
+    })
 }

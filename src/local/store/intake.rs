@@ -9,11 +9,12 @@ use std::{
 
 use rusqlite::{Connection, params};
 
-use super::{dataset::path, media::packed};
-use crate::{
-    local::index::Features,
-    model::{DatasetId, MediaId},
+use super::{
+    dataset::path,
+    media::{Kind, packed},
+    source::Source,
 };
+use crate::{local::index::Features, model::DatasetId};
 
 /// How a file looked from outside when it was last opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,54 +34,53 @@ pub struct Known {
     pub content: Option<[u8; 32]>,
 }
 
-/// The identifier of the media at `path` of a dataset: the same whenever it is indexed.
-#[must_use]
-pub fn id_of(dataset: DatasetId, path: &Path) -> MediaId {
-    MediaId(uuid::Uuid::new_v5(&dataset.0, path.as_os_str().as_bytes()))
-}
-
-/// Every file of a dataset that was opened before, by path.
+/// Every file of a source that was opened before, by path.
 ///
 /// # Errors
 /// The store failed.
-pub fn known(
-    connection: &Connection,
-    dataset: DatasetId,
-) -> rusqlite::Result<BTreeMap<PathBuf, Known>> {
+pub fn known(connection: &Connection, source: i64) -> rusqlite::Result<BTreeMap<PathBuf, Known>> {
     let mut query = connection.prepare_cached(
-        "SELECT path, size, modified, content FROM media WHERE dataset = ?1
+        "SELECT path, size, modified, content FROM media WHERE source = ?1 AND parent IS NULL
          UNION ALL
          SELECT path, size, modified, NULL FROM skipped
-         WHERE dataset = ?1 AND size IS NOT NULL
+         WHERE source = ?1 AND size IS NOT NULL
          UNION ALL
-         SELECT path, size, modified, NULL FROM sidecar WHERE dataset = ?1",
+         SELECT path, size, modified, NULL FROM sidecar WHERE source = ?1",
     )?;
-    let rows = query.query_map([dataset.0], |row| {
+    let rows = query.query_map([source], |row| {
         let stamp = Stamp { size: row.get(1)?, modified: row.get(2)? };
         Ok((path(row.get(0)?), Known { stamp, content: row.get(3)? }))
     })?;
     rows.collect()
 }
 
-/// Adds a media or replaces what is known of it.
+/// A file that became a media.
+pub struct Taken<'a> {
+    /// Relative to its source.
+    pub file: &'a Path,
+    /// How it looks from outside.
+    pub stamp: Stamp,
+    /// A picture or a video.
+    pub kind: Kind,
+    /// BLAKE3 of the file.
+    pub content: &'a [u8; 32],
+    /// What the index keeps of it.
+    pub features: &'a Features,
+}
+
+/// Adds a media or replaces what is known of it; its objects are forgotten. Returns its row.
 ///
 /// # Errors
 /// The store failed.
-pub fn put(
-    connection: &Connection,
-    dataset: DatasetId,
-    file: &Path,
-    stamp: Stamp,
-    content: &[u8; 32],
-    features: &Features,
-) -> rusqlite::Result<()> {
-    unskip(connection, dataset, file)?;
+pub fn put(connection: &Connection, source: &Source, taken: &Taken) -> rusqlite::Result<i64> {
+    let Taken { file, stamp, kind, content, features } = taken;
+    unskip(connection, source.row, file)?;
     let row: i64 = connection
         .prepare_cached(
-            "INSERT INTO media (id, dataset, path, size, modified, content, width, height, hash,
-                                sharpness, brightness)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-             ON CONFLICT (dataset, path) DO UPDATE SET
+            "INSERT INTO media (id, dataset, source, kind, path, size, modified, content, width,
+                                height, hash, sharpness, brightness)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+             ON CONFLICT (id) DO UPDATE SET
                size = excluded.size, modified = excluded.modified, content = excluded.content,
                width = excluded.width, height = excluded.height, hash = excluded.hash,
                sharpness = excluded.sharpness, brightness = excluded.brightness
@@ -88,8 +88,10 @@ pub fn put(
         )?
         .query_row(
             params![
-                id_of(dataset, file).0,
-                dataset.0,
+                source.media_id(file).0,
+                source.dataset.0,
+                source.row,
+                kind.word(),
                 file.as_os_str().as_bytes(),
                 stamp.size,
                 stamp.modified,
@@ -102,9 +104,16 @@ pub fn put(
             ],
             |row| row.get(0),
         )?;
+    connection.prepare_cached("DELETE FROM media WHERE parent = ?1")?.execute([row])?;
+    look(connection, row, features)?;
+    Ok(row)
+}
+
+/// Replaces the look and the thumbnail of a media.
+pub(super) fn look(connection: &Connection, row: i64, features: &Features) -> rusqlite::Result<()> {
     connection
-        .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2)")?
-        .execute(params![row, packed(&features.descriptor)])?;
+        .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3)")?
+        .execute(params![row, packed(&features.descriptor), Vec::<u8>::new()])?;
     connection
         .prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)")?
         .execute(params![row, features.thumbnail])?;
@@ -117,15 +126,15 @@ pub fn put(
 /// The store failed.
 pub fn touch(
     connection: &Connection,
-    dataset: DatasetId,
+    source: i64,
     file: &Path,
     stamp: Stamp,
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
-            "UPDATE media SET size = ?3, modified = ?4 WHERE dataset = ?1 AND path = ?2",
+            "UPDATE media SET size = ?3, modified = ?4 WHERE source = ?1 AND path = ?2",
         )?
-        .execute(params![dataset.0, file.as_os_str().as_bytes(), stamp.size, stamp.modified])?;
+        .execute(params![source, file.as_os_str().as_bytes(), stamp.size, stamp.modified])?;
     Ok(())
 }
 
@@ -133,20 +142,20 @@ pub fn touch(
 ///
 /// # Errors
 /// The store failed.
-pub fn remove(connection: &Connection, dataset: DatasetId, file: &Path) -> rusqlite::Result<()> {
-    unskip(connection, dataset, file)?;
+pub fn remove(connection: &Connection, source: i64, file: &Path) -> rusqlite::Result<()> {
+    unskip(connection, source, file)?;
     for table in ["media", "sidecar"] {
         connection
-            .prepare_cached(&format!("DELETE FROM {table} WHERE dataset = ?1 AND path = ?2"))?
-            .execute(params![dataset.0, file.as_os_str().as_bytes()])?;
+            .prepare_cached(&format!("DELETE FROM {table} WHERE source = ?1 AND path = ?2"))?
+            .execute(params![source, file.as_os_str().as_bytes()])?;
     }
     Ok(())
 }
 
-fn unskip(connection: &Connection, dataset: DatasetId, file: &Path) -> rusqlite::Result<()> {
+fn unskip(connection: &Connection, source: i64, file: &Path) -> rusqlite::Result<()> {
     connection
-        .prepare_cached("DELETE FROM skipped WHERE dataset = ?1 AND path = ?2")?
-        .execute(params![dataset.0, file.as_os_str().as_bytes()])?;
+        .prepare_cached("DELETE FROM skipped WHERE source = ?1 AND path = ?2")?
+        .execute(params![source, file.as_os_str().as_bytes()])?;
     Ok(())
 }
 
@@ -156,15 +165,15 @@ fn unskip(connection: &Connection, dataset: DatasetId, file: &Path) -> rusqlite:
 /// The store failed.
 pub fn skip(
     connection: &Connection,
-    dataset: DatasetId,
+    source: i64,
     file: &Path,
     stamp: Option<Stamp>,
     reason: &str,
 ) -> rusqlite::Result<()> {
-    remove(connection, dataset, file)?;
+    remove(connection, source, file)?;
     connection.prepare_cached("INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
         params![
-            dataset.0,
+            source,
             file.as_os_str().as_bytes(),
             stamp.map(|stamp| stamp.size),
             stamp.map(|stamp| stamp.modified),
@@ -178,12 +187,12 @@ pub fn skip(
 ///
 /// # Errors
 /// The store failed.
-pub fn forget_passed_over(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM skipped WHERE dataset = ?1 AND size IS NULL", [dataset.0])?;
+pub fn forget_passed_over(connection: &Connection, source: i64) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM skipped WHERE source = ?1 AND size IS NULL", [source])?;
     Ok(())
 }
 
-/// The files that are no media, by path, with the reason.
+/// The files of a dataset that are no media, by source and path, with the reason.
 ///
 /// # Errors
 /// The store failed.
@@ -192,7 +201,10 @@ pub fn skipped(
     dataset: DatasetId,
 ) -> rusqlite::Result<Vec<(PathBuf, String)>> {
     connection
-        .prepare_cached("SELECT path, reason FROM skipped WHERE dataset = ?1 ORDER BY path")?
+        .prepare_cached(
+            "SELECT path, reason FROM skipped
+             WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path",
+        )?
         .query_map([dataset.0], |row| Ok((path(row.get(0)?), row.get(1)?)))?
         .collect()
 }

@@ -6,8 +6,48 @@ use std::path::PathBuf;
 use half::f16;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{dataset::path, from_json};
-use crate::model::{DatasetId, Granularity, MediaId};
+use super::{cluster::Place, dataset::path, from_json, parse_json};
+use crate::model::{DatasetId, EntityType, Granularity, MediaId, Region};
+
+/// What a media is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A picture.
+    Image,
+    /// A film, seen by its first frame.
+    Video,
+    /// A part of a picture that has a name.
+    Object,
+}
+
+impl Kind {
+    /// The word on the wire and in the store.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Image => "IMAGE",
+            Self::Video => "VIDEO",
+            Self::Object => "OBJECT",
+        }
+    }
+
+    /// What is clustered and searched with it.
+    #[must_use]
+    pub fn entity(self) -> EntityType {
+        match self {
+            Self::Image | Self::Video => EntityType::Images,
+            Self::Object => EntityType::Objects,
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "VIDEO" => Self::Video,
+            "OBJECT" => Self::Object,
+            _ => Self::Image,
+        }
+    }
+}
 
 /// A stored media, without its descriptor and thumbnail.
 #[derive(Clone, Debug)]
@@ -16,7 +56,15 @@ pub struct Media {
     pub row: i64,
     /// Identifier.
     pub id: MediaId,
-    /// Relative to the folder.
+    /// The source it is in.
+    pub source: i64,
+    /// What it is.
+    pub kind: Kind,
+    /// The row of what an object is in.
+    pub parent: Option<i64>,
+    /// Where an object is.
+    pub region: Option<Region>,
+    /// Relative to the folder of its source; an object has the path of its picture.
     pub path: PathBuf,
     /// Bytes.
     pub size: u64,
@@ -32,11 +80,19 @@ pub struct Media {
     pub brightness: f32,
     /// What it shows, in words, raw.
     pub caption: Option<String>,
-    /// What it shows, by name, raw.
+    /// What it shows, by name, raw; the one name of an object.
     pub labels: Vec<String>,
+    /// The user tags, by name, raw.
+    pub tags: Vec<String>,
 }
 
 impl Media {
+    /// The row of the picture that is or holds it.
+    #[must_use]
+    pub fn picture(&self) -> i64 {
+        self.parent.unwrap_or(self.row)
+    }
+
     /// The file name without its folders, readable.
     #[must_use]
     pub fn file_name(&self) -> String {
@@ -46,27 +102,44 @@ impl Media {
 }
 
 /// The columns of [`Media`] in the order [`media`] reads them, for a table called `media`.
-pub(super) const COLUMNS: &str = "media.row, media.id, media.path, media.size, media.content, \
+pub(super) const COLUMNS: &str = "media.row, media.id, media.source, media.kind, media.parent, \
+                                  media.region, media.path, media.size, media.content, \
                                   media.width, media.height, media.sharpness, media.brightness, \
-                                  media.caption, media.labels";
+                                  media.caption, media.labels, media.tags";
 
 /// How many columns [`COLUMNS`] are: the number of the next one.
-pub(super) const WIDTH: usize = 11;
+pub(super) const WIDTH: usize = 16;
 
 pub(super) fn media(row: &Row) -> rusqlite::Result<Media> {
+    let kind: String = row.get(3)?;
+    let region: Option<String> = row.get(5)?;
     Ok(Media {
         row: row.get(0)?,
         id: MediaId(row.get(1)?),
-        path: path(row.get(2)?),
-        size: row.get(3)?,
-        content: row.get(4)?,
-        width: row.get(5)?,
-        height: row.get(6)?,
-        sharpness: row.get(7)?,
-        brightness: row.get(8)?,
-        caption: row.get(9)?,
-        labels: from_json(row, 10)?,
+        source: row.get(2)?,
+        kind: Kind::parse(&kind),
+        parent: row.get(4)?,
+        region: region.map(|raw| parse_json(&raw, 5)).transpose()?.and_then(unpacked_region),
+        path: path(row.get(6)?),
+        size: row.get(7)?,
+        content: row.get(8)?,
+        width: row.get(9)?,
+        height: row.get(10)?,
+        sharpness: row.get(11)?,
+        brightness: row.get(12)?,
+        caption: row.get(13)?,
+        labels: from_json(row, 14)?,
+        tags: from_json(row, 15)?,
     })
+}
+
+/// A region as stored.
+pub(super) fn packed_region(region: Region) -> [f64; 4] {
+    [region.x, region.y, region.width, region.height]
+}
+
+fn unpacked_region([x, y, width, height]: [f64; 4]) -> Option<Region> {
+    Region::new(x, y, width, height)
 }
 
 /// One media and the folder it is in.
@@ -75,7 +148,7 @@ pub(super) fn media(row: &Row) -> rusqlite::Result<Media> {
 /// The store failed.
 pub fn find(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<(Media, PathBuf)>> {
     let sql = format!(
-        "SELECT {COLUMNS}, dataset.folder FROM media JOIN dataset ON dataset.id = media.dataset
+        "SELECT {COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
          WHERE media.id = ?1"
     );
     connection
@@ -93,18 +166,36 @@ pub fn at(connection: &Connection, row: i64) -> rusqlite::Result<Option<Media>> 
     connection.prepare_cached(&sql)?.query_row([row], media).optional()
 }
 
-/// A stretch of the media of a dataset in order of arrival.
+/// The row of a media of a dataset.
+///
+/// # Errors
+/// The store failed.
+pub fn row_of(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: MediaId,
+) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT row FROM media WHERE id = ?1 AND dataset = ?2")?
+        .query_row([id.0, dataset.0], |row| row.get(0))
+        .optional()
+}
+
+/// A stretch of the images and videos, or of the objects, of a dataset in order of arrival.
 ///
 /// # Errors
 /// The store failed.
 pub fn stretch(
     connection: &Connection,
     dataset: DatasetId,
+    entity: EntityType,
     skip: u64,
     take: usize,
 ) -> rusqlite::Result<Vec<Media>> {
-    let sql =
-        format!("SELECT {COLUMNS} FROM media WHERE dataset = ?1 ORDER BY row LIMIT ?2 OFFSET ?3");
+    let sql = format!(
+        "SELECT {COLUMNS} FROM media WHERE dataset = ?1 AND {} ORDER BY row LIMIT ?2 OFFSET ?3",
+        of(entity)
+    );
     let skip = i64::try_from(skip).unwrap_or(i64::MAX);
     connection.prepare_cached(&sql)?.query_map(params![dataset.0, take, skip], media)?.collect()
 }
@@ -123,32 +214,98 @@ pub fn thumbnail(connection: &Connection, id: MediaId) -> rusqlite::Result<Optio
         .optional()
 }
 
-/// Calls `each` with every media of a dataset, its descriptor, and its rank at each level
-/// (`None` while it is not clustered), in order of path.
+/// The look of a media of a dataset.
+///
+/// # Errors
+/// The store failed.
+pub fn descriptor(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: MediaId,
+) -> rusqlite::Result<Option<Vec<f16>>> {
+    connection
+        .prepare_cached(
+            "SELECT descriptor FROM look JOIN media ON media.row = look.media
+             WHERE media.id = ?1 AND dataset = ?2",
+        )?
+        .query_row([id.0, dataset.0], |row| Ok(unpacked(row.get_ref(0)?.as_blob()?)))
+        .optional()
+}
+
+/// A media as clusters and rankings see it.
+pub struct Look<'a> {
+    /// The media.
+    pub media: Media,
+    /// Its look: a unit vector.
+    pub descriptor: Vec<f16>,
+    /// Its keypoints, as stored.
+    pub keypoints: &'a [u8],
+    /// What the last clustering says of it; `None` while it is not clustered.
+    pub place: Option<Place>,
+    /// What it means: a unit vector, where there is one.
+    pub meaning: Option<Vec<f16>>,
+}
+
+/// Calls `each` with every image and video, or every object, of a dataset in order of path.
 ///
 /// # Errors
 /// The store failed.
 pub fn looks(
     connection: &Connection,
     dataset: DatasetId,
-    mut each: impl FnMut(Media, &[f16], Option<[u32; Granularity::LEVELS]>),
+    entity: EntityType,
+    mut each: impl FnMut(Look),
 ) -> rusqlite::Result<()> {
     let sql = format!(
-        "SELECT {COLUMNS}, descriptor, rank_0, rank_1, rank_2, rank_3, rank_4
+        "SELECT {COLUMNS}, descriptor, keypoints, vector,
+                uniqueness, twin, outlier, mislabel, stranger, rank_0, rank_1, rank_2, rank_3, rank_4
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
-         WHERE dataset = ?1 ORDER BY path"
+         LEFT JOIN meaning ON meaning.media = media.row
+         WHERE dataset = ?1 AND {} ORDER BY path, media.row",
+        of(entity)
     );
     let mut query = connection.prepare_cached(&sql)?;
     let mut rows = query.query([dataset.0])?;
     while let Some(row) = rows.next()? {
-        // All ranks are there or none is: a place is one row.
-        let mut ranks = row.get::<_, Option<u32>>(WIDTH + 1)?.map(|_| [0; Granularity::LEVELS]);
-        for (level, rank) in ranks.iter_mut().flatten().enumerate() {
-            *rank = row.get(WIDTH + 1 + level)?;
-        }
-        each(media(row)?, &unpacked(row.get_ref(WIDTH)?.as_blob()?), ranks);
+        let media = media(row)?;
+        each(Look {
+            descriptor: unpacked(row.get_ref(WIDTH)?.as_blob()?),
+            keypoints: row.get_ref(WIDTH + 1)?.as_blob()?,
+            meaning: row.get_ref(WIDTH + 2)?.as_blob_or_null()?.map(unpacked),
+            place: place(row, media.row)?,
+            media,
+        });
     }
     Ok(())
+}
+
+/// All of a place is there or none of it: it is one row.
+fn place(row: &Row, media: i64) -> rusqlite::Result<Option<Place>> {
+    const FIRST: usize = WIDTH + 3;
+    let Some(uniqueness) = row.get(FIRST)? else {
+        return Ok(None);
+    };
+    let mut ranks = [0; Granularity::LEVELS];
+    for (level, rank) in ranks.iter_mut().enumerate() {
+        *rank = row.get(FIRST + 5 + level)?;
+    }
+    Ok(Some(Place {
+        media,
+        uniqueness,
+        twin: row.get(FIRST + 1)?,
+        outlier: row.get(FIRST + 2)?,
+        mislabel: row.get(FIRST + 3)?,
+        stranger: row.get(FIRST + 4)?,
+        ranks,
+    }))
+}
+
+/// The condition that a media is of an entity type.
+fn of(entity: EntityType) -> &'static str {
+    match entity {
+        EntityType::Images => "parent IS NULL",
+        EntityType::Objects => "parent IS NOT NULL",
+    }
 }
 
 /// A descriptor as stored: half-precision numbers, little-endian.

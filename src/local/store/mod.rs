@@ -11,8 +11,12 @@ pub mod export;
 pub mod intake;
 mod lock;
 pub mod media;
+pub mod object;
+pub mod operation;
 mod schema;
 pub mod sidecar;
+pub mod source;
+pub mod words;
 
 use std::{
     fs::{DirBuilder, File},
@@ -52,12 +56,13 @@ impl Store {
         if rusqlite::version_number() < OLDEST_SQLITE {
             return Err(StoreError::OldSqlite(rusqlite::version()));
         }
-        let exports = data.join("exports");
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&exports)
-            .map_err(|cause| StoreError::Disk(data.to_owned(), cause))?;
+        for folder in ["exports", "uploads"] {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(data.join(folder))
+                .map_err(|cause| StoreError::Disk(data.to_owned(), cause))?;
+        }
         let lock = lock::take(data)?;
         let file = data.join("tessera.db");
         let damaged = |cause: rusqlite::Error| match cause.sqlite_error_code() {
@@ -121,6 +126,12 @@ impl Store {
         self.data.join("exports").join(format!("{export}.zip"))
     }
 
+    /// Where the files of a batch of added media are kept: a folder of its own for each.
+    #[must_use]
+    pub fn uploads(&self) -> PathBuf {
+        self.data.join("uploads")
+    }
+
     /// The secret that signs links; the same as long as the store exists.
     #[must_use]
     pub fn link_key(&self) -> &[u8; 32] {
@@ -148,7 +159,11 @@ fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
 
 /// The value of a JSON column.
 fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(row.get_ref(column)?.as_str()?).map_err(|cause| {
+    parse_json(row.get_ref(column)?.as_str()?, column)
+}
+
+fn parse_json<T: DeserializeOwned>(raw: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(raw).map_err(|cause| {
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause.into())
     })
 }

@@ -6,7 +6,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Every step from an empty file to the present schema. Only ever append.
-const MIGRATIONS: &[&str] = &[FIRST, DESCRIPTIONS];
+const MIGRATIONS: &[&str] = &[FIRST, DESCRIPTIONS, OPERATIONS];
 
 /// The newest schema version this program knows.
 pub const VERSION: usize = MIGRATIONS.len();
@@ -136,6 +136,196 @@ CREATE TABLE sidecar (
 DELETE FROM skipped WHERE path = CAST('metadata.jsonl' AS BLOB);
 ";
 
+/// Sources, objects, videos, words, operations and chosen exports. What was derived from the pictures
+/// is derived anew: every dataset goes back to its first operation.
+const OPERATIONS: &str = "
+DROP TABLE place;
+DROP TABLE cluster;
+DROP TABLE sidecar;
+DROP TABLE skipped;
+DROP TABLE thumbnail;
+DROP TABLE look;
+DROP TABLE media;
+DROP TABLE anchor;
+DELETE FROM export;
+
+ALTER TABLE dataset ADD COLUMN n_videos INTEGER NOT NULL DEFAULT 0;   -- kept by triggers
+ALTER TABLE dataset ADD COLUMN n_objects INTEGER NOT NULL DEFAULT 0;  -- kept by triggers
+UPDATE dataset SET status = 'INDEXING', progress = 0, fatal_error = NULL, n_images = 0,
+                   extractor = 0;
+
+-- Where the files of a dataset are: its own folder, and one for each batch of added media.
+CREATE TABLE source (
+  row     INTEGER PRIMARY KEY,
+  dataset BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
+  folder  BLOB NOT NULL,  -- absolute
+  UNIQUE (dataset, folder)
+) STRICT;
+INSERT INTO source (dataset, folder) SELECT id, folder FROM dataset;
+
+CREATE TABLE media (
+  row        INTEGER PRIMARY KEY,
+  id         BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+  dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
+  source     INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+  kind       TEXT NOT NULL CHECK (kind IN ('IMAGE', 'VIDEO', 'OBJECT')),
+  parent     INTEGER REFERENCES media ON DELETE CASCADE,  -- what an object is in
+  region     TEXT,              -- where an object is, JSON [x, y, width, height] in fractions
+  path       BLOB NOT NULL,     -- relative to the source's folder; an object has its parent's
+  size       INTEGER NOT NULL,  -- bytes
+  modified   INTEGER NOT NULL,  -- nanoseconds since 1970
+  content    BLOB NOT NULL,     -- BLAKE3 of the file
+  width      INTEGER NOT NULL,
+  height     INTEGER NOT NULL,
+  hash       INTEGER NOT NULL,
+  sharpness  REAL NOT NULL,
+  brightness REAL NOT NULL,
+  caption    TEXT,
+  labels     TEXT NOT NULL DEFAULT '[]',  -- JSON
+  tags       TEXT NOT NULL DEFAULT '[]',  -- JSON
+  CHECK ((kind = 'OBJECT') = (parent IS NOT NULL) AND (kind = 'OBJECT') = (region IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX media_file ON media (source, path) WHERE parent IS NULL;
+CREATE INDEX media_in_order ON media (dataset, row);
+CREATE INDEX media_inside ON media (parent) WHERE parent IS NOT NULL;
+
+CREATE TRIGGER media_added AFTER INSERT ON media BEGIN
+  UPDATE dataset SET n_images = n_images + (new.kind = 'IMAGE'),
+                     n_videos = n_videos + (new.kind = 'VIDEO'),
+                     n_objects = n_objects + (new.kind = 'OBJECT') WHERE id = new.dataset;
+END;
+CREATE TRIGGER media_removed AFTER DELETE ON media BEGIN
+  UPDATE dataset SET n_images = n_images - (old.kind = 'IMAGE'),
+                     n_videos = n_videos - (old.kind = 'VIDEO'),
+                     n_objects = n_objects - (old.kind = 'OBJECT') WHERE id = old.dataset;
+  DELETE FROM words WHERE rowid = old.row;
+END;
+
+-- The captions as full text, by the row of their media.
+CREATE VIRTUAL TABLE words USING fts5(
+  caption, content = '', contentless_delete = 1,
+  tokenize = 'porter unicode61 remove_diacritics 2'
+);
+CREATE TRIGGER media_described AFTER UPDATE OF caption ON media
+WHEN new.caption IS NOT old.caption BEGIN
+  DELETE FROM words WHERE rowid = old.row;
+  INSERT INTO words (rowid, caption) SELECT new.row, new.caption WHERE new.caption IS NOT NULL;
+END;
+
+CREATE TABLE look (
+  media      INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  descriptor BLOB NOT NULL,  -- half-precision numbers, little-endian
+  keypoints  BLOB NOT NULL
+) STRICT;
+
+-- What a media means, as a vector of the dataset's text space or of the user's encoders.
+CREATE TABLE meaning (
+  media  INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  vector BLOB NOT NULL       -- half-precision numbers, little-endian
+) STRICT;
+
+-- The text space of a dataset, trained on its captions and labels.
+CREATE TABLE space (
+  dataset BLOB PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
+  bytes   BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE thumbnail (
+  media INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  jpeg  BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE skipped (
+  source   INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+  path     BLOB NOT NULL,
+  size     INTEGER,  -- null when it was passed over without being opened
+  modified INTEGER,
+  reason   TEXT NOT NULL,
+  PRIMARY KEY (source, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sidecar (
+  source   INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+  path     BLOB NOT NULL,
+  size     INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  PRIMARY KEY (source, path)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cluster (
+  dataset  BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
+  entity   TEXT NOT NULL CHECK (entity IN ('IMAGES', 'OBJECTS')),
+  level    INTEGER NOT NULL CHECK (level BETWEEN 0 AND 4),
+  rank     INTEGER NOT NULL,  -- 0 is the largest; those of a batch follow
+  id       BLOB NOT NULL CHECK (length(id) = 16),
+  images   INTEGER NOT NULL,
+  videos   INTEGER NOT NULL,
+  objects  INTEGER NOT NULL,
+  previews TEXT NOT NULL,     -- JSON, so that a page is one read
+  labels   TEXT NOT NULL,     -- JSON, most frequent first
+  tags     TEXT NOT NULL,     -- JSON, most frequent first
+  PRIMARY KEY (dataset, entity, level, rank)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX cluster_id ON cluster (id);
+
+CREATE TABLE place (
+  media      INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  uniqueness REAL NOT NULL,     -- 0.0 has twins to 1.0 nothing like it
+  twin       REAL NOT NULL,     -- similarity of its best near-duplicate; 0.0 without
+  outlier    REAL NOT NULL,     -- confidence that it is one
+  mislabel   REAL NOT NULL,     -- confidence that its label is wrong
+  stranger   REAL NOT NULL,     -- confidence that it is unlike the others of its label
+  rank_0     INTEGER NOT NULL,  -- rank of its cluster at each level
+  rank_1     INTEGER NOT NULL,
+  rank_2     INTEGER NOT NULL,
+  rank_3     INTEGER NOT NULL,
+  rank_4     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE anchor (
+  id         BLOB PRIMARY KEY CHECK (length(id) = 16),
+  dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
+  entity     TEXT NOT NULL CHECK (entity IN ('IMAGES', 'OBJECTS')),
+  level      INTEGER NOT NULL CHECK (level BETWEEN 0 AND 4),
+  descriptor BLOB NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE operation (
+  row        INTEGER PRIMARY KEY,
+  dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
+  kind       TEXT NOT NULL CHECK (kind IN ('DATASET_CREATION', 'MEDIA_ADDITION', 'REINDEX')),
+  stage      TEXT NOT NULL CHECK (stage IN ('RUNNING', 'COMPLETED', 'FAILED')),
+  batch      TEXT,              -- JSON: what an addition takes in
+  reindex    INTEGER NOT NULL CHECK (reindex IN (0, 1)),  -- whether one follows an addition
+  created_at INTEGER NOT NULL,
+  CHECK ((kind = 'MEDIA_ADDITION') = (batch IS NOT NULL))
+) STRICT;
+CREATE UNIQUE INDEX one_operation ON operation (dataset) WHERE stage = 'RUNNING';
+INSERT INTO operation (dataset, kind, stage, reindex, created_at)
+  SELECT id, 'DATASET_CREATION', 'RUNNING', 0, created_at FROM dataset;
+
+-- The states and transitions of the interface document, and two of our own: a folder that
+-- changed is indexed anew from any state of rest, and so is a dataset in ERROR.
+CREATE TRIGGER transition BEFORE UPDATE OF status ON dataset
+WHEN new.status <> old.status AND (old.status || ' > ' || new.status) NOT IN (
+  'READY > READ ONLY', 'READ ONLY > PARTIAL INDEX', 'PARTIAL INDEX > READ ONLY',
+  'READ ONLY > INDEXING', 'INDEXING > READY',
+  'READ ONLY > ERROR', 'INDEXING > ERROR',
+  'READY > INDEXING', 'PARTIAL INDEX > INDEXING', 'ERROR > INDEXING'
+) BEGIN
+  SELECT raise(ABORT, 'no such transition of a dataset');
+END;
+
+-- The media of a selective export; a full one has none here.
+CREATE TABLE chosen (
+  export BLOB NOT NULL REFERENCES export ON DELETE CASCADE,
+  media  INTEGER NOT NULL REFERENCES media ON DELETE CASCADE,
+  PRIMARY KEY (export, media)
+) STRICT, WITHOUT ROWID;
+ALTER TABLE export ADD COLUMN selective INTEGER NOT NULL DEFAULT 0;
+";
+
 /// Brings the schema up to [`VERSION`], one transaction a step. Returns the version found when
 /// it is newer than that, and changes nothing then.
 ///
@@ -154,5 +344,36 @@ pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Option<usize>> {
         step.execute_batch(sql)?;
         step.pragma_update(None, "user_version", found + 1)?;
         step.commit()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e20_an_older_store_is_brought_up_and_its_datasets_are_indexed_anew() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(FIRST).unwrap();
+        connection.execute_batch(DESCRIPTIONS).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
+                 VALUES (zeroblob(16), 'demo', x'2F61', 'READY', 100, 7, 2);
+                 PRAGMA user_version = 2;",
+            )
+            .unwrap();
+        assert_eq!(migrate(&mut connection).unwrap(), None);
+        let stands: (String, String, Vec<u8>) = connection
+            .query_row(
+                "SELECT status, kind, source.folder FROM dataset
+                 JOIN operation ON operation.dataset = id JOIN source ON source.dataset = id",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
+            .unwrap();
+        let expected = ("INDEXING".to_owned(), "DATASET_CREATION".to_owned(), b"/a".to_vec());
+        assert_eq!(stands, expected);
+        assert_eq!(migrate(&mut connection).unwrap(), None, "once is enough");
     }
 }

@@ -1,48 +1,77 @@
-//! What the sidecar of a folder tells of its media, and which sidecar was read.
+//! What the sidecars of a source tell of its media, and which sidecars were read.
 
-use std::{os::unix::ffi::OsStrExt as _, path::Path};
+use std::{
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::{Connection, params};
 
 use super::{
+    dataset::path,
+    from_json,
     intake::{self, Stamp},
     to_json,
 };
-use crate::{local::ingest::Description, model::DatasetId};
 
-/// Forgets all captions and labels of a dataset.
-///
-/// # Errors
-/// The store failed.
-pub fn forget(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
-    connection.execute(
-        "UPDATE media SET caption = NULL, labels = '[]'
-         WHERE dataset = ?1 AND (caption IS NOT NULL OR labels <> '[]')",
-        [dataset.0],
-    )?;
-    Ok(())
+/// A picture or video as far as sidecars are concerned.
+#[derive(Clone, Debug)]
+pub struct Described {
+    /// Row number.
+    pub row: i64,
+    /// Relative to its source.
+    pub path: PathBuf,
+    /// Pixels, upright.
+    pub width: u32,
+    /// Pixels, upright.
+    pub height: u32,
+    /// What is told of it now.
+    pub words: Words,
 }
 
-/// Gives a media its caption and labels. `false` if the dataset has no such media.
+/// What is told of a media, raw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words {
+    /// What it shows, in words.
+    pub caption: Option<String>,
+    /// What it shows, by name.
+    pub labels: Vec<String>,
+    /// The user tags, by name.
+    pub tags: Vec<String>,
+}
+
+/// Every picture and video of a source, in order of path.
 ///
 /// # Errors
 /// The store failed.
-pub fn describe(
-    connection: &Connection,
-    dataset: DatasetId,
-    description: &Description,
-) -> rusqlite::Result<bool> {
-    let changed = connection
+pub fn all(connection: &Connection, source: i64) -> rusqlite::Result<Vec<Described>> {
+    connection
         .prepare_cached(
-            "UPDATE media SET caption = ?3, labels = ?4 WHERE dataset = ?1 AND path = ?2",
+            "SELECT row, path, width, height, caption, labels, tags FROM media
+             WHERE source = ?1 AND parent IS NULL ORDER BY path",
         )?
-        .execute(params![
-            dataset.0,
-            description.file.as_os_str().as_bytes(),
-            description.caption,
-            to_json(&description.labels)?,
-        ])?;
-    Ok(changed > 0)
+        .query_map([source], |row| {
+            let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
+            Ok(Described {
+                row: row.get(0)?,
+                path: path(row.get(1)?),
+                width: row.get(2)?,
+                height: row.get(3)?,
+                words: Words { caption, labels, tags },
+            })
+        })?
+        .collect()
+}
+
+/// Gives a media its words.
+///
+/// # Errors
+/// The store failed.
+pub fn describe(connection: &Connection, media: i64, words: &Words) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1")?
+        .execute(params![media, words.caption, to_json(&words.labels)?, to_json(&words.tags)?])?;
+    Ok(())
 }
 
 /// Notes a sidecar as read to its end without fault.
@@ -51,13 +80,13 @@ pub fn describe(
 /// The store failed.
 pub fn read(
     connection: &Connection,
-    dataset: DatasetId,
+    source: i64,
     file: &Path,
     stamp: Stamp,
 ) -> rusqlite::Result<()> {
-    intake::remove(connection, dataset, file)?;
+    intake::remove(connection, source, file)?;
     connection.prepare_cached("INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-        dataset.0,
+        source,
         file.as_os_str().as_bytes(),
         stamp.size,
         stamp.modified

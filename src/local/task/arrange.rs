@@ -1,86 +1,194 @@
-//! Clusters a dataset at every granularity and writes the pages that show it.
+//! Clusters a dataset, or a batch of media by itself, at every granularity, and makes the pages that
+//! show it. Everything is computed first and written in the transaction that ends the operation.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::{cmp::Reverse, collections::HashMap, collections::HashSet};
 
-use super::End;
+use rusqlite::Transaction;
+
+use super::{End, Workshop};
 use crate::{
     local::{
-        cluster::{cluster, from_centre},
+        cluster::{Clustering, cluster, from_centre},
         index::DIMENSION,
         search::{Vectors, graph},
         store::{
-            Store,
             cluster::{self as clusters, Cluster, Place, Portrait},
-            dataset, intake, media,
+            intake,
+            media::{self, Kind, Media},
         },
     },
-    model::{DatasetId, Granularity, Status},
+    model::{DatasetId, EntityType, Granularity},
 };
 
 /// Neighbours of each media that clustering looks at.
 const NEIGHBOURS: usize = 24;
 /// Most previews of a cluster.
 pub const PREVIEWS: usize = 9;
-/// Most labels of a cluster.
-const LABELS: usize = 8;
+/// Most labels or tags of a cluster.
+const NAMES: usize = 8;
+
+/// What is clustered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole dataset; its clusters are replaced.
+    Everything,
+    /// The media of one source; their clusters follow those that are there.
+    Batch(i64),
+}
+
+/// The clusters of a dataset or of a batch, ready to be written.
+pub struct Arrangement {
+    dataset: DatasetId,
+    scope: Scope,
+    parts: Vec<Part>,
+}
+
+/// The clusters of an entity type.
+struct Part {
+    entity: EntityType,
+    first: [u32; Granularity::LEVELS],
+    levels: [Vec<Cluster>; Granularity::LEVELS],
+    places: Vec<Place>,
+}
 
 /// What clusters show of a media.
 struct Member {
     row: i64,
+    picture: i64,
+    kind: Kind,
     portrait: Portrait,
     labels: Vec<String>,
+    tags: Vec<String>,
 }
 
-/// Computes and stores the clusters of a dataset, and makes it READY, in one transaction.
-///
-/// # Errors
-/// The store failed, or there is nothing to cluster.
-pub fn arrange(store: &Store, dataset: DatasetId) -> Result<(), End> {
-    let mut vectors = Vectors::new(DIMENSION);
-    let mut members = Vec::new();
-    store.read(|c| {
-        media::looks(c, dataset, |media, descriptor, _| {
-            vectors.push(descriptor);
-            members.push(Member {
-                row: media.row,
-                portrait: Portrait::from(&media),
-                labels: media.labels,
-            });
-        })
-    })?;
-    if members.is_empty() {
-        return Err(End::Failed(nothing_left(store, dataset)?));
-    }
-    let clustering = cluster(&vectors, &graph(&vectors, NEIGHBOURS));
-    let mut ranks = vec![[0; Granularity::LEVELS]; members.len()];
-    let mut levels = [const { Vec::new() }; Granularity::LEVELS];
-    for (index, level) in (0..).map_while(Granularity::new).enumerate() {
-        for (rank, group) in (0..).zip(groups(&clustering.levels[index])) {
-            for &member in &group {
-                ranks[member as usize][index] = rank;
-            }
-            let member = |row: u32| &members[row as usize];
-            levels[index].push(Cluster {
-                id: clusters::id_of(dataset, level, member(group[0]).portrait.media),
-                size: group.len() as u64,
-                previews: (from_centre(&vectors, &group).iter().take(PREVIEWS))
-                    .map(|&row| member(row).portrait.clone())
-                    .collect(),
-                labels: frequent(group.iter().flat_map(|&row| &member(row).labels)),
-            });
+impl From<Media> for Member {
+    fn from(media: Media) -> Self {
+        Self {
+            row: media.row,
+            picture: media.picture(),
+            kind: media.kind,
+            portrait: Portrait::from(&media),
+            labels: media.labels,
+            tags: media.tags,
         }
     }
-    let places: Vec<Place> = members
-        .iter()
-        .zip(clustering.uniqueness)
-        .zip(ranks)
-        .map(|((member, uniqueness), ranks)| Place { media: member.row, uniqueness, ranks })
-        .collect();
-    store.write(|tx| {
-        clusters::replace(tx, dataset, &levels, &places)?;
-        dataset::set_status(tx, dataset, &Status::Ready, 100, None)
-    })?;
-    Ok(())
+}
+
+impl Arrangement {
+    /// Computes the clusters of a scope.
+    ///
+    /// # Errors
+    /// Stopped, the store failed, or there is nothing at all to cluster.
+    pub fn of(shop: &Workshop, dataset: DatasetId, scope: Scope) -> Result<Self, End> {
+        let mut parts = Vec::new();
+        for entity in [EntityType::Images, EntityType::Objects] {
+            shop.go_on()?;
+            parts.extend(Part::of(shop, dataset, scope, entity)?);
+        }
+        if parts.is_empty() && scope == Scope::Everything {
+            return Err(End::Failed(nothing_left(shop, dataset)?));
+        }
+        Ok(Self { dataset, scope, parts })
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
+        if self.scope == Scope::Everything {
+            clusters::forget(transaction, self.dataset)?;
+        }
+        for Part { entity, first, levels, places } in &self.parts {
+            clusters::add(transaction, self.dataset, *entity, *first, levels, places)?;
+        }
+        Ok(())
+    }
+}
+
+impl Part {
+    /// `None` when the scope has nothing of this type.
+    fn of(
+        shop: &Workshop,
+        dataset: DatasetId,
+        scope: Scope,
+        entity: EntityType,
+    ) -> Result<Option<Self>, End> {
+        let mut vectors = Vectors::new(DIMENSION);
+        let mut members: Vec<Member> = Vec::new();
+        shop.store.read(|c| {
+            media::looks(c, dataset, entity, |look| {
+                if scope == Scope::Everything || scope == Scope::Batch(look.media.source) {
+                    vectors.push(&look.descriptor);
+                    members.push(look.media.into());
+                }
+            })
+        })?;
+        if members.is_empty() {
+            return Ok(None);
+        }
+        let first = match scope {
+            Scope::Everything => [0; Granularity::LEVELS],
+            Scope::Batch(_) => shop.store.read(|c| clusters::counts(c, dataset, entity))?,
+        };
+        let clustering = cluster(&vectors, &graph(&vectors, NEIGHBOURS));
+        let mut ranks = vec![first; members.len()];
+        let mut levels = [const { Vec::new() }; Granularity::LEVELS];
+        for (index, level) in (0..).map_while(Granularity::new).enumerate() {
+            for (rank, group) in (first[index]..).zip(groups(&clustering.levels[index])) {
+                for &member in &group {
+                    ranks[member as usize][index] = rank;
+                }
+                levels[index].push(shown(dataset, level, &vectors, &members, &group));
+            }
+        }
+        let places = places(&members, &clustering, ranks);
+        Ok(Some(Self { entity, first, levels, places }))
+    }
+}
+
+/// A cluster of these members, as pages show it.
+fn shown(
+    dataset: DatasetId,
+    level: Granularity,
+    vectors: &Vectors,
+    members: &[Member],
+    group: &[u32],
+) -> Cluster {
+    let member = |row: u32| &members[row as usize];
+    let count = |kind: Kind| group.iter().filter(|&&row| member(row).kind == kind).count() as u64;
+    let objects = count(Kind::Object);
+    let holding: HashSet<i64> = group.iter().map(|&row| member(row).picture).collect();
+    let images = if objects > 0 { holding.len() as u64 } else { count(Kind::Image) };
+    Cluster {
+        id: clusters::id_of(dataset, level, member(group[0]).portrait.media),
+        images,
+        videos: count(Kind::Video),
+        objects,
+        previews: (from_centre(vectors, group).iter().take(PREVIEWS))
+            .map(|&row| member(row).portrait.clone())
+            .collect(),
+        labels: frequent(group.iter().flat_map(|&row| &member(row).labels)),
+        tags: frequent(group.iter().flat_map(|&row| &member(row).tags)),
+    }
+}
+
+fn places(
+    members: &[Member],
+    clustering: &Clustering,
+    ranks: Vec<[u32; Granularity::LEVELS]>,
+) -> Vec<Place> {
+    let rows = members.iter().zip(&clustering.uniqueness).zip(ranks);
+    rows.map(|((member, &uniqueness), ranks)| Place {
+        media: member.row,
+        uniqueness,
+        twin: 0.0,
+        outlier: 0.0,
+        mislabel: 0.0,
+        stranger: 0.0,
+        ranks,
+    })
+    .collect()
 }
 
 /// The members of each group, largest group first, equal ones in order of their first member.
@@ -98,21 +206,21 @@ fn groups(labels: &[u32]) -> Vec<Vec<u32>> {
     groups
 }
 
-/// The labels that come most often, most frequent first, equal ones in order of the alphabet.
-fn frequent<'a>(labels: impl Iterator<Item = &'a String>) -> Vec<String> {
+/// The names that come most often, most frequent first, equal ones in order of the alphabet.
+fn frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for label in labels {
-        *counts.entry(label).or_default() += 1;
+    for name in names {
+        *counts.entry(name).or_default() += 1;
     }
-    let mut labels: Vec<_> = counts.into_iter().collect();
-    labels.sort_unstable_by_key(|&(label, count)| (Reverse(count), label));
-    labels.truncate(LABELS);
-    labels.into_iter().map(|(label, _)| label.to_owned()).collect()
+    let mut names: Vec<_> = counts.into_iter().collect();
+    names.sort_unstable_by_key(|&(name, count)| (Reverse(count), name));
+    names.truncate(NAMES);
+    names.into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Why a dataset has no media: what became of the files, with the first of them as an example.
-fn nothing_left(store: &Store, dataset: DatasetId) -> Result<String, End> {
-    let skipped = store.read(|c| intake::skipped(c, dataset))?;
+fn nothing_left(shop: &Workshop, dataset: DatasetId) -> Result<String, End> {
+    let skipped = shop.store.read(|c| intake::skipped(c, dataset))?;
     let opened = skipped.iter().find(|(_, why)| why.starts_with("broken")).or(skipped.first());
     Ok(match opened {
         None => "there are no pictures left in its folder".to_owned(),
@@ -140,7 +248,7 @@ mod tests {
         let labels = ["sea", "boat", "sky", "boat", "sea", "boat"].map(str::to_owned);
         assert_eq!(frequent(labels.iter()), ["boat", "sea", "sky"]);
         let many: Vec<String> = ('a'..='z').map(String::from).collect();
-        assert_eq!(frequent(many.iter()), many[..LABELS]);
+        assert_eq!(frequent(many.iter()), many[..NAMES]);
         assert!(frequent([].iter()).is_empty());
     }
 }

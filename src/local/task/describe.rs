@@ -1,82 +1,93 @@
-//! Gives the media of a dataset the captions and labels of the sidecar in its folder.
+//! Gives the media of a source the words that the sidecars beside them tell, and finds the objects
+//! that they name.
 //!
-//! All of it is read whenever the folder is indexed: that is quick beside everything else, and
-//! serves a changed sidecar, a new picture and a kill in the middle alike.
+//! All sidecars are read whenever a folder is indexed: that is quick beside everything else, and
+//! serves a changed sidecar, a new picture and a kill in the middle alike. Only what changed is
+//! written, and only pictures whose objects changed are opened again.
 
-use std::{fmt, path::Path};
-
-use super::End;
-use crate::{
-    local::{
-        ingest::{Folder, Found, SIDECAR, Survey, sidecar},
-        store::{Store, intake, sidecar as descriptions},
+use super::{End, Workshop, objects::extract_objects};
+use crate::local::{
+    ingest::{Folder, Survey, sidecar::Reading},
+    store::{
+        intake, object,
+        sidecar::{self as descriptions, Described, Words},
+        source::Source,
     },
-    model::DatasetId,
 };
 
-/// The rows of a sidecar that told nothing.
-#[derive(Default)]
-struct Useless {
-    count: usize,
-    /// The line of the first, and what is wrong with it.
-    first: Option<(usize, &'static str)>,
+/// A picture and the objects in it, by name and region, that are not in the store.
+pub struct Unseen {
+    /// The picture.
+    pub picture: Described,
+    /// Its objects: names and where they are, in fractions.
+    pub objects: Vec<(String, crate::model::Region)>,
 }
 
-impl Useless {
-    fn add(&mut self, line: usize, why: &'static str) {
-        self.count += 1;
-        self.first.get_or_insert((line, why));
-    }
-}
-
-/// Why the sidecar is among the skipped files.
-impl fmt::Display for Useless {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.count;
-        let rows = if count == 1 { "row" } else { "rows" };
-        write!(f, "{count} {rows} skipped")?;
-        match self.first {
-            Some((line, why)) => write!(f, ", the first in line {line}: {why}"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Replaces the captions and labels of a dataset by those of the sidecar that `survey` found;
-/// without one there are none. Rows without use are skipped and named, the rest counts.
+/// Brings words and objects in line with what `reading` tells. Sidecars with faults are named among
+/// the skipped files; what is good in them counts.
 ///
 /// # Errors
-/// The store failed.
+/// Stopped, or the store failed.
 pub fn describe(
-    store: &Store,
-    dataset: DatasetId,
+    shop: &Workshop,
+    source: &Source,
     folder: &Folder,
     survey: &Survey,
+    reading: &Reading,
 ) -> Result<(), End> {
-    let mut files = survey.files.iter();
-    let Some(Found { path, stamp }) = files.find(|found| found.path == Path::new(SIDECAR)) else {
-        return Ok(store.write(|tx| descriptions::forget(tx, dataset))?);
-    };
-    let bytes = sidecar::read(folder);
-    store.write(|tx| {
-        descriptions::forget(tx, dataset)?;
-        let bytes = match &bytes {
-            Ok(bytes) => bytes,
-            Err(why) => return intake::skip(tx, dataset, path, Some(*stamp), why),
-        };
-        let mut useless = Useless::default();
-        for (line, row) in sidecar::rows(bytes) {
-            match row {
-                Ok(told) if descriptions::describe(tx, dataset, &told)? => {}
-                Ok(_) => useless.add(line, "its file_name is no picture of the folder"),
-                Err(why) => useless.add(line, why),
+    let pictures = shop.store.read(|c| descriptions::all(c, source.row))?;
+    shop.store.write(|tx| {
+        for found in &survey.files {
+            let (path, stamp) = (&found.path, found.stamp);
+            if let Some(why) = reading.problems.get(path) {
+                intake::skip(tx, source.row, path, Some(stamp), why)?;
+            } else if reading.sidecars.contains(path) {
+                descriptions::read(tx, source.row, path, stamp)?;
             }
         }
-        if useless.count > 0 {
-            intake::skip(tx, dataset, path, Some(*stamp), &useless.to_string())
-        } else {
-            descriptions::read(tx, dataset, path, *stamp)
+        for picture in &pictures {
+            let words = words(reading, picture);
+            if words != picture.words {
+                descriptions::describe(tx, picture.row, &words)?;
+            }
         }
+        Ok(())
     })?;
-    Ok(())
+    extract_objects(shop, folder, unseen(shop, pictures, reading)?)
+}
+
+fn words(reading: &Reading, picture: &Described) -> Words {
+    let told = reading.descriptions.get(&picture.path);
+    told.map_or_else(Words::default, |told| Words {
+        caption: told.caption.clone(),
+        labels: told.labels.clone(),
+        tags: told.tags.clone(),
+    })
+}
+
+/// The pictures whose objects are not those in the store.
+fn unseen(
+    shop: &Workshop,
+    pictures: Vec<Described>,
+    reading: &Reading,
+) -> Result<Vec<Unseen>, End> {
+    let mut unseen = Vec::new();
+    shop.store.read(|c| {
+        for picture in pictures {
+            let told = reading.descriptions.get(&picture.path);
+            let boxes = told.map(|told| told.objects.as_slice()).unwrap_or_default();
+            let objects: Vec<_> = boxes
+                .iter()
+                .filter_map(|boxed| {
+                    let region = boxed.extent.region(picture.width, picture.height)?;
+                    Some((boxed.label.clone(), region))
+                })
+                .collect();
+            if !object::are(c, picture.row, &objects)? {
+                unseen.push(Unseen { picture, objects });
+            }
+        }
+        Ok(())
+    })?;
+    Ok(unseen)
 }

@@ -7,17 +7,17 @@ use std::{
     fs::{self, File},
     io,
     path::Path,
-    sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::{End, goal};
+use super::{End, Workshop, goal};
 use crate::{
     local::{
-        archive::{self, Source},
-        ingest::Folder,
+        archive::{self, Content, Folders},
+        settings::Failing,
         store::{
-            Store, StoreError, dataset,
+            StoreError, dataset,
             export::{self, Export, Stage},
+            source,
         },
     },
     model::ExportTaskId,
@@ -33,12 +33,13 @@ impl From<io::Error> for End {
 ///
 /// # Errors
 /// The store takes not even the reason of a failure; the export stays unfinished.
-pub fn export(store: &Store, id: ExportTaskId, stop: &AtomicBool) -> Result<(), StoreError> {
+pub fn export(shop: &Workshop, id: ExportTaskId) -> Result<(), StoreError> {
+    let store = shop.store;
     let Some(export) = store.read(|c| export::find(c, id))? else {
         return Ok(());
     };
     let growing = store.archive(id.0).with_extension("part");
-    let Err(end) = goal(stop, || run(store, &export, &growing, stop)) else {
+    let Err(end) = goal(shop.stop, || run(shop, &export, &growing)) else {
         return Ok(());
     };
     // The part may not even exist; what matters is told by the export's state.
@@ -51,20 +52,20 @@ pub fn export(store: &Store, id: ExportTaskId, stop: &AtomicBool) -> Result<(), 
     }
 }
 
-fn run(store: &Store, export: &Export, growing: &Path, stop: &AtomicBool) -> Result<(), End> {
+fn run(shop: &Workshop, export: &Export, growing: &Path) -> Result<(), End> {
+    let store = shop.store;
     let advance = |stage, progress, message: Option<&str>| {
         store.write(|tx| export::advance(tx, export.id, stage, progress, message))
     };
+    shop.rehearse(Some(Failing::Export), |part| Ok(advance(Stage::InProgress, part, None)?))?;
     let dataset = store.read(|c| dataset::find(c, export.dataset))?;
     let dataset = dataset.ok_or_else(|| End::Failed("its dataset is gone".to_owned()))?;
-    let folder = Folder::open(&dataset.folder)
+    let folders = Folders::open(&store.read(|c| source::all(c, dataset.id))?)
         .map_err(|cause| End::Failed(format!("its folder cannot be opened ({})", cause.kind())))?;
     let file = File::create(growing)?;
     let mut told = -1.0;
     let tell = |progress: f64| {
-        if stop.load(Ordering::Relaxed) {
-            return Err(End::Stopped);
-        }
+        shop.go_on()?;
         // Each percent is told once: a write is a sync.
         if progress - told >= 0.01 {
             told = progress;
@@ -73,8 +74,8 @@ fn run(store: &Store, export: &Export, growing: &Path, stop: &AtomicBool) -> Res
         Ok(())
     };
     let written = store.read(|connection| {
-        let source = Source { connection, dataset: &dataset, export, folder: &folder };
-        Ok(archive::write(&source, &file, tell))
+        let content = Content { connection, dataset: &dataset, export, folders: &folders };
+        Ok(archive::write(&content, &file, tell))
     })?;
     let missing = written?;
     file.sync_all()?;

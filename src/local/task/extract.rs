@@ -15,14 +15,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::End;
-use crate::{
-    local::{
-        index::{self, Features},
-        ingest::{Folder, Found, begins_like_a_picture},
-        store::{Store, dataset, intake},
+use super::{End, Workshop};
+use crate::local::{
+    index::{self, Features},
+    ingest::{Folder, Found, begins_like_a_picture},
+    store::{
+        dataset,
+        intake::{self, Taken},
+        media::Kind,
+        source::Source,
     },
-    model::DatasetId,
 };
 
 /// Largest file opened, in bytes.
@@ -47,18 +49,19 @@ enum Outcome {
     Skipped(String),
 }
 
-/// Extracts `files` into the store. `all` is the number of files in the folder, for progress.
+/// Extracts `files` of a source into the store. `all` is the number of files in the folder, for
+/// progress.
 ///
 /// # Errors
 /// Stopped, or the store failed; what was written stays.
 pub fn extract(
-    store: &Store,
-    dataset: DatasetId,
+    shop: &Workshop,
+    source: &Source,
     folder: &Folder,
     files: &[Fresh],
     all: usize,
-    stop: &AtomicBool,
 ) -> Result<(), End> {
+    let stop = shop.stop;
     let next = &AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
@@ -69,12 +72,9 @@ pub fn extract(
         }
         drop(sender);
         let known = all - files.len();
-        write_all(store, dataset, &outcomes, |done| percent(known + done, all))
+        write_all(shop, source, &outcomes, |done| percent(known + done, all))
     })?;
-    if stop.load(Ordering::Relaxed) {
-        return Err(End::Stopped);
-    }
-    Ok(())
+    shop.go_on()
 }
 
 fn percent(done: usize, all: usize) -> u8 {
@@ -127,8 +127,8 @@ fn broken(cause: &impl Display) -> String {
 }
 
 fn write_all(
-    store: &Store,
-    dataset: DatasetId,
+    shop: &Workshop,
+    source: &Source,
     outcomes: &Receiver<(&Found, Outcome)>,
     percent: impl Fn(usize) -> u8,
 ) -> Result<(), End> {
@@ -139,18 +139,19 @@ fn write_all(
             return Ok(());
         }
         done += batch.len();
-        store.write(|tx| {
+        shop.store.write(|tx| {
             for (found, outcome) in &batch {
-                let (path, stamp) = (&found.path, found.stamp);
+                let (file, stamp) = (&found.path, found.stamp);
                 match outcome {
                     Outcome::Picture(features, content) => {
-                        intake::put(tx, dataset, path, stamp, content, features)?;
+                        let taken = Taken { file, stamp, kind: Kind::Image, content, features };
+                        intake::put(tx, source, &taken)?;
                     }
-                    Outcome::Same => intake::touch(tx, dataset, path, stamp)?,
-                    Outcome::Skipped(why) => intake::skip(tx, dataset, path, Some(stamp), why)?,
+                    Outcome::Same => intake::touch(tx, source.row, file, stamp)?,
+                    Outcome::Skipped(why) => intake::skip(tx, source.row, file, Some(stamp), why)?,
                 }
             }
-            dataset::set_progress(tx, dataset, percent(done))
+            dataset::set_progress(tx, source.dataset, percent(done))
         })?;
     }
 }

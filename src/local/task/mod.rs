@@ -1,4 +1,4 @@
-//! Work that goes on in the background: two queues, one for indexing and one for exports, each
+//! Work that goes on in the background: two queues, one for operations and one for exports, each
 //! performed in order by a thread of its own.
 //!
 //! Every task has its state in the store. Stopping (or a kill) leaves it there unfinished, and
@@ -8,30 +8,35 @@ mod arrange;
 mod describe;
 mod export;
 mod extract;
-mod index;
+mod intake;
+mod objects;
+mod operation;
 mod queue;
 
 use std::{
-    collections::HashSet,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
+    thread,
 };
 
 use tokio::sync::watch;
 
 use crate::{
-    local::store::{Store, StoreError, dataset, export as exports, held},
-    model::{DatasetId, ExportTaskId, Status},
+    local::{
+        settings::{Failing, Settings},
+        store::{Store, StoreError, dataset, export as exports, operation as operations},
+    },
+    model::{DatasetId, ExportTaskId},
 };
 pub use arrange::PREVIEWS;
 use queue::Queue;
 
 /// Version of the features stored: to be raised when `index::extract` computes them differently,
 /// so that datasets indexed before are indexed anew.
-pub const EXTRACTOR: u32 = 2;
+pub const EXTRACTOR: u32 = 3;
 
 /// Why a task ends before its goal.
 #[derive(Debug)]
@@ -44,7 +49,7 @@ pub(crate) enum End {
 
 /// Works towards the goal of a task unless it was stopped before. A panic on the way is a failure
 /// of this task, not of those that wait behind it.
-fn goal(stop: &AtomicBool, run: impl FnOnce() -> Result<(), End>) -> Result<(), End> {
+fn goal<T>(stop: &AtomicBool, run: impl FnOnce() -> Result<T, End>) -> Result<T, End> {
     if stop.load(Ordering::Relaxed) {
         return Err(End::Stopped);
     }
@@ -64,11 +69,53 @@ impl From<rusqlite::Error> for End {
     }
 }
 
+/// What every task works with.
+pub(crate) struct Workshop<'a> {
+    store: &'a Store,
+    settings: &'a Settings,
+    stop: &'a AtomicBool,
+}
+
+impl Workshop<'_> {
+    /// Fails if the deployment is being closed.
+    fn go_on(&self) -> Result<(), End> {
+        if self.stop.load(Ordering::Relaxed) { Err(End::Stopped) } else { Ok(()) }
+    }
+
+    /// Tells how far the operation of a dataset is, 0.0-1.0.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    fn tell(&self, dataset: DatasetId, part: f64) -> Result<(), End> {
+        let percent = (part.clamp(0.0, 1.0) * 100.0) as u8;
+        Ok(self.store.write(|tx| dataset::set_progress(tx, dataset, percent))?)
+    }
+
+    /// Takes the time that rehearsals ask for, telling its parts of the work, and fails where they want.
+    fn rehearse(
+        &self,
+        failing: Option<Failing>,
+        mut tell: impl FnMut(f64) -> Result<(), End>,
+    ) -> Result<(), End> {
+        const STEPS: u32 = 20;
+        for step in 0..STEPS {
+            if self.settings.slow.is_zero() {
+                break;
+            }
+            self.go_on()?;
+            thread::sleep(self.settings.slow / STEPS);
+            // The real work tells the rest.
+            tell(0.05 * f64::from(step) / f64::from(STEPS))?;
+        }
+        match failing.filter(|failing| self.settings.failing.contains(failing)) {
+            Some(failing) => Err(End::Failed(format!("{} was asked to fail", failing.word()))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The background work of a deployment. Dropping it stops the work at the next file.
 pub struct Work {
-    indexing: Queue<DatasetId>,
+    operating: Queue<i64>,
     exporting: Queue<ExportTaskId>,
-    indexed_next: Arc<Mutex<HashSet<DatasetId>>>,
     outstanding: Arc<watch::Sender<usize>>,
     stop: Arc<AtomicBool>,
 }
@@ -78,37 +125,37 @@ impl Work {
     ///
     /// # Errors
     /// The store failed.
-    pub fn resume(store: &Arc<Store>) -> Result<Self, StoreError> {
+    pub fn resume(store: &Arc<Store>, settings: &Arc<Settings>) -> Result<Self, StoreError> {
         let stop = Arc::new(AtomicBool::new(false));
         let outstanding = Arc::new(watch::Sender::new(0));
-        let indexed_next = Arc::new(Mutex::new(HashSet::new()));
         let work = Self {
-            indexing: {
-                let (store, stop, next) = (store.clone(), stop.clone(), indexed_next.clone());
-                Queue::start("index", outstanding.clone(), move |id| {
-                    // A store that takes no writes leaves the dataset INDEXING: the next
-                    // opening goes on.
-                    let _ = index::index(&store, id, &stop);
-                    held(&next).remove(&id);
+            operating: {
+                let (store, settings, stop) = (store.clone(), settings.clone(), stop.clone());
+                Queue::start("operation", outstanding.clone(), move |row| {
+                    let shop = Workshop { store: &store, settings: &settings, stop: &stop };
+                    let mut next = Some(row);
+                    while let Some(row) = next {
+                        // A store that takes no writes leaves the operation as it is: the next
+                        // opening goes on.
+                        next = operation::perform(&shop, row).unwrap_or(None);
+                    }
                 })
             },
             exporting: {
-                let (store, stop) = (store.clone(), stop.clone());
+                let (store, settings, stop) = (store.clone(), settings.clone(), stop.clone());
                 Queue::start("export", outstanding.clone(), move |id| {
+                    let shop = Workshop { store: &store, settings: &settings, stop: &stop };
                     // As above: the export stays unfinished and is begun again.
-                    let _ = export::export(&store, id, &stop);
+                    let _ = export::export(&shop, id);
                 })
             },
-            indexed_next,
             outstanding,
             stop,
         };
-        let (datasets, unfinished) =
-            store.read(|c| Ok((dataset::all(c)?, exports::unfinished(c)?)))?;
-        for dataset in datasets {
-            if dataset.status == Status::Indexing {
-                work.index(dataset.id);
-            }
+        let (running, unfinished) =
+            store.read(|c| Ok((operations::all(c)?, exports::unfinished(c)?)))?;
+        for operation in running {
+            work.operate(operation.row);
         }
         for id in unfinished {
             work.export(id);
@@ -116,17 +163,9 @@ impl Work {
         Ok(work)
     }
 
-    /// Whether an indexing of the dataset is queued or running.
-    #[must_use]
-    pub fn is_indexing(&self, id: DatasetId) -> bool {
-        held(&self.indexed_next).contains(&id)
-    }
-
-    /// Queues the indexing of a dataset that is INDEXING in the store.
-    pub fn index(&self, id: DatasetId) {
-        if held(&self.indexed_next).insert(id) {
-            self.indexing.push(id);
-        }
+    /// Queues an operation that is RUNNING in the store.
+    pub fn operate(&self, operation: i64) {
+        self.operating.push(operation);
     }
 
     /// Queues an export that is in the store.

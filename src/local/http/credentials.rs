@@ -1,0 +1,23 @@
+//! `GET api_credentials`: a new key pair for whoever brings the session cookie. The secret is shown once,
+//! when the pair is made; afterwards only the key.
+
+use axum::{Json, extract::State, http::HeaderMap};
+
+use super::{Site, problem::Problem};
+use crate::wire::credentials::CredentialsBody;
+
+/// Hands out the credentials of the session. A GET by the document, although the first makes a pair.
+pub async fn credentials(
+    State(site): State<Site>,
+    headers: HeaderMap,
+) -> Result<Json<CredentialsBody>, Problem> {
+    let Some(issued) = site.gate.issue(&headers)? else {
+        return Err(Problem::not_found("This deployment needs no credentials"));
+    };
+    let message = if issued.api_secret.is_some() {
+        "Keep the secret: it is shown only this once. The pair is good until the service stops."
+    } else {
+        "The secret was shown when this key was made, and is not shown again."
+    };
+    Ok(Json(CredentialsBody { message: message.to_owned(), ..issued }))
+}

@@ -1,0 +1,138 @@
+//! What changes a dataset: `reindex`, and the ways to add media. Whether it may begin is decided in the
+//! transaction that begins it, so of many at once exactly one does.
+
+use std::path::{Path, PathBuf};
+
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+};
+use rusqlite::Transaction;
+use serde_json::{Value, json};
+
+use super::{
+    Site, blocked, found,
+    params::{DatasetPath, Params},
+    problem::Problem,
+};
+use crate::{
+    local::{
+        Deployment,
+        settings::Failing,
+        store::{
+            dataset::{self, Record},
+            operation::{self, Arrival, Batch, Kind},
+            source,
+        },
+    },
+    model::{DatasetId, Operation},
+    wire::paths::query,
+};
+
+/// Re-clusters a dataset that is in PARTIAL INDEX.
+pub async fn reindex(
+    State(site): State<Site>,
+    DatasetPath(id): DatasetPath,
+) -> Result<StatusCode, Problem> {
+    site.blocking(move |deployment| {
+        may_write(deployment, &found(deployment, id)?)?;
+        begin(deployment, id, Kind::Reindex, false, |_| Ok(None))
+    })
+    .await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Adds the media of a folder of this machine, as on-premises deployments do. A GET by the document,
+/// although it starts work.
+pub async fn process(State(site): State<Site>, params: Params) -> Result<Json<Value>, Problem> {
+    let id: DatasetId = params.id(query::DATASET_ID)?;
+    let folder = PathBuf::from(params.required(query::PATH)?);
+    let auto_reindex = params.boolean(query::AUTO_REINDEX)?.unwrap_or(false);
+    site.blocking(move |deployment| {
+        may_add(deployment, id)?;
+        let folder = allowed(deployment, &folder)?;
+        begin(deployment, id, Kind::Addition, auto_reindex, |tx| {
+            let source = source::put(tx, id, &folder)?;
+            Ok(Some(Batch { source, arrival: Arrival::There }))
+        })
+    })
+    .await?;
+    let message = "add_media was accepted; watch the status of the dataset";
+    Ok(Json(json!({"status": "success", "message": message, "dataset_id": id})))
+}
+
+/// A folder that may be read: absolute, there, and at or below one of the allowed ones. What is outside
+/// is refused in the same words whether it exists or not.
+fn allowed(deployment: &Deployment, folder: &Path) -> Result<PathBuf, Problem> {
+    let refused = || {
+        Problem::forbidden("The path is not a folder at or below one this deployment may read")
+    };
+    if !folder.is_absolute() {
+        return Err(Problem::invalid_query(query::PATH, "Input should be an absolute path"));
+    }
+    let folder = folder.canonicalize().map_err(|_| refused())?;
+    let datasets = deployment.store.read(dataset::all)?;
+    let own = datasets.iter().map(|dataset| &dataset.folder);
+    let inside = own.chain(&deployment.settings.roots).any(|root| folder.starts_with(root));
+    if inside && folder.is_dir() { Ok(folder) } else { Err(refused()) }
+}
+
+/// Whether media may be added to a dataset, as far as that can be told before their bytes are read.
+///
+/// # Errors
+/// In the order of the document: no dataset, the feature or write access is missing, no embedding
+/// configuration, the status.
+pub fn may_add(deployment: &Deployment, id: DatasetId) -> Result<Record, Problem> {
+    let record = found(deployment, id)?;
+    if !deployment.settings.add_media {
+        return Err(Problem::forbidden("Add media feature is not enabled"));
+    }
+    may_write(deployment, &record)?;
+    if record.generation == 0 {
+        return Err(Problem::bad_request(format!(
+            "Dataset {id} has no embedding_config: it was never indexed with an embedding model"
+        )));
+    }
+    let running = deployment.store.read(|c| operation::of(c, id))?;
+    blocked(&record, Operation::AddMedia, running.as_ref())?;
+    Ok(record)
+}
+
+fn may_write(deployment: &Deployment, record: &Record) -> Result<(), Problem> {
+    if deployment.settings.write_access {
+        return Ok(());
+    }
+    let words = format!("You do not have write access to dataset {}", record.id);
+    Err(Problem::forbidden(words))
+}
+
+/// Begins an operation, if the status of the dataset allows it, and queues it.
+pub fn begin(
+    deployment: &Deployment,
+    id: DatasetId,
+    kind: Kind,
+    reindex: bool,
+    batch: impl FnOnce(&Transaction) -> rusqlite::Result<Option<Batch>>,
+) -> Result<(), Problem> {
+    if deployment.settings.failing.contains(&Failing::Trigger) {
+        let words = "The pipeline could not be triggered";
+        return Err(Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned()));
+    }
+    let wanted = match kind {
+        Kind::Reindex => Operation::Reindex,
+        Kind::Creation | Kind::Addition => Operation::AddMedia,
+    };
+    let begun = deployment.store.write(|tx| {
+        let Some(record) = dataset::find(tx, id)? else {
+            return Ok(Err(Problem::not_found("Dataset not found")));
+        };
+        if let Err(problem) = blocked(&record, wanted, operation::of(tx, id)?.as_ref()) {
+            return Ok(Err(problem));
+        }
+        let batch = batch(tx)?;
+        operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
+    })?;
+    deployment.work.operate(begun?);
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! How a local deployment behaves: what it may do, where it may read, and, for rehearsals, how slow
+//! it is and what fails.
+
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+
+/// The settings of a deployment.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Whether media may be added at all (the flag `ADD_MEDIA_ENABLED` of the interface document).
+    pub add_media: bool,
+    /// Whether callers have write access.
+    pub write_access: bool,
+    /// The folders below which `process/add_media` may read, absolute and canonical; the folders of
+    /// the datasets are always among them.
+    pub roots: Vec<PathBuf>,
+    /// How long every operation and export takes at least, so that states that pass in a moment can be
+    /// looked at.
+    pub slow: Duration,
+    /// What ends badly, so that rare states can be looked at.
+    pub failing: BTreeSet<Failing>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            add_media: true,
+            write_access: true,
+            roots: Vec::new(),
+            slow: Duration::ZERO,
+            failing: BTreeSet::new(),
+        }
+    }
+}
+
+/// A part of the service that can be made to fail on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Failing {
+    /// `add_media` answers 500: the upload to storage failed.
+    Upload,
+    /// `add_media` and `reindex` answer 500: the pipeline could not be triggered.
+    Trigger,
+    /// An accepted addition ends in ERROR.
+    AddMedia,
+    /// A reindex ends in ERROR.
+    Reindex,
+    /// An export ends in FAILED.
+    Export,
+    /// `search-image-similarity` answers 500.
+    Search,
+}
+
+impl Failing {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Upload, Self::Trigger, Self::AddMedia, Self::Reindex, Self::Export, Self::Search];
+
+    /// The word on the command line.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Upload => "upload",
+            Self::Trigger => "trigger",
+            Self::AddMedia => "add_media",
+            Self::Reindex => "reindex",
+            Self::Export => "export",
+            Self::Search => "search",
+        }
+    }
+
+    /// Reads the word of the command line.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|failing| failing.word() == raw.trim())
+    }
+}

@@ -1,0 +1,47 @@
+//! Takes the files of a source into the store: walks its folder, extracts what is new, forgets what is
+//! gone, and gives every media the words of the sidecars beside it.
+
+use std::collections::BTreeSet;
+
+use super::{End, Workshop, describe::describe, extract::extract};
+use crate::local::{
+    ingest::{Folder, compare, sidecar, walk},
+    store::{intake, operation::Arrival, source::Source},
+};
+
+/// Brings the files of a batch into its folder, if they are not there.
+///
+/// # Errors
+/// Stopped, or they cannot be had.
+pub fn arrive(_shop: &Workshop, _source: &Source, arrival: &Arrival) -> Result<(), End> {
+    match arrival {
+        Arrival::There => Ok(()),
+        Arrival::Packed(_) | Arrival::Stored => Err(End::Failed("not yet".to_owned())),
+    }
+}
+
+/// Brings the store in line with the folder of a source.
+///
+/// # Errors
+/// Stopped, the folder cannot be opened, or the store failed; what was written stays.
+pub fn take_in(shop: &Workshop, source: &Source) -> Result<(), End> {
+    let store = shop.store;
+    let folder = Folder::open(&source.folder).map_err(|cause| {
+        let kind = cause.kind();
+        End::Failed(format!("its folder cannot be opened ({kind}); put it back and open it again"))
+    })?;
+    let survey = walk(&source.folder);
+    let mut changes = compare(&survey, store.read(|c| intake::known(c, source.row))?);
+    store.write(|tx| {
+        intake::forget_passed_over(tx, source.row)?;
+        for (path, reason) in &survey.passed_over {
+            intake::skip(tx, source.row, path, None, reason)?;
+        }
+        changes.vanished.iter().try_for_each(|path| intake::remove(tx, source.row, path))
+    })?;
+    let reading = sidecar::read(&folder, &survey);
+    let told: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
+    changes.fresh.retain(|(found, _)| !told.contains(&found.path));
+    extract(shop, source, &folder, &changes.fresh, survey.files.len())?;
+    describe(shop, source, &folder, &survey, &reading)
+}

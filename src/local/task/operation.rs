@@ -1,0 +1,88 @@
+//! Performs an operation: everything it computes is written with its end, in one transaction, so that a
+//! kill leaves either the old state of the dataset or the new one.
+
+use super::{
+    EXTRACTOR, End, Workshop,
+    arrange::{Arrangement, Scope},
+    goal, intake,
+};
+use crate::{
+    local::{
+        settings::Failing,
+        store::{
+            StoreError, dataset,
+            operation::{self, Kind, Running},
+            source,
+        },
+    },
+    model::DatasetId,
+};
+
+/// Performs the operation of a row, unless it is over. Returns the row of the one that follows.
+///
+/// # Errors
+/// The store takes not even the reason of a failure; the operation stays as it is.
+pub fn perform(shop: &Workshop, row: i64) -> Result<Option<i64>, StoreError> {
+    let store = shop.store;
+    let Some(running) = store.read(|c| operation::find(c, row))? else {
+        return Ok(None);
+    };
+    let outcome = goal(shop.stop, || {
+        shop.rehearse(rehearsed(running.kind), |part| shop.tell(running.dataset, part))?;
+        match running.kind {
+            Kind::Creation => create(shop, running.dataset),
+            Kind::Addition => add(shop, &running),
+            Kind::Reindex => reindex(shop, &running),
+        }
+    });
+    match outcome {
+        Ok(arrangement) => store.write(|tx| {
+            arrangement.write(tx)?;
+            dataset::count_generation(tx, running.dataset)?;
+            operation::finish(tx, &running)
+        }),
+        Err(End::Stopped) => Ok(None),
+        Err(End::Failed(why)) => {
+            store.write(|tx| operation::fail(tx, &running, &why))?;
+            Ok(None)
+        }
+    }
+}
+
+fn rehearsed(kind: Kind) -> Option<Failing> {
+    match kind {
+        Kind::Creation => None,
+        Kind::Addition => Some(Failing::AddMedia),
+        Kind::Reindex => Some(Failing::Reindex),
+    }
+}
+
+fn create(shop: &Workshop, id: DatasetId) -> Result<Arrangement, End> {
+    let store = shop.store;
+    let record = store.read(|c| dataset::find(c, id))?.ok_or(End::Stopped)?;
+    let anew = record.extractor != EXTRACTOR;
+    if anew {
+        store.write(|tx| dataset::forget(tx, id, EXTRACTOR))?;
+    }
+    for source in store.read(|c| source::all(c, id))? {
+        // Batches do not change once they are in.
+        if source.own || anew {
+            intake::take_in(shop, &source)?;
+        }
+    }
+    Arrangement::of(shop, id, Scope::Everything)
+}
+
+fn add(shop: &Workshop, running: &Running) -> Result<Arrangement, End> {
+    let batch = running.batch.as_ref().ok_or(End::Stopped)?;
+    let found = shop.store.read(|c| source::find(c, batch.source))?;
+    let source = found.ok_or_else(|| End::Failed("the batch has no folder".to_owned()))?;
+    intake::arrive(shop, &source, &batch.arrival)?;
+    intake::take_in(shop, &source)?;
+    Arrangement::of(shop, running.dataset, Scope::Batch(source.row))
+}
+
+fn reindex(shop: &Workshop, running: &Running) -> Result<Arrangement, End> {
+    shop.store.write(|tx| operation::cluster(tx, running))?;
+    Arrangement::of(shop, running.dataset, Scope::Everything)
+}
