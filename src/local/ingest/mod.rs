@@ -3,7 +3,11 @@
 
 mod changes;
 mod folder;
+pub mod kind;
+pub mod names;
 pub mod sidecar;
+pub mod stage;
+pub mod unpack;
 mod walk;
 
 pub use changes::{Changes, compare};
