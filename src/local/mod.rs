@@ -14,6 +14,7 @@ mod recall;
 pub mod sample;
 pub mod search;
 mod settings;
+pub mod storage;
 pub mod store;
 mod task;
 pub mod words;

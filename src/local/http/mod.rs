@@ -3,6 +3,7 @@
 
 mod accept;
 mod auth;
+mod body;
 mod cluster;
 mod credentials;
 mod dataset;
@@ -10,6 +11,7 @@ mod enrichment;
 mod explore;
 mod export;
 mod file;
+pub mod form;
 mod guard;
 mod links;
 mod media;

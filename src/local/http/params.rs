@@ -103,13 +103,19 @@ impl Params {
 
     /// A boolean in any case, as clients of every language write it.
     pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Problem> {
-        self.parsed(name, "Input should be a valid boolean", |raw| {
-            match raw.to_ascii_lowercase().as_str() {
-                "true" | "1" | "yes" | "on" => Some(true),
-                "false" | "0" | "no" | "off" => Some(false),
-                _ => None,
-            }
-        })
+        self.parsed(name, BOOLEAN, boolean)
+    }
+}
+
+/// What a boolean should be.
+pub const BOOLEAN: &str = "Input should be a valid boolean";
+
+/// Reads a boolean in any of its spellings.
+pub fn boolean(raw: &str) -> Option<bool> {
+    match raw.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Some(true),
+        "false" | "0" | "no" | "off" => Some(false),
+        _ => None,
     }
 }
 

@@ -3,7 +3,6 @@
 
 use axum::{
     Router,
-    extract::DefaultBodyLimit,
     middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
@@ -20,10 +19,7 @@ pub fn router(site: Site) -> Router {
         .route("/datasets", get(dataset::list))
         .route("/dataset/{dataset_id}", get(dataset::one))
         .route("/explore/{dataset_id}", get(explore::explore))
-        .route(
-            "/dataset/{dataset_id}/search-image-similarity",
-            post(similarity::register).layer(DefaultBodyLimit::max(similarity::LARGEST_BODY)),
-        )
+        .route("/dataset/{dataset_id}/search-image-similarity", post(similarity::register))
         .route(
             "/dataset/{dataset_id}/export_context_async",
             // It starts work, so a HEAD must not reach it.

@@ -3,22 +3,19 @@
 //! Whether the request can be granted is decided before its body is read; a refused body is
 //! still swallowed for a moment, because a client that is cut off while it sends never sees why.
 
-use std::{io::Cursor, time::Duration};
+use std::io::Cursor;
 
 use axum::{
     Json,
-    body::Body,
-    extract::{FromRequest as _, Multipart, Request, State, multipart::Field},
-    http::{StatusCode, header},
+    extract::{Request, State},
 };
-use futures_util::StreamExt as _;
 use image::{ImageFormat, imageops};
 use serde_json::Value;
-use tokio::time::timeout;
 use uuid::Uuid;
 
 use super::{
     Site,
+    body::{Limit, Parts, fits, swallow},
     params::{DatasetPath, Params},
     problem::Problem,
     ready_for,
@@ -37,13 +34,13 @@ use crate::{
 };
 
 /// Largest query image, in bytes.
-const LARGEST: usize = 32 << 20;
-/// Largest request body: the image and what multipart puts around it.
-pub const LARGEST_BODY: usize = LARGEST + (64 << 10);
-/// Longest wait for the next bytes of a body.
-const IDLE: Duration = Duration::from_secs(30);
-/// Longest and most that a refused body is swallowed.
-const SWALLOW: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
+const LARGEST: u64 = 32 << 20;
+/// The words of what is larger.
+const TOO_LARGE: &str = "The query image is larger than 32 MiB";
+/// The query image.
+const IMAGE: Limit = Limit { bytes: LARGEST, words: TOO_LARGE };
+/// The whole body: the image and what multipart puts around it.
+const BODY: Limit = Limit { bytes: LARGEST + (64 << 10), words: TOO_LARGE };
 
 /// What the form brings.
 #[derive(Default)]
@@ -59,7 +56,7 @@ pub async fn register(
     params: Params,
     request: Request,
 ) -> Result<Json<AnchorBody>, Problem> {
-    let granted = match asked(&params).and_then(|asked| fits(&request).map(|()| asked)) {
+    let granted = match asked(&params).and_then(|asked| fits(&request, BODY).map(|()| asked)) {
         Err(problem) => Err(problem),
         Ok(asked) => {
             site.blocking(move |deployment| {
@@ -106,20 +103,6 @@ fn asked(params: &Params) -> Result<(EntityType, Granularity), Problem> {
     Ok((entity, level))
 }
 
-/// A body that says it is too large is not read.
-fn fits(request: &Request) -> Result<(), Problem> {
-    let length = request.headers().get(header::CONTENT_LENGTH);
-    let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if length.is_some_and(|length| length > LARGEST_BODY) {
-        return Err(too_large());
-    }
-    Ok(())
-}
-
-fn too_large() -> Problem {
-    Problem::too_large("The query image is larger than 32 MiB")
-}
-
 fn region_of(raw: &str) -> Result<Region, Problem> {
     let value: Option<Value> = serde_json::from_str(raw).ok();
     value.filter(Value::is_object).as_ref().and_then(read_region).ok_or_else(|| {
@@ -131,63 +114,21 @@ fn region_of(raw: &str) -> Result<Region, Problem> {
 }
 
 async fn read(request: Request) -> Result<Form, Problem> {
-    let mut parts = Multipart::from_request(request, &())
-        .await
-        .map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
+    let mut parts = Parts::of(request, BODY).await?;
     let mut form = Form::default();
-    loop {
-        let next = timeout(IDLE, parts.next_field()).await.map_err(|_| slow())?;
-        let next = next.map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
-        let Some(field) = next else {
-            return Ok(form);
-        };
-        match field.name() {
+    while let Some(part) = parts.next().await? {
+        match part.name() {
             Some(FILE_FIELD) if form.file.is_some() => {
                 return Err(Problem::bad_request("More than one file was provided"));
             }
-            Some(FILE_FIELD) => form.file = Some(bytes(field).await?),
+            Some(FILE_FIELD) => form.file = Some(part.bytes(IMAGE).await?),
             Some(query::BOUNDING_BOX) => {
-                form.region = String::from_utf8(bytes(field).await?).ok();
+                form.region = String::from_utf8(part.bytes(IMAGE).await?).ok();
             }
-            _ => {}
+            _ => part.skip().await?,
         }
     }
-}
-
-async fn bytes(mut field: Field<'_>) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
-    loop {
-        let next = timeout(IDLE, field.chunk()).await.map_err(|_| slow())?;
-        let next = next.map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
-        let Some(chunk) = next else {
-            return Ok(bytes);
-        };
-        if bytes.len() + chunk.len() > LARGEST {
-            return Err(too_large());
-        }
-        bytes.extend_from_slice(&chunk);
-    }
-}
-
-fn slow() -> Problem {
-    let words = "The request body did not arrive in time".to_owned();
-    Problem::Plain(StatusCode::REQUEST_TIMEOUT, words)
-}
-
-async fn swallow(body: Body) {
-    let (time, most) = SWALLOW;
-    let all = async {
-        let mut stream = body.into_data_stream();
-        let mut seen = 0;
-        while let Some(Ok(chunk)) = stream.next().await {
-            seen += chunk.len();
-            if seen > most {
-                return;
-            }
-        }
-    };
-    // Whether it ended or not: the refusal goes out now.
-    let _ = timeout(time, all).await;
+    Ok(form)
 }
 
 /// The look of an image, or of a region of it.

@@ -13,6 +13,9 @@ use uuid::Uuid;
 
 use super::names::numbered;
 
+/// The name of an uploaded archive in its staging folder.
+pub const ARCHIVE: &str = "archive";
+
 /// Most bytes one staging folder may take.
 const LARGEST: u64 = 50 << 30;
 /// Bytes of the disk that are left to others.

@@ -1,0 +1,425 @@
+//! Request bodies: multipart forms read part by part, with bounded memory and bounded patience,
+//! and the last moments of a body that is refused.
+
+use std::{
+    error::Error,
+    fmt, iter,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Poll, ready},
+    time::Duration,
+};
+
+use axum::{
+    BoxError,
+    body::{Body, Bytes},
+    extract::{
+        DefaultBodyLimit, FromRequest as _, Multipart, Request,
+        multipart::{Field, MultipartError},
+    },
+    http::{StatusCode, header},
+};
+use futures_util::{Stream, StreamExt as _, stream};
+use tokio::time::timeout;
+
+use super::problem::Problem;
+use crate::model::SafeText;
+
+/// Longest wait for the next bytes of a body.
+const IDLE: Duration = Duration::from_secs(30);
+/// Longest and most that a refused body is swallowed.
+const SWALLOW: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
+/// Most parts of a form.
+const PARTS: usize = 10_000;
+/// Most bytes before the content of a part: its name and the like, or what precedes the first.
+const HEAD: usize = 64 << 10;
+
+/// Most bytes of something, and the answer to more.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// Bytes.
+    pub bytes: u64,
+    /// The words of the 413.
+    pub words: &'static str,
+}
+
+impl Limit {
+    /// Whether so many bytes may be.
+    pub fn allow(self, bytes: u64) -> Result<(), Problem> {
+        if bytes > self.bytes { Err(Problem::too_large(self.words)) } else { Ok(()) }
+    }
+}
+
+/// A body that says it is larger than `limit` is not read.
+pub fn fits(request: &Request, limit: Limit) -> Result<(), Problem> {
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
+    limit.allow(length.unwrap_or_default())
+}
+
+/// Takes in a refused body for a moment, because a client that is cut off while it sends never
+/// sees why.
+pub async fn swallow(body: Body) {
+    let (time, most) = SWALLOW;
+    let all = async {
+        let mut stream = body.into_data_stream();
+        let mut seen = 0;
+        while let Some(Ok(chunk)) = stream.next().await {
+            seen += chunk.len();
+            if seen > most {
+                return;
+            }
+        }
+    };
+    // Whether it ended or not: the refusal goes out now.
+    let _ = timeout(time, all).await;
+}
+
+/// The parts of a form, one after another.
+pub struct Parts {
+    multipart: Multipart,
+    pace: Arc<Pace>,
+    limit: Limit,
+    idle: Duration,
+    seen: usize,
+}
+
+/// One part of a form; to be read to its end, or skipped, before the next.
+pub struct Part<'a> {
+    field: Field<'a>,
+    pace: Arc<Pace>,
+    limit: Limit,
+    idle: Duration,
+}
+
+impl Parts {
+    /// The parts of a request with a body of at most `limit`.
+    ///
+    /// # Errors
+    /// 413 when it says that it is larger; 400 when it is no form.
+    pub async fn of(mut request: Request, limit: Limit) -> Result<Self, Problem> {
+        fits(&request, limit)?;
+        let pace = Arc::new(Pace { refused: AtomicUsize::new(0), fed: AtomicUsize::new(0) });
+        DefaultBodyLimit::disable().apply(&mut request);
+        let paced = pace.clone();
+        let request = request.map(|body| Body::from_stream(feed(body, paced, limit.bytes)));
+        let multipart = Multipart::from_request(request, &())
+            .await
+            .map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
+        Ok(Self { multipart, pace, limit, idle: IDLE, seen: 0 })
+    }
+
+    /// The next part, if there is one.
+    ///
+    /// # Errors
+    /// 400 for a broken form or too many parts, 408 when nothing comes, 413.
+    pub async fn next(&mut self) -> Result<Option<Part<'_>>, Problem> {
+        self.seen += 1;
+        let next = timeout(self.idle, self.multipart.next_field()).await.map_err(|_| slow())?;
+        let Some(field) = next.map_err(|cause| broken(&cause, self.limit))? else {
+            return Ok(None);
+        };
+        if self.seen > PARTS {
+            return Err(Problem::bad_request(format!("The form has more than {PARTS} parts")));
+        }
+        self.pace.satisfied();
+        Ok(Some(Part { field, pace: self.pace.clone(), limit: self.limit, idle: self.idle }))
+    }
+
+    /// Takes in what follows a refused part for a moment, as [`swallow`] does.
+    pub async fn swallow(mut self) {
+        let (time, most) = SWALLOW;
+        let all = async {
+            let mut seen = 0;
+            while let Ok(Some(mut part)) = self.next().await {
+                while let Ok(Some(chunk)) = part.chunk().await {
+                    seen += chunk.len();
+                    if seen > most {
+                        return;
+                    }
+                }
+            }
+        };
+        // Whether it ended or not: the refusal goes out now.
+        let _ = timeout(time, all).await;
+    }
+}
+
+impl Part<'_> {
+    /// Its name.
+    pub fn name(&self) -> Option<&str> {
+        self.field.name()
+    }
+
+    /// The file name it was sent with.
+    pub fn file_name(&self) -> Option<&str> {
+        self.field.file_name()
+    }
+
+    /// Its next bytes.
+    ///
+    /// # Errors
+    /// 400 for a broken form, 408 when nothing comes, 413.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
+        let next = timeout(self.idle, self.field.chunk()).await.map_err(|_| slow())?;
+        self.pace.satisfied();
+        next.map_err(|cause| broken(&cause, self.limit))
+    }
+
+    /// All its bytes.
+    ///
+    /// # Errors
+    /// As [`Part::chunk`], and 413 over `limit`.
+    pub async fn bytes(mut self, limit: Limit) -> Result<Vec<u8>, Problem> {
+        let mut bytes = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            limit.allow((bytes.len() + chunk.len()) as u64)?;
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(bytes)
+    }
+
+    /// Reads past it.
+    ///
+    /// # Errors
+    /// As [`Part::chunk`].
+    pub async fn skip(mut self) -> Result<(), Problem> {
+        while self.chunk().await?.is_some() {}
+        Ok(())
+    }
+}
+
+/// Between the parser, which takes all it is offered before it looks at any of it, and the body:
+/// the parser is fed one piece at a time, and only when what it has is not enough.
+struct Pace {
+    /// How often the parser asked for more in vain since it was fed or found something.
+    refused: AtomicUsize,
+    /// Bytes fed since the parser last found something.
+    fed: AtomicUsize,
+}
+
+/// Looking for the first boundary, the parser asks twice before it looks.
+const REFUSALS: usize = 2;
+
+impl Pace {
+    fn satisfied(&self) {
+        self.refused.store(0, Ordering::Relaxed);
+        self.fed.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A body at its pace, of at most `most` bytes.
+fn feed(
+    body: Body,
+    pace: Arc<Pace>,
+    most: u64,
+) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
+    let mut body = body.into_data_stream();
+    let mut total = 0;
+    stream::poll_fn(move |context| {
+        if pace.refused.load(Ordering::Relaxed) < REFUSALS {
+            pace.refused.fetch_add(1, Ordering::Relaxed);
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if pace.fed.load(Ordering::Relaxed) > HEAD {
+            return Poll::Ready(Some(Err(Overrun::Head.into())));
+        }
+        let next = ready!(body.poll_next_unpin(context));
+        if let Some(Ok(chunk)) = &next {
+            pace.refused.store(0, Ordering::Relaxed);
+            pace.fed.fetch_add(chunk.len(), Ordering::Relaxed);
+            total += chunk.len() as u64;
+            if total > most {
+                return Poll::Ready(Some(Err(Overrun::Body.into())));
+            }
+        }
+        Poll::Ready(next.map(|chunk| chunk.map_err(Into::into)))
+    })
+}
+
+/// What there is too much of.
+#[derive(Clone, Copy, Debug)]
+enum Overrun {
+    Head,
+    Body,
+}
+
+impl fmt::Display for Overrun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Head => "the head of a part is too long",
+            Self::Body => "the body is too long",
+        })
+    }
+}
+
+impl Error for Overrun {}
+
+fn broken(cause: &MultipartError, limit: Limit) -> Problem {
+    let mut causes = iter::successors(Some(cause as &dyn Error), |&cause| cause.source());
+    match causes.find_map(|cause| cause.downcast_ref()) {
+        Some(Overrun::Body) => Problem::too_large(limit.words),
+        Some(Overrun::Head) => {
+            Problem::bad_request(format!("The head of a part is longer than {HEAD} bytes"))
+        }
+        // The words may repeat a name of the form, of any length and content.
+        None => Problem::bad_request(SafeText::detail(&cause.body_text()).to_string()),
+    }
+}
+
+fn slow() -> Problem {
+    let words = "The request body did not arrive in time".to_owned();
+    Problem::Plain(StatusCode::REQUEST_TIMEOUT, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use axum::response::IntoResponse as _;
+
+    use super::*;
+
+    const LIMIT: Limit = Limit { bytes: 1 << 30, words: "too much" };
+
+    fn request(body: Body) -> Request {
+        let form = "multipart/form-data; boundary=X";
+        Request::builder().header(header::CONTENT_TYPE, form).body(body).unwrap()
+    }
+
+    async fn parts(body: impl Into<Body>, limit: Limit) -> Parts {
+        Parts::of(request(body.into()), limit).await.unwrap()
+    }
+
+    /// A body that is there at once, in pieces; counts what was taken of it.
+    fn pieces(all: Vec<Bytes>) -> (Body, Arc<AtomicUsize>) {
+        let taken = Arc::new(AtomicUsize::new(0));
+        let count = taken.clone();
+        let stream = stream::iter(all).inspect(move |piece| {
+            count.fetch_add(piece.len(), Ordering::Relaxed);
+        });
+        (Body::from_stream(stream.map(Ok::<_, Infallible>)), taken)
+    }
+
+    fn part(head: &str, content: &str) -> String {
+        format!("--X\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
+    }
+
+    fn status<T>(end: Result<T, Problem>) -> u16 {
+        end.err().unwrap().into_response().status().as_u16()
+    }
+
+    #[tokio::test]
+    async fn e11_parts_come_in_order_with_their_names() {
+        let form = part("name=\"a\"; filename=\"x y.png\"", "one") + &part("name=b", "") + "--X--";
+        let mut parts = parts(form, LIMIT).await;
+        let first = parts.next().await.unwrap().unwrap();
+        assert_eq!((first.name(), first.file_name()), (Some("a"), Some("x y.png")));
+        assert_eq!(first.bytes(LIMIT).await.unwrap(), b"one");
+        let second = parts.next().await.unwrap().unwrap();
+        assert_eq!((second.name(), second.file_name()), (Some("b"), None));
+        second.skip().await.unwrap();
+        assert!(parts.next().await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn e11_a_body_is_taken_no_faster_than_its_parts_are_read() {
+        let mut all = vec![Bytes::from(part("name=small", "x").repeat(1_000))];
+        all.push(part("name=large", "").trim_end().to_owned().into());
+        all.extend(vec![Bytes::from(vec![b'y'; 64 << 10]); 100]);
+        let (body, taken) = pieces(all);
+        let mut parts = parts(body, LIMIT).await;
+        for _ in 0..1_000 {
+            parts.next().await.unwrap().unwrap().skip().await.unwrap();
+        }
+        let taken = taken.load(Ordering::Relaxed);
+        assert!(taken < 256 << 10, "{taken} bytes were taken for the small parts");
+    }
+
+    #[tokio::test]
+    async fn e11_a_form_may_come_in_pieces_of_any_size() {
+        let form = part("name=a", &"y".repeat(100_000)) + &part("name=b", "z") + "--X--";
+        for first in [1, 2, 3, 20, 50, 60] {
+            let (head, tail) = form.split_at(first);
+            let all = [head, tail].map(|piece| Bytes::from(piece.to_owned()));
+            let mut parts = parts(pieces(all.into()).0, LIMIT).await;
+            let part = parts.next().await.unwrap().unwrap();
+            assert_eq!(part.bytes(LIMIT).await.unwrap().len(), 100_000);
+            let part = parts.next().await.unwrap().unwrap();
+            assert_eq!(part.bytes(LIMIT).await.unwrap(), b"z");
+            assert!(parts.next().await.unwrap().is_none());
+        }
+        let all = form.bytes().map(|byte| Bytes::from(vec![byte])).collect();
+        let mut parts = parts(pieces(all).0, LIMIT).await;
+        assert_eq!(parts.next().await.unwrap().unwrap().name(), Some("a"));
+    }
+
+    #[tokio::test]
+    async fn e11_a_head_without_end_is_refused_early() {
+        let mut all = vec![Bytes::from("--X\r\nContent-Disposition: form-data; name=\"")];
+        all.extend(vec![Bytes::from(vec![b'n'; 16 << 10]); 1_000]);
+        let (body, taken) = pieces(all);
+        assert_eq!(status(parts(body, LIMIT).await.next().await), 400);
+        assert!(taken.load(Ordering::Relaxed) < 256 << 10);
+        let (body, taken) = pieces(vec![Bytes::from(vec![b' '; 16 << 10]); 1_000]);
+        assert_eq!(status(parts(body, LIMIT).await.next().await), 400, "no boundary");
+        assert!(taken.load(Ordering::Relaxed) < 256 << 10);
+    }
+
+    #[tokio::test]
+    async fn e11_a_form_of_too_many_parts_is_refused() {
+        let mut parts = parts(part("name=a", "").repeat(PARTS + 1), LIMIT).await;
+        for _ in 0..PARTS {
+            parts.next().await.unwrap().unwrap().skip().await.unwrap();
+        }
+        assert_eq!(status(parts.next().await), 400);
+    }
+
+    #[tokio::test]
+    async fn e11_broken_forms_are_400() {
+        let plain = Request::builder().body(Body::from("x")).unwrap();
+        assert_eq!(status(Parts::of(plain, LIMIT).await), 400);
+        for form in ["", "--X", "--X\r\nno head", "--X\r\n\u{1}: x\r\n\r\nx\r\n--X--"] {
+            assert_eq!(status(parts(form, LIMIT).await.next().await), 400, "{form:?}");
+        }
+        let mut open = parts(part("name=a", "x"), LIMIT).await;
+        assert_eq!(status(open.next().await.unwrap().unwrap().skip().await), 400, "no end");
+    }
+
+    #[tokio::test]
+    async fn e12_a_body_over_its_limit_is_413() {
+        let limit = Limit { bytes: 200, words: "too much" };
+        let said = Request::builder().header(header::CONTENT_LENGTH, "201");
+        let said = said.body(Body::empty()).unwrap();
+        assert_eq!(status(Parts::of(said, limit).await), 413);
+        let long = Bytes::from(part("name=a", &"x".repeat(100)));
+        let (body, _) = pieces(vec![long.clone(), long.clone(), long]);
+        let mut parts = parts(body, limit).await;
+        assert_eq!(status(parts.next().await.unwrap().unwrap().skip().await), 413);
+        let small = Limit { bytes: 10, words: "too much" };
+        let mut parts = self::parts(part("name=a", &"x".repeat(11)), LIMIT).await;
+        assert_eq!(status(parts.next().await.unwrap().unwrap().bytes(small).await), 413);
+    }
+
+    #[tokio::test]
+    async fn e14_a_body_that_stops_coming_is_408() {
+        let begun = stream::once(async { Ok::<_, Infallible>(part("name=a", "x")) });
+        let body = Body::from_stream(begun.chain(stream::pending()));
+        let mut parts = parts(body, LIMIT).await;
+        parts.idle = Duration::from_millis(20);
+        assert_eq!(status(parts.next().await.unwrap().unwrap().skip().await), 408);
+    }
+
+    #[tokio::test]
+    async fn e13_what_follows_a_refusal_is_swallowed_up_to_a_mebibyte() {
+        let mut all = vec![Bytes::from(part("name=a", "").trim_end().to_owned() + "\r\n\r\n")];
+        all.extend(vec![Bytes::from(vec![b'y'; 64 << 10]); 1_000]);
+        let (body, taken) = pieces(all);
+        parts(body, LIMIT).await.swallow().await;
+        let taken = taken.load(Ordering::Relaxed);
+        assert!((SWALLOW.1..2 * SWALLOW.1).contains(&taken), "{taken}");
+    }
+}
