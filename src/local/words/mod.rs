@@ -1,3 +1,6 @@
-//! Words about media: the language of full-text search.
+//! Words about media: the language of full-text search, and the space in which texts that say
+//! alike things are near.
 
 pub mod query;
+pub mod space;
+mod stem;
