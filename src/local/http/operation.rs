@@ -5,20 +5,24 @@ use std::path::{Path, PathBuf};
 
 use axum::{
     Json,
-    extract::State,
+    extract::{Request, State},
     http::StatusCode,
 };
 use rusqlite::Transaction;
 use serde_json::{Value, json};
 
 use super::{
-    Site, blocked, found,
+    Site, blocked,
+    body::swallow,
+    form::{self, Source},
+    found,
     params::{DatasetPath, Params},
     problem::Problem,
 };
 use crate::{
     local::{
         Deployment,
+        ingest::stage::{UNPACKED, private},
         settings::Failing,
         store::{
             dataset::{self, Record},
@@ -41,6 +45,53 @@ pub async fn reindex(
     })
     .await?;
     Ok(StatusCode::ACCEPTED)
+}
+
+/// Adds media that the form uploads, or that it says where to get. Whether the request can be granted is
+/// decided before its body is read.
+pub async fn add_media(
+    State(site): State<Site>,
+    DatasetPath(id): DatasetPath,
+    request: Request,
+) -> Result<StatusCode, Problem> {
+    let granted = site.blocking(move |deployment| may_add(deployment, id).map(drop)).await;
+    if let Err(problem) = granted {
+        swallow(request.into_body()).await;
+        return Err(problem);
+    }
+    let submission = form::read(request, &site.deployment.store.uploads()).await?;
+    site.blocking(move |deployment| {
+        if deployment.settings.failing.contains(&Failing::Upload) {
+            return Err(failed("The upload to storage failed"));
+        }
+        let (staged, folder, arrival) = match submission.source {
+            Source::Files(staged) => {
+                let folder = staged.path().to_owned();
+                (staged, folder, Arrival::There)
+            }
+            Source::Archive(staged, kind) => {
+                let folder = staged.path().join(UNPACKED);
+                private(&folder).map_err(|_| failed("The upload to storage failed"))?;
+                (staged, folder, Arrival::Packed(kind.extension().to_owned()))
+            }
+            Source::Storage(uri) => {
+                return Err(Problem::bad_request(format!("Invalid S3 URI or no media files found at {uri}")));
+            }
+        };
+        begin(deployment, id, Kind::Addition, submission.auto_reindex, |tx| {
+            let source = source::put(tx, id, &folder)?;
+            Ok(Some(Batch { source, arrival }))
+        })?;
+        // It is the dataset's from now on.
+        let _ = staged.keep();
+        Ok(())
+    })
+    .await?;
+    Ok(StatusCode::ACCEPTED)
+}
+
+fn failed(words: &str) -> Problem {
+    Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())
 }
 
 /// Adds the media of a folder of this machine, as on-premises deployments do. A GET by the document,
@@ -116,8 +167,7 @@ pub fn begin(
     batch: impl FnOnce(&Transaction) -> rusqlite::Result<Option<Batch>>,
 ) -> Result<(), Problem> {
     if deployment.settings.failing.contains(&Failing::Trigger) {
-        let words = "The pipeline could not be triggered";
-        return Err(Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned()));
+        return Err(failed("The pipeline could not be triggered"));
     }
     let wanted = match kind {
         Kind::Reindex => Operation::Reindex,

@@ -3,6 +3,7 @@
 
 use axum::{
     Router,
+    extract::DefaultBodyLimit,
     middleware::{from_fn, from_fn_with_state},
     routing::{get, post},
 };
@@ -31,6 +32,11 @@ pub fn router(site: Site) -> Router {
             post(selection::export).layer(DefaultBodyLimit::max(selection::LARGEST_BODY)),
         )
         .route("/dataset/{dataset_id}/reindex", post(operation::reindex))
+        .route(
+            "/dataset/{dataset_id}/add_media",
+            // The form has limits of its own.
+            post(operation::add_media).layer(DefaultBodyLimit::disable()),
+        )
         .route("/process/add_media", get(operation::process).head(not_allowed))
         .route("/enrichment/{dataset_id}/context", get(enrichment::context))
         .fallback(not_found)

@@ -15,6 +15,8 @@ use super::names::numbered;
 
 /// The name of an uploaded archive in its staging folder.
 pub const ARCHIVE: &str = "archive";
+/// The folder beside it that the archive is unpacked into.
+pub const UNPACKED: &str = "unpacked";
 
 /// Most bytes one staging folder may take.
 const LARGEST: u64 = 50 << 30;

@@ -12,7 +12,10 @@ use std::{
 };
 
 use crate::{
-    local::store::{Store, StoreError, dataset::Record, held},
+    local::{
+        store::{Store, StoreError, dataset::Record, held, meaning},
+        words::space::Space,
+    },
     model::{DatasetId, EntityType},
 };
 
@@ -24,6 +27,8 @@ pub use rank::{Ranked, Standing};
 #[derive(Default)]
 pub struct Recall {
     galleries: Mutex<HashMap<(DatasetId, EntityType), Arc<Gallery>>>,
+    /// The text space of each dataset as of a generation.
+    spaces: Mutex<HashMap<DatasetId, (i64, Option<Arc<Space>>)>>,
 }
 
 impl Recall {
@@ -33,11 +38,26 @@ impl Recall {
     /// The store failed.
     pub fn meaning(
         &self,
-        _store: &Store,
-        _dataset: &Record,
-        _text: &str,
+        store: &Store,
+        dataset: &Record,
+        text: &str,
     ) -> Result<Option<Meaning>, StoreError> {
-        Ok(None)
+        let Some(space) = self.space(store, dataset)? else {
+            return Ok(None);
+        };
+        Ok(Some(space.embed(text).map_or(Meaning::Unknown, Meaning::Vector)))
+    }
+
+    /// The text space of a dataset.
+    fn space(&self, store: &Store, dataset: &Record) -> Result<Option<Arc<Space>>, StoreError> {
+        let kept = held(&self.spaces).get(&dataset.id).cloned();
+        if let Some((_, space)) = kept.filter(|(of, _)| *of == dataset.generation) {
+            return Ok(space);
+        }
+        let bytes = store.read(|c| meaning::space(c, dataset.id))?;
+        let space = bytes.and_then(|bytes| Space::from_bytes(&bytes)).map(Arc::new);
+        held(&self.spaces).insert(dataset.id, (dataset.generation, space.clone()));
+        Ok(space)
     }
 
     /// The media of a dataset, from memory if they are still those of its last change.

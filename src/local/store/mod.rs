@@ -10,6 +10,7 @@ mod error;
 pub mod export;
 pub mod intake;
 mod lock;
+pub mod meaning;
 pub mod media;
 pub mod object;
 pub mod operation;

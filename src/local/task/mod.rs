@@ -12,6 +12,7 @@ mod intake;
 mod objects;
 mod operation;
 mod queue;
+mod understand;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

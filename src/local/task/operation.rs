@@ -5,6 +5,7 @@ use super::{
     EXTRACTOR, End, Workshop,
     arrange::{Arrangement, Scope},
     goal, intake,
+    understand::Understanding,
 };
 use crate::{
     local::{
@@ -36,8 +37,9 @@ pub fn perform(shop: &Workshop, row: i64) -> Result<Option<i64>, StoreError> {
         }
     });
     match outcome {
-        Ok(arrangement) => store.write(|tx| {
+        Ok((arrangement, understanding)) => store.write(|tx| {
             arrangement.write(tx)?;
+            understanding.write(tx)?;
             dataset::count_generation(tx, running.dataset)?;
             operation::finish(tx, &running)
         }),
@@ -49,6 +51,13 @@ pub fn perform(shop: &Workshop, row: i64) -> Result<Option<i64>, StoreError> {
     }
 }
 
+/// What an operation comes to.
+type Outcome = (Arrangement, Understanding);
+
+fn outcome(shop: &Workshop, dataset: DatasetId, scope: Scope) -> Result<Outcome, End> {
+    Ok((Arrangement::of(shop, dataset, scope)?, Understanding::of(shop, dataset, scope)?))
+}
+
 fn rehearsed(kind: Kind) -> Option<Failing> {
     match kind {
         Kind::Creation => None,
@@ -57,7 +66,7 @@ fn rehearsed(kind: Kind) -> Option<Failing> {
     }
 }
 
-fn create(shop: &Workshop, id: DatasetId) -> Result<Arrangement, End> {
+fn create(shop: &Workshop, id: DatasetId) -> Result<Outcome, End> {
     let store = shop.store;
     let record = store.read(|c| dataset::find(c, id))?.ok_or(End::Stopped)?;
     let anew = record.extractor != EXTRACTOR;
@@ -70,19 +79,19 @@ fn create(shop: &Workshop, id: DatasetId) -> Result<Arrangement, End> {
             intake::take_in(shop, &source)?;
         }
     }
-    Arrangement::of(shop, id, Scope::Everything)
+    outcome(shop, id, Scope::Everything)
 }
 
-fn add(shop: &Workshop, running: &Running) -> Result<Arrangement, End> {
+fn add(shop: &Workshop, running: &Running) -> Result<Outcome, End> {
     let batch = running.batch.as_ref().ok_or(End::Stopped)?;
     let found = shop.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| End::Failed("the batch has no folder".to_owned()))?;
     intake::arrive(shop, &source, &batch.arrival)?;
     intake::take_in(shop, &source)?;
-    Arrangement::of(shop, running.dataset, Scope::Batch(source.row))
+    outcome(shop, running.dataset, Scope::Batch(source.row))
 }
 
-fn reindex(shop: &Workshop, running: &Running) -> Result<Arrangement, End> {
+fn reindex(shop: &Workshop, running: &Running) -> Result<Outcome, End> {
     shop.store.write(|tx| operation::cluster(tx, running))?;
-    Arrangement::of(shop, running.dataset, Scope::Everything)
+    outcome(shop, running.dataset, Scope::Everything)
 }

@@ -1,0 +1,64 @@
+//! Gives media a meaning that texts can be compared with: a vector in a text space that is trained on the
+//! captions and labels of the dataset itself. A batch is placed in the space that is there, until a
+//! reindex trains it anew.
+
+use half::f16;
+use rusqlite::Transaction;
+
+use super::{End, Workshop, arrange::Scope};
+use crate::{
+    local::{store::meaning, words::space::Space},
+    model::DatasetId,
+};
+
+/// The meanings of a dataset or of a batch, ready to be written.
+pub struct Understanding {
+    dataset: DatasetId,
+    /// A new space for the whole dataset, or the old one stays.
+    space: Option<Option<Space>>,
+    vectors: Vec<(i64, Vec<f16>)>,
+}
+
+impl Understanding {
+    /// Computes the meanings of a scope.
+    ///
+    /// # Errors
+    /// Stopped, or the store failed.
+    pub fn of(shop: &Workshop, dataset: DatasetId, scope: Scope) -> Result<Self, End> {
+        shop.go_on()?;
+        let source = match scope {
+            Scope::Everything => None,
+            Scope::Batch(source) => Some(source),
+        };
+        let mut texts = Vec::new();
+        shop.store.read(|c| {
+            meaning::texts(c, dataset, source, |row, text| texts.push((row, text)))
+        })?;
+        let space = match scope {
+            Scope::Everything => Space::train(texts.iter().map(|(_, text)| text)),
+            Scope::Batch(_) => {
+                let kept = shop.store.read(|c| meaning::space(c, dataset))?;
+                kept.and_then(|bytes| Space::from_bytes(&bytes))
+            }
+        };
+        let vectors = texts.iter().filter_map(|(row, text)| {
+            Some((*row, space.as_ref()?.embed(text)?))
+        });
+        let vectors = vectors.collect();
+        Ok(Self { dataset, vectors, space: (scope == Scope::Everything).then_some(space) })
+    }
+
+    /// Writes them.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
+        if let Some(space) = &self.space {
+            let bytes = space.as_ref().map(Space::to_bytes);
+            meaning::replace_space(transaction, self.dataset, bytes.as_deref())?;
+        }
+        self.vectors
+            .iter()
+            .try_for_each(|(media, vector)| meaning::put(transaction, *media, vector))
+    }
+}
