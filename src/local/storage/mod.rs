@@ -191,3 +191,6 @@ impl fmt::Display for Refusal {
         f.write_str(&self.0)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! Object storage against a small S3 service on loopback.
+
+mod shelf;
+
+use std::{fs, path::Path};
+
+use reqwest::Url;
+use shelf::{SECRET, Shelf, TOKEN, Trouble, storage};
+
+use super::{Entry, Fault, Listing, MOST, Place, Role, Settings};
+
+fn keys(listing: &Listing) -> Vec<&str> {
+    listing.entries.iter().map(|entry| entry.key.as_str()).collect()
+}
+
+fn entry(key: &str, size: Option<u64>) -> Entry {
+    Entry { bucket: "photos".into(), key: key.to_owned(), size, place: Place::Below(0) }
+}
+
+/// The refusal of an address, without the words that every refusal begins with.
+async fn reason(shelf: &Shelf, uri: &str) -> String {
+    let refusal = shelf.storage().list(uri, None, MOST).await.unwrap_err().to_string();
+    for secret in [SECRET, TOKEN, "X-Amz", "127.0.0.1", "c4nary"] {
+        assert!(!refusal.contains(secret), "{refusal}");
+    }
+    let begin = format!("Invalid S3 URI or no media files found at {uri}");
+    refusal.strip_prefix(&begin).unwrap().trim().to_owned()
+}
+
+#[tokio::test]
+async fn m27_a_folder_is_listed_page_by_page_and_fetched() {
+    let objects: [(&str, &[u8]); 12] = [
+        ("photos/set/", b""),
+        ("photos/set/a b+c&d=é%2F~.jpg", b"odd"),
+        ("photos/set/cats/1.JPG", b"one"),
+        ("photos/set/cats/2.png", b"two"),
+        ("photos/set/clip.mp4", b"film"),
+        ("photos/set/metadata.jsonl", b"{}"),
+        ("photos/set/notes.doc", b"-"),
+        ("photos/set/sub/../up.jpg", b"-"),
+        ("photos/set/tab\tnew\nline.jpg", b"raw"),
+        ("photos/set/x?y#z.jpg", b"mark"),
+        ("photos/set2/other.jpg", b"-"),
+        ("photos/top.jpg", b"-"),
+    ];
+    let shelf = Shelf::of(&objects).await;
+    let storage = shelf.storage();
+    let task = storage.clone();
+    // A handler is moved between threads.
+    let listing = tokio::spawn(async move { task.list("s3://photos/set", None, MOST).await });
+    let listing = listing.await.unwrap().unwrap();
+    let expected = [
+        "set/a b+c&d=é%2F~.jpg",
+        "set/cats/1.JPG",
+        "set/cats/2.png",
+        "set/clip.mp4",
+        "set/metadata.jsonl",
+        "set/tab\tnew\nline.jpg",
+        "set/x?y#z.jpg",
+    ];
+    assert_eq!(keys(&listing), expected);
+    assert_eq!((listing.media, listing.passed_over, listing.more), (6, 2, false));
+    assert_eq!(shelf.requests(), 4, "ten objects, three a page");
+    let place = tempfile::tempdir().unwrap();
+    for entry in &listing.entries {
+        let bytes = storage.fetch(entry, place.path()).await.unwrap();
+        assert_eq!(Some(bytes), entry.size, "{}", entry.key);
+    }
+    let read = |name: &str| fs::read(place.path().join(name)).unwrap();
+    assert_eq!(read("a b+c&d=é%2F~.jpg"), b"odd");
+    assert_eq!(read("cats/1.JPG"), b"one");
+    assert_eq!(read("x?y#z.jpg"), b"mark");
+    assert_eq!(read(listing.entries[5].path().to_str().unwrap()), b"raw");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 6, "and nothing else");
+}
+
+#[tokio::test]
+async fn m27_a_look_ends_at_the_first_media() {
+    let objects: [(&str, &[u8]); 5] = [
+        ("photos/1.jpg", b"-"),
+        ("photos/2.jpg", b"-"),
+        ("photos/3.jpg", b"-"),
+        ("photos/4.jpg", b"-"),
+        ("photos/5.jpg", b"-"),
+    ];
+    let shelf = Shelf::of(&objects).await;
+    let listing = shelf.storage().list("s3://photos", None, 1).await.unwrap();
+    assert_eq!((keys(&listing), listing.more), (vec!["1.jpg"], true));
+    assert_eq!(shelf.requests(), 1);
+}
+
+#[tokio::test]
+async fn m27_public_buckets_need_no_key() {
+    let shelf = Shelf::public(&[("photos/1.jpg", b"one")]).await;
+    let storage = storage(Settings { key: None, ..shelf.settings() });
+    let listing = storage.list("s3://photos/", None, MOST).await.unwrap();
+    let place = tempfile::tempdir().unwrap();
+    assert_eq!(storage.fetch(&listing.entries[0], place.path()).await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn m28_a_manifest_is_read_and_its_media_are_fetched() {
+    let objects: [(&str, &[u8]); 4] = [
+        ("photos/lists/set.csv", b"uri,label\ncats/1.jpg,cat\ns3://shared/2.jpg,dog\n"),
+        ("photos/lists/none.txt", b"readme.md\n"),
+        ("photos/lists/cats/1.jpg", b"one"),
+        ("shared/2.jpg", b"two"),
+    ];
+    let shelf = Shelf::of(&objects).await;
+    let storage = shelf.storage();
+    let listing = storage.list("s3://photos/lists/set.csv", None, MOST).await.unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let mut ends = Vec::new();
+    storage
+        .fetch_all(&listing.entries, place.path(), |entry, end| {
+            ends.push((entry.key.clone(), end.unwrap()));
+            true
+        })
+        .await;
+    ends.sort();
+    assert_eq!(ends, [("2.jpg".to_owned(), 3), ("lists/cats/1.jpg".to_owned(), 3)]);
+    assert_eq!(fs::read(place.path().join("cats/1.jpg")).unwrap(), b"one");
+    assert_eq!(fs::read(place.path().join("shared/2.jpg")).unwrap(), b"two");
+    assert_eq!(reason(&shelf, "s3://photos/lists/none.txt").await, "");
+    assert_eq!(reason(&shelf, "s3://photos/lists/gone.txt").await, "(it is not there)");
+    assert!(!reason(&shelf, "s3://photos/lists/gone.parquet").await.is_empty());
+}
+
+#[tokio::test]
+async fn m43_every_cause_of_a_refusal_is_named_without_secrets() {
+    let shelf = Shelf::of(&[("photos/readme.md", b"-")]).await;
+    assert_eq!(reason(&shelf, "s3://photos").await, "");
+    assert_eq!(reason(&shelf, "s3://photos/nothing/").await, "");
+    assert_eq!(reason(&shelf, "s3://other").await, "(there is no such bucket)");
+    assert_eq!(reason(&shelf, "https://photos/a").await, "(only s3://bucket/prefix is read)");
+    let causes = [
+        (Trouble::Code(403, "AccessDenied"), "(access is denied)"),
+        (Trouble::Raw(403, ""), "(access is denied)"),
+        (Trouble::Code(400, "ExpiredToken"), "(the session token of this deployment has expired)"),
+        (
+            Trouble::Code(403, "SignatureDoesNotMatch"),
+            "(the access key of this deployment is not accepted)",
+        ),
+        (Trouble::Code(418, "Te\u{1b}a pot"), "(the storage answered 418)"),
+        (Trouble::Code(418, "Teapot"), "(the storage answered 418 Teapot)"),
+        (Trouble::Raw(200, "<html>c4nary</html>"), "(what answers is no object storage)"),
+        (Trouble::Raw(200, "\u{FFFD}"), "(what answers is no object storage)"),
+        (
+            Trouble::Region("eu-other-2"),
+            "(the bucket is in the region eu-other-2; set AWS_REGION to it)",
+        ),
+    ];
+    for (trouble, words) in causes {
+        shelf.trouble([trouble]);
+        assert_eq!(reason(&shelf, "s3://photos").await, words);
+    }
+    let role = Role::parse("arn:aws:iam::123456789012:role/reader");
+    let refusal = shelf.storage().list("s3://photos", role.as_ref(), MOST).await.unwrap_err();
+    assert!(refusal.to_string().contains("has no token service"), "{refusal}");
+}
+
+#[tokio::test]
+async fn m43_a_deployment_without_a_key_is_told_to_get_one() {
+    let shelf = Shelf::of(&[("photos/1.jpg", b"-")]).await;
+    shelf.trouble([Trouble::Code(403, "AccessDenied")]);
+    let storage = storage(Settings { key: None, ..shelf.settings() });
+    let refusal = storage.list("s3://photos", None, MOST).await.unwrap_err();
+    assert!(refusal.to_string().contains("AWS_ACCESS_KEY_ID"), "{refusal}");
+}
+
+#[tokio::test]
+async fn m43_storage_that_is_not_there_is_named() {
+    let shelf = Shelf::of(&[]).await;
+    // The port of a listener that is gone.
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let endpoint = Url::parse(&format!("http://{gone}")).ok();
+    let storage = storage(Settings { endpoint, ..shelf.settings() });
+    let refusal = storage.list("s3://photos", None, MOST).await.unwrap_err().to_string();
+    assert!(refusal.ends_with("(the storage cannot be reached)"), "{refusal}");
+}
+
+#[tokio::test]
+async fn n11_trouble_passes_and_lasting_trouble_is_named() {
+    let shelf = Shelf::of(&[("photos/1.jpg", b"one")]).await;
+    let storage = shelf.storage();
+    shelf.trouble([
+        Trouble::Code(500, "InternalError"),
+        Trouble::Code(503, "SlowDown"),
+        Trouble::Cut,
+    ]);
+    let listing = storage.list("s3://photos", None, MOST).await.unwrap();
+    assert_eq!((listing.media, shelf.requests()), (1, 4));
+    let place = tempfile::tempdir().unwrap();
+    shelf.trouble([Trouble::Cut, Trouble::Code(500, "InternalError")]);
+    assert_eq!(storage.fetch(&listing.entries[0], place.path()).await.unwrap(), 3);
+    assert_eq!(fs::read(place.path().join("1.jpg")).unwrap(), b"one");
+    assert_eq!(shelf.requests(), 7);
+    shelf.trouble(vec![Trouble::Code(503, "SlowDown"); 4]);
+    assert_eq!(reason(&shelf, "s3://photos").await, "(the storage is in trouble (503))");
+    assert_eq!(shelf.requests(), 11);
+}
+
+#[tokio::test]
+async fn n37_a_redirect_is_not_followed() {
+    let shelf = Shelf::of(&[("photos/1.jpg", b"-")]).await;
+    let other = Shelf::public(&[("photos/1.jpg", b"-")]).await;
+    let to = other.settings().endpoint.unwrap().join("photos/").unwrap();
+    shelf.trouble([Trouble::Redirect(to.into())]);
+    assert_eq!(reason(&shelf, "s3://photos").await, "(the storage answered 307)");
+    assert_eq!(other.requests(), 0);
+}
+
+#[tokio::test]
+async fn d02_what_is_there_is_not_fetched_again() {
+    let shelf = Shelf::of(&[("photos/a/1.jpg", b"one")]).await;
+    let storage = shelf.storage();
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("a/1.jpg");
+    fs::create_dir(place.path().join("a")).unwrap();
+    // What a killed process leaves: a part, and never a half file under its name.
+    fs::write(place.path().join("a/.1.jpg.part"), "half of it").unwrap();
+    for _ in 0..2 {
+        assert_eq!(storage.fetch(&entry("a/1.jpg", Some(3)), place.path()).await.unwrap(), 3);
+        assert_eq!(storage.fetch(&entry("a/1.jpg", None), place.path()).await.unwrap(), 3);
+    }
+    assert_eq!(shelf.requests(), 1);
+    fs::write(&file, "other").unwrap();
+    assert_eq!(storage.fetch(&entry("a/1.jpg", Some(3)), place.path()).await.unwrap(), 3);
+    assert_eq!((fs::read(&file).unwrap(), shelf.requests()), (b"one".to_vec(), 2));
+    assert_eq!(fs::read_dir(place.path().join("a")).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn e12_objects_that_cannot_be_had_leave_nothing_behind() {
+    let objects: [(&str, &[u8]); 3] =
+        [("photos/1.jpg", b"one"), ("photos/1.jpg/2.jpg", b"two"), ("photos/3.jpg", b"three")];
+    let shelf = Shelf::of(&objects).await;
+    let storage = shelf.storage();
+    let place = tempfile::tempdir().unwrap();
+    let fault = async |entry: Entry, place: &Path| match storage.fetch(&entry, place).await {
+        Err(Fault::Object(words)) => words,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fault(entry("gone.jpg", None), place.path()).await, "it is not there");
+    let changed = fault(entry("3.jpg", Some(4)), place.path()).await;
+    assert_eq!(changed, "it has changed since it was listed");
+    shelf.trouble([Trouble::Endless]);
+    assert_eq!(fault(entry("3.jpg", None), place.path()).await, "it is larger than 256 MiB");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    storage.fetch(&entry("1.jpg", None), place.path()).await.unwrap();
+    let taken = fault(entry("1.jpg/2.jpg", None), place.path()).await;
+    assert_eq!(taken, "another object has its place");
+    let mut told = 0;
+    let entries = [entry("1.jpg", None), entry("3.jpg", None), entry("gone.jpg", None)];
+    storage
+        .fetch_all(&entries, place.path(), |_, _| {
+            told += 1;
+            false
+        })
+        .await;
+    assert_eq!(told, 1, "it stops when told to");
+}
