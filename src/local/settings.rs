@@ -3,6 +3,8 @@
 
 use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
+use super::storage;
+
 /// The settings of a deployment.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -13,6 +15,8 @@ pub struct Settings {
     /// The folders below which `process/add_media` may read, absolute and canonical; the folders of
     /// the datasets are always among them.
     pub roots: Vec<PathBuf>,
+    /// How object storage is reached.
+    pub storage: storage::Settings,
     /// How long every operation and export takes at least, so that states that pass in a moment can be
     /// looked at.
     pub slow: Duration,
@@ -26,6 +30,7 @@ impl Default for Settings {
             add_media: true,
             write_access: true,
             roots: Vec::new(),
+            storage: storage::Settings::default(),
             slow: Duration::ZERO,
             failing: BTreeSet::new(),
         }

@@ -115,7 +115,9 @@ fn read_filters(restrictions: &Map<String, Value>) -> Result<Vec<Filter>, String
     let place = |field: &str, reason: String| format!("payload.cluster_filters.{field}: {reason}");
     let mut filters = match restrictions.get("vql") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(text)) => vql::read(text).map_err(|why| place("vql", why.to_string()))?,
+        Some(Value::String(text)) => {
+            vql::read(text).map_err(|why| place("vql", why.to_string()))?
+        }
         Some(array) => {
             vql::read(&array.to_string()).map_err(|why| place("vql", why.to_string()))?
         }

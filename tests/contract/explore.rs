@@ -145,7 +145,8 @@ async fn e25_parameters_out_of_range_are_422_and_named() {
         assert_eq!(body["detail"][0]["loc"], json!(["query", name]), "{query}");
         assert!(body["detail"][0]["msg"].is_string());
     }
-    let bare = format!("/api/v1/explore/{}?anchor_media_id={id}&anchor_type=MEDIA", service.dataset);
+    let bare =
+        format!("/api/v1/explore/{}?anchor_media_id={id}&anchor_type=MEDIA", service.dataset);
     let (status, body) = service.json(&bare).await;
     assert_eq!((status.as_u16(), &body["detail"][0]["loc"][1]), (422, &json!("entity_type")));
     let query = format!("anchor_media_id={id}&anchor_type=MEDIA&entity_type=IMAGES");

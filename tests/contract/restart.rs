@@ -43,7 +43,12 @@ async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
 #[tokio::test]
 async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
-    place.database().execute_batch("UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING'").unwrap();
+    place
+        .database()
+        .execute_batch(
+            "UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING'",
+        )
+        .unwrap();
     let away = place.data.path().join("away");
     std::fs::rename(place.pictures.path(), &away).unwrap();
     let deployment = place.open();

@@ -16,7 +16,7 @@ use tessera::{
     api::{self, BaseUrl, Client, Endpoint},
     app::{App, Effect, Event, Setup},
     input::Keymap,
-    local::{Access, Credentials, Deployment, Settings, LocalError},
+    local::{Access, Credentials, Deployment, LocalError, Settings},
     model::{DatasetId, SafeText},
     picture::Protocol,
     runtime::Session,
@@ -65,7 +65,8 @@ impl Service {
         let folder = tempfile::tempdir().unwrap();
         let pictures = folder.path().join("paintings");
         fill(&pictures);
-        let deployment = Deployment::open(&folder.path().join("index"), Settings::default()).unwrap();
+        let deployment =
+            Deployment::open(&folder.path().join("index"), Settings::default()).unwrap();
         let dataset = deployment.add_folder(&pictures, None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         let credentials = Credentials::generate();

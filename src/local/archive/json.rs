@@ -108,9 +108,12 @@ fn metadata_items(item: &Item) -> Vec<Value> {
         json!({"type": "image_label", "properties": properties})
     }));
     items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
-    items.extend(media.caption.iter().map(
-        |caption| json!({"type": "caption", "properties": {"caption": caption}}),
-    ));
+    items.extend(
+        media
+            .caption
+            .iter()
+            .map(|caption| json!({"type": "caption", "properties": {"caption": caption}})),
+    );
     items.extend(
         media.tags.iter().map(|tag| json!({"type": "user_tag", "properties": {"tag_name": tag}})),
     );

@@ -14,7 +14,10 @@ use parquet::{
 };
 use serde_json::json;
 
-use super::{Content, Item, issues, items, json::{media_type, object_label}};
+use super::{
+    Content, Item, issues, items,
+    json::{media_type, object_label},
+};
 use crate::local::task::End;
 
 /// Rows written at once.
@@ -96,7 +99,11 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
         (!tags.is_empty()).then(|| json!(tags).to_string())
     })?;
     texts(columns, rows, |item| {
-        let objects: Vec<_> = item.objects.iter().map(|object| object_label(object, &item.url)["properties"].take()).collect();
+        let objects: Vec<_> = item
+            .objects
+            .iter()
+            .map(|object| object_label(object, &item.url)["properties"].take())
+            .collect();
         (!objects.is_empty()).then(|| json!(objects).to_string())
     })?;
     texts(columns, rows, |item| item.entry.cluster.map(|id| id.to_string()))?;

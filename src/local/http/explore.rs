@@ -123,7 +123,9 @@ fn answer(
     let level = asked.question.level;
     Ok(deployment.store.read(|c| {
         let page = standing.page(&gallery, page);
-        page.iter().filter_map(|ranked| shown(c, &record, asked, level, ranked, &standing).transpose()).collect()
+        page.iter()
+            .filter_map(|ranked| shown(c, &record, asked, level, ranked, &standing).transpose())
+            .collect()
     })?)
 }
 

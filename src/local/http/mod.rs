@@ -112,7 +112,8 @@ pub async fn serve(
         return Err(LocalError::OpenToOthers(address));
     }
     let gate = Arc::new(Gate::new(access));
-    accept::accept(listener, router::router(Site { deployment, gate, compat: false }), shutdown).await;
+    accept::accept(listener, router::router(Site { deployment, gate, compat: false }), shutdown)
+        .await;
     Ok(())
 }
 
@@ -123,11 +124,7 @@ fn found(deployment: &Deployment, id: DatasetId) -> Result<Record, Problem> {
 }
 
 /// A dataset whose status allows an operation, or 404, or 409 with the reason.
-fn ready_for(
-    deployment: &Deployment,
-    id: DatasetId,
-    wanted: Operation,
-) -> Result<Record, Problem> {
+fn ready_for(deployment: &Deployment, id: DatasetId, wanted: Operation) -> Result<Record, Problem> {
     let record = found(deployment, id)?;
     let running = deployment.store.read(|c| operations::of(c, id))?;
     blocked(&record, wanted, running.as_ref())?;
@@ -135,11 +132,7 @@ fn ready_for(
 }
 
 /// 409 if the status of a dataset forbids an operation: with what runs, or by the gate table.
-fn blocked(
-    record: &Record,
-    wanted: Operation,
-    running: Option<&Running>,
-) -> Result<(), Problem> {
+fn blocked(record: &Record, wanted: Operation, running: Option<&Running>) -> Result<(), Problem> {
     let Some(reason) = record.status.allows(wanted).refusal() else {
         return Ok(());
     };

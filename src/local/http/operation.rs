@@ -22,8 +22,9 @@ use super::{
 use crate::{
     local::{
         Deployment,
-        ingest::stage::{UNPACKED, private},
+        ingest::stage::{Staged, UNPACKED},
         settings::Failing,
+        storage::Storage,
         store::{
             dataset::{self, Record},
             operation::{self, Arrival, Batch, Kind},
@@ -60,24 +61,27 @@ pub async fn add_media(
         return Err(problem);
     }
     let submission = form::read(request, &site.deployment.store.uploads()).await?;
-    site.blocking(move |deployment| {
-        if deployment.settings.failing.contains(&Failing::Upload) {
-            return Err(failed("The upload to storage failed"));
+    if site.deployment.settings.failing.contains(&Failing::Upload) {
+        return Err(failed("The upload to storage failed"));
+    }
+    let role = submission.assume_role;
+    let (staged, arrival) = match submission.source {
+        Source::Files(staged) => (staged, Arrival::There),
+        Source::Archive(staged, kind) => (staged, Arrival::Packed(kind.extension().to_owned())),
+        Source::Storage(uri) => {
+            let storage = site.deployment.settings.storage.clone();
+            let storage = Storage::new(storage).map_err(|_| failed("The storage failed"))?;
+            let found = storage.list(&uri, role.as_ref(), 1).await;
+            found.map_err(|refusal| Problem::bad_request(refusal.to_string()))?;
+            let staged = Staged::open(&site.deployment.store.uploads());
+            (staged.map_err(|_| failed("The upload to storage failed"))?, Arrival::Stored(uri))
         }
-        let (staged, folder, arrival) = match submission.source {
-            Source::Files(staged) => {
-                let folder = staged.path().to_owned();
-                (staged, folder, Arrival::There)
-            }
-            Source::Archive(staged, kind) => {
-                let folder = staged.path().join(UNPACKED);
-                private(&folder).map_err(|_| failed("The upload to storage failed"))?;
-                (staged, folder, Arrival::Packed(kind.extension().to_owned()))
-            }
-            Source::Storage(uri) => {
-                return Err(Problem::bad_request(format!("Invalid S3 URI or no media files found at {uri}")));
-            }
-        };
+    };
+    let folder = match arrival {
+        Arrival::There | Arrival::Stored(_) => staged.path().to_owned(),
+        Arrival::Packed(_) => staged.path().join(UNPACKED),
+    };
+    site.blocking(move |deployment| {
         begin(deployment, id, Kind::Addition, submission.auto_reindex, |tx| {
             let source = source::put(tx, id, &folder)?;
             Ok(Some(Batch { source, arrival }))
@@ -116,9 +120,8 @@ pub async fn process(State(site): State<Site>, params: Params) -> Result<Json<Va
 /// A folder that may be read: absolute, there, and at or below one of the allowed ones. What is outside
 /// is refused in the same words whether it exists or not.
 fn allowed(deployment: &Deployment, folder: &Path) -> Result<PathBuf, Problem> {
-    let refused = || {
-        Problem::forbidden("The path is not a folder at or below one this deployment may read")
-    };
+    let refused =
+        || Problem::forbidden("The path is not a folder at or below one this deployment may read");
     if !folder.is_absolute() {
         return Err(Problem::invalid_query(query::PATH, "Input should be an absolute path"));
     }

@@ -3,11 +3,7 @@
 
 use uuid::Uuid;
 
-use super::{
-    Site,
-    params::Params,
-    problem::Problem,
-};
+use super::{Site, params::Params, problem::Problem};
 use crate::{
     local::recall::Question,
     model::{
@@ -91,9 +87,8 @@ fn caption(params: &Params) -> Result<Option<String>, Problem> {
 fn filters(site: &Site, params: &Params) -> Result<Vec<Filter>, Problem> {
     let mut filters = Vec::new();
     if let Some(raw) = params.text(query::VQL) {
-        filters = vql::read(raw).map_err(|problem| {
-            Problem::invalid_query(query::VQL, &problem.to_string())
-        })?;
+        filters = vql::read(raw)
+            .map_err(|problem| Problem::invalid_query(query::VQL, &problem.to_string()))?;
     }
     if let Some(labels) = list(site, params, query::LABELS)? {
         let filter = Filter::labels(LabelRule::OneOf, labels.iter().map(String::as_str));
@@ -105,17 +100,15 @@ fn filters(site: &Site, params: &Params) -> Result<Vec<Filter>, Problem> {
         let ids = ids.ok_or_else(|| {
             Problem::invalid_query(query::TAGS, "Input should be a JSON array of tag UUID strings")
         })?;
-        filters.push(Filter::tags(ids).map_err(|why| Problem::invalid_query(query::TAGS, &why.reason))?);
+        filters.push(
+            Filter::tags(ids).map_err(|why| Problem::invalid_query(query::TAGS, &why.reason))?,
+        );
     }
     Ok(filters)
 }
 
 /// A JSON array of texts; a lenient service also reads `[dog,cat]`.
-fn list(
-    site: &Site,
-    params: &Params,
-    name: &'static str,
-) -> Result<Option<Vec<String>>, Problem> {
+fn list(site: &Site, params: &Params, name: &'static str) -> Result<Option<Vec<String>>, Problem> {
     params.parsed(name, "Input should be a JSON array of strings", |raw| {
         let plain = || {
             let inner = raw.strip_prefix('[')?.strip_suffix(']')?;

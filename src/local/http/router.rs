@@ -9,8 +9,8 @@ use axum::{
 };
 
 use super::{
-    Site, auth, credentials, dataset, enrichment, explore, export, guard, media, operation, problem::Problem,
-    selection, similarity,
+    Site, auth, credentials, dataset, enrichment, explore, export, guard, media, operation,
+    problem::Problem, selection, similarity,
 };
 use crate::wire::paths::PREFIX;
 

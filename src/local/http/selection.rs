@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::{
     Site,
-    export::{Chosen, begin, spec_of_selection},
     explore::standing,
+    export::{Chosen, begin, spec_of_selection},
     guard::Origin,
     params::{DatasetPath, Params},
     problem::Problem,
@@ -63,8 +63,7 @@ fn read(headers: &HeaderMap, body: &[u8]) -> Result<Vec<SelectionItem>, Problem>
     }
     let body: Value = serde_json::from_slice(body)
         .map_err(|cause| Problem::invalid_body("media_selection", &format!("no JSON: {cause}")))?;
-    selection::read(&body)
-        .map_err(|why| Problem::invalid_body("media_selection", &why.to_string()))
+    selection::read(&body).map_err(|why| Problem::invalid_body("media_selection", &why.to_string()))
 }
 
 /// The rows that an item selects.
@@ -84,11 +83,7 @@ fn chosen(
     }
 }
 
-fn rows_of(
-    deployment: &Deployment,
-    record: &Record,
-    ids: &[MediaId],
-) -> Result<Vec<i64>, Problem> {
+fn rows_of(deployment: &Deployment, record: &Record, ids: &[MediaId]) -> Result<Vec<i64>, Problem> {
     let rows = deployment.store.read(|c| {
         let row = |&id: &MediaId| Ok((id, media::row_of(c, record.id, id)?));
         ids.iter().map(row).collect::<rusqlite::Result<Vec<_>>>()

@@ -105,11 +105,7 @@ impl Ground<'_> {
     }
 
     /// Applies a filter. Returns what it could rank by.
-    fn narrow(
-        &self,
-        sieve: &mut Sieve,
-        filter: &Filter,
-    ) -> Result<Option<Scores>, Unanswerable> {
+    fn narrow(&self, sieve: &mut Sieve, filter: &Filter) -> Result<Option<Scores>, Unanswerable> {
         match filter {
             Filter::FullText(text) => return self.full_text(sieve, text),
             Filter::Semantic { text, min_similarity } => {

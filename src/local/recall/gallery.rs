@@ -21,9 +21,7 @@ use crate::{
             media::{self, Look},
         },
     },
-    model::{
-        Anchor, DatasetId, EntityType, Filter, Granularity, MediaId, TagId, vql::Fraction,
-    },
+    model::{Anchor, DatasetId, EntityType, Filter, Granularity, MediaId, TagId, vql::Fraction},
 };
 
 /// The media of one dataset as of one generation.

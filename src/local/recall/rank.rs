@@ -62,7 +62,8 @@ impl Standing {
                 best[cluster] = best[cluster].min(score);
             }
         }
-        let mut order: Vec<u32> = (0..).zip(&best).filter(|(_, s)| s.is_finite()).map(|(c, _)| c).collect();
+        let mut order: Vec<u32> =
+            (0..).zip(&best).filter(|(_, s)| s.is_finite()).map(|(c, _)| c).collect();
         // Ties keep the order of browsing.
         order.sort_by(|&a, &b| best[a as usize].total_cmp(&best[b as usize]));
         Self { level, keep, scores, order }

@@ -17,6 +17,13 @@ pub struct Settings {
     pub endpoint: Option<Url>,
 }
 
+impl Default for Settings {
+    /// The public buckets of the cloud.
+    fn default() -> Self {
+        Self { key: None, region: REGION.to_owned(), endpoint: None }
+    }
+}
+
 /// An access key.
 #[derive(Clone, Debug)]
 pub struct Key {

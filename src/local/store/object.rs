@@ -64,8 +64,9 @@ pub fn are(
 ) -> rusqlite::Result<bool> {
     let mut query = connection
         .prepare_cached("SELECT labels ->> 0, region FROM media WHERE parent = ?1 ORDER BY row")?;
-    let kept: Vec<(String, [f64; 4])> =
-        query.query_map([picture], |row| Ok((row.get(0)?, from_json(row, 1)?)))?.collect::<Result<_, _>>()?;
+    let kept: Vec<(String, [f64; 4])> = query
+        .query_map([picture], |row| Ok((row.get(0)?, from_json(row, 1)?)))?
+        .collect::<Result<_, _>>()?;
     let near = |a: [f64; 4], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
     let same = |((label, region), (told, at)): (&(String, [f64; 4]), &(String, Region))| {
         label == told && near(*region, packed_region(*at))

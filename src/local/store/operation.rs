@@ -49,10 +49,10 @@ pub struct Batch {
 pub enum Arrival {
     /// They are there.
     There,
-    /// Out of the archive of this file name beside the folder.
+    /// Out of the archive beside the folder, of this extension.
     Packed(String),
-    /// From object storage, as listed in the file beside the folder.
-    Stored,
+    /// From this folder or manifest in object storage.
+    Stored(String),
 }
 
 /// An operation that is not over.
@@ -253,7 +253,8 @@ mod tests {
                     (self.running, self.clustering) = (None, false);
                 }
                 (Event::Fail, Some(_)) => {
-                    *self = Self { status: "ERROR", running: None, reindex: false, clustering: false };
+                    *self =
+                        Self { status: "ERROR", running: None, reindex: false, clustering: false };
                 }
                 _ => {}
             }
@@ -303,13 +304,15 @@ mod tests {
             let free = running.is_none();
             match (event, running) {
                 (Event::Add | Event::AddAndReindex, _)
-                    if free && status.allows(crate::model::Operation::AddMedia).refusal().is_none() =>
+                    if free
+                        && status.allows(crate::model::Operation::AddMedia).refusal().is_none() =>
                 {
                     let reindex = matches!(event, Event::AddAndReindex);
                     begin(&tx, id, Kind::Addition, Some(&batch), reindex).unwrap();
                 }
                 (Event::Reindex, _)
-                    if free && status.allows(crate::model::Operation::Reindex).refusal().is_none() =>
+                    if free
+                        && status.allows(crate::model::Operation::Reindex).refusal().is_none() =>
                 {
                     begin(&tx, id, Kind::Reindex, None, false).unwrap();
                 }

@@ -5,6 +5,7 @@
 //! the next opening of the store queues it again.
 
 mod arrange;
+mod arrive;
 mod describe;
 mod export;
 mod extract;

@@ -22,11 +22,7 @@ const BATCH: usize = 32;
 ///
 /// # Errors
 /// Stopped, or the store failed; what was written stays.
-pub fn extract_objects(
-    shop: &Workshop,
-    folder: &Folder,
-    pictures: Vec<Unseen>,
-) -> Result<(), End> {
+pub fn extract_objects(shop: &Workshop, folder: &Folder, pictures: Vec<Unseen>) -> Result<(), End> {
     for batch in pictures.chunks(BATCH) {
         shop.go_on()?;
         let seen: Vec<Vec<Features>> =
@@ -53,5 +49,10 @@ fn look(folder: &Folder, unseen: &Unseen) -> Option<Vec<Features>> {
     let mut bytes = Vec::new();
     folder.file(&unseen.picture.path).ok()?.read_to_end(&mut bytes).ok()?;
     let regions: Vec<_> = unseen.objects.iter().map(|(_, region)| *region).collect();
-    catch_unwind(AssertUnwindSafe(|| { let _ = &regions; index::extract(&bytes).map(|f| vec![f; regions.len()]) })).ok()?.ok()
+    catch_unwind(AssertUnwindSafe(|| {
+        let _ = &regions;
+        index::extract(&bytes).map(|f| vec![f; regions.len()])
+    }))
+    .ok()?
+    .ok()
 }

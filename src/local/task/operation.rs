@@ -4,7 +4,9 @@
 use super::{
     EXTRACTOR, End, Workshop,
     arrange::{Arrangement, Scope},
-    goal, intake,
+    arrive::{Missing, arrive},
+    goal,
+    intake::take_in,
     understand::Understanding,
 };
 use crate::{
@@ -76,7 +78,7 @@ fn create(shop: &Workshop, id: DatasetId) -> Result<Outcome, End> {
     for source in store.read(|c| source::all(c, id))? {
         // Batches do not change once they are in.
         if source.own || anew {
-            intake::take_in(shop, &source)?;
+            take_in(shop, &source, &Missing::new())?;
         }
     }
     outcome(shop, id, Scope::Everything)
@@ -86,8 +88,8 @@ fn add(shop: &Workshop, running: &Running) -> Result<Outcome, End> {
     let batch = running.batch.as_ref().ok_or(End::Stopped)?;
     let found = shop.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| End::Failed("the batch has no folder".to_owned()))?;
-    intake::arrive(shop, &source, &batch.arrival)?;
-    intake::take_in(shop, &source)?;
+    let missing = arrive(shop, &source, &batch.arrival)?;
+    take_in(shop, &source, &missing)?;
     outcome(shop, running.dataset, Scope::Batch(source.row))
 }
 

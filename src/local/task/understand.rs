@@ -31,9 +31,8 @@ impl Understanding {
             Scope::Batch(source) => Some(source),
         };
         let mut texts = Vec::new();
-        shop.store.read(|c| {
-            meaning::texts(c, dataset, source, |row, text| texts.push((row, text)))
-        })?;
+        shop.store
+            .read(|c| meaning::texts(c, dataset, source, |row, text| texts.push((row, text))))?;
         let space = match scope {
             Scope::Everything => Space::train(texts.iter().map(|(_, text)| text)),
             Scope::Batch(_) => {
@@ -41,9 +40,8 @@ impl Understanding {
                 kept.and_then(|bytes| Space::from_bytes(&bytes))
             }
         };
-        let vectors = texts.iter().filter_map(|(row, text)| {
-            Some((*row, space.as_ref()?.embed(text)?))
-        });
+        let vectors =
+            texts.iter().filter_map(|(row, text)| Some((*row, space.as_ref()?.embed(text)?)));
         let vectors = vectors.collect();
         Ok(Self { dataset, vectors, space: (scope == Scope::Everything).then_some(space) })
     }
