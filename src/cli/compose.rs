@@ -48,7 +48,7 @@ impl Local {
         if matches!(access, local::Access::Open) && !address.ip().is_loopback() {
             return Err(LocalError::OpenToOthers(address).into());
         }
-        let deployment = local::Deployment::open(&data, local::Settings::default())?;
+        let deployment = local::Deployment::open(&data, local::Settings::of_this_machine())?;
         let mut datasets = Vec::new();
         for folder in folders {
             datasets.push(deployment.add_folder(folder, None)?);

@@ -35,7 +35,11 @@ pub use http::{Access, Credentials};
 pub use settings::{Failing, Settings};
 
 use crate::model::{DatasetId, SafeText, Status};
-use ingest::{Folder, Survey, begins_like_a_picture, compare, walk};
+use ingest::{
+    Folder, Survey, begins_like_a_picture, compare, stage,
+    video::{Container, UNSEEN},
+    walk,
+};
 use recall::Recall;
 use store::{
     Store,
@@ -78,6 +82,13 @@ impl Deployment {
             // It may never have been written; it is forgotten either way.
             let _ = fs::remove_file(store.archive(old.0));
         }
+        let needed = store.read(source::folders)?;
+        let is_needed = |id: Uuid| {
+            let folder = store.uploads().join(id.to_string());
+            needed.iter().any(|needed| needed.starts_with(&folder))
+        };
+        // What is left of uploads that were refused or cut off; the next start tries again.
+        let _ = stage::sweep(&store.uploads(), is_needed);
         let work = Arc::new(Work::resume(&store, &settings)?);
         Ok(Self { work, settings, recall: Arc::default(), store })
     }
@@ -100,7 +111,9 @@ impl Deployment {
         let id = record.id;
         self.store.write(|tx| dataset::put(tx, &record))?;
         let begun = self.store.write(|tx| {
-            if operation::of(tx, id)?.is_some() || !Self::is_stale(tx, &record, &survey)? {
+            if operation::of(tx, id)?.is_some()
+                || !Self::is_stale(tx, &record, &survey, self.settings.ffmpeg.is_some())?
+            {
                 return Ok(None);
             }
             operation::begin(tx, id, Kind::Creation, None, false).map(Some)
@@ -112,12 +125,20 @@ impl Deployment {
     }
 
     /// Whether the folder of a dataset is not as it was indexed, or it never was indexed to an end.
-    fn is_stale(c: &Connection, record: &Record, survey: &Survey) -> rusqlite::Result<bool> {
+    fn is_stale(
+        c: &Connection,
+        record: &Record,
+        survey: &Survey,
+        sees_videos: bool,
+    ) -> rusqlite::Result<bool> {
         let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
         if !rests || record.extractor != EXTRACTOR {
             return Ok(true);
         }
         let own = source::put(c, record.id, &record.folder)?;
+        if sees_videos {
+            intake::forget_skipped_for(c, own, UNSEEN)?;
+        }
         Ok(!compare(survey, intake::known(c, own)?).is_empty())
     }
 
@@ -179,7 +200,10 @@ fn refuse_without_pictures(path: &Path, survey: &Survey, had_some: bool) -> Resu
     }
     let folder =
         Folder::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
-    let picture = |path: &Path| folder.head(path).is_ok_and(|head| begins_like_a_picture(&head));
+    let picture = |path: &Path| {
+        let begins = |head: Vec<u8>| begins_like_a_picture(&head) || Container::of(&head).is_some();
+        folder.head(path).is_ok_and(begins)
+    };
     // Usually the first file settles it; and where there were pictures before, a look at each
     // of a hundred thousand notes would only delay the opening.
     if had_some || survey.files.iter().any(|found| picture(&found.path)) {

@@ -15,6 +15,8 @@ pub struct Settings {
     /// The folders below which `process/add_media` may read, absolute and canonical; the folders of
     /// the datasets are always among them.
     pub roots: Vec<PathBuf>,
+    /// The program that decodes the first frame of a video; without it videos are skipped.
+    pub ffmpeg: Option<PathBuf>,
     /// How object storage is reached.
     pub storage: storage::Settings,
     /// How long every operation and export takes at least, so that states that pass in a moment can be
@@ -30,10 +32,21 @@ impl Default for Settings {
             add_media: true,
             write_access: true,
             roots: Vec::new(),
+            ffmpeg: None,
             storage: storage::Settings::default(),
             slow: Duration::ZERO,
             failing: BTreeSet::new(),
         }
+    }
+}
+
+impl Settings {
+    /// The settings of a person's own machine: with the programs that are on `PATH`.
+    #[must_use]
+    pub fn of_this_machine() -> Self {
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let ffmpeg = std::env::split_paths(&paths).map(|folder| folder.join("ffmpeg"));
+        Self { ffmpeg: ffmpeg.into_iter().find(|program| program.is_file()), ..Self::default() }
     }
 }
 

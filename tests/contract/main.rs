@@ -19,3 +19,4 @@ mod restart;
 mod similarity;
 mod slow;
 mod support;
+mod video;

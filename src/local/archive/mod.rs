@@ -32,7 +32,7 @@ use crate::{
 };
 use names::Names;
 
-/// Confidence from which an outlier counts as one.
+/// Confidence from which an issue counts.
 const SURE: f64 = 0.5;
 /// Part of the progress that copying pictures makes up.
 const PICTURES: f64 = 0.9;
@@ -86,12 +86,15 @@ struct Item {
 fn issues(entry: &Entry) -> Vec<(&'static str, f64)> {
     let media = &entry.media;
     let rule = |holds: bool| if holds { 1.0 } else { 0.0 };
+    let sure = |confidence: f64| if confidence >= SURE { confidence } else { 0.0 };
     let found = [
         ("blur", rule(quality::is_blurred(media.sharpness))),
         ("dark", rule(quality::is_dark(media.brightness))),
         ("bright", rule(quality::is_bright(media.brightness))),
-        ("outliers", if entry.outlier >= SURE { entry.outlier } else { 0.0 }),
+        ("outliers", sure(entry.outlier)),
         ("duplicates", entry.twin),
+        ("mislabels", sure(entry.mislabel)),
+        ("label_outlier", sure(entry.stranger)),
     ];
     found.into_iter().filter(|&(_, confidence)| confidence > 0.0).collect()
 }

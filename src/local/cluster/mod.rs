@@ -12,6 +12,7 @@
 )]
 
 mod groups;
+pub mod suspect;
 mod uniqueness;
 
 use crate::{

@@ -18,7 +18,10 @@ use super::{
     problem::Problem,
 };
 use crate::{
-    local::{ingest::Folder, store::media},
+    local::{
+        ingest::{Folder, video::Container},
+        store::media,
+    },
     model::MediaId,
 };
 
@@ -112,8 +115,8 @@ fn kind(head: &[u8]) -> &'static str {
         [0x89, b'P', ..] => "image/png",
         [b'G', b'I', b'F', ..] => "image/gif",
         [b'B', b'M', ..] => "image/bmp",
-        [b'R', b'I', b'F', b'F', ..] => "image/webp",
-        _ => "application/octet-stream",
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', ..] => "image/webp",
+        _ => Container::of(head).map_or("application/octet-stream", |video| video.content_type),
     }
 }
 

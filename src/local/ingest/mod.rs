@@ -8,6 +8,7 @@ pub mod names;
 pub mod sidecar;
 pub mod stage;
 pub mod unpack;
+pub mod video;
 mod walk;
 
 pub use changes::{Changes, compare};

@@ -183,6 +183,22 @@ pub fn skip(
     Ok(())
 }
 
+/// Forgets the files skipped for a reason: they are opened again.
+///
+/// # Errors
+/// The store failed.
+pub fn forget_skipped_for(
+    connection: &Connection,
+    source: i64,
+    reason: &str,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "DELETE FROM skipped WHERE source = ?1 AND reason = ?2",
+        params![source, reason],
+    )?;
+    Ok(())
+}
+
 /// Forgets the files passed over without being opened: the next walk tells them anew.
 ///
 /// # Errors

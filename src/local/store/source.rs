@@ -81,3 +81,14 @@ pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<Source
     let sql = format!("{SELECT} WHERE source.row = ?1");
     connection.prepare_cached(&sql)?.query_row([row], source).optional()
 }
+
+/// The folders of all datasets.
+///
+/// # Errors
+/// The store failed.
+pub fn folders(connection: &Connection) -> rusqlite::Result<Vec<PathBuf>> {
+    connection
+        .prepare("SELECT folder FROM source")?
+        .query_map([], |row| Ok(path(row.get(0)?)))?
+        .collect()
+}

@@ -8,9 +8,9 @@ use rusqlite::Transaction;
 use super::{End, Workshop};
 use crate::{
     local::{
-        cluster::{Clustering, cluster, from_centre},
+        cluster::{Clustering, cluster, from_centre, suspect},
         index::DIMENSION,
-        search::{Vectors, graph},
+        search::{Neighbour, Vectors, graph},
         store::{
             cluster::{self as clusters, Cluster, Place, Portrait},
             intake,
@@ -131,7 +131,8 @@ impl Part {
             Scope::Everything => [0; Granularity::LEVELS],
             Scope::Batch(_) => shop.store.read(|c| clusters::counts(c, dataset, entity))?,
         };
-        let clustering = cluster(&vectors, &graph(&vectors, NEIGHBOURS));
+        let graph = graph(&vectors, NEIGHBOURS);
+        let clustering = cluster(&vectors, &graph);
         let mut ranks = vec![first; members.len()];
         let mut levels = [const { Vec::new() }; Granularity::LEVELS];
         for (index, level) in (0..).map_while(Granularity::new).enumerate() {
@@ -142,7 +143,7 @@ impl Part {
                 levels[index].push(shown(dataset, level, &vectors, &members, &group));
             }
         }
-        let places = places(&members, &clustering, ranks);
+        let places = places(&members, &graph, &clustering, ranks);
         Ok(Some(Self { entity, first, levels, places }))
     }
 }
@@ -175,20 +176,24 @@ fn shown(
 
 fn places(
     members: &[Member],
+    graph: &[Vec<Neighbour>],
     clustering: &Clustering,
     ranks: Vec<[u32; Granularity::LEVELS]>,
 ) -> Vec<Place> {
-    let rows = members.iter().zip(&clustering.uniqueness).zip(ranks);
-    rows.map(|((member, &uniqueness), ranks)| Place {
-        media: member.row,
-        uniqueness,
+    let labels: Vec<Vec<&str>> =
+        members.iter().map(|member| member.labels.iter().map(String::as_str).collect()).collect();
+    let mislabels = suspect::mislabels(&labels, graph);
+    let strangers = suspect::strangers(&labels, graph);
+    let place = |(row, ranks): (usize, [u32; Granularity::LEVELS])| Place {
+        media: members[row].row,
+        uniqueness: clustering.uniqueness[row],
         twin: 0.0,
         outlier: 0.0,
-        mislabel: 0.0,
-        stranger: 0.0,
+        mislabel: mislabels[row],
+        stranger: strangers[row],
         ranks,
-    })
-    .collect()
+    };
+    ranks.into_iter().enumerate().map(place).collect()
 }
 
 /// The members of each group, largest group first, equal ones in order of their first member.

@@ -8,7 +8,7 @@ use std::{
     io::Read as _,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread,
@@ -18,7 +18,10 @@ use std::{
 use super::{End, Workshop};
 use crate::local::{
     index::{self, Features},
-    ingest::{Folder, Found, begins_like_a_picture},
+    ingest::{
+        Folder, Found, begins_like_a_picture,
+        video::{Container, UNSEEN},
+    },
     store::{
         dataset,
         intake::{self, Taken},
@@ -41,8 +44,8 @@ type Fresh = (Found, Option<[u8; 32]>);
 
 /// What became of a file.
 enum Outcome {
-    /// A picture, and the hash of its content.
-    Picture(Features, [u8; 32]),
+    /// A picture or a video, and the hash of its content.
+    Media(Kind, Features, [u8; 32]),
     /// The content is as known.
     Same,
     /// No picture, and why.
@@ -61,14 +64,13 @@ pub fn extract(
     files: &[Fresh],
     all: usize,
 ) -> Result<(), End> {
-    let stop = shop.stop;
     let next = &AtomicUsize::new(0);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let (sender, outcomes) = sync_channel(BATCH);
         for _ in 0..threads.min(files.len()) {
             let sender = sender.clone();
-            scope.spawn(move || examine_all(folder, files, next, stop, &sender));
+            scope.spawn(move || examine_all(shop, folder, files, next, &sender));
         }
         drop(sender);
         let known = all - files.len();
@@ -82,32 +84,40 @@ fn percent(done: usize, all: usize) -> u8 {
 }
 
 fn examine_all<'a>(
+    shop: &Workshop,
     folder: &Folder,
     files: &'a [Fresh],
     next: &AtomicUsize,
-    stop: &AtomicBool,
     outcomes: &SyncSender<(&'a Found, Outcome)>,
 ) {
-    while !stop.load(Ordering::Relaxed) {
+    while shop.go_on().is_ok() {
         let Some((found, known)) = files.get(next.fetch_add(1, Ordering::Relaxed)) else {
             return;
         };
-        let outcome = examine(folder, found, known.as_ref()).unwrap_or_else(Outcome::Skipped);
+        let outcome = examine(shop, folder, found, known.as_ref()).unwrap_or_else(Outcome::Skipped);
         if outcomes.send((found, outcome)).is_err() {
             return; // the writer gave up
         }
     }
 }
 
-fn examine(folder: &Folder, found: &Found, known: Option<&[u8; 32]>) -> Result<Outcome, String> {
-    let unreadable = |cause: std::io::Error| format!("cannot be read ({})", cause.kind());
-    if !begins_like_a_picture(&folder.head(&found.path).map_err(unreadable)?) {
-        return Err("not a picture (JPEG, PNG, WebP, GIF or BMP)".to_owned());
+fn examine(
+    shop: &Workshop,
+    folder: &Folder,
+    found: &Found,
+    known: Option<&[u8; 32]>,
+) -> Result<Outcome, String> {
+    let head = folder.head(&found.path).map_err(|cause| unreadable(&cause))?;
+    if let Some(container) = Container::of(&head) {
+        return examine_video(shop, folder, found, known, container);
+    }
+    if !begins_like_a_picture(&head) {
+        return Err("not a picture (JPEG, PNG, WebP, GIF or BMP) or video".to_owned());
     }
     let mut bytes =
         Vec::with_capacity(usize::try_from(found.stamp.size.min(MAX_FILE)).unwrap_or(0));
-    let file = folder.file(&found.path).map_err(unreadable)?;
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let file = folder.file(&found.path).map_err(|cause| unreadable(&cause))?;
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(&cause))?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(format!("larger than {} MiB", MAX_FILE >> 20));
     }
@@ -115,11 +125,39 @@ fn examine(folder: &Folder, found: &Found, known: Option<&[u8; 32]>) -> Result<O
     if known == Some(&content) {
         return Ok(Outcome::Same);
     }
-    // One file must not end the indexing of all others, whatever it does to a decoder.
-    let extracted = catch_unwind(AssertUnwindSafe(|| index::extract(&bytes)))
+    Ok(Outcome::Media(Kind::Image, features(&bytes)?, content))
+}
+
+fn examine_video(
+    shop: &Workshop,
+    folder: &Folder,
+    found: &Found,
+    known: Option<&[u8; 32]>,
+    container: Container,
+) -> Result<Outcome, String> {
+    let Some(ffmpeg) = &shop.settings.ffmpeg else {
+        return Err(UNSEEN.to_owned());
+    };
+    let open = || folder.file(&found.path).map_err(|cause| unreadable(&cause));
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(open()?).map_err(|cause| unreadable(&cause))?;
+    let content = *hasher.finalize().as_bytes();
+    if known == Some(&content) {
+        return Ok(Outcome::Same);
+    }
+    let frame = container.first_frame(ffmpeg, open()?)?;
+    Ok(Outcome::Media(Kind::Video, features(&frame)?, content))
+}
+
+/// One file must not end the indexing of all others, whatever it does to a decoder.
+fn features(bytes: &[u8]) -> Result<Features, String> {
+    let extracted = catch_unwind(AssertUnwindSafe(|| index::extract(bytes)))
         .map_err(|_| "the decoder failed on it".to_owned())?;
-    let features = extracted.map_err(|cause| broken(&cause))?;
-    Ok(Outcome::Picture(features, content))
+    extracted.map_err(|cause| broken(&cause))
+}
+
+fn unreadable(cause: &std::io::Error) -> String {
+    format!("cannot be read ({})", cause.kind())
 }
 
 fn broken(cause: &impl Display) -> String {
@@ -143,8 +181,8 @@ fn write_all(
             for (found, outcome) in &batch {
                 let (file, stamp) = (&found.path, found.stamp);
                 match outcome {
-                    Outcome::Picture(features, content) => {
-                        let taken = Taken { file, stamp, kind: Kind::Image, content, features };
+                    Outcome::Media(kind, features, content) => {
+                        let taken = Taken { file, stamp, kind: *kind, content, features };
                         intake::put(tx, source, &taken)?;
                     }
                     Outcome::Same => intake::touch(tx, source.row, file, stamp)?,
