@@ -48,7 +48,8 @@ use store::{
     operation::{self, Kind},
     source,
 };
-use task::{EXTRACTOR, Work};
+pub use task::EXTRACTOR;
+use task::Work;
 
 /// An open local deployment. Clones share it; the last one to go stops the background work and
 /// releases the data directory.
