@@ -35,69 +35,11 @@ pub struct Description {
     pub labels: Vec<String>,
 }
 
-pub struct Told {
-    pub caption: Option<String>,
-    pub labels: Vec<String>,
-    pub tags: Vec<String>,
-    pub objects: Vec<Boxed>,
-}
-pub struct Boxed {
-    pub label: String,
-    pub extent: Extent,
-}
-pub enum Extent {
-    Fractions(crate::model::Region),
-}
-impl Extent {
-    pub fn region(&self, _: u32, _: u32) -> Option<crate::model::Region> {
-        let Self::Fractions(r) = self;
-        Some(*r)
-    }
-}
-#[derive(Default)]
-pub struct Reading {
-    pub descriptions: std::collections::BTreeMap<PathBuf, Told>,
-    pub sidecars: std::collections::BTreeSet<PathBuf>,
-    pub problems: std::collections::BTreeMap<PathBuf, String>,
-}
-pub fn read(folder: &Folder, survey: &super::Survey) -> Reading {
-    let mut out = Reading::default();
-    if !survey.files.iter().any(|f| f.path == Path::new(SIDECAR)) {
-        return out;
-    }
-    out.sidecars.insert(SIDECAR.into());
-    match read_bytes(folder) {
-        Err(why) => {
-            out.problems.insert(SIDECAR.into(), why);
-        }
-        Ok(bytes) => {
-            for (line, row) in rows(&bytes) {
-                match row {
-                    Ok(d) => {
-                        out.descriptions.insert(
-                            d.file,
-                            Told {
-                                caption: d.caption,
-                                labels: d.labels,
-                                tags: vec![],
-                                objects: vec![],
-                            },
-                        );
-                    }
-                    Err(why) => {
-                        out.problems.insert(SIDECAR.into(), format!("{line}: {why}"));
-                    }
-                }
-            }
-        }
-    }
-    out
-}
 /// The bytes of the sidecar.
 ///
 /// # Errors
 /// It cannot be read or is too large; the sentence says which.
-pub fn read_bytes(folder: &Folder) -> Result<Vec<u8>, String> {
+pub fn read(folder: &Folder) -> Result<Vec<u8>, String> {
     let unreadable = |cause: std::io::Error| format!("cannot be read ({})", cause.kind());
     let mut bytes = Vec::new();
     let file = folder.file(Path::new(SIDECAR)).map_err(unreadable)?;
@@ -203,6 +145,6 @@ mod tests {
         let file = std::fs::File::create(place.path().join(SIDECAR)).unwrap();
         file.set_len(LARGEST + 1).unwrap();
         let folder = Folder::open(place.path()).unwrap();
-        assert_eq!(read_bytes(&folder).unwrap_err(), "larger than 64 MiB");
+        assert_eq!(read(&folder).unwrap_err(), "larger than 64 MiB");
     }
 }
