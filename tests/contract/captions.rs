@@ -158,7 +158,7 @@ async fn b02_broken_rows_are_named_and_the_rest_counts() {
     let service = Service::at(place, true).await;
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(4)));
-    let reason = "3 rows skipped, the first in line 2: it has no file_name";
+    let reason = "line 2: it has no file_name; 2 more lines";
     assert_eq!(skipped(&service), [(SIDECAR.into(), reason.into())]);
     let shown = captions(&service).await;
     assert_eq!((&shown["a.png"], &shown["c.png"]), (&json!("A red wall."), &json!(null)));
@@ -193,7 +193,7 @@ async fn b05_a_new_picture_gets_its_caption_from_an_unchanged_sidecar() {
     let place = place();
     fs::remove_file(place.picture("c.png")).unwrap();
     let service = Service::at(place, true).await;
-    let reason = "1 row skipped, the first in line 3: its file_name is no picture of the folder";
+    let reason = "line 3: its file_name is no picture of the folder";
     assert_eq!(skipped(&service), [(SIDECAR.into(), reason.into())]);
     service.place.put("c.png", &picture(8));
     reopened(&service).await;

@@ -13,5 +13,5 @@ mod walk;
 
 pub use changes::{Changes, compare};
 pub use folder::{Folder, begins_like_a_picture};
-pub use sidecar::{Description, SIDECAR};
+pub use sidecar::SIDECAR;
 pub use walk::{Found, Survey, walk};
