@@ -51,7 +51,11 @@ fn look(reader: &mut Reader<'_>, folder: &Path) -> Option<Names> {
     FILES.iter().find_map(|file| {
         let path = reader.files.at(&folder.join(file))?;
         let text = reader.text(path, SMALL)?;
-        let names = if file.ends_with(".yaml") { yaml(&text) } else { lines(&text) };
+        let names = if path.extension().is_some_and(|it| it == "yaml") {
+            yaml(&text)
+        } else {
+            lines(&text)
+        };
         (!names.is_empty()).then(|| {
             reader.used(path);
             names

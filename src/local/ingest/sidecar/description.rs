@@ -72,8 +72,13 @@ impl Description {
         }
     }
 
-    /// Puts a further caption behind what is there.
+    /// Puts a further caption behind what is there, as far as there is room.
     pub fn push_caption(&mut self, text: &str) {
+        // The room for a space alone is none.
+        let full = |told: &String| told.len() + 1 >= CAPTION && told.chars().count() + 1 >= CAPTION;
+        if self.caption.as_ref().is_some_and(full) {
+            return;
+        }
         let Some(text) = caption(text) else { return };
         self.caption = match self.caption.take() {
             None => Some(text),
@@ -179,7 +184,9 @@ mod tests {
         let cut_at_a_space = format!("{} b", "a".repeat(NAME - 1));
         assert_eq!(name(&cut_at_a_space).unwrap(), "a".repeat(NAME - 1));
         let mut names = Vec::new();
-        [" b ", "a", "", "b"].iter().for_each(|text| push_name(&mut names, text));
+        for text in [" b ", "a", "", "b"] {
+            push_name(&mut names, text);
+        }
         assert_eq!(names, ["b", "a"]);
     }
 

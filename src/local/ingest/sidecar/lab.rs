@@ -15,7 +15,9 @@ impl Place {
     /// A folder with these media.
     pub fn of(media: &[&str]) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
-        media.iter().for_each(|path| place.put(path, ""));
+        for path in media {
+            place.put(path, "");
+        }
         place
     }
 
@@ -70,9 +72,12 @@ fn m51_the_stronger_form_wins_and_the_weaker_ones_complete_it() {
         let images: Vec<_> =
             (1..4).map(|n| format!(r#"{{"id": {n}, "file_name": "{n}.jpg"}}"#)).collect();
         let rows: Vec<_> = (1..4)
-            .map(|n| match objects {
-                true => format!(r#"{{"image_id": {n}, "category_id": 1, "bbox": [1, 1, 2, 2]}}"#),
-                false => format!(r#"{{"image_id": {n}, "caption": "coco"}}"#),
+            .map(|n| {
+                if objects {
+                    format!(r#"{{"image_id": {n}, "category_id": 1, "bbox": [1, 1, 2, 2]}}"#)
+                } else {
+                    format!(r#"{{"image_id": {n}, "caption": "coco"}}"#)
+                }
             })
             .collect();
         let (images, rows) = (images.join(","), rows.join(","));
@@ -127,57 +132,59 @@ fn candidates_are_told_by_name() {
     }
 }
 
-/// Pieces of all forms, so that parsers are entered and not only refused at the first byte.
+/// Pieces of all forms.
+const PIECES: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\n",
+    "\r\n",
+    " ",
+    "\"",
+    "'",
+    "#",
+    "- ",
+    "0",
+    "1",
+    "-1",
+    "0.5",
+    "1e400",
+    "null",
+    "\"file_name\":",
+    "\"a.jpg\"",
+    "\"objects\":",
+    "\"bbox\":",
+    "\"label\":",
+    "\"categories\":",
+    "\"images\":",
+    "\"annotations\":",
+    "\"id\":",
+    "\"image_id\":",
+    "names:",
+    "file_name,labels,objects\n",
+    "a.jpg,",
+    "<annotation>",
+    "<object>",
+    "<name>x</name>",
+    "<bndbox>",
+    "<xmin>1</xmin>",
+    "</bndbox>",
+    "</object>",
+    "</annotation>",
+    "<!DOCTYPE a [",
+    "\u{feff}",
+    "\\",
+    "..",
+    "/",
+];
+
+/// Texts of pieces of all forms, so that parsers are entered and not only refused at the first byte.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
-        prop::sample::select(vec![
-            "{",
-            "}",
-            "[",
-            "]",
-            ",",
-            ":",
-            "\n",
-            "\r\n",
-            " ",
-            "\"",
-            "'",
-            "#",
-            "- ",
-            "0",
-            "1",
-            "-1",
-            "0.5",
-            "1e400",
-            "null",
-            "\"file_name\":",
-            "\"a.jpg\"",
-            "\"objects\":",
-            "\"bbox\":",
-            "\"label\":",
-            "\"categories\":",
-            "\"images\":",
-            "\"annotations\":",
-            "\"id\":",
-            "\"image_id\":",
-            "names:",
-            "file_name,labels,objects\n",
-            "a.jpg,",
-            "<annotation>",
-            "<object>",
-            "<name>x</name>",
-            "<bndbox>",
-            "<xmin>1</xmin>",
-            "</bndbox>",
-            "</object>",
-            "</annotation>",
-            "<!DOCTYPE a [",
-            "\u{feff}",
-            "\\",
-            "..",
-            "/",
-        ])
-        .prop_map(|piece| piece.as_bytes().to_vec()),
+        prop::sample::select(PIECES).prop_map(|piece| piece.as_bytes().to_vec()),
         prop::collection::vec(any::<u8>(), 0..8),
     ];
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())

@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use csv::StringRecord;
-
 use super::{
     description::{Description, push_name},
     faults::Faults,
@@ -43,7 +41,9 @@ fn read_table(reader: &mut Reader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<S
     // Of bytes in memory only a record of another length could fail, and that is allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {
         faults.at(lines.of(&record));
-        let Ok(row) = StringRecord::from_byte_record(record.clone()) else {
+        // Cells without a column are left out.
+        let cells = record.iter().take(names.len()).map(str::from_utf8);
+        let Ok(row) = cells.collect::<Result<Vec<_>, _>>() else {
             faults.add("it is not UTF-8");
             continue;
         };
@@ -53,7 +53,7 @@ fn read_table(reader: &mut Reader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<S
         };
         match reader.files.named(name, sidecar) {
             Ok(media) => {
-                let columns = names.iter().map(String::as_str).zip(&row);
+                let columns = names.iter().map(String::as_str).zip(row.iter().copied());
                 reader.tell(media, describe(columns, &mut faults));
             }
             Err(why) => faults.add(why),
@@ -78,7 +78,7 @@ impl Lines<'_> {
         let rest = rest.unwrap_or_default();
         let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let begin = self.bytes.len() - rest.len() + blank;
-        self.line += self.bytes[self.passed..begin].iter().filter(|byte| **byte == b'\n').count();
+        self.line += self.bytes[self.passed..begin].split(|byte| *byte == b'\n').count() - 1;
         self.passed = begin;
         self.line
     }

@@ -12,6 +12,11 @@ use super::{
 /// The folders it may lie in, opposite the folder of the pictures.
 const FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
+/// Most attributes of an element: each is compared with all others.
+const ATTRIBUTES: usize = 256;
+/// Most namespaces. VOC has none, and nested ones cost memory by the square.
+const NAMESPACES: usize = 16;
+
 /// Reads the XML of every media. Other XML is left alone.
 pub fn read(reader: &mut Reader<'_>) {
     for media in reader.files.media() {
@@ -38,6 +43,11 @@ pub fn read(reader: &mut Reader<'_>) {
 /// # Errors
 /// It is no XML, or has a DTD; the sentence says where.
 fn parse(text: &str) -> Result<Option<(Description, Faults)>, String> {
+    let namespaces = text.matches("xmlns").count();
+    let attributes = text.split('<').map(|tag| tag.matches('=').count()).max();
+    if namespaces > NAMESPACES || attributes.is_some_and(|count| count > ATTRIBUTES) {
+        return Err("it has too many attributes or namespaces".to_owned());
+    }
     let document = Document::parse(text).map_err(|cause| match cause {
         Error::DtdDetected => "it has a DTD, which is not read".to_owned(),
         cause => format!("line {}: it is no XML from here on", cause.pos().row),
@@ -113,9 +123,10 @@ mod tests {
     #[test]
     fn e12_bad_xml_is_refused_and_named() {
         let place = Place::of(&["1.jpg"]);
-        let laughs: String = (1..30)
+        let laughs: Vec<_> = (1..30)
             .map(|n| format!("<!ENTITY l{n} \"&l{m};&l{m};&l{m};&l{m};\">", m = n - 1))
             .collect();
+        let laughs = laughs.concat();
         let bomb = format!(
             "<!DOCTYPE annotation [<!ENTITY l0 \"ha\">{laughs}]><annotation>&l29;</annotation>"
         );
@@ -137,6 +148,11 @@ mod tests {
 
     #[test]
     fn e12_deep_xml_and_many_attributes_end_soon() {
+        let many: Vec<_> = (0..60_000).map(|n| format!("<a xmlns:a{n}='b'>")).collect();
+        let why = "it has too many attributes or namespaces";
+        assert_eq!(parse(&many.concat()).err().unwrap(), why);
+        let many: Vec<_> = (0..60_000).map(|n| format!(" a{n}='>'")).collect();
+        assert_eq!(parse(&format!("<annotation{}/>", many.concat())).err().unwrap(), why);
         assert!(parse(&"<a>".repeat(300_000)).is_err());
         let deep = ["<annotation>".repeat(40_000), "</annotation>".repeat(40_000)].concat();
         assert!(parse(&deep).unwrap().is_some());
