@@ -1,6 +1,7 @@
-//! Words about media: the language of full-text search, and the space in which texts that say
-//! alike things are near.
+//! Words about media: the language of full-text search, the space in which texts that say alike
+//! things are near, and a person's own encoders, which put texts and pictures into one space.
 
+pub mod encoder;
 pub mod query;
 pub mod space;
 mod stem;
