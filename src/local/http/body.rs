@@ -100,7 +100,10 @@ impl Parts {
     /// # Errors
     /// 413 when it says that it is larger; 400 when it is no form.
     pub async fn of(mut request: Request, limit: Limit) -> Result<Self, Problem> {
-        fits(&request, limit)?;
+        if let Err(problem) = fits(&request, limit) {
+            swallow(request.into_body()).await;
+            return Err(problem);
+        }
         let pace = Arc::new(Pace { refused: AtomicUsize::new(0), fed: AtomicUsize::new(0) });
         DefaultBodyLimit::disable().apply(&mut request);
         let paced = pace.clone();

@@ -109,9 +109,9 @@ fn split(name: &str) -> (&str, &str) {
 
 fn is_reserved(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
-    let port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+    let numbered_port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
     RESERVED.contains(&stem.as_str())
-        || port.is_some_and(|n| n.len() == 1 && n.chars().all(|c| c.is_ascii_digit()))
+        || numbered_port.is_some_and(|n| n.len() == 1 && n.chars().all(|c| c.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -165,7 +165,8 @@ mod tests {
     fn e08_unsafe_names_are_mended_and_stay_apart() {
         let shown = |name: &str| mended(name).to_str().unwrap().to_owned();
         assert_eq!(shown("cats/1.jpg"), "cats/1.jpg");
-        assert!(shown("../../x.png").starts_with("x_") && shown("../../x.png").ends_with(".png"));
+        assert!(shown("../../x.png").starts_with("x_"));
+        assert_eq!(mended("../../x.png").extension().unwrap(), "png");
         assert!(shown("C:\\pics\\x.png").starts_with("C_/pics/x_"));
         assert!(shown("a\u{1b}.png").starts_with("a__"));
         assert!(shown("..").starts_with("file_"));

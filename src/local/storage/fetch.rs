@@ -13,7 +13,7 @@ use tokio::{fs::File, io::AsyncWriteExt as _};
 use super::{
     Storage,
     entry::Entry,
-    s3::{Fault, Setback, lost},
+    fault::{Fault, Setback, lost},
 };
 use crate::local::ingest::stage::{private, room};
 

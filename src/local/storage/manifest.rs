@@ -190,10 +190,8 @@ impl Rows {
             return Ok(None);
         }
         let own = *bucket == *self.bucket;
-        let place = match key.starts_with(&self.folder) && own {
-            true => Place::Below(self.folder.len()),
-            false => Place::Anywhere,
-        };
+        let below = own && key.starts_with(&self.folder);
+        let place = if below { Place::Below(self.folder.len()) } else { Place::Anywhere };
         let bucket = if own { self.bucket.clone() } else { bucket.into() };
         Ok(Some(Entry { bucket, key, size: None, place }))
     }

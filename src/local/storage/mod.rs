@@ -5,6 +5,7 @@
 //! go over a client of our own. Nothing said here carries an address or a secret.
 
 mod entry;
+mod fault;
 mod fetch;
 mod manifest;
 mod role;
@@ -12,17 +13,18 @@ mod s3;
 mod settings;
 mod uri;
 
-use std::fmt;
+use std::{fmt, io::Seek as _, sync::Arc};
 
 use tokio::{fs::File, io::AsyncWriteExt as _};
 
 pub use entry::{Entry, Place};
+pub use fault::Fault;
 pub use role::Role;
-pub use s3::Fault;
 pub use settings::{Key, Settings};
 
 use crate::{local::ingest::kind::Kind, model::SafeText};
-use s3::{S3, Setback, lost};
+use fault::{Setback, lost};
+use s3::{Patience, S3};
 use uri::{Format, Uri, is_reachable};
 
 /// Most objects of a listing.
@@ -61,7 +63,7 @@ impl Storage {
     /// # Errors
     /// The HTTP client cannot start.
     pub fn new(settings: Settings) -> Result<Self, Fault> {
-        Ok(Self { s3: S3::new(settings)? })
+        Ok(Self { s3: S3::new(settings, Patience::default())? })
     }
 
     /// Lists the media at `uri`, a folder or a manifest, until `most` media are found: 1 tells
@@ -79,8 +81,8 @@ impl Storage {
         let place = Uri::parse(uri).map_err(|reason| refuse(reason.to_owned()))?;
         if let Some(role) = role {
             return Err(refuse(format!(
-                "the role {role} cannot be assumed: a local deployment has no token service; \
-                 give it a key that may read the bucket"
+                "the role {role} cannot be assumed: no token service (STS) is reachable from a local \
+                 deployment; start it with a key that may read the bucket"
             )));
         }
         let listing = match place.manifest() {
@@ -95,7 +97,7 @@ impl Storage {
 
     async fn folder(&self, place: &Uri, most: usize) -> Result<Listing, Fault> {
         let folder = place.folder();
-        let bucket = place.bucket.as_str().into();
+        let bucket: Arc<str> = place.bucket.as_str().into();
         let mut listing = Listing::default();
         let mut token = None;
         for _ in 0..PAGES {
@@ -110,7 +112,7 @@ impl Storage {
                     continue;
                 }
                 let place = Place::Below(folder.len());
-                let bucket = std::sync::Arc::clone(&bucket);
+                let bucket = Arc::clone(&bucket);
                 listing.add(Entry { bucket, key: object.key, size: object.size, place });
                 if !listing.wants_more(most) {
                     return Ok(listing);
@@ -152,7 +154,7 @@ impl Storage {
         }
         file.flush().await.map_err(disk)?;
         let mut file = file.into_std().await;
-        std::io::Seek::rewind(&mut file).map_err(disk)?;
+        file.rewind().map_err(disk)?;
         Ok(file)
     }
 }

@@ -1,7 +1,7 @@
 //! Requests to object storage: signed by the library, sent by a client of our own, sent again
 //! for a while when the service has trouble.
 
-use std::{fmt, io, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
 use reqwest::{Client, Response, StatusCode, Url, redirect, retry};
 use rusty_s3::{
@@ -10,38 +10,28 @@ use rusty_s3::{
 };
 use tokio::time::sleep;
 
-use super::settings::Settings;
+use super::{
+    fault::{Fault, Setback, lost, plain},
+    settings::Settings,
+};
 
-/// Time to connect, and longest wait for the next bytes.
+/// Time to connect.
 const CONNECT: Duration = Duration::from_secs(5);
-const IDLE: Duration = Duration::from_secs(30);
-/// How often a request is sent, and the pause after the first, which then doubles.
+/// How often a request is sent.
 const ATTEMPTS: u32 = 4;
-const PAUSE: Duration = Duration::from_millis(250);
 /// How long a signature is good.
-const SIGNED: Duration = Duration::from_secs(900);
+const SIGNED: Duration = Duration::from_mins(15);
 /// Largest page of a listing, and largest description of an error, in bytes.
 const PAGE: usize = 16 << 20;
 const DESCRIPTION: usize = 64 << 10;
 
-/// Why something cannot be had; the words are fit for the wire, without addresses and secrets.
-#[derive(Debug)]
-pub enum Fault {
-    /// This object; others may do.
-    Object(String),
-    /// Anything.
-    Storage(String),
-    /// The disk does not take it.
-    Disk(io::Error),
-}
-
-/// How an attempt failed.
-#[derive(Debug)]
-pub enum Setback {
-    /// The next may do better.
-    Again(Fault),
-    /// The next would fail as well.
-    Final(Fault),
+/// How long storage is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For the next bytes.
+    pub idle: Duration,
+    /// After the first failure; then twice as long each time.
+    pub pause: Duration,
 }
 
 /// Object storage.
@@ -49,16 +39,22 @@ pub enum Setback {
 pub struct S3 {
     client: Client,
     settings: Settings,
-    pause: Duration,
+    patience: Patience,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(30), pause: Duration::from_millis(250) }
+    }
 }
 
 impl S3 {
     /// Reaches storage as the settings say.
-    pub fn new(settings: Settings) -> Result<Self, Fault> {
+    pub fn new(settings: Settings, patience: Patience) -> Result<Self, Fault> {
         let builder = Client::builder()
             .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
-            .read_timeout(IDLE)
+            .read_timeout(patience.idle)
             .tcp_nodelay(true)
             .referer(false)
             // What is stored compressed is wanted as it is stored.
@@ -71,13 +67,7 @@ impl S3 {
         let client = builder
             .build()
             .map_err(|_| Fault::Storage("the client for object storage cannot start".to_owned()))?;
-        Ok(Self { client, settings, pause: PAUSE })
-    }
-
-    /// The same with a shorter first pause, for tests.
-    #[cfg(test)]
-    pub fn pausing(self, pause: Duration) -> Self {
-        Self { pause, ..self }
+        Ok(Self { client, settings, patience })
     }
 
     /// One page of the keys that begin with `prefix`.
@@ -132,7 +122,7 @@ impl S3 {
                     if failed == ATTEMPTS {
                         return Err(fault);
                     }
-                    sleep(self.pause * (1 << (failed - 1))).await;
+                    sleep(self.patience.pause * (1 << (failed - 1))).await;
                 }
             }
         }
@@ -151,75 +141,32 @@ impl S3 {
             let words = format!("the storage is in trouble ({})", status.as_u16());
             return Setback::Again(Fault::Storage(words));
         }
-        let elsewhere = region.filter(|region| *region != self.settings.region);
-        if let Some(region) = elsewhere {
+        if matches!(status.as_u16(), 301 | 307 | 400)
+            && let Some(region) = region.filter(|region| *region != self.settings.region)
+        {
             let words = format!("the bucket is in the region {region}; set AWS_REGION to it");
             return Setback::Final(Fault::Storage(words));
         }
-        let code = text(answer, DESCRIPTION).await.ok().and_then(|text| code(&text));
-        Setback::Final(self.fault(status, code.as_deref().unwrap_or_default()))
-    }
-
-    fn fault(&self, status: StatusCode, code: &str) -> Fault {
-        let storage = |words: &str| Fault::Storage(words.to_owned());
-        let object = |words: &str| Fault::Object(words.to_owned());
-        match (code, status.as_u16()) {
-            ("NoSuchBucket", _) => storage("there is no such bucket"),
-            ("NoSuchKey", _) | ("", 404) => object("it is not there"),
-            ("InvalidObjectState", _) => object("it is archived; restore it first"),
-            ("InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch", _) => {
-                storage("the access key of this deployment is not accepted")
-            }
-            ("ExpiredToken", _) => storage("the session token of this deployment has expired"),
-            ("RequestTimeTooSkewed", _) => storage("the clock of this machine is wrong"),
-            ("AccessDenied", _) | ("", 401 | 403) if self.settings.key.is_none() => object(
-                "access is denied; start the deployment with AWS_ACCESS_KEY_ID and \
-                 AWS_SECRET_ACCESS_KEY set",
-            ),
-            ("AccessDenied", _) | ("", 401 | 403) => object("access is denied"),
-            ("", status) => Fault::Storage(format!("the storage answered {status}")),
-            (code, status) => Fault::Storage(format!("the storage answered {status} {code}")),
-        }
+        // Without a description the status has to do.
+        let description = text(answer, DESCRIPTION).await.unwrap_or_default();
+        Setback::Final(Fault::of(status.as_u16(), &description, self.settings.key.is_none()))
     }
 
     fn bucket(&self, name: &str) -> Result<Bucket, Fault> {
         let region = &self.settings.region;
-        let (endpoint, style) = match &self.settings.endpoint {
-            Some(endpoint) => (Some(endpoint.clone()), UrlStyle::Path),
-            None => {
-                let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
-                let endpoint = format!("https://s3.{region}.amazonaws.{top}");
-                // Names that no certificate or host name fits.
-                let odd = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
-                let style = if name.contains(odd) { UrlStyle::Path } else { UrlStyle::VirtualHost };
-                (Url::parse(&endpoint).ok(), style)
-            }
+        // Names that no certificate or host name fits.
+        let odd = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
+        let (endpoint, style) = if let Some(endpoint) = &self.settings.endpoint {
+            (Some(endpoint.clone()), UrlStyle::Path)
+        } else {
+            let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
+            let endpoint = Url::parse(&format!("https://s3.{region}.amazonaws.{top}")).ok();
+            (endpoint, if name.contains(odd) { UrlStyle::Path } else { UrlStyle::VirtualHost })
         };
-        let bucket =
-            endpoint.and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok());
-        bucket.ok_or_else(|| Fault::Storage("its bucket has no valid name".to_owned()))
+        endpoint
+            .and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok())
+            .ok_or_else(|| Fault::Storage("its bucket has no valid name".to_owned()))
     }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Object(words) | Self::Storage(words) => f.write_str(words),
-            Self::Disk(cause) => write!(f, "the disk does not take it ({})", cause.kind()),
-        }
-    }
-}
-
-/// A failure without an answer. The library's own words repeat the address, which is signed.
-pub fn lost(cause: &reqwest::Error) -> Setback {
-    let words = if cause.is_timeout() {
-        "the storage does not answer in time"
-    } else if cause.is_connect() {
-        "the storage cannot be reached"
-    } else {
-        "the connection to the storage broke"
-    };
-    Setback::Again(Fault::Storage(words.to_owned()))
 }
 
 /// A short answer as text.
@@ -235,20 +182,46 @@ async fn text(mut answer: Response, most: usize) -> Result<String, Setback> {
     String::from_utf8(bytes).map_err(|_| wrong("what answers is no object storage"))
 }
 
-/// The code in the description of an error.
-fn code(description: &str) -> Option<String> {
-    let document = roxmltree::Document::parse(description).ok()?;
-    let code = document.descendants().find(|node| node.has_tag_name("Code"))?;
-    Some(plain(code.text()?)).filter(|code| !code.is_empty())
-}
-
-/// A word from outside, as far as it is one.
-fn plain(word: &str) -> String {
-    word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
-}
-
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let host = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m27_buckets_have_the_addresses_of_the_cloud_or_of_the_endpoint() {
+        let address = |region: &str, endpoint: Option<&str>, bucket: &str| {
+            let endpoint = endpoint.map(|url| Url::parse(url).unwrap());
+            let settings = Settings { key: None, region: region.to_owned(), endpoint };
+            let s3 = S3::new(settings, Patience::default()).unwrap();
+            s3.bucket(bucket).unwrap().object_url("a b.jpg").to_string()
+        };
+        let cloud = [
+            ("eu-west-1", "photos", "photos.s3.eu-west-1.amazonaws.com/a%20b.jpg"),
+            ("eu-west-1", "my.photos", "s3.eu-west-1.amazonaws.com/my.photos/a%20b.jpg"),
+            ("cn-north-1", "photos", "photos.s3.cn-north-1.amazonaws.com.cn/a%20b.jpg"),
+        ];
+        for (region, bucket, expected) in cloud {
+            assert_eq!(address(region, None, bucket), format!("https://{expected}"));
+        }
+        let own = address("x", Some("http://127.0.0.1:9000/s3"), "photos");
+        assert_eq!(own, "http://127.0.0.1:9000/s3/photos/a%20b.jpg");
+    }
+
+    #[test]
+    fn n10_loopback_is_reached_without_a_proxy() {
+        for (url, expected) in [
+            ("http://127.0.0.1:9000", true),
+            ("http://localhost", true),
+            ("http://[::1]:9000", true),
+            ("https://s3.example.com", false),
+            ("http://127.0.0.1.example.com", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+    }
 }

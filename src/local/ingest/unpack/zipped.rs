@@ -2,6 +2,7 @@
 //! archive of any number of members takes the same memory.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{BufReader, Seek as _},
 };
@@ -26,11 +27,11 @@ pub fn unpack(mut file: File, unpacking: &mut Unpacking) -> Result<(), Trouble> 
     // The same place in the file as the directory's, but both look it up before they read.
     let mut contents = BufReader::new(file);
     let damaged = |_| Trouble::Archive("its directory is damaged");
-    let mut packed = 0;
+    let mut packed = 0_u64;
     for entry in directory.files().map_err(damaged)? {
         unpacking.begin(packed)?;
         let entry = entry.map_err(damaged)?;
-        packed += entry.compressed_size();
+        packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
             // Members that share their bytes add up to more than there is.
             return Err(Trouble::Archive("its members overlap: a bomb"));
@@ -48,7 +49,7 @@ fn member(
     contents: &mut BufReader<File>,
     unpacking: &mut Unpacking,
 ) -> Result<(), Trouble> {
-    let Ok(name) = entry.name().map(|name| name.into_owned()) else {
+    let Ok(name) = entry.name().map(Cow::into_owned) else {
         return Err(Trouble::Member("its name cannot be read"));
     };
     if entry.is_dir() {

@@ -2,10 +2,11 @@
 
 mod shelf;
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, time::Duration};
 
 use reqwest::Url;
-use shelf::{SECRET, Shelf, TOKEN, Trouble, storage};
+use secrecy::SecretString;
+use shelf::{SECRET, Shelf, TOKEN, Trouble, storage, waiting};
 
 use super::{Entry, Fault, Listing, MOST, Place, Role, Settings};
 
@@ -154,9 +155,13 @@ async fn m43_every_cause_of_a_refusal_is_named_without_secrets() {
         shelf.trouble([trouble]);
         assert_eq!(reason(&shelf, "s3://photos").await, words);
     }
+    let mut settings = shelf.settings();
+    settings.key.as_mut().unwrap().secret = SecretString::from("another");
+    let refusal = storage(settings).list("s3://photos", None, MOST).await.unwrap_err();
+    assert!(refusal.to_string().ends_with("is not accepted)"), "the service checks: {refusal}");
     let role = Role::parse("arn:aws:iam::123456789012:role/reader");
     let refusal = shelf.storage().list("s3://photos", role.as_ref(), MOST).await.unwrap_err();
-    assert!(refusal.to_string().contains("has no token service"), "{refusal}");
+    assert!(refusal.to_string().contains("no token service (STS)"), "{refusal}");
 }
 
 #[tokio::test]
@@ -198,6 +203,19 @@ async fn n11_trouble_passes_and_lasting_trouble_is_named() {
     shelf.trouble(vec![Trouble::Code(503, "SlowDown"); 4]);
     assert_eq!(reason(&shelf, "s3://photos").await, "(the storage is in trouble (503))");
     assert_eq!(shelf.requests(), 11);
+}
+
+#[tokio::test]
+async fn n12_an_answer_that_does_not_come_is_asked_for_again() {
+    let shelf = Shelf::of(&[("photos/1.jpg", b"one")]).await;
+    let storage = waiting(shelf.settings(), Duration::from_millis(200));
+    shelf.trouble([Trouble::Silent]);
+    let listing = storage.list("s3://photos", None, MOST).await.unwrap();
+    shelf.trouble([Trouble::Endless]);
+    let place = tempfile::tempdir().unwrap();
+    let entry = Entry { key: "1.mp4".to_owned(), ..listing.entries[0].clone() };
+    let end = storage.fetch(&entry, place.path()).await;
+    assert!(matches!(end, Err(Fault::Object(_))), "{end:?}");
 }
 
 #[tokio::test]

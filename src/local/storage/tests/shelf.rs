@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    fmt::Write as _,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -19,7 +20,10 @@ use reqwest::Url;
 use rusty_s3::{Method, signing::sign};
 use tokio::net::TcpListener;
 
-use crate::local::storage::{S3, Settings, Storage};
+use crate::local::storage::{
+    Settings, Storage,
+    s3::{Patience, S3},
+};
 
 /// The key that the service knows.
 pub const ID: &str = "AKIAEXAMPLE";
@@ -38,6 +42,8 @@ pub enum Trouble {
     Redirect(String),
     /// The bucket is in another region.
     Region(&'static str),
+    /// No answer comes.
+    Silent,
     /// The content breaks off.
     Cut,
     /// The content says that it is longer than anything, and does not come.
@@ -146,7 +152,13 @@ impl Shelf {
 
 /// Storage of these settings that does not pause long.
 pub fn storage(settings: Settings) -> Storage {
-    Storage { s3: S3::new(settings).unwrap().pausing(Duration::from_millis(1)) }
+    waiting(settings, Duration::from_secs(10))
+}
+
+/// Storage that waits so long for the next bytes.
+pub fn waiting(settings: Settings, idle: Duration) -> Storage {
+    let patience = Patience { idle, pause: Duration::from_millis(1) };
+    Storage { s3: S3::new(settings, patience).unwrap() }
 }
 
 /// As few lines as serve HTTP/1.
@@ -168,7 +180,7 @@ async fn answer(State(shelf): State<Shelf>, request: Request) -> Response {
     shelf.seen.lock().unwrap().push(uri.clone());
     let trouble = shelf.troubles.lock().unwrap().pop_front();
     if let Some(trouble) = trouble {
-        return troubled(trouble);
+        return troubled(trouble).await;
     }
     if !shelf.public && !shelf.signed(&uri) {
         return described(403, "SignatureDoesNotMatch");
@@ -206,17 +218,18 @@ fn listed(shelf: &Shelf, bucket: &str, url: &Url) -> Response {
     );
     for (name, bytes) in found.iter().skip(start).take(shelf.page) {
         let key = encoded(&name[bucket.len() + 1..]);
-        xml += &format!("<Contents><Key>{key}</Key><Size>{}</Size></Contents>", bytes.len());
+        let size = bytes.len();
+        write!(xml, "<Contents><Key>{key}</Key><Size>{size}</Size></Contents>").unwrap();
     }
-    xml += &format!("<IsTruncated>{rest}</IsTruncated>");
+    write!(xml, "<IsTruncated>{rest}</IsTruncated>").unwrap();
     if rest {
         let token = format!("from /+=&amp; {}", start + shelf.page);
-        xml += &format!("<NextContinuationToken>{token}</NextContinuationToken>");
+        write!(xml, "<NextContinuationToken>{token}</NextContinuationToken>").unwrap();
     }
     (xml + "</ListBucketResult>").into_response()
 }
 
-fn troubled(trouble: Trouble) -> Response {
+async fn troubled(trouble: Trouble) -> Response {
     let long = |length: &str, rest: Body| {
         ([(header::CONTENT_LENGTH, length.to_owned())], rest).into_response()
     };
@@ -229,6 +242,7 @@ fn troubled(trouble: Trouble) -> Response {
         Trouble::Region(region) => {
             (StatusCode::MOVED_PERMANENTLY, [("x-amz-bucket-region", region)]).into_response()
         }
+        Trouble::Silent => std::future::pending().await,
         Trouble::Cut => {
             let pieces = [Ok(Bytes::from_static(b"x")), Err(std::io::Error::other("cut"))];
             long("1000", Body::from_stream(stream::iter(pieces)))
@@ -247,7 +261,7 @@ fn described(status: u16, code: &str) -> Response {
 
 /// Every byte as `%XX`.
 fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    text.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"))
 }
 
 fn decoded(path: &str) -> String {
