@@ -5,7 +5,7 @@ use std::{
     error::Error,
     fmt, iter,
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Poll, ready},
@@ -14,7 +14,7 @@ use std::{
 
 use axum::{
     BoxError,
-    body::{Body, Bytes},
+    body::{Body, BodyDataStream, Bytes},
     extract::{
         DefaultBodyLimit, FromRequest as _, Multipart, Request,
         multipart::{Field, MultipartError},
@@ -62,11 +62,14 @@ pub fn fits(request: &Request, limit: Limit) -> Result<(), Problem> {
 /// Takes in a refused body for a moment, because a client that is cut off while it sends never
 /// sees why.
 pub async fn swallow(body: Body) {
+    swallow_stream(body.into_data_stream()).await;
+}
+
+async fn swallow_stream(mut body: BodyDataStream) {
     let (time, most) = SWALLOW;
     let all = async {
-        let mut stream = body.into_data_stream();
         let mut seen = 0;
-        while let Some(Ok(chunk)) = stream.next().await {
+        while let Some(Ok(chunk)) = body.next().await {
             seen += chunk.len();
             if seen > most {
                 return;
@@ -77,9 +80,18 @@ pub async fn swallow(body: Body) {
     let _ = timeout(time, all).await;
 }
 
+/// Swallows what a parser that is gone was fed from.
+async fn swallow_rest(body: Arc<Mutex<BodyDataStream>>) {
+    if let Some(body) = Arc::into_inner(body) {
+        swallow_stream(body.into_inner().unwrap_or_else(PoisonError::into_inner)).await;
+    }
+}
+
 /// The parts of a form, one after another.
 pub struct Parts {
     multipart: Multipart,
+    /// What the parser is fed from.
+    body: Arc<Mutex<BodyDataStream>>,
     pace: Arc<Pace>,
     limit: Limit,
     idle: Duration,
@@ -106,12 +118,17 @@ impl Parts {
         }
         let pace = Arc::new(Pace { refused: AtomicUsize::new(0), fed: AtomicUsize::new(0) });
         DefaultBodyLimit::disable().apply(&mut request);
-        let paced = pace.clone();
-        let request = request.map(|body| Body::from_stream(feed(body, paced, limit.bytes)));
-        let multipart = Multipart::from_request(request, &())
-            .await
-            .map_err(|cause| Problem::Plain(cause.status(), cause.body_text()))?;
-        Ok(Self { multipart, pace, limit, idle: IDLE, seen: 0 })
+        let (head, body) = request.into_parts();
+        let body = Arc::new(Mutex::new(body.into_data_stream()));
+        let fed = Body::from_stream(feed(body.clone(), pace.clone(), limit.bytes));
+        let request = Request::from_parts(head, fed);
+        match Multipart::from_request(request, &()).await {
+            Ok(multipart) => Ok(Self { multipart, body, pace, limit, idle: IDLE, seen: 0 }),
+            Err(cause) => {
+                swallow_rest(body).await;
+                Err(Problem::Plain(cause.status(), cause.body_text()))
+            }
+        }
     }
 
     /// The next part, if there is one.
@@ -131,22 +148,11 @@ impl Parts {
         Ok(Some(Part { field, pace: self.pace.clone(), limit: self.limit, idle: self.idle }))
     }
 
-    /// Takes in what follows a refused part for a moment, as [`swallow`] does.
-    pub async fn swallow(mut self) {
-        let (time, most) = SWALLOW;
-        let all = async {
-            let mut seen = 0;
-            while let Ok(Some(mut part)) = self.next().await {
-                while let Ok(Some(chunk)) = part.chunk().await {
-                    seen += chunk.len();
-                    if seen > most {
-                        return;
-                    }
-                }
-            }
-        };
-        // Whether it ended or not: the refusal goes out now.
-        let _ = timeout(time, all).await;
+    /// Takes in what is left for a moment, as [`swallow`] does.
+    pub async fn swallow(self) {
+        let Self { multipart, body, .. } = self;
+        drop(multipart);
+        swallow_rest(body).await;
     }
 }
 
@@ -215,11 +221,10 @@ impl Pace {
 
 /// A body at its pace, of at most `most` bytes.
 fn feed(
-    body: Body,
+    body: Arc<Mutex<BodyDataStream>>,
     pace: Arc<Pace>,
     most: u64,
 ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
-    let mut body = body.into_data_stream();
     let mut total = 0;
     stream::poll_fn(move |context| {
         if pace.refused.load(Ordering::Relaxed) < REFUSALS {
@@ -230,6 +235,7 @@ fn feed(
         if pace.fed.load(Ordering::Relaxed) > HEAD {
             return Poll::Ready(Some(Err(Overrun::Head.into())));
         }
+        let mut body = body.lock().unwrap_or_else(PoisonError::into_inner);
         let next = ready!(body.poll_next_unpin(context));
         if let Some(Ok(chunk)) = &next {
             pace.refused.store(0, Ordering::Relaxed);
@@ -418,11 +424,18 @@ mod tests {
 
     #[tokio::test]
     async fn e13_what_follows_a_refusal_is_swallowed_up_to_a_mebibyte() {
-        let mut all = vec![Bytes::from(part("name=a", "").trim_end().to_owned() + "\r\n\r\n")];
-        all.extend(vec![Bytes::from(vec![b'y'; 64 << 10]); 1_000]);
-        let (body, taken) = pieces(all);
-        parts(body, LIMIT).await.swallow().await;
-        let taken = taken.load(Ordering::Relaxed);
-        assert!((SWALLOW.1..2 * SWALLOW.1).contains(&taken), "{taken}");
+        let endless = || pieces(vec![Bytes::from(vec![b'y'; 64 << 10]); 1_000]);
+        let swallowed = |taken: Arc<AtomicUsize>| {
+            let taken = taken.load(Ordering::Relaxed);
+            assert!((SWALLOW.1..2 * SWALLOW.1).contains(&taken), "{taken}");
+        };
+        let (body, taken) = endless();
+        let mut broken = parts(body, LIMIT).await;
+        assert_eq!(status(broken.next().await), 400);
+        broken.swallow().await;
+        swallowed(taken);
+        let (body, taken) = endless();
+        assert_eq!(status(Parts::of(Request::new(body), LIMIT).await), 400, "no form");
+        swallowed(taken);
     }
 }

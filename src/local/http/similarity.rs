@@ -115,6 +115,14 @@ fn region_of(raw: &str) -> Result<Region, Problem> {
 
 async fn read(request: Request) -> Result<Form, Problem> {
     let mut parts = Parts::of(request, BODY).await?;
+    let form = fields(&mut parts).await;
+    if form.is_err() {
+        parts.swallow().await;
+    }
+    form
+}
+
+async fn fields(parts: &mut Parts) -> Result<Form, Problem> {
     let mut form = Form::default();
     while let Some(part) = parts.next().await? {
         match part.name() {
