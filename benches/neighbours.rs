@@ -33,11 +33,11 @@ fn bench(criterion: &mut Criterion) {
     });
     let some = vectors(5_000);
     criterion.bench_function("graph of 5,000 x 256, k 16", |bencher| {
-        bencher.iter(|| graph(black_box(&some), 16));
+        bencher.iter(|| graph(black_box(&some), 16, |_| true));
     });
-    let neighbours = graph(&some, 16);
+    let neighbours = graph(&some, 16, |_| true).unwrap();
     criterion.bench_function("five granularities of 5,000", |bencher| {
-        bencher.iter(|| cluster(black_box(&some), &neighbours));
+        bencher.iter(|| cluster(black_box(&some), &neighbours, &[]));
     });
 }
 

@@ -29,6 +29,16 @@ impl<'a> Groups<'a> {
         }
     }
 
+    /// Joins the groups of both rows of each pair.
+    pub fn unite(&mut self, pairs: impl Iterator<Item = (u32, u32)>) {
+        for (one, other) in pairs {
+            let (a, b) = (self.root(one), self.root(other));
+            if a != b {
+                self.join(a.min(b), a.max(b));
+            }
+        }
+    }
+
     /// Joins along `edges`, in their order, whatever groups are on average within `threshold`.
     pub fn sweep(&mut self, edges: &[Edge], threshold: f32) {
         for edge in edges {

@@ -16,7 +16,7 @@ pub mod suspect;
 mod uniqueness;
 
 use crate::{
-    local::search::{self, Neighbour, Vectors},
+    local::search::{self, Neighbour, Pair, Vectors},
     model::Granularity,
 };
 
@@ -39,14 +39,17 @@ pub struct Clustering {
     pub uniqueness: Vec<f32>,
 }
 
-/// Clusters the rows of `vectors` by their nearest-neighbour `graph`, as [`search::graph`] made it.
+/// Clusters the rows of `vectors` by their nearest-neighbour `graph`, as [`search::graph`] made it,
+/// and their near-duplicates, as [`search::near_duplicates`] found them: those are together at
+/// every level, however far apart they look.
 ///
 /// Deterministic. Beside `vectors` it takes a few numbers per edge and one vector per group.
 #[must_use]
-pub fn cluster(vectors: &Vectors, graph: &[Vec<Neighbour>]) -> Clustering {
+pub fn cluster(vectors: &Vectors, graph: &[Vec<Neighbour>], duplicates: &[Pair]) -> Clustering {
     let edges = edges(graph);
     let degree = graph.iter().map(Vec::len).max().unwrap_or_default();
     let mut groups = Groups::new(vectors);
+    groups.unite(duplicates.iter().map(|pair| pair.rows));
     let levels = THRESHOLDS.map(|threshold| {
         let tight = edges.partition_point(|edge| edge.distance <= threshold);
         groups.sweep(&edges[..tight], threshold);
@@ -106,8 +109,8 @@ fn sweep_closed(groups: &mut Groups, degree: usize, threshold: f32) {
     if roots.len() < 2 {
         return;
     }
-    let graph = search::graph(&means, GROUP_NEIGHBOURS);
-    let mut edges = edges(&graph);
+    let graph = search::graph(&means, GROUP_NEIGHBOURS, |_| true);
+    let mut edges = edges(&graph.unwrap_or_default());
     for edge in &mut edges {
         edge.rows = (roots[edge.rows.0 as usize], roots[edge.rows.1 as usize]);
     }
@@ -134,7 +137,7 @@ mod tests {
     }
 
     fn clustered(vectors: &Vectors) -> Clustering {
-        cluster(vectors, &search::graph(vectors, 16))
+        cluster(vectors, &search::graph(vectors, 16, |_| true).unwrap(), &[])
     }
 
     fn groups(labels: &[u32]) -> usize {

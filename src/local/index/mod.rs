@@ -12,16 +12,26 @@
 
 mod centre;
 mod colour;
+mod corners;
 mod descriptor;
 mod gradients;
 mod grid;
 mod hash;
+mod keypoints;
+mod part;
+mod plane;
 pub mod quality;
 mod thumbnail;
 
 use half::f16;
+use image::{RgbImage, imageops};
 
-use crate::picture::decode::{DecodeError, decode};
+pub use keypoints::{Keypoint, Keypoints};
+
+use crate::{
+    model::Region,
+    picture::decode::{DecodeError, decode, decode_for},
+};
 
 /// Numbers in a descriptor.
 pub const DIMENSION: usize = 256;
@@ -35,6 +45,8 @@ pub struct Features {
     pub height: u32,
     /// Unit vector of [`DIMENSION`] numbers: its look.
     pub descriptor: Vec<f16>,
+    /// Corners and what they look like, to recognise a hard-edited copy.
+    pub keypoints: Keypoints,
     /// Perceptual hash (DCT): near-duplicates differ in few bits.
     pub hash: u64,
     /// Variance of the Laplacian on a fixed-size grey copy: low is blurred.
@@ -51,13 +63,34 @@ pub struct Features {
 /// The picture cannot be decoded.
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
     let decoded = decode(bytes, thumbnail::SIDE)?;
-    let small = thumbnail::shrink(&decoded.pixels)?;
+    features(&decoded.pixels, decoded.original)
+}
+
+/// The same for parts of one picture, which is opened once: the features of each, with its own
+/// size in pixels, in the order of `regions`.
+///
+/// # Errors
+/// The picture cannot be decoded.
+pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
+    let decoded = decode_for(bytes, |size| part::enough(regions, size, thumbnail::SIDE))?;
+    let part = |&region| {
+        let (x, y, width, height) = part::pixels(region, decoded.pixels.dimensions());
+        let pixels = imageops::crop_imm(&decoded.pixels, x, y, width, height).to_image();
+        let (.., width, height) = part::pixels(region, decoded.original);
+        features(&pixels, (width, height))
+    };
+    regions.iter().map(part).collect()
+}
+
+fn features(pixels: &RgbImage, (width, height): (u32, u32)) -> Result<Features, DecodeError> {
+    let small = thumbnail::shrink(pixels)?;
     let square = thumbnail::square(&small)?;
     let luma = quality::luma(&small);
     Ok(Features {
-        width: decoded.original.0,
-        height: decoded.original.1,
+        width,
+        height,
         descriptor: descriptor::describe(&square),
+        keypoints: Keypoints::find(&luma, small.width() as usize),
         hash: hash::perceptual(&square),
         sharpness: quality::sharpness(&luma, small.width() as usize),
         brightness: quality::brightness(&luma),
@@ -67,7 +100,7 @@ pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
 
 #[cfg(test)]
 mod tests {
-    use image::{Rgb, RgbImage, imageops};
+    use image::Rgb;
     use proptest::prelude::*;
 
     use super::*;
@@ -170,6 +203,23 @@ mod tests {
         assert!(extract(b"GIF89a").is_err());
         let file = png(&scene(0));
         assert!(extract(&file[..file.len() / 2]).is_err());
+    }
+
+    #[test]
+    fn m44_a_region_has_the_features_of_a_file_that_shows_nothing_else() {
+        let whole = scene(5);
+        let region = Region::new(0.25, 0.2, 0.5, 0.6).unwrap();
+        let parts =
+            extract_regions(&png(&whole), &[region, Region::new(0.0, 0.0, 1.0, 1.0).unwrap()]);
+        let cropped = features(&imageops::crop_imm(&whole, 100, 60, 200, 180).to_image());
+        for (part, file) in parts.unwrap().iter().zip([cropped, features(&whole)]) {
+            assert_eq!((part.width, part.height), (file.width, file.height));
+            assert_eq!(part.descriptor, file.descriptor);
+            assert_eq!(part.keypoints, file.keypoints);
+            assert_eq!(part.thumbnail, file.thumbnail);
+        }
+        assert!(extract_regions(&png(&whole), &[]).unwrap().is_empty());
+        assert!(extract_regions(b"no picture", &[region]).is_err());
     }
 
     proptest! {

@@ -8,11 +8,17 @@ use rayon::prelude::*;
 use super::{
     Neighbour, Vectors,
     kernel::{self, BLOCK},
+    progress::Steps,
 };
 
-/// The `k` nearest other rows of every row, nearest first.
+/// The `k` nearest other rows of every row, nearest first. Nothing if `progress` stopped it: it
+/// hears the share done, 0.0 to 1.0, from any thread, and answers whether to go on.
 #[must_use]
-pub fn graph(vectors: &Vectors, k: usize) -> Vec<Vec<Neighbour>> {
+pub fn graph(
+    vectors: &Vectors,
+    k: usize,
+    progress: impl Fn(f32) -> bool + Sync,
+) -> Option<Vec<Vec<Neighbour>>> {
     let blocks: Vec<Mutex<Block>> = (0..vectors.len())
         .step_by(BLOCK)
         .map(|first| Mutex::new(Block::new(first, BLOCK.min(vectors.len() - first), k)))
@@ -20,7 +26,8 @@ pub fn graph(vectors: &Vectors, k: usize) -> Vec<Vec<Neighbour>> {
     let tiles: Vec<(usize, usize)> = (0..blocks.len())
         .flat_map(|left| (left..blocks.len()).map(move |right| (left, right)))
         .collect();
-    tiles.into_par_iter().for_each_init(
+    let steps = Steps::new(tiles.len(), &progress);
+    tiles.into_par_iter().try_for_each_init(
         || vec![0.0; BLOCK * BLOCK],
         |tile, (left, right)| {
             compare(vectors, left * BLOCK, right * BLOCK, tile);
@@ -29,12 +36,13 @@ pub fn graph(vectors: &Vectors, k: usize) -> Vec<Vec<Neighbour>> {
             if left != right {
                 lock(&blocks[right]).take_columns(tile, left * BLOCK, count(left));
             }
+            steps.step().then_some(())
         },
-    );
-    blocks
+    )?;
+    let nearest = blocks
         .into_iter()
-        .flat_map(|block| block.into_inner().unwrap_or_else(PoisonError::into_inner).nearest)
-        .collect()
+        .flat_map(|block| block.into_inner().unwrap_or_else(PoisonError::into_inner).nearest);
+    Some(nearest.collect())
 }
 
 /// A block stays whole whatever happens to another task.

@@ -2,12 +2,26 @@
 //!
 //! Results do not depend on the number of threads: equal distances are ordered by row.
 
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "counts of corners and steps are small; parts of words are cut out on purpose"
+)]
+
+mod agreement;
+mod best;
+mod duplicates;
 mod graph;
 mod kernel;
+mod progress;
+mod transform;
 mod vectors;
+mod words;
 
 use std::cmp::Ordering;
 
+pub use best::{Best, best_per_group};
+pub use duplicates::{Pair, near_duplicates};
 pub use graph::graph;
 pub use vectors::Vectors;
 
@@ -84,7 +98,7 @@ mod tests {
             count in 0_usize..300, dimension in 1_usize..40, k in 0_usize..20,
         ) {
             let vectors = vectors(count, dimension);
-            let graph = graph(&vectors, k);
+            let graph = graph(&vectors, k, |_| true).unwrap();
             prop_assert_eq!(graph.len(), count);
             for row in (0..count).step_by(17) {
                 let query = vectors.row(row);
@@ -103,7 +117,7 @@ mod tests {
         let vectors = vectors(700, 64);
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| (graph(&vectors, 9), vectors.nearest(vectors.row(3), 50)))
+            pool.install(|| (graph(&vectors, 9, |_| true), vectors.nearest(vectors.row(3), 50)))
         };
         assert_eq!(with(1), with(5));
     }
@@ -113,7 +127,7 @@ mod tests {
         let mut same = Vectors::new(32);
         let row = vectors(1, 32).row(0).to_vec();
         (0..150).for_each(|_| same.push(&row));
-        for (row, nearest) in graph(&same, 3).iter().enumerate() {
+        for (row, nearest) in graph(&same, 3, |_| true).unwrap().iter().enumerate() {
             let expected: Vec<u32> = (0..).filter(|&other| other as usize != row).take(3).collect();
             assert_eq!(nearest.iter().map(|n| n.row).collect::<Vec<_>>(), expected);
             assert!(nearest.iter().all(|n| n.distance < 1e-3));
@@ -124,7 +138,7 @@ mod tests {
     fn a_dataset_without_rows_has_no_neighbours() {
         for empty in [Vectors::default(), Vectors::new(256)] {
             assert!(empty.nearest(&[], 5).is_empty());
-            assert!(graph(&empty, 5).is_empty());
+            assert_eq!(graph(&empty, 5, |_| true), Some(Vec::new()));
         }
     }
 }

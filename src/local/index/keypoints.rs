@@ -1,0 +1,125 @@
+//! Keypoints: the corners of a picture, each with a binary word for what it looks like there.
+//!
+//! A copy that was turned, cropped hard, bleached or written on no longer has the descriptor of its
+//! original, but it still has most of the corners, at places that fit one another.
+
+use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
+
+use super::{corners::corners, plane::Plane};
+
+/// Most keypoints of each scale: as many for an area of pixels on one as on another, so that a
+/// crop, which is seen larger, has the corners of its original one scale further.
+const MOST: [usize; 4] = [34, 17, 9, 4];
+/// Size of the first scale; each next one is smaller by the square root of two.
+const FIRST: f32 = 0.75;
+/// Comparisons in a word.
+const BITS: usize = u128::BITS as usize;
+/// Farthest a word looks from its corner, in pixels of its scale.
+const REACH: usize = 11;
+/// Nearest two places that are compared, in pixels, squared: closer ones hardly differ.
+const APART: i32 = 9;
+/// Bytes of a packed keypoint: x, y and the word.
+const PACKED: usize = 2 + BITS / 8;
+
+/// The keypoints of one picture, packed. At most 64, each of 18 bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keypoints(Box<[u8]>);
+
+/// A corner and what it looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keypoint {
+    /// Pixels from the left of the small copy.
+    pub x: u8,
+    /// Pixels from its top.
+    pub y: u8,
+    /// For each of 128 pairs of places around the corner, whether the first is darker.
+    pub word: u128,
+}
+
+impl Keypoints {
+    /// Finds the keypoints of a picture of at most 256 pixels a side: its luma, `width` a line.
+    pub(super) fn find(luma: &[u8], width: usize) -> Self {
+        let small = Plane::new(width, luma.iter().map(|&value| f32::from(value)).collect());
+        let mut packed = Vec::with_capacity(MOST.iter().sum::<usize>() * PACKED);
+        let mut factor = FIRST;
+        let mut scaled = small.smooth().shrink(factor);
+        for (scale, most) in MOST.into_iter().enumerate() {
+            if scale > 0 {
+                scaled = scaled.shrink(FRAC_1_SQRT_2);
+                factor *= FRAC_1_SQRT_2;
+            }
+            scaled = scaled.smooth();
+            for (x, y) in corners(&scaled, REACH, most) {
+                packed.extend([x, y].map(|at| ((at as f32 + 0.5) / factor) as u8));
+                packed.extend(word(&scaled, x, y).to_le_bytes());
+            }
+        }
+        Self(packed.into())
+    }
+
+    /// Keypoints as [`as_bytes`](Self::as_bytes) gave them; what is too short for one at the end
+    /// is left out.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self(bytes[..bytes.len() - bytes.len() % PACKED].into())
+    }
+
+    /// All of them, for the store.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Number of keypoints.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len() / PACKED
+    }
+
+    /// Whether the picture has no corners.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The keypoints, scale by scale, those first that are farthest from any stronger one.
+    pub fn iter(&self) -> impl Iterator<Item = Keypoint> {
+        let (packed, _) = self.0.as_chunks::<PACKED>();
+        packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
+            x,
+            y,
+            word: u128::from_le_bytes(*word),
+        })
+    }
+}
+
+/// Two places relative to a corner.
+type Pair = [(i32, i32); 2];
+
+/// The pairs a word compares, drawn once and for all: places near the corner more often.
+static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+    let mut state = 7_u64;
+    let mut number = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1_u32 << 24) as f32 - 0.5
+    };
+    // The sum of four is close to a Gaussian.
+    let mut offset = || ((0..4).map(|_| number()).sum::<f32>() * 1.3 * REACH as f32).round() as i32;
+    let mut place = || (offset(), offset());
+    let inside = |(x, y): (i32, i32)| x * x + y * y <= (REACH * REACH) as i32;
+    let apart = |[a, b]: Pair| (a.0 - b.0).pow(2) + (a.1 - b.1).pow(2) >= APART;
+    std::iter::repeat_with(|| [place(), place()])
+        .filter(|&pair| pair.into_iter().all(inside) && apart(pair))
+        .take(BITS)
+        .collect()
+});
+
+/// The word of a corner that is at least [`REACH`] from the border.
+fn word(plane: &Plane, x: usize, y: usize) -> u128 {
+    let centre = (y * plane.width + x) as isize;
+    let at = |(right, down): (i32, i32)| {
+        plane.values[(centre + down as isize * plane.width as isize + right as isize) as usize]
+    };
+    PAIRS.iter().fold(0, |word, &[a, b]| word << 1 | u128::from(at(a) < at(b)))
+}
