@@ -9,7 +9,6 @@
 )]
 
 mod agreement;
-mod best;
 mod duplicates;
 mod graph;
 mod kernel;
@@ -20,7 +19,6 @@ mod words;
 
 use std::cmp::Ordering;
 
-pub use best::{Best, best_per_group};
 pub use duplicates::{Pair, near_duplicates};
 pub use graph::graph;
 pub use vectors::Vectors;

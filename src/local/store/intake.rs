@@ -113,7 +113,7 @@ pub fn put(connection: &Connection, source: &Source, taken: &Taken) -> rusqlite:
 pub(super) fn look(connection: &Connection, row: i64, features: &Features) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3)")?
-        .execute(params![row, packed(&features.descriptor), Vec::<u8>::new()])?;
+        .execute(params![row, packed(&features.descriptor), features.keypoints.as_bytes()])?;
     connection
         .prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)")?
         .execute(params![row, features.thumbnail])?;

@@ -5,12 +5,12 @@ use std::{cmp::Reverse, collections::HashMap, collections::HashSet};
 
 use rusqlite::Transaction;
 
-use super::{End, Workshop};
+use super::{End, Workshop, progress::Progress};
 use crate::{
     local::{
         cluster::{Clustering, cluster, from_centre, suspect},
-        index::DIMENSION,
-        search::{Neighbour, Vectors, graph},
+        index::{DIMENSION, Keypoints},
+        search::{Neighbour, Pair, Vectors, graph, near_duplicates},
         store::{
             cluster::{self as clusters, Cluster, Place, Portrait},
             intake,
@@ -26,6 +26,11 @@ const NEIGHBOURS: usize = 24;
 pub const PREVIEWS: usize = 9;
 /// Most labels or tags of a cluster.
 const NAMES: usize = 8;
+
+/// Part of the progress that the images make up; objects are the rest.
+const IMAGES: f64 = 0.8;
+/// Part of the progress of each that its neighbour graph makes up; near-duplicates are the rest.
+const GRAPH: f64 = 0.6;
 
 /// What is clustered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,11 +84,19 @@ impl Arrangement {
     ///
     /// # Errors
     /// Stopped, the store failed, or there is nothing at all to cluster.
-    pub fn of(shop: &Workshop, dataset: DatasetId, scope: Scope) -> Result<Self, End> {
+    pub fn of(
+        shop: &Workshop,
+        dataset: DatasetId,
+        scope: Scope,
+        progress: &Progress,
+    ) -> Result<Self, End> {
         let mut parts = Vec::new();
-        for entity in [EntityType::Images, EntityType::Objects] {
+        for (entity, progress) in [
+            (EntityType::Images, progress.part(0.0, IMAGES)),
+            (EntityType::Objects, progress.part(IMAGES, 1.0)),
+        ] {
             shop.go_on()?;
-            parts.extend(Part::of(shop, dataset, scope, entity)?);
+            parts.extend(Part::of(shop, dataset, scope, entity, &progress)?);
         }
         if parts.is_empty() && scope == Scope::Everything {
             return Err(End::Failed(nothing_left(shop, dataset)?));
@@ -113,13 +126,16 @@ impl Part {
         dataset: DatasetId,
         scope: Scope,
         entity: EntityType,
+        progress: &Progress,
     ) -> Result<Option<Self>, End> {
         let mut vectors = Vectors::new(DIMENSION);
+        let mut keypoints = Vec::new();
         let mut members: Vec<Member> = Vec::new();
         shop.store.read(|c| {
             media::looks(c, dataset, entity, |look| {
                 if scope == Scope::Everything || scope == Scope::Batch(look.media.source) {
                     vectors.push(&look.descriptor);
+                    keypoints.push(Keypoints::from_bytes(look.keypoints));
                     members.push(look.media.into());
                 }
             })
@@ -131,8 +147,11 @@ impl Part {
             Scope::Everything => [0; Granularity::LEVELS],
             Scope::Batch(_) => shop.store.read(|c| clusters::counts(c, dataset, entity))?,
         };
-        let graph = graph(&vectors, NEIGHBOURS);
-        let clustering = cluster(&vectors, &graph);
+        let near = |share: f32| progress.tell(f64::from(share) * GRAPH);
+        let graph = graph(&vectors, NEIGHBOURS, near).ok_or(End::Stopped)?;
+        let same = |share: f32| progress.tell(GRAPH + f64::from(share) * (1.0 - GRAPH));
+        let twins = near_duplicates(&keypoints, &graph, same).ok_or(End::Stopped)?;
+        let clustering = cluster(&vectors, &graph, &twins);
         let mut ranks = vec![first; members.len()];
         let mut levels = [const { Vec::new() }; Granularity::LEVELS];
         for (index, level) in (0..).map_while(Granularity::new).enumerate() {
@@ -143,7 +162,7 @@ impl Part {
                 levels[index].push(shown(dataset, level, &vectors, &members, &group));
             }
         }
-        let places = places(&members, &graph, &clustering, ranks);
+        let places = places(&members, &graph, &twins, &clustering, ranks);
         Ok(Some(Self { entity, first, levels, places }))
     }
 }
@@ -177,6 +196,7 @@ fn shown(
 fn places(
     members: &[Member],
     graph: &[Vec<Neighbour>],
+    twins: &[Pair],
     clustering: &Clustering,
     ranks: Vec<[u32; Granularity::LEVELS]>,
 ) -> Vec<Place> {
@@ -184,10 +204,16 @@ fn places(
         members.iter().map(|member| member.labels.iter().map(String::as_str).collect()).collect();
     let mislabels = suspect::mislabels(&labels, graph);
     let strangers = suspect::strangers(&labels, graph);
+    let mut nearest_twin = vec![0.0_f32; members.len()];
+    for Pair { rows: (one, other), similarity } in twins {
+        for row in [*one as usize, *other as usize] {
+            nearest_twin[row] = nearest_twin[row].max(*similarity);
+        }
+    }
     let place = |(row, ranks): (usize, [u32; Granularity::LEVELS])| Place {
         media: members[row].row,
         uniqueness: clustering.uniqueness[row],
-        twin: 0.0,
+        twin: nearest_twin[row],
         outlier: 0.0,
         mislabel: mislabels[row],
         stranger: strangers[row],

@@ -12,6 +12,7 @@ mod extract;
 mod intake;
 mod objects;
 mod operation;
+mod progress;
 mod queue;
 mod understand;
 

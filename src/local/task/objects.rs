@@ -49,10 +49,5 @@ fn look(folder: &Folder, unseen: &Unseen) -> Option<Vec<Features>> {
     let mut bytes = Vec::new();
     folder.file(&unseen.picture.path).ok()?.read_to_end(&mut bytes).ok()?;
     let regions: Vec<_> = unseen.objects.iter().map(|(_, region)| *region).collect();
-    catch_unwind(AssertUnwindSafe(|| {
-        let _ = &regions;
-        index::extract(&bytes).map(|f| vec![f; regions.len()])
-    }))
-    .ok()?
-    .ok()
+    catch_unwind(AssertUnwindSafe(|| index::extract_regions(&bytes, &regions))).ok()?.ok()
 }

@@ -7,6 +7,7 @@ use super::{
     arrive::{Missing, arrive},
     goal,
     intake::take_in,
+    progress::Progress,
     understand::Understanding,
 };
 use crate::{
@@ -20,6 +21,9 @@ use crate::{
     },
     model::DatasetId,
 };
+
+/// Share of an operation that is done when all files are extracted.
+const EXTRACTED: f64 = 0.9;
 
 /// Performs the operation of a row, unless it is over. Returns the row of the one that follows.
 ///
@@ -56,8 +60,11 @@ pub fn perform(shop: &Workshop, row: i64) -> Result<Option<i64>, StoreError> {
 /// What an operation comes to.
 type Outcome = (Arrangement, Understanding);
 
-fn outcome(shop: &Workshop, dataset: DatasetId, scope: Scope) -> Result<Outcome, End> {
-    Ok((Arrangement::of(shop, dataset, scope)?, Understanding::of(shop, dataset, scope)?))
+/// What is computed of a scope when its files are in the store; `from` is the share done until then.
+fn outcome(shop: &Workshop, dataset: DatasetId, scope: Scope, from: f64) -> Result<Outcome, End> {
+    let progress = Progress::new(shop, dataset, from, 1.0);
+    let arrangement = Arrangement::of(shop, dataset, scope, &progress)?;
+    Ok((arrangement, Understanding::of(shop, dataset, scope)?))
 }
 
 fn rehearsed(kind: Kind) -> Option<Failing> {
@@ -81,7 +88,7 @@ fn create(shop: &Workshop, id: DatasetId) -> Result<Outcome, End> {
             take_in(shop, &source, &Missing::new())?;
         }
     }
-    outcome(shop, id, Scope::Everything)
+    outcome(shop, id, Scope::Everything, EXTRACTED)
 }
 
 fn add(shop: &Workshop, running: &Running) -> Result<Outcome, End> {
@@ -90,10 +97,10 @@ fn add(shop: &Workshop, running: &Running) -> Result<Outcome, End> {
     let source = found.ok_or_else(|| End::Failed("the batch has no folder".to_owned()))?;
     let missing = arrive(shop, &source, &batch.arrival)?;
     take_in(shop, &source, &missing)?;
-    outcome(shop, running.dataset, Scope::Batch(source.row))
+    outcome(shop, running.dataset, Scope::Batch(source.row), EXTRACTED)
 }
 
 fn reindex(shop: &Workshop, running: &Running) -> Result<Outcome, End> {
     shop.store.write(|tx| operation::cluster(tx, running))?;
-    outcome(shop, running.dataset, Scope::Everything)
+    outcome(shop, running.dataset, Scope::Everything, 0.0)
 }
