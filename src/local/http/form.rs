@@ -276,6 +276,8 @@ mod tests {
         http::header,
         response::IntoResponse as _,
     };
+    use futures_util::stream;
+    use proptest::prelude::*;
     use serde_json::{Value, json};
     use tempfile::TempDir;
 
@@ -476,5 +478,48 @@ mod tests {
         };
         let full = io::Error::from(ErrorKind::StorageFull);
         assert_eq!(words(full), (500, "The upload could not be stored: the disk is full".into()));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn e11_forms_with_any_bytes_wrong_are_read_or_refused(
+            wrong in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
+            pieces in 1_usize..200,
+        ) {
+            let mut body = [
+                upload("files", "cats/1.png", b"one"),
+                text("auto_reindex", "true"),
+                upload("files", "2.png", &[7; 300]),
+                b"--X--\r\n".to_vec(),
+            ]
+            .concat();
+            for (at, byte) in &wrong {
+                let at = at.index(body.len());
+                body[at] = *byte;
+            }
+            let pieces: Vec<_> = body.chunks(pieces).map(|piece| Ok(piece.to_vec())).collect();
+            let body = Body::from_stream(stream::iter::<Vec<io::Result<_>>>(pieces));
+            let request = Request::builder()
+                .header(header::CONTENT_TYPE, "multipart/form-data; boundary=X")
+                .body(body)
+                .unwrap();
+            let place = tempfile::tempdir().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let end = runtime.unwrap().block_on(read(request, place.path()));
+            let left = fs::read_dir(place.path()).unwrap().count();
+            match end {
+                Ok(submission) => {
+                    prop_assert!(left <= 1);
+                    drop(submission);
+                }
+                Err(problem) => {
+                    prop_assert_eq!(left, 0);
+                    prop_assert!(problem.into_response().status().is_client_error());
+                }
+            }
+            prop_assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        }
     }
 }

@@ -310,6 +310,7 @@ mod tests {
     use std::io::Cursor;
 
     use flate2::{Compression, write::GzEncoder};
+    use proptest::prelude::*;
     use tar::{Builder, EntryType, Header};
     use tempfile::TempDir;
     use zip::{ZipWriter, write::SimpleFileOptions};
@@ -641,5 +642,32 @@ mod tests {
         let gone = place.path().join("nothing");
         let end = unpack(&gone, kind, &into, Limits::default(), &GO);
         assert!(matches!(end, Err(Unfinished::Disk(_))));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn d12_archives_with_any_bytes_wrong_stay_in_their_folder(
+            wrong in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+            end in any::<prop::sample::Index>(),
+        ) {
+            let members: [(&str, &[u8]); 2] = [("cats/1.png", b"one"), ("2.png", &[7; 700])];
+            let tar = tarred(&members);
+            for (kind, mut bytes) in [
+                (ArchiveKind::Zip, zipped(&members)),
+                (ArchiveKind::TarGz, gz(&tar)),
+                (ArchiveKind::Tar, tar),
+            ] {
+                for (at, byte) in &wrong {
+                    let at = at.index(bytes.len());
+                    bytes[at] = *byte;
+                }
+                bytes.truncate(bytes.len() - end.index(bytes.len() / 4));
+                let (place, out) = unpacked(kind, &bytes);
+                prop_assert_eq!(names(&place).len(), out.files);
+                prop_assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+            }
+        }
     }
 }
