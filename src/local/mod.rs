@@ -44,12 +44,13 @@ use recall::Recall;
 use store::{
     Store,
     dataset::{self, Record},
-    export, intake, now,
+    export, intake, meaning, now,
     operation::{self, Kind},
     source,
 };
 pub use task::EXTRACTOR;
 use task::Work;
+use words::encoder::Encoders;
 
 /// An open local deployment. Clones share it; the last one to go stops the background work and
 /// releases the data directory.
@@ -112,9 +113,7 @@ impl Deployment {
         let id = record.id;
         self.store.write(|tx| dataset::put(tx, &record))?;
         let begun = self.store.write(|tx| {
-            if operation::of(tx, id)?.is_some()
-                || !Self::is_stale(tx, &record, &survey, self.settings.ffmpeg.is_some())?
-            {
+            if operation::of(tx, id)?.is_some() || !self.is_stale(tx, &record, &survey)? {
                 return Ok(None);
             }
             operation::begin(tx, id, Kind::Creation, None, false).map(Some)
@@ -126,18 +125,18 @@ impl Deployment {
     }
 
     /// Whether the folder of a dataset is not as it was indexed, or it never was indexed to an end.
-    fn is_stale(
-        c: &Connection,
-        record: &Record,
-        survey: &Survey,
-        sees_videos: bool,
-    ) -> rusqlite::Result<bool> {
+    fn is_stale(&self, c: &Connection, record: &Record, survey: &Survey) -> rusqlite::Result<bool> {
         let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
         if !rests || record.extractor != EXTRACTOR {
             return Ok(true);
         }
+        let space = meaning::space(c, record.id)?;
+        let marked = space.filter(|space| Encoders::is_mark(space));
+        if marked != self.settings.encoders.as_ref().map(|encoders| encoders.mark()) {
+            return Ok(true);
+        }
         let own = source::put(c, record.id, &record.folder)?;
-        if sees_videos {
+        if self.settings.ffmpeg.is_some() {
             intake::forget_skipped_for(c, own, UNSEEN)?;
         }
         Ok(!compare(survey, intake::known(c, own)?).is_empty())

@@ -1,9 +1,9 @@
 //! How a local deployment behaves: what it may do, where it may read, and, for rehearsals, how slow
 //! it is and what fails.
 
-use std::{collections::BTreeSet, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use super::storage;
+use super::{storage, words::encoder::Encoders};
 
 /// The settings of a deployment.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct Settings {
     pub roots: Vec<PathBuf>,
     /// The program that decodes the first frame of a video; without it videos are skipped.
     pub ffmpeg: Option<PathBuf>,
+    /// A person's own encoders; without them texts find captions and labels only.
+    pub encoders: Option<Arc<Encoders>>,
     /// How object storage is reached.
     pub storage: storage::Settings,
     /// How long every operation and export takes at least, so that states that pass in a moment can be
@@ -33,6 +35,7 @@ impl Default for Settings {
             write_access: true,
             roots: Vec::new(),
             ffmpeg: None,
+            encoders: None,
             storage: storage::Settings::default(),
             slow: Duration::ZERO,
             failing: BTreeSet::new(),

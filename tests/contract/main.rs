@@ -9,6 +9,7 @@
 
 mod captions;
 mod dataset;
+mod encoders;
 mod explore;
 mod export;
 mod folder;

@@ -19,6 +19,7 @@ pub async fn context(
             Ok((record, deployment.store.read(|c| words::told(c, id))?))
         })
         .await?;
+    let encodes = site.deployment.settings.encoders.is_some();
     let model = |id: &str, about: &str| json!({"id": id, "metadata": {"description": about}});
     let mut models = serde_json::Map::new();
     let mut apply = |applied: bool, name: &str, id: &str, about: &str| {
@@ -27,6 +28,12 @@ pub async fn context(
         }
     };
     let beside = "tessera-sidecar";
+    apply(
+        encodes,
+        "MULTIMODEL_IMAGE_ENCODING",
+        "own-encoders",
+        "the image and text encoders that this deployment was started with",
+    );
     apply(
         told.captions,
         "CAPTION_IMAGES",

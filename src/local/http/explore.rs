@@ -136,7 +136,8 @@ pub fn standing(
     gallery: &Gallery,
     asked: &Asked,
 ) -> Result<std::sync::Arc<Standing>, Problem> {
-    let meaning = |text: &str| deployment.recall.meaning(&deployment.store, record, text);
+    let encoders = deployment.settings.encoders.as_deref();
+    let meaning = |text: &str| deployment.recall.meaning(&deployment.store, record, encoders, text);
     let ground = Ground {
         store: &deployment.store,
         dataset: record,
@@ -157,6 +158,7 @@ impl From<Unanswerable> for Problem {
                 "This dataset has no captions or labels to search by meaning: \
                  CAPTION_IMAGES is not applied",
             ),
+            Unanswerable::Unreadable(words) => Self::invalid_query(query::CAPTION, &words),
             Unanswerable::FullText(cause) => {
                 Self::invalid_query(query::VQL, &format!("text.value: {cause}"))
             }

@@ -11,7 +11,7 @@ mod enrichment;
 mod explore;
 mod export;
 mod file;
-pub mod form;
+mod form;
 mod guard;
 mod links;
 mod media;

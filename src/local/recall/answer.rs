@@ -36,6 +36,8 @@ pub enum Unanswerable {
     Differs(String),
     /// Nothing of the dataset has a meaning that a text could be compared with.
     NoMeaning,
+    /// A text that the encoder does not take; the sentence says why.
+    Unreadable(String),
     /// A full-text query is no query.
     FullText(SyntaxError),
     /// The store failed.
@@ -59,7 +61,7 @@ pub struct Ground<'a> {
     /// Their media in memory.
     pub gallery: &'a Gallery,
     /// What a text means; `None` where the dataset has nothing to compare it with.
-    pub meaning: &'a dyn Fn(&str) -> Result<Option<Meaning>, StoreError>,
+    pub meaning: &'a dyn Fn(&str) -> Result<Option<Meaning>, Unanswerable>,
 }
 
 /// What a text means.

@@ -14,7 +14,10 @@ use std::{
 use crate::{
     local::{
         store::{Store, StoreError, dataset::Record, held, meaning},
-        words::space::Space,
+        words::{
+            encoder::{EncodeError, Encoders},
+            space::Space,
+        },
     },
     model::{DatasetId, EntityType},
 };
@@ -32,16 +35,23 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// What a text means to a dataset; `None` if nothing of it has a meaning.
+    /// What a text means to a dataset, by a person's encoders or else by its text space; `None` if
+    /// nothing of it has a meaning.
     ///
     /// # Errors
-    /// The store failed.
+    /// The store failed, or the encoders do.
     pub fn meaning(
         &self,
         store: &Store,
         dataset: &Record,
+        encoders: Option<&Encoders>,
         text: &str,
-    ) -> Result<Option<Meaning>, StoreError> {
+    ) -> Result<Option<Meaning>, Unanswerable> {
+        if let Some(encoders) = encoders {
+            let vector = encoders.embed_text(text);
+            let failed = |cause: EncodeError| Unanswerable::Unreadable(cause.to_string());
+            return vector.map(|vector| Some(Meaning::Vector(vector))).map_err(failed);
+        }
         let Some(space) = self.space(store, dataset)? else {
             return Ok(None);
         };

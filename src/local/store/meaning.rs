@@ -71,3 +71,31 @@ pub fn texts(
     }
     Ok(())
 }
+
+/// The rows of the media and objects of a dataset, or of one source of it, that have no meaning.
+///
+/// # Errors
+/// The store failed.
+pub fn lacking(
+    connection: &Connection,
+    dataset: DatasetId,
+    source: Option<i64>,
+) -> rusqlite::Result<Vec<i64>> {
+    connection
+        .prepare_cached(
+            "SELECT row FROM media WHERE dataset = ?1 AND (?2 IS NULL OR source = ?2)
+             AND NOT EXISTS (SELECT 1 FROM meaning WHERE media = row) ORDER BY row",
+        )?
+        .query_map(params![dataset.0, source], |row| row.get(0))?
+        .collect()
+}
+
+/// The thumbnail of a media, as JPEG bytes.
+///
+/// # Errors
+/// The store failed.
+pub fn thumbnail(connection: &Connection, media: i64) -> rusqlite::Result<Vec<u8>> {
+    connection
+        .prepare_cached("SELECT jpeg FROM thumbnail WHERE media = ?1")?
+        .query_row([media], |row| row.get(0))
+}

@@ -7,6 +7,7 @@
 mod arrange;
 mod arrive;
 mod describe;
+mod encode;
 mod export;
 mod extract;
 mod intake;

@@ -24,6 +24,8 @@ use crate::{
 
 /// Share of an operation that is done when all files are extracted.
 const EXTRACTED: f64 = 0.9;
+/// Share of what follows that is done when the clusters are there.
+const ARRANGED: f64 = 0.8;
 
 /// Performs the operation of a row, unless it is over. Returns the row of the one that follows.
 ///
@@ -63,8 +65,10 @@ type Outcome = (Arrangement, Understanding);
 /// What is computed of a scope when its files are in the store; `from` is the share done until then.
 fn outcome(shop: &Workshop, dataset: DatasetId, scope: Scope, from: f64) -> Result<Outcome, End> {
     let progress = Progress::new(shop, dataset, from, 1.0);
-    let arrangement = Arrangement::of(shop, dataset, scope, &progress)?;
-    Ok((arrangement, Understanding::of(shop, dataset, scope)?))
+    let arranging = progress.part(0.0, ARRANGED);
+    let arrangement = Arrangement::of(shop, dataset, scope, &arranging)?;
+    let understanding = progress.part(ARRANGED, 1.0);
+    Ok((arrangement, Understanding::of(shop, dataset, scope, &understanding)?))
 }
 
 fn rehearsed(kind: Kind) -> Option<Failing> {

@@ -1,11 +1,11 @@
 //! Gives media a meaning that texts can be compared with: a vector in a text space that is trained on the
 //! captions and labels of the dataset itself. A batch is placed in the space that is there, until a
-//! reindex trains it anew.
+//! reindex trains it anew. A person's own encoders, where there are some, take its place.
 
 use half::f16;
 use rusqlite::Transaction;
 
-use super::{End, Workshop, arrange::Scope};
+use super::{End, Workshop, arrange::Scope, encode::encode, progress::Progress};
 use crate::{
     local::{store::meaning, words::space::Space},
     model::DatasetId,
@@ -24,8 +24,17 @@ impl Understanding {
     ///
     /// # Errors
     /// Stopped, or the store failed.
-    pub fn of(shop: &Workshop, dataset: DatasetId, scope: Scope) -> Result<Self, End> {
+    pub fn of(
+        shop: &Workshop,
+        dataset: DatasetId,
+        scope: Scope,
+        progress: &Progress,
+    ) -> Result<Self, End> {
         shop.go_on()?;
+        if let Some(encoders) = &shop.settings.encoders {
+            encode(shop, dataset, scope, encoders, progress)?;
+            return Ok(Self { dataset, vectors: Vec::new(), space: None });
+        }
         let source = match scope {
             Scope::Everything => None,
             Scope::Batch(source) => Some(source),

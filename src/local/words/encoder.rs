@@ -26,6 +26,9 @@ use text::TextEncoder;
 /// Longest reason of a library that is repeated, in characters.
 const REASON: usize = 240;
 
+/// First bytes of what stands for the space of a pair.
+const MARK: &[u8] = b"tessera-encoders\n";
+
 /// A pair of encoders whose vectors can be compared. May be used from several threads; each
 /// picture or text already uses all cores.
 pub struct Encoders {
@@ -33,6 +36,12 @@ pub struct Encoders {
     text: TextEncoder,
     dimension: usize,
     fingerprint: [u8; 32],
+}
+
+impl fmt::Debug for Encoders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Encoders of {} numbers", self.dimension)
+    }
 }
 
 impl Encoders {
@@ -71,6 +80,18 @@ impl Encoders {
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
+    }
+
+    /// What stands in the store for the space of this pair, in place of a trained one.
+    #[must_use]
+    pub fn mark(&self) -> Vec<u8> {
+        [MARK, &self.fingerprint].concat()
+    }
+
+    /// Whether these bytes stand for the space of some pair of encoders.
+    #[must_use]
+    pub fn is_mark(space: &[u8]) -> bool {
+        space.starts_with(MARK)
     }
 
     /// The unit vector of an upright picture.
