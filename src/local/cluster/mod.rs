@@ -12,6 +12,7 @@
 )]
 
 mod groups;
+mod oddity;
 pub mod suspect;
 mod uniqueness;
 
@@ -21,6 +22,7 @@ use crate::{
 };
 
 use groups::Groups;
+pub use oddity::{odd_aspects, odd_sizes, outliers};
 
 /// Mean distance up to which groups are joined, by level: near-duplicates; variants of one
 /// picture; look-alikes, what a dataset opens with; kin; and broad kinds.

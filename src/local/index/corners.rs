@@ -4,6 +4,8 @@ use super::plane::Plane;
 
 /// Strength below which a place is no corner but noise, in luma squared (0 to 255).
 const FAINT: f32 = 4.0;
+/// Keeps a place without any edge from being divided by nothing.
+const FLAT: f32 = 1e-6;
 /// Only what is this much stronger keeps a corner down.
 const CLEARLY: f32 = 0.9;
 
@@ -28,22 +30,24 @@ pub fn corners(plane: &Plane, margin: usize, most: usize) -> Vec<(usize, usize)>
 
 /// How much every place differs from its surroundings in the direction in which it differs least.
 fn strengths(plane: &Plane) -> Plane {
-    let like = |values| Plane { width: plane.width, values };
-    let count = plane.values.len();
-    let [mut across, mut down, mut both] = [(); 3].map(|()| Vec::with_capacity(count));
-    for y in 0..plane.height() as isize {
-        let (above, here, below) = (plane.line(y - 1), plane.line(y), plane.line(y + 1));
-        for x in 0..plane.width {
-            let dx = here[(x + 1).min(plane.width - 1)] - here[x.saturating_sub(1)];
-            let dy = below[x] - above[x];
-            across.push(dx * dx);
-            down.push(dy * dy);
-            both.push(dx * dy);
+    let width = plane.width;
+    let mut products = [(); 3].map(|()| vec![0.0; plane.values.len()]);
+    let inner = width.saturating_sub(2);
+    for y in 1..plane.height().saturating_sub(1) {
+        let first = y * width + 1;
+        let line = |from: usize| &plane.values[from..][..inner];
+        let (left, right) = (line(first - 1), line(first + 1));
+        let (above, below) = (line(first - width), line(first + width));
+        let [across, down, both] = products.each_mut().map(|plane| &mut plane[first..][..inner]);
+        for x in 0..inner {
+            let (dx, dy) = (right[x] - left[x], below[x] - above[x]);
+            (across[x], down[x], both[x]) = (dx * dx, dy * dy, dx * dy);
         }
     }
-    let [across, down, both] = [across, down, both].map(|values| like(values).smooth().values);
+    let [across, down, both] = products.map(|values| Plane::new(width, values).smooth().values);
     let sums = across.iter().zip(&down).zip(&both);
-    like(sums.map(|((xx, yy), xy)| (xx * yy - xy * xy) / (xx + yy + 1e-6)).collect())
+    let least = |((xx, yy), xy): ((&f32, &f32), &f32)| (xx * yy - xy * xy) / (xx + yy + FLAT);
+    Plane::new(width, sums.map(least).collect())
 }
 
 /// The strongest place of every 3 x 3, with its strength.

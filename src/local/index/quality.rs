@@ -10,23 +10,49 @@ const DARK: f32 = 0.2;
 // About 1 % are brighter, all of them things on bare white.
 const BRIGHT: f32 = 0.85;
 
+/// How sure it is that a picture of this [`Features::sharpness`](super::Features::sharpness) is
+/// blurred: 1.0 without any edge, 0.5 at the border, towards 0.0 the sharper.
+#[must_use]
+pub fn blur(sharpness: f32) -> f32 {
+    nearness(sharpness, BLURRED)
+}
+
+/// How sure it is that a picture of this [`Features::brightness`](super::Features::brightness) is
+/// dark: 1.0 black, 0.5 at the border, towards 0.0 the brighter.
+#[must_use]
+pub fn dark(brightness: f32) -> f32 {
+    nearness(brightness, DARK)
+}
+
+/// How sure it is that a picture of this [`Features::brightness`](super::Features::brightness) is
+/// bright: 1.0 white, 0.5 at the border, towards 0.0 the darker.
+#[must_use]
+pub fn bright(brightness: f32) -> f32 {
+    nearness(1.0 - brightness, 1.0 - BRIGHT)
+}
+
+/// 1.0 for a `value` of 0, 0.5 at the `border`, towards 0.0 beyond.
+fn nearness(value: f32, border: f32) -> f32 {
+    1.0 / (1.0 + (value / border).powi(2))
+}
+
 /// Whether a picture of this [`Features::sharpness`](super::Features::sharpness) counts as blurred.
 #[must_use]
 pub fn is_blurred(sharpness: f32) -> bool {
-    sharpness < BLURRED
+    blur(sharpness) > 0.5
 }
 
 /// Whether a picture of this [`Features::brightness`](super::Features::brightness) counts as dark.
 #[must_use]
 pub fn is_dark(brightness: f32) -> bool {
-    brightness < DARK
+    dark(brightness) > 0.5
 }
 
 /// Whether a picture of this [`Features::brightness`](super::Features::brightness) counts as
 /// bright.
 #[must_use]
 pub fn is_bright(brightness: f32) -> bool {
-    brightness > BRIGHT
+    bright(brightness) > 0.5
 }
 
 /// The luma of every pixel, 0 to 255.
@@ -94,6 +120,17 @@ mod tests {
         assert!(is_bright(of(255)) && !is_dark(of(255)));
         assert!(!is_dark(of(128)) && !is_bright(of(128)));
         assert!((of(255) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn m65_confidence_falls_steadily_and_is_a_half_at_the_border() {
+        let half = |confidence: f32| (confidence - 0.5).abs() < 1e-6;
+        assert!(half(blur(BLURRED)) && half(dark(DARK)) && half(bright(BRIGHT)));
+        let steps = || (0_u8..=20).map(|step| f32::from(step) / 20.0);
+        assert!(steps().map(|at| blur(at * 2000.0)).is_sorted_by(|a, b| a > b));
+        assert!(steps().map(dark).is_sorted_by(|a, b| a > b));
+        assert!(steps().map(bright).is_sorted_by(|a, b| a < b));
+        assert!(dark(0.0) > 0.99 && bright(1.0) > 0.99 && blur(0.0) > 0.99);
     }
 
     #[test]
