@@ -169,9 +169,6 @@ pub fn begin(
     reindex: bool,
     batch: impl FnOnce(&Transaction) -> rusqlite::Result<Option<Batch>>,
 ) -> Result<(), Problem> {
-    if deployment.settings.failing.contains(&Failing::Trigger) {
-        return Err(failed("The pipeline could not be triggered"));
-    }
     let wanted = match kind {
         Kind::Reindex => Operation::Reindex,
         Kind::Creation | Kind::Addition => Operation::AddMedia,
@@ -182,6 +179,9 @@ pub fn begin(
         };
         if let Err(problem) = blocked(&record, wanted, operation::of(tx, id)?.as_ref()) {
             return Ok(Err(problem));
+        }
+        if deployment.settings.failing.contains(&Failing::Trigger) {
+            return Ok(Err(failed("The pipeline could not be triggered")));
         }
         let batch = batch(tx)?;
         operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     local::{
         index,
+        settings::Failing,
         store::anchor::{self, Upload},
     },
     model::{AnchorKind, EntityType, Granularity, MediaId, Operation, Region},
@@ -79,6 +80,9 @@ pub async fn register(
     let region = params.text(query::BOUNDING_BOX).map(str::to_owned).or(form.region);
     let region = region.as_deref().map(region_of).transpose()?;
     site.blocking(move |deployment| {
+        if deployment.settings.failing.contains(&Failing::Search) {
+            return Err(Problem::internal());
+        }
         let descriptor = look(&file, region)?;
         let media = MediaId(Uuid::new_v4());
         let upload = Upload { entity, level, descriptor };
