@@ -10,6 +10,7 @@ mod error;
 pub mod http;
 pub mod index;
 pub mod ingest;
+mod issues;
 mod recall;
 pub mod sample;
 pub mod search;

@@ -5,7 +5,7 @@ use std::{collections::HashSet, io::Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Content, Item, issues, items};
+use super::{Content, Item, issues, items, uniqueness};
 use crate::{
     local::{
         store::{export::Entry, media::Kind, now},
@@ -81,7 +81,7 @@ fn media_item(item: &Item) -> MediaItem<'_> {
         file_name: media.file_name(),
         file_path: media.path.to_string_lossy().into_owned(),
         file_size: size_in_words(media.size),
-        uniqueness_score: item.entry.uniqueness,
+        uniqueness_score: uniqueness(&item.entry),
         height: media.height,
         width: media.width,
         url: &item.url,
@@ -137,7 +137,7 @@ pub(super) fn object_label(object: &Entry, url: &str) -> Value {
         "category_name": media.labels.first(),
         "source": "User",
         "bbox": bbox,
-        "uniqueness_score": object.uniqueness,
+        "uniqueness_score": uniqueness(object),
         "url": format!("{url}?object_id={}", media.id),
         "metadata_items": found_issues(object).collect::<Vec<_>>(),
     });

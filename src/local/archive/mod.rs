@@ -17,8 +17,8 @@ use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptio
 
 use crate::{
     local::{
-        index::quality,
         ingest::Folder,
+        issues,
         store::{
             cluster::Portrait,
             dataset::Record,
@@ -32,8 +32,6 @@ use crate::{
 };
 use names::Names;
 
-/// Confidence from which an issue counts.
-const SURE: f64 = 0.5;
 /// Part of the progress that copying pictures makes up.
 const PICTURES: f64 = 0.9;
 
@@ -84,19 +82,16 @@ struct Item {
 
 /// The quality issues of a media, in the words of the query language, with their confidence.
 fn issues(entry: &Entry) -> Vec<(&'static str, f64)> {
-    let media = &entry.media;
-    let rule = |holds: bool| if holds { 1.0 } else { 0.0 };
-    let sure = |confidence: f64| if confidence >= SURE { confidence } else { 0.0 };
-    let found = [
-        ("blur", rule(quality::is_blurred(media.sharpness))),
-        ("dark", rule(quality::is_dark(media.brightness))),
-        ("bright", rule(quality::is_bright(media.brightness))),
-        ("outliers", sure(entry.outlier)),
-        ("duplicates", entry.twin),
-        ("mislabels", sure(entry.mislabel)),
-        ("label_outlier", sure(entry.stranger)),
-    ];
-    found.into_iter().filter(|&(_, confidence)| confidence > 0.0).collect()
+    let Some(place) = &entry.place else {
+        return Vec::new();
+    };
+    let found = issues::found(entry.media.sharpness, entry.media.brightness, place);
+    found.map(|(kind, confidence)| (kind.word(), confidence)).collect()
+}
+
+/// How unique a media is, 0.0-1.0.
+fn uniqueness(entry: &Entry) -> Option<f64> {
+    entry.place.map(|place| place.uniqueness.into())
 }
 
 type Zip<'a> = ZipWriter<&'a File>;

@@ -17,6 +17,7 @@ use serde_json::json;
 use super::{
     Content, Item, issues, items,
     json::{media_type, object_label},
+    uniqueness,
 };
 use crate::local::task::End;
 
@@ -80,7 +81,7 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
     texts(columns, rows, |item| Some(item.entry.media.file_name()))?;
     texts(columns, rows, |item| Some(item.entry.media.path.to_string_lossy().into_owned()))?;
     column::<Int64Type, _>(columns, rows, |item| Some(item.entry.media.size.cast_signed()))?;
-    column::<DoubleType, _>(columns, rows, |item| item.entry.uniqueness)?;
+    column::<DoubleType, _>(columns, rows, |item| uniqueness(&item.entry))?;
     column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.width.cast_signed()))?;
     column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.height.cast_signed()))?;
     column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.sharpness.into()))?;

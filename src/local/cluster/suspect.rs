@@ -11,12 +11,12 @@ const COMPANY: usize = 5;
 /// For every row how sure its neighbours are, 0.0-1.0, that it should have another label: by how much
 /// the votes for their favourite exceed those for its own. Nearer neighbours count more.
 #[must_use]
-pub fn mislabels<L: Ord>(labels: &[Vec<L>], graph: &[Vec<Neighbour>]) -> Vec<f32> {
+pub fn mislabels<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbour>]) -> Vec<f32> {
     let of = |row: usize| -> f32 {
         let mut votes: BTreeMap<&L, f32> = BTreeMap::new();
         let mut all = 0.0;
         for neighbour in &graph[row] {
-            let theirs = &labels[neighbour.row as usize];
+            let theirs = labels[neighbour.row as usize];
             let weight = (1.0 - neighbour.distance).max(0.0);
             if !theirs.is_empty() {
                 all += weight;
@@ -37,10 +37,7 @@ pub fn mislabels<L: Ord>(labels: &[Vec<L>], graph: &[Vec<Neighbour>]) -> Vec<f32
 /// nearest neighbour of the same label is twice as far away as usual for the label, or is not among its
 /// neighbours at all.
 #[must_use]
-pub fn strangers<L: Ord + std::hash::Hash>(
-    labels: &[Vec<L>],
-    graph: &[Vec<Neighbour>],
-) -> Vec<f32> {
+pub fn strangers<L: Ord + std::hash::Hash>(labels: &[&[L]], graph: &[Vec<Neighbour>]) -> Vec<f32> {
     let nearest: Vec<Option<f32>> = (0..labels.len())
         .map(|row| {
             let shares = |other: &&Neighbour| {
@@ -51,7 +48,7 @@ pub fn strangers<L: Ord + std::hash::Hash>(
         .collect();
     let mut usual: HashMap<&L, Vec<f32>> = HashMap::new();
     for (row, distance) in nearest.iter().enumerate() {
-        for label in &labels[row] {
+        for label in labels[row] {
             // Who has no neighbour of its label is as far away as can be.
             usual.entry(label).or_default().push(distance.unwrap_or(1.0));
         }
@@ -98,9 +95,8 @@ mod tests {
     #[test]
     fn m65_a_wrong_label_among_agreeing_neighbours_is_suspected() {
         let graph = line(&[0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.5, 0.51], 4);
-        let labels: Vec<Vec<&str>> = ["cat", "cat", "dog", "cat", "cat", "", "dog", "dog"]
-            .map(|label| if label.is_empty() { vec![] } else { vec![label] })
-            .into();
+        let labels: [&[&str]; 8] =
+            [&["cat"], &["cat"], &["dog"], &["cat"], &["cat"], &[], &["dog"], &["dog"]];
         let found = mislabels(&labels, &graph);
         assert!(found[2] > 0.9, "{found:?}");
         assert!(found[0] < 0.3 && found[3] < 0.3, "{found:?}");
@@ -110,8 +106,8 @@ mod tests {
     #[test]
     fn m65_a_medium_far_from_the_others_of_its_label_is_a_stranger() {
         let graph = line(&[0.0, 0.02, 0.04, 0.06, 0.08, 0.9, 0.91], 6);
-        let labels: Vec<Vec<&str>> =
-            ["cat", "cat", "cat", "cat", "cat", "cat", "dog"].map(|label| vec![label]).into();
+        let mut labels: [&[&str]; 7] = [&["cat"]; 7];
+        labels[6] = &["dog"];
         let found = strangers(&labels, &graph);
         assert!(found[5] > 0.9, "{found:?}");
         assert!(found[..5].iter().all(|&confidence| confidence < 0.5), "{found:?}");

@@ -4,15 +4,12 @@ use std::collections::HashSet;
 
 use super::gallery::{Gallery, Member, tag_id};
 use crate::{
-    local::index::quality,
+    local::issues::{SURE, confidence},
     model::{
         DatasetId, TagId,
-        vql::{Fraction, Issue, IssueKind, Label, LabelRule, Mode},
+        vql::{Fraction, Issue, Label, LabelRule, Mode},
     },
 };
-
-/// Confidence from which an issue counts where a filter names no bound.
-const SURE: f64 = 0.5;
 
 /// The members that are left.
 pub struct Sieve<'a> {
@@ -75,7 +72,10 @@ impl<'a> Sieve<'a> {
         let least = issue.confidence_min.map_or(SURE, Fraction::value);
         let most = issue.confidence_max.map_or(1.0, Fraction::value);
         self.narrow(|member| {
-            let has = (least..=most).contains(&confidence(member, issue.kind));
+            let has = {
+                let Member { sharpness, brightness, place, .. } = member;
+                (least..=most).contains(&confidence(issue.kind, *sharpness, *brightness, place))
+            };
             match issue.mode {
                 Mode::In => has,
                 Mode::Out => !has,
@@ -102,26 +102,6 @@ impl<'a> Sieve<'a> {
     pub fn scored(&mut self, scores: &[f32], within: impl Fn(f64) -> bool) {
         for (keep, &score) in self.keep.iter_mut().zip(scores) {
             *keep = *keep && within(f64::from(score));
-        }
-    }
-}
-
-/// How sure it is that a member has an issue, 0.0-1.0.
-#[must_use]
-pub fn confidence(member: &Member, kind: IssueKind) -> f64 {
-    let rule = |holds: bool| if holds { 1.0 } else { 0.0 };
-    match kind {
-        IssueKind::Blur => rule(quality::is_blurred(member.sharpness)),
-        IssueKind::Dark => rule(quality::is_dark(member.brightness)),
-        IssueKind::Bright => rule(quality::is_bright(member.brightness)),
-        IssueKind::Duplicates => member.place.twin.into(),
-        IssueKind::Outliers => member.place.outlier.into(),
-        IssueKind::OddAspect | IssueKind::OddSize => 0.0,
-        IssueKind::Mislabels => member.place.mislabel.into(),
-        IssueKind::LabelOutlier => member.place.stranger.into(),
-        IssueKind::Normal => {
-            let issues = IssueKind::ALL.iter().filter(|&&kind| kind != IssueKind::Normal);
-            1.0 - issues.map(|&kind| confidence(member, kind)).fold(0.0, f64::max)
         }
     }
 }

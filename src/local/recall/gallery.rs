@@ -53,10 +53,6 @@ pub struct Member {
     pub sharpness: f32,
     /// Mean luma, 0.0-1.0.
     pub brightness: f32,
-    /// Pixels.
-    pub width: u32,
-    /// Pixels.
-    pub height: u32,
     /// Its labels, as numbers of the gallery's names.
     pub labels: Box<[u32]>,
     /// Its user tags, as numbers of the gallery's names.
@@ -145,8 +141,6 @@ impl Gallery {
             place,
             sharpness: media.sharpness,
             brightness: media.brightness,
-            width: media.width,
-            height: media.height,
             labels: self.names.numbers(&media.labels),
             tags: self.names.numbers(&media.tags),
         });

@@ -68,6 +68,49 @@ pub struct Cluster {
     pub tags: Vec<String>,
 }
 
+/// How sure the clustering is, each 0.0-1.0, that something is odd about a media.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Doubts {
+    /// It is like nothing else.
+    pub outlier: f32,
+    /// Its label is wrong.
+    pub mislabel: f32,
+    /// It is unlike the others of its label.
+    pub stranger: f32,
+    /// It is stretched unlike the others.
+    pub odd_aspect: f32,
+    /// It is larger or smaller than the others.
+    pub odd_size: f32,
+}
+
+/// The columns of a [`Place`] in the order [`place`] reads them, for a table called `place`.
+pub(super) const PLACE: &str = "place.uniqueness, place.twin, place.outlier, place.mislabel, \
+                                place.stranger, place.odd_aspect, place.odd_size, place.rank_0, \
+                                place.rank_1, place.rank_2, place.rank_3, place.rank_4";
+
+/// How many columns [`PLACE`] are.
+pub(super) const PLACE_WIDTH: usize = 12;
+
+/// Reads the columns of [`PLACE`] from `first` on. `None` if the media is in no cluster: all of them are
+/// there or none is, because a place is one row.
+pub(super) fn place(row: &Row, first: usize, media: i64) -> rusqlite::Result<Option<Place>> {
+    let Some(uniqueness) = row.get(first)? else {
+        return Ok(None);
+    };
+    let mut ranks = [0; Granularity::LEVELS];
+    for (level, rank) in ranks.iter_mut().enumerate() {
+        *rank = row.get(first + 7 + level)?;
+    }
+    let doubts = Doubts {
+        outlier: row.get(first + 2)?,
+        mislabel: row.get(first + 3)?,
+        stranger: row.get(first + 4)?,
+        odd_aspect: row.get(first + 5)?,
+        odd_size: row.get(first + 6)?,
+    };
+    Ok(Some(Place { media, uniqueness, twin: row.get(first + 1)?, doubts, ranks }))
+}
+
 /// Where one media belongs.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
@@ -77,12 +120,8 @@ pub struct Place {
     pub uniqueness: f32,
     /// Similarity of its best near-duplicate, 0.0-1.0; 0.0 without.
     pub twin: f32,
-    /// Confidence that it is an outlier, 0.0-1.0.
-    pub outlier: f32,
-    /// Confidence that its label is wrong, 0.0-1.0.
-    pub mislabel: f32,
-    /// Confidence that it is unlike the others of its label, 0.0-1.0.
-    pub stranger: f32,
+    /// What may be odd about it.
+    pub doubts: Doubts,
     /// The rank of its cluster at each level.
     pub ranks: [u32; Granularity::LEVELS],
 }
@@ -250,17 +289,20 @@ pub fn add(
         }
     }
     let mut insert = connection.prepare_cached(
-        "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
     for place in places {
         let [finest, finer, middle, coarser, coarsest] = place.ranks;
+        let doubts = place.doubts;
         insert.execute(params![
             place.media,
             place.uniqueness,
             place.twin,
-            place.outlier,
-            place.mislabel,
-            place.stranger,
+            doubts.outlier,
+            doubts.mislabel,
+            doubts.stranger,
+            doubts.odd_aspect,
+            doubts.odd_size,
             finest,
             finer,
             middle,

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{
+    cluster::{PLACE, PLACE_WIDTH, Place, place},
     media::{COLUMNS, Media, WIDTH, media},
     now,
 };
@@ -76,16 +77,8 @@ pub struct Export {
 pub struct Entry {
     /// The media.
     pub media: Media,
-    /// 0.0-1.0.
-    pub uniqueness: Option<f64>,
-    /// Similarity of its best near-duplicate; 0.0 without.
-    pub twin: f64,
-    /// Confidence that it is an outlier, 0.0-1.0.
-    pub outlier: f64,
-    /// Confidence that its label is wrong, 0.0-1.0.
-    pub mislabel: f64,
-    /// Confidence that it is unlike the others of its label, 0.0-1.0.
-    pub stranger: f64,
+    /// What the clustering says of it; `None` if it came after the last one.
+    pub place: Option<Place>,
     /// Its cluster at the default granularity.
     pub cluster: Option<ClusterId>,
     /// Its cluster at the finest granularity, where near-duplicates are together.
@@ -270,8 +263,7 @@ fn entries_of(condition: &str) -> String {
         )
     };
     format!(
-        "SELECT {COLUMNS}, uniqueness, coalesce(twin, 0.0), coalesce(outlier, 0.0),
-                coalesce(mislabel, 0.0), coalesce(stranger, 0.0), shown.id, finest.id
+        "SELECT {COLUMNS}, {PLACE}, shown.id, finest.id
          FROM media LEFT JOIN place ON place.media = media.row {} {}
          WHERE {condition} ORDER BY media.path, media.row",
         cluster("shown", level),
@@ -280,14 +272,12 @@ fn entries_of(condition: &str) -> String {
 }
 
 fn entry(row: &Row) -> rusqlite::Result<Entry> {
+    const CLUSTERS: usize = WIDTH + PLACE_WIDTH;
+    let media = media(row)?;
     Ok(Entry {
-        media: media(row)?,
-        uniqueness: row.get(WIDTH)?,
-        twin: row.get(WIDTH + 1)?,
-        outlier: row.get(WIDTH + 2)?,
-        mislabel: row.get(WIDTH + 3)?,
-        stranger: row.get(WIDTH + 4)?,
-        cluster: row.get::<_, Option<_>>(WIDTH + 5)?.map(ClusterId),
-        twins: row.get::<_, Option<_>>(WIDTH + 6)?.map(ClusterId),
+        place: place(row, WIDTH, media.row)?,
+        cluster: row.get::<_, Option<_>>(CLUSTERS)?.map(ClusterId),
+        twins: row.get::<_, Option<_>>(CLUSTERS + 1)?.map(ClusterId),
+        media,
     })
 }

@@ -6,8 +6,12 @@ use std::path::PathBuf;
 use half::f16;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{cluster::Place, dataset::path, from_json, parse_json};
-use crate::model::{DatasetId, EntityType, Granularity, MediaId, Region};
+use super::{
+    cluster::{PLACE, Place, place},
+    dataset::path,
+    from_json, parse_json,
+};
+use crate::model::{DatasetId, EntityType, MediaId, Region};
 
 /// What a media is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +95,17 @@ impl Media {
     #[must_use]
     pub fn picture(&self) -> i64 {
         self.parent.unwrap_or(self.row)
+    }
+
+    /// Its own width and height in pixels: of an object, those of its part of the picture.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "parts of a u32")]
+    pub fn own_size(&self) -> (u32, u32) {
+        let part = |side: u32, share: f64| (f64::from(side) * share).round() as u32;
+        match self.region {
+            None => (self.width, self.height),
+            Some(region) => (part(self.width, region.width), part(self.height, region.height)),
+        }
     }
 
     /// The file name without its folders, readable.
@@ -257,8 +272,7 @@ pub fn looks(
     mut each: impl FnMut(Look),
 ) -> rusqlite::Result<()> {
     let sql = format!(
-        "SELECT {COLUMNS}, descriptor, keypoints, vector,
-                uniqueness, twin, outlier, mislabel, stranger, rank_0, rank_1, rank_2, rank_3, rank_4
+        "SELECT {COLUMNS}, descriptor, keypoints, vector, {PLACE}
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
          LEFT JOIN meaning ON meaning.media = media.row
          WHERE dataset = ?1 AND {} ORDER BY path, media.row",
@@ -272,32 +286,11 @@ pub fn looks(
             descriptor: unpacked(row.get_ref(WIDTH)?.as_blob()?),
             keypoints: row.get_ref(WIDTH + 1)?.as_blob()?,
             meaning: row.get_ref(WIDTH + 2)?.as_blob_or_null()?.map(unpacked),
-            place: place(row, media.row)?,
+            place: place(row, WIDTH + 3, media.row)?,
             media,
         });
     }
     Ok(())
-}
-
-/// All of a place is there or none of it: it is one row.
-fn place(row: &Row, media: i64) -> rusqlite::Result<Option<Place>> {
-    const FIRST: usize = WIDTH + 3;
-    let Some(uniqueness) = row.get(FIRST)? else {
-        return Ok(None);
-    };
-    let mut ranks = [0; Granularity::LEVELS];
-    for (level, rank) in ranks.iter_mut().enumerate() {
-        *rank = row.get(FIRST + 5 + level)?;
-    }
-    Ok(Some(Place {
-        media,
-        uniqueness,
-        twin: row.get(FIRST + 1)?,
-        outlier: row.get(FIRST + 2)?,
-        mislabel: row.get(FIRST + 3)?,
-        stranger: row.get(FIRST + 4)?,
-        ranks,
-    }))
 }
 
 /// The condition that a media is of an entity type.

@@ -275,6 +275,8 @@ CREATE TABLE place (
   outlier    REAL NOT NULL,     -- confidence that it is one
   mislabel   REAL NOT NULL,     -- confidence that its label is wrong
   stranger   REAL NOT NULL,     -- confidence that it is unlike the others of its label
+  odd_aspect REAL NOT NULL,     -- confidence that it is stretched unlike the others
+  odd_size   REAL NOT NULL,     -- confidence that it is larger or smaller than the others
   rank_0     INTEGER NOT NULL,  -- rank of its cluster at each level
   rank_1     INTEGER NOT NULL,
   rank_2     INTEGER NOT NULL,

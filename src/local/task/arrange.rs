@@ -8,11 +8,11 @@ use rusqlite::Transaction;
 use super::{End, Workshop, progress::Progress};
 use crate::{
     local::{
-        cluster::{Clustering, cluster, from_centre, suspect},
+        cluster::{Clustering, cluster, from_centre, odd_aspects, odd_sizes, outliers, suspect},
         index::{DIMENSION, Keypoints},
         search::{Neighbour, Pair, Vectors, graph, near_duplicates},
         store::{
-            cluster::{self as clusters, Cluster, Place, Portrait},
+            cluster::{self as clusters, Cluster, Doubts, Place, Portrait},
             intake,
             media::{self, Kind, Media},
         },
@@ -61,6 +61,8 @@ struct Member {
     row: i64,
     picture: i64,
     kind: Kind,
+    /// Pixels of itself: of an object, those of its part of the picture.
+    size: (u32, u32),
     portrait: Portrait,
     labels: Vec<String>,
     tags: Vec<String>,
@@ -72,6 +74,7 @@ impl From<Media> for Member {
             row: media.row,
             picture: media.picture(),
             kind: media.kind,
+            size: media.own_size(),
             portrait: Portrait::from(&media),
             labels: media.labels,
             tags: media.tags,
@@ -200,10 +203,7 @@ fn places(
     clustering: &Clustering,
     ranks: Vec<[u32; Granularity::LEVELS]>,
 ) -> Vec<Place> {
-    let labels: Vec<Vec<&str>> =
-        members.iter().map(|member| member.labels.iter().map(String::as_str).collect()).collect();
-    let mislabels = suspect::mislabels(&labels, graph);
-    let strangers = suspect::strangers(&labels, graph);
+    let doubts = doubts(members, graph);
     let mut nearest_twin = vec![0.0_f32; members.len()];
     for Pair { rows: (one, other), similarity } in twins {
         for row in [*one as usize, *other as usize] {
@@ -214,12 +214,26 @@ fn places(
         media: members[row].row,
         uniqueness: clustering.uniqueness[row],
         twin: nearest_twin[row],
-        outlier: 0.0,
-        mislabel: mislabels[row],
-        stranger: strangers[row],
+        doubts: doubts[row],
         ranks,
     };
     ranks.into_iter().enumerate().map(place).collect()
+}
+
+fn doubts(members: &[Member], graph: &[Vec<Neighbour>]) -> Vec<Doubts> {
+    let labels: Vec<&[String]> = members.iter().map(|member| member.labels.as_slice()).collect();
+    let sizes: Vec<(u32, u32)> = members.iter().map(|member| member.size).collect();
+    let (outliers, mislabels) = (outliers(graph), suspect::mislabels(&labels, graph));
+    let strangers = suspect::strangers(&labels, graph);
+    let (odd_aspects, odd_sizes) = (odd_aspects(&sizes), odd_sizes(&sizes));
+    let doubts = |row: usize| Doubts {
+        outlier: outliers[row],
+        mislabel: mislabels[row],
+        stranger: strangers[row],
+        odd_aspect: odd_aspects[row],
+        odd_size: odd_sizes[row],
+    };
+    (0..members.len()).map(doubts).collect()
 }
 
 /// The members of each group, largest group first, equal ones in order of their first member.
