@@ -14,7 +14,7 @@ use crate::{
         store::{
             cluster::{self as clusters, Cluster, Doubts, Place, Portrait},
             intake,
-            media::{self, Kind, Media},
+            media::{self, Kind, Look, Media},
         },
     },
     model::{DatasetId, EntityType, Granularity},
@@ -37,8 +37,18 @@ const GRAPH: f64 = 0.6;
 pub enum Scope {
     /// The whole dataset; its clusters are replaced.
     Everything,
-    /// The media of one source; their clusters follow those that are there.
+    /// The new media of one source; their clusters follow those that are there.
     Batch(i64),
+}
+
+impl Scope {
+    /// Media that have a place keep it when more come into the same folder.
+    fn takes(self, look: &Look) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Batch(source) => look.media.source == source && look.place.is_none(),
+        }
+    }
 }
 
 /// The clusters of a dataset or of a batch, ready to be written.
@@ -136,7 +146,7 @@ impl Part {
         let mut members: Vec<Member> = Vec::new();
         shop.store.read(|c| {
             media::looks(c, dataset, entity, |look| {
-                if scope == Scope::Everything || scope == Scope::Batch(look.media.source) {
+                if scope.takes(&look) {
                     vectors.push(&look.descriptor);
                     keypoints.push(Keypoints::from_bytes(look.keypoints));
                     members.push(look.media.into());
