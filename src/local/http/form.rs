@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use axum::{extract::Request, http::StatusCode};
+use axum::{body::HttpBody as _, extract::Request, http::StatusCode};
 use tokio::io::AsyncWriteExt as _;
 
 use super::{
@@ -74,6 +74,10 @@ const NO_ROOM: &str = "The upload is larger than what can be stored here";
 /// 400 for no or several sources, a field given twice, an archive that is none, or a broken
 /// form; 408; 413; 422 for the value of a field; 500 when the upload cannot be stored.
 pub async fn read(request: Request, uploads: &Path) -> Result<Submission, Problem> {
+    // What clients send for a form of no fields: not even its end.
+    if request.body().is_end_stream() {
+        return Err(one_source());
+    }
     private(uploads).map_err(|cause| unstored(&cause))?;
     let room = room(uploads).map_err(|cause| unstored(&cause))?;
     let mut parts = Parts::of(request, Limit { bytes: room, words: NO_ROOM }).await?;
