@@ -7,7 +7,12 @@
     reason = "a test fails where its world is not as said"
 )]
 
+mod addition;
+mod bucket;
 mod captions;
+mod change;
+mod codes;
+mod credentials;
 mod dataset;
 mod encoders;
 mod explore;
@@ -16,8 +21,11 @@ mod folder;
 mod guard;
 mod login;
 mod media;
+mod onprem;
+mod refused;
 mod restart;
 mod similarity;
 mod slow;
+mod states;
 mod support;
 mod video;

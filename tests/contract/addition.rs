@@ -1,0 +1,185 @@
+//! `POST add_media`: every source, and what a dataset looks like afterwards.
+
+use std::sync::Arc;
+
+use parquet::{
+    data_type::{ByteArray, ByteArrayType},
+    file::writer::SerializedFileWriter,
+    schema::parser::parse_message_type,
+};
+use reqwest::multipart::Form;
+use serde_json::{Value, json};
+
+use crate::{
+    bucket::Bucket,
+    change::{archived, gzip, new, tar, uploads, zip},
+    support::{Place, Service, assert_no_path, pictures},
+};
+
+/// The dataset after three new pictures came in.
+async fn assert_three_came(service: &Service) {
+    let record = service.record().await;
+    assert_eq!(record["status_new"], "PARTIAL INDEX", "{record}");
+    assert_eq!((&record["n_images"], &record["progress"]), (&json!(15), &json!(100)));
+    let names = service.names("").await;
+    assert_eq!(names.len(), 15, "{names:?}");
+    for name in ["n012.png", "n013.png", "n014.png"] {
+        assert!(names[12..].iter().any(|named| named == name), "{name} after the old: {names:?}");
+    }
+}
+
+fn ids(clusters: &[Value]) -> Vec<&Value> {
+    clusters.iter().map(|cluster| &cluster["cluster_id"]).collect()
+}
+
+#[tokio::test]
+async fn m29_m37_uploaded_files_are_visible_at_once_behind_the_old_clusters() {
+    let service = Service::of_pictures().await;
+    let mut before = Vec::new();
+    for level in 0..5 {
+        before.push(service.clusters(&format!("threshold={level}")).await);
+    }
+    service.added(uploads(12..15)).await;
+    assert_three_came(&service).await;
+    for (level, old) in before.iter().enumerate() {
+        let all = service.clusters(&format!("threshold={level}")).await;
+        assert_eq!(&all[..old.len()], old, "untouched at {level}");
+        let new = &all[old.len()..];
+        let count: u64 = new.iter().map(|cluster| cluster["n_images"].as_u64().unwrap()).sum();
+        assert_eq!(count, 3, "a batch of its own at {level}");
+        let new_ids = ids(new);
+        assert!(new_ids.iter().all(|id| !ids(old).contains(id)), "{new_ids:?}");
+        for cluster in new {
+            for preview in cluster["previews"].as_array().unwrap() {
+                let picture = service.client.get(preview["media_uri"].as_str().unwrap());
+                let bytes = picture.send().await.unwrap().bytes().await.unwrap();
+                let name = preview["file_name"].as_str().unwrap();
+                let (_, sent) = new_pictures().into_iter().find(|(n, _)| n == name).unwrap();
+                assert_eq!(bytes, sent, "{name}");
+                let thumb = service.client.get(preview["media_thumb_uri"].as_str().unwrap());
+                assert_eq!(thumb.send().await.unwrap().headers()["content-type"], "image/jpeg");
+            }
+        }
+    }
+    assert_no_path(&service.record().await, &service.place);
+}
+
+fn new_pictures() -> Vec<(String, Vec<u8>)> {
+    new(12..15)
+}
+
+#[tokio::test]
+async fn m30_every_archive_format_is_unpacked() {
+    let files = new_pictures();
+    for (name, bytes) in
+        [("set.zip", zip(&files)), ("set.tar", tar(&files)), ("SET.TAR.GZ", gzip(&tar(&files)))]
+    {
+        let service = Service::of_pictures().await;
+        service.added(archived(name, bytes)).await;
+        assert_three_came(&service).await;
+    }
+}
+
+#[tokio::test]
+async fn m30_a_broken_archive_brings_what_can_be_read_and_names_the_rest() {
+    let service = Service::of_pictures().await;
+    let mut files = new_pictures();
+    files.push(("torn.png".to_owned(), files[0].1[..60].to_vec()));
+    files.push(("notes.txt".to_owned(), b"no picture".to_vec()));
+    service.added(archived("set.zip", zip(&files))).await;
+    assert_three_came(&service).await;
+    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let names: Vec<&str> = skipped.iter().map(|skipped| skipped.file.as_str()).collect();
+    assert_eq!(names, ["notes.txt", "torn.png"], "{skipped:?}");
+}
+
+/// A place whose storage holds three pictures and manifests of them.
+async fn storage() -> Bucket {
+    let files = new_pictures();
+    let mut objects: Vec<(String, Vec<u8>)> =
+        files.into_iter().map(|(name, bytes)| (format!("photos/in/{name}"), bytes)).collect();
+    let names = ["in/n012.png", "in/n013.png", "s3://photos/in/n014.png"];
+    objects.push(("photos/a.txt".to_owned(), names.join("\n").into_bytes()));
+    objects.push(("photos/b.CSV".to_owned(), format!("uri\n{}\n", names.join("\n")).into_bytes()));
+    objects.push(("photos/c.parquet".to_owned(), column("uri", &names)));
+    objects.push(("photos/empty/notes.md".to_owned(), b"-".to_vec()));
+    Bucket::of(objects).await
+}
+
+/// A Parquet file of one column of texts.
+fn column(name: &str, values: &[&str]) -> Vec<u8> {
+    let schema = parse_message_type(&format!("message m {{ required binary {name} (UTF8); }}"));
+    let mut bytes = Vec::new();
+    let mut file =
+        SerializedFileWriter::new(&mut bytes, Arc::new(schema.unwrap()), Arc::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let values: Vec<ByteArray> = values.iter().map(|value| ByteArray::from(*value)).collect();
+    column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    file.close().unwrap();
+    bytes
+}
+
+#[tokio::test]
+async fn m27_m28_a_storage_folder_and_every_manifest_are_read_over_s3() {
+    let bucket = storage().await;
+    for uri in
+        ["s3://photos/in/", "s3://photos/a.txt", "s3://photos/b.CSV", "s3://photos/c.parquet"]
+    {
+        let service = Service::at_with(Place::new(&pictures(12)), bucket.settings()).await;
+        service.added(Form::new().text("s3_uri", uri)).await;
+        assert_three_came(&service).await;
+    }
+    let asked = bucket.asked();
+    assert!(asked.iter().all(|uri| uri.contains("X-Amz-Signature=")), "{asked:?}");
+}
+
+#[tokio::test]
+async fn m43_storage_without_media_is_refused_in_the_words_of_the_document() {
+    let bucket = storage().await;
+    let service = Service::at_with(Place::new(&pictures(12)), bucket.settings()).await;
+    let words = "Invalid S3 URI or no media files found at";
+    for uri in
+        ["s3://photos/empty/", "s3://photos/nothing", "photos/in/", "s3://", "s3://photos/no.csv"]
+    {
+        let (status, body) = service.add(Form::new().text("s3_uri", uri)).await;
+        assert_eq!(status, 400, "{uri}: {body}");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let detail = body["detail"].as_str().unwrap();
+        assert!(detail.starts_with(&format!("{words} {uri}")), "{detail}");
+    }
+    let (_, body) = service.add(Form::new().text("s3_uri", "s3://photos/empty/")).await;
+    assert_eq!(body, format!(r#"{{"detail":"{words} s3://photos/empty/"}}"#));
+    assert_eq!(service.record().await["status_new"], "READY");
+}
+
+#[tokio::test]
+async fn m33_a_role_is_checked_and_refused_with_its_reason() {
+    let bucket = storage().await;
+    let service = Service::at_with(Place::new(&pictures(12)), bucket.settings()).await;
+    let form = |role: &'static str| {
+        Form::new().text("s3_uri", "s3://photos/in/").text("assume_role", role)
+    };
+    let (status, body) = service.add(form("arn:aws:iam::123456789012:role/reader")).await;
+    assert_eq!(status, 400, "{body}");
+    assert!(body.contains("cannot be assumed") && body.contains("role/reader"), "{body}");
+    assert_eq!(service.add(form("reader")).await.0, 422);
+    assert!(bucket.asked().is_empty(), "nothing is asked under another name");
+    service.added(form("")).await;
+    assert_three_came(&service).await;
+}
+
+#[tokio::test]
+async fn m34_m35_sizes_and_spot_are_accepted() {
+    let service = Service::of_pictures().await;
+    let form = uploads(12..15)
+        .text("auto_reindex", "False")
+        .text("batch_n_videos", "0")
+        .text("batch_n_images", "3")
+        .text("batch_n_objects", "")
+        .text("use_spot", "true");
+    service.added(form).await;
+    assert_three_came(&service).await;
+}

@@ -1,0 +1,108 @@
+//! `GET api_credentials` (interface: Authentication 1 and 2).
+
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use reqwest::Method;
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+
+use crate::{
+    change::{plain, uploads},
+    support::{Place, Service, answer, now, pictures},
+};
+
+const PATH: &str = "/api/v1/api_credentials";
+
+fn session(service: &Service) -> String {
+    format!("SESSION={}", service.credentials.session.expose_secret())
+}
+
+async fn ask(service: &Service, cookie: &str) -> (u16, Value) {
+    let request = service.client.get(service.url(PATH)).header("cookie", cookie);
+    let (status, body) = answer(request).await;
+    (status.as_u16(), body)
+}
+
+/// The code of a read with a token of this pair.
+async fn opens(service: &Service, key: &str, secret: &str) -> u16 {
+    let claims = json!({"sub": key, "iat": now(), "exp": now() + 600, "iss": "sdk"});
+    let header = Header { kid: Some(key.to_owned()), ..Header::new(Algorithm::HS256) };
+    let token = encode(&header, &claims, &EncodingKey::from_secret(secret.as_bytes())).unwrap();
+    let request = service.client.get(service.url("/api/v1/datasets")).bearer_auth(token);
+    request.send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test]
+async fn m02_a_session_gets_a_key_pair_and_its_secret_once() {
+    let service = Service::of_pictures().await;
+    let (status, first) = ask(&service, &session(&service)).await;
+    assert_eq!(status, 200);
+    let (key, secret) = (first["api_key"].as_str().unwrap(), first["api_secret"].as_str().unwrap());
+    assert!(secret.len() >= 32, "HS256 wants 256 bits");
+    assert!(first["message"].as_str().unwrap().contains("once"), "{first}");
+    assert_eq!(opens(&service, key, secret).await, 200);
+    assert_eq!(opens(&service, key, &secret[1..]).await, 401);
+    let (status, second) = ask(&service, &format!("a=b; {}; c=d", session(&service))).await;
+    assert_eq!((status, &second["api_key"]), (200, &first["api_key"]));
+    assert_eq!(second["api_secret"], json!(null), "shown only once");
+    assert!(second["message"].is_string());
+    assert_eq!(opens(&service, key, secret).await, 200, "it stays good");
+    assert_eq!(service.json("/api/v1/datasets").await.0, 200, "and so does the pair of the start");
+}
+
+#[tokio::test]
+async fn m02_of_many_at_once_one_sees_the_secret() {
+    let service = Service::of_pictures().await;
+    let cookie = session(&service);
+    let all = futures_util::future::join_all((0..20).map(|_| ask(&service, &cookie))).await;
+    assert!(all.iter().all(|(status, body)| *status == 200 && body["api_key"].is_string()));
+    let shown = all.iter().filter(|(_, body)| body["api_secret"].is_string());
+    assert_eq!(shown.count(), 1);
+}
+
+#[tokio::test]
+async fn m02_only_the_session_cookie_opens() {
+    let service = Service::of_pictures().await;
+    let good = session(&service);
+    let refusal = json!({"detail": "Invalid or expired token"});
+    for wrong in
+        ["", "SESSION=", "SESSION=x", &good.to_lowercase(), &format!("X{good}"), &good[8..]]
+    {
+        assert_eq!(ask(&service, wrong).await, (401, refusal.clone()), "{wrong}");
+    }
+    let (status, body) = service.json(PATH).await;
+    assert_eq!((status.as_u16(), body), (401, refusal), "a token is no session");
+    let head = service.client.head(service.url(PATH)).header("cookie", &good);
+    assert_eq!(head.send().await.unwrap().status(), 405);
+    let (_, body) = ask(&service, &good).await;
+    assert!(body["api_secret"].is_string(), "none of them used up the one time");
+}
+
+#[tokio::test]
+async fn m06_the_session_cookie_also_adds_media_and_does_nothing_else() {
+    let service = Service::of_pictures().await;
+    let send = |method: Method, path: &str| {
+        service.client.request(method, service.url(path)).header("cookie", session(&service))
+    };
+    for (method, path) in [
+        (Method::GET, "/api/v1/datasets".to_owned()),
+        (Method::GET, service.of_dataset("")),
+        (Method::POST, service.of_dataset("/reindex")),
+        (Method::GET, service.of_dataset("/add_media")),
+        (Method::GET, service.of_dataset("/export_context_async?file_name=a&export_format=json")),
+        (Method::GET, format!("/api/v1/process/add_media?dataset_id={}&path=/", service.dataset)),
+    ] {
+        assert_eq!(plain(send(method, &path)).await.0, 401, "{path}");
+    }
+    let add = send(Method::POST, &service.of_dataset("/add_media")).multipart(uploads(12..13));
+    assert_eq!(plain(add).await, (202, String::new()));
+    service.deployment.settled().await;
+    assert_eq!(service.record().await["n_images"], 13);
+}
+
+#[tokio::test]
+async fn m01_on_premises_there_are_no_credentials() {
+    let service = Service::at(Place::new(&pictures(1)), false).await;
+    let (status, body) = ask(&service, "SESSION=x").await;
+    assert_eq!(status, 404);
+    assert!(body["detail"].is_string());
+}
