@@ -58,7 +58,8 @@ pub async fn export(
 /// A page of another site can send any body as text, but none as JSON: so it must be JSON.
 fn read(headers: &HeaderMap, body: &[u8]) -> Result<Vec<SelectionItem>, Problem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    if !kind.is_some_and(|kind| kind.trim_start().starts_with("application/json")) {
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/json") {
         return Err(Problem::invalid_body("media_selection", "Send it as application/json"));
     }
     let body: Value = serde_json::from_slice(body)
