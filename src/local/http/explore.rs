@@ -118,6 +118,13 @@ fn answer(
         None => Operation::TextSearch,
     };
     let record = ready_for(deployment, id, operation)?;
+    if record.generation == 0 {
+        // There is nothing to answer from before the first clustering.
+        return Err(Problem::conflict(format!(
+            "Operation '{}' is blocked while the dataset is indexed for the first time",
+            operation.term()
+        )));
+    }
     let gallery = deployment.recall.gallery(&deployment.store, &record, asked.entity)?;
     let standing = standing(deployment, &record, &gallery, asked)?;
     let level = asked.question.level;
