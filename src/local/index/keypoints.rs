@@ -32,8 +32,17 @@ pub struct Keypoint {
     pub x: u8,
     /// Pixels from its top.
     pub y: u8,
-    /// For each of 128 pairs of places around the corner, whether the first is darker.
+    /// For each of 128 pairs of places around the corner, whether the first is darker; the lower
+    /// half of them are the mirror image of the upper half.
     pub word: u128,
+}
+
+impl Keypoint {
+    /// The same corner in a mirror image, left and right exchanged.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        Self { x: u8::MAX - self.x, word: self.word.rotate_left(u128::BITS / 2), ..self }
+    }
 }
 
 impl Keypoints {
@@ -96,7 +105,8 @@ impl Keypoints {
 /// Two places relative to a corner.
 type Pair = [(i32, i32); 2];
 
-/// The pairs a word compares, drawn once and for all: places near the corner more often.
+/// The pairs a word compares, drawn once and for all, places near the corner more often; then their
+/// mirror images.
 static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut state = 7_u64;
     let mut number = || {
@@ -109,10 +119,15 @@ static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     let mut place = || (offset(), offset());
     let inside = |(x, y): (i32, i32)| x * x + y * y <= (REACH * REACH) as i32;
     let apart = |[a, b]: Pair| (a.0 - b.0).pow(2) + (a.1 - b.1).pow(2) >= APART;
-    std::iter::repeat_with(|| [place(), place()])
+    let mut pairs: Vec<Pair> = std::iter::repeat_with(|| [place(), place()])
         .filter(|&pair| pair.into_iter().all(inside) && apart(pair))
-        .take(BITS)
-        .collect()
+        .take(BITS / 2)
+        .collect();
+    pairs.extend_from_within(..);
+    for (x, _) in pairs[BITS / 2..].as_flattened_mut() {
+        *x = -*x;
+    }
+    pairs
 });
 
 /// The word of a corner that is at least [`REACH`] from the border.

@@ -14,16 +14,19 @@ use crate::local::index::Keypoint;
 const ALIKE: u32 = 24;
 /// Fewest corners that must fit.
 const FEWEST: usize = 10;
-/// Share of the corners that must fit in every half, and how many count as having failed before
-/// any was looked at.
-const SHARE: (f32, f32) = (0.12, 4.0);
+/// Share of the corners that must fit in every half.
+const LEAST: f32 = 0.2;
+/// Share from which on there is no doubt left.
+const MOST: f32 = 0.7;
+/// Corners that count as not fitting in every half beside those there are: few tell little.
+const UNSEEN: f32 = 4.0;
 /// Most pairs of corners looked at, those most alike.
-const MOST: usize = 40;
+const TWINS: usize = 40;
 
 /// Two corners that may be the same one.
 type Twins = (Place, Place);
 
-/// How much of what both pictures could show they do show, 0.0 to 1.0, if it is the same thing.
+/// How well the corners of two pictures agree, 0.0 just enough to 1.0, if they show the same thing.
 pub fn agreement(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
     let twins = Arch::new().dispatch(|| twins(left, right));
     if twins.len() < FEWEST {
@@ -33,8 +36,9 @@ pub fn agreement(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
     let shared = shared(left, right, transform);
     let fitting: Vec<Place> =
         twins.iter().filter(|&&(from, to)| transform.fits(from, to)).map(|twin| twin.0).collect();
-    let enough = fitting.len() >= FEWEST && lowest_share(&fitting, &shared) >= SHARE.0;
-    enough.then(|| (fitting.len() as f32 / shared.len() as f32).min(1.0))
+    let share = lowest_share(&fitting, &shared);
+    let agree = fitting.len() >= FEWEST && share >= LEAST;
+    agree.then(|| ((share - LEAST) / (MOST - LEAST)).min(1.0))
 }
 
 fn place(keypoint: &Keypoint) -> Place {
@@ -64,7 +68,7 @@ fn twins(left: &[Keypoint], right: &[Keypoint]) -> Vec<Twins> {
         .map(|(a, (bits, b))| (bits, a, b))
         .collect();
     mutual.sort_unstable();
-    mutual.truncate(MOST);
+    mutual.truncate(TWINS);
     mutual.into_iter().map(|(_, a, b)| (place(&left[a]), place(&right[b]))).collect()
 }
 
@@ -118,7 +122,7 @@ fn lowest_share(fitting: &[Place], shared: &[Place]) -> f32 {
             let count = |places: &[Place]| {
                 places.iter().filter(|place| (side(place) >= middle) == beyond).count() as f32
             };
-            lowest = lowest.min(count(fitting) / (count(shared) + SHARE.1));
+            lowest = lowest.min(count(fitting) / (count(shared) + UNSEEN));
         }
     }
     lowest

@@ -14,7 +14,13 @@ use super::{
 };
 use crate::local::index::{Keypoint, Keypoints};
 
-/// Cosine distance of descriptors up to which pictures count as the same without their corners.
+/// Cosine distance of descriptors up to which pictures are equal whatever their corners say.
+const EQUAL: f32 = 0.01;
+/// The same for a picture of fewer than [`TELLING`] corners, which can tell little.
+const PLAIN: f32 = 0.04;
+/// Corners from which on they decide.
+const TELLING: usize = 24;
+/// Cosine distance up to which the same picture counts as easily edited.
 const SAME: f32 = 0.1;
 /// Similarity of a pair recognised by its corners alone: when few and when all of them agree.
 const EDITED: (f32, f32) = (0.6, 0.9);
@@ -71,14 +77,31 @@ fn pairs(row: u32, others: &[Neighbour], keypoints: &[Keypoints]) -> Vec<Pair> {
     let corners = |row: u32| keypoints[row as usize].iter().collect::<Vec<Keypoint>>();
     let own = corners(row);
     let pair = |other: &Neighbour| {
-        let rows = (row.min(other.row), row.max(other.row));
-        if other.distance <= SAME {
-            return Some(Pair { rows, similarity: 1.0 - other.distance });
-        }
         let theirs = corners(other.row);
         let (lower, higher) = if row < other.row { (&own, &theirs) } else { (&theirs, &own) };
-        let share = agreement(lower, higher)?;
-        Some(Pair { rows, similarity: EDITED.0 + (EDITED.1 - EDITED.0) * share })
+        Some(Pair {
+            rows: (row.min(other.row), row.max(other.row)),
+            similarity: similarity(lower, higher, other.distance)?,
+        })
     };
     others.iter().filter_map(pair).collect()
+}
+
+/// How similar two pictures are, if they are the same, by their corners and their distance, which
+/// is infinite if unknown.
+fn similarity(lower: &[Keypoint], higher: &[Keypoint], distance: f32) -> Option<f32> {
+    let plain = lower.len().min(higher.len()) < TELLING;
+    let close = if plain { PLAIN } else { EQUAL };
+    if distance <= close {
+        return Some(1.0 - distance);
+    }
+    let mirrored = || {
+        let higher: Vec<Keypoint> = higher.iter().map(|corner| corner.mirrored()).collect();
+        agreement(lower, &higher)
+    };
+    // A mirror image looks alike, so only a neighbour may be one.
+    let share =
+        agreement(lower, higher).or_else(|| distance.is_finite().then(mirrored).flatten())?;
+    let alike = distance <= SAME;
+    Some(if alike { 1.0 - distance } else { EDITED.0 + (EDITED.1 - EDITED.0) * share })
 }

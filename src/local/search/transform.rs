@@ -45,7 +45,7 @@ impl Transform {
     /// Whether `from` goes to about `to`.
     pub fn fits(self, from: Place, to: Place) -> bool {
         let (x, y) = self.apply(from);
-        squared((x - to.0, y - to.1)) <= TOLERANCE * squared(self.factor).max(1.0)
+        squared((x - to.0, y - to.1)) <= TOLERANCE * squared(self.factor)
     }
 }
 
