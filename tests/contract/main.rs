@@ -18,6 +18,7 @@ mod encoders;
 mod explore;
 mod export;
 mod folder;
+mod forms;
 mod guard;
 mod login;
 mod media;

@@ -39,10 +39,7 @@ async fn m15_an_addition_is_read_only_then_partial_index() {
         (status.as_u16(), &body["detail"]),
         (409, &json!(format!("Operation 'export' {blocked}")))
     );
-    assert_eq!(
-        service.clusters("threshold=0").await.len(),
-        service.clusters("threshold=0").await.len()
-    );
+    assert!(service.names("").await.len() >= 12, "what is there stays visible");
     assert_eq!(service.path_to("PARTIAL INDEX").await, ["READ ONLY", "PARTIAL INDEX"]);
     assert_eq!(service.record().await["status"], "READY", "the legacy word");
 }

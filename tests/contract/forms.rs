@@ -1,0 +1,323 @@
+//! Requests written byte by byte: forms as curl, browsers and careless clients send them, and the
+//! bytes of the answers.
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+
+use crate::support::{Service, picture};
+
+/// A form with the boundary `X`.
+const FORM: &str = "multipart/form-data; boundary=X";
+const ONE_SOURCE: &str =
+    r#"{"detail":"Exactly one media source must be provided: files[], s3_uri, or archive"}"#;
+
+/// The head of a POST that is logged in, up to the headers that are its own.
+fn head(service: &Service, path: &str) -> String {
+    let (host, token) = (service.address, service.token());
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n"
+    )
+}
+
+/// Posts bytes: the status line and the body of the answer.
+async fn post(service: &Service, path: &str, kind: &str, body: &[u8]) -> (String, String) {
+    let length = body.len();
+    let head = head(service, path);
+    let head = format!("{head}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    told(&service.raw(&[head.as_bytes(), body].concat()).await)
+}
+
+async fn add(service: &Service, kind: &str, body: &[u8]) -> (String, String) {
+    post(service, &service.of_dataset("/add_media"), kind, body).await
+}
+
+/// The status line and the body of an answer.
+fn told(answer: &str) -> (String, String) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.lines().next().unwrap().to_owned(), body.to_owned())
+}
+
+fn status(line: &str) -> u16 {
+    line.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+/// A part with this line for its head, as the boundary `X` wants it.
+fn part(head: &str, content: &[u8]) -> Vec<u8> {
+    [b"--X\r\n", head.as_bytes(), b"\r\n\r\n", content, b"\r\n"].concat()
+}
+
+fn file(disposition: &str) -> Vec<u8> {
+    part(&format!("Content-Disposition: form-data; {disposition}"), &picture(13))
+}
+
+/// The parts with the end of a form.
+fn form(parts: &[Vec<u8>]) -> Vec<u8> {
+    [parts.concat(), b"--X--\r\n".to_vec()].concat()
+}
+
+/// Brings a dataset back to READY without its additions.
+async fn settled(service: &Service) -> u64 {
+    service.deployment.settled().await;
+    let images = service.record().await["n_images"].as_u64().unwrap();
+    service.set_status("READY");
+    images
+}
+
+#[tokio::test]
+async fn m37_the_answer_to_an_accepted_form_is_202_and_empty_byte_by_byte() {
+    let service = Service::of_pictures().await;
+    let boundary = "------------------------d74496d66958873e";
+    let kind = format!("multipart/form-data; boundary={boundary}");
+    let mut body = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.png\"\r\n\
+         Content-Type: image/png\r\n\r\n"
+    )
+    .into_bytes();
+    body.extend(picture(12));
+    body.extend(
+        format!(
+            "\r\n--{boundary}\r\nContent-Disposition: form-data; name=\"auto_reindex\"\r\n\r\n\
+             false\r\n--{boundary}--\r\n"
+        )
+        .as_bytes(),
+    );
+    let length = body.len();
+    let head = head(&service, &service.of_dataset("/add_media"));
+    let head = format!("{head}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    let answer = service.raw(&[head.as_bytes(), &body].concat()).await;
+    assert!(answer.starts_with("HTTP/1.1 202 Accepted\r\n"), "{answer}");
+    assert!(answer.contains("\r\ncontent-length: 0\r\n"), "{answer}");
+    assert!(answer.ends_with("\r\n\r\n") && !answer.contains("\r\ncontent-type:"), "{answer}");
+    assert_eq!(settled(&service).await, 13);
+}
+
+#[tokio::test]
+async fn m29_a_file_field_in_every_spelling() {
+    let service = Service::of_pictures().await;
+    let plain = file("name=\"files\"; filename=\"a.png\"");
+    let mut images = 12;
+    for (kind, body) in [
+        ("multipart/form-data; boundary=\"X\"", form(&[plain.clone()])),
+        ("Multipart/Form-Data; charset=utf-8; boundary=X", form(&[plain.clone()])),
+        (FORM, form(&[file("name=files; filename=a.png")])),
+        (FORM, form(&[file("filename=\"a.png\"; name=\"files\"")])),
+        (FORM, form(&[file("name=\"files\"; filename=\"x.png\"; filename*=UTF-8''%C3%A4.png")])),
+        (FORM, form(&[file("name=\"files\"; filename=\"say \\\"cheese\\\".png\"")])),
+        (FORM, form(&[file("name=\"files\"; filename=\"\u{e4}\u{1f600}.png\"")])),
+        (FORM, form(&[file("name=\"files\"; filename=\"a%0D%0AX-Evil: 1.png\"")])),
+        (FORM, form(&[file("name=\"files\"; filename=\"..\\..\\escaped-7f3a.png\"")])),
+        (FORM, form(&[file("name=\"files\"; filename=\"/../../../escaped-7f3a.png\"")])),
+        (
+            FORM,
+            form(&[part(
+                "content-disposition: form-data; name=\"files\"; filename=\"a.png\"\r\nX-Other: y",
+                &picture(13),
+            )]),
+        ),
+        (FORM, [form(&[plain.clone()]), b"what comes after".to_vec()].concat()),
+    ] {
+        let (line, answer) = add(&service, kind, &body).await;
+        let text = String::from_utf8_lossy(&body);
+        assert_eq!((status(&line), answer.as_str()), (202, ""), "{kind} {text}");
+        images += 1;
+        assert_eq!(settled(&service).await, images, "{kind} {text}");
+    }
+    for above in service.place.data.path().join("uploads").ancestors() {
+        assert!(!above.join("escaped-7f3a.png").exists(), "{}", above.display());
+    }
+    let names = service.names("").await;
+    let name = |end: &str| names.iter().any(|name| name.ends_with(end));
+    assert!(name("\u{e4}\u{1f600}.png") && name("cheese\".png"), "{names:?}");
+    assert!(names.iter().all(|name| !name.contains(['\r', '\n'])), "{names:?}");
+}
+
+#[tokio::test]
+async fn e11_bodies_that_are_no_whole_form_are_400_and_leave_nothing() {
+    let service = Service::of_pictures().await;
+    let plain = || file("name=\"files\"; filename=\"a.png\"");
+    for (kind, body) in [
+        (FORM, plain()),
+        (FORM, [plain(), b"--X\r\nContent-Disposition: form-da".to_vec()].concat()),
+        (FORM, plain()[..40].to_vec()),
+        (FORM, b"no form at all".to_vec()),
+        (FORM, part("no header", b"x")),
+        (FORM, form(&[file("name=\"files\"; filename=\"a\r\nb.png\"")])),
+        ("multipart/form-data", form(&[plain()])),
+        ("multipart/form-data; boundary=", form(&[plain()])),
+        ("multipart/form-data; boundary=Y", form(&[plain()])),
+        ("application/x-www-form-urlencoded", b"s3_uri=s3%3A%2F%2Fa".to_vec()),
+        ("application/json", br#"{"s3_uri":"s3://photos/"}"#.to_vec()),
+    ] {
+        let (line, answer) = add(&service, kind, &body).await;
+        assert_eq!(status(&line), 400, "{kind} {}: {answer}", String::from_utf8_lossy(&body));
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert!(answer["detail"].is_string(), "{answer}");
+    }
+    assert_eq!(service.record().await["status_new"], "READY");
+    let left = std::fs::read_dir(service.place.data.path().join("uploads"));
+    assert_eq!(left.map_or(0, Iterator::count), 0);
+}
+
+#[tokio::test]
+async fn m31_a_form_without_a_source_is_refused_in_the_words_of_the_document() {
+    let service = Service::of_pictures().await;
+    for body in [
+        b"".to_vec(),
+        b"--X--\r\n".to_vec(),
+        b"--X--".to_vec(),
+        form(&[part("Content-Disposition: form-data; name=\"auto_reindex\"", b"true")]),
+        form(&[part("Content-Disposition: form-data; name=\"file\"; filename=\"a.png\"", b"x")]),
+        form(&[part("Content-Disposition: form-data; name=\"files\"; filename=\"\"", b"")]),
+        form(&[part("Content-Disposition: form-data; name=\"s3_uri\"", b"")]),
+        form(&[part("Content-Disposition: form-data; filename=\"a.png\"", b"x")]),
+    ] {
+        let (line, answer) = add(&service, FORM, &body).await;
+        let text = String::from_utf8_lossy(&body);
+        assert_eq!(
+            (line.as_str(), answer.as_str()),
+            ("HTTP/1.1 400 Bad Request", ONE_SOURCE),
+            "{text}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn m29_a_form_in_small_chunks_is_a_form() {
+    let service = Service::of_pictures().await;
+    let body = form(&[file("name=\"files\"; filename=\"a.png\"")]);
+    let head = head(&service, &service.of_dataset("/add_media"));
+    let head = format!("{head}Content-Type: {FORM}\r\nTransfer-Encoding: chunked\r\n\r\n");
+    let mut bytes = head.into_bytes();
+    // Seven bytes at a time: every delimiter is cut somewhere.
+    for chunk in body.chunks(7) {
+        bytes.extend(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend(chunk);
+        bytes.extend(b"\r\n");
+    }
+    bytes.extend(b"0\r\n\r\n");
+    let (line, answer) = told(&service.raw(&bytes).await);
+    assert_eq!((line.as_str(), answer.as_str()), ("HTTP/1.1 202 Accepted", ""));
+    assert_eq!(settled(&service).await, 13);
+}
+
+#[tokio::test]
+async fn e12_a_client_that_goes_away_leaves_nothing_behind() {
+    let service = Service::of_pictures().await;
+    let uploads = service.place.data.path().join("uploads");
+    let left = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
+    let head = head(&service, &service.of_dataset("/add_media"));
+    let head = format!("{head}Content-Type: {FORM}\r\nContent-Length: 1000000\r\n\r\n");
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&file("name=\"files\"; filename=\"a.png\"")).await.unwrap();
+    while left() == 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    drop(stream);
+    while left() > 0 {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    assert_eq!(service.place.count("operation WHERE kind = 'MEDIA_ADDITION'"), 0);
+    assert_eq!(service.record().await["status_new"], "READY");
+}
+
+#[tokio::test]
+async fn e13_who_asks_first_is_told_before_the_body_is_sent() {
+    let service = Service::of_pictures().await;
+    let ask = async |path: String| {
+        let head = head(&service, &path);
+        let head = format!(
+            "{head}Content-Type: {FORM}\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n"
+        );
+        let mut stream = TcpStream::connect(service.address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut first = vec![0; 12];
+        stream.read_exact(&mut first).await.unwrap();
+        String::from_utf8(first).unwrap()
+    };
+    assert_eq!(ask(service.of_dataset("/add_media")).await, "HTTP/1.1 100");
+    service.set_status("ERROR");
+    // Nothing is uploaded in vain; whether a 100 comes first is left to the server.
+    let answer = ask(service.of_dataset("/add_media")).await;
+    assert!(["HTTP/1.1 409", "HTTP/1.1 100"].contains(&answer.as_str()), "{answer}");
+}
+
+#[tokio::test]
+async fn m44_the_form_of_a_query_image_byte_by_byte() {
+    let service = Service::of_pictures().await;
+    let path = |query: &str| service.of_dataset(&format!("/search-image-similarity?{query}"));
+    let image = || file("name=\"file\"; filename=\"query.png\"");
+    let boxed = "%7B%22x%22%3A0.1%2C+%22y%22%3A0%2C%22width%22%3A0.5%2C%22height%22%3A1.0%7D";
+    for query in [
+        "entity_type=IMAGES".to_owned(),
+        "threshold=0&entity_type=OBJECTS".to_owned(),
+        "entity_type=%49MAGES&threshold=4&unknown=x".to_owned(),
+        format!("entity_type=IMAGES&bounding_box={boxed}"),
+        "entity_type=IMAGES&bounding_box={%22x%22:0,%22y%22:0,%22width%22:1,%22height%22:1}"
+            .to_owned(),
+    ] {
+        let (line, answer) = post(&service, &path(&query), FORM, &form(&[image()])).await;
+        assert_eq!(line, "HTTP/1.1 200 OK", "{query}: {answer}");
+        let anchor: Value = serde_json::from_str(&answer).unwrap();
+        let id = anchor["anchor_media_id"].as_str().unwrap();
+        let expected = format!(r#"{{"anchor_media_id":"{id}","anchor_type":"UPLOAD"}}"#);
+        assert_eq!(answer, expected, "compact, and nothing else");
+    }
+    let list = form(&[file("name=\"file[]\"; filename=\"query.png\"")]);
+    let (line, answer) = post(&service, &path("entity_type=IMAGES"), FORM, &list).await;
+    assert_eq!(line, "HTTP/1.1 400 Bad Request");
+    assert!(answer.starts_with(r#"{"detail":"No file was provided"#), "{answer}");
+    let (line, answer) = post(&service, &path(""), FORM, &form(&[image()])).await;
+    assert_eq!(
+        (line.as_str(), answer.as_str()),
+        ("HTTP/1.1 400 Bad Request", r#"{"detail":"entity_type: Field required"}"#)
+    );
+}
+
+#[tokio::test]
+async fn m60_query_strings_byte_by_byte() {
+    let service = Service::of_pictures().await;
+    let get = async |query: &str| {
+        let (id, host, token) = (service.dataset, service.address, service.token());
+        let bytes = format!(
+            "GET /api/v1/explore/{id}?{query} HTTP/1.1\r\nHost: {host}\r\n\
+             Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        told(&service.raw(bytes.as_bytes()).await)
+    };
+    let all = get("entity_type=IMAGES").await.1;
+    assert!(all.starts_with(r#"{"clusters":[{"cluster_id":""#), "{all}");
+    assert!(all.ends_with(r#""metadata":{"used_duckdb":false}}"#), "{all}");
+    for same in [
+        "entity_type=IMAGES&",
+        "&&entity_type=IMAGES",
+        "entity%5Ftype=%49%4D%41GES",
+        "entity_type=IMAGES&threshold=&vql=&labels=",
+        "entity_type=OBJECTS&entity_type=IMAGES",
+        "entity_type=IMAGES&vql=%5B%5D",
+        "entity_type=IMAGES&threshold=2&page_number=0",
+        // As little escaped as a request line allows.
+        "entity_type=IMAGES&vql=[{%22uniqueness%22:{%22op%22:%22uniqueness%22,%22value%22:0}}]",
+    ] {
+        let (line, body) = get(same).await;
+        assert_eq!(line, "HTTP/1.1 200 OK", "{same}: {body}");
+        if !same.contains("uniqueness") {
+            assert_eq!(body, all, "{same}");
+        }
+    }
+    let missing = json!({"detail": [{"type": "missing", "loc": ["query", "entity_type"],
+                                     "msg": "Field required", "input": null}]});
+    for bare in ["", "entity_type", "entity_type=", "Entity_Type=IMAGES", "entity_type%3DIMAGES"] {
+        let (line, body) = get(bare).await;
+        assert_eq!(line, "HTTP/1.1 422 Unprocessable Entity", "{bare}");
+        assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), missing, "{bare}");
+    }
+    for odd in ["entity_type=%FF", "%=%", "entity_type=IMAGES%00", "entity_type=IMAGES;threshold=1"]
+    {
+        let (line, body) = get(odd).await;
+        assert_eq!(line, "HTTP/1.1 422 Unprocessable Entity", "{odd}: {body}");
+    }
+}
