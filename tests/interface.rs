@@ -18,7 +18,7 @@ use tessera::{
         Granularity, Query, ScoreKind, Search, Status,
     },
     wire::{
-        dataset::{DatasetBody, legacy_word, read_dataset, read_datasets},
+        dataset::{DatasetBody, DatasetExtras, legacy_word, read_dataset, read_datasets},
         explore::{
             AnchorBody, BoundingBoxBody, ClusterBody, ExploreBody, MetadataBody, PreviewBody,
             read_anchor, read_page,
@@ -97,12 +97,16 @@ fn m08_dataset_records_are_written() {
         n_videos: 31,
         n_objects: 0,
         fatal_error_msg: None,
+        extras: DatasetExtras::default(),
     };
     let expected = json!({
         "id": "ad48d250-0000-11f1-bfca-000000000001", "display_name": "demo",
         "status": "UPDATING", "status_new": "READ ONLY", "progress": 40, "owned_by": "local",
         "created_at": "2026-01-02T03:04:05.000006", "n_images": 17, "n_videos": 31,
-        "n_objects": 0, "fatal_error_msg": null
+        "n_objects": 0, "fatal_error_msg": null, "description": "", "source_type": "LOCAL",
+        "source_uri": "", "source_dataset_id": null,
+        "created_by": "00000000-0000-0000-0000-000000000000", "updated_at": null,
+        "preview_uri": "", "filename": null, "sample": null
     });
     assert_eq!(serde_json::to_value(body).unwrap(), expected);
 }

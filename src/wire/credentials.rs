@@ -1,9 +1,10 @@
 //! `GET api_credentials`: the key pair that tokens are built from.
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// The credentials as a service writes them.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, ToSchema)]
 pub struct CredentialsBody {
     /// Names the key.
     pub api_key: String,

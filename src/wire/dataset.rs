@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
 
 use crate::{
     model::{Dataset, DatasetId, SafeText, Status},
@@ -9,9 +11,10 @@ use crate::{
 };
 
 /// The record as a service writes it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DatasetBody {
     /// Dataset identifier.
+    #[schema(value_type = Uuid)]
     pub id: DatasetId,
     /// Name for people, raw.
     pub display_name: String,
@@ -20,6 +23,7 @@ pub struct DatasetBody {
     /// The current status word.
     pub status_new: String,
     /// Percent, 0-100.
+    #[schema(maximum = 100)]
     pub progress: u8,
     /// Owner.
     pub owned_by: String,
@@ -33,6 +37,49 @@ pub struct DatasetBody {
     pub n_objects: u64,
     /// Why it is in ERROR (additive, as observed).
     pub fatal_error_msg: Option<String>,
+    /// What clients are seen to read besides.
+    #[serde(flatten)]
+    pub extras: DatasetExtras,
+}
+
+/// Fields of the record beyond the document (as observed). The default says what there is to say of a
+/// folder: where it lies is nobody's business.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DatasetExtras {
+    /// About the dataset, for people.
+    pub description: String,
+    /// The kind of place its media come from.
+    pub source_type: String,
+    /// That place, where it is no secret.
+    pub source_uri: String,
+    /// The dataset it is a copy of.
+    pub source_dataset_id: Option<Uuid>,
+    /// The user that created it.
+    pub created_by: Uuid,
+    /// When its record was last edited.
+    pub updated_at: Option<String>,
+    /// A picture of it.
+    pub preview_uri: String,
+    /// The archive it was created from.
+    pub filename: Option<String>,
+    /// Whether it is a sample.
+    pub sample: Option<bool>,
+}
+
+impl Default for DatasetExtras {
+    fn default() -> Self {
+        Self {
+            description: String::new(),
+            source_type: "LOCAL".to_owned(),
+            source_uri: String::new(),
+            source_dataset_id: None,
+            created_by: Uuid::nil(),
+            updated_at: None,
+            preview_uri: String::new(),
+            filename: None,
+            sample: None,
+        }
+    }
 }
 
 /// The legacy word that goes with a status.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::{
     model::{
@@ -14,25 +15,27 @@ use crate::{
 };
 
 /// The Explore response as a service writes it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExploreBody {
     /// At most 100 clusters.
+    #[schema(max_items = 100)]
     pub clusters: Vec<ClusterBody>,
     /// Extra facts about the answer.
     pub metadata: MetadataBody,
 }
 
 /// The `metadata` of an Explore response.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct MetadataBody {
     /// Whether the answer came out of `DuckDB`.
     pub used_duckdb: bool,
 }
 
 /// One cluster as a service writes it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ClusterBody {
     /// Cluster identifier.
+    #[schema(value_type = Uuid)]
     pub cluster_id: ClusterId,
     /// `IMAGES` or `OBJECTS`.
     pub r#type: &'static str,
@@ -59,20 +62,22 @@ pub struct ClusterBody {
 }
 
 /// A user tag as a service writes it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TagBody {
     /// What filters name it by.
+    #[schema(value_type = Uuid)]
     pub id: TagId,
     /// What people call it, raw.
     pub name: String,
 }
 
 /// One preview as a service writes it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PreviewBody {
     /// `IMAGE`, `VIDEO` or `OBJECT`.
     pub r#type: &'static str,
     /// Media identifier.
+    #[schema(value_type = Uuid)]
     pub media_id: MediaId,
     /// URL of the original.
     pub media_uri: String,
@@ -95,7 +100,7 @@ pub struct PreviewBody {
 }
 
 /// A bounding box as the interface spells it: fractions of the image.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct BoundingBoxBody {
     /// Left edge.
     pub x: f64,
@@ -108,9 +113,10 @@ pub struct BoundingBoxBody {
 }
 
 /// The answer to `search-image-similarity`.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct AnchorBody {
     /// The registered query image.
+    #[schema(value_type = Uuid)]
     pub anchor_media_id: MediaId,
     /// Always `UPLOAD`.
     pub anchor_type: &'static str,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::{
     model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText},
@@ -10,15 +11,18 @@ use crate::{
 
 /// The export task as a service writes it. The document promises `id` at the start, and `status`
 /// and `download_uri` afterwards; the rest is additive, as observed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExportTaskBody {
     /// Used as `export_task_id`.
+    #[schema(value_type = Uuid)]
     pub id: ExportTaskId,
     /// The dataset it exports.
+    #[schema(value_type = Uuid)]
     pub dataset_id: DatasetId,
     /// `INIT`, `IN_PROGRESS`, `COMPLETED` or `FAILED`.
     pub status: String,
     /// 0.0-1.0.
+    #[schema(minimum = 0, maximum = 1)]
     pub progress: f64,
     /// Set when COMPLETED.
     pub download_uri: Option<String>,

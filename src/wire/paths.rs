@@ -37,10 +37,16 @@ pub mod query {
     pub const AUTO_REINDEX: &str = "auto_reindex";
     /// Restricts a full export to one cluster.
     pub const CLUSTER_ID: &str = "cluster_id";
+    /// Of a signed link: Unix seconds.
+    pub const EXPIRES: &str = "expires";
+    /// Of a signed link.
+    pub const SIGNATURE: &str = "signature";
 }
 
 /// The path parameter that names a dataset.
 pub const DATASET_ID: &str = "dataset_id";
+/// The path parameter that names a media.
+pub const MEDIA_ID: &str = "media_id";
 
 /// The multipart field of a query image.
 pub const FILE_FIELD: &str = "file";

@@ -2,29 +2,30 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::{model::SafeText, wire::lenient::first_text};
 
 /// The error body as a service writes it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ProblemBody {
     /// What is wrong, for people.
     pub detail: String,
 }
 
 /// The body of a 422 as a service writes it: every parameter that is wrong, and why.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct InvalidBody {
     /// The parameters.
     pub detail: Vec<InvalidParameter>,
 }
 
 /// One wrong parameter.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct InvalidParameter {
     /// The kind of mistake, for programs: `missing`, `uuid_parsing`, `value_error`.
     pub r#type: &'static str,
-    /// Where it is (`query`, `path`) and its name.
+    /// Where it is (`query`, `path`, `body`) and its name.
     pub loc: [&'static str; 2],
     /// What is wrong, for people.
     pub msg: String,
