@@ -20,7 +20,7 @@ use serde_json::Value;
 use tessera::{
     local::{
         Access, Deployment, Settings,
-        index::{DIMENSION, Features},
+        index::{DIMENSION, Features, Keypoints},
         store::{
             Store,
             dataset::{self, Record},
@@ -112,7 +112,7 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
                 centre = (0..DIMENSION).map(|_| dice.throw() - 0.5).collect();
             }
             let path = format!("a rather usual folder/IMG_{n:06}.jpg");
-            let features = features(descriptor(&centre, &mut dice));
+            let features = features(descriptor(&centre, &mut dice), keypoints(&mut dice));
             let stamp = Stamp { size: 100_000, modified: 0 };
             let taken = Taken {
                 file: Path::new(&path),
@@ -137,11 +137,18 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
     id
 }
 
-fn features(descriptor: Vec<f16>) -> Features {
+/// As many keypoints as a picture has, at random places and of random looks.
+fn keypoints(dice: &mut Dice) -> Keypoints {
+    let byte = |_| u8::try_from(dice.below(256)).unwrap();
+    Keypoints::from_bytes(&(0..64 * 18).map(byte).collect::<Vec<u8>>())
+}
+
+fn features(descriptor: Vec<f16>, keypoints: Keypoints) -> Features {
     Features {
         width: 4000,
         height: 3000,
         descriptor,
+        keypoints,
         hash: 0,
         sharpness: 500.0,
         brightness: 0.5,

@@ -13,7 +13,7 @@ use tessera::{
     cli::{Command, Ended, Exit, Line},
     config::{self, Settings},
     input::Keymap,
-    local::{Access, Credentials},
+    local::{self, Access, Credentials},
     model::{DatasetId, SafeText},
     runtime, worker,
 };
@@ -38,11 +38,12 @@ async fn run(line: Line) -> Result<i32, Ended> {
             cli::tell(&local).await?;
             local.stop().await.map(|()| 0)
         }
-        Some(Command::Open { folder, data }) => {
+        Some(Command::Open { folder, data, encoding }) => {
             needs_terminal("for a folder without one, `tessera serve DIR` answers over HTTP")?;
             let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
             let access = Access::Token(Credentials::generate());
-            let local = cli::Local::start(data, &[folder], listen, access).await?;
+            let own = encoding.settings()?;
+            let local = cli::Local::start(data, &[folder], listen, own, access.into()).await?;
             let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
             let code = show_local(local, "local", &settings).await;
             // Told when the screen is the shell's again: what was left out must not go unsaid.

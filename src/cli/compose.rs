@@ -36,7 +36,8 @@ impl Local {
         data: Option<PathBuf>,
         folders: &[PathBuf],
         listen: SocketAddr,
-        access: local::Access,
+        settings: local::Settings,
+        options: local::Options,
     ) -> Result<Self, Ended> {
         let data = data_folder(data)?;
         // The address first: a taken one must not cost an index.
@@ -45,19 +46,20 @@ impl Local {
             Ended::new(Exit::Failed, format!("cannot listen at {listen}: {error}; {remedy}"))
         })?;
         let address = listener.local_addr()?;
+        let access = options.access.clone();
         if matches!(access, local::Access::Open) && !address.ip().is_loopback() {
             return Err(LocalError::OpenToOthers(address).into());
         }
-        let deployment = local::Deployment::open(&data, local::Settings::of_this_machine())?;
+        let deployment = local::Deployment::open(&data, settings)?;
         let mut datasets = Vec::new();
         for folder in folders {
             datasets.push(deployment.add_folder(folder, None)?);
         }
         let (stop, stopped) = oneshot::channel();
-        let (serving, entry) = (deployment.clone(), access.clone());
+        let serving = deployment.clone();
         let served = tokio::spawn(async move {
             let stopped = async { stopped.await.unwrap_or(()) };
-            serving.serve(listener, entry, stopped).await
+            serving.serve(listener, options, stopped).await
         });
         Ok(Self { deployment, datasets, address, access, stop, served })
     }

@@ -10,7 +10,7 @@ use std::{
 use crate::{
     api::Client,
     cli::{Ended, Exit, Local, compose::data_folder},
-    local::{Access, Credentials, sample},
+    local::{Access, Credentials, Settings, sample},
     model::{
         Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
         Preview, Query, Search,
@@ -46,7 +46,8 @@ pub async fn paint(images: u32, data: Option<PathBuf>) -> Result<Local, Ended> {
     })?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let access = Access::Token(Credentials::generate());
-    Local::start(Some(data.join("index")), &[folder], listen, access).await
+    let index = Some(data.join("index"));
+    Local::start(index, &[folder], listen, Settings::of_this_machine(), access.into()).await
 }
 
 /// Tells every tenth part of the painting, so that nobody wonders.

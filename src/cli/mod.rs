@@ -4,7 +4,9 @@
 
 mod compose;
 mod demo;
+mod encoding;
 mod exit;
+mod explain;
 mod serve;
 
 use std::{net::SocketAddr, path::PathBuf};
@@ -13,10 +15,15 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use compose::{Local, remote};
 pub use demo::{paint, tell};
+pub use encoding::Encoding;
 pub use exit::{Ended, Exit};
+pub use explain::EXPLANATION;
 pub use serve::{serve, tell_skipped};
 
-use crate::config::{GraphicsChoice, Overrides, ThemeChoice};
+use crate::{
+    config::{GraphicsChoice, Overrides, ThemeChoice},
+    local::Failing,
+};
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
@@ -90,6 +97,9 @@ pub enum Command {
         /// Folder for the index.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
+        /// A person's own encoders.
+        #[command(flatten)]
+        encoding: Encoding,
     },
     /// Serve folders of pictures over HTTP, in the words of the interface.
     Serve(Serve),
@@ -99,7 +109,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Serve {
     /// The folders; one dataset each.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "explain")]
     pub folders: Vec<PathBuf>,
     /// Address and port; port 0 takes a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
@@ -110,6 +120,38 @@ pub struct Serve {
     /// Without login, as an on-premises deployment; on this machine only.
     #[arg(long)]
     pub no_auth: bool,
+    /// Accept and answer what public clients send beyond the interface; --explain lists it.
+    #[arg(long)]
+    pub compat: bool,
+    /// Nobody may change a dataset: adding media and reindexing answer 403.
+    #[arg(long)]
+    pub read_only: bool,
+    /// Switch off the feature of adding media.
+    #[arg(long)]
+    pub no_add_media: bool,
+    /// A folder below which process/add_media may read, beside those served; repeatable.
+    #[arg(long, value_name = "DIR")]
+    pub allow_path: Vec<PathBuf>,
+    /// Let every operation and export take at least so long, to look at passing states.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0,
+          value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub slow_progress: u64,
+    /// Let a part fail, to look at rare states: upload, trigger, `add_media`, reindex, export or search; repeatable.
+    #[arg(long, value_name = "WHAT", value_parser = failing)]
+    pub fail: Vec<Failing>,
+    /// A person's own encoders.
+    #[command(flatten)]
+    pub encoding: Encoding,
+    /// Tell what the interface leaves open and what is done here, and end.
+    #[arg(long)]
+    pub explain: bool,
+}
+
+fn failing(raw: &str) -> Result<Failing, String> {
+    Failing::parse(raw).ok_or_else(|| {
+        let words = Failing::ALL.map(Failing::word).join(", ");
+        format!("there are {words}")
+    })
 }
 
 impl Line {

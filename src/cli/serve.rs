@@ -1,25 +1,37 @@
 //! `tessera serve`: the local deployment alone, for other programs.
 
-use std::io::{self, Write};
+use std::{
+    env,
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
 
 use secrecy::ExposeSecret;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
-    cli::{Ended, Local, Serve},
-    local::{Access, Credentials},
+    cli::{EXPLANATION, Ended, Exit, Local, Serve},
+    local::{Access, Credentials, OPENAPI, Options, Settings, storage},
 };
 
 /// Serves until it is told to stop; returns the exit code.
 ///
 /// # Errors
-/// A folder, the data folder or the address cannot be used.
+/// A folder, the data folder, the address or a setting cannot be used.
 pub async fn serve(options: Serve) -> Result<i32, Ended> {
-    let credentials = Credentials::generate();
-    let access = if options.no_auth { Access::Open } else { Access::Token(credentials.clone()) };
-    let mut local = Local::start(options.data, &options.folders, options.listen, access).await?;
-    let login = (!options.no_auth).then_some(credentials);
+    if options.explain {
+        let mut out = io::stdout().lock();
+        out.write_all(EXPLANATION.as_bytes())?;
+        return Ok(out.flush().map(|()| 0)?);
+    }
+    let settings = settings(&options)?;
+    let login = (!options.no_auth).then(Credentials::generate);
+    let access = login.clone().map_or(Access::Open, Access::Token);
+    let served = Options { compat: options.compat, ..access.into() };
+    let Serve { data, folders, listen, .. } = options;
+    let mut local = Local::start(data, &folders, listen, settings, served).await?;
     announce(&local, login.as_ref())?;
     // Told from a task of its own: a stop must not wait for the index.
     let telling = tokio::spawn({
@@ -40,6 +52,27 @@ pub async fn serve(options: Serve) -> Result<i32, Ended> {
     Ok(code)
 }
 
+/// The settings of the deployment. The environment is read here and nowhere else.
+fn settings(options: &Serve) -> Result<Settings, Ended> {
+    let storage = storage::Settings::of(|name| env::var(name).ok())
+        .map_err(|why| Ended::new(Exit::Usage, format!("object storage: {why}")))?;
+    let root = |folder: &PathBuf| {
+        folder.canonicalize().map_err(|cause| {
+            let sentence = format!("--allow-path {}: {cause}", folder.display());
+            Ended::new(Exit::Usage, sentence)
+        })
+    };
+    Ok(Settings {
+        add_media: !options.no_add_media,
+        write_access: !options.read_only,
+        roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
+        storage,
+        slow: Duration::from_secs(options.slow_progress),
+        failing: options.fail.iter().copied().collect(),
+        ..options.encoding.settings()?
+    })
+}
+
 /// Prints the one line that scripts read, as soon as the service can be asked.
 fn announce(local: &Local, login: Option<&Credentials>) -> Result<(), Ended> {
     let mut datasets = Vec::new();
@@ -53,8 +86,10 @@ fn announce(local: &Local, login: Option<&Credentials>) -> Result<(), Ended> {
     let line = json!({
         "schema": "tessera.serve/1",
         "base_url": local.base_url(),
+        "openapi": format!("{}{OPENAPI}", local.base_url()),
         "api_key": login.map(|login| login.api_key.clone()),
         "api_secret": login.map(|login| login.api_secret.expose_secret().to_owned()),
+        "session": login.map(|login| login.session.expose_secret().to_owned()),
         "datasets": datasets,
     });
     let mut out = io::stdout().lock();

@@ -32,7 +32,7 @@ use tokio::net::TcpListener;
 use uuid::Uuid;
 
 pub use error::LocalError;
-pub use http::{Access, Credentials};
+pub use http::{Access, Credentials, Limits, OPENAPI, Options};
 pub use settings::{Failing, Settings};
 
 use crate::model::{DatasetId, SafeText, Status};
@@ -151,10 +151,10 @@ impl Deployment {
     pub async fn serve(
         &self,
         listener: TcpListener,
-        access: Access,
+        options: impl Into<Options>,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), LocalError> {
-        http::serve(self.clone(), listener, access, shutdown).await
+        http::serve(self.clone(), listener, options.into(), shutdown).await
     }
 
     /// The datasets as they stand now, oldest first.

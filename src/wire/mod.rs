@@ -5,13 +5,16 @@
 //! exactly the document. `tests/interface.rs` holds both against hand-written bytes, so that a
 //! mistake the two ends share still shows.
 
+pub mod compat;
 pub mod credentials;
 pub mod dataset;
+pub mod enrichment;
 pub mod explore;
 pub mod export;
 pub mod lenient;
 pub mod moment;
 pub mod paths;
 pub mod problem;
+pub mod process;
 pub mod selection;
 pub mod vql;

@@ -48,7 +48,8 @@ pub(crate) struct Content<'a> {
     pub folders: &'a Folders,
 }
 
-/// The open folders of a dataset, by the row of their source.
+/// The open folders of a dataset, by the row of their source; none for who writes no pictures.
+#[derive(Default)]
 pub(crate) struct Folders(HashMap<i64, Folder>);
 
 impl Folders {
@@ -141,6 +142,14 @@ pub(crate) fn write(
     }
     zip.finish()?;
     Ok(missing.len())
+}
+
+/// Writes only the metadata, as JSON.
+///
+/// # Errors
+/// The store or the disk failed.
+pub(crate) fn document(content: &Content, out: &mut impl io::Write) -> Result<(), End> {
+    json::write(content, out, &HashSet::new())
 }
 
 /// Copies the pictures. Returns the rows of those that could not be read.

@@ -1,15 +1,11 @@
-//! The accept loop. `axum::serve` has no timeout for headers, so connections are served here:
-//! at most 256 at a time, ten seconds for the first byte and for a whole head, no Nagle delay.
+//! The accept loop. `axum::serve` has no timeouts, so connections are served here: a bounded number
+//! at a time, each watched by its [`Pulse`], no Nagle delay.
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-    service::TowerToHyperService,
-};
+use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown, service::TowerToHyperService};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -17,20 +13,31 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Connections served at a time; more wait in the queue of the system.
-const CONNECTIONS: usize = 256;
-/// Time for the head of a request, from the opening of the connection or the last answer.
-const HEAD: Duration = Duration::from_secs(10);
+use super::{
+    limits::Limits,
+    pulse::{Felt, Pulse},
+};
+
 /// Time for open answers after the shutdown.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The address of this machine that a client connected to.
-#[derive(Clone, Copy, Debug)]
-pub struct Local(pub SocketAddr);
+/// The connection that a request came by.
+#[derive(Clone)]
+pub struct Connection {
+    /// The address of this machine that the client connected to.
+    pub local: SocketAddr,
+    /// How it is with the client.
+    pub pulse: Pulse,
+}
 
 /// Serves connections until `shutdown` completes, then finishes what is open.
-pub async fn accept(listener: TcpListener, router: Router, shutdown: impl Future<Output = ()>) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+pub async fn accept(
+    listener: TcpListener,
+    router: Router,
+    limits: Arc<Limits>,
+    shutdown: impl Future<Output = ()>,
+) {
+    let room = Arc::new(Semaphore::new(limits.connections));
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
@@ -39,15 +46,18 @@ pub async fn accept(listener: TcpListener, router: Router, shutdown: impl Future
             () = &mut shutdown => break,
             Some((stream, permit)) = next(&listener, &room) => {
                 let Ok(local) = stream.local_addr() else { continue };
-                let router = router.clone().layer(Extension(Local(local)));
-                let connection = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEAD)
-                    .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+                let pulse = Pulse::new(limits.clone());
+                let by = Connection { local, pulse: pulse.clone() };
+                let service = TowerToHyperService::new(router.clone().layer(Extension(by)));
+                let stream = TokioIo::new(Felt::new(stream, pulse.clone()));
+                let connection = http1::Builder::new().serve_connection(stream, service);
                 let connection = graceful.watch(connection);
                 connections.spawn(async move {
-                    // How a connection ends is the client's affair.
-                    let _ = connection.await;
+                    tokio::select! {
+                        // How a connection ends is the client's affair.
+                        _ = connection => {}
+                        () = pulse.stopped() => {}
+                    }
                     drop(permit);
                 });
             }

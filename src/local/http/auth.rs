@@ -60,6 +60,11 @@ impl Gate {
         }
     }
 
+    /// Whether anybody needs a token at all.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Whether a request with these headers may come in.
     pub fn admits(&self, headers: &HeaderMap) -> bool {
         let now = now().unsigned_abs() / 1_000_000;

@@ -279,7 +279,8 @@ fn broken(cause: &MultipartError, limit: Limit) -> Problem {
     }
 }
 
-fn slow() -> Problem {
+/// 408: a body stopped coming.
+pub fn slow() -> Problem {
     let words = "The request body did not arrive in time".to_owned();
     Problem::Plain(StatusCode::REQUEST_TIMEOUT, words)
 }

@@ -3,10 +3,20 @@
 
 use axum::{Json, extract::State, http::HeaderMap};
 
-use super::{Site, problem::Problem};
-use crate::wire::credentials::CredentialsBody;
+use super::{Site, describe::Refused, problem::Problem};
+use crate::wire::{credentials::CredentialsBody, problem::ProblemBody};
 
 /// Hands out the credentials of the session. A GET by the document, although the first makes a pair.
+#[utoipa::path(
+    get,
+    path = "/api_credentials",
+    responses(
+        (status = 200, description = "The key; the secret only once", body = CredentialsBody),
+        (status = 404, description = "No credentials are needed here", body = ProblemBody),
+        Refused,
+    ),
+    security(("session" = [])),
+)]
 pub async fn credentials(
     State(site): State<Site>,
     headers: HeaderMap,

@@ -2,22 +2,39 @@
 
 use axum::{Json, extract::State};
 
-use super::{Site, found, params::DatasetPath, problem::Problem};
+use super::{
+    Site,
+    describe::{OfDataset, Refused},
+    found,
+    params::DatasetPath,
+    problem::Problem,
+};
 use crate::{
     local::store::dataset::{self, Record},
     wire::{
-        dataset::{DatasetBody, legacy_word},
+        dataset::{DatasetBody, DatasetExtras, legacy_word},
         moment::iso,
     },
 };
 
 /// The datasets, oldest first, as a bare array.
+#[utoipa::path(
+    get,
+    path = "/datasets",
+    responses((status = 200, description = "The datasets", body = Vec<DatasetBody>), Refused),
+)]
 pub async fn list(State(site): State<Site>) -> Result<Json<Vec<DatasetBody>>, Problem> {
     let records = site.blocking(|deployment| Ok(deployment.store.read(dataset::all)?)).await?;
     Ok(Json(records.into_iter().map(body).collect()))
 }
 
 /// One dataset.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}",
+    params(DatasetPath),
+    responses((status = 200, description = "The record", body = DatasetBody), OfDataset),
+)]
 pub async fn one(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
@@ -39,5 +56,6 @@ fn body(record: Record) -> DatasetBody {
         n_videos: record.n_videos,
         n_objects: record.n_objects,
         fatal_error_msg: record.fatal_error,
+        extras: DatasetExtras::default(),
     }
 }

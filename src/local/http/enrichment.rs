@@ -1,18 +1,28 @@
 //! `GET enrichment/{id}/context`: what a dataset can be searched by, in the words of such services. No
 //! model is behind most of it, and the answer says so.
 
+use std::collections::BTreeMap;
+
 use axum::{Json, extract::State};
-use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{Site, found, params::DatasetPath, problem::Problem};
-use crate::local::store::words;
+use super::{Site, describe::OfDataset, found, params::DatasetPath, problem::Problem};
+use crate::{
+    local::store::words,
+    wire::enrichment::{EnrichmentBody, ModelBody, ModelMetadataBody, ModelsBody},
+};
 
-/// The enrichments of a dataset.
+/// Which enrichments a dataset has.
+#[utoipa::path(
+    get,
+    path = "/enrichment/{dataset_id}/context",
+    params(DatasetPath),
+    responses((status = 200, description = "The enrichments", body = EnrichmentBody), OfDataset),
+)]
 pub async fn context(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<EnrichmentBody>, Problem> {
     let (record, told) = site
         .blocking(move |deployment| {
             let record = found(deployment, id)?;
@@ -20,11 +30,11 @@ pub async fn context(
         })
         .await?;
     let encodes = site.deployment.settings.encoders.is_some();
-    let model = |id: &str, about: &str| json!({"id": id, "metadata": {"description": about}});
-    let mut models = serde_json::Map::new();
-    let mut apply = |applied: bool, name: &str, id: &str, about: &str| {
+    let mut models = BTreeMap::new();
+    let mut apply = |applied: bool, name: &'static str, id: &str, about: &str| {
         if applied {
-            models.insert(name.to_owned(), model(id, about));
+            let metadata = ModelMetadataBody { description: about.to_owned() };
+            models.insert(name, ModelBody { id: id.to_owned(), metadata });
         }
     };
     let beside = "tessera-sidecar";
@@ -42,10 +52,9 @@ pub async fn context(
     );
     apply(told.labels, "IMAGE_TAGGING", beside, "labels from beside the images");
     apply(record.n_objects > 0, "OBJECT_DETECTION", beside, "boxes from beside the images");
-    let status = if models.is_empty() { "NEW" } else { "COMPLETED" };
-    Ok(Json(json!({
-        "enrichment_context_id": Uuid::new_v5(&id.0, b"enrichment context"),
-        "status": status,
-        "dataset_enrichment_models": {"enrichment_models": models},
-    })))
+    Ok(Json(EnrichmentBody {
+        enrichment_context_id: Uuid::new_v5(&id.0, b"enrichment context"),
+        status: if models.is_empty() { "NEW" } else { "COMPLETED" },
+        dataset_enrichment_models: ModelsBody { enrichment_models: models },
+    }))
 }

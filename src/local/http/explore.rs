@@ -4,8 +4,9 @@ use axum::{Json, extract::State};
 use rusqlite::Connection;
 
 use super::{
-    Site,
+    Site, Weight,
     cluster::{Shown, body},
+    describe::{Asking, Gated, Paged, Queued},
     found,
     guard::Origin,
     links::Links,
@@ -28,10 +29,22 @@ use crate::{
     wire::{
         explore::{ExploreBody, MetadataBody},
         paths::query,
+        problem::ProblemBody,
     },
 };
 
-/// One page of clusters.
+/// One page of clusters: as they are, or those that answer an anchor, a caption or filters.
+#[utoipa::path(
+    get,
+    path = "/explore/{dataset_id}",
+    params(DatasetPath, Asking, Paged),
+    responses(
+        (status = 200, description = "At most 100 clusters", body = ExploreBody),
+        (status = 400, description = "Not asked as the anchor was registered", body = ProblemBody),
+        Gated,
+        Queued,
+    ),
+)]
 pub async fn explore(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
@@ -40,11 +53,11 @@ pub async fn explore(
 ) -> Result<Json<ExploreBody>, Problem> {
     let asked = Asked::of(&site, &params)?;
     let page = page_number(&params)?;
-    site.blocking(move |deployment| {
-        let shown = if asked.is_browsing() {
-            browse(deployment, id, &asked, page)?
-        } else {
-            answer(deployment, id, &asked, page)?
+    let weight = if asked.is_browsing() { Weight::Light } else { Weight::Heavy };
+    site.weighed(weight, move |deployment| {
+        let shown = match weight {
+            Weight::Light => browse(deployment, id, &asked, page)?,
+            Weight::Heavy => answer(deployment, id, &asked, page)?,
         };
         let links = Links::new(deployment.store.link_key(), &origin);
         let level = asked.question.level;
@@ -59,8 +72,9 @@ pub async fn explore(
 
 /// `page_number`, 0-based.
 pub fn page_number(params: &Params) -> Result<u64, Problem> {
-    let words = "Input should be an integer from 0";
-    Ok(params.parsed(query::PAGE_NUMBER, words, |raw| raw.parse().ok())?.unwrap_or(0))
+    let words = "Input should be an integer from 0 to 9223372036854775807";
+    let read = |raw: &str| u64::try_from(raw.parse::<i64>().ok()?).ok();
+    Ok(params.parsed(query::PAGE_NUMBER, words, read)?.unwrap_or(0))
 }
 
 fn browse(

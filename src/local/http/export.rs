@@ -2,22 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use axum::{
-    Json,
-    extract::{Path, State},
-    http::HeaderMap,
-    response::Response,
-};
+use axum::{Json, extract::State, http::HeaderMap, response::Response};
 use uuid::Uuid;
 
 use super::{
-    Site,
+    Site, Weight,
+    describe::{Content, Expiring, Exporting, Gated, OfDataset, Queued, Watching},
     explore::standing,
     file::{Served, answer},
     found,
     guard::Origin,
     links::Links,
-    params::{DatasetPath, Params},
+    params::{DatasetPath, ExportPath, Params},
     problem::Problem,
     question::Asked,
     ready_for,
@@ -33,7 +29,7 @@ use crate::{
         },
     },
     model::{ArchiveName, ClusterId, ExportFormat, ExportSpec, ExportTaskId, Operation},
-    wire::{export::ExportTaskBody, moment::iso, paths::query},
+    wire::{export::ExportTaskBody, moment::iso, paths::query, problem::ProblemBody},
 };
 
 /// The media of an export.
@@ -46,6 +42,17 @@ pub enum Chosen {
 
 /// Starts an export of the dataset, or of what the parameters of `explore` select from it. A GET by the
 /// document, although it starts work.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/export_context_async",
+    params(DatasetPath, Exporting),
+    responses(
+        (status = 200, description = "The export task", body = ExportTaskBody),
+        (status = 400, description = "Not asked as the anchor was registered", body = ProblemBody),
+        Gated,
+        Queued,
+    ),
+)]
 pub async fn start(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
@@ -62,7 +69,9 @@ pub async fn start(
         None => None,
         Some(_) => Some(params.id::<ClusterId>(query::CLUSTER_ID)?),
     };
-    site.blocking(move |deployment| {
+    let plain = cluster.is_none() && asked.is_browsing();
+    let weight = if plain { Weight::Light } else { Weight::Heavy };
+    site.weighed(weight, move |deployment| {
         let record = ready_for(deployment, id, Operation::Export)?;
         let chosen = if let Some(cluster) = cluster {
             let filters = &asked.question.filters;
@@ -134,6 +143,12 @@ fn spec(params: &Params, file_name: &str) -> Result<ExportSpec, Problem> {
 }
 
 /// Where an export stands.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/export_status",
+    params(DatasetPath, Watching),
+    responses((status = 200, description = "The export task", body = ExportTaskBody), OfDataset),
+)]
 pub async fn status(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
@@ -166,16 +181,27 @@ fn body(deployment: &Deployment, origin: &Origin, export: Export) -> ExportTaskB
 }
 
 /// The archive, by its signed link.
+#[utoipa::path(
+    get,
+    path = "/exports/{export_task_id}",
+    params(ExportPath, Expiring),
+    responses(
+        (status = 200, description = "The archive", content_type = "application/zip"),
+        (status = 410, description = "The link has expired", body = ProblemBody),
+        Content,
+    ),
+    security(()),
+)]
 pub async fn archive(
     State(site): State<Site>,
-    Path(task): Path<String>,
+    ExportPath(task): ExportPath,
     origin: Origin,
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let task: ExportTaskId = task.parse().map_err(|_| missing())?;
-    let expires = params.text("expires").and_then(|raw| raw.parse().ok()).unwrap_or(0);
-    let signature = params.text("signature").unwrap_or_default();
+    let task = task.ok_or_else(missing)?;
+    let expires = params.text(query::EXPIRES).and_then(|raw| raw.parse().ok()).unwrap_or(0);
+    let signature = params.text(query::SIGNATURE).unwrap_or_default();
     Links::new(site.deployment.store.link_key(), &origin).check_archive(
         task,
         expires,

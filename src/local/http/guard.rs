@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{accept::Local, problem::Problem};
+use super::{accept::Connection, problem::Problem};
 
 /// Scheme, host and port the client used; every absolute link of an answer begins with it.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct Origin(pub String);
 /// Lets a request through or refuses it with 403; puts the headers on every answer that keep a
 /// browser from taking it for a page.
 pub async fn guard(
-    Extension(Local(local)): Extension<Local>,
+    Extension(Connection { local, .. }): Extension<Connection>,
     mut request: Request,
     next: Next,
 ) -> Response {

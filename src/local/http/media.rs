@@ -3,18 +3,15 @@
 
 use std::io::Cursor;
 
-use axum::{
-    extract::{Path, State},
-    http::HeaderMap,
-    response::Response,
-};
+use axum::{extract::State, http::HeaderMap, response::Response};
 
 use super::{
     Site,
+    describe::{Content, Signed},
     file::{Served, answer},
     guard::Origin,
     links::Links,
-    params::Params,
+    params::{MediaPath, Params},
     problem::Problem,
 };
 use crate::{
@@ -23,20 +20,35 @@ use crate::{
         store::media,
     },
     model::MediaId,
+    wire::{paths::query, problem::ProblemBody},
 };
 
 /// The content behind such a link never changes.
 const CACHING: &str = "private, max-age=31536000, immutable";
 
 /// The picture as it lies in the folder.
+#[utoipa::path(
+    get,
+    path = "/media/{media_id}/{version}/original",
+    params(MediaPath, Signed),
+    responses(
+        (status = 200, description = "The picture", content(
+            ("image/jpeg"), ("image/png"), ("image/gif"), ("image/bmp"), ("image/webp"),
+            ("application/octet-stream"),
+        )),
+        (status = 401, description = "No signature and no token", body = ProblemBody),
+        Content,
+    ),
+    security((), ("token" = [])),
+)]
 pub async fn original(
     State(site): State<Site>,
-    Path((media, _version)): Path<(String, String)>,
+    path: MediaPath,
     origin: Origin,
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id = opened(&site, &media, &origin, &params, &headers)?;
+    let id = opened(&site, &path, &origin, &params, &headers)?;
     let served = site
         .blocking(move |deployment| {
             let found = deployment.store.read(|c| media::find(c, id))?;
@@ -60,14 +72,25 @@ pub async fn original(
 }
 
 /// The thumbnail.
+#[utoipa::path(
+    get,
+    path = "/media/{media_id}/{version}/thumbnail",
+    params(MediaPath, Signed),
+    responses(
+        (status = 200, description = "The thumbnail", content_type = "image/jpeg"),
+        (status = 401, description = "No signature and no token", body = ProblemBody),
+        Content,
+    ),
+    security((), ("token" = [])),
+)]
 pub async fn thumbnail(
     State(site): State<Site>,
-    Path((media, version)): Path<(String, String)>,
+    path: MediaPath,
     origin: Origin,
     params: Params,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id = opened(&site, &media, &origin, &params, &headers)?;
+    let id = opened(&site, &path, &origin, &params, &headers)?;
     let jpeg = site
         .blocking(move |deployment| {
             let found = deployment.store.read(|c| media::thumbnail(c, id))?;
@@ -78,7 +101,7 @@ pub async fn thumbnail(
         length: jpeg.len() as u64,
         content: Cursor::new(jpeg),
         kind: "image/jpeg",
-        tag: version,
+        tag: path.version,
         disposition: "inline",
         name: format!("{id}.jpg"),
         caching: CACHING,
@@ -89,14 +112,14 @@ pub async fn thumbnail(
 /// The media of a link that may be opened.
 fn opened(
     site: &Site,
-    media: &str,
+    path: &MediaPath,
     origin: &Origin,
     params: &Params,
     headers: &HeaderMap,
 ) -> Result<MediaId, Problem> {
-    let id: MediaId = media.parse().map_err(|_| missing())?;
+    let id = path.media.ok_or_else(missing)?;
     let links = Links::new(site.deployment.store.link_key(), origin);
-    match params.text("signature") {
+    match params.text(query::SIGNATURE) {
         Some(signature) if links.opens_media(id, signature) => Ok(id),
         Some(_) => Err(Problem::forbidden("This link is not valid")),
         None if site.gate.admits(headers) => Ok(id),

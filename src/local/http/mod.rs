@@ -5,19 +5,23 @@ mod accept;
 mod auth;
 mod body;
 mod cluster;
+mod compat;
 mod credentials;
 mod dataset;
+mod describe;
 mod enrichment;
 mod explore;
 mod export;
 mod file;
 mod form;
 mod guard;
+mod limits;
 mod links;
 mod media;
 mod operation;
 mod params;
 mod problem;
+mod pulse;
 mod question;
 mod router;
 mod selection;
@@ -26,7 +30,7 @@ mod similarity;
 use std::sync::Arc;
 
 use secrecy::SecretString;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
 use uuid::Uuid;
 
 use crate::{
@@ -40,6 +44,8 @@ use crate::{
     model::{DatasetId, Operation},
 };
 use auth::Gate;
+pub use describe::PATH as OPENAPI;
+pub use limits::Limits;
 use problem::Problem;
 
 /// Who may use a served deployment.
@@ -49,6 +55,24 @@ pub enum Access {
     Token(Credentials),
     /// Everybody on this machine (on-premises behaviour): loopback only.
     Open,
+}
+
+/// How a deployment is served.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Who may use it.
+    pub access: Access,
+    /// Whether it accepts and answers what public clients are seen to send beyond the interface
+    /// document.
+    pub compat: bool,
+    /// How patient it is.
+    pub limits: Limits,
+}
+
+impl From<Access> for Options {
+    fn from(access: Access) -> Self {
+        Self { access, compat: false, limits: Limits::default() }
+    }
 }
 
 /// The key pair that tokens are minted and checked with.
@@ -82,6 +106,18 @@ struct Site {
     gate: Arc<Gate>,
     /// Whether it accepts what public clients are seen to send beyond the interface document.
     compat: bool,
+    limits: Arc<Limits>,
+    /// Places for expensive requests.
+    heavy: Arc<Semaphore>,
+}
+
+/// How much work a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Weight {
+    /// A few indexed reads.
+    Light,
+    /// It ranks or decodes: few at a time.
+    Heavy,
 }
 
 impl Site {
@@ -95,6 +131,28 @@ impl Site {
             .await
             .unwrap_or_else(|_| Err(Problem::internal()))
     }
+
+    /// As [`Site::blocking`]; heavy work waits for its turn. A client that goes away while it waits
+    /// takes its request with it, because nobody polls this any more.
+    async fn weighed<T: Send + 'static>(
+        &self,
+        weight: Weight,
+        work: impl FnOnce(&Deployment) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = match weight {
+            Weight::Light => None,
+            Weight::Heavy => {
+                let turn = timeout(self.limits.turn, self.heavy.clone().acquire_owned()).await;
+                Some(turn.map_err(|_| Problem::busy())?)
+            }
+        };
+        self.blocking(move |deployment| {
+            // Work that has begun goes on to its end, so it also keeps its turn.
+            let _turn = turn;
+            work(deployment)
+        })
+        .await
+    }
 }
 
 /// Serves a deployment until `shutdown` completes.
@@ -104,16 +162,19 @@ impl Site {
 pub async fn serve(
     deployment: Deployment,
     listener: TcpListener,
-    access: Access,
+    options: Options,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), LocalError> {
+    let Options { access, compat, limits } = options;
     let address = listener.local_addr().map_err(LocalError::Socket)?;
     if matches!(access, Access::Open) && !address.ip().is_loopback() {
         return Err(LocalError::OpenToOthers(address));
     }
     let gate = Arc::new(Gate::new(access));
-    accept::accept(listener, router::router(Site { deployment, gate, compat: false }), shutdown)
-        .await;
+    let limits = Arc::new(limits);
+    let heavy = Arc::new(Semaphore::new(limits.heavy));
+    let site = Site { deployment, gate, compat, limits: limits.clone(), heavy };
+    accept::accept(listener, router::router(site), limits, shutdown).await;
     Ok(())
 }
 

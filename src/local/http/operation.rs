@@ -9,11 +9,11 @@ use axum::{
     http::StatusCode,
 };
 use rusqlite::Transaction;
-use serde_json::{Value, json};
 
 use super::{
     Site, blocked,
     body::swallow,
+    describe::{Gated, Processing, Uploaded},
     form::{self, Source},
     found,
     params::{DatasetPath, Params},
@@ -32,10 +32,16 @@ use crate::{
         },
     },
     model::{DatasetId, Operation},
-    wire::paths::query,
+    wire::{paths::query, problem::ProblemBody, process::ProcessBody},
 };
 
 /// Re-clusters a dataset that is in PARTIAL INDEX.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/reindex",
+    params(DatasetPath),
+    responses((status = 202, description = "Accepted; watch the status"), Gated),
+)]
 pub async fn reindex(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
@@ -50,6 +56,17 @@ pub async fn reindex(
 
 /// Adds media that the form uploads, or that it says where to get. Whether the request can be granted is
 /// decided before its body is read.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/add_media",
+    params(DatasetPath),
+    request_body(
+        content = ref("#/components/schemas/AddMediaForm"),
+        content_type = "multipart/form-data",
+    ),
+    responses((status = 202, description = "Accepted; watch the status"), Uploaded, Gated),
+    security(("token" = []), ("session" = [])),
+)]
 pub async fn add_media(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
@@ -100,7 +117,20 @@ fn failed(words: &str) -> Problem {
 
 /// Adds the media of a folder of this machine, as on-premises deployments do. A GET by the document,
 /// although it starts work.
-pub async fn process(State(site): State<Site>, params: Params) -> Result<Json<Value>, Problem> {
+#[utoipa::path(
+    get,
+    path = "/process/add_media",
+    params(Processing),
+    responses(
+        (status = 200, description = "Accepted; watch the status", body = ProcessBody),
+        (status = 400, description = "The dataset has no embedding_config", body = ProblemBody),
+        Gated,
+    ),
+)]
+pub async fn process(
+    State(site): State<Site>,
+    params: Params,
+) -> Result<Json<ProcessBody>, Problem> {
     let id: DatasetId = params.id(query::DATASET_ID)?;
     let folder = PathBuf::from(params.required(query::PATH)?);
     let auto_reindex = params.boolean(query::AUTO_REINDEX)?.unwrap_or(false);
@@ -114,7 +144,7 @@ pub async fn process(State(site): State<Site>, params: Params) -> Result<Json<Va
     })
     .await?;
     let message = "add_media was accepted; watch the status of the dataset";
-    Ok(Json(json!({"status": "success", "message": message, "dataset_id": id})))
+    Ok(Json(ProcessBody { status: "success", message, dataset_id: id }))
 }
 
 /// A folder that may be read: absolute, there, and at or below one of the allowed ones. What is outside

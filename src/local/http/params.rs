@@ -1,7 +1,7 @@
 //! Parameters of a request: the dataset in the path and the query, checked one by one. What is
 //! wrong is answered as 422, in the list form that such services use.
 
-use std::{collections::HashMap, str::FromStr};
+use std::{collections::HashMap, convert::Infallible, str::FromStr};
 
 use axum::{
     extract::{FromRequestParts, Path, Query},
@@ -10,15 +10,32 @@ use axum::{
 
 use super::{guard::Origin, problem::Problem};
 use crate::{
-    model::{DatasetId, EntityType, Granularity},
+    model::{ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId},
     wire::{
-        paths::{DATASET_ID, query},
+        paths::{DATASET_ID, MEDIA_ID, query},
         problem::InvalidParameter,
     },
 };
 
 /// The dataset named in the path.
 pub struct DatasetPath(pub DatasetId);
+
+/// The dataset and the cluster named in the path.
+pub struct ClusterPath(pub DatasetId, pub ClusterId);
+
+/// The media named in the path.
+pub struct ImagePath(pub MediaId);
+
+/// The media named in the path of a link, and which content of it; `None` for what is no identifier.
+pub struct MediaPath {
+    /// Which.
+    pub media: Option<MediaId>,
+    /// Names the content.
+    pub version: String,
+}
+
+/// The export named in the path of a link; `None` for what is no identifier.
+pub struct ExportPath(pub Option<ExportTaskId>);
 
 /// The query; of a repeated name the last value counts.
 pub struct Params(HashMap<String, String>);
@@ -29,10 +46,56 @@ impl<S: Send + Sync> FromRequestParts<S> for DatasetPath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let raw = Path::<String>::from_request_parts(parts, state).await;
         let raw = raw.map_or_else(|_| String::new(), |Path(raw)| raw);
-        let id = raw.parse().map_err(|_| {
-            invalid("path", DATASET_ID, "uuid_parsing", "Input should be a valid UUID", Some(raw))
-        })?;
-        Ok(Self(id))
+        Ok(Self(named(DATASET_ID, &raw)?))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ClusterPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let (dataset, cluster) = raw.map_or_else(|_| Default::default(), |Path(raw)| raw);
+        Ok(Self(named(DATASET_ID, &dataset)?, named(query::CLUSTER_ID, &cluster)?))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw = Path::<String>::from_request_parts(parts, state).await;
+        let raw = raw.map_or_else(|_| String::new(), |Path(raw)| raw);
+        Ok(Self(named(MEDIA_ID, &raw)?))
+    }
+}
+
+/// An identifier of the path.
+fn named<T: FromStr>(name: &'static str, raw: &str) -> Result<T, Problem> {
+    raw.parse().map_err(|_| {
+        let words = "Input should be a valid UUID";
+        invalid("path", name, "uuid_parsing", words, Some(raw.to_owned()))
+    })
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for MediaPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let path = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let (media, version) = path.map_or_else(|_| Default::default(), |Path(raw)| raw);
+        // It goes into a header.
+        let sound = version.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Ok(Self { media: media.parse().ok().filter(|_| sound), version })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ExportPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        Ok(Self(path.ok().and_then(|Path(raw)| raw.parse().ok())))
     }
 }
 
@@ -40,9 +103,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Query(pairs) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
-            .await
-            .map_err(|_| Problem::bad_request("The query cannot be read"))?;
+        let Query(pairs) =
+            Query::<Vec<(String, String)>>::from_request_parts(parts, state)
+                .await
+                .map_err(|_| Problem::invalid_query("query", "The query cannot be read"))?;
         Ok(Self(pairs.into_iter().collect()))
     }
 }

@@ -13,6 +13,9 @@ use crate::{
     wire::problem::{InvalidBody, InvalidParameter, ProblemBody},
 };
 
+/// Seconds after which it is worth trying again.
+const RETRY_AFTER: &str = "5";
+
 /// An answer that is no success.
 #[derive(Debug)]
 pub enum Problem {
@@ -68,6 +71,12 @@ impl Problem {
         invalid("body", name, "value_error", words, None)
     }
 
+    /// 503: too much is being asked at once.
+    pub fn busy() -> Self {
+        let words = "Too many searches are running; try again in a moment".to_owned();
+        Self::Plain(StatusCode::SERVICE_UNAVAILABLE, words)
+    }
+
     /// 500, whatever the cause.
     pub fn internal() -> Self {
         let words = "The service could not do this because of a fault of its own";
@@ -85,9 +94,13 @@ impl IntoResponse for Problem {
             }
         };
         *response.status_mut() = status;
-        if status == StatusCode::UNAUTHORIZED {
-            let scheme = HeaderValue::from_static("Bearer");
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+        let told = match status {
+            StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
+            StatusCode::SERVICE_UNAVAILABLE => Some((header::RETRY_AFTER, RETRY_AFTER)),
+            _ => None,
+        };
+        if let Some((name, value)) = told {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
     }

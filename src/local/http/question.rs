@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Longest caption searched for, in characters.
-const CAPTION: usize = 1_000;
+pub const LONGEST_CAPTION: usize = 1_000;
 
 /// What is asked of a dataset.
 pub struct Asked {
@@ -79,7 +79,7 @@ fn caption(params: &Params) -> Result<Option<String>, Problem> {
     let name = if new.is_some() { query::CAPTION } else { query::IMAGE_CAPTION };
     let words = "Input should be a text of at most 1000 characters";
     params.parsed(name, words, |raw| {
-        let short = raw.chars().nth(CAPTION).is_none();
+        let short = raw.chars().nth(LONGEST_CAPTION).is_none();
         (short && !raw.is_empty()).then(|| raw.to_owned())
     })
 }

@@ -1,58 +1,88 @@
-//! Every route in one place. The interface lies below `/api/v1` behind the login; pictures and
-//! archives are reached by signed links.
+//! Every route in one place, each with its description. The interface lies below `/api/v1` behind the
+//! login; pictures and archives are reached by signed links.
 
 use axum::{
-    Router,
+    Extension, Router,
     extract::DefaultBodyLimit,
+    http::StatusCode,
     middleware::{from_fn, from_fn_with_state},
-    routing::{get, post},
+};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{
+    router::{OpenApiRouter, UtoipaMethodRouter},
+    routes,
 };
 
 use super::{
-    Site, auth, credentials, dataset, enrichment, explore, export, guard, media, operation,
-    problem::Problem, selection, similarity,
+    Site, auth, compat, credentials, dataset,
+    describe::{self, Description},
+    enrichment, explore, export, guard, media, operation,
+    problem::Problem,
+    pulse, selection, similarity,
 };
 use crate::wire::paths::PREFIX;
 
 /// The whole service.
 pub fn router(site: Site) -> Router {
-    let interface = Router::new()
-        .route("/datasets", get(dataset::list))
-        .route("/dataset/{dataset_id}", get(dataset::one))
-        .route("/explore/{dataset_id}", get(explore::explore))
-        .route("/dataset/{dataset_id}/search-image-similarity", post(similarity::register))
-        .route(
-            "/dataset/{dataset_id}/export_context_async",
-            // It starts work, so a HEAD must not reach it.
-            get(export::start).head(not_allowed),
-        )
-        .route("/dataset/{dataset_id}/export_status", get(export::status))
-        .route(
-            "/dataset/{dataset_id}/export_entities_async",
-            post(selection::export).layer(DefaultBodyLimit::max(selection::LARGEST_BODY)),
-        )
-        .route("/dataset/{dataset_id}/reindex", post(operation::reindex))
-        .route(
-            "/dataset/{dataset_id}/add_media",
-            // The form has limits of its own.
-            post(operation::add_media).layer(DefaultBodyLimit::disable()),
-        )
-        .route("/process/add_media", get(operation::process).head(not_allowed))
-        .route("/enrichment/{dataset_id}/context", get(enrichment::context))
+    let (behind, described) = behind_login(site.compat).split_for_parts();
+    let (before, also) = before_login(site.compat).split_for_parts();
+    let (links, linked) = by_links().split_for_parts();
+    let below = OpenApi::default().nest(PREFIX, described).nest(PREFIX, also);
+    let description = Description::new(linked.merge_from(below), &site);
+    let interface = behind
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(site.clone(), auth::login))
-        // Its own login is the session cookie.
-        .route("/api_credentials", get(credentials::credentials).head(not_allowed));
-    Router::new()
+        .merge(before);
+    links
         .nest(PREFIX, interface)
-        .route("/media/{media_id}/{version}/original", get(media::original))
-        .route("/media/{media_id}/{version}/thumbnail", get(media::thumbnail))
-        .route("/exports/{export}", get(export::archive))
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn(guard::guard))
+        .layer(Extension(description))
+        .layer(from_fn(pulse::beat))
         .with_state(site)
+}
+
+fn behind_login(compat: bool) -> OpenApiRouter<Site> {
+    let interface = OpenApiRouter::new()
+        .routes(routes!(dataset::list))
+        .routes(routes!(dataset::one))
+        .routes(routes!(explore::explore))
+        .routes(unlimited(routes!(similarity::register)))
+        .routes(without_head(routes!(export::start)))
+        .routes(routes!(export::status))
+        .routes(unlimited(routes!(selection::export)))
+        .routes(routes!(operation::reindex))
+        .routes(unlimited(routes!(operation::add_media)))
+        .routes(without_head(routes!(operation::process)))
+        .routes(routes!(enrichment::context));
+    if compat { interface.merge(compat::behind_login()) } else { interface }
+}
+
+/// What needs no token: the credentials have a login of their own.
+fn before_login(compat: bool) -> OpenApiRouter<Site> {
+    let interface = OpenApiRouter::new()
+        .routes(without_head(routes!(credentials::credentials)))
+        .routes(routes!(describe::openapi));
+    if compat { interface.merge(compat::before_login()) } else { interface }
+}
+
+fn by_links() -> OpenApiRouter<Site> {
+    OpenApiRouter::new()
+        .routes(routes!(media::original))
+        .routes(routes!(media::thumbnail))
+        .routes(routes!(export::archive))
+}
+
+/// A GET that starts or gives away something, so a HEAD must not reach it.
+fn without_head((schemas, paths, route): UtoipaMethodRouter<Site>) -> UtoipaMethodRouter<Site> {
+    (schemas, paths, route.head(not_allowed))
+}
+
+/// A body that its handler limits itself, with words of its own.
+fn unlimited((schemas, paths, route): UtoipaMethodRouter<Site>) -> UtoipaMethodRouter<Site> {
+    (schemas, paths, route.layer(DefaultBodyLimit::disable()))
 }
 
 async fn not_found() -> Problem {
@@ -60,5 +90,5 @@ async fn not_found() -> Problem {
 }
 
 async fn not_allowed() -> Problem {
-    Problem::Plain(axum::http::StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed".to_owned())
+    Problem::Plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed".to_owned())
 }

@@ -1,17 +1,23 @@
 //! `POST export_entities_async`: a selection of media and clusters becomes the media of an export.
 
-use std::collections::{BTreeSet, HashSet};
+use std::{
+    collections::{BTreeSet, HashSet},
+    time::Duration,
+};
 
 use axum::{
     Json,
-    body::Bytes,
-    extract::State,
-    http::{HeaderMap, header},
+    extract::{Request, State},
+    http::header,
 };
+use futures_util::StreamExt as _;
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::{
-    Site,
+    Site, Weight,
+    body::{Limit, fits, slow, swallow},
+    describe::{Gated, Packing, Queued},
     explore::standing,
     export::{Chosen, begin, spec_of_selection},
     guard::Origin,
@@ -27,24 +33,36 @@ use crate::{
         store::{cluster, dataset::Record, media},
     },
     model::{ClusterId, EntityType, Filter, MediaId, Operation, SelectionItem},
-    wire::{export::ExportTaskBody, selection},
+    wire::{export::ExportTaskBody, problem::ProblemBody, selection},
 };
 
-/// Largest body, in bytes: about half a million identifiers.
-pub const LARGEST_BODY: usize = 32 << 20;
+/// The body: about half a million identifiers.
+const BODY: Limit = Limit { bytes: 32 << 20, words: "The selection is larger than 32 MiB" };
 
-/// Starts a selective export.
+/// Starts an export of selected media and clusters.
+#[utoipa::path(
+    post,
+    path = "/dataset/{dataset_id}/export_entities_async",
+    params(DatasetPath, Packing),
+    request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
+    responses(
+        (status = 200, description = "The export task", body = ExportTaskBody),
+        (status = 408, description = "The body did not arrive in time", body = ProblemBody),
+        (status = 413, description = "The body is larger than 32 MiB", body = ProblemBody),
+        Gated,
+        Queued,
+    ),
+)]
 pub async fn export(
     State(site): State<Site>,
     DatasetPath(id): DatasetPath,
     origin: Origin,
     params: Params,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let spec = spec_of_selection(&params)?;
-    let items = read(&headers, &body)?;
-    site.blocking(move |deployment| {
+    let items = read(request, site.limits.body).await?;
+    site.weighed(Weight::Heavy, move |deployment| {
         let record = ready_for(deployment, id, Operation::Export)?;
         let mut rows = BTreeSet::new();
         for item in &items {
@@ -56,15 +74,32 @@ pub async fn export(
 }
 
 /// A page of another site can send any body as text, but none as JSON: so it must be JSON.
-fn read(headers: &HeaderMap, body: &[u8]) -> Result<Vec<SelectionItem>, Problem> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+async fn read(request: Request, idle: Duration) -> Result<Vec<SelectionItem>, Problem> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    if !kind.eq_ignore_ascii_case("application/json") {
-        return Err(Problem::invalid_body("media_selection", "Send it as application/json"));
+    let json = kind.eq_ignore_ascii_case("application/json");
+    let refused = |words: &str| Problem::invalid_body("media_selection", words);
+    if !json {
+        swallow(request.into_body()).await;
+        return Err(refused("Send it as application/json"));
     }
-    let body: Value = serde_json::from_slice(body)
-        .map_err(|cause| Problem::invalid_body("media_selection", &format!("no JSON: {cause}")))?;
-    selection::read(&body).map_err(|why| Problem::invalid_body("media_selection", &why.to_string()))
+    let body = whole(request, BODY, idle).await?;
+    let body: Value =
+        serde_json::from_slice(&body).map_err(|cause| refused(&format!("no JSON: {cause}")))?;
+    selection::read(&body).map_err(|why| refused(&why.to_string()))
+}
+
+/// The bytes of a body that is no form.
+async fn whole(request: Request, limit: Limit, idle: Duration) -> Result<Vec<u8>, Problem> {
+    fits(&request, limit)?;
+    let mut body = request.into_body().into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(piece) = timeout(idle, body.next()).await.map_err(|_| slow())? {
+        let piece = piece.map_err(|_| Problem::bad_request("The body broke off"))?;
+        limit.allow((bytes.len() + piece.len()) as u64)?;
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
 }
 
 /// The rows that an item selects.

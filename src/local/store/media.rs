@@ -294,7 +294,7 @@ pub fn looks(
 }
 
 /// The condition that a media is of an entity type.
-fn of(entity: EntityType) -> &'static str {
+pub(super) fn of(entity: EntityType) -> &'static str {
     match entity {
         EntityType::Images => "parent IS NULL",
         EntityType::Objects => "parent IS NOT NULL",

@@ -2,7 +2,8 @@
 
 use rusqlite::Connection;
 
-use crate::model::DatasetId;
+use super::media::of;
+use crate::model::{DatasetId, EntityType};
 
 /// The rows of the media whose caption matches an expression of FTS5, with their rank where `ranked`
 /// (bm25: lower is better). The expression must be one of `words::query`, which quotes every word.
@@ -42,4 +43,27 @@ pub fn told(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<Tol
         [dataset.0],
         |row| Ok(Told { captions: row.get(0)?, labels: row.get(1)? }),
     )
+}
+
+/// The labels of the images and videos, or of the objects, of a dataset with how many have each, most
+/// frequent first.
+///
+/// # Errors
+/// The store failed.
+pub fn label_counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> rusqlite::Result<Vec<(String, u64)>> {
+    let sql = format!(
+        "SELECT label.value, count(*)
+         FROM (SELECT labels FROM media WHERE dataset = ?1 AND {}) AS told,
+              json_each(told.labels) AS label
+         GROUP BY label.value ORDER BY count(*) DESC, label.value",
+        of(entity)
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_map([dataset.0], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
 }

@@ -1,0 +1,75 @@
+//! What a service says of itself: `healthcheck`, `user_config` and `datasets/sample_data`.
+
+use axum::{Json, extract::State};
+
+use crate::{
+    local::{
+        http::{
+            Site,
+            describe::{Configured, OfDataset, Refused},
+            found,
+            params::Params,
+            problem::Problem,
+        },
+        store::words::{Told, told},
+    },
+    model::DatasetId,
+    wire::{
+        compat::{FeatureBody, HealthBody, TextSearchBody, UserConfigBody},
+        dataset::DatasetBody,
+        paths::query,
+    },
+};
+
+/// Whether the service is well. Clients ask before they log in.
+#[utoipa::path(
+    get,
+    path = "/healthcheck",
+    responses((status = 200, description = "It is", body = HealthBody)),
+    security(()),
+)]
+pub async fn healthcheck() -> Json<HealthBody> {
+    let version = env!("CARGO_PKG_VERSION");
+    Json(HealthBody { status: "Green", message: "none", version })
+}
+
+/// Which searches there are, in general or for a dataset.
+#[utoipa::path(
+    get,
+    path = "/user_config",
+    params(Configured),
+    responses((status = 200, description = "The features", body = UserConfigBody), OfDataset),
+)]
+pub async fn user_config(
+    State(site): State<Site>,
+    params: Params,
+) -> Result<Json<UserConfigBody>, Problem> {
+    let told = match params.text(query::DATASET_ID) {
+        None => Told { captions: true, labels: true },
+        Some(_) => {
+            let id: DatasetId = params.id(query::DATASET_ID)?;
+            site.blocking(move |deployment| {
+                found(deployment, id)?;
+                Ok(deployment.store.read(|c| told(c, id))?)
+            })
+            .await?
+        }
+    };
+    let feature_options = TextSearchBody {
+        labels_search: told.labels,
+        captions_search: told.captions,
+        semantic_search: told.captions || told.labels,
+    };
+    let feature_key = "TEXTUAL_SEARCH_IMAGE";
+    Ok(Json(UserConfigBody { features: vec![FeatureBody { feature_key, feature_options }] }))
+}
+
+/// The sample datasets: there are none.
+#[utoipa::path(
+    get,
+    path = "/datasets/sample_data",
+    responses((status = 200, description = "An empty array", body = Vec<DatasetBody>), Refused),
+)]
+pub async fn sample_data() -> Json<[DatasetBody; 0]> {
+    Json([])
+}
