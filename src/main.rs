@@ -13,7 +13,7 @@ use tessera::{
     cli::{Command, Ended, Exit, Line},
     config::{self, Settings},
     input::Keymap,
-    local::{self, Access, Credentials},
+    local::{Access, Credentials},
     model::{DatasetId, SafeText},
     runtime, worker,
 };
