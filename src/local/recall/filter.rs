@@ -69,7 +69,9 @@ impl<'a> Sieve<'a> {
 
     /// Members with, or without, a quality issue.
     pub fn issue(&mut self, issue: Issue) {
-        let least = issue.confidence_min.map_or(SURE, Fraction::value);
+        // Who bounds it from above alone asks for what is not so sure.
+        let least = if issue.confidence_max.is_some() { 0.0 } else { SURE };
+        let least = issue.confidence_min.map_or(least, Fraction::value);
         let most = issue.confidence_max.map_or(1.0, Fraction::value);
         self.narrow(|member| {
             let has = {
