@@ -1,0 +1,36 @@
+//! `GET enrichment/{id}/context`: what a dataset can be searched by, and by what means.
+
+use serde_json::{Value, json};
+
+use crate::{described::served, support::Service};
+
+async fn context(service: &Service) -> Value {
+    service.good(&format!("/api/v1/enrichment/{}/context", service.dataset)).await
+}
+
+fn models(context: &Value) -> Vec<&str> {
+    let models = context["dataset_enrichment_models"]["enrichment_models"].as_object().unwrap();
+    models.keys().map(String::as_str).collect()
+}
+
+#[tokio::test]
+async fn m69_only_what_is_there_is_named() {
+    let service = Service::of_pictures().await;
+    let none = context(&service).await;
+    assert_eq!((models(&none), &none["status"]), (vec![], &json!("NEW")));
+    assert!(none["enrichment_context_id"].is_string());
+}
+
+#[tokio::test]
+async fn m69_words_beside_the_pictures_are_enrichments_and_say_so() {
+    let service = served().await;
+    let all = context(&service).await;
+    assert_eq!(models(&all), ["CAPTION_IMAGES", "IMAGE_TAGGING", "OBJECT_DETECTION"]);
+    assert_eq!(all["status"], "COMPLETED");
+    for (name, model) in all["dataset_enrichment_models"]["enrichment_models"].as_object().unwrap()
+    {
+        let words = model["metadata"]["description"].as_str().unwrap();
+        assert!(words.contains("beside the images"), "no model is claimed: {name}: {words}");
+    }
+    assert_eq!(context(&service).await, all, "the same every time");
+}
