@@ -13,6 +13,7 @@ mod captions;
 mod change;
 mod codes;
 mod credentials;
+mod crowd;
 mod dataset;
 mod described;
 mod encoders;
