@@ -108,10 +108,8 @@ async fn e15_of_a_hundred_reindexes_at_once_one_is_accepted() {
     for (round, &dataset) in (1..).zip(&crowd.datasets) {
         let requests = (0..MANY).map(|_| crowd.post(dataset, "reindex")).collect();
         let answers = crowd.round(requests).await;
-        let expected = BTreeMap::from([
-            ((202, String::new()), 1),
-            (blocked("reindex", "REINDEX"), MANY - 1),
-        ]);
+        let expected =
+            BTreeMap::from([((202, String::new()), 1), (blocked("reindex", "REINDEX"), MANY - 1)]);
         assert_eq!(answers, expected);
         assert_eq!(crowd.running(), round + 1);
     }

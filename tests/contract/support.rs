@@ -15,7 +15,7 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera::{
-    local::{Access, Credentials, Deployment, Settings},
+    local::{Access, Credentials, Deployment, Options, Settings},
     model::DatasetId,
 };
 use tokio::{
@@ -106,23 +106,43 @@ impl Service {
         Self::serve(place, deployment, dataset, login).await
     }
 
+    /// Serves a place, indexed, behind a login, with other options than the usual ones.
+    pub async fn serving(place: Place, options: impl FnOnce(Access) -> Options) -> Self {
+        let deployment = place.open();
+        let dataset = place.add(&deployment);
+        deployment.settled().await;
+        Self::serve_as(place, deployment, dataset, true, options).await
+    }
+
     pub async fn serve(
         place: Place,
         deployment: Deployment,
         dataset: DatasetId,
         login: bool,
     ) -> Self {
+        Self::serve_as(place, deployment, dataset, login, Options::from).await
+    }
+
+    /// Serves with other options than the usual ones.
+    pub async fn serve_as(
+        place: Place,
+        deployment: Deployment,
+        dataset: DatasetId,
+        login: bool,
+        options: impl FnOnce(Access) -> Options,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let credentials = Credentials::generate();
         let access = if login { Access::Token(credentials.clone()) } else { Access::Open };
+        let options = options(access);
         let (stop, stopped) = oneshot::channel::<()>();
         let site = deployment.clone();
         let served = tokio::spawn(async move {
             let shutdown = async {
                 let _ = stopped.await;
             };
-            site.serve(listener, access, shutdown).await.unwrap();
+            site.serve(listener, options, shutdown).await.unwrap();
         });
         let client = Client::builder().no_proxy().build().unwrap();
         Self { place, deployment, dataset, address, credentials, client, stop, served }

@@ -10,6 +10,7 @@ use crate::wire::{credentials::CredentialsBody, problem::ProblemBody};
 #[utoipa::path(
     get,
     path = "/api_credentials",
+    operation_id = "api_credentials",
     responses(
         (status = 200, description = "The key; the secret only once", body = CredentialsBody),
         (status = 404, description = "No credentials are needed here", body = ProblemBody),

@@ -21,6 +21,7 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/datasets",
+    operation_id = "datasets",
     responses((status = 200, description = "The datasets", body = Vec<DatasetBody>), Refused),
 )]
 pub async fn list(State(site): State<Site>) -> Result<Json<Vec<DatasetBody>>, Problem> {
@@ -32,6 +33,7 @@ pub async fn list(State(site): State<Site>) -> Result<Json<Vec<DatasetBody>>, Pr
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}",
+    operation_id = "dataset",
     params(DatasetPath),
     responses((status = 200, description = "The record", body = DatasetBody), OfDataset),
 )]

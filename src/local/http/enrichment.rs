@@ -16,6 +16,7 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/enrichment/{dataset_id}/context",
+    operation_id = "enrichment_context",
     params(DatasetPath),
     responses((status = 200, description = "The enrichments", body = EnrichmentBody), OfDataset),
 )]

@@ -37,6 +37,7 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}",
+    operation_id = "explore",
     params(DatasetPath, Asking, Paged),
     responses(
         (status = 200, description = "At most 100 clusters", body = ExploreBody),

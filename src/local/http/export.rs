@@ -45,6 +45,7 @@ pub enum Chosen {
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_context_async",
+    operation_id = "export_context_async",
     params(DatasetPath, Exporting),
     responses(
         (status = 200, description = "The export task", body = ExportTaskBody),
@@ -146,6 +147,7 @@ fn spec(params: &Params, file_name: &str) -> Result<ExportSpec, Problem> {
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_status",
+    operation_id = "export_status",
     params(DatasetPath, Watching),
     responses((status = 200, description = "The export task", body = ExportTaskBody), OfDataset),
 )]
@@ -184,6 +186,7 @@ fn body(deployment: &Deployment, origin: &Origin, export: Export) -> ExportTaskB
 #[utoipa::path(
     get,
     path = "/exports/{export_task_id}",
+    operation_id = "archive",
     params(ExportPath, Expiring),
     responses(
         (status = 200, description = "The archive", content_type = "application/zip"),

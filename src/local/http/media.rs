@@ -30,6 +30,7 @@ const CACHING: &str = "private, max-age=31536000, immutable";
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/original",
+    operation_id = "original",
     params(MediaPath, Signed),
     responses(
         (status = 200, description = "The picture", content(
@@ -75,6 +76,7 @@ pub async fn original(
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/thumbnail",
+    operation_id = "thumbnail",
     params(MediaPath, Signed),
     responses(
         (status = 200, description = "The thumbnail", content_type = "image/jpeg"),

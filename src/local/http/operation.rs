@@ -39,6 +39,7 @@ use crate::{
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/reindex",
+    operation_id = "reindex",
     params(DatasetPath),
     responses((status = 202, description = "Accepted; watch the status"), Gated),
 )]
@@ -59,6 +60,7 @@ pub async fn reindex(
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/add_media",
+    operation_id = "add_media",
     params(DatasetPath),
     request_body(
         content = ref("#/components/schemas/AddMediaForm"),
@@ -120,6 +122,7 @@ fn failed(words: &str) -> Problem {
 #[utoipa::path(
     get,
     path = "/process/add_media",
+    operation_id = "process_add_media",
     params(Processing),
     responses(
         (status = 200, description = "Accepted; watch the status", body = ProcessBody),

@@ -43,6 +43,7 @@ const BODY: Limit = Limit { bytes: 32 << 20, words: "The selection is larger tha
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/export_entities_async",
+    operation_id = "export_entities_async",
     params(DatasetPath, Packing),
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(

@@ -55,6 +55,7 @@ struct Form {
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/search-image-similarity",
+    operation_id = "search_image_similarity",
     params(DatasetPath, Registering),
     request_body(
         content = ref("#/components/schemas/QueryImageForm"),

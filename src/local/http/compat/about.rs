@@ -25,6 +25,7 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/healthcheck",
+    operation_id = "healthcheck",
     responses((status = 200, description = "It is", body = HealthBody)),
     security(()),
 )]
@@ -37,6 +38,7 @@ pub async fn healthcheck() -> Json<HealthBody> {
 #[utoipa::path(
     get,
     path = "/user_config",
+    operation_id = "user_config",
     params(Configured),
     responses((status = 200, description = "The features", body = UserConfigBody), OfDataset),
 )]
@@ -68,6 +70,7 @@ pub async fn user_config(
 #[utoipa::path(
     get,
     path = "/datasets/sample_data",
+    operation_id = "sample_data",
     responses((status = 200, description = "An empty array", body = Vec<DatasetBody>), Refused),
 )]
 pub async fn sample_data() -> Json<[DatasetBody; 0]> {

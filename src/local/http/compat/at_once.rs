@@ -41,6 +41,7 @@ const STRETCH: usize = 10_000;
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export",
+    operation_id = "export",
     params(DatasetPath, AtOnce),
     responses(
         (status = 200, description = "As metadata.json of an export", content_type = "application/json"),
@@ -73,6 +74,7 @@ pub async fn export(
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_media_id",
+    operation_id = "export_media_id",
     params(DatasetPath),
     responses(
         (status = 200, description = "CSV: filename,media_id", content_type = "text/csv"),

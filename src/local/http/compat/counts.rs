@@ -21,6 +21,7 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/stats",
+    operation_id = "stats",
     params(DatasetPath),
     responses((status = 200, description = "Counts", body = StatsBody), OfDataset),
 )]
@@ -45,6 +46,7 @@ pub async fn stats(
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/exploration_metadata",
+    operation_id = "exploration_metadata",
     params(DatasetPath, Counting),
     responses((status = 200, description = "Counts", body = OverviewBody), OfDataset),
 )]

@@ -30,6 +30,7 @@ use crate::{
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/similarity_cluster/{cluster_id}",
+    operation_id = "similarity_cluster",
     params(ClusterPath, Asking, Paged),
     responses(
         (status = 200, description = "At most 100 members, or null", body = Option<ClusterBody>),
@@ -73,6 +74,7 @@ pub async fn cluster(
 #[utoipa::path(
     get,
     path = "/image/{media_id}",
+    operation_id = "image",
     params(ImagePath),
     responses((status = 200, description = "What is known of it", body = ImageBody), OfDataset),
 )]

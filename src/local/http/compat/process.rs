@@ -17,7 +17,7 @@ use crate::{
 #[utoipa::path(
     post,
     path = "/process/add_media",
-    operation_id = "process_by_post",
+    operation_id = "process_add_media_by_post",
     params(Processing),
     responses(
         (status = 200, description = "Accepted; watch the status", body = ProcessBody),

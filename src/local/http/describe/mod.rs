@@ -21,7 +21,7 @@ use utoipa::openapi::{
 };
 
 use super::{Site, compat};
-use crate::wire::problem::{InvalidBody, ProblemBody};
+use crate::wire::problem::{InvalidBody, InvalidParameter, ProblemBody};
 pub use answers::{Content, Gated, OfDataset, Queued, Refused, Uploaded};
 pub use parameters::{
     Asking, AtOnce, Configured, Counting, Expiring, Exporting, Packing, Paged, Processing,
@@ -68,6 +68,7 @@ fn frame(login: bool) -> OpenApi {
         ComponentsBuilder::new()
             .schema_from::<ProblemBody>()
             .schema_from::<InvalidBody>()
+            .schema_from::<InvalidParameter>()
             .security_scheme("token", SecurityScheme::Http(token))
             .security_scheme("session", SecurityScheme::ApiKey(session))
             .build(),
@@ -83,6 +84,7 @@ fn frame(login: bool) -> OpenApi {
 #[utoipa::path(
     get,
     path = "/openapi.json",
+    operation_id = "openapi",
     responses((status = 200, description = "An `OpenAPI` document", content_type = "application/json")),
     security(()),
 )]

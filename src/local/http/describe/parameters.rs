@@ -128,7 +128,8 @@ impl About for Parameter {
 }
 
 fn path(name: &str, schema: Schema) -> Parameter {
-    ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path).schema(Some(schema)).build()
+    let place = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path);
+    place.required(Required::True).schema(Some(schema)).build()
 }
 
 fn needed(name: &str, schema: Schema) -> Parameter {
