@@ -107,6 +107,7 @@ pub enum Command {
 
 /// The options of `serve`.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
 pub struct Serve {
     /// The folders; one dataset each.
     #[arg(required_unless_present = "explain")]
@@ -129,7 +130,7 @@ pub struct Serve {
     /// Switch off the feature of adding media.
     #[arg(long)]
     pub no_add_media: bool,
-    /// A folder below which process/add_media may read, beside those served; repeatable.
+    /// A folder below which `process/add_media` may read, beside those served; repeatable.
     #[arg(long, value_name = "DIR")]
     pub allow_path: Vec<PathBuf>,
     /// Let every operation and export take at least so long, to look at passing states.

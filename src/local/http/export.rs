@@ -85,7 +85,7 @@ pub async fn start(
             let standing = standing(deployment, &record, &gallery, &asked)?;
             Chosen::Only(standing.rows(&gallery).collect())
         };
-        begin(deployment, &origin, &record, spec, chosen)
+        begin(deployment, &origin, &record, spec, &chosen)
     })
     .await
 }
@@ -96,7 +96,7 @@ pub fn begin(
     origin: &Origin,
     dataset: &Record,
     spec: ExportSpec,
-    chosen: Chosen,
+    chosen: &Chosen,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let mut export = Export {
         id: ExportTaskId(Uuid::new_v4()),
@@ -112,7 +112,7 @@ pub fn begin(
     };
     deployment.store.write(|tx| {
         export::put(tx, &export)?;
-        if let Chosen::Only(rows) = &chosen {
+        if let Chosen::Only(rows) = chosen {
             export.entities = export::choose(tx, export.id, rows.iter().copied())?;
         }
         if export.entities == 0 {

@@ -69,7 +69,7 @@ pub async fn export(
         for item in &items {
             rows.extend(chosen(deployment, &record, item)?);
         }
-        begin(deployment, &origin, &record, spec, Chosen::Only(rows))
+        begin(deployment, &origin, &record, spec, &Chosen::Only(rows))
     })
     .await
 }

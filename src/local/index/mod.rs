@@ -6,6 +6,7 @@
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
     reason = "pixel arithmetic: counts are small and values clamped to their range"
 )]

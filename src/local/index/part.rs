@@ -16,13 +16,13 @@ pub fn pixels(region: Region, (width, height): (u32, u32)) -> (u32, u32, u32, u3
 
 /// The shorter side that a scaled decode of a picture of `size` must keep, so that the shorter
 /// side of every region is at least `side` pixels, if it ever was.
-pub fn enough(regions: &[Region], size: (u32, u32), side: u32) -> u32 {
+pub fn enough(regions: &[Region], size: (u32, u32), wanted: u32) -> u32 {
     let shortest = |region: &Region| {
         let (.., width, height) = pixels(*region, size);
         width.min(height)
     };
     let shortest = regions.iter().map(shortest).min().unwrap_or(1);
-    let scale = f64::from(side) / f64::from(shortest);
+    let scale = f64::from(wanted) / f64::from(shortest);
     (f64::from(size.0.min(size.1)) * scale).ceil() as u32
 }
 

@@ -100,8 +100,8 @@ impl Ground<'_> {
             sieve.scored(&scores.values, |score| score < below.value());
         }
         for filter in &question.filters {
-            let scored = self.narrow(&mut sieve, filter)?;
-            scores = scores.or(scored);
+            let by_filter = self.narrow(&mut sieve, filter)?;
+            scores = scores.or(by_filter);
         }
         Ok(Standing::new(self.gallery, question.level, sieve.kept(), scores))
     }

@@ -26,12 +26,15 @@ pub use answer::{Ground, Meaning, Unanswerable};
 pub use gallery::{Gallery, Question, tag_id};
 pub use rank::{Ranked, Standing};
 
+/// The text space of a dataset, if it has one, as of a generation.
+type KeptSpace = (i64, Option<Arc<Space>>);
+
 /// The media of the datasets searched so far.
 #[derive(Default)]
 pub struct Recall {
     galleries: Mutex<HashMap<(DatasetId, EntityType), Arc<Gallery>>>,
-    /// The text space of each dataset as of a generation.
-    spaces: Mutex<HashMap<DatasetId, (i64, Option<Arc<Space>>)>>,
+    /// The text spaces of the same.
+    spaces: Mutex<HashMap<DatasetId, KeptSpace>>,
 }
 
 impl Recall {

@@ -129,12 +129,15 @@ pub fn set_status(
     Ok(())
 }
 
-/// Tells how far the running operation is.
+/// Tells how far the running operation is. Several threads may tell: it never goes back.
 ///
 /// # Errors
 /// The store failed.
 pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusqlite::Result<()> {
-    connection.execute("UPDATE dataset SET progress = ?2 WHERE id = ?1", params![id.0, percent])?;
+    connection.execute(
+        "UPDATE dataset SET progress = max(progress, ?2) WHERE id = ?1",
+        params![id.0, percent],
+    )?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf};
 
-use super::{End, Workshop};
+use super::{End, Workshop, progress::share};
 use crate::local::{
     ingest::{
         stage::ARCHIVE,
@@ -12,6 +12,9 @@ use crate::local::{
     storage::{Fault, MOST, Storage},
     store::{operation::Arrival, source::Source},
 };
+
+/// Part of an addition that fetching makes up.
+const FETCHING: f64 = 0.3;
 
 /// What did not come, and why.
 pub type Missing = Vec<(PathBuf, String)>;
@@ -77,13 +80,10 @@ fn from_storage(shop: &Workshop, source: &Source, uri: &str) -> Result<Missing, 
         }
         end = std::mem::replace(&mut end, Ok(())).and_then(|()| shop.go_on());
         if done % 64 == 0 && end.is_ok() {
-            end = shop.tell(source.dataset, FETCHING * f64::from(done) / all as f64);
+            end = shop.tell(source.dataset, FETCHING * share(done, all));
         }
         end.is_ok()
     }));
     end?;
     Ok(missing)
 }
-
-/// Part of an addition that fetching makes up.
-const FETCHING: f64 = 0.3;

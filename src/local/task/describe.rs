@@ -53,7 +53,7 @@ pub fn describe(
         }
         Ok(())
     })?;
-    extract_objects(shop, folder, unseen(shop, pictures, reading)?)
+    extract_objects(shop, folder, &unseen(shop, pictures, reading)?)
 }
 
 fn words(reading: &Reading, picture: &Described) -> Words {

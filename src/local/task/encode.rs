@@ -3,7 +3,11 @@
 
 use std::sync::Arc;
 
-use super::{End, Workshop, arrange::Scope, progress::Progress};
+use super::{
+    End, Workshop,
+    arrange::Scope,
+    progress::{Progress, share},
+};
 use crate::{
     local::{store::meaning, words::encoder::Encoders},
     model::DatasetId,
@@ -36,7 +40,7 @@ pub fn encode(
     let rows = shop.store.read(|c| meaning::lacking(c, dataset, source))?;
     let mut done = 0;
     for batch in rows.chunks(BATCH) {
-        if !progress.tell(f64::from(done) / rows.len() as f64) {
+        if !progress.tell(share(done, rows.len())) {
             return Err(End::Stopped);
         }
         let thumbnails = shop.store.read(|c| {
@@ -55,7 +59,7 @@ pub fn encode(
             .collect();
         shop.store
             .write(|tx| seen.iter().try_for_each(|(row, vector)| meaning::put(tx, *row, vector)))?;
-        done += u32::try_from(batch.len()).unwrap_or_default();
+        done += batch.len();
     }
     Ok(())
 }

@@ -80,7 +80,11 @@ pub(crate) struct Workshop<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Workshop<'_> {
+impl<'a> Workshop<'a> {
+    fn new(store: &'a Store, settings: &'a Settings, stop: &'a AtomicBool) -> Self {
+        Self { store, settings, stop }
+    }
+
     /// Fails if the deployment is being closed.
     fn go_on(&self) -> Result<(), End> {
         if self.stop.load(Ordering::Relaxed) { Err(End::Stopped) } else { Ok(()) }
@@ -136,21 +140,21 @@ impl Work {
             operating: {
                 let (store, settings, stop) = (store.clone(), settings.clone(), stop.clone());
                 Queue::start("operation", outstanding.clone(), move |row| {
-                    let shop = Workshop { store: &store, settings: &settings, stop: &stop };
+                    let workshop = Workshop::new(&store, &settings, &stop);
                     let mut next = Some(row);
                     while let Some(row) = next {
                         // A store that takes no writes leaves the operation as it is: the next
                         // opening goes on.
-                        next = operation::perform(&shop, row).unwrap_or(None);
+                        next = operation::perform(&workshop, row).unwrap_or(None);
                     }
                 })
             },
             exporting: {
                 let (store, settings, stop) = (store.clone(), settings.clone(), stop.clone());
                 Queue::start("export", outstanding.clone(), move |id| {
-                    let shop = Workshop { store: &store, settings: &settings, stop: &stop };
+                    let workshop = Workshop::new(&store, &settings, &stop);
                     // As above: the export stays unfinished and is begun again.
-                    let _ = export::export(&shop, id);
+                    let _ = export::export(&workshop, id);
                 })
             },
             outstanding,

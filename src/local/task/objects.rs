@@ -22,7 +22,7 @@ const BATCH: usize = 32;
 ///
 /// # Errors
 /// Stopped, or the store failed; what was written stays.
-pub fn extract_objects(shop: &Workshop, folder: &Folder, pictures: Vec<Unseen>) -> Result<(), End> {
+pub fn extract_objects(shop: &Workshop, folder: &Folder, pictures: &[Unseen]) -> Result<(), End> {
     for batch in pictures.chunks(BATCH) {
         shop.go_on()?;
         let seen: Vec<Vec<Features>> =

@@ -6,6 +6,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::Workshop;
 use crate::model::DatasetId;
 
+/// The share of all that is done, 0.0-1.0; of nothing, nothing is.
+#[expect(clippy::cast_precision_loss, reason = "a share, not a count")]
+pub fn share(done: usize, all: usize) -> f64 {
+    done as f64 / all.max(1) as f64
+}
+
 /// A part of the progress of an operation.
 pub struct Progress<'a> {
     shop: &'a Workshop<'a>,

@@ -11,11 +11,18 @@ use crate::{
     model::DatasetId,
 };
 
+/// What becomes of the space of a dataset.
+enum NewSpace {
+    /// It stays.
+    Kept,
+    /// It is replaced; there is none when nothing is told of any media.
+    Trained(Option<Space>),
+}
+
 /// The meanings of a dataset or of a batch, ready to be written.
 pub struct Understanding {
     dataset: DatasetId,
-    /// A new space for the whole dataset, or the old one stays.
-    space: Option<Option<Space>>,
+    space: NewSpace,
     vectors: Vec<(i64, Vec<f16>)>,
 }
 
@@ -33,7 +40,7 @@ impl Understanding {
         shop.go_on()?;
         if let Some(encoders) = &shop.settings.encoders {
             encode(shop, dataset, scope, encoders, progress)?;
-            return Ok(Self { dataset, vectors: Vec::new(), space: None });
+            return Ok(Self { dataset, vectors: Vec::new(), space: NewSpace::Kept });
         }
         let source = match scope {
             Scope::Everything => None,
@@ -52,7 +59,11 @@ impl Understanding {
         let vectors =
             texts.iter().filter_map(|(row, text)| Some((*row, space.as_ref()?.embed(text)?)));
         let vectors = vectors.collect();
-        Ok(Self { dataset, vectors, space: (scope == Scope::Everything).then_some(space) })
+        let space = match scope {
+            Scope::Everything => NewSpace::Trained(space),
+            Scope::Batch(_) => NewSpace::Kept,
+        };
+        Ok(Self { dataset, space, vectors })
     }
 
     /// Writes them.
@@ -60,7 +71,7 @@ impl Understanding {
     /// # Errors
     /// The store failed.
     pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
-        if let Some(space) = &self.space {
+        if let NewSpace::Trained(space) = &self.space {
             let bytes = space.as_ref().map(Space::to_bytes);
             meaning::replace_space(transaction, self.dataset, bytes.as_deref())?;
         }

@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn refused(image: &str, text: &str, tokenizer: &str) -> String {
-        load(image, text, tokenizer).err().expect("refused").to_string()
+        load(image, text, tokenizer).expect_err("refused").to_string()
     }
 
     fn distance(a: &[f16], b: &[f16]) -> f32 {

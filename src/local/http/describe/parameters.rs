@@ -194,7 +194,7 @@ fn whole(least: isize, most: isize) -> Schema {
 }
 
 fn level() -> Schema {
-    whole(0, Granularity::LEVELS as isize - 1)
+    whole(0, Granularity::LEVELS.cast_signed() - 1)
 }
 
 fn fraction() -> Schema {
