@@ -154,7 +154,9 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// Refuses requests without a good token. Adding media is also open to a signed-in browser (rule:
 /// interface, Authentication 1).
 pub async fn login(State(site): State<Site>, request: Request, next: Next) -> Response {
-    let adding = request.method() == Method::POST && request.uri().path().ends_with("/add_media");
+    let mut path = request.uri().path().rsplit('/');
+    let of_dataset = (path.next(), path.nth(1)) == (Some("add_media"), Some("dataset"));
+    let adding = of_dataset && request.method() == Method::POST;
     let headers = request.headers();
     if site.gate.admits(headers) || (adding && site.gate.knows_session(headers)) {
         next.run(request).await

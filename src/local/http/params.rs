@@ -120,14 +120,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Origin {
 }
 
 impl Params {
-    /// The raw text of a parameter; empty counts as absent.
+    /// The raw text of a parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|text| !text.is_empty())
+        self.0.get(name).map(String::as_str)
     }
 
-    /// A parameter that must be there.
+    /// A parameter that must be there and not be empty.
     pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
-        self.text(name).ok_or_else(|| invalid("query", name, "missing", "Field required", None))
+        let text = self.text(name).filter(|text| !text.is_empty());
+        text.ok_or_else(|| invalid("query", name, "missing", "Field required", None))
     }
 
     /// A parameter read by `parse`; `words` say what it should be.

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::{
-    model::vql::{IssueKind, LabelRule, MOST_FILTERS, MOST_VALUES, QueryText},
+    model::vql::{IssueKind, Label, LabelRule, MOST_FILTERS, MOST_VALUES, QueryText},
     wire::selection::{MOST_IDS, MOST_ITEMS},
 };
 
@@ -33,7 +33,8 @@ fn add_media() -> Value {
             "archive": {"type": "string", "format": "binary",
                         "description": "A .zip, .tar or .tar.gz file"},
             "auto_reindex": {"type": "boolean", "default": false},
-            "assume_role": {"type": "string", "description": "ARN of a role"},
+            "assume_role": {"type": "string", "maxLength": 512, "description": "ARN of a role",
+                            "pattern": "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@-]+$"},
             "batch_n_videos": count, "batch_n_images": count, "batch_n_objects": count,
             "use_spot": {"type": "boolean"},
         },
@@ -165,6 +166,6 @@ fn filter(key: &str, operators: &[&str], fields: &Value) -> Value {
 fn texts() -> Value {
     json!({
         "type": "array", "minItems": 1, "maxItems": MOST_VALUES,
-        "items": {"type": "string", "minLength": 1, "maxLength": 256, "pattern": r"\S"},
+        "items": {"type": "string", "minLength": 1, "maxLength": Label::LONGEST, "pattern": r"\S"},
     })
 }

@@ -16,7 +16,10 @@ use crate::{
         params::{ClusterPath, DatasetPath, ExportPath, ImagePath, MediaPath},
         question::LONGEST_CAPTION,
     },
-    model::{Granularity, vql::MOST_VALUES},
+    model::{
+        Granularity,
+        vql::{Label, MOST_VALUES},
+    },
     wire::paths::{DATASET_ID, MEDIA_ID, query},
 };
 
@@ -54,7 +57,7 @@ parameters! {
     /// Of an export of a dataset; what selects is additive.
     Exporting => [
         vec![
-            needed(query::FILE_NAME, text(None)).about("Name of the archive"),
+            needed(query::FILE_NAME, some()).about("Name of the archive"),
             optional(query::CLUSTER_ID, uuid()).about("Only the members of this cluster"),
             optional(query::ENTITY_TYPE, entity()),
         ],
@@ -62,7 +65,7 @@ parameters! {
         selecting(),
     ].concat();
     /// Of an export of a selection.
-    Packing => [packing(), vec![optional(query::FILE_NAME, text(None))]].concat();
+    Packing => [packing(), vec![optional(query::FILE_NAME, string().into())]].concat();
     /// Of the state of an export.
     Watching => [needed(query::EXPORT_TASK_ID, uuid()).about("From the start of the export")];
     /// Of a query image.
@@ -84,10 +87,10 @@ parameters! {
     /// Of an export that is answered at once.
     AtOnce => [optional(query::EXPORT_FORMAT, word(&["json"]))];
     /// Of a link that opens without a token.
-    Signed => [optional(query::SIGNATURE, text(None))];
+    Signed => [optional(query::SIGNATURE, string().into())];
     /// Of such a link that ends.
     Expiring => [
-        optional(query::SIGNATURE, text(None)),
+        optional(query::SIGNATURE, string().into()),
         optional(query::EXPIRES, whole(0, isize::MAX)).about("Unix seconds"),
     ];
 }
@@ -99,10 +102,10 @@ fn selecting() -> Vec<Parameter> {
         optional(query::THRESHOLD, level()).about("Granularity of the clusters; 0 is the finest"),
         optional(query::ANCHOR_MEDIA_ID, uuid()).about(anchor),
         optional(query::ANCHOR_TYPE, word(&["UPLOAD", "MEDIA"])),
-        optional(query::CAPTION, text(Some(LONGEST_CAPTION))).about(caption),
-        deprecated(optional(query::IMAGE_CAPTION, text(Some(LONGEST_CAPTION)))),
+        optional(query::CAPTION, text(LONGEST_CAPTION)).about(caption),
+        deprecated(optional(query::IMAGE_CAPTION, text(LONGEST_CAPTION))),
         optional(query::TEXTUAL_SIMILARITY_THRESHOLD, fraction()).about("Keeps scores below it"),
-        optional_json(query::LABELS, list(text(Some(256)))).about("Any of these labels"),
+        optional_json(query::LABELS, list(text(Label::LONGEST))).about("Any of these labels"),
         optional_json(query::TAGS, list(uuid())).about("All of these tags"),
         optional_json(query::VQL, reference("Vql")).about("Filters; all of them hold"),
     ]
@@ -167,9 +170,14 @@ fn uuid() -> Schema {
     string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid))).into()
 }
 
+/// A text that is not empty.
+fn some() -> Schema {
+    string().min_length(Some(1)).into()
+}
+
 /// A text that is more than blanks.
-fn text(longest: Option<usize>) -> Schema {
-    string().min_length(Some(1)).max_length(longest).pattern(Some(r"\S")).into()
+fn text(longest: usize) -> Schema {
+    string().min_length(Some(1)).max_length(Some(longest)).pattern(Some(r"\S")).into()
 }
 
 fn pattern(pattern: &str) -> Schema {
