@@ -24,9 +24,17 @@ use crate::{
 use groups::Groups;
 pub use oddity::{odd_aspects, odd_sizes, outliers};
 
-/// Mean distance up to which groups are joined, by level: near-duplicates; variants of one
-/// picture; look-alikes, what a dataset opens with; kin; and broad kinds.
-const THRESHOLDS: [f32; Granularity::LEVELS] = [0.1, 0.22, 0.38, 0.54, 0.7];
+/// Mean distance up to which pictures look equal; joins groups at the finest level, beside the
+/// near-duplicates.
+const EQUAL: f32 = 0.04;
+/// The neighbour whose distance tells how much alike the pictures of a dataset are.
+const EIGHTH: usize = 8;
+/// The least and the most alike a dataset counts as, by the median of that distance: paintings of
+/// a few scenes, and photographs of anything.
+const ALIKE: (f32, f32) = (0.2, 0.5);
+/// Mean distance up to which groups are joined at the coarser levels, beyond that median: variants
+/// of one picture; look-alikes, what a dataset opens with; kin; and broad kinds.
+const BEYOND: [f32; Granularity::LEVELS - 1] = [-0.05, 0.06, 0.15, 0.25];
 /// Neighbours looked at when whole groups are compared.
 const GROUP_NEIGHBOURS: usize = 8;
 
@@ -52,7 +60,8 @@ pub fn cluster(vectors: &Vectors, graph: &[Vec<Neighbour>], duplicates: &[Pair])
     let degree = graph.iter().map(Vec::len).max().unwrap_or_default();
     let mut groups = Groups::new(vectors);
     groups.unite(duplicates.iter().map(|pair| pair.rows));
-    let levels = THRESHOLDS.map(|threshold| {
+    let thresholds = thresholds(graph);
+    let levels = thresholds.map(|threshold| {
         let tight = edges.partition_point(|edge| edge.distance <= threshold);
         groups.sweep(&edges[..tight], threshold);
         sweep_closed(&mut groups, degree, threshold);
@@ -60,9 +69,20 @@ pub fn cluster(vectors: &Vectors, graph: &[Vec<Neighbour>], duplicates: &[Pair])
     });
     Clustering {
         levels,
-        thresholds: THRESHOLDS,
+        thresholds,
         uniqueness: graph.iter().map(|nearest| uniqueness::of(nearest)).collect(),
     }
+}
+
+/// The thresholds of all levels for a dataset: in one of much the same pictures, small differences
+/// make groups; in one of all sorts, they must not.
+fn thresholds(graph: &[Vec<Neighbour>]) -> [f32; Granularity::LEVELS] {
+    let eighth = |nearest: &Vec<Neighbour>| nearest.get(EIGHTH - 1).or(nearest.last()).copied();
+    let mut distances: Vec<f32> = graph.iter().filter_map(eighth).map(|n| n.distance).collect();
+    distances.sort_unstable_by(f32::total_cmp);
+    let median = distances.get(distances.len() / 2).copied().unwrap_or_default();
+    let median = median.clamp(ALIKE.0, ALIKE.1);
+    std::array::from_fn(|level| if level == 0 { EQUAL } else { median + BEYOND[level - 1] })
 }
 
 /// The rows of a group from the most central one outwards: each by its mean distance to all of
