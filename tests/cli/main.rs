@@ -1,6 +1,8 @@
 //! The real binary without a terminal: streams, exit codes, and clear words for every refusal.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod kill;
+
 use std::{
     io::{BufRead, BufReader},
     net::TcpListener,
