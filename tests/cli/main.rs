@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod kill;
+mod readme;
 
 use std::{
     io::{BufRead, BufReader},

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     sync::{Arc, Mutex},
 };
 
@@ -85,7 +86,7 @@ async fn list(
     );
     for (name, bytes) in storage.objects.iter().filter(|(name, _)| name.starts_with(&below)) {
         let (key, size) = (&name[bucket.len() + 1..], bytes.len());
-        xml += &format!("<Contents><Key>{key}</Key><Size>{size}</Size></Contents>");
+        write!(xml, "<Contents><Key>{key}</Key><Size>{size}</Size></Contents>").unwrap();
     }
     (xml + "</ListBucketResult>").into_response()
 }

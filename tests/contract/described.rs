@@ -1,6 +1,6 @@
 //! A folder whose pictures are described beside them, for every search by words, and how to ask it.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde_json::{Value, json};
 use tessera::local::Settings;
@@ -65,7 +65,11 @@ pub async fn served() -> Service {
 
 /// A text in a query.
 pub fn escaped(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+    let mut escaped = String::new();
+    for byte in text.bytes() {
+        write!(escaped, "%{byte:02X}").unwrap();
+    }
+    escaped
 }
 
 /// The query of these filters.

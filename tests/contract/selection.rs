@@ -252,7 +252,7 @@ async fn m24_parameters_of_a_selective_export() {
     let link = task["download_uri"].as_str().unwrap();
     let answer = service.client.get(link).send().await.unwrap();
     let name = answer.headers()["content-disposition"].to_str().unwrap().to_owned();
-    assert!(name.ends_with(".zip"), "{name}");
+    assert_eq!(name, "attachment; filename*=UTF-8''selection.zip");
 }
 
 /// The names that an export of the whole dataset holds under these parameters.

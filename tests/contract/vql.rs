@@ -214,68 +214,64 @@ async fn m60_filters_combine_with_and_and_with_everything_else() {
     assert_eq!(service.json(&service.explore(&query)).await.0, 409, "an anchor needs READY");
 }
 
+/// Asks with a `vql` text that must be refused in words that contain `words`.
+async fn assert_refused(service: &Service, text: &str, words: &str) {
+    let (name, message) = refused(service, &format!("vql={}", escaped(text))).await;
+    assert_eq!(name, "vql");
+    assert!(message.contains(words), "{text}: {message}");
+    assert!(message.len() < 400, "bounded: {message}");
+}
+
 #[tokio::test]
-async fn m67_mistakes_are_422_and_name_the_filter() {
+async fn m67_texts_that_are_no_filters_are_422() {
     let service = served().await;
     let good = json!({"uniqueness": {"op": "uniqueness", "value": 0}});
+    for text in ["x", "{}", "NaN", "null", "[NaN]", "[", "[]]", &"[".repeat(3_000)] {
+        assert_refused(&service, text, "must be a JSON array of filters").await;
+    }
     for (filters, words) in [
-        ("x".to_owned(), "must be a JSON array of filters"),
-        ("{}".to_owned(), "must be a JSON array of filters"),
-        ("NaN".to_owned(), "must be a JSON array of filters"),
-        ("[".repeat(3_000), "must be a JSON array of filters"),
-        (json!(vec![good.clone(); 17]).to_string(), "at most 16 filters"),
-        (json!([1]).to_string(), "filter 0: must be an object"),
-        (json!([good, {}]).to_string(), "filter 1: must have exactly one key"),
-        (json!([{"tags": {}, "labels": {}}]).to_string(), "filter 0: must have exactly one key"),
-        (json!([good, {"colour": {}}]).to_string(), "filter 1: \"colour\" is no filter"),
-        (json!([{"text": []}]).to_string(), "filter 0, text: must be an object"),
-        (json!([{"text": {"value": "x"}}]).to_string(), "filter 0, text.op: must be one of"),
-        (json!([{"text": {"op": "fts"}}]).to_string(), "filter 0, text.value: must be a text"),
-        (
-            json!([{"text": {"op": "fts", "value": "x", "threshold": 1}}]).to_string(),
-            "text.threshold",
-        ),
-        (
-            json!([{"text": {"op": "semantic", "value": "x", "threshold": 2}}]).to_string(),
-            "text.threshold",
-        ),
-        (json!([{"text": {"op": "fts", "value": "x".repeat(1_001)}}]).to_string(), "text.value"),
-        (json!([{"labels": {"op": "is_like", "value": ["x"]}}]).to_string(), "labels.op"),
-        (json!([{"labels": {"op": "one_of", "value": []}}]).to_string(), "labels.value"),
-        (json!([{"labels": {"op": "one_of", "value": "x"}}]).to_string(), "labels.value"),
-        (json!([{"tags": {"op": "is", "value": ["keep"]}}]).to_string(), "tags.value"),
-        (
-            json!([{"issues": {"op": "issue", "value": "ugly", "mode": "in"}}]).to_string(),
-            "issues.value",
-        ),
-        (
-            json!([{"issues": {"op": "issue", "value": "blur", "mode": "near"}}]).to_string(),
-            "issues.mode",
-        ),
-        (
-            json!([{"issues": {"op": "issue", "value": "blur", "confidence_min": -1}}]).to_string(),
-            "issues.confidence_min",
-        ),
-        (
-            json!([{"duplicates": {"op": "duplicates", "value": "0.9"}}]).to_string(),
-            "duplicates.value",
-        ),
-        (json!([{"duplicates": {"op": "duplicates"}}]).to_string(), "duplicates.value"),
-        (json!([{"uniqueness": {"op": "above", "value": 0.5}}]).to_string(), "uniqueness.op"),
-        (
-            json!([{"uniqueness": {"op": "uniqueness", "value": 1.5}}]).to_string(),
-            "uniqueness.value",
-        ),
-        (json!([{"similarity": {"op": "media", "value": "x"}}]).to_string(), "similarity.value"),
-        (
-            json!([good, {"labels": {"op": "one_of", "value": ["x"], "more": 1}}]).to_string(),
-            "filter 1, labels",
-        ),
+        (json!(vec![good.clone(); 17]), "at most 16 filters"),
+        (json!([1]), "filter 0: must be an object"),
+        (json!([good, {}]), "filter 1: must have exactly one key"),
+        (json!([{"tags": {}, "labels": {}}]), "filter 0: must have exactly one key"),
+        (json!([good, {"colour": {}}]), "filter 1: \"colour\" is no filter"),
+        (json!([{"text": []}]), "filter 0, text: must be an object"),
     ] {
-        let (name, message) = refused(&service, &format!("vql={}", escaped(&filters))).await;
-        assert_eq!(name, "vql");
-        assert!(message.contains(words), "{filters}: {message}");
-        assert!(message.len() < 400, "bounded: {message}");
+        assert_refused(&service, &filters.to_string(), words).await;
+    }
+}
+
+#[tokio::test]
+async fn m67_mistakes_are_422_and_name_the_filter_and_its_field() {
+    let service = served().await;
+    let long = "x".repeat(1_001);
+    for (field, filter) in [
+        ("text.op: must be one of", json!({"text": {"value": "x"}})),
+        ("text.value: must be a text", json!({"text": {"op": "fts"}})),
+        ("text.value", json!({"text": {"op": "fts", "value": long}})),
+        ("text.threshold", json!({"text": {"op": "fts", "value": "x", "threshold": 1}})),
+        ("text.threshold", json!({"text": {"op": "semantic", "value": "x", "threshold": 2}})),
+        ("labels.op", json!({"labels": {"op": "is_like", "value": ["x"]}})),
+        ("labels.value", json!({"labels": {"op": "one_of", "value": []}})),
+        ("labels.value", json!({"labels": {"op": "one_of", "value": "x"}})),
+        ("labels: has no", json!({"labels": {"op": "one_of", "value": ["x"], "more": 1}})),
+        ("tags.op", json!({"tags": {"op": "one_of", "value": []}})),
+        ("tags.value", json!({"tags": {"op": "is", "value": ["keep"]}})),
+        ("issues.value", json!({"issues": {"op": "issue", "value": "ugly"}})),
+        ("issues.mode", json!({"issues": {"op": "issue", "value": "blur", "mode": "near"}})),
+        (
+            "issues.confidence_min",
+            json!({"issues": {"op": "issue", "value": "blur", "confidence_min": -1}}),
+        ),
+        ("duplicates.value", json!({"duplicates": {"op": "duplicates", "value": "0.9"}})),
+        ("duplicates.value", json!({"duplicates": {"op": "duplicates"}})),
+        ("uniqueness.op", json!({"uniqueness": {"op": "above", "value": 0.5}})),
+        ("uniqueness.value", json!({"uniqueness": {"op": "uniqueness", "value": 1.5}})),
+        ("similarity.value", json!({"similarity": {"op": "media", "value": "x"}})),
+    ] {
+        let good = json!({"uniqueness": {"op": "uniqueness", "value": 0}});
+        let filters = json!([good, filter]).to_string();
+        assert_refused(&service, &filters, &format!("filter 1, {field}")).await;
     }
 }
 

@@ -1,0 +1,95 @@
+//! The tour of the README: the block runs as it is printed.
+
+use std::{
+    fs::{self, File},
+    os::unix::process::CommandExt as _,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::Value;
+
+/// How long the tour may take.
+const PATIENCE: Duration = Duration::from_mins(3);
+const README: &str = include_str!("../../README.md");
+
+/// The script between the markers.
+fn tour() -> &'static str {
+    let (_, rest) = README.split_once("<!-- tour: begin -->\n```bash\n").unwrap();
+    rest.split_once("```\n<!-- tour: end -->").unwrap().0
+}
+
+/// Whether a program can be started.
+fn is_there(program: &str) -> bool {
+    let version = if program == "openssl" { "version" } else { "--version" };
+    let mut command = Command::new(program);
+    command.arg(version).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// A script and all that it started; they end with the test.
+struct Group(Pid);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // All of it may have ended already.
+        let _ = kill_process_group(self.0, Signal::KILL);
+    }
+}
+
+/// Runs a script in a folder: whether it succeeded, and what it told.
+fn run(script: &str, folder: &Path) -> (bool, String, String) {
+    let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut command = Command::new("bash");
+    command.args(["-euo", "pipefail", "-c", script]).current_dir(folder).env("PATH", path);
+    command.env("HOME", folder).env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder);
+    command.env("NO_PROXY", "*").stdin(Stdio::null());
+    // Not pipes: what the script leaves running would keep them open.
+    let (out, err) = (folder.join("out"), folder.join("err"));
+    command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
+    let mut child = command.process_group(0).spawn().unwrap();
+    let _group = Group(Pid::from_child(&child));
+    let begun = Instant::now();
+    let ended = loop {
+        match child.try_wait().unwrap() {
+            None if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
+            ended => break ended,
+        }
+    };
+    let text = |path| fs::read_to_string(path).unwrap();
+    (ended.is_some_and(|status| status.success()), text(out), text(err))
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "who runs the tests should know what was not tested")]
+fn the_tour_of_the_readme_runs_as_printed() {
+    if let Some(missing) = ["bash", "curl", "openssl"].into_iter().find(|name| !is_there(name)) {
+        eprintln!("the tour of the README was not run: {missing} is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (succeeded, out, err) = run(tour(), folder.path());
+    assert!(succeeded, "{out}\n{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    let [ready, datasets, lightning, car, desert, partial, again, listed] = lines[..] else {
+        panic!("{out}\n{err}");
+    };
+    assert_eq!((ready, partial, again), ("READY", "PARTIAL INDEX", "READY"));
+    let datasets: Value = serde_json::from_str(datasets).unwrap();
+    assert_eq!(datasets[0]["n_images"], 16);
+    assert!(lightning.contains("lightning on the sea"), "{lightning}");
+    assert!(car.contains("car on a lamplit street"), "{car}");
+    assert!(desert.starts_with("desert-000"), "{desert}");
+    assert!(listed.ends_with("selection.zip"), "{listed}");
+    let archive = File::open(folder.path().join("selection.zip")).unwrap();
+    let mut zip = zip::ZipArchive::new(archive).unwrap();
+    assert!(zip.by_name("images/sailing-boat-0001.jpg").is_ok());
+    let metadata: Value = serde_json::from_reader(zip.by_name("metadata.json").unwrap()).unwrap();
+    let items = metadata["media_items"].as_array().unwrap().len();
+    assert_eq!(zip.len(), items + 1, "the cluster and nothing else");
+    assert!(items < 18, "not everything");
+}
