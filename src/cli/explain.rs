@@ -41,6 +41,8 @@ SEARCHING BY TEXT
   caption, op semantic   without a model: a text space trained on the captions and labels of this very
                          dataset. Words that it never saw mean nothing to it, and a dataset without
                          captions and labels answers 422. The enrichment context names what was used
+  with encoders          (--image-encoder, --text-encoder, --tokenizer) texts and pictures in one space:
+                         a text finds pictures that nobody described
   threshold of semantic  the least similarity; textual_similarity_threshold keeps scores below it
 
 WITH --compat, WHAT PUBLIC CLIENTS SEND IS ACCEPTED
