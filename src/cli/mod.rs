@@ -137,7 +137,7 @@ pub struct Serve {
     #[arg(long, value_name = "SECONDS", default_value_t = 0,
           value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub slow_progress: u64,
-    /// Let a part fail, to look at rare states: upload, trigger, `add_media`, reindex, export or search; repeatable.
+    /// Let a part fail, to look at rare states; repeatable.
     #[arg(long, value_name = "WHAT", value_parser = failing)]
     pub fail: Vec<Failing>,
     /// A person's own encoders.

@@ -36,7 +36,6 @@ pub struct FeatureBody {
 
 /// Which searches by text there are.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-#[expect(clippy::struct_excessive_bools, reason = "so it is on the wire")]
 pub struct TextSearchBody {
     /// By labels.
     pub labels_search: bool,

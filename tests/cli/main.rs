@@ -3,6 +3,7 @@
 
 mod kill;
 mod readme;
+mod serve;
 
 use std::{
     io::{BufRead, BufReader},

@@ -2,6 +2,7 @@
 //! by a strict one.
 
 use reqwest::multipart::{Form, Part};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tessera::local::Options;
 
@@ -210,4 +211,17 @@ async fn o3_media_may_be_added_by_post() {
     service.deployment.settled().await;
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!(record["status_new"], "PARTIAL INDEX");
+}
+
+#[tokio::test]
+async fn o3_the_session_opens_only_the_form_of_the_document() {
+    let service = lenient().await;
+    let session = format!("SESSION={}", service.credentials.session.expose_secret());
+    let status = async |path: &str| {
+        let request = service.client.post(service.url(path)).header("cookie", &session);
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(status(&service.of_dataset("/add_media")).await, 400, "no form");
+    assert_eq!(status("/api/v1/process/add_media").await, 401);
+    assert_eq!(status(&service.of_dataset("/reindex")).await, 401);
 }

@@ -17,7 +17,7 @@ use tokio::{
 use crate::support::{Place, Service, answer, pictures};
 
 const SHORT: Duration = Duration::from_millis(200);
-const LONG: Duration = Duration::from_secs(60);
+const LONG: Duration = Duration::from_mins(1);
 
 async fn limited(change: impl FnOnce(&mut Limits)) -> Service {
     Service::serving(Place::new(&pictures(4)), |access| {

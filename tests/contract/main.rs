@@ -25,6 +25,7 @@ mod export;
 mod folder;
 mod forms;
 mod guard;
+mod headers;
 mod limits;
 mod login;
 mod media;

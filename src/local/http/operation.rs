@@ -81,7 +81,7 @@ pub async fn add_media(
     }
     let submission = form::read(request, &site.deployment.store.uploads()).await?;
     if site.deployment.settings.failing.contains(&Failing::Upload) {
-        return Err(failed("The upload to storage failed"));
+        return Err(Problem::failed("The upload to storage failed"));
     }
     let role = submission.assume_role;
     let (staged, arrival) = match submission.source {
@@ -89,11 +89,15 @@ pub async fn add_media(
         Source::Archive(staged, kind) => (staged, Arrival::Packed(kind.extension().to_owned())),
         Source::Storage(uri) => {
             let storage = site.deployment.settings.storage.clone();
-            let storage = Storage::new(storage).map_err(|_| failed("The storage failed"))?;
+            let storage =
+                Storage::new(storage).map_err(|_| Problem::failed("The storage failed"))?;
             let found = storage.list(&uri, role.as_ref(), 1).await;
             found.map_err(|refusal| Problem::bad_request(refusal.to_string()))?;
             let staged = Staged::open(&site.deployment.store.uploads());
-            (staged.map_err(|_| failed("The upload to storage failed"))?, Arrival::Stored(uri))
+            (
+                staged.map_err(|_| Problem::failed("The upload to storage failed"))?,
+                Arrival::Stored(uri),
+            )
         }
     };
     let folder = match arrival {
@@ -111,10 +115,6 @@ pub async fn add_media(
     })
     .await?;
     Ok(StatusCode::ACCEPTED)
-}
-
-fn failed(words: &str) -> Problem {
-    Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())
 }
 
 /// Adds the media of a folder of this machine, as on-premises deployments do. A GET by the document,
@@ -214,7 +214,7 @@ pub fn begin(
             return Ok(Err(problem));
         }
         if deployment.settings.failing.contains(&Failing::Trigger) {
-            return Ok(Err(failed("The pipeline could not be triggered")));
+            return Ok(Err(Problem::failed("The pipeline could not be triggered")));
         }
         let batch = batch(tx)?;
         operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)

@@ -77,10 +77,14 @@ impl Problem {
         Self::Plain(StatusCode::SERVICE_UNAVAILABLE, words)
     }
 
+    /// 500: a part of the service failed that may be named.
+    pub fn failed(words: &str) -> Self {
+        Self::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())
+    }
+
     /// 500, whatever the cause.
     pub fn internal() -> Self {
-        let words = "The service could not do this because of a fault of its own";
-        Self::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())
+        Self::failed("The service could not do this because of a fault of its own")
     }
 }
 

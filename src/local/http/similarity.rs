@@ -23,11 +23,10 @@ use super::{
 };
 use crate::{
     local::{
-        index,
-        settings::Failing,
+        Deployment, Failing, index,
         store::anchor::{self, Upload},
     },
-    model::{AnchorKind, EntityType, Granularity, MediaId, Operation, Region},
+    model::{AnchorKind, DatasetId, EntityType, Granularity, MediaId, Operation, Region},
     picture::decode::decode,
     wire::{
         explore::{AnchorBody, read_region},
@@ -48,7 +47,7 @@ const BODY: Limit = Limit { bytes: LARGEST + (64 << 10), words: TOO_LARGE };
 #[derive(Default)]
 struct Form {
     file: Option<Vec<u8>>,
-    region: Option<String>,
+    area: Option<String>,
 }
 
 /// Registers the query image in the field `file`.
@@ -69,17 +68,9 @@ pub async fn register(
     params: Params,
     request: Request,
 ) -> Result<Json<AnchorBody>, Problem> {
-    let granted =
-        match asked(&params, site.compat).and_then(|asked| fits(&request, BODY).map(|()| asked)) {
-            Err(problem) => Err(problem),
-            Ok(asked) => {
-                site.blocking(move |deployment| {
-                    ready_for(deployment, id, Operation::VisualSearch).map(|_| asked)
-                })
-                .await
-            }
-        };
-    let (entity, level) = match granted {
+    let fitting =
+        asked(&params, site.compat).and_then(|asked| fits(&request, BODY).map(|()| asked));
+    let asked = match granted(&site, id, fitting).await {
         Ok(asked) => asked,
         Err(problem) => {
             swallow(request.into_body()).await;
@@ -90,19 +81,40 @@ pub async fn register(
     let file = form.file.ok_or_else(|| {
         Problem::bad_request("No file was provided: send the image in the form field 'file'")
     })?;
-    let area = params.text(query::BOUNDING_BOX).map(str::to_owned).or(form.region);
+    let area = params.text(query::BOUNDING_BOX).map(str::to_owned).or(form.area);
     let area = area.as_deref().map(|raw| area_of(raw, site.compat)).transpose()?;
-    site.weighed(Weight::Heavy, move |deployment| {
-        if deployment.settings.failing.contains(&Failing::Search) {
-            return Err(Problem::internal());
-        }
-        let descriptor = look(&file, area)?;
-        let media = MediaId(Uuid::new_v4());
-        let upload = Upload { entity, level, descriptor };
-        deployment.store.write(|tx| anchor::put(tx, id, media, &upload))?;
-        Ok(Json(AnchorBody { anchor_media_id: media, anchor_type: AnchorKind::Upload.word() }))
+    site.weighed(Weight::Heavy, move |deployment| keep(deployment, id, asked, &file, area)).await
+}
+
+/// What was asked, if the status of the dataset allows it.
+async fn granted(
+    site: &Site,
+    id: DatasetId,
+    asked: Result<(EntityType, Granularity), Problem>,
+) -> Result<(EntityType, Granularity), Problem> {
+    let asked = asked?;
+    site.blocking(move |deployment| {
+        ready_for(deployment, id, Operation::VisualSearch).map(|_| asked)
     })
     .await
+}
+
+/// Stores the look of a query image as an anchor.
+fn keep(
+    deployment: &Deployment,
+    id: DatasetId,
+    (entity, level): (EntityType, Granularity),
+    file: &[u8],
+    area: Option<Area>,
+) -> Result<Json<AnchorBody>, Problem> {
+    if deployment.settings.failing.contains(&Failing::Search) {
+        return Err(Problem::failed("The search failed"));
+    }
+    let descriptor = look(file, area)?;
+    let media = MediaId(Uuid::new_v4());
+    let upload = Upload { entity, level, descriptor };
+    deployment.store.write(|tx| anchor::put(tx, id, media, &upload))?;
+    Ok(Json(AnchorBody { anchor_media_id: media, anchor_type: AnchorKind::Upload.word() }))
 }
 
 /// The part of a query image that counts.
@@ -170,7 +182,7 @@ async fn fields(parts: &mut Parts) -> Result<Form, Problem> {
             }
             Some(FILE_FIELD) => form.file = Some(part.bytes(IMAGE).await?),
             Some(query::BOUNDING_BOX) => {
-                form.region = String::from_utf8(part.bytes(IMAGE).await?).ok();
+                form.area = String::from_utf8(part.bytes(IMAGE).await?).ok();
             }
             _ => part.skip().await?,
         }

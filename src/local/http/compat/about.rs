@@ -4,6 +4,7 @@ use axum::{Json, extract::State};
 
 use crate::{
     local::{
+        Deployment,
         http::{
             Site,
             describe::{Configured, OfDataset, Refused},
@@ -46,16 +47,15 @@ pub async fn user_config(
     State(site): State<Site>,
     params: Params,
 ) -> Result<Json<UserConfigBody>, Problem> {
-    let told = match params.text(query::DATASET_ID) {
-        None => Told { captions: true, labels: true },
-        Some(_) => {
-            let id: DatasetId = params.id(query::DATASET_ID)?;
-            site.blocking(move |deployment| {
-                found(deployment, id)?;
-                Ok(deployment.store.read(|c| told(c, id))?)
-            })
-            .await?
-        }
+    let told = if params.text(query::DATASET_ID).is_some() {
+        let id: DatasetId = params.id(query::DATASET_ID)?;
+        let read = move |deployment: &Deployment| {
+            found(deployment, id)?;
+            Ok(deployment.store.read(|c| told(c, id))?)
+        };
+        site.blocking(read).await?
+    } else {
+        Told { captions: true, labels: true }
     };
     let feature_options = TextSearchBody {
         labels_search: told.labels,

@@ -46,7 +46,10 @@ fn query_image() -> Value {
     json!({
         "type": "object",
         "required": ["file"],
-        "properties": {"file": {"type": "string", "format": "binary"}},
+        "properties": {
+            "file": {"type": "string", "format": "binary"},
+            "bounding_box": {"type": "string", "description": "As the parameter, if that is missing"},
+        },
     })
 }
 

@@ -1,7 +1,7 @@
 //! The parameters of the calls, as their handlers read them by name.
 
 use utoipa::{
-    IntoParams,
+    IntoParams, Number,
     openapi::{
         Content, Deprecated, RefOr, Required,
         path::{Parameter, ParameterBuilder, ParameterIn},
@@ -53,7 +53,7 @@ parameters! {
     /// What selects and ranks, as `explore` takes it.
     Asking => [vec![needed(query::ENTITY_TYPE, entity())], selecting()].concat();
     /// `page_number`.
-    Paged => [optional(query::PAGE_NUMBER, whole(0, isize::MAX)).about("0-based; 100 clusters a page")];
+    Paged => [optional(query::PAGE_NUMBER, whole(isize::MAX)).about("0-based; 100 clusters a page")];
     /// Of an export of a dataset; what selects is additive.
     Exporting => [
         vec![
@@ -91,7 +91,7 @@ parameters! {
     /// Of such a link that ends.
     Expiring => [
         optional(query::SIGNATURE, string().into()),
-        optional(query::EXPIRES, whole(0, isize::MAX)).about("Unix seconds"),
+        optional(query::EXPIRES, whole(isize::MAX)).about("Unix seconds"),
     ];
 }
 
@@ -196,13 +196,14 @@ fn boolean() -> Schema {
     ObjectBuilder::new().schema_type(Type::Boolean).into()
 }
 
-fn whole(least: isize, most: isize) -> Schema {
+/// A whole number from 0 on.
+fn whole(most: impl Into<Number>) -> Schema {
     let integer = ObjectBuilder::new().schema_type(Type::Integer);
-    integer.minimum(Some(least)).maximum(Some(most)).into()
+    integer.minimum(Some(0)).maximum(Some(most)).into()
 }
 
 fn level() -> Schema {
-    whole(0, Granularity::LEVELS.cast_signed() - 1)
+    whole(Granularity::LEVELS - 1)
 }
 
 fn fraction() -> Schema {

@@ -1,0 +1,168 @@
+//! The options of `tessera serve`.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+use super::{Serving, picture, run, serve, tessera};
+
+/// A home with a folder of one picture.
+fn home() -> (tempfile::TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    (home, folder)
+}
+
+impl Serving {
+    /// Status and body of a request without a body; `{id}` in the path is the dataset.
+    fn ask(&self, method: &str, path: &str) -> (u16, Value) {
+        let url = self.1["base_url"].as_str().unwrap();
+        let host = url.trim_start_matches("http://");
+        let path = path.replace("{id}", self.1["datasets"][0]["id"].as_str().unwrap());
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
+    }
+
+    /// The record of the dataset, when it is indexed.
+    fn indexed(&self) -> Value {
+        let begun = Instant::now();
+        loop {
+            let (_, record) = self.ask("GET", "/api/v1/dataset/{id}");
+            if record["status_new"] != "INDEXING" {
+                return record;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "{record}");
+        }
+    }
+}
+
+const ADD: &str = "/api/v1/process/add_media?dataset_id={id}&path=";
+
+#[test]
+fn v05_the_line_tells_where_the_description_and_the_session_are() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let serving = serve(home.path(), &[folder]);
+    let told = &serving.1;
+    let openapi = format!("{}/api/v1/openapi.json", told["base_url"].as_str().unwrap());
+    assert_eq!(told["openapi"], openapi.as_str());
+    assert!(told["session"].as_str().unwrap().len() >= 32);
+    let (status, description) = serving.ask("GET", "/api/v1/openapi.json");
+    assert_eq!((status, &description["security"][0]["token"][0]), (200, &Value::Null));
+    assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 401);
+    drop(serving);
+    let serving = serve(home.path(), &[folder, "--no-auth"]);
+    assert!(serving.1["session"].is_null());
+    let (_, description) = serving.ask("GET", "/api/v1/openapi.json");
+    assert!(description["security"].is_null(), "nobody needs a token");
+    assert_eq!(serving.ask("GET", "/api/v1/healthcheck").0, 404);
+}
+
+#[test]
+fn v05_the_explanation_needs_no_folder() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(home.path(), &["serve", "--explain"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out, tessera::cli::EXPLANATION);
+    for words in ["used_duckdb", "without a model", "--compat", "LIMITS", "similarity_cluster"] {
+        assert!(out.contains(words), "{words}");
+    }
+    let (code, _, err) = run(home.path(), &["serve"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("FOLDERS"), "{err}");
+}
+
+#[test]
+fn m33_wrong_settings_of_object_storage_are_named_before_anything_is_done() {
+    let (home, folder) = home();
+    let mut command = tessera(home.path(), &["serve", folder.to_str().unwrap()]);
+    let output = command.env("AWS_ENDPOINT_URL", "no address").output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("AWS_ENDPOINT_URL") && !err.contains("no address"), "{err}");
+}
+
+#[test]
+fn v05_wrong_options_are_refused_with_what_would_be_right() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    for (arguments, words) in [
+        (["--fail", "everything"], "upload, trigger, add_media, reindex, export, search"),
+        (["--slow-progress", "9999"], "3600"),
+        (["--allow-path", "/no/such/folder"], "--allow-path /no/such/folder"),
+    ] {
+        let (code, out, err) = run(home.path(), &["serve", folder, arguments[0], arguments[1]]);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(words), "{words}: {err}");
+    }
+}
+
+#[test]
+fn m34_without_write_access_nothing_is_changed() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let serving = serve(home.path(), &[folder, "--no-auth", "--read-only"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    for (method, path) in [
+        ("GET", format!("{ADD}{folder}")),
+        ("POST", "/api/v1/dataset/{id}/add_media".to_owned()),
+        ("POST", "/api/v1/dataset/{id}/reindex".to_owned()),
+    ] {
+        let (status, body) = serving.ask(method, &path);
+        assert_eq!(status, 403, "{path}: {body}");
+        assert!(body["detail"].as_str().unwrap().contains("write access"), "{body}");
+    }
+}
+
+#[test]
+fn m34_the_feature_of_adding_media_can_be_off() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let serving = serve(home.path(), &[folder, "--no-auth", "--no-add-media"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    let (status, body) = serving.ask("GET", &format!("{ADD}{folder}"));
+    assert_eq!((status, body["detail"].as_str()), (403, Some("Add media feature is not enabled")));
+}
+
+#[test]
+fn m38_only_allowed_folders_are_read() {
+    let (home, folder) = home();
+    let (beside, secret) = (home.path().join("beside"), home.path().join("secret"));
+    for other in [&beside, &secret] {
+        std::fs::create_dir(other).unwrap();
+        picture(&other.join("b.png"));
+    }
+    let (folder, beside) = (folder.to_str().unwrap(), beside.to_str().unwrap());
+    let serving = serve(home.path(), &[folder, "--no-auth", "--allow-path", beside]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    assert_eq!(serving.ask("GET", &format!("{ADD}{}", secret.display())).0, 403);
+    assert_eq!(serving.ask("GET", &format!("{ADD}{beside}")).0, 200);
+}
+
+#[test]
+fn v05_rehearsals_fail_and_take_their_time() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let rehearsal = ["--fail", "trigger", "--fail", "search", "--slow-progress", "1", "--compat"];
+    let arguments = [&[folder, "--no-auth"][..], &rehearsal].concat();
+    let begun = Instant::now();
+    let serving = serve(home.path(), &arguments);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    assert!(begun.elapsed() >= Duration::from_secs(1), "it took its time");
+    let (status, body) = serving.ask("GET", &format!("{ADD}{folder}"));
+    assert_eq!(status, 500, "{body}");
+    assert!(body["detail"].as_str().unwrap().contains("pipeline"), "{body}");
+    assert_eq!(serving.ask("GET", "/api/v1/healthcheck").0, 200);
+}
