@@ -138,3 +138,51 @@ fn word(plane: &Plane, x: usize, y: usize) -> u128 {
     };
     PAIRS.iter().fold(0, |word, &[a, b]| word << 1 | u128::from(at(a) < at(b)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chequered ground of many shades.
+    fn luma(width: usize, height: usize) -> Vec<u8> {
+        let shade = |x: usize, y: usize| ((x / 9 * 37 + y / 7 * 61) * 29 % 251) as u8;
+        (0..width * height).map(|at| shade(at % width, at / width)).collect()
+    }
+
+    #[test]
+    fn m66_keypoints_are_inside_spread_and_survive_the_store() {
+        let found = Keypoints::find(&luma(256, 192), 256);
+        assert_eq!(found.len(), 64);
+        assert_eq!(Keypoints::from_bytes(found.as_bytes()), found);
+        assert_eq!(found.as_bytes().len(), 64 * 18);
+        assert!(found.iter().all(|keypoint| keypoint.y < 192));
+        for (column, row) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let inside = |k: &Keypoint| (k.x / 128, k.y / 96) == (column, row);
+            assert!(found.iter().filter(inside).count() >= 8, "few in {column}, {row}");
+        }
+    }
+
+    #[test]
+    fn m66_a_mirror_image_has_the_mirrored_words() {
+        let original = luma(256, 192);
+        let mirrored: Vec<u8> =
+            original.chunks_exact(256).flat_map(|line| line.iter().rev().copied()).collect();
+        let of_original = Keypoints::find(&original, 256);
+        let near = Keypoints::find(&mirrored, 256)
+            .iter()
+            .filter(|one| {
+                let back = one.mirrored();
+                of_original.iter().any(|other| (other.word ^ back.word).count_ones() <= 12)
+            })
+            .count();
+        assert!(near >= 48, "only {near} of 64");
+    }
+
+    #[test]
+    fn m66_pictures_without_corners_have_no_keypoints() {
+        assert!(Keypoints::find(&[90; 256 * 192], 256).is_empty());
+        for (width, height) in [(1, 1), (2, 2), (3, 1), (1, 9), (20, 20), (256, 1)] {
+            assert!(Keypoints::find(&luma(width, height), width).is_empty(), "{width} x {height}");
+        }
+    }
+}

@@ -105,3 +105,106 @@ fn similarity(lower: &[Keypoint], higher: &[Keypoint], distance: f32) -> Option<
     let alike = distance <= SAME;
     Some(if alike { 1.0 - distance } else { EDITED.0 + (EDITED.1 - EDITED.0) * share })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashSet, io::Cursor};
+
+    use image::{Rgb, RgbImage, imageops};
+
+    use super::*;
+    use crate::local::{index, sample, search};
+
+    /// A painting and its copies: every hard edit once, and its mirror image.
+    fn family(painting: &sample::Painting) -> Vec<RgbImage> {
+        let whole = sample::paint(painting);
+        let original = imageops::thumbnail(&whole, 300, 300 * whole.height() / whole.width());
+        let (width, height) = original.dimensions();
+        let (sine, cosine) = 8_f32.to_radians().sin_cos();
+        let turned = RgbImage::from_fn(width, height, |x, y| {
+            let (x, y) = (x as f32 - width as f32 / 2.0, y as f32 - height as f32 / 2.0);
+            let from = (cosine * x + sine * y, cosine * y - sine * x);
+            let (x, y) = (from.0 + width as f32 / 2.0, from.1 + height as f32 / 2.0);
+            imageops::interpolate_bilinear(&original, x, y).unwrap_or(Rgb([0; 3]))
+        });
+        let cropped = imageops::crop_imm(&original, 0, 0, width * 7 / 10, height * 7 / 10);
+        let mut grey = original.clone();
+        grey.pixels_mut().for_each(|pixel| pixel.0 = [pixel.0[1]; 3]);
+        let mut written = original.clone();
+        for (x, y, pixel) in written.enumerate_pixels_mut() {
+            if y > height * 4 / 5 {
+                pixel.0 = [(x / 7 * (y / 9 + 3) % 2 * 200) as u8; 3];
+            }
+        }
+        let copies = [
+            turned,
+            cropped.to_image(),
+            grey,
+            written,
+            imageops::fast_blur(&original, 2.0),
+            imageops::flip_horizontal(&original),
+        ];
+        std::iter::once(original).chain(copies).collect()
+    }
+
+    fn found(images: &[RgbImage]) -> Vec<Pair> {
+        let features: Vec<index::Features> = images
+            .par_iter()
+            .map(|image| {
+                let mut file = Cursor::new(Vec::new());
+                image.write_to(&mut file, image::ImageFormat::Bmp).unwrap();
+                index::extract(&file.into_inner()).unwrap()
+            })
+            .collect();
+        let mut vectors = search::Vectors::new(index::DIMENSION);
+        features.iter().for_each(|features| vectors.push(&features.descriptor));
+        let keypoints: Vec<Keypoints> =
+            features.into_iter().map(|features| features.keypoints).collect();
+        let graph = search::graph(&vectors, 16, |_| true).unwrap();
+        near_duplicates(&keypoints, &graph, |_| true).unwrap()
+    }
+
+    #[test]
+    fn m66_hard_edits_of_paintings_are_found_and_other_paintings_are_not() {
+        let originals = 6;
+        let images: Vec<Vec<RgbImage>> =
+            sample::plan(originals, 11).par_iter().map(family).collect();
+        let size = images[0].len();
+        let pairs = found(&images.concat());
+        let of = |row: u32| row as usize / size;
+        let (same, other): (Vec<&Pair>, Vec<&Pair>) =
+            pairs.iter().partition(|pair| of(pair.rows.0) == of(pair.rows.1));
+        let planted = originals * size * (size - 1) / 2;
+        assert!(same.len() * 10 >= planted * 6, "{} of {planted}", same.len());
+        assert!(other.len() * 50 <= pairs.len(), "{} of {} are false", other.len(), pairs.len());
+        assert!(pairs.iter().all(|pair| (0.6..=1.0).contains(&pair.similarity)));
+        let rows: HashSet<(u32, u32)> = pairs.iter().map(|pair| pair.rows).collect();
+        assert_eq!(rows.len(), pairs.len());
+        assert!(rows.iter().all(|(lower, higher)| lower < higher));
+    }
+
+    #[test]
+    fn m66_equal_pictures_are_equal_and_plain_ones_are_told_apart_by_their_colour() {
+        let plain = |colour| RgbImage::from_pixel(64, 48, Rgb(colour));
+        let images = [plain([200, 30, 30]), plain([200, 30, 30]), plain([30, 30, 200])];
+        let pairs = found(&images);
+        assert_eq!(pairs.iter().map(|pair| pair.rows).collect::<Vec<_>>(), [(0, 1)]);
+        assert!(pairs[0].similarity > 0.999);
+    }
+
+    #[test]
+    fn e15_progress_moves_to_the_whole_and_can_stop_the_search() {
+        let keypoints = vec![Keypoints::default(); 100];
+        let graph = vec![Vec::new(); 100];
+        let heard = std::sync::Mutex::new(Vec::new());
+        let pairs = near_duplicates(&keypoints, &graph, |share| {
+            heard.lock().unwrap().push(share);
+            true
+        });
+        assert_eq!(pairs, Some(Vec::new()));
+        let mut heard = heard.into_inner().unwrap();
+        heard.sort_by(f32::total_cmp);
+        assert_eq!(heard, [0.25, 0.5, 0.75, 1.0]);
+        assert_eq!(near_duplicates(&keypoints, &graph, |_| false), None);
+    }
+}

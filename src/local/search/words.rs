@@ -11,6 +11,8 @@ const PARTS: usize = 3;
 const BITS: u32 = 40;
 /// A part that more corners than this have says nothing.
 const COMMON: usize = 256;
+/// Fewest buckets of a part; beyond, there are at most two corners to a bucket on average.
+const BUCKETS: usize = 1 << 12;
 
 /// The rows by the words of their corners.
 pub struct Words {
@@ -89,9 +91,9 @@ impl Votes {
 }
 
 impl Part {
-    /// Sorts the rows by counting: buckets are half as many as corners.
+    /// Sorts the rows by counting.
     fn new(keypoints: &[Keypoints], corners: usize, part: usize) -> Self {
-        let buckets = (corners / 2).next_power_of_two();
+        let buckets = (corners / 2).next_power_of_two().max(BUCKETS);
         let mut table = Self { starts: vec![0; buckets + 1], rows: vec![0; corners] };
         let words = || {
             (0_u32..)
@@ -130,4 +132,54 @@ impl Part {
 /// One part of a word.
 fn key(word: u128, part: usize) -> u64 {
     (word >> (part as u32 * BITS)) as u64 & ((1 << BITS) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keypoints(words: impl IntoIterator<Item = u128>) -> Keypoints {
+        let packed = words.into_iter().flat_map(|word| {
+            let bytes = word.to_le_bytes();
+            [0, 0].into_iter().chain(bytes)
+        });
+        Keypoints::from_bytes(&packed.collect::<Vec<u8>>())
+    }
+
+    fn before(row: u32, rows: &[Keypoints], most: usize, known: &[Neighbour]) -> Vec<u32> {
+        let mut found = known.to_vec();
+        let words = Words::new(rows);
+        words.before(row, &rows[row as usize], most, &mut Votes::default(), &mut found);
+        found[known.len()..].iter().map(|other| other.row).collect()
+    }
+
+    #[test]
+    fn m66_rows_that_share_most_words_come_before_others() {
+        let word = |number: u128| number * 0x0123_4567_89ab_cdef_1357_9bdf_0246_8ace;
+        let rows = [
+            keypoints((10..20).map(word)),
+            keypoints((0..9).map(word)),
+            keypoints((8..10).map(word)),
+            keypoints((0..10).map(word)),
+        ];
+        assert_eq!(before(3, &rows, 1, &[]), [1]);
+        let mut both = before(3, &rows, 5, &[]);
+        both.sort_unstable();
+        assert_eq!(both, [1, 2]);
+        assert_eq!(before(3, &rows, 5, &[Neighbour { row: 1, distance: 0.2 }]), [2]);
+        assert!(before(1, &rows, 5, &[]).is_empty());
+    }
+
+    #[test]
+    fn m66_a_word_with_some_bits_changed_is_found_by_its_other_parts() {
+        let rows = [keypoints([7 << 90 | 5 << 45 | 3]), keypoints([6 << 90 | 4 << 45 | 3])];
+        assert_eq!(before(1, &rows, 5, &[]), [0]);
+    }
+
+    #[test]
+    fn a_word_that_everything_has_says_nothing() {
+        let rows = vec![keypoints([u128::MAX]); COMMON + 2];
+        assert!(before(9, &rows, 5, &[]).is_empty());
+        assert!(before(0, &[Keypoints::default()], 5, &[]).is_empty());
+    }
 }
