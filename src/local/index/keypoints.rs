@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn m66_pictures_without_corners_have_no_keypoints() {
-        assert!(Keypoints::find(&[90; 256 * 192], 256).is_empty());
+        assert!(Keypoints::find(&vec![90; 256 * 192], 256).is_empty());
         for (width, height) in [(1, 1), (2, 2), (3, 1), (1, 9), (20, 20), (256, 1)] {
             assert!(Keypoints::find(&luma(width, height), width).is_empty(), "{width} x {height}");
         }

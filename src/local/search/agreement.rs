@@ -150,7 +150,8 @@ mod tests {
         let moved = corners.iter().filter_map(|corner| {
             let (x, y) = to(f32::from(corner.x), f32::from(corner.y));
             let inside = (0.0..256.0).contains(&x) && (0.0..192.0).contains(&y);
-            inside.then(|| Keypoint { x: x as u8, y: y as u8, word: corner.word ^ 0x11 << 40 })
+            let byte = |at: f32| u8::try_from(at as i32).unwrap();
+            inside.then(|| Keypoint { x: byte(x), y: byte(y), word: corner.word ^ 0x11 << 40 })
         });
         moved.collect()
     }

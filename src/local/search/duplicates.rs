@@ -157,7 +157,9 @@ mod tests {
             })
             .collect();
         let mut vectors = search::Vectors::new(index::DIMENSION);
-        features.iter().for_each(|features| vectors.push(&features.descriptor));
+        for features in &features {
+            vectors.push(&features.descriptor);
+        }
         let keypoints: Vec<Keypoints> =
             features.into_iter().map(|features| features.keypoints).collect();
         let graph = search::graph(&vectors, 16, |_| true).unwrap();
