@@ -371,3 +371,86 @@ async fn m19_the_start_of_an_export_is_never_cached() {
     let start = requests.iter().find(|seen| seen.path().ends_with("export_context_async"));
     assert_eq!(start.unwrap().header("cache-control"), Some("no-store"));
 }
+
+#[test]
+fn m02_credentials_are_written_as_the_document_says() {
+    use tessera::wire::credentials::CredentialsBody;
+    let body = |secret: Option<&str>| CredentialsBody {
+        api_key: "key-1".into(),
+        api_secret: secret.map(str::to_owned),
+        message: "Keep it.".into(),
+    };
+    let bytes = |body: CredentialsBody| serde_json::to_string(&body).unwrap();
+    assert_eq!(
+        bytes(body(Some("s3cr3t"))),
+        r#"{"api_key":"key-1","api_secret":"s3cr3t","message":"Keep it."}"#
+    );
+    let later = r#"{"api_key":"key-1","api_secret":null,"message":"Keep it."}"#;
+    assert_eq!(bytes(body(None)), later, "the secret is shown only once");
+}
+
+#[test]
+fn m24_a_selection_both_ways() {
+    use tessera::{
+        model::{Filter, SelectionItem, vql::LabelRule},
+        wire::selection,
+    };
+    let by_hand = r#"{"media_selection":[
+        {"type":"media","payload":{"media_ids":["31ae21e5-0000-46f6-85a3-000000000001"]}},
+        {"type":"cluster","payload":{"cluster_id":"9a205a5e-0000-46be-83a3-000000000001",
+         "cluster_filters":{"entity_type":"IMAGES"},"exclude_media_ids":[]}},
+        {"type":"cluster","payload":{"cluster_id":"9a205a5e-0000-46be-83a3-000000000001",
+         "cluster_filters":{"entity_type":"OBJECTS",
+          "vql":"[{\"labels\":{\"op\":\"one_of\",\"value\":[\"car\"]}}]"},
+         "exclude_media_ids":["31ae21e5-0000-46f6-85a3-000000000001"]}}]}"#;
+    let media = "31ae21e5-0000-46f6-85a3-000000000001".parse().unwrap();
+    let cluster = |entity, filters, exclude| SelectionItem::Cluster {
+        cluster: "9a205a5e-0000-46be-83a3-000000000001".parse().unwrap(),
+        entity,
+        filters,
+        exclude,
+    };
+    let labels = Filter::labels(LabelRule::OneOf, ["car"]).unwrap();
+    let items = [
+        SelectionItem::Media(vec![media]),
+        cluster(EntityType::Images, vec![], vec![]),
+        cluster(EntityType::Objects, vec![labels], vec![media]),
+    ];
+    assert_eq!(selection::read(&parse(by_hand)).unwrap(), items);
+    assert_eq!(selection::write(&items), parse(by_hand));
+}
+
+#[test]
+fn m60_every_filter_of_the_document_both_ways() {
+    use tessera::wire::vql;
+    let by_hand = r#"[{"text":{"op":"fts","value":"red AND van"}},
+        {"text":{"op":"semantic","value":"a red van","threshold":0.5}},
+        {"labels":{"op":"one_of","value":["truck","van"]}},
+        {"tags":{"op":"is","value":["31ae21e5-0000-46f6-85a3-000000000001"]}},
+        {"issues":{"op":"issue","value":"blur","mode":"in"}},
+        {"duplicates":{"op":"duplicates","value":0.95}},
+        {"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
+    let filters = vql::read(by_hand).unwrap();
+    assert_eq!(filters.len(), 7);
+    assert_eq!(parse(&vql::write(&filters)), parse(by_hand));
+}
+
+#[test]
+fn m67_the_list_of_wrong_parameters_is_written_as_such_services_do() {
+    use tessera::wire::problem::{InvalidBody, InvalidParameter};
+    let parameter = InvalidParameter {
+        r#type: "value_error",
+        loc: ["query", "threshold"],
+        msg: "Input should be an integer from 0 to 4".into(),
+        input: Some("5".into()),
+    };
+    let body = serde_json::to_string(&InvalidBody { detail: vec![parameter] }).unwrap();
+    assert_eq!(
+        body,
+        r#"{"detail":[{"type":"value_error","loc":["query","threshold"],"msg":"Input should be an integer from 0 to 4","input":"5"}]}"#
+    );
+    assert_eq!(
+        read_problem(body.as_bytes()).unwrap().as_str(),
+        "query.threshold: Input should be an integer from 0 to 4"
+    );
+}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{described::served, support::Service};
+use crate::{change::plain, described::served, support::Service};
 
 async fn context(service: &Service) -> Value {
     service.good(&format!("/api/v1/enrichment/{}/context", service.dataset)).await
@@ -33,4 +33,18 @@ async fn m69_words_beside_the_pictures_are_enrichments_and_say_so() {
         assert!(words.contains("beside the images"), "no model is claimed: {name}: {words}");
     }
     assert_eq!(context(&service).await, all, "the same every time");
+}
+
+#[tokio::test]
+async fn m69_the_bytes_of_a_context() {
+    let service = Service::of_pictures().await;
+    let path = format!("/api/v1/enrichment/{}/context", service.dataset);
+    let (status, body) = plain(service.get(&path)).await;
+    let id = context(&service).await["enrichment_context_id"].as_str().unwrap().to_owned();
+    let expected = format!(
+        r#"{{"enrichment_context_id":"{id}","status":"NEW","dataset_enrichment_models":{{"enrichment_models":{{}}}}}}"#
+    );
+    // The order of the keys is nobody's business.
+    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    assert_eq!((status, parse(&body), body.len()), (200, parse(&expected), expected.len()));
 }
