@@ -221,6 +221,34 @@ pub fn choose(
         .query_row([export.0], |row| row.get(0))
 }
 
+/// Notes how many media an export holds after all.
+///
+/// # Errors
+/// The store failed.
+pub fn hold(connection: &Connection, id: ExportTaskId, entities: u64) -> rusqlite::Result<()> {
+    connection.execute("UPDATE export SET entities = ?2 WHERE id = ?1", params![id.0, entities])?;
+    Ok(())
+}
+
+/// How many pictures and videos an export holds now.
+///
+/// # Errors
+/// The store failed.
+pub fn count(connection: &Connection, export: &Export) -> rusqlite::Result<u64> {
+    let sql = format!("SELECT count(*) FROM media WHERE {}", members(export));
+    connection
+        .prepare_cached(&sql)?
+        .query_row(params![export.dataset.0, export.id.0], |row| row.get(0))
+}
+
+/// Which media are in an export, by its dataset and identifier.
+fn members(export: &Export) -> String {
+    let chosen = "AND media.row IN (SELECT media FROM chosen WHERE export = ?2)";
+    let all = "AND ?2 IS NOT NULL"; // the parameter is there either way
+    let some = if export.selective { chosen } else { all };
+    format!("media.dataset = ?1 AND media.parent IS NULL {some}")
+}
+
 /// Calls `each` with every picture and video of an export in order of path.
 ///
 /// # Errors
@@ -230,12 +258,7 @@ pub fn entries<E: From<rusqlite::Error>>(
     export: &Export,
     mut each: impl FnMut(Entry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let chosen = "AND media.row IN (SELECT media FROM chosen WHERE export = ?2)";
-    let all = "AND ?2 IS NOT NULL"; // the parameter is there either way
-    let sql = entries_of(&format!(
-        "media.dataset = ?1 AND media.parent IS NULL {}",
-        if export.selective { chosen } else { all }
-    ));
+    let sql = entries_of(&members(export));
     let mut query = connection.prepare_cached(&sql)?;
     let mut rows = query.query(params![export.dataset.0, export.id.0])?;
     while let Some(row) = rows.next()? {

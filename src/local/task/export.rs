@@ -9,6 +9,8 @@ use std::{
     path::Path,
 };
 
+use rusqlite::Connection;
+
 use super::{End, Workshop, goal};
 use crate::{
     local::{
@@ -58,10 +60,6 @@ fn run(shop: &Workshop, export: &Export, growing: &Path) -> Result<(), End> {
         store.write(|tx| export::advance(tx, export.id, stage, progress, message))
     };
     shop.rehearse(Some(Failing::Export), |part| Ok(advance(Stage::InProgress, part, None)?))?;
-    let dataset = store.read(|c| dataset::find(c, export.dataset))?;
-    let dataset = dataset.ok_or_else(|| End::Failed("its dataset is gone".to_owned()))?;
-    let folders = Folders::open(&store.read(|c| source::all(c, dataset.id))?)
-        .map_err(|cause| End::Failed(format!("its folder cannot be opened ({})", cause.kind())))?;
     let file = File::create(growing)?;
     let mut told = -1.0;
     let tell = |progress: f64| {
@@ -73,17 +71,33 @@ fn run(shop: &Workshop, export: &Export, growing: &Path) -> Result<(), End> {
         }
         Ok(())
     };
-    let written = store.read(|connection| {
-        let content = Content { connection, dataset: &dataset, export, folders: &folders };
-        Ok(archive::write(&content, &file, tell))
-    })?;
-    let missing = written?;
+    let (entities, missing) = store.read(|c| Ok(write(c, export, &file, tell)))??;
     file.sync_all()?;
     let target = store.archive(export.id.0);
     fs::rename(growing, &target)?;
     // The rename is durable when its directory is.
     target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
-    advance(Stage::Completed, 1.0, message.as_deref())?;
+    store.write(|tx| {
+        export::hold(tx, export.id, entities)?;
+        export::advance(tx, export.id, Stage::Completed, 1.0, message.as_deref())
+    })?;
     Ok(())
+}
+
+/// Writes the archive from one snapshot of the store, for media may come meanwhile. Returns how many media
+/// it holds, and how many of their pictures could not be read.
+fn write(
+    connection: &Connection,
+    export: &Export,
+    file: &File,
+    tell: impl FnMut(f64) -> Result<(), End>,
+) -> Result<(u64, usize), End> {
+    let dataset = dataset::find(connection, export.dataset)?;
+    let dataset = dataset.ok_or_else(|| End::Failed("its dataset is gone".to_owned()))?;
+    let folders = Folders::open(&source::all(connection, dataset.id)?)
+        .map_err(|cause| End::Failed(format!("its folder cannot be opened ({})", cause.kind())))?;
+    let export = Export { entities: export::count(connection, export)?, ..export.clone() };
+    let content = Content { connection, dataset: &dataset, export: &export, folders: &folders };
+    Ok((export.entities, archive::write(&content, file, tell)?))
 }
