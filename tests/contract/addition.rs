@@ -13,18 +13,19 @@ use serde_json::{Value, json};
 use crate::{
     bucket::Bucket,
     change::{archived, gzip, new, tar, uploads, zip},
-    support::{Place, Service, assert_no_path, pictures},
+    support::{Service, assert_no_path},
 };
 
-/// The dataset after three new pictures came in.
-async fn assert_three_came(service: &Service) {
+/// The dataset after three new pictures came in: now it has `images`.
+async fn assert_three_came(service: &Service, images: usize) {
     let record = service.record().await;
     assert_eq!(record["status_new"], "PARTIAL INDEX", "{record}");
-    assert_eq!((&record["n_images"], &record["progress"]), (&json!(15), &json!(100)));
+    assert_eq!((&record["n_images"], &record["progress"]), (&json!(images), &json!(100)));
     let names = service.names("").await;
-    assert_eq!(names.len(), 15, "{names:?}");
+    assert_eq!(names.len(), images, "{names:?}");
     for name in ["n012.png", "n013.png", "n014.png"] {
-        assert!(names[12..].iter().any(|named| named == name), "{name} after the old: {names:?}");
+        let last = &names[images - 3..];
+        assert!(last.iter().any(|named| named == name), "{name} after the old: {names:?}");
     }
 }
 
@@ -40,7 +41,7 @@ async fn m29_m37_uploaded_files_are_visible_at_once_behind_the_old_clusters() {
         before.push(service.clusters(&format!("threshold={level}")).await);
     }
     service.added(uploads(12..15)).await;
-    assert_three_came(&service).await;
+    assert_three_came(&service, 15).await;
     for (level, old) in before.iter().enumerate() {
         let all = service.clusters(&format!("threshold={level}")).await;
         assert_eq!(&all[..old.len()], old, "untouched at {level}");
@@ -76,7 +77,7 @@ async fn m30_every_archive_format_is_unpacked() {
     {
         let service = Service::of_pictures().await;
         service.added(archived(name, bytes)).await;
-        assert_three_came(&service).await;
+        assert_three_came(&service, 15).await;
     }
 }
 
@@ -87,7 +88,7 @@ async fn m30_a_broken_archive_brings_what_can_be_read_and_names_the_rest() {
     files.push(("torn.png".to_owned(), files[0].1[..60].to_vec()));
     files.push(("notes.txt".to_owned(), b"no picture".to_vec()));
     service.added(archived("set.zip", zip(&files))).await;
-    assert_three_came(&service).await;
+    assert_three_came(&service, 15).await;
     let skipped = service.deployment.skipped(service.dataset).unwrap();
     let names: Vec<&str> = skipped.iter().map(|skipped| skipped.file.as_str()).collect();
     assert_eq!(names, ["notes.txt", "torn.png"], "{skipped:?}");
@@ -125,21 +126,39 @@ fn column(name: &str, values: &[&str]) -> Vec<u8> {
 #[tokio::test]
 async fn m27_m28_a_storage_folder_and_every_manifest_are_read_over_s3() {
     let bucket = storage().await;
-    for uri in
-        ["s3://photos/in/", "s3://photos/a.txt", "s3://photos/b.CSV", "s3://photos/c.parquet"]
-    {
-        let service = Service::at_with(Place::new(&pictures(12)), bucket.settings()).await;
+    let service = Service::with(bucket.settings()).await;
+    for (images, uri) in [
+        (15, "s3://photos/in/"),
+        (18, "s3://photos/a.txt"),
+        (21, "s3://photos/b.CSV"),
+        (24, "s3://photos/c.parquet"),
+    ] {
         service.added(Form::new().text("s3_uri", uri)).await;
-        assert_three_came(&service).await;
+        assert_three_came(&service, images).await;
     }
     let asked = bucket.asked();
     assert!(asked.iter().all(|uri| uri.contains("X-Amz-Signature=")), "{asked:?}");
 }
 
 #[tokio::test]
+async fn m28_what_a_manifest_names_in_vain_is_named_and_the_rest_comes() {
+    let mut objects: Vec<(String, Vec<u8>)> =
+        new_pictures().into_iter().map(|(name, bytes)| (format!("photos/{name}"), bytes)).collect();
+    let names = ["n012.png", "gone.png", "n013.png", "n014.png", "notes.md"];
+    objects.push(("photos/list.txt".to_owned(), names.join("\n").into_bytes()));
+    let bucket = Bucket::of(objects).await;
+    let service = Service::with(bucket.settings()).await;
+    service.added(Form::new().text("s3_uri", "s3://photos/list.txt")).await;
+    assert_three_came(&service, 15).await;
+    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let gone = skipped.iter().find(|skipped| skipped.file.as_str() == "gone.png").unwrap();
+    assert_eq!(gone.reason.as_str(), "it is not there");
+}
+
+#[tokio::test]
 async fn m43_storage_without_media_is_refused_in_the_words_of_the_document() {
     let bucket = storage().await;
-    let service = Service::at_with(Place::new(&pictures(12)), bucket.settings()).await;
+    let service = Service::with(bucket.settings()).await;
     let words = "Invalid S3 URI or no media files found at";
     for uri in
         ["s3://photos/empty/", "s3://photos/nothing", "photos/in/", "s3://", "s3://photos/no.csv"]
@@ -158,7 +177,7 @@ async fn m43_storage_without_media_is_refused_in_the_words_of_the_document() {
 #[tokio::test]
 async fn m33_a_role_is_checked_and_refused_with_its_reason() {
     let bucket = storage().await;
-    let service = Service::at_with(Place::new(&pictures(12)), bucket.settings()).await;
+    let service = Service::with(bucket.settings()).await;
     let form = |role: &'static str| {
         Form::new().text("s3_uri", "s3://photos/in/").text("assume_role", role)
     };
@@ -168,7 +187,7 @@ async fn m33_a_role_is_checked_and_refused_with_its_reason() {
     assert_eq!(service.add(form("reader")).await.0, 422);
     assert!(bucket.asked().is_empty(), "nothing is asked under another name");
     service.added(form("")).await;
-    assert_three_came(&service).await;
+    assert_three_came(&service, 15).await;
 }
 
 #[tokio::test]
@@ -181,5 +200,32 @@ async fn m34_m35_sizes_and_spot_are_accepted() {
         .text("batch_n_objects", "")
         .text("use_spot", "true");
     service.added(form).await;
-    assert_three_came(&service).await;
+    assert_three_came(&service, 15).await;
+}
+
+#[tokio::test]
+async fn e12_nothing_of_an_archive_comes_to_lie_outside_its_folder() {
+    let service = Service::of_pictures().await;
+    let hostile = ["../escaped-7f3a.png", "/tmp/escaped-7f3a.png", "a/../../escaped-7f3a.png"];
+    let mut files = new_pictures();
+    files.extend(hostile.map(|name| (name.to_owned(), new_pictures()[0].1.clone())));
+    service.added(archived("set.zip", zip(&files))).await;
+    let mut tarball = tar::Builder::new(Vec::new());
+    let mut link = tar::Header::new_gnu();
+    link.set_entry_type(tar::EntryType::Symlink);
+    link.set_size(0);
+    tarball.append_link(&mut link, "out", "/").unwrap();
+    let (_, bytes) = &new_pictures()[0];
+    let mut head = tar::Header::new_gnu();
+    head.set_size(bytes.len() as u64);
+    head.set_mode(0o644);
+    tarball.append_data(&mut head, "out/tmp/escaped-7f3a.png", bytes.as_slice()).unwrap();
+    service.added(archived("set.tar", tarball.into_inner().unwrap())).await;
+    for above in service.place.data.path().join("uploads").ancestors() {
+        assert!(!above.join("escaped-7f3a.png").exists(), "{}", above.display());
+    }
+    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    assert!(skipped.iter().any(|skipped| skipped.reason.as_str().contains("link")), "{skipped:?}");
+    let names = service.names("").await;
+    assert!(names.iter().all(|name| !name.contains('/')), "{names:?}");
 }

@@ -295,7 +295,6 @@ async fn m60_query_strings_byte_by_byte() {
         "entity_type=IMAGES&",
         "&&entity_type=IMAGES",
         "entity%5Ftype=%49%4D%41GES",
-        "entity_type=IMAGES&threshold=&vql=&labels=",
         "entity_type=OBJECTS&entity_type=IMAGES",
         "entity_type=IMAGES&vql=%5B%5D",
         "entity_type=IMAGES&threshold=2&page_number=0",
@@ -314,6 +313,12 @@ async fn m60_query_strings_byte_by_byte() {
         let (line, body) = get(bare).await;
         assert_eq!(line, "HTTP/1.1 422 Unprocessable Entity", "{bare}");
         assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), missing, "{bare}");
+    }
+    for name in ["threshold", "page_number", "vql", "labels", "tags", "caption"] {
+        let (line, body) = get(&format!("entity_type=IMAGES&{name}=")).await;
+        assert_eq!(line, "HTTP/1.1 422 Unprocessable Entity", "an empty {name} is none");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        assert!(body["detail"][0]["loc"][1].as_str().unwrap().ends_with(name), "{body}");
     }
     for odd in ["entity_type=%FF", "%=%", "entity_type=IMAGES%00", "entity_type=IMAGES;threshold=1"]
     {

@@ -8,6 +8,7 @@
 )]
 
 mod addition;
+mod batches;
 mod bucket;
 mod captions;
 mod change;

@@ -325,7 +325,7 @@ fn noise(seed: u32) -> Vec<u8> {
 #[tokio::test]
 async fn m49_a_filtered_answer_has_a_hundred_clusters_a_page_and_then_none() {
     let files: Vec<(String, Vec<u8>)> =
-        (0..130).map(|n| (format!("{n:03}.png"), noise(n))).collect();
+        (0..112).map(|n| (format!("{n:03}.png"), noise(n))).collect();
     let files: Vec<(&str, Vec<u8>)> =
         files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
     let service = Service::at(Place::new(&files), true).await;
