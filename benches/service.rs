@@ -6,6 +6,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 #![expect(clippy::print_stdout, reason = "it tells what it measured")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "shares of small counts"
+)]
 
 use std::{
     fs,
@@ -272,18 +278,8 @@ fn memory() -> String {
     line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
 }
 
-fn main() {
-    // `cargo test --benches` only wants to know that it compiles.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        return;
-    }
-    let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let id = fill(data.path(), folder.path());
-    let batch = batch();
-    let served = Served::start(data.path(), id);
-    served.settle("reindex of 100,000 media");
-    println!("memory at its highest: {}", memory());
-
+/// Every kind of question, while nothing else happens.
+fn questions(served: &Served) {
     let first = served.explore("threshold=2");
     let clusters = first["clusters"].as_array().unwrap().iter();
     let anchors: Vec<String> = clusters
@@ -291,7 +287,7 @@ fn main() {
         .collect();
     let mut dice = Dice(9);
     measure("explore page", |n| {
-        drop(served.explore(&format!("threshold=2&page_number={}", n % 30)))
+        drop(served.explore(&format!("threshold=2&page_number={}", n % 30)));
     });
     measure("image search (an anchor of the dataset)", |n| {
         let anchor = &anchors[n % anchors.len()];
@@ -322,6 +318,21 @@ fn main() {
             r#"[{{"labels":{{"op":"one_of","value":["{label}"]}}}},{{"uniqueness":{{"op":"uniqueness","value":0.1}}}}]"#
         )));
     });
+}
+
+fn main() {
+    // `cargo test --benches` only wants to know that it compiles.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let id = fill(data.path(), folder.path());
+    let batch = batch();
+    let served = Served::start(data.path(), id);
+    served.settle("reindex of 100,000 media");
+    println!("memory at its highest: {}", memory());
+
+    questions(&served);
 
     let part = multipart::Part::bytes(batch).file_name("batch.zip");
     served.post("/add_media", Some(multipart::Form::new().part("archive", part)));
