@@ -1,4 +1,5 @@
-//! What one picture costs on its way into the index: decode, descriptor, hash, quality, thumbnail.
+//! What one picture costs on its way into the index: decode, descriptor, keypoints, hash,
+//! quality, thumbnail.
 
 #![expect(
     clippy::cast_precision_loss,

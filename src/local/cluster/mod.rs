@@ -203,6 +203,15 @@ mod tests {
     }
 
     #[test]
+    fn m66_near_duplicates_are_together_however_far_apart_they_look() {
+        let vectors = circle(&[0.0, 90.0, 180.0, 40.0]);
+        let graph = search::graph(&vectors, 3, |_| true).unwrap();
+        let pairs = [(0, 2), (2, 3)].map(|rows| Pair { rows, similarity: 0.7 });
+        let clustering = cluster(&vectors, &graph, &pairs);
+        assert_eq!(clustering.levels[0], [0, 1, 0, 0]);
+    }
+
+    #[test]
     fn members_are_ordered_from_the_centre() {
         let vectors = circle(&[0.0, 30.0, 20.0, 70.0]);
         assert_eq!(from_centre(&vectors, &[0, 1, 2, 3]), [1, 2, 0, 3]);

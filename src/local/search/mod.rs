@@ -121,6 +121,20 @@ mod tests {
     }
 
     #[test]
+    fn e15_a_graph_tells_its_progress_and_can_be_stopped() {
+        let vectors = vectors(300, 8);
+        let last = std::sync::Mutex::new(0.0_f32);
+        let heard = |share: f32| {
+            let mut last = last.lock().unwrap();
+            *last = last.max(share);
+            true
+        };
+        assert!(graph(&vectors, 3, heard).is_some());
+        assert!((*last.lock().unwrap() - 1.0).abs() < 1e-6);
+        assert_eq!(graph(&vectors, 3, |_| false), None);
+    }
+
+    #[test]
     fn equal_rows_are_neighbours_in_row_order() {
         let mut same = Vectors::new(32);
         let row = vectors(1, 32).row(0).to_vec();
