@@ -1,9 +1,12 @@
 //! `POST search-image-similarity` and exploring with the anchor it gives.
 
+use std::collections::BTreeSet;
+
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
+use tessera::local::{Failing, Settings};
 
-use crate::support::{Service, answer, encoded, picture};
+use crate::support::{Place, Service, answer, encoded, picture, pictures};
 
 const PATH: &str = "/search-image-similarity";
 
@@ -158,4 +161,16 @@ async fn e12_an_image_over_32_mib_is_413() {
     let (status, body) =
         register(&service, "entity_type=IMAGES", form(vec![0; (32 << 20) + 1])).await;
     assert_eq!(status, 413, "{body}");
+}
+
+#[tokio::test]
+async fn m40_a_search_can_be_made_to_fail() {
+    let place = Place::new(&pictures(2));
+    let failing = BTreeSet::from([Failing::Search]);
+    let deployment = place.open_with(Settings { failing, ..Settings::default() });
+    let dataset = place.add(&deployment);
+    deployment.settled().await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let (status, body) = register(&service, "entity_type=IMAGES", form(picture(1))).await;
+    assert_eq!((status, body), (500, json!({"detail": "The search failed"})));
 }

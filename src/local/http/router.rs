@@ -3,7 +3,6 @@
 
 use axum::{
     Extension, Router,
-    extract::DefaultBodyLimit,
     http::StatusCode,
     middleware::{from_fn, from_fn_with_state},
 };
@@ -49,12 +48,12 @@ fn behind_login(compat: bool) -> OpenApiRouter<Site> {
         .routes(routes!(dataset::list))
         .routes(routes!(dataset::one))
         .routes(routes!(explore::explore))
-        .routes(unlimited(routes!(similarity::register)))
+        .routes(routes!(similarity::register))
         .routes(without_head(routes!(export::start)))
         .routes(routes!(export::status))
-        .routes(unlimited(routes!(selection::export)))
+        .routes(routes!(selection::export))
         .routes(routes!(operation::reindex))
-        .routes(unlimited(routes!(operation::add_media)))
+        .routes(routes!(operation::add_media))
         .routes(without_head(routes!(operation::process)))
         .routes(routes!(enrichment::context));
     if compat { interface.merge(compat::behind_login()) } else { interface }
@@ -78,11 +77,6 @@ fn by_links() -> OpenApiRouter<Site> {
 /// A GET that starts or gives away something, so a HEAD must not reach it.
 fn without_head((schemas, paths, route): UtoipaMethodRouter<Site>) -> UtoipaMethodRouter<Site> {
     (schemas, paths, route.head(not_allowed))
-}
-
-/// A body that its handler limits itself, with words of its own.
-fn unlimited((schemas, paths, route): UtoipaMethodRouter<Site>) -> UtoipaMethodRouter<Site> {
-    (schemas, paths, route.layer(DefaultBodyLimit::disable()))
 }
 
 async fn not_found() -> Problem {

@@ -1,6 +1,7 @@
 //! What lies behind a cluster and a preview: `similarity_cluster` with all members, and `image`.
 
 use axum::{Json, extract::State};
+use rusqlite::Connection;
 
 use crate::{
     local::{
@@ -49,25 +50,32 @@ pub async fn cluster(
     site.weighed(Weight::Heavy, move |deployment| {
         let record = found(deployment, id)?;
         let rows = members(deployment, &record, cluster, None, &asked.question.filters)?;
-        let (shown, entity, level) = deployment.store.read(|c| {
+        let page = deployment.store.read(|c| {
             let Some((entity, level, rank)) = clusters::find(c, id, cluster)? else {
-                return Ok((None, asked.entity, asked.question.level));
+                return Ok(None);
             };
-            let mut shown = clusters::at(c, id, entity, level, rank)?;
-            if let Some(shown) = &mut shown {
-                shown.previews.clear();
-                let from = usize::try_from(skip).unwrap_or(usize::MAX);
-                for &row in rows.iter().skip(from).take(Page::SIZE) {
-                    shown.previews.extend(media::at(c, row)?.as_ref().map(Portrait::from));
-                }
-            }
-            Ok((shown.filter(|shown| !shown.previews.is_empty()), entity, level))
+            let Some(mut cluster) = clusters::at(c, id, entity, level, rank)? else {
+                return Ok(None);
+            };
+            cluster.previews = portraits(c, &rows, skip)?;
+            Ok((!cluster.previews.is_empty()).then_some((cluster, entity, level)))
         })?;
         let links = Links::new(deployment.store.link_key(), &origin);
-        let one = |cluster| body(id, Shown { cluster, scores: None }, entity, level, &links);
-        Ok(Json(shown.map(one)))
+        Ok(Json(page.map(|(cluster, entity, level)| {
+            body(id, Shown { cluster, scores: None }, entity, level, &links)
+        })))
     })
     .await
+}
+
+/// A page of media, from the one after `skip` others on.
+fn portraits(connection: &Connection, rows: &[i64], skip: u64) -> rusqlite::Result<Vec<Portrait>> {
+    let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+    let mut portraits = Vec::new();
+    for &row in rows.iter().skip(skip).take(Page::SIZE) {
+        portraits.extend(media::at(connection, row)?.as_ref().map(Portrait::from));
+    }
+    Ok(portraits)
 }
 
 /// One image, video or object.
