@@ -19,6 +19,7 @@ mod crowd;
 mod dataset;
 mod describe;
 mod described;
+mod elsewhere;
 mod encoders;
 mod enrichment;
 mod explore;
