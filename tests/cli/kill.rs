@@ -35,6 +35,13 @@ struct World {
 
 impl World {
     async fn new() -> Self {
+        let world = Self::begun();
+        world.until(|record| record["status_new"] == "READY").await;
+        world
+    }
+
+    /// One whose first indexing has only begun.
+    fn begun() -> Self {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join("pictures")).unwrap();
         for n in 0..PICTURES {
@@ -42,9 +49,7 @@ impl World {
             std::fs::write(path, picture(n)).unwrap();
         }
         let client = Client::builder().no_proxy().build().unwrap();
-        let world = Self { serving: start(home.path()), home, client };
-        world.until(|record| record["status_new"] == "READY").await;
-        world
+        Self { serving: start(home.path()), home, client }
     }
 
     /// SIGKILL, and a new start.
@@ -234,6 +239,23 @@ async fn e18_a_kill_between_the_two_halves_of_auto_reindex() {
         assert_eq!(record["progress"], 100);
     }
     assert_eq!(world.names().await.len(), (PICTURES + 2 * BATCH) as usize);
+}
+
+#[tokio::test]
+async fn e18_a_kill_during_the_first_indexing() {
+    let mut world = World::begun();
+    let mut images = 0;
+    for moment in [0, 2, 10] {
+        for _ in 0..moment {
+            let record = world.record().await;
+            assert!(record["n_images"].as_u64().unwrap() >= images, "nothing is lost: {record}");
+            images = record["n_images"].as_u64().unwrap();
+        }
+        world.kill();
+    }
+    let record = world.until(|record| record["status_new"] == "READY").await;
+    assert_eq!(record["n_images"], PICTURES, "{record}");
+    assert_eq!(world.names().await.len(), PICTURES as usize);
 }
 
 #[tokio::test]
