@@ -2,10 +2,7 @@
 //! bytes of the answers.
 
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use crate::support::{Service, picture};
 
@@ -222,27 +219,6 @@ async fn e12_a_client_that_goes_away_leaves_nothing_behind() {
     }
     assert_eq!(service.place.count("operation WHERE kind = 'MEDIA_ADDITION'"), 0);
     assert_eq!(service.record().await["status_new"], "READY");
-}
-
-#[tokio::test]
-async fn e13_who_asks_first_is_told_before_the_body_is_sent() {
-    let service = Service::of_pictures().await;
-    let ask = async |path: String| {
-        let head = head(&service, &path);
-        let head = format!(
-            "{head}Content-Type: {FORM}\r\nContent-Length: 900000000\r\nExpect: 100-continue\r\n\r\n"
-        );
-        let mut stream = TcpStream::connect(service.address).await.unwrap();
-        stream.write_all(head.as_bytes()).await.unwrap();
-        let mut first = vec![0; 12];
-        stream.read_exact(&mut first).await.unwrap();
-        String::from_utf8(first).unwrap()
-    };
-    assert_eq!(ask(service.of_dataset("/add_media")).await, "HTTP/1.1 100");
-    service.set_status("ERROR");
-    // Nothing is uploaded in vain; whether a 100 comes first is left to the server.
-    let answer = ask(service.of_dataset("/add_media")).await;
-    assert!(["HTTP/1.1 409", "HTTP/1.1 100"].contains(&answer.as_str()), "{answer}");
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ mod crowd;
 mod dataset;
 mod describe;
 mod described;
+mod early;
 mod elsewhere;
 mod encoders;
 mod enrichment;

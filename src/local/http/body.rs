@@ -60,9 +60,11 @@ pub fn fits(request: &Request, limit: Limit) -> Result<(), Problem> {
 }
 
 /// Takes in a refused body for a moment, because a client that is cut off while it sends never
-/// sees why.
-pub async fn swallow(body: Body) {
-    swallow_stream(body.into_data_stream()).await;
+/// sees why. Who asked first whether to send it has sent nothing, and is not told to.
+pub async fn swallow(request: Request) {
+    if !request.headers().contains_key(header::EXPECT) {
+        swallow_stream(request.into_body().into_data_stream()).await;
+    }
 }
 
 async fn swallow_stream(mut body: BodyDataStream) {
@@ -113,7 +115,7 @@ impl Parts {
     /// 413 when it says that it is larger; 400 when it is no form.
     pub async fn of(mut request: Request, limit: Limit) -> Result<Self, Problem> {
         if let Err(problem) = fits(&request, limit) {
-            swallow(request.into_body()).await;
+            swallow(request).await;
             return Err(problem);
         }
         let pace = Arc::new(Pace { refused: AtomicUsize::new(0), fed: AtomicUsize::new(0) });

@@ -76,7 +76,7 @@ pub async fn add_media(
 ) -> Result<StatusCode, Problem> {
     let granted = site.blocking(move |deployment| may_add(deployment, id).map(drop)).await;
     if let Err(problem) = granted {
-        swallow(request.into_body()).await;
+        swallow(request).await;
         return Err(problem);
     }
     let submission = form::read(request, &site.deployment.store.uploads()).await?;

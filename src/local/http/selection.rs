@@ -81,7 +81,7 @@ async fn read(request: Request, idle: Duration) -> Result<Vec<SelectionItem>, Pr
     let json = kind.eq_ignore_ascii_case("application/json");
     let refused = |words: &str| Problem::invalid_body("media_selection", words);
     if !json {
-        swallow(request.into_body()).await;
+        swallow(request).await;
         return Err(refused("Send it as application/json"));
     }
     let body = whole(request, BODY, idle).await?;

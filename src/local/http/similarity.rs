@@ -73,7 +73,7 @@ pub async fn register(
     let asked = match granted(&site, id, fitting).await {
         Ok(asked) => asked,
         Err(problem) => {
-            swallow(request.into_body()).await;
+            swallow(request).await;
             return Err(problem);
         }
     };
