@@ -85,7 +85,8 @@ impl<S: Send + Sync> FromRequestParts<S> for MediaPath {
         let path = Path::<(String, String)>::from_request_parts(parts, state).await;
         let (media, version) = path.map_or_else(|_| Default::default(), |Path(raw)| raw);
         // It goes into a header.
-        let sound = version.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let sound = (1..=8).contains(&version.len())
+            && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         Ok(Self { media: media.parse().ok().filter(|_| sound), version })
     }
 }

@@ -31,11 +31,13 @@ pub struct Content;
 
 impl IntoResponses for Refused {
     fn responses() -> Answers {
-        answers([
+        let mut all = answers([
             (401, "The token or session is not valid"),
             (403, "Not allowed, or sent by a page of another site"),
             (500, "A fault of the service"),
-        ])
+        ]);
+        all.extend(bare([(414, "The address is longer than 64 KiB")]));
+        all
     }
 }
 
@@ -84,13 +86,12 @@ impl IntoResponses for Content {
             (404, "There is no such file"),
             (500, "A fault of the service"),
         ]);
-        for (code, words) in [
+        all.extend(bare([
             (206, "The range that was asked for"),
             (304, "The client has it already"),
+            (414, "The address is longer than 64 KiB"),
             (416, "The range is outside"),
-        ] {
-            all.insert(code.to_string(), ResponseBuilder::new().description(words).build().into());
-        }
+        ]));
         all
     }
 }
@@ -99,6 +100,14 @@ fn answers<const N: usize>(codes: [(u16, &str); N]) -> Answers {
     let answer = |(code, words): (u16, &str)| {
         let body = if code == 422 { described(words, &InvalidBody::name()) } else { plain(words) };
         (code.to_string(), body.build().into())
+    };
+    codes.into_iter().map(answer).collect()
+}
+
+/// Answers without words of ours.
+fn bare<const N: usize>(codes: [(u16, &str); N]) -> Answers {
+    let answer = |(code, words): (u16, &str)| {
+        (code.to_string(), ResponseBuilder::new().description(words).build().into())
     };
     codes.into_iter().map(answer).collect()
 }

@@ -38,7 +38,12 @@ fn add_media() -> Value {
             "batch_n_videos": count, "batch_n_images": count, "batch_n_objects": count,
             "use_spot": {"type": "boolean"},
         },
-        "oneOf": [{"required": ["s3_uri"]}, {"required": ["files"]}, {"required": ["archive"]}],
+        // A field that is there and empty is one that was not filled in.
+        "oneOf": [
+            {"required": ["s3_uri"], "properties": {"s3_uri": {"pattern": r"\S"}}},
+            {"required": ["files"], "properties": {"files": {"minItems": 1}}},
+            {"required": ["archive"]},
+        ],
     })
 }
 
