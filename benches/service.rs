@@ -272,9 +272,9 @@ fn batch() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn memory() -> String {
+fn memory(which: &str) -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(which)).unwrap();
     line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
 }
 
@@ -327,19 +327,19 @@ fn main() {
     }
     let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let id = fill(data.path(), folder.path());
-    let batch = batch();
     let served = Served::start(data.path(), id);
     served.settle("reindex of 100,000 media");
-    println!("memory at its highest: {}", memory());
+    println!("memory at its highest: {}", memory("VmHWM"));
 
     questions(&served);
+    println!("memory after all questions: {}", memory("VmRSS"));
 
-    let part = multipart::Part::bytes(batch).file_name("batch.zip");
+    let part = multipart::Part::bytes(batch()).file_name("batch.zip");
     served.post("/add_media", Some(multipart::Form::new().part("archive", part)));
     served.settle("add_media of 1,000 images in a ZIP");
     assert_eq!(served.record()["n_images"], MEDIA as u64 + u64::from(BATCH));
     served.post("/reindex", None);
     served.settle("reindex of 101,000 media");
-    println!("memory at its highest: {}", memory());
+    println!("memory at its highest: {}", memory("VmHWM"));
     served.runtime.block_on(served.deployment.settled());
 }

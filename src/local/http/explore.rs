@@ -205,10 +205,9 @@ fn shown(
     (cluster.images, cluster.videos, cluster.objects) =
         (ranked.images, ranked.videos, ranked.objects);
     let mut values = Vec::new();
-    cluster.previews.clear();
     for &(row, score) in &ranked.best {
-        if let Some(media) = media::at(connection, row)? {
-            cluster.previews.push(Portrait::from(&media));
+        if let Some(portrait) = clusters::portrait(connection, row)? {
+            cluster.previews.push(portrait);
             values.extend(score);
         }
     }

@@ -6,9 +6,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    dataset::path,
     from_json,
-    media::{Kind, Media, packed_region},
-    to_json,
+    media::{Kind, Media, file_name, packed_region},
+    parse_json, to_json,
 };
 use crate::model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
 
@@ -35,18 +36,48 @@ pub struct Portrait {
 
 impl From<&Media> for Portrait {
     fn from(media: &Media) -> Self {
-        let [a, b, c, d, ..] = media.content;
         Self {
             media: media.id,
             name: media.file_name(),
             width: media.width,
             height: media.height,
-            version: format!("{:08x}", u32::from_be_bytes([a, b, c, d])),
+            version: version(media.content),
             caption: media.caption.clone(),
             video: media.kind == Kind::Video,
             region: media.region.map(packed_region),
         }
     }
+}
+
+/// The first bytes of the hash of a content.
+fn version([a, b, c, d, ..]: [u8; 32]) -> String {
+    format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
+}
+
+/// What a page shows of the media of a row: a page asks for nine hundred, so nothing else is read.
+///
+/// # Errors
+/// The store failed.
+pub fn portrait(connection: &Connection, row: i64) -> rusqlite::Result<Option<Portrait>> {
+    connection
+        .prepare_cached(
+            "SELECT id, path, width, height, content, caption, kind = 'VIDEO', region
+             FROM media WHERE row = ?1",
+        )?
+        .query_row([row], |row| {
+            let region: Option<String> = row.get(7)?;
+            Ok(Portrait {
+                media: MediaId(row.get(0)?),
+                name: file_name(&path(row.get(1)?)),
+                width: row.get(2)?,
+                height: row.get(3)?,
+                version: version(row.get(4)?),
+                caption: row.get(5)?,
+                video: row.get(6)?,
+                region: region.map(|raw| parse_json(&raw, 7)).transpose()?,
+            })
+        })
+        .optional()
 }
 
 /// A stored cluster.
@@ -181,7 +212,7 @@ pub fn exist(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bo
         .query_row([dataset.0], |row| row.get(0))
 }
 
-/// The cluster of one rank.
+/// The cluster of one rank, without its previews: whoever asks for it shows others.
 ///
 /// # Errors
 /// The store failed.
@@ -192,12 +223,11 @@ pub fn at(
     level: Granularity,
     rank: u32,
 ) -> rusqlite::Result<Option<Cluster>> {
-    let sql = format!(
-        "SELECT {COLUMNS} FROM cluster
-         WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank = ?4"
-    );
     connection
-        .prepare_cached(&sql)?
+        .prepare_cached(
+            "SELECT id, images, videos, objects, '[]', labels, tags FROM cluster
+             WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank = ?4",
+        )?
         .query_row(params![dataset.0, entity.word(), level.level(), rank], cluster)
         .optional()
 }

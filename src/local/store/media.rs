@@ -1,7 +1,7 @@
 //! Media rows, as everything but indexing reads them: one by one, in stretches, and with the
 //! looks that rankings and clusters are made of.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use half::f16;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
@@ -111,9 +111,13 @@ impl Media {
     /// The file name without its folders, readable.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let name = self.path.file_name().unwrap_or_default();
-        name.to_string_lossy().into_owned()
+        file_name(&self.path)
     }
+}
+
+/// The name of a file without its folders, readable.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// The columns of [`Media`] in the order [`media`] reads them, for a table called `media`.
@@ -170,15 +174,6 @@ pub fn find(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<(Me
         .prepare_cached(&sql)?
         .query_row([id.0], |row| Ok((media(row)?, path(row.get(WIDTH)?))))
         .optional()
-}
-
-/// One media by its row number.
-///
-/// # Errors
-/// The store failed.
-pub fn at(connection: &Connection, row: i64) -> rusqlite::Result<Option<Media>> {
-    let sql = format!("SELECT {COLUMNS} FROM media WHERE row = ?1");
-    connection.prepare_cached(&sql)?.query_row([row], media).optional()
 }
 
 /// The row of a media of a dataset.

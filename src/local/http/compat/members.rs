@@ -73,7 +73,7 @@ fn portraits(connection: &Connection, rows: &[i64], skip: u64) -> rusqlite::Resu
     let skip = usize::try_from(skip).unwrap_or(usize::MAX);
     let mut portraits = Vec::new();
     for &row in rows.iter().skip(skip).take(Page::SIZE) {
-        portraits.extend(media::at(connection, row)?.as_ref().map(Portrait::from));
+        portraits.extend(clusters::portrait(connection, row)?);
     }
     Ok(portraits)
 }
