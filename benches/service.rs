@@ -20,6 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bytes::Bytes;
 use half::f16;
 use reqwest::{Client, Method, multipart};
 use serde_json::Value;
@@ -185,21 +186,22 @@ impl Served {
         Self { runtime, deployment, client, base, id }
     }
 
-    fn get(&self, path: &str) -> Value {
+    /// The body of a good answer.
+    fn get(&self, path: &str) -> Bytes {
         let url = format!("{}{path}", self.base);
-        let answer = async { self.client.get(url).send().await.unwrap().bytes().await.unwrap() };
-        let bytes = self.runtime.block_on(answer);
-        serde_json::from_slice(&bytes).unwrap()
+        self.runtime.block_on(async {
+            let answer = self.client.get(url).send().await.unwrap();
+            assert_eq!(answer.status(), 200, "{path}");
+            answer.bytes().await.unwrap()
+        })
     }
 
-    fn explore(&self, query: &str) -> Value {
-        let page = self.get(&format!("/explore/{}?entity_type=IMAGES&{query}", self.id));
-        assert!(page["clusters"].is_array(), "{query}: {page}");
-        page
+    fn explore(&self, query: &str) -> Bytes {
+        self.get(&format!("/explore/{}?entity_type=IMAGES&{query}", self.id))
     }
 
     fn record(&self) -> Value {
-        self.get(&format!("/dataset/{}", self.id))
+        serde_json::from_slice(&self.get(&format!("/dataset/{}", self.id))).unwrap()
     }
 
     fn post(&self, path: &str, form: Option<multipart::Form>) {
@@ -280,7 +282,7 @@ fn memory(which: &str) -> String {
 
 /// Every kind of question, while nothing else happens.
 fn questions(served: &Served) {
-    let first = served.explore("threshold=2");
+    let first: Value = serde_json::from_slice(&served.explore("threshold=2")).unwrap();
     let clusters = first["clusters"].as_array().unwrap().iter();
     let anchors: Vec<String> = clusters
         .map(|cluster| cluster["previews"][0]["media_id"].as_str().unwrap().to_owned())
