@@ -3,7 +3,7 @@
 //!
 //! Every word has a vector and a text is the sum of those of its words. The first part of a vector
 //! are latent directions (words that go together lie together: "boat" near "sails"), the second
-//! keeps words apart that the first cannot tell apart (see [`train`]).
+//! keeps words apart that the first cannot tell apart (see `space/train.rs`).
 
 mod spectrum;
 mod train;
