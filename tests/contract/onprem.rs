@@ -150,3 +150,31 @@ async fn m01_on_premises_it_needs_no_login() {
     service.deployment.settled().await;
     assert_eq!(service.record().await["n_images"], 6);
 }
+
+#[tokio::test]
+async fn m40_folders_inside_and_around_the_dataset_s_own_list_no_file_twice() {
+    let above = tempfile::tempdir().unwrap();
+    let own = above.path().join("own");
+    std::fs::create_dir_all(own.join("late")).unwrap();
+    let put =
+        |file: std::path::PathBuf, n| std::fs::write(file, crate::support::picture(n)).unwrap();
+    put(own.join("a.png"), 0);
+    put(own.join("late/b.png"), 1);
+    let place = Place::new(&[]);
+    let deployment = place.open_with(reading(above.path()));
+    let dataset = deployment.add_folder(&own, None).unwrap();
+    deployment.settled().await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    put(own.join("late/c.png"), 2);
+    put(above.path().join("d.png"), 3);
+    for (folder, images) in [(own.join("late"), 3), (above.path().to_owned(), 4), (own, 4)] {
+        assert_eq!(process(&service, &folder, "").await.0, 200);
+        service.deployment.settled().await;
+        let record = service.record().await;
+        assert_eq!(
+            (&record["status_new"], &record["n_images"]),
+            (&json!("PARTIAL INDEX"), &json!(images))
+        );
+    }
+    assert_eq!(service.place.count("place"), 4);
+}

@@ -141,7 +141,7 @@ pub async fn process(
         may_add(deployment, id)?;
         let folder = allowed(deployment, &folder)?;
         begin(deployment, id, Kind::Addition, auto_reindex, |tx| {
-            let source = source::put(tx, id, &folder)?;
+            let source = source::of_folder(tx, id, &folder)?;
             Ok(Some(Batch { source, arrival: Arrival::There }))
         })
     })

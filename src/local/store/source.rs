@@ -64,6 +64,23 @@ pub fn put(connection: &Connection, dataset: DatasetId, folder: &Path) -> rusqli
     )
 }
 
+/// The row of the source that a folder of this machine belongs to: the one it lies in, so that no file
+/// is listed twice, or a new one.
+///
+/// # Errors
+/// The store failed.
+pub fn of_folder(
+    connection: &Connection,
+    dataset: DatasetId,
+    folder: &Path,
+) -> rusqlite::Result<i64> {
+    let known = all(connection, dataset)?;
+    match known.iter().find(|source| folder.starts_with(&source.folder)) {
+        Some(source) => Ok(source.row),
+        None => put(connection, dataset, folder),
+    }
+}
+
 /// The folders of a dataset, its own first.
 ///
 /// # Errors
