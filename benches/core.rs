@@ -101,18 +101,18 @@ fn browsing(clusters: u128, previews: u128) -> App {
         let Effect::Send(ticket, _) = effect else {
             continue;
         };
-        let result = Ok(answer(ticket, clusters, previews));
+        let result = Ok(answer(&ticket, clusters, previews));
         effects.extend(app.update(Duration::ZERO, Event::Response(Response { ticket, result })));
     }
     assert_eq!(app.tickets.outstanding(), 0);
     app
 }
 
-fn answer(ticket: Ticket, clusters: u128, previews: u128) -> Answer {
-    match ticket.lane {
+fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Answer {
+    match &ticket.lane {
         Lane::Datasets => Answer::Datasets(vec![dataset()], 0),
         Lane::Page(_) => Answer::Page(page(clusters, previews)),
-        Lane::Picture(media, canvas) => Answer::Picture(half_blocks(canvas, media.0.as_u128())),
+        Lane::Picture(media, canvas) => Answer::Picture(half_blocks(*canvas, media.0.as_u128())),
         other => unreachable!("{other:?}"),
     }
 }

@@ -11,8 +11,9 @@
 //! layer 0   model            input
 //! layer 1   wire -> model    picture -> model         message -> model, picture
 //! layer 2   api  -> model, wire                       local -> model, wire, picture
-//!           config -> model, input
-//! layer 3   worker -> model, message, picture, api    app -> model, message, picture, input, config
+//!           config -> model, input              journal -> model, wire
+//! layer 3   worker -> model, message, picture, api, journal
+//!           app -> model, message, picture, input, config
 //! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, local
 //! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model
 //! layer 6   main -> everything
@@ -23,6 +24,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod input;
+pub mod journal;
 pub mod local;
 pub mod message;
 pub mod model;

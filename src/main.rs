@@ -13,6 +13,7 @@ use tessera::{
     cli::{Command, Ended, Exit, Line},
     config::{self, Settings},
     input::Keymap,
+    journal::Journal,
     local::{Access, Credentials},
     model::{DatasetId, SafeText},
     runtime, worker,
@@ -89,6 +90,7 @@ async fn show(
 ) -> Result<i32, Ended> {
     let usage = |error: String| Ended::new(Exit::Usage, error);
     let options = runtime::Options::new(settings).map_err(usage)?;
+    let journal = config::state_folder(place).map(Journal::in_folder).unwrap_or_default();
     let setup = app::Setup {
         place: SafeText::name(place),
         dataset: open,
@@ -98,5 +100,5 @@ async fn show(
         size: (0, 0),
         protocol: options.first_protocol(),
     };
-    Ok(runtime::run(setup, options, worker::spawn(client)).await?)
+    Ok(runtime::run(setup, options, worker::spawn(client, journal)).await?)
 }

@@ -6,8 +6,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     model::{
-        Anchor, Archive, Dataset, DatasetId, EntityType, ExportSpec, ExportTask, ExportTaskId,
-        Failure, Granularity, Link, MediaId, Page, Search,
+        Anchor, Archive, Book, Dataset, DatasetId, EntityType, Entry, ExportSpec, ExportTask,
+        ExportTaskId, Failure, Granularity, Link, MediaId, Page, Search,
     },
     picture::{Canvas, Thumbnail},
 };
@@ -18,7 +18,7 @@ pub struct JobId(pub u32);
 
 /// The slot an answer fills. A lane has at most one open request; opening it again makes the
 /// older answer stale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lane {
     /// The list of datasets.
     Datasets,
@@ -36,18 +36,22 @@ pub enum Lane {
     Picture(MediaId, Canvas),
     /// The bytes of the picture that is to be shown full size.
     Original,
+    /// The writing of something that outlives the program; never cancelled.
+    Keep(Book),
+    /// The reading of it.
+    Recall(Book),
 }
 
 impl Lane {
     /// Whether leaving the place the answer was for may abort the work. Writes go on.
     #[must_use]
-    pub fn may_cancel(self) -> bool {
-        !matches!(self, Self::Start(_))
+    pub fn may_cancel(&self) -> bool {
+        !matches!(self, Self::Start(_) | Self::Keep(_))
     }
 }
 
 /// Pairs a request with its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket {
     /// The slot the answer fills.
     pub lane: Lane,
@@ -90,6 +94,10 @@ pub enum Request {
     Picture(Link, Canvas),
     /// Fetch a picture as it is.
     Original(Link),
+    /// Keep something beyond the end of the program.
+    Keep(Entry),
+    /// Give back what was kept.
+    Recall(Book),
 }
 
 /// What the worker found out.
@@ -109,6 +117,10 @@ pub enum Answer {
     Picture(Thumbnail),
     /// The bytes of a picture, not decoded.
     Original(Arc<[u8]>),
+    /// It is kept.
+    Kept,
+    /// What was kept, if anything was.
+    Recalled(Option<Entry>),
 }
 
 /// An answer with the ticket of its request.
@@ -121,7 +133,7 @@ pub struct Response {
 }
 
 /// How far a long request has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// The ticket of the request.
     pub ticket: Ticket,

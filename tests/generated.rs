@@ -8,8 +8,7 @@ use tessera::input::{Action, Context, Keymap, action::Group};
 
 fn key_table() -> String {
     let keymap = Keymap::shipped().unwrap();
-    let contexts: Vec<Context> =
-        keymap.contexts().filter(|context| *context != Context::Help).collect();
+    let contexts: Vec<Context> = keymap.contexts().collect();
     let mut table = String::from("| Keys | Action |\n|---|---|\n");
     for group in Group::ALL {
         for &action in Action::ALL.iter().filter(|action| action.group() == group) {

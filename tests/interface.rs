@@ -256,7 +256,7 @@ async fn ask_for_everything(client: &tessera::api::Client) {
         entity: EntityType::Objects,
         granularity: Granularity::new(4).unwrap(),
         page: 7,
-        ..search
+        ..search.clone()
     };
     let spec = ExportSpec {
         file_name: ArchiveName::new("my photos & more.zip"),

@@ -56,7 +56,11 @@ impl App {
                 self.downloaded(id, Ok(archive));
             }
             (Lane::Download(id), Err(failure)) => self.downloaded(id, Err(failure)),
-            (lane, Ok(_)) => self.mismatched(lane),
+            (Lane::Keep(_), Ok(Answer::Kept)) => {}
+            (Lane::Keep(_) | Lane::Recall(_), Err(failure)) => {
+                self.notices.fail(self.now, &failure);
+            }
+            (lane, Ok(_)) => self.mismatched(&lane),
         }
     }
 
@@ -157,7 +161,7 @@ impl App {
     }
 
     /// An answer of the wrong kind is a mistake of this program; it is told, not hidden.
-    fn mismatched(&mut self, lane: Lane) {
+    fn mismatched(&mut self, lane: &Lane) {
         let failure = Failure::new(
             FailureKind::Unexpected,
             format!("an answer of the wrong kind for {lane:?}"),

@@ -4,7 +4,9 @@
 //! ```text
 //! under 60 x 16      one pane, a list without pictures
 //! under 100 columns  one pane with tabs
-//! 100 and more       datasets and status | results | detail, and the jobs below
+//! 100 and more       datasets and status | results | detail, and the jobs below; the query
+//!                    builder and the basket take the place of results and detail
+//! 160 and more       the query builder or the basket below the detail
 //! ```
 
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -29,8 +31,12 @@ pub struct Areas {
     pub results: Option<Rect>,
     /// One preview, with the frame.
     pub detail: Option<Rect>,
+    /// The query builder, with the frame.
+    pub query: Option<Rect>,
     /// Jobs, with the frame.
     pub jobs: Option<Rect>,
+    /// The basket, with the frame.
+    pub basket: Option<Rect>,
     /// What just happened.
     pub notice: Rect,
     /// What can be done now.
@@ -39,6 +45,8 @@ pub struct Areas {
 
 /// Smallest screen anything is drawn on (columns, rows).
 pub const SMALLEST: (u16, u16) = (30, 8);
+/// From this width on, the query builder has a place of its own (columns).
+pub const WIDE: u16 = 160;
 /// Smallest screen with pictures (columns, rows).
 pub const PICTURES: (u16, u16) = (60, 16);
 
@@ -73,7 +81,9 @@ impl Areas {
             }
             Pane::Results => Self { results: Some(body), ..self },
             Pane::Detail => Self { detail: Some(body), ..self },
+            Pane::Query => Self { query: Some(body), ..self },
             Pane::Jobs => Self { jobs: Some(body), ..self },
+            Pane::Basket => Self { basket: Some(body), ..self },
         }
     }
 
@@ -87,7 +97,7 @@ impl Areas {
             140..=179 => (32, 46),
             _ => (34, 64),
         };
-        let [left, results, detail] = Layout::horizontal([
+        let [left, middle, right] = Layout::horizontal([
             Constraint::Length(left),
             Constraint::Min(0),
             Constraint::Length(right),
@@ -95,13 +105,22 @@ impl Areas {
         .areas(panes);
         let [datasets, status] =
             Layout::vertical([Constraint::Min(0), Constraint::Length(12)]).areas(left);
-        Self {
-            datasets: Some(datasets),
-            status: Some(status),
-            results: Some(results),
-            detail: Some(detail),
-            jobs: Some(jobs),
-            ..self
+        let areas =
+            Self { datasets: Some(datasets), status: Some(status), jobs: Some(jobs), ..self };
+        if body.width >= WIDE {
+            let [detail, lower] =
+                Layout::vertical([Constraint::Fill(3), Constraint::Fill(2)]).areas(right);
+            let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
+            return match app.focus {
+                Pane::Basket => Self { basket: Some(lower), ..areas },
+                _ => Self { query: Some(lower), ..areas },
+            };
+        }
+        let both = middle.union(right);
+        match app.focus {
+            Pane::Query => Self { query: Some(both), ..areas },
+            Pane::Basket => Self { basket: Some(both), ..areas },
+            _ => Self { results: Some(middle), detail: Some(right), ..areas },
         }
     }
 
@@ -113,7 +132,9 @@ impl Areas {
             (self.datasets, Pane::Datasets),
             (self.results, Pane::Results),
             (self.detail, Pane::Detail),
+            (self.query, Pane::Query),
             (self.jobs, Pane::Jobs),
+            (self.basket, Pane::Basket),
         ]
         .into_iter()
         .find(|&(area, _)| hit(area))

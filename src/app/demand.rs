@@ -29,7 +29,7 @@ impl App {
         self.let_go(&pictures, effects);
         let mut wake = self.notices.next_end();
         for want in self.wants() {
-            if self.tickets.is_open(want.lane) {
+            if self.tickets.is_open(&want.lane) {
                 continue;
             }
             if want.due <= self.now {
@@ -65,15 +65,16 @@ impl App {
     /// The page on screen. A good one is kept until it is invalidated; a failed one is asked for
     /// again by itself only when the connection was to blame.
     fn page_want(&self) -> Option<Want> {
-        let search = self.view()?.search;
-        let due = match self.store.pages.get(&search) {
+        let search = &self.view()?.search;
+        let due = match self.store.pages.get(search) {
             None => Moment::ZERO,
             Some(page) => {
                 let broken = page.failure().is_some_and(Failure::is_connection);
                 page.due(broken.then(|| interval(Watch::RestingDatasets, page.failures())))?
             }
         };
-        Some(Want { lane: Lane::Page(search), request: Request::Explore(search), due })
+        let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search.clone()));
+        Some(Want { lane, request, due })
     }
 
     fn export_wants(&self) -> impl Iterator<Item = Want> {
@@ -130,30 +131,31 @@ impl App {
     }
 
     fn ask_for_picture(&mut self, lane: Lane, link: Link, effects: &mut Vec<Effect>) {
-        let Lane::Picture(media, canvas) = lane else {
+        let Lane::Picture(media, canvas) = lane.clone() else {
             return;
         };
         if self.store.pictures.get(media, canvas).is_some() {
             self.store.pictures.touch(media, canvas);
-        } else if !self.tickets.is_open(lane) {
+        } else if !self.tickets.is_open(&lane) {
             self.send(lane, Request::Picture(link, canvas), effects);
         }
     }
 
     /// Cancels the pages and pictures that are awaited but not on screen any more.
     fn let_go(&mut self, pictures: &[(Lane, Link)], effects: &mut Vec<Effect>) {
-        let page = self.view().map(|view| Lane::Page(view.search));
+        let page = self.view().map(|view| Lane::Page(view.search.clone()));
         let stale: Vec<Lane> = self
             .tickets
             .lanes()
             .filter(|lane| match lane {
-                Lane::Picture(..) => !pictures.iter().any(|(wanted, _)| wanted == lane),
-                Lane::Page(_) => Some(*lane) != page,
+                Lane::Picture(..) => !pictures.iter().any(|(wanted, _)| wanted == *lane),
+                Lane::Page(_) => Some(*lane) != page.as_ref(),
                 _ => false,
             })
+            .cloned()
             .collect();
         for lane in stale {
-            self.tickets.cancel(lane);
+            self.tickets.cancel(&lane);
             effects.push(Effect::Cancel(lane));
         }
     }

@@ -4,6 +4,7 @@
 //! size of the screen, answers and keys come in as events; nothing here knows a terminal, a
 //! network or a clock. Reads are asked for by `demand`, writes by actions.
 
+mod act;
 mod answer;
 pub mod areas;
 mod demand;
@@ -12,6 +13,8 @@ mod event;
 pub mod gate;
 mod job;
 mod keys;
+mod mouse;
+mod moving;
 mod notice;
 pub mod overlay;
 pub mod pane;
@@ -36,7 +39,7 @@ use crate::{
     app::areas::{Areas, Grid, TileSize},
     input::{Chord, Context, Keymap},
     message::{Lane, Request},
-    model::{Cluster, Dataset, DatasetId, Page, Preview, SafeText},
+    model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, SafeText, Scale},
     picture::Protocol,
 };
 
@@ -136,10 +139,10 @@ impl App {
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Terminal(protocol, cell) => (self.protocol, self.cell) = (protocol, cell),
             // The one place where stale answers are dropped.
-            Event::Response(response) if self.tickets.close(response.ticket) => {
+            Event::Response(response) if self.tickets.close(&response.ticket) => {
                 self.answer(response.ticket.lane, response.result, &mut effects);
             }
-            Event::Progress(progress) if self.tickets.is_current(progress.ticket) => {
+            Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
                 self.progress(progress);
             }
             Event::FullSizeEnded(result) => self.full_size_ended(result, &mut effects),
@@ -187,12 +190,13 @@ impl App {
     /// The contexts whose bindings hold, innermost first.
     #[must_use]
     pub fn contexts(&self) -> [Context; 2] {
-        let inner = match (&self.overlay, self.focus) {
-            (Some(Overlay::Help(_)), _) => Context::Help,
-            (_, Pane::Datasets) => Context::Datasets,
-            (_, Pane::Results) => Context::Results,
-            (_, Pane::Detail) => Context::Detail,
-            (_, Pane::Jobs) => Context::Jobs,
+        let inner = match self.focus {
+            Pane::Datasets => Context::Datasets,
+            Pane::Results => Context::Results,
+            Pane::Detail => Context::Detail,
+            Pane::Query => Context::Query,
+            Pane::Jobs => Context::Jobs,
+            Pane::Basket => Context::Basket,
         };
         [inner, Context::Everywhere]
     }
@@ -207,6 +211,24 @@ impl App {
     #[must_use]
     pub fn view(&self) -> Option<&View> {
         self.results.trail.last()
+    }
+
+    /// The number of the page that is open, 0-based.
+    #[must_use]
+    pub fn page_number(&self) -> u32 {
+        self.view().map_or(0, |view| view.search.page)
+    }
+
+    /// The granularity of the results that are open.
+    #[must_use]
+    pub fn granularity(&self) -> Granularity {
+        self.view().map(|view| view.search.granularity).unwrap_or_default()
+    }
+
+    /// How the scores on screen are read.
+    #[must_use]
+    pub fn scale(&self) -> Scale {
+        self.view().map_or(Scale::Visual, |view| view.search.query.scale())
     }
 
     /// What is known of the page that is open.

@@ -19,12 +19,12 @@ impl Tickets {
     /// Opens `lane`; an older ticket of it is stale from now on.
     pub fn open(&mut self, lane: Lane) -> Ticket {
         self.last += 1;
-        self.open.insert(lane, self.last);
+        self.open.insert(lane.clone(), self.last);
         Ticket { lane, number: self.last }
     }
 
     /// Closes the ticket of an answer. `false`: the answer is stale.
-    pub fn close(&mut self, ticket: Ticket) -> bool {
+    pub fn close(&mut self, ticket: &Ticket) -> bool {
         let current = self.is_current(ticket);
         if current {
             self.open.remove(&ticket.lane);
@@ -33,25 +33,25 @@ impl Tickets {
     }
 
     /// Forgets the open ticket of `lane`. `true` if there was one.
-    pub fn cancel(&mut self, lane: Lane) -> bool {
-        self.open.remove(&lane).is_some()
+    pub fn cancel(&mut self, lane: &Lane) -> bool {
+        self.open.remove(lane).is_some()
     }
 
     /// Whether an answer with this ticket would be used.
     #[must_use]
-    pub fn is_current(&self, ticket: Ticket) -> bool {
+    pub fn is_current(&self, ticket: &Ticket) -> bool {
         self.open.get(&ticket.lane) == Some(&ticket.number)
     }
 
     /// Whether an answer of `lane` is awaited.
     #[must_use]
-    pub fn is_open(&self, lane: Lane) -> bool {
-        self.open.contains_key(&lane)
+    pub fn is_open(&self, lane: &Lane) -> bool {
+        self.open.contains_key(lane)
     }
 
     /// The lanes that are awaited.
-    pub fn lanes(&self) -> impl Iterator<Item = Lane> {
-        self.open.keys().copied()
+    pub fn lanes(&self) -> impl Iterator<Item = &Lane> {
+        self.open.keys()
     }
 
     /// How many answers are awaited: the "n requests" on screen, and a test's sign of rest.
@@ -70,12 +70,12 @@ mod tests {
         let mut tickets = Tickets::default();
         let first = tickets.open(Lane::Datasets);
         let second = tickets.open(Lane::Datasets);
-        assert!(!tickets.close(first));
+        assert!(!tickets.close(&first));
         assert_eq!(tickets.outstanding(), 1);
-        assert!(tickets.close(second));
-        assert!(!tickets.close(second), "an answer counts once");
+        assert!(tickets.close(&second));
+        assert!(!tickets.close(&second), "an answer counts once");
         let third = tickets.open(Lane::Anchor);
-        assert!(tickets.cancel(Lane::Anchor) && !tickets.close(third));
+        assert!(tickets.cancel(&Lane::Anchor) && !tickets.close(&third));
         assert_eq!(tickets.outstanding(), 0);
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     local::{Access, Credentials, Settings, sample},
     model::{
         Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
-        Preview, Query, Search,
+        Preview, Query, Scale, Search,
         cadence::{Watch, interval},
     },
 };
@@ -124,7 +124,7 @@ async fn similar(
         .filter_map(|each| each.relevance.as_ref().map(|score| (each, score)))
         .take(5)
     {
-        let band = relevance.band().map_or("", |band| band.word());
+        let band = relevance.band(Scale::Visual).map_or("", |band| band.word());
         writeln!(out, "  {:.3} {band:<8} {}", relevance.score, words(cluster))?;
     }
     Ok(())

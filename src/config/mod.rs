@@ -137,6 +137,16 @@ pub fn local_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "tessera").map(|dirs| dirs.data_dir().join("local"))
 }
 
+/// Where the baskets, jobs and history of a deployment are kept; `place` is its name on screen.
+#[must_use]
+pub fn state_folder(place: &str) -> Option<PathBuf> {
+    let name: String =
+        place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(80).collect();
+    let dirs = directories::ProjectDirs::from("", "", "tessera")?;
+    // Where a system has no folder for state, what would be kept there lies with the local index.
+    Some(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).join(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

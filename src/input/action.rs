@@ -83,7 +83,9 @@ actions! {
     FocusDatasets, "focus-datasets", "datasets", Moving, "To the datasets";
     FocusResults, "focus-results", "results", Moving, "To the results";
     FocusDetail, "focus-detail", "detail", Moving, "To the detail";
+    FocusQuery, "focus-query", "query", Moving, "To the query builder";
     FocusJobs, "focus-jobs", "jobs", Moving, "To the jobs";
+    FocusBasket, "focus-basket", "basket", Moving, "To the basket";
     Open, "open", "open", Searching, "Open: a dataset, a cluster's previews, a preview full size";
     Back, "back", "back", Searching, "Back: close the dialog, to the results before";
     FullSize, "full-size", "full size", Searching, "Show the picture full size";

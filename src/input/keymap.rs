@@ -16,20 +16,23 @@ pub enum Context {
     Results,
     /// The detail pane.
     Detail,
+    /// The query builder.
+    Query,
     /// The jobs pane.
     Jobs,
-    /// The help.
-    Help,
+    /// The basket.
+    Basket,
 }
 
 impl Context {
-    const NAMES: [(&str, Self); 6] = [
+    const NAMES: [(&str, Self); 7] = [
         ("everywhere", Self::Everywhere),
         ("datasets", Self::Datasets),
         ("results", Self::Results),
         ("detail", Self::Detail),
+        ("query", Self::Query),
         ("jobs", Self::Jobs),
-        ("help", Self::Help),
+        ("basket", Self::Basket),
     ];
 }
 

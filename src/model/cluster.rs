@@ -82,9 +82,33 @@ pub struct Relevance {
     pub kind: ScoreKind,
 }
 
+/// What the numbers of a cosine distance mean: pictures and captions have bands of their own (M57).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Pictures compared with a picture.
+    Visual,
+    /// Captions compared with a text.
+    Caption,
+}
+
+impl Scale {
+    /// How to read the scores, in a line.
+    #[must_use]
+    pub fn legend(self) -> &'static str {
+        match self {
+            Self::Visual => "lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
+            Self::Caption => "lower is closer: strong <.40 · partial ≤.60 · loose >.60",
+        }
+    }
+}
+
 /// A score in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Band {
+    /// A caption that says it: below 0.4.
+    Strong,
+    /// A caption that says part of it: 0.4-0.6.
+    Partial,
     /// The same picture, or nearly.
     Same,
     /// Highly similar: the interface names 0.1-0.3.
@@ -100,6 +124,8 @@ impl Band {
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
+            Self::Strong => "strong",
+            Self::Partial => "partial",
             Self::Same => "same",
             Self::High => "high",
             Self::Related => "related",
@@ -111,26 +137,30 @@ impl Band {
     #[must_use]
     pub fn marks(self) -> usize {
         match self {
-            Self::Same => 4,
+            Self::Same | Self::Strong => 4,
             Self::High => 3,
-            Self::Related => 2,
+            Self::Related | Self::Partial => 2,
             Self::Loose => 1,
         }
     }
 }
 
 impl Relevance {
-    /// The band of a visual score: 0.0 identical, up to 0.3 high, from 0.5 loose
-    /// (rule: interface, `GET /api/v1/explore`). `None` where the direction is unknown.
+    /// The band of a score (rules: interface, `GET /api/v1/explore`; caption search parameters).
+    /// `None` where the direction is unknown.
     #[must_use]
-    pub fn band(&self) -> Option<Band> {
-        match self.kind {
-            ScoreKind::CosineDistance if self.score < 0.005 => Some(Band::Same),
-            ScoreKind::CosineDistance if self.score <= 0.3 => Some(Band::High),
-            ScoreKind::CosineDistance if self.score < 0.5 => Some(Band::Related),
-            ScoreKind::CosineDistance => Some(Band::Loose),
-            ScoreKind::Other(_) => None,
+    pub fn band(&self, scale: Scale) -> Option<Band> {
+        if self.kind != ScoreKind::CosineDistance {
+            return None;
         }
+        Some(match scale {
+            Scale::Visual if self.score < 0.005 => Band::Same,
+            Scale::Visual if self.score <= 0.3 => Band::High,
+            Scale::Visual if self.score < 0.5 => Band::Related,
+            Scale::Caption if self.score < 0.4 => Band::Strong,
+            Scale::Caption if self.score <= 0.6 => Band::Partial,
+            Scale::Visual | Scale::Caption => Band::Loose,
+        })
     }
 }
 
@@ -140,12 +170,22 @@ mod tests {
 
     #[test]
     fn m50_bands_follow_the_interface() {
-        let band = |score| Relevance { score, kind: ScoreKind::CosineDistance }.band();
+        let band = |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(Scale::Visual);
         assert_eq!(band(0.0), Some(Band::Same));
         assert_eq!(band(0.3), Some(Band::High));
         assert_eq!(band(0.4), Some(Band::Related));
         assert_eq!(band(0.5), Some(Band::Loose));
         let other = Relevance { score: 0.1, kind: ScoreKind::Other(SafeText::name("dot")) };
-        assert_eq!(other.band(), None);
+        assert_eq!(other.band(Scale::Visual), None);
+    }
+
+    #[test]
+    fn m57_captions_have_bands_of_their_own() {
+        let band =
+            |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(Scale::Caption);
+        assert_eq!(band(0.39), Some(Band::Strong));
+        assert_eq!(band(0.4), Some(Band::Partial));
+        assert_eq!(band(0.6), Some(Band::Partial));
+        assert_eq!(band(0.61), Some(Band::Loose));
     }
 }

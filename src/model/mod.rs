@@ -7,6 +7,7 @@
 pub mod cadence;
 pub mod cluster;
 pub mod dataset;
+pub mod entry;
 pub mod export;
 pub mod failure;
 pub mod ids;
@@ -17,8 +18,9 @@ pub mod selection;
 pub mod text;
 pub mod vql;
 
-pub use cluster::{Band, Cluster, Preview, Relevance, ScoreKind};
+pub use cluster::{Band, Cluster, Preview, Relevance, Scale, ScoreKind};
 pub use dataset::{Dataset, Operation, Status, Verdict};
+pub use entry::{Book, Entry};
 pub use export::{Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask};
 pub use failure::{Failure, FailureKind};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
@@ -27,4 +29,4 @@ pub use region::Region;
 pub use search::{Anchor, AnchorKind, EntityType, Granularity, Page, Query, Search};
 pub use selection::SelectionItem;
 pub use text::SafeText;
-pub use vql::Filter;
+pub use vql::{Filter, Fraction, QueryText};

@@ -1,6 +1,7 @@
-//! What is asked of a dataset: browse it, or rank it by an anchor.
+//! What is asked of a dataset: browse it, rank it by an anchor or by a caption, keep what passes
+//! the filters.
 
-use crate::model::{Cluster, DatasetId, MediaId};
+use crate::model::{Cluster, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, Scale};
 
 /// What the members of a cluster are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -115,21 +116,41 @@ pub struct Anchor {
 }
 
 /// What selects and orders the clusters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Query {
     /// No query: the clusters of the dataset, largest first as the service gives them.
     Browse,
     /// Ranked by likeness to an anchor.
     Similar(Anchor),
+    /// Ranked by what their captions mean.
+    Caption {
+        /// What is meant.
+        text: QueryText,
+        /// Keeps only scores below it. Called so on screen: `threshold` stands for three numbers.
+        max_score: Option<Fraction>,
+    },
+}
+
+impl Query {
+    /// How the scores of its answers are read.
+    #[must_use]
+    pub fn scale(&self) -> Scale {
+        match self {
+            Self::Caption { .. } => Scale::Caption,
+            Self::Browse | Self::Similar(_) => Scale::Visual,
+        }
+    }
 }
 
 /// One page of one question. Equal values have equal answers until the dataset changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Search {
     /// The dataset asked.
     pub dataset: DatasetId,
     /// What selects and orders.
     pub query: Query,
+    /// What a medium must be besides; all of them hold (rule: interface, `vql`).
+    pub filters: Vec<Filter>,
     /// Images or objects.
     pub entity: EntityType,
     /// How coarse the clusters are. For an uploaded anchor this must be the value it was
@@ -146,9 +167,21 @@ impl Search {
         Self {
             dataset,
             query: Query::Browse,
+            filters: Vec::new(),
             entity: EntityType::default(),
             granularity: Granularity::DEFAULT,
             page: 0,
+        }
+    }
+
+    /// What the rules of the dataset's status must allow for it.
+    #[must_use]
+    pub fn operation(&self) -> Operation {
+        match self.query {
+            Query::Similar(_) => Operation::VisualSearch,
+            Query::Caption { .. } => Operation::TextSearch,
+            Query::Browse if !self.filters.is_empty() => Operation::TextSearch,
+            Query::Browse => Operation::Read,
         }
     }
 }

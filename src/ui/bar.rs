@@ -79,8 +79,8 @@ fn activity(screen: &Screen) -> String {
 /// The names of the panes, where only one of them is on screen.
 pub(super) fn tabs(screen: &mut Screen, area: Rect) {
     let mut x = area.x;
-    for (index, pane) in Pane::ALL.into_iter().enumerate() {
-        let label = format!(" {} {} ", index + 1, pane.name());
+    for (number, pane) in (1..).zip(Pane::NUMBERED) {
+        let label = format!(" {number} {} ", pane.name());
         let style = if pane == screen.app.focus { screen.theme.selected } else { screen.theme.dim };
         screen.buf.set_stringn(
             x,
@@ -146,6 +146,7 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
             Action::Help,
             Action::Quit,
         ],
+        Pane::Query | Pane::Basket => &[Action::NextPane, Action::Back, Action::Help, Action::Quit],
         Pane::Jobs => &[
             Action::Download,
             Action::StopWatching,
@@ -160,15 +161,7 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
 /// What can be done now; what cannot is dimmed, and its key says why.
 pub(super) fn hints(screen: &mut Screen, area: Rect) {
     let (app, theme) = (screen.app, screen.theme);
-    let typed = match &app.overlay {
-        Some(Overlay::Export(_)) => {
-            Some("Tab next field   Space change   Enter start the export   Esc leave")
-        }
-        Some(Overlay::File(_)) => Some("Enter search   Esc leave"),
-        Some(Overlay::Help(_)) => Some("j k scroll   Esc leave"),
-        None => None,
-    };
-    if let Some(words) = typed {
+    if let Some(words) = app.overlay.as_ref().map(Overlay::hints) {
         put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
         return;
     }

@@ -27,7 +27,7 @@ struct Screen<'a> {
 
 /// Draws the whole program into `buf`.
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
-    let overlay = overlay::area(app);
+    let overlay = app.overlay.as_ref().map(|overlay| overlay.area(app.size));
     layer.begin_frame(overlay.as_slice());
     let mut screen = Screen { app, theme, buf, layer };
     if app.is_too_small() {
@@ -44,7 +44,9 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
         (areas.status, pane::status),
         (areas.results, pane::results),
         (areas.detail, pane::detail),
+        (areas.query, pane::query),
         (areas.jobs, pane::jobs),
+        (areas.basket, pane::basket),
     ] {
         if let Some(area) = area {
             draw(&mut screen, area);

@@ -3,7 +3,10 @@
 //! Left open by the document and assumed here: browsing without an anchor is `explore` without
 //! `anchor_media_id` (public clients do it), and `datasets` takes no parameters.
 
-use crate::model::{DatasetId, ExportSpec, Query, Search};
+use crate::{
+    model::{DatasetId, ExportSpec, Query, Search},
+    wire::vql,
+};
 
 /// The prefix of every path (rule: interface, Versioning).
 pub const PREFIX: &str = "/api/v1";
@@ -109,9 +112,20 @@ pub fn export_status(id: DatasetId) -> String {
 #[must_use]
 pub fn explore_parameters(search: &Search) -> Parameters {
     let mut parameters = Parameters::new();
-    if let Query::Similar(anchor) = search.query {
-        parameters.push((query::ANCHOR_MEDIA_ID, anchor.media.to_string()));
-        parameters.push((query::ANCHOR_TYPE, anchor.kind.word().to_owned()));
+    match &search.query {
+        Query::Browse => {}
+        Query::Similar(anchor) => {
+            parameters.push((query::ANCHOR_MEDIA_ID, anchor.media.to_string()));
+            parameters.push((query::ANCHOR_TYPE, anchor.kind.word().to_owned()));
+        }
+        Query::Caption { text, max_score } => {
+            parameters.push((query::CAPTION, text.as_str().to_owned()));
+            let max_score = max_score.map(|score| score.value().to_string());
+            parameters.extend(max_score.map(|score| (query::TEXTUAL_SIMILARITY_THRESHOLD, score)));
+        }
+    }
+    if !search.filters.is_empty() {
+        parameters.push((query::VQL, vql::write(&search.filters)));
     }
     parameters.push((query::ENTITY_TYPE, search.entity.word().to_owned()));
     parameters.push((query::THRESHOLD, search.granularity.level().to_string()));

@@ -22,14 +22,14 @@ impl Lanes {
     }
 
     /// Nobody waits for this lane any more.
-    pub(super) fn cancel(&mut self, lane: Lane) {
-        if let Some((_, abort)) = self.open.remove(&lane) {
+    pub(super) fn cancel(&mut self, lane: &Lane) {
+        if let Some((_, abort)) = self.open.remove(lane) {
             abort.abort();
         }
     }
 
     /// A request is done. Returns whether its answer is still wanted.
-    pub(super) fn close(&mut self, ticket: Ticket) -> bool {
+    pub(super) fn close(&mut self, ticket: &Ticket) -> bool {
         if !ticket.lane.may_cancel() {
             return true;
         }

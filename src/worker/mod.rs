@@ -18,6 +18,7 @@ use tokio::{
 
 use crate::{
     api::Client,
+    journal::Journal,
     message::{Lane, Progress, Request, Response, Ticket},
     worker::{lanes::Lanes, perform::Desk},
 };
@@ -46,14 +47,14 @@ pub struct Worker {
     commands: mpsc::UnboundedSender<Command>,
 }
 
-/// Starts the worker of `client` on the present tokio runtime. Neither channel is bounded: the
+/// Starts the worker of `client`, which keeps things in `journal`, on the present tokio runtime. Neither channel is bounded: the
 /// interface must never wait, and it asks for no more than what is on the screen.
 #[must_use]
-pub fn spawn(client: Client) -> (Worker, mpsc::UnboundedReceiver<Reply>) {
+pub fn spawn(client: Client, journal: Journal) -> (Worker, mpsc::UnboundedReceiver<Reply>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (replies, outbox) = mpsc::unbounded_channel();
     let shift = Shift {
-        desk: Arc::new(Desk::new(client, replies.clone())),
+        desk: Arc::new(Desk::new(client, journal, replies.clone())),
         replies,
         tasks: JoinSet::new(),
         lanes: Lanes::default(),
@@ -96,7 +97,7 @@ impl Shift {
                 biased;
                 command = inbox.recv() => match command {
                     Some(Command::Send(ticket, request)) => self.accept(ticket, request),
-                    Some(Command::Cancel(lane)) => self.give_up(lane),
+                    Some(Command::Cancel(lane)) => self.give_up(&lane),
                     None => return,
                 },
                 Some(outcome) = self.tasks.join_next() => self.answer(outcome),
@@ -110,7 +111,7 @@ impl Shift {
     }
 
     fn accept(&mut self, ticket: Ticket, request: Request) {
-        self.give_up(ticket.lane);
+        self.give_up(&ticket.lane);
         match ticket.lane {
             Lane::Picture(..) => self.wishes.push_back((ticket, request)),
             Lane::Datasets
@@ -118,6 +119,8 @@ impl Shift {
             | Lane::Original
             | Lane::Anchor
             | Lane::Start(_)
+            | Lane::Keep(_)
+            | Lane::Recall(_)
             | Lane::Export(_)
             | Lane::Download(_) => self.start(ticket, request, None),
         }
@@ -125,23 +128,24 @@ impl Shift {
 
     fn start(&mut self, ticket: Ticket, request: Request, place: Option<OwnedSemaphorePermit>) {
         let desk = Arc::clone(&self.desk);
+        let asked = ticket.clone();
         let abort = self.tasks.spawn(async move {
-            let response = desk.respond(ticket, request).await;
+            let response = desk.respond(asked, request).await;
             drop(place);
             response
         });
         self.lanes.open(ticket, abort);
     }
 
-    fn give_up(&mut self, lane: Lane) {
-        self.wishes.retain(|(ticket, _)| ticket.lane != lane);
+    fn give_up(&mut self, lane: &Lane) {
+        self.wishes.retain(|(ticket, _)| ticket.lane != *lane);
         self.lanes.cancel(lane);
     }
 
     fn answer(&mut self, outcome: Result<Response, JoinError>) {
         // The only other outcome is a request that was given up.
         if let Ok(response) = outcome
-            && self.lanes.close(response.ticket)
+            && self.lanes.close(&response.ticket)
         {
             // Without a listener the program is ending.
             let _ = self.replies.send(Reply::Response(response));

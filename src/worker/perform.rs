@@ -1,12 +1,13 @@
 //! Request -> call -> answer: one match, one line per variant.
 
-use std::panic::AssertUnwindSafe;
+use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
 use crate::{
     api::Client,
+    journal::Journal,
     message::{Answer, Progress, Request, Response, Ticket},
     model::{Failure, FailureKind},
     worker::{Reply, pictures::Pictures, progress::Pace},
@@ -15,18 +16,24 @@ use crate::{
 /// What a request needs to be performed.
 pub(super) struct Desk {
     client: Client,
+    journal: Arc<Journal>,
     pictures: Pictures,
     replies: mpsc::UnboundedSender<Reply>,
 }
 
 impl Desk {
-    pub(super) fn new(client: Client, replies: mpsc::UnboundedSender<Reply>) -> Self {
-        Self { pictures: Pictures::new(client.clone()), client, replies }
+    pub(super) fn new(
+        client: Client,
+        journal: Journal,
+        replies: mpsc::UnboundedSender<Reply>,
+    ) -> Self {
+        let pictures = Pictures::new(client.clone());
+        Self { pictures, client, journal: Arc::new(journal), replies }
     }
 
     /// Performs a request. A panic on the way is a failure of that request alone.
     pub(super) async fn respond(&self, ticket: Ticket, request: Request) -> Response {
-        let performed = AssertUnwindSafe(self.perform(ticket, request));
+        let performed = AssertUnwindSafe(self.perform(&ticket, request));
         let result = performed.catch_unwind().await.unwrap_or_else(|_| {
             let sentence = "this request met a fault of the program itself";
             Err(Failure::new(FailureKind::Local, sentence).remedy("Please report it"))
@@ -34,7 +41,7 @@ impl Desk {
         Response { ticket, result }
     }
 
-    async fn perform(&self, ticket: Ticket, request: Request) -> Result<Answer, Failure> {
+    async fn perform(&self, ticket: &Ticket, request: Request) -> Result<Answer, Failure> {
         let client = &self.client;
         match request {
             Request::Datasets => client
@@ -53,7 +60,7 @@ impl Desk {
                 client.export_status(dataset, task).await.map(Answer::Export)
             }
             Request::Download { dataset, task, target } => client
-                .download(dataset, task, &target, &mut self.reporter(ticket))
+                .download(dataset, task, &target, &mut self.reporter(ticket.clone()))
                 .await
                 .map(Answer::Downloaded),
             Request::Picture(link, canvas) => {
@@ -64,7 +71,26 @@ impl Desk {
                 .bytes(&link)
                 .await
                 .map(|bytes| Answer::Original(bytes.to_vec().into())),
+            Request::Keep(entry) => {
+                let number = ticket.number;
+                self.write_down(move |journal| journal.keep(number, &entry)).await?;
+                Ok(Answer::Kept)
+            }
+            Request::Recall(book) => {
+                self.write_down(move |journal| journal.recall(&book)).await.map(Answer::Recalled)
+            }
         }
+    }
+
+    /// Works on the journal, away from the tasks that must not wait for a disk.
+    async fn write_down<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Journal) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let journal = Arc::clone(&self.journal);
+        tokio::task::spawn_blocking(move || work(&journal)).await.unwrap_or_else(|_| {
+            Err(Failure::new(FailureKind::Local, "the state folder could not be used"))
+        })
     }
 
     /// Passes progress on, at a pace that a screen can use.
@@ -73,7 +99,7 @@ impl Desk {
         let mut pace = Pace::default();
         move |done, total| {
             if pace.allows(std::time::Instant::now()) {
-                let progress = Progress { ticket, done, total };
+                let progress = Progress { ticket: ticket.clone(), done, total };
                 // Without a listener the program is ending.
                 let _ = replies.send(Reply::Progress(progress));
             }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use tessera::{
+    journal::Journal,
     message::{Answer, JobId, Lane, Request, Response, Ticket},
     model::{ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, Search},
     picture::{Canvas, Protocol},
@@ -20,7 +21,7 @@ use crate::{
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
 fn worker(server: &Scripted) -> (Worker, UnboundedReceiver<Reply>) {
-    spawn(hosted(&server.url(), impatient()))
+    spawn(hosted(&server.url(), impatient()), Journal::default())
 }
 
 fn ticket(lane: Lane, number: u64) -> Ticket {
@@ -81,15 +82,15 @@ async fn a07_every_request_is_answered_with_its_ticket() {
     let search = Search::browse(dataset());
     let requests = [
         (Lane::Datasets, Request::Datasets),
-        (Lane::Page(search), Request::Explore(search)),
+        (Lane::Page(search.clone()), Request::Explore(search)),
         (Lane::Start(JobId(1)), Request::StartExport(dataset(), spec)),
         (Lane::Export(JobId(1)), Request::ExportStatus(dataset(), task())),
         (picture_lane(1, CANVAS), Request::Picture(Link::new("/1"), CANVAS)),
     ];
     for (number, (lane, request)) in (1..).zip(requests) {
-        worker.send(ticket(lane, number), request);
+        worker.send(ticket(lane.clone(), number), request);
         let response = response(&mut replies).await;
-        assert_eq!(response.ticket, ticket(lane, number));
+        assert_eq!(response.ticket, ticket(lane.clone(), number));
         assert!(response.result.is_ok(), "{:?}", response.result);
     }
 }
@@ -121,12 +122,12 @@ async fn n16_cancelled_reads_are_silent_and_writes_go_on() {
         include_images: false,
     };
     worker.send(ticket(Lane::Datasets, 1), Request::Datasets);
-    worker.send(ticket(start, 2), Request::StartExport(dataset(), spec));
+    worker.send(ticket(start.clone(), 2), Request::StartExport(dataset(), spec));
     server.reaches(2).await;
     worker.cancel(Lane::Datasets);
-    worker.cancel(start);
+    worker.cancel(start.clone());
     gate.add_permits(2);
-    assert_eq!(response(&mut replies).await.ticket, ticket(start, 2));
+    assert_eq!(response(&mut replies).await.ticket, ticket(start.clone(), 2));
     drop(worker);
     assert_eq!(replies.recv().await, None);
 }
@@ -139,7 +140,7 @@ async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() 
     for number in 0..10_u64 {
         let lane = picture_lane(number.into(), CANVAS);
         let link = Link::new(format!("/{number}"));
-        worker.send(ticket(lane, number), Request::Picture(link, CANVAS));
+        worker.send(ticket(lane.clone(), number), Request::Picture(link, CANVAS));
     }
     server.reaches(6).await;
     worker.cancel(picture_lane(6, CANVAS));
@@ -185,10 +186,10 @@ async fn m52_a_broken_picture_is_a_failure_of_that_picture_alone() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let lane = picture_lane(1, CANVAS);
-    worker.send(ticket(lane, 1), Request::Picture(Link::new("/broken"), CANVAS));
+    worker.send(ticket(lane.clone(), 1), Request::Picture(Link::new("/broken"), CANVAS));
     let failure = response(&mut replies).await.result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unexpected);
-    worker.send(ticket(lane, 2), Request::Picture(Link::new("/2"), CANVAS));
+    worker.send(ticket(lane.clone(), 2), Request::Picture(Link::new("/2"), CANVAS));
     assert!(response(&mut replies).await.result.is_ok());
 }
 
@@ -209,7 +210,7 @@ async fn m23_a_download_tells_its_progress_and_then_its_result() {
     let download = ticket(Lane::Download(JobId(1)), 1);
     let request =
         Request::Download { dataset: dataset(), task: task(), target: folder.path().join("x.zip") };
-    worker.send(download, request);
+    worker.send(download.clone(), request);
     let Some(Reply::Progress(progress)) = replies.recv().await else { panic!("no progress") };
     assert_eq!((progress.ticket, progress.done, progress.total), (download, 22, Some(22)));
     let answer = response(&mut replies).await.result.unwrap();

@@ -16,6 +16,7 @@ use tessera::{
     api::{self, BaseUrl, Client, Endpoint},
     app::{App, Effect, Event, Setup},
     input::Keymap,
+    journal::Journal,
     local::{Access, Credentials, Deployment, LocalError, Settings},
     model::{DatasetId, SafeText},
     picture::Protocol,
@@ -129,7 +130,8 @@ impl Person {
             size: (120, 40),
             protocol: Protocol::HalfBlock,
         };
-        let session = Session::new(App::new(setup), worker::spawn(service.client()));
+        let session =
+            Session::new(App::new(setup), worker::spawn(service.client(), Journal::default()));
         let mut person =
             Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
         person.happen(Event::Wake);

@@ -180,7 +180,7 @@ screens! {
     };
     failed_120x40: {
         let mut desk = Desk::new();
-        let (ticket, _) = desk.take(|lane| lane == Lane::Datasets);
+        let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
         let failure = Failure::new(FailureKind::Unreachable, "media.example refuses the connection")
             .remedy("Check the address and that the service runs");
         desk.respond(ticket, Err(failure));

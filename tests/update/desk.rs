@@ -63,8 +63,8 @@ impl Desk {
             match effect {
                 Effect::Send(ticket, request) => self.open.push_back((ticket, request)),
                 Effect::Cancel(lane) => {
-                    self.cancelled.push(lane);
                     self.open.retain(|(ticket, _)| ticket.lane != lane);
+                    self.cancelled.push(lane);
                 }
                 other => self.other.push(other),
             }
@@ -92,8 +92,8 @@ impl Desk {
     }
 
     /// The open request of a lane, taken off the desk.
-    pub fn take(&mut self, wanted: impl Fn(Lane) -> bool) -> (Ticket, Request) {
-        let place = self.open.iter().position(|(ticket, _)| wanted(ticket.lane));
+    pub fn take(&mut self, wanted: impl Fn(&Lane) -> bool) -> (Ticket, Request) {
+        let place = self.open.iter().position(|(ticket, _)| wanted(&ticket.lane));
         self.open.remove(place.expect("this lane was asked")).unwrap()
     }
 
@@ -107,12 +107,12 @@ impl Desk {
     }
 
     pub fn answer(&mut self, lane: Lane, answer: Answer) {
-        let (ticket, _) = self.take(|open| open == lane);
+        let (ticket, _) = self.take(|open| *open == lane);
         self.respond(ticket, Ok(answer));
     }
 
     pub fn fail(&mut self, lane: Lane, kind: FailureKind) {
-        let (ticket, _) = self.take(|open| open == lane);
+        let (ticket, _) = self.take(|open| *open == lane);
         self.respond(ticket, Err(Failure::new(kind, "it broke")));
     }
 

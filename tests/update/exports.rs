@@ -47,14 +47,14 @@ fn m20_m21_m23_an_export_is_followed_and_fetched() {
     desk.answer(Lane::Export(JOB), Answer::Export(task("IN_PROGRESS")));
     desk.wait(1);
     desk.answer(Lane::Export(JOB), Answer::Export(task("COMPLETED")));
-    let (ticket, request) = desk.take(|lane| lane == Lane::Download(JOB));
+    let (ticket, request) = desk.take(|lane| *lane == Lane::Download(JOB));
     let target = PathBuf::from("/downloads/set-1.zip");
     let id = dataset(1, Status::Ready).id;
     assert_eq!(
         request,
         Request::Download { dataset: id, task: task("").id, target: target.clone() }
     );
-    desk.happen(Event::Progress(Progress { ticket, done: 5, total: Some(10) }));
+    desk.happen(Event::Progress(Progress { ticket: ticket.clone(), done: 5, total: Some(10) }));
     assert_eq!(desk.app.store.jobs[&JOB].part(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Answer::Downloaded(archive.clone())));

@@ -48,8 +48,8 @@ fn n17_a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
 #[test]
 fn n17_an_answer_counts_once() {
     let mut desk = Desk::new();
-    let (ticket, _) = desk.take(|lane| lane == Lane::Datasets);
-    desk.respond(ticket, Ok(Answer::Datasets(vec![dataset(1, Status::Ready)], 0)));
+    let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
+    desk.respond(ticket.clone(), Ok(Answer::Datasets(vec![dataset(1, Status::Ready)], 0)));
     desk.respond(ticket, Ok(Answer::Datasets(vec![], 0)));
     assert_eq!(desk.app.store.list().len(), 1);
 }
@@ -96,7 +96,7 @@ fn a_page_refused_by_the_service_waits_for_the_person() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     let lane = Lane::Page(Search::browse(dataset(1, Status::Ready).id));
-    desk.fail(lane, FailureKind::Invalid);
+    desk.fail(lane.clone(), FailureKind::Invalid);
     desk.wait(5);
     assert!(desk.requests().is_empty(), "asking again would be refused again");
     desk.press("r");

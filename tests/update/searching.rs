@@ -13,7 +13,7 @@ fn open_search(desk: &Desk) -> tessera::model::Search {
     desk.open
         .iter()
         .find_map(|(_, request)| match request {
-            Request::Explore(search) => Some(*search),
+            Request::Explore(search) => Some(search.clone()),
             _ => None,
         })
         .unwrap()
@@ -86,7 +86,7 @@ fn n17_a_second_file_overtakes_the_first() {
     desk.press("F");
     desk.type_text("/one.jpg");
     desk.press("enter");
-    let (first, _) = desk.take(|lane| lane == Lane::Anchor);
+    let (first, _) = desk.take(|lane| *lane == Lane::Anchor);
     desk.press("F");
     desk.type_text("/two.jpg");
     desk.press("enter");
@@ -142,7 +142,7 @@ fn enter_walks_from_dataset_to_cluster_to_full_size() {
     desk.press("enter l");
     assert_eq!((desk.app.focus, desk.app.view().unwrap().preview), (Pane::Detail, 1));
     desk.press("enter");
-    let (ticket, request) = desk.take(|lane| lane == Lane::Original);
+    let (ticket, request) = desk.take(|lane| *lane == Lane::Original);
     assert!(matches!(request, Request::Original(link) if link.resource().ends_with("/media/1")));
     let bytes: std::sync::Arc<[u8]> = vec![1, 2, 3].into();
     desk.respond(ticket, Ok(Answer::Original(bytes.clone())));

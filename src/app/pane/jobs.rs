@@ -20,6 +20,13 @@ impl App {
         self.jobs.cursor = moved(self.jobs.cursor, by, self.store.jobs.len());
     }
 
+    /// Fetches the archive that `download` means.
+    pub(in crate::app) fn download_chosen(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(id) = self.job_to_download().map(|job| job.id) {
+            self.download(id, effects);
+        }
+    }
+
     /// Fetches the archive of a finished export.
     pub(in crate::app) fn download(&mut self, id: JobId, effects: &mut Vec<Effect>) {
         let Some(job) = self.store.jobs.get_mut(&id) else {
@@ -44,7 +51,7 @@ impl App {
         };
         job.stage = Stage::Unwatched;
         job.ended = Some(self.now);
-        if self.tickets.cancel(Lane::Export(id)) {
+        if self.tickets.cancel(&Lane::Export(id)) {
             effects.push(Effect::Cancel(Lane::Export(id)));
         }
         let text = "not watched any more; the service goes on with the export";

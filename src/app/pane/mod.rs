@@ -21,13 +21,28 @@ pub enum Pane {
     Results,
     /// One preview, large.
     Detail,
-    /// Exports.
+    /// The filters of the search.
+    Query,
+    /// What takes time.
     Jobs,
+    /// What is marked.
+    Basket,
 }
 
 impl Pane {
     /// All panes in the order of the Tab key.
-    pub const ALL: [Self; 4] = [Self::Datasets, Self::Results, Self::Detail, Self::Jobs];
+    pub const ALL: [Self; 6] =
+        [Self::Datasets, Self::Results, Self::Detail, Self::Query, Self::Jobs, Self::Basket];
+
+    /// The panes with a number, in its order. The detail has none: it follows the results.
+    pub const NUMBERED: [Self; 5] =
+        [Self::Datasets, Self::Results, Self::Query, Self::Jobs, Self::Basket];
+
+    /// The number on its frame, which is also its key.
+    #[must_use]
+    pub fn number(self) -> Option<usize> {
+        Self::NUMBERED.iter().position(|pane| *pane == self).map(|place| place + 1)
+    }
 
     /// The name on its frame.
     #[must_use]
@@ -36,7 +51,9 @@ impl Pane {
             Self::Datasets => "Datasets",
             Self::Results => "Results",
             Self::Detail => "Detail",
+            Self::Query => "Query",
             Self::Jobs => "Jobs",
+            Self::Basket => "Basket",
         }
     }
 

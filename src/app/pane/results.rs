@@ -125,7 +125,7 @@ impl App {
     /// Turns to another page.
     pub(in crate::app) fn turn_page(&mut self, page: u32) {
         if let Some(view) = self.results.trail.last_mut() {
-            let search = Search { page, ..view.search };
+            let search = Search { page, ..view.search.clone() };
             view.turn(search);
         }
     }
@@ -137,7 +137,9 @@ impl App {
         };
         let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
         let name = preview.file_name.clone();
-        self.push_view(anchor, name, None);
+        if let Some(search) = self.view().map(|view| view.search.clone()) {
+            self.push_anchor(search, anchor, name, None);
+        }
     }
 
     /// Registers a file as query image; its answer opens the results.
@@ -165,18 +167,12 @@ impl App {
             self.results.trail.pop();
         }
         if let Some(view) = self.results.trail.last() {
-            let search = Search { granularity, ..view.search };
-            self.push_search(search, anchor, SafeText::file(&name), Some(file));
+            let search = Search { granularity, ..view.search.clone() };
+            self.push_anchor(search, anchor, SafeText::file(&name), Some(file));
         }
     }
 
-    fn push_view(&mut self, anchor: Anchor, name: SafeText, file: Option<PathBuf>) {
-        if let Some(search) = self.view().map(|view| view.search) {
-            self.push_search(search, anchor, name, file);
-        }
-    }
-
-    fn push_search(&mut self, from: Search, anchor: Anchor, name: SafeText, file: Option<PathBuf>) {
+    fn push_anchor(&mut self, from: Search, anchor: Anchor, name: SafeText, file: Option<PathBuf>) {
         let search = Search { query: Query::Similar(anchor), page: 0, ..from };
         let view = View { similar_to: Some(name), file, ..View::new(search) };
         self.results.trail.push(view);
@@ -190,7 +186,7 @@ impl App {
         if let Some(file) = view.file.clone() {
             self.register(file, granularity, effects);
         } else {
-            let search = Search { granularity, page: 0, ..view.search };
+            let search = Search { granularity, page: 0, ..view.search.clone() };
             view.turn(search);
         }
     }

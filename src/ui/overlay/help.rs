@@ -6,17 +6,17 @@ use ratatui::{
 };
 
 use crate::{
-    app::{App, gate},
+    app::{App, gate, overlay::Scroll},
     input::{Action, Context, action::Group},
     ui::{Screen, widget::boxed},
 };
 
-/// Draws the help, from line `top`.
-pub(super) fn draw(screen: &mut Screen, area: Rect, top: u16) {
+/// Draws the help, scrolled.
+pub(super) fn draw(screen: &mut Screen, area: Rect, scroll: Scroll) {
     let inside = boxed(screen, area, Line::from(" Help "), true);
     let lines = lines(screen);
     let last = lines.len().saturating_sub(usize::from(inside.height));
-    for (row, line) in lines.iter().skip(usize::from(top).min(last)).enumerate() {
+    for (row, line) in lines.iter().skip(scroll.top.min(last)).enumerate() {
         let Ok(row) = u16::try_from(row) else { break };
         if row >= inside.height {
             break;
@@ -53,7 +53,6 @@ fn lines(screen: &Screen) -> Vec<Line<'static>> {
 
 /// The keys of an action in every context, each once.
 fn keys(app: &App, action: Action) -> Vec<String> {
-    let contexts: Vec<Context> =
-        app.setup.keymap.contexts().filter(|context| *context != Context::Help).collect();
+    let contexts: Vec<Context> = app.setup.keymap.contexts().collect();
     app.setup.keymap.keys_of(&contexts, action)
 }

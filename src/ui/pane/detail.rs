@@ -38,7 +38,9 @@ fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style
         facts.push(format!("{across}×{down}"));
     }
     if let Some(relevance) = &preview.relevance {
-        let word = relevance.band().map_or_else(String::new, |band| format!(" {}", band.word()));
+        let word = relevance
+            .band(screen.app.scale())
+            .map_or_else(String::new, |band| format!(" {}", band.word()));
         facts.push(format!("score {}{word}", score(relevance.score)));
     }
     if let Some(size) = screen.app.cluster().and_then(Cluster::size) {

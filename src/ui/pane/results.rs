@@ -9,7 +9,7 @@ use ratatui::{
 use super::select_row;
 use crate::{
     app::{Pane, View, areas::Grid},
-    model::{Cluster, Page, Query, Relevance},
+    model::{Cluster, Page, Query, Relevance, Scale},
     ui::{
         Screen,
         widget::{clip, empty_picture, frame, grouped, message, put, score, width},
@@ -64,27 +64,24 @@ fn explain(screen: &mut Screen, inside: Rect, view: &View) {
         let words = format!(" seen {age} s ago; r tries again: {reason}");
         return put(screen, inside, 0, &[(&words, theme.moving)]);
     }
-    match (&view.search.query, &view.similar_to) {
-        (Query::Similar(_), Some(name)) => put(
-            screen,
-            inside,
-            0,
-            &[
-                (" similar to ", theme.dim),
-                (name.as_str(), theme.accent),
-                ("   lower is closer: same 0 · high ≤.30 · related · loose ≥.50", theme.dim),
-            ],
-        ),
-        _ if app.results.registering.is_some() => {
-            put(screen, inside, 0, &[(" sending the query image", theme.moving)]);
-        }
-        _ => put(
-            screen,
-            inside,
-            0,
-            &[(" the whole dataset, in the order of the service", theme.dim)],
-        ),
+    if app.results.registering.is_some() {
+        return put(screen, inside, 0, &[(" sending the query image", theme.moving)]);
     }
+    let legend = format!("   {}", view.search.query.scale().legend());
+    let (about, name) = match (&view.search.query, &view.similar_to) {
+        (Query::Similar(_), Some(name)) => (" similar to ", name.as_str()),
+        (Query::Similar(_), None) => (" similar to ", "a picture"),
+        (Query::Caption { text, .. }, _) => (" captions that mean ", text.as_str()),
+        (Query::Browse, _) if view.search.filters.is_empty() => {
+            let words = " the whole dataset, in the order of the service";
+            return put(screen, inside, 0, &[(words, theme.dim)]);
+        }
+        (Query::Browse, _) => {
+            let words = " what passes the filters, in the order of the service";
+            return put(screen, inside, 0, &[(words, theme.dim)]);
+        }
+    };
+    put(screen, inside, 0, &[(about, theme.dim), (name, theme.accent), (&legend, theme.dim)]);
 }
 
 fn loading(screen: &mut Screen, area: Rect) {
@@ -105,6 +102,10 @@ fn empty(screen: &mut Screen, body: Rect, view: &View) {
         }
         (0, Query::Similar(_), _) => {
             &["Nothing is similar.", "> groups more coarsely, Esc goes back"]
+        }
+        (0, Query::Caption { .. }, _) => &["No caption means this.", "Esc goes back"],
+        (0, Query::Browse, _) if !view.search.filters.is_empty() => {
+            &["Nothing passes all the filters.", "Esc goes back"]
         }
         (0, Query::Browse, _) => &["The dataset has no clusters.", "r asks again"],
     };
@@ -152,7 +153,7 @@ fn ranked_line(screen: &mut Screen, below: Rect, relevance: &Relevance, cluster:
     let theme = screen.theme;
     let size = cluster.size().map_or_else(String::new, |size| format!("×{}", grouped(size)));
     let cells = usize::from(below.width);
-    let (number, band) = ranked(relevance);
+    let (number, band) = ranked(relevance, screen.app.scale());
     let band = clip_at_word(&band, cells.saturating_sub(width(&number) + width(&size) + 1));
     put(screen, below, 0, &[(&number, theme.accent), (band, theme.text)]);
     let at = u16::try_from(cells.saturating_sub(width(&size))).unwrap_or(0);
@@ -173,7 +174,7 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
 fn row(screen: &mut Screen, area: Rect, cluster: &Cluster, selected: bool) {
     let theme = screen.theme;
     let scored = cluster.relevance.as_ref().map_or_else(String::new, |relevance| {
-        let (number, rest) = ranked(relevance);
+        let (number, rest) = ranked(relevance, screen.app.scale());
         format!("{number}{rest} · ")
     });
     let count = count(cluster);
@@ -203,8 +204,8 @@ fn count(cluster: &Cluster) -> String {
 }
 
 /// A score as number, and the rest: marks and word of its band.
-fn ranked(relevance: &Relevance) -> (String, String) {
-    let rest = relevance.band().map_or_else(String::new, |band| {
+fn ranked(relevance: &Relevance, scale: Scale) -> (String, String) {
+    let rest = relevance.band(scale).map_or_else(String::new, |band| {
         let marks = "▮".repeat(band.marks()) + &"▯".repeat(4 - band.marks());
         format!(" {marks} {}", band.word())
     });

@@ -19,11 +19,11 @@ use crate::{app::Pane, ui::Screen};
 /// The pane that takes the keys has a thick frame: that shows without colour, too.
 pub(super) fn frame(screen: &mut Screen, area: Rect, pane: Pane, words: &str) -> Rect {
     let focused = screen.app.focus == pane && screen.app.overlay.is_none();
-    let number = Pane::ALL.iter().position(|each| *each == pane).unwrap_or(0) + 1;
+    let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
     let theme = screen.theme;
     let name = if focused { theme.accent } else { theme.text };
     let title = Line::from(vec![
-        Span::styled(format!(" {number} "), theme.key),
+        Span::styled(number, theme.key),
         Span::styled(pane.name(), name),
         Span::styled(
             if words.is_empty() { " ".to_owned() } else { format!("  {words} ") },

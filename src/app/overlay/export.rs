@@ -1,24 +1,21 @@
-//! What lies over the panes and takes the keys: the help, the export form, the file line.
+//! The export form: name, folder, format, with or without images, when to download.
 
 use std::path::{Path, PathBuf};
 
-use tui_input::{Input, InputRequest};
+use tui_input::Input;
 
 use crate::{
+    app::{
+        App, Effect, Job, Stage,
+        overlay::{
+            Overlay, Press,
+            field::{edit, path},
+        },
+    },
     input::{Chord, Key},
+    message::{JobId, Lane, Request},
     model::{ArchiveName, DatasetId, ExportFormat, ExportSpec, SafeText},
 };
-
-/// The layer on top, if any.
-#[derive(Clone, Debug)]
-pub enum Overlay {
-    /// The help, scrolled by this many lines.
-    Help(u16),
-    /// The form that starts an export.
-    Export(ExportForm),
-    /// The line that asks for a query image.
-    File(Input),
-}
 
 /// The fields of the export form, in the order of the Tab key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +81,20 @@ impl ExportForm {
         self.field = Field::ALL[(place + by) % Field::ALL.len()];
     }
 
-    /// Gives a key to the field.
-    pub fn key(&mut self, chord: Chord) {
+    /// Takes a key.
+    pub fn key(&mut self, chord: Chord) -> Press {
+        match chord.key {
+            Key::Esc => return Press::Leave,
+            Key::Enter => return Press::Accept,
+            Key::Tab if chord.shift => self.step(Field::ALL.len() - 1),
+            Key::Up => self.step(Field::ALL.len() - 1),
+            Key::Tab | Key::Down => self.step(1),
+            _ => self.key_in_field(chord),
+        }
+        Press::Stay
+    }
+
+    fn key_in_field(&mut self, chord: Chord) {
         let toggle = matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right);
         match self.field {
             Field::Name => edit(&mut self.name, chord),
@@ -128,43 +137,35 @@ impl ExportForm {
     }
 }
 
-/// A typed path; `~/` is `home`, and an empty one is here.
-#[must_use]
-pub fn path(typed: &str, home: Option<&Path>) -> PathBuf {
-    let typed = typed.trim();
-    match (typed.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => home.join(rest),
-        _ if typed.is_empty() => PathBuf::from("."),
-        _ => PathBuf::from(typed),
+impl App {
+    /// Opens the form for the open dataset.
+    pub(in crate::app) fn ask_for_export(&mut self) {
+        if let Some(dataset) = self.dataset() {
+            let folder = self.setup.downloads.as_str();
+            let form = ExportForm::new(dataset.id, dataset.name.clone(), folder);
+            self.overlay = Some(Overlay::Export(form));
+        }
     }
-}
 
-/// Gives a key to a text field.
-pub fn edit(input: &mut Input, chord: Chord) {
-    let request = match (chord.key, chord.ctrl) {
-        (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
-        (Key::Char('u'), true) => InputRequest::DeleteLine,
-        (Key::Char('w'), true) => InputRequest::DeletePrevWord,
-        (Key::Char('a'), true) | (Key::Home, _) => InputRequest::GoToStart,
-        (Key::Char('e'), true) | (Key::End, _) => InputRequest::GoToEnd,
-        (Key::Left, true) => InputRequest::GoToPrevWord,
-        (Key::Right, true) => InputRequest::GoToNextWord,
-        (Key::Left, false) => InputRequest::GoToPrevChar,
-        (Key::Right, false) => InputRequest::GoToNextChar,
-        (Key::Backspace, _) => InputRequest::DeletePrevChar,
-        (Key::Delete, _) => InputRequest::DeleteNextChar,
-        _ => return,
-    };
-    let _ = input.handle(request);
-}
-
-/// Most characters taken from one paste (T21).
-const PASTE: usize = 4_096;
-
-/// Pastes into a text field: one line, without control characters, never executed as keys.
-pub fn paste(input: &mut Input, raw: &str) {
-    for c in raw.trim().chars().filter(|c| !c.is_control()).take(PASTE) {
-        let _ = input.handle(InputRequest::InsertChar(c));
+    /// Starts what a form asks for.
+    pub(in crate::app) fn start_export(&mut self, form: &ExportForm, effects: &mut Vec<Effect>) {
+        let id = JobId(self.jobs.next);
+        self.jobs.next += 1;
+        self.jobs.cursor = 0;
+        let job = Job {
+            id,
+            dataset: form.dataset,
+            dataset_name: form.dataset_name.clone(),
+            spec: form.spec(),
+            folder: form.target_folder(self.setup.home.as_deref()),
+            fetch: form.fetch,
+            started: self.now,
+            ended: None,
+            stage: Stage::Starting,
+        };
+        let request = Request::StartExport(job.dataset, job.spec.clone());
+        self.store.jobs.insert(id, job);
+        self.send(Lane::Start(id), request, effects);
     }
 }
 
@@ -183,14 +184,5 @@ mod tests {
         assert_eq!(form.spec().format, ExportFormat::Json);
         form.step(4);
         assert_eq!(form.field, Field::Folder);
-    }
-
-    #[test]
-    fn t21_a_paste_is_one_clean_line() {
-        let mut input = Input::default();
-        paste(&mut input, "/tmp/a\u{1b}[201~b\n");
-        assert_eq!(input.value(), "/tmp/a[201~b");
-        paste(&mut input, &"x".repeat(100_000));
-        assert!(input.value().chars().count() <= PASTE + 20);
     }
 }

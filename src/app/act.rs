@@ -1,0 +1,53 @@
+//! What each action does: one line each, in the order of `input/action.rs`.
+
+use crate::{
+    app::{App, Effect, Level, Overlay, Pane, gate, overlay::Scroll},
+    input::Action,
+};
+
+impl App {
+    /// Does what the person meant, or says why not.
+    pub(in crate::app) fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        if let Some(reason) = gate::refusal(self, action) {
+            self.notices.add(self.now, Level::Warning, reason);
+            return;
+        }
+        match action {
+            Action::Up | Action::Down | Action::Left | Action::Right => self.step(action),
+            Action::ScreenUp | Action::ScreenDown | Action::First | Action::Last => {
+                self.leap(action);
+            }
+            Action::NextPane => self.focus = self.focus.step(1),
+            Action::PreviousPane => self.focus = self.focus.step(Pane::ALL.len() - 1),
+            Action::FocusDatasets => self.focus = Pane::Datasets,
+            Action::FocusResults => self.focus = Pane::Results,
+            Action::FocusDetail => self.focus = Pane::Detail,
+            Action::FocusQuery => self.focus = Pane::Query,
+            Action::FocusJobs => self.focus = Pane::Jobs,
+            Action::FocusBasket => self.focus = Pane::Basket,
+            Action::Open => self.open(effects),
+            Action::Back => self.back(),
+
+            Action::FullSize => self.show_full_size(effects),
+            Action::NextPage => self.turn_page(self.page_number() + 1),
+            Action::PreviousPage => self.turn_page(self.page_number().saturating_sub(1)),
+            Action::Similar => self.search_similar(),
+            Action::SimilarToFile => self.ask_for_file(),
+            Action::Finer => self.regroup(self.granularity().finer(), effects),
+            Action::Coarser => self.regroup(self.granularity().coarser(), effects),
+            Action::Refresh => self.refresh(),
+
+            Action::Export => self.ask_for_export(),
+            Action::Download => self.download_chosen(effects),
+            Action::StopWatching => self.stop_watching(effects),
+
+            Action::Larger => self.tile = self.tile.larger(),
+            Action::Smaller => self.tile = self.tile.smaller(),
+            Action::Zoom => self.zoomed = !self.zoomed,
+            Action::Help => self.overlay = Some(Overlay::Help(Scroll::default())),
+            Action::Redraw => effects.push(Effect::Redraw),
+            Action::Suspend => effects.push(Effect::Suspend),
+            Action::Quit => effects.push(Effect::Quit),
+        }
+    }
+}

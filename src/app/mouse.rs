@@ -1,0 +1,83 @@
+//! What the mouse does: a click focuses and selects, a second one opens, the wheel moves.
+
+use std::time::Duration;
+
+use crate::{
+    app::{App, Effect, Mouse, MouseKind, Pane},
+    input::Action,
+};
+
+/// Two clicks on the same cell within this time open.
+const DOUBLE_CLICK: Duration = Duration::from_millis(400);
+
+impl App {
+    /// Takes what the mouse did; the layer on top keeps it from the panes.
+    pub(in crate::app) fn mouse(&mut self, mouse: Mouse, effects: &mut Vec<Effect>) {
+        if self.overlay.is_some() {
+            return;
+        }
+        let areas = self.areas();
+        if let (Some(tabs), MouseKind::Click) = (areas.tabs, mouse.kind)
+            && tabs.contains((mouse.column, mouse.row).into())
+        {
+            self.focus = tab_at(mouse.column.saturating_sub(tabs.x)).unwrap_or(self.focus);
+            return;
+        }
+        let Some(pane) = areas.pane_at(mouse.column, mouse.row) else {
+            return;
+        };
+        self.focus = pane;
+        match mouse.kind {
+            MouseKind::WheelUp => self.step(Action::Up),
+            MouseKind::WheelDown => self.step(Action::Down),
+            MouseKind::Click => {
+                self.select_at(mouse);
+                let twice = self.last_click.is_some_and(|(then, at)| {
+                    at == mouse && self.now.saturating_sub(then) <= DOUBLE_CLICK
+                });
+                self.last_click = (!twice).then_some((self.now, mouse));
+                if twice {
+                    self.open(effects);
+                }
+            }
+        }
+    }
+
+    fn select_at(&mut self, mouse: Mouse) {
+        let areas = self.areas();
+        let row = |area: ratatui::layout::Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
+        match (self.focus, areas.datasets, areas.jobs) {
+            (Pane::Datasets, Some(area), _) => {
+                let list = self.store.list();
+                let top = crate::app::pane::list_top(self, area);
+                if let Some(dataset) = list.get(top + row(area)) {
+                    self.datasets.cursor = Some(dataset.id);
+                }
+            }
+            (Pane::Jobs, _, Some(area)) => {
+                let count = self.store.jobs.len();
+                let top = crate::app::pane::jobs_top(self, area);
+                self.jobs.cursor = (top + row(area)).min(count.saturating_sub(1));
+            }
+            (Pane::Results, ..) => {
+                let place = self.grid().and_then(|grid| {
+                    let place = grid.place_at(mouse.column, mouse.row)?;
+                    Some(place + self.view()?.top * grid.columns)
+                });
+                if let Some(place) = place {
+                    self.point_at(place);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The tab under a column. The tabs are drawn as ` 1 Datasets  2 Results  3 Query  4 Jobs ...`.
+fn tab_at(column: u16) -> Option<Pane> {
+    let mut end = 0;
+    Pane::NUMBERED.into_iter().find(|pane| {
+        end += pane.name().len() + 4;
+        usize::from(column) < end
+    })
+}

@@ -1,0 +1,101 @@
+//! Moving, opening and going back: the same few keys in every pane.
+
+use crate::{
+    app::{App, Effect, Pane, Stage, wanted_original},
+    input::Action,
+    message::{Lane, Request},
+};
+
+impl App {
+    /// Moves by one.
+    pub(in crate::app) fn step(&mut self, action: Action) {
+        let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
+        let vertical = matches!(action, Action::Up | Action::Down);
+        match self.focus {
+            Pane::Datasets if vertical => self.move_in_datasets(by),
+            Pane::Jobs if vertical => self.move_in_jobs(by),
+            Pane::Datasets | Pane::Jobs | Pane::Query | Pane::Basket => {}
+            Pane::Results => {
+                let columns = self.grid().map_or(1, |grid| grid.columns).cast_signed();
+                self.move_in_results(if vertical { by * columns } else { by });
+            }
+            Pane::Detail if vertical => self.move_in_results(by),
+            Pane::Detail => self.step_preview(by),
+        }
+    }
+
+    /// Moves by screens and to the ends.
+    pub(in crate::app) fn leap(&mut self, action: Action) {
+        let screen = self.grid().map_or(1, |grid| grid.columns * grid.rows).cast_signed();
+        let all = isize::MAX / 2;
+        let by = match action {
+            Action::ScreenUp => -screen,
+            Action::ScreenDown => screen,
+            Action::First => -all,
+            _ => all,
+        };
+        match self.focus {
+            Pane::Datasets => self.move_in_datasets(by),
+            Pane::Results => self.move_in_results(by),
+            Pane::Detail => self.step_preview(by),
+            Pane::Jobs => self.move_in_jobs(by),
+            Pane::Query | Pane::Basket => {}
+        }
+    }
+
+    /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
+    pub(in crate::app) fn open(&mut self, effects: &mut Vec<Effect>) {
+        match self.focus {
+            Pane::Datasets => {
+                if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
+                    self.open_dataset(id);
+                    self.focus = Pane::Results;
+                }
+            }
+            Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
+            Pane::Detail if self.preview().is_some() => self.show_full_size(effects),
+            Pane::Jobs if self.job_to_download().is_some() => {
+                self.download_chosen(effects);
+            }
+            Pane::Results | Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => {}
+        }
+    }
+
+    /// Esc: the newest thing that can be left is left, one at a time.
+    pub(in crate::app) fn back(&mut self) {
+        if self.notices.dismiss() {
+            return;
+        }
+        match self.focus {
+            _ if self.zoomed => self.zoomed = false,
+            Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => self.focus = Pane::Results,
+            Pane::Results => {
+                if !self.leave_view() {
+                    self.focus = Pane::Datasets;
+                }
+            }
+            Pane::Datasets => {}
+        }
+    }
+
+    /// Asks the service again.
+    pub(in crate::app) fn refresh(&mut self) {
+        self.store.datasets.invalidate();
+        self.store.pictures.forget_failed();
+        if let Some(search) = self.view().map(|view| view.search.clone()) {
+            self.store.pages.entry(search).invalidate();
+        }
+        for job in self.store.jobs.values_mut() {
+            if let Stage::Running(_, task) = &mut job.stage {
+                task.invalidate();
+            }
+        }
+    }
+
+    /// Asks for the bytes of the preview on screen, to show them alone.
+    pub(in crate::app) fn show_full_size(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(link) = self.preview().and_then(wanted_original) {
+            self.send(Lane::Original, Request::Original(link), effects);
+        }
+    }
+}

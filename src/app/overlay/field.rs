@@ -1,0 +1,61 @@
+//! One line of typed text, as every form and line has it.
+
+use std::path::{Path, PathBuf};
+
+use tui_input::{Input, InputRequest};
+
+use crate::input::{Chord, Key};
+
+/// A typed path; `~/` is `home`, and an empty one is here.
+#[must_use]
+pub fn path(typed: &str, home: Option<&Path>) -> PathBuf {
+    let typed = typed.trim();
+    match (typed.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ if typed.is_empty() => PathBuf::from("."),
+        _ => PathBuf::from(typed),
+    }
+}
+
+/// Gives a key to a text field.
+pub fn edit(input: &mut Input, chord: Chord) {
+    let request = match (chord.key, chord.ctrl) {
+        (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
+        (Key::Char('u'), true) => InputRequest::DeleteLine,
+        (Key::Char('w'), true) => InputRequest::DeletePrevWord,
+        (Key::Char('a'), true) | (Key::Home, _) => InputRequest::GoToStart,
+        (Key::Char('e'), true) | (Key::End, _) => InputRequest::GoToEnd,
+        (Key::Left, true) => InputRequest::GoToPrevWord,
+        (Key::Right, true) => InputRequest::GoToNextWord,
+        (Key::Left, false) => InputRequest::GoToPrevChar,
+        (Key::Right, false) => InputRequest::GoToNextChar,
+        (Key::Backspace, _) => InputRequest::DeletePrevChar,
+        (Key::Delete, _) => InputRequest::DeleteNextChar,
+        _ => return,
+    };
+    let _ = input.handle(request);
+}
+
+/// Most characters taken from one paste (T21).
+const PASTE: usize = 4_096;
+
+/// Pastes into a text field: one line, without control characters, never executed as keys.
+pub fn paste(input: &mut Input, raw: &str) {
+    for c in raw.trim().chars().filter(|c| !c.is_control()).take(PASTE) {
+        let _ = input.handle(InputRequest::InsertChar(c));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t21_a_paste_is_one_clean_line() {
+        let mut input = Input::default();
+        paste(&mut input, "/tmp/a\u{1b}[201~b\n");
+        assert_eq!(input.value(), "/tmp/a[201~b");
+        paste(&mut input, &"x".repeat(100_000));
+        assert!(input.value().chars().count() <= PASTE + 20);
+    }
+}

@@ -1,0 +1,122 @@
+//! What lies over the panes and takes the keys: one file per layer, with its state and its keys.
+//!
+//! A layer is a small state machine: a key changes it, leaves it or says yes. What yes means is
+//! told in [`App::accept`], a line per layer.
+
+pub mod export;
+pub mod field;
+pub mod file;
+pub mod scroll;
+
+use ratatui::layout::Rect;
+use tui_input::Input;
+
+pub use export::{ExportForm, Field};
+pub use file::FileLine;
+pub use scroll::Scroll;
+
+use crate::{
+    app::{App, Effect},
+    input::Chord,
+};
+
+/// The layer on top, if any.
+#[derive(Clone, Debug)]
+pub enum Overlay {
+    /// The help.
+    Help(Scroll),
+    /// The form that starts an export.
+    Export(ExportForm),
+    /// The line that asks for a query image.
+    File(FileLine),
+}
+
+/// What a key did to a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Press {
+    /// It stays, changed or not.
+    Stay,
+    /// It goes, and nothing else happens.
+    Leave,
+    /// It goes, and what it asked for happens.
+    Accept,
+}
+
+impl Overlay {
+    /// Takes a key. The layer is off the app meanwhile.
+    fn key(&mut self, chord: Chord) -> Press {
+        match self {
+            Self::Help(scroll) => scroll.key(chord),
+            Self::Export(form) => form.key(chord),
+            Self::File(line) => line.key(chord),
+        }
+    }
+
+    /// The text field that takes what is pasted, if there is one.
+    fn text(&mut self) -> Option<&mut Input> {
+        match self {
+            Self::Help(_) => None,
+            Self::Export(form) => form.text(),
+            Self::File(line) => Some(&mut line.line),
+        }
+    }
+
+    /// The cells it would like to have, frame included (columns, rows).
+    fn size(&self, screen: (u16, u16)) -> (u16, u16) {
+        match self {
+            Self::Help(_) => (76, screen.1.saturating_sub(2)),
+            Self::Export(_) => (66, 11),
+            Self::File(_) => (72, 5),
+        }
+    }
+
+    /// Where it lies on a screen of this size.
+    #[must_use]
+    pub fn area(&self, screen: (u16, u16)) -> Rect {
+        let (columns, rows) = self.size(screen);
+        let (width, height) = (screen.0.min(columns), screen.1.min(rows));
+        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
+    }
+
+    /// What its keys do, for the hint line.
+    #[must_use]
+    pub fn hints(&self) -> &'static str {
+        match self {
+            Self::Help(_) => "j k scroll   Esc leave",
+            Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
+            Self::File(_) => "Enter search   Esc leave",
+        }
+    }
+}
+
+impl App {
+    /// Gives a key to the layer on top.
+    pub(in crate::app) fn key_in_overlay(
+        &mut self,
+        mut overlay: Overlay,
+        chord: Chord,
+        effects: &mut Vec<Effect>,
+    ) {
+        match overlay.key(chord) {
+            Press::Stay => self.overlay = Some(overlay),
+            Press::Leave => {}
+            Press::Accept => self.accept(overlay, effects),
+        }
+    }
+
+    /// Pasted text goes into a text field or nowhere; it is never keys (T21).
+    pub(in crate::app) fn paste(&mut self, text: &str) {
+        if let Some(line) = self.overlay.as_mut().and_then(Overlay::text) {
+            field::paste(line, text);
+        }
+    }
+
+    /// Does what a layer asked for. One that is not content puts itself back.
+    fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
+        match overlay {
+            Overlay::Help(_) => {}
+            Overlay::Export(form) => self.start_export(&form, effects),
+            Overlay::File(line) => self.search_by_file(line, effects),
+        }
+    }
+}

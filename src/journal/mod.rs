@@ -1,0 +1,115 @@
+//! The state folder: what outlives the program, a JSON file per [`Book`].
+//!
+//! A file is replaced whole and at once, so a kill leaves the old one or the new one. Entries carry
+//! a number; an older one that arrives late never replaces a newer one.
+
+mod text;
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use crate::model::{Book, Entry, Failure, FailureKind};
+
+/// The state of one deployment. Without a folder nothing outlives the program.
+#[derive(Debug, Default)]
+pub struct Journal {
+    folder: Option<PathBuf>,
+    newest: Mutex<HashMap<Book, u64>>,
+}
+
+impl Journal {
+    /// Keeps its files in `folder`, which is made when something is kept.
+    #[must_use]
+    pub fn in_folder(folder: PathBuf) -> Self {
+        Self { folder: Some(folder), newest: Mutex::default() }
+    }
+
+    /// Writes an entry, unless one with a higher number was written before.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the file cannot be written.
+    pub fn keep(&self, number: u64, entry: &Entry) -> Result<(), Failure> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = newest.entry(entry.book()).or_default();
+        if number < *last {
+            return Ok(());
+        }
+        *last = number;
+        let path = folder.join(text::file_name(&entry.book()));
+        replace(&path, &text::write(entry)).map_err(|error| failure(&path, "written", &error))
+    }
+
+    /// Reads an entry back; `None` when it was never kept.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the file cannot be read, or is not what was written.
+    pub fn recall(&self, book: &Book) -> Result<Option<Entry>, Failure> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        let path = folder.join(text::file_name(book));
+        let source = match fs::read_to_string(&path) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failure(&path, "read", &error)),
+        };
+        text::read(book, &source).map(Some).map_err(|reason| failure(&path, "understood", &reason))
+    }
+}
+
+fn failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {
+    let sentence = format!("{} cannot be {what}: {reason}", path.display());
+    Failure::new(FailureKind::Local, sentence).remedy("Move the file away to begin anew")
+}
+
+/// Writes beside the file and renames, so that no half of it is ever seen.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    beside.as_file().sync_all()?;
+    beside.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::model::{DatasetId, MediaId, SelectionItem};
+
+    fn basket(media: u128) -> Entry {
+        let items = vec![SelectionItem::Media(vec![MediaId(Uuid::from_u128(media))])];
+        Entry::Basket(DatasetId(Uuid::nil()), items)
+    }
+
+    #[test]
+    fn m24_a_basket_comes_back_and_the_newest_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::in_folder(folder.path().join("state"));
+        let book = basket(1).book();
+        assert_eq!(journal.recall(&book), Ok(None));
+        journal.keep(2, &basket(2)).unwrap();
+        journal.keep(1, &basket(1)).unwrap();
+        assert_eq!(journal.recall(&book), Ok(Some(basket(2))));
+        let fresh = Journal::in_folder(folder.path().join("state"));
+        assert_eq!(fresh.recall(&book), Ok(Some(basket(2))));
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::in_folder(folder.path().to_owned());
+        let path = folder.path().join(text::file_name(&basket(1).book()));
+        fs::write(&path, "{\"schema\":").unwrap();
+        let failure = journal.recall(&basket(1).book()).unwrap_err().to_string();
+        assert!(failure.contains("cannot be understood"), "{failure}");
+        assert!(path.exists());
+    }
+}
