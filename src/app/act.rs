@@ -44,6 +44,7 @@ impl App {
             Action::Larger => self.tile = self.tile.larger(),
             Action::Smaller => self.tile = self.tile.smaller(),
             Action::Zoom => self.zoomed = !self.zoomed,
+            Action::Menu => self.open_menu(),
             Action::Help => self.overlay = Some(Overlay::Help(Scroll::default())),
             Action::Redraw => effects.push(Effect::Redraw),
             Action::Suspend => effects.push(Effect::Suspend),

@@ -42,6 +42,26 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
     }
 }
 
+/// The step that would help, where `action` is refused and there is one.
+#[must_use]
+pub fn remedy(app: &App, action: Action) -> Option<Action> {
+    refusal(app, action)?;
+    match action {
+        _ if app.dataset().is_none() => Some(Action::FocusDatasets),
+        Action::Export | Action::SimilarToFile => Some(Action::Refresh),
+        Action::Similar if app.preview().is_some() => Some(Action::Refresh),
+        Action::Similar | Action::FullSize | Action::Larger | Action::Smaller => {
+            Some(Action::FocusResults)
+        }
+        Action::NextPage => Some(Action::PreviousPage),
+        Action::PreviousPage => Some(Action::NextPage),
+        Action::Finer => Some(Action::Coarser),
+        Action::Coarser => Some(Action::Finer),
+        Action::Download => Some(Action::Export),
+        _ => None,
+    }
+}
+
 fn by_status(app: &App, operation: Operation) -> Option<String> {
     let dataset = app.dataset()?;
     let reason = dataset.status.allows(operation).refusal()?;

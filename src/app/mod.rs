@@ -10,6 +10,7 @@ pub mod areas;
 mod demand;
 mod effect;
 mod event;
+mod fuzzy;
 pub mod gate;
 mod job;
 mod keys;

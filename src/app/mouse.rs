@@ -30,6 +30,10 @@ impl App {
         match mouse.kind {
             MouseKind::WheelUp => self.step(Action::Up),
             MouseKind::WheelDown => self.step(Action::Down),
+            MouseKind::RightClick => {
+                self.select_at(mouse);
+                self.open_menu();
+            }
             MouseKind::Click => {
                 self.select_at(mouse);
                 let twice = self.last_click.is_some_and(|(then, at)| {

@@ -102,6 +102,7 @@ actions! {
     Larger, "larger-tiles", "larger", Program, "Larger tiles";
     Smaller, "smaller-tiles", "smaller", Program, "Smaller tiles";
     Zoom, "zoom", "zoom", Program, "Give the focused pane the whole screen, and back";
+    Menu, "menu", "actions", Program, "Everything that can be done here, and why not";
     Help, "help", "help", Program, "This help";
     Redraw, "redraw", "redraw", Program, "Draw the screen anew and send the pictures again";
     Suspend, "suspend", "suspend", Program, "Suspend to the shell; fg comes back";

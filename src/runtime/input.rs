@@ -111,6 +111,7 @@ fn event(report: Report) -> Option<Event> {
         Report::Mouse(mouse) => {
             let kind = match mouse.kind {
                 MouseEventKind::Down(MouseButton::Left) => MouseKind::Click,
+                MouseEventKind::Down(MouseButton::Right) => MouseKind::RightClick,
                 MouseEventKind::ScrollUp => MouseKind::WheelUp,
                 MouseEventKind::ScrollDown => MouseKind::WheelDown,
                 _ => return None,

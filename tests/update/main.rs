@@ -7,3 +7,4 @@ mod exports;
 mod layout;
 mod reads;
 mod searching;
+mod way;

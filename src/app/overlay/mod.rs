@@ -6,6 +6,8 @@
 pub mod export;
 pub mod field;
 pub mod file;
+pub mod menu;
+pub mod pick;
 pub mod scroll;
 
 use ratatui::layout::Rect;
@@ -13,6 +15,8 @@ use tui_input::Input;
 
 pub use export::{ExportForm, Field};
 pub use file::FileLine;
+pub use menu::Menu;
+pub use pick::{Choice, Pick};
 pub use scroll::Scroll;
 
 use crate::{
@@ -29,6 +33,8 @@ pub enum Overlay {
     Export(ExportForm),
     /// The line that asks for a query image.
     File(FileLine),
+    /// The menu of actions.
+    Menu(Menu),
 }
 
 /// What a key did to a layer.
@@ -49,6 +55,7 @@ impl Overlay {
             Self::Help(scroll) => scroll.key(chord),
             Self::Export(form) => form.key(chord),
             Self::File(line) => line.key(chord),
+            Self::Menu(menu) => menu.key(chord),
         }
     }
 
@@ -58,6 +65,7 @@ impl Overlay {
             Self::Help(_) => None,
             Self::Export(form) => form.text(),
             Self::File(line) => Some(&mut line.line),
+            Self::Menu(menu) => Some(menu.pick.text()),
         }
     }
 
@@ -67,6 +75,7 @@ impl Overlay {
             Self::Help(_) => (76, screen.1.saturating_sub(2)),
             Self::Export(_) => (66, 11),
             Self::File(_) => (72, 5),
+            Self::Menu(menu) => (86, menu.pick.rows()),
         }
     }
 
@@ -85,6 +94,7 @@ impl Overlay {
             Self::Help(_) => "j k scroll   Esc leave",
             Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
             Self::File(_) => "Enter search   Esc leave",
+            Self::Menu(_) => "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave",
         }
     }
 }
@@ -117,6 +127,11 @@ impl App {
             Overlay::Help(_) => {}
             Overlay::Export(form) => self.start_export(&form, effects),
             Overlay::File(line) => self.search_by_file(line, effects),
+            Overlay::Menu(menu) => {
+                if let Some(&action) = menu.pick.chosen() {
+                    self.choose_action(action, effects);
+                }
+            }
         }
     }
 }

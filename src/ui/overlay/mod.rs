@@ -3,6 +3,7 @@
 mod export;
 mod file;
 mod help;
+mod pick;
 
 use ratatui::{
     layout::Rect,
@@ -18,6 +19,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Help(scroll)) => help::draw(screen, area, *scroll),
         Some(Overlay::Export(form)) => export::draw(screen, area, form),
         Some(Overlay::File(asked)) => file::draw(screen, area, &asked.line),
+        Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         None => {}
     }
 }

@@ -1,0 +1,55 @@
+//! Finding by a few typed letters: every word that is typed must be found, in any order, as it is
+//! or with letters left out; whole words and beginnings are better than scattered letters.
+
+/// How badly `typed` fits `text`; 0 is best, `None` is not at all. Case does not matter.
+#[must_use]
+pub fn distance(typed: &str, text: &str) -> Option<usize> {
+    let text: Vec<char> = text.to_lowercase().chars().collect();
+    typed.to_lowercase().split_whitespace().try_fold(0, |sum, word| {
+        let word: Vec<char> = word.chars().collect();
+        whole(&word, &text).or_else(|| scattered(&word, &text)).map(|badness| sum + badness)
+    })
+}
+
+/// The best place of the word in one piece: the beginning, a word's beginning, anywhere.
+fn whole(word: &[char], text: &[char]) -> Option<usize> {
+    text.windows(word.len())
+        .enumerate()
+        .filter(|(_, piece)| *piece == word)
+        .map(|(at, _)| match at {
+            0 => 0,
+            _ if !text[at - 1].is_alphanumeric() => 1,
+            _ => 2,
+        })
+        .min()
+}
+
+/// The letters in order with others between them: the more between, the worse.
+fn scattered(word: &[char], text: &[char]) -> Option<usize> {
+    let (mut gaps, mut at, mut begun) = (0, 0, false);
+    for letter in word {
+        let skipped = text[at..].iter().position(|other| other == letter)?;
+        gaps += if begun { skipped } else { 0 };
+        begun = true;
+        at += skipped + 1;
+    }
+    Some(3 + gaps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_words_come_before_scattered_letters() {
+        let badness = |typed: &str| distance(typed, "Export the dataset");
+        assert_eq!(badness(""), Some(0));
+        assert_eq!(badness("EXP"), Some(0));
+        assert_eq!(badness("data"), Some(1));
+        assert_eq!(badness("data exp"), Some(1));
+        assert_eq!(badness("set"), Some(2));
+        assert!(badness("exds").unwrap() > 2);
+        assert_eq!(badness("zebra"), None);
+        assert_eq!(distance("ПЛЯ", "пляж"), Some(0));
+    }
+}

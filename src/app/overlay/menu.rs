@@ -1,0 +1,78 @@
+//! The menu of everything that can be done with what has the focus. What cannot be done now stays
+//! in it, dimmed, with its reason; chosen all the same, it offers the step that would enable it.
+
+use crate::{
+    app::{
+        App, Effect, Overlay, Pane, gate,
+        overlay::{Choice, Pick, Press},
+    },
+    input::{Action, Chord, action::Group},
+    model::SafeText,
+};
+
+/// The open menu.
+#[derive(Clone, Debug)]
+pub struct Menu {
+    /// What its actions are done to.
+    pub title: SafeText,
+    /// The actions.
+    pub pick: Pick<Action>,
+}
+
+impl Menu {
+    /// Takes a key.
+    pub fn key(&mut self, chord: Chord) -> Press {
+        self.pick.key(chord)
+    }
+}
+
+impl App {
+    /// Opens the menu.
+    pub(in crate::app) fn open_menu(&mut self) {
+        let title = match (self.focus, self.selected_dataset()) {
+            (Pane::Datasets, Some(dataset)) => {
+                format!("Actions on {} ({})", dataset.name, dataset.status.word())
+            }
+            (pane, _) => format!("Actions in {}", pane.name()),
+        };
+        let choices = self.applicable().map(|action| self.choice(action)).collect();
+        self.overlay =
+            Some(Overlay::Menu(Menu { title: SafeText::name(&title), pick: Pick::new(choices) }));
+    }
+
+    /// What has a key here and is more than a move; what only this pane has comes first.
+    fn applicable(&self) -> impl Iterator<Item = Action> {
+        let [pane, everywhere] = self.contexts();
+        let keymap = &self.setup.keymap;
+        let bound = move |context, action| !keymap.keys_of(&[context], action).is_empty();
+        let mut actions: Vec<Action> = Action::ALL
+            .iter()
+            .copied()
+            .filter(|action| action.group() != Group::Moving && *action != Action::Menu)
+            .filter(|&action| bound(pane, action) || bound(everywhere, action))
+            .collect();
+        actions.sort_by_key(|&action| !bound(pane, action));
+        actions.into_iter()
+    }
+
+    /// An action as a line: its key, its sentence, and why it cannot be done now.
+    pub(in crate::app) fn choice(&self, action: Action) -> Choice<Action> {
+        let keys = self.setup.keymap.keys_of(&self.contexts(), action);
+        let refusal = gate::refusal(self, action);
+        Choice::new(action, action.help())
+            .mark(keys.first().map_or("", String::as_str))
+            .note(refusal.as_deref().unwrap_or_default())
+            .refused(refusal.is_some())
+    }
+
+    /// Does what was chosen, or explains why that cannot be done and what would help.
+    pub(in crate::app) fn choose_action(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        let Some(reason) = gate::refusal(self, action) else {
+            return self.act(action, effects);
+        };
+        let steps = [gate::remedy(self, action), Some(Action::Menu)];
+        let choices = steps.into_iter().flatten().map(|step| self.choice(step)).collect();
+        let title = SafeText::name(&format!("{}: {reason}", action.hint()));
+        self.overlay = Some(Overlay::Menu(Menu { title, pick: Pick::new(choices) }));
+    }
+}
