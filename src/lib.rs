@@ -13,7 +13,7 @@
 //! layer 2   api  -> model, wire                       local -> model, wire, picture
 //!           config -> model, input              journal -> model, wire
 //! layer 3   worker -> model, message, picture, api, journal
-//!           app -> model, message, picture, input, config
+//!           app -> model, message, picture, input, config, wire
 //! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, local
 //! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model
 //! layer 6   main -> everything

@@ -20,7 +20,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("config", &["model", "input"]),
     ("journal", &["model", "wire"]),
     ("worker", &["model", "message", "picture", "api", "journal"]),
-    ("app", &["model", "message", "picture", "input", "config"]),
+    ("app", &["model", "message", "picture", "input", "config", "wire"]),
     ("ui", &["model", "picture", "input", "config", "app"]),
     ("cli", &["model", "api", "config", "local"]),
     ("runtime", &["app", "ui", "worker", "message", "input", "config", "picture", "api", "model"]),

@@ -33,6 +33,7 @@ impl App {
             Action::PreviousPage => self.turn_page(self.page_number().saturating_sub(1)),
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => self.ask_for_file(),
+            Action::Caption => self.ask_for_caption(),
             Action::Finer => self.regroup(self.granularity().finer(), effects),
             Action::Coarser => self.regroup(self.granularity().coarser(), effects),
             Action::Refresh => self.refresh(),

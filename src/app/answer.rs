@@ -20,6 +20,7 @@ impl App {
             }
             (Lane::Datasets, Err(failure)) => self.store.datasets.fail(self.now, failure),
             (Lane::Page(search), Ok(Answer::Page(page))) => {
+                self.check_direction(&search, &page);
                 self.store.pages.entry(search).succeed(self.now, page);
                 self.find_cursor();
             }

@@ -12,6 +12,7 @@ use crate::{
 pub fn refusal(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Export => no_dataset(app).or_else(|| by_status(app, Operation::Export)),
+        Action::Caption => no_dataset(app).or_else(|| by_status(app, Operation::TextSearch)),
         Action::SimilarToFile => {
             no_dataset(app).or_else(|| by_status(app, Operation::VisualSearch))
         }

@@ -94,6 +94,8 @@ pub struct App {
     pub datasets: pane::Datasets,
     /// State of the results pane.
     pub results: pane::Results,
+    /// State of the query pane.
+    pub query: pane::Query,
     /// State of the jobs pane.
     pub jobs: pane::Jobs,
     /// The beginning of a key sequence.
@@ -120,6 +122,7 @@ impl App {
             overlay: None,
             datasets: pane::Datasets::default(),
             results: pane::Results::default(),
+            query: pane::Query::default(),
             jobs: pane::Jobs::default(),
             keys: Vec::new(),
             last_click: None,

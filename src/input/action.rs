@@ -93,6 +93,7 @@ actions! {
     PreviousPage, "previous-page", "previous page", Searching, "Previous page of clusters";
     Similar, "similar", "similar", Searching, "Find what is similar to this picture";
     SimilarToFile, "similar-to-file", "by file", Searching, "Find what is similar to a file of this machine";
+    Caption, "caption", "caption", Searching, "Find what a caption says";
     Finer, "finer", "finer", Searching, "Finer clusters (granularity towards 0)";
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity towards 4)";
     Refresh, "refresh", "refresh", Searching, "Ask the service again now";

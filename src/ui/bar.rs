@@ -126,6 +126,7 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
         ],
         Pane::Results => &[
             Action::Open,
+            Action::Caption,
             Action::Similar,
             Action::SimilarToFile,
             Action::FullSize,

@@ -5,6 +5,7 @@
 mod desk;
 mod exports;
 mod layout;
+mod query;
 mod reads;
 mod searching;
 mod way;

@@ -3,6 +3,7 @@
 //! A layer is a small state machine: a key changes it, leaves it or says yes. What yes means is
 //! told in [`App::accept`], a line per layer.
 
+pub mod caption;
 pub mod export;
 pub mod field;
 pub mod file;
@@ -13,6 +14,7 @@ pub mod scroll;
 use ratatui::layout::Rect;
 use tui_input::Input;
 
+pub use caption::CaptionLine;
 pub use export::{ExportForm, Field};
 pub use file::FileLine;
 pub use menu::Menu;
@@ -31,6 +33,8 @@ pub enum Overlay {
     Help(Scroll),
     /// The form that starts an export.
     Export(ExportForm),
+    /// The line that asks for a caption search.
+    Caption(CaptionLine),
     /// The line that asks for a query image.
     File(FileLine),
     /// The menu of actions.
@@ -54,6 +58,7 @@ impl Overlay {
         match self {
             Self::Help(scroll) => scroll.key(chord),
             Self::Export(form) => form.key(chord),
+            Self::Caption(line) => line.key(chord),
             Self::File(line) => line.key(chord),
             Self::Menu(menu) => menu.key(chord),
         }
@@ -64,6 +69,7 @@ impl Overlay {
         match self {
             Self::Help(_) => None,
             Self::Export(form) => form.text(),
+            Self::Caption(line) => Some(line.field()),
             Self::File(line) => Some(&mut line.line),
             Self::Menu(menu) => Some(menu.pick.text()),
         }
@@ -74,7 +80,7 @@ impl Overlay {
         match self {
             Self::Help(_) => (76, screen.1.saturating_sub(2)),
             Self::Export(_) => (66, 11),
-            Self::File(_) => (72, 5),
+            Self::Caption(_) | Self::File(_) => (72, 5),
             Self::Menu(menu) => (86, menu.pick.rows()),
         }
     }
@@ -93,6 +99,7 @@ impl Overlay {
         match self {
             Self::Help(_) => "j k scroll   Esc leave",
             Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
+            Self::Caption(_) => "Tab max score   Enter search   Esc leave",
             Self::File(_) => "Enter search   Esc leave",
             Self::Menu(_) => "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave",
         }
@@ -126,6 +133,7 @@ impl App {
         match overlay {
             Overlay::Help(_) => {}
             Overlay::Export(form) => self.start_export(&form, effects),
+            Overlay::Caption(line) => self.search_by_caption(line),
             Overlay::File(line) => self.search_by_file(line, effects),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {

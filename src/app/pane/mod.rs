@@ -6,10 +6,12 @@ use crate::app::App;
 
 mod datasets;
 mod jobs;
+mod query;
 mod results;
 
 pub use datasets::Datasets;
 pub use jobs::Jobs;
+pub use query::Query;
 pub use results::{Results, View};
 
 /// The panes.

@@ -5,7 +5,7 @@ use std::{collections::HashMap, path::PathBuf};
 
 use crate::{
     app::{
-        App, Effect,
+        App, Effect, Pane,
         pane::{moved, scrolled},
     },
     message::{Lane, Request},
@@ -140,6 +140,19 @@ impl App {
         if let Some(search) = self.view().map(|view| view.search.clone()) {
             self.push_anchor(search, anchor, name, None);
         }
+    }
+
+    /// Opens a search on top of the trail: Esc comes back to what was before.
+    pub(in crate::app) fn open_search(&mut self, search: Search) {
+        let (similar_to, file) = match self.view() {
+            // The words for an anchor are those of the view that has it.
+            Some(view) if view.search.query == search.query => {
+                (view.similar_to.clone(), view.file.clone())
+            }
+            _ => (None, None),
+        };
+        self.results.trail.push(View { similar_to, file, ..View::new(search) });
+        self.focus = Pane::Results;
     }
 
     /// Registers a file as query image; its answer opens the results.

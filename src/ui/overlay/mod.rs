@@ -1,5 +1,6 @@
-//! What lies over the panes: the help, the export form, the file line.
+//! What lies over the panes: the help, the export form, the lines that ask for a search.
 
+mod caption;
 mod export;
 mod file;
 mod help;
@@ -18,6 +19,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
     match &screen.app.overlay {
         Some(Overlay::Help(scroll)) => help::draw(screen, area, *scroll),
         Some(Overlay::Export(form)) => export::draw(screen, area, form),
+        Some(Overlay::Caption(line)) => caption::draw(screen, area, line),
         Some(Overlay::File(asked)) => file::draw(screen, area, &asked.line),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         None => {}
