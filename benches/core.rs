@@ -10,6 +10,7 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, Setup},
+    config::ThemeChoice,
     input::Keymap,
     message::{Answer, Lane, Response, Ticket},
     model::{
@@ -17,7 +18,11 @@ use tessera::{
         Status,
     },
     picture::{Canvas, Encoded, Protocol, Thumbnail},
-    ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
+    ui::{
+        self, Layer, Theme,
+        layer::{Colours, Surface},
+        theme::ThemeName,
+    },
 };
 use uuid::Uuid;
 
@@ -95,6 +100,7 @@ fn browsing(clusters: u128, previews: u128) -> App {
         home: None,
         size: (200, 60),
         protocol: Protocol::HalfBlock,
+        theme: ThemeChoice::Auto,
     });
     let mut effects = app.update(Duration::ZERO, Event::Wake);
     while let Some(effect) = effects.pop() {
@@ -120,7 +126,7 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Answer {
 fn frame(c: &mut Criterion) {
     let app = browsing(100, 9);
     let theme = Theme::shipped(ThemeName::Dark).unwrap();
-    let mut layer = Layer::new(Surface { in_tmux: false, truecolour: true });
+    let mut layer = Layer::new(Surface { in_tmux: false, colours: Colours::Exact });
     let area = Rect::new(0, 0, 200, 60);
     c.bench_function("view: fill a 200x60 buffer, half-blocks", |b| {
         let mut buffer = Buffer::empty(area);

@@ -99,6 +99,7 @@ async fn show(
         home: std::env::home_dir(),
         size: (0, 0),
         protocol: options.first_protocol(),
+        theme: settings.theme.clone(),
     };
     Ok(runtime::run(setup, options, worker::spawn(client, journal)).await?)
 }

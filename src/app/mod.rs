@@ -38,6 +38,7 @@ pub use tickets::Tickets;
 
 use crate::{
     app::areas::{Areas, Grid, TileSize},
+    config::ThemeChoice,
     input::{Chord, Context, Keymap},
     message::{Lane, Request},
     model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, SafeText, Scale},
@@ -61,6 +62,8 @@ pub struct Setup {
     pub size: (u16, u16),
     /// How pictures are drawn until the terminal has answered.
     pub protocol: Protocol,
+    /// The theme that the settings ask for.
+    pub theme: ThemeChoice,
 }
 
 /// The state of the program.
@@ -76,6 +79,8 @@ pub struct App {
     pub protocol: Protocol,
     /// Size of a cell in pixels.
     pub cell: (u16, u16),
+    /// How everything looks.
+    pub theme: ThemeChoice,
     /// What the service told us.
     pub store: Store,
     /// The answers that are awaited.
@@ -113,6 +118,7 @@ impl App {
             size: setup.size,
             protocol: setup.protocol,
             cell: (10, 20),
+            theme: setup.theme.clone(),
             store: Store::default(),
             tickets: Tickets::default(),
             notices: Notices::default(),

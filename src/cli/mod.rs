@@ -33,7 +33,7 @@ pub struct Line {
     #[command(flatten)]
     pub deployment: Deployment,
 
-    /// auto, dark, light or plain.
+    /// auto, dark, light, plain, or the name of a theme of your own.
     #[arg(long, global = true, env = "TESSERA_THEME", value_name = "THEME")]
     pub theme: Option<ThemeChoice>,
 
@@ -159,7 +159,7 @@ impl Line {
     /// What the command line and the environment say about settings.
     #[must_use]
     pub fn overrides(&self) -> Overrides {
-        Overrides { theme: self.theme, graphics: self.graphics }
+        Overrides { theme: self.theme.clone(), graphics: self.graphics }
     }
 }
 

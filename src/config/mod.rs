@@ -1,9 +1,12 @@
 //! Settings in layers: flags over environment over the user's file over `assets/config.toml`,
 //! which is the documentation at the same time.
 
+mod theme;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+pub use theme::ThemeChoice;
 
 /// The file that comes with the program.
 const SHIPPED: &str = include_str!("../../assets/config.toml");
@@ -19,20 +22,6 @@ pub struct Settings {
     pub mouse: bool,
     /// The folder that the export form offers.
     pub download_dir: String,
-}
-
-/// The theme setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum ThemeChoice {
-    /// By `NO_COLOR` and what the terminal says of its background.
-    Auto,
-    /// For dark terminals.
-    Dark,
-    /// For light terminals.
-    Light,
-    /// Without colour.
-    Plain,
 }
 
 /// The graphics setting.
@@ -54,7 +43,7 @@ pub enum GraphicsChoice {
 }
 
 /// What the outer layers say: flags and environment, already read.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// `--theme` or `TESSERA_THEME`.
     pub theme: Option<ThemeChoice>,
@@ -129,6 +118,13 @@ fn parse(source: &str, place: &str) -> Result<File, String> {
 pub fn user_file() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "tessera")
         .map(|dirs| dirs.config_dir().join("config.toml"))
+}
+
+/// Where the theme of this name is looked for.
+#[must_use]
+pub fn theme_file(name: &str) -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "tessera")
+        .map(|dirs| dirs.config_dir().join("themes").join(format!("{name}.toml")))
 }
 
 /// Where the local deployment keeps its index.

@@ -19,10 +19,13 @@ use image::{DynamicImage, RgbImage};
 use viuer::Config;
 
 use super::probe::Capabilities;
-use crate::picture::{
-    Canvas, Protocol,
-    decode::{DecodeError, decode_for},
-    fit::{self, Fit},
+use crate::{
+    picture::{
+        Canvas, Protocol,
+        decode::{DecodeError, decode_for},
+        fit::{self, Fit},
+    },
+    ui::layer::Colours,
 };
 
 /// `viuer` takes it that a cell is this large when it draws sixels.
@@ -131,7 +134,7 @@ fn prepare(
         y: i16::try_from((canvas.rows - fit.cells.1) / 2).unwrap_or(0),
         width: Some(cells.0),
         height: Some(cells.1),
-        truecolor: capabilities.truecolour,
+        truecolor: capabilities.colours == Colours::Exact,
         use_kitty: canvas.protocol == Protocol::Kitty,
         use_iterm: canvas.protocol == Protocol::Iterm,
         use_sixel: canvas.protocol == Protocol::Sixel,

@@ -22,11 +22,11 @@ use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Setup},
-    config::{GraphicsChoice, Settings, ThemeChoice},
+    config::{self, GraphicsChoice, Settings, ThemeChoice},
     model::{Failure, FailureKind},
     picture::Protocol,
     runtime::{input::Input, probe::Environment, signals::Signal, terminal::Screen},
-    ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
+    ui::{self, Layer, layer::Surface, theme::Themes},
     worker::{Reply, Worker},
 };
 
@@ -36,12 +36,12 @@ const FRAME: Duration = Duration::from_millis(12);
 const BATCH: usize = 256;
 
 /// What the shell needs to know beside the core's [`Setup`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Whether the mouse is ours.
     pub mouse: bool,
-    /// The theme.
-    pub theme: Theme,
+    /// The themes to choose from.
+    pub themes: Themes,
     /// The protocol the person insists on.
     pub graphics: Option<Protocol>,
 }
@@ -50,14 +50,8 @@ impl Options {
     /// What the settings mean on this terminal.
     ///
     /// # Errors
-    /// A shipped theme is damaged; a test holds that none is.
+    /// The person's theme cannot be read or understood.
     pub fn new(settings: &Settings) -> Result<Self, String> {
-        let theme = match settings.theme {
-            ThemeChoice::Dark => ThemeName::Dark,
-            ThemeChoice::Light => ThemeName::Light,
-            ThemeChoice::Plain => ThemeName::Plain,
-            ThemeChoice::Auto => by_terminal(),
-        };
         let graphics = match settings.graphics {
             GraphicsChoice::Auto => None,
             GraphicsChoice::Half => Some(Protocol::HalfBlock),
@@ -66,7 +60,7 @@ impl Options {
             GraphicsChoice::Iterm => Some(Protocol::Iterm),
             GraphicsChoice::None => Some(Protocol::None),
         };
-        Ok(Self { mouse: settings.mouse, theme: Theme::shipped(theme)?, graphics })
+        Ok(Self { mouse: settings.mouse, themes: themes(&settings.theme)?, graphics })
     }
 
     /// How pictures are drawn until the terminal has answered.
@@ -79,17 +73,17 @@ impl Options {
     }
 }
 
-/// The theme that fits: plain when colour is not wanted, light when the terminal says that its
-/// background is one of the bright colours.
-fn by_terminal() -> ThemeName {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let background =
-        set("COLORFGBG").and_then(|colours| colours.rsplit(';').next()?.parse::<u8>().ok());
-    match (set("NO_COLOR"), background) {
-        (Some(_), _) => ThemeName::Plain,
-        (None, Some(7 | 9..)) => ThemeName::Light,
-        (None, _) => ThemeName::Dark,
-    }
+/// The themes, with the person's own if that is what is asked for.
+fn themes(choice: &ThemeChoice) -> Result<Themes, String> {
+    let auto = Environment::read().theme(None);
+    let ThemeChoice::Named(name) = choice else {
+        return Themes::load(None, auto);
+    };
+    let path = config::theme_file(name).ok_or("there is no home folder for themes")?;
+    let source = std::fs::read_to_string(&path).map_err(|error| {
+        format!("{}: {error}; without a file there are auto, dark, light and plain", path.display())
+    })?;
+    Themes::load(Some((&path, &source)), auto)
 }
 
 /// Runs the program in the terminal until it ends; returns its exit code.
@@ -106,15 +100,12 @@ pub async fn run(
     let screen = Screen::take(options.mouse)?;
     setup.size = screen_commands::size()?;
     let environment = Environment::read();
-    let surface = Surface {
-        in_tmux: environment.in_tmux,
-        truecolour: ["truecolor", "24bit"].contains(&environment.colour.as_str()),
-    };
+    let surface = Surface { in_tmux: environment.in_tmux, colours: environment.colours() };
     let mut shell = Shell {
         session: Session::new(App::new(setup), worker),
         screen,
         layer: Layer::new(surface),
-        theme: options.theme,
+        themes: options.themes,
         start: Instant::now(),
         drawn: None,
         dirty: true,
@@ -137,7 +128,7 @@ struct Shell {
     session: Session,
     screen: Screen,
     layer: Layer,
-    theme: Theme,
+    themes: Themes,
     start: Instant,
     /// When the last frame was drawn.
     drawn: Option<Instant>,
@@ -209,8 +200,9 @@ impl Shell {
     ) -> io::Result<Option<i32>> {
         if let Some(found) = capabilities {
             terminal::pictures_in_use(found.kitty, found.in_tmux);
-            let surface = Surface { in_tmux: found.in_tmux, truecolour: found.truecolour };
+            let surface = Surface { in_tmux: found.in_tmux, colours: found.colours };
             self.layer = Layer::new(surface);
+            self.themes.auto = found.theme;
             let event = Event::Terminal(found.protocol, found.cell);
             self.capabilities = Some(found);
             if let Some(code) = self.apply(event).await? {
@@ -330,7 +322,8 @@ impl Shell {
     fn draw(&mut self) -> io::Result<()> {
         let tty = &mut self.screen.tty;
         tty.autoresize()?;
-        ui::draw(&self.session.app, &self.theme, tty.get_frame().buffer_mut(), &mut self.layer);
+        let theme = self.themes.of(&self.session.app.theme);
+        ui::draw(&self.session.app, theme, tty.get_frame().buffer_mut(), &mut self.layer);
         let writes = self.layer.end_frame();
         let out = tty.backend_mut();
         out.queue(screen_commands::BeginSynchronizedUpdate)?;

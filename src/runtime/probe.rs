@@ -20,13 +20,18 @@ use rustix::{
     termios::tcgetwinsize,
 };
 
-use crate::picture::Protocol;
+use crate::{
+    picture::Protocol,
+    ui::{layer::Colours, theme::ThemeName},
+};
 pub use decide::Environment;
 use replies::Replies;
 pub use stragglers::Stragglers;
 
-/// Kitty graphics, name and version, size of a cell, and at last the primary attributes.
-const QUESTIONS: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b[c";
+/// Kitty graphics, name and version, size of a cell, the background, and at last the primary
+/// attributes.
+const QUESTIONS: &str =
+    "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\x1b[c";
 /// The shape most cells have, for terminals that do not tell theirs.
 const USUAL_CELL: (u16, u16) = (10, 20);
 
@@ -41,8 +46,10 @@ pub struct Capabilities {
     pub cell: (u16, u16),
     /// Inside tmux, which passes graphics on only when wrapped.
     pub in_tmux: bool,
-    /// Whether 24-bit colours arrive.
-    pub truecolour: bool,
+    /// The colours that arrive.
+    pub colours: Colours,
+    /// What `auto` means: the theme for this background.
+    pub theme: ThemeName,
     /// Whether the terminal answered in time: the condition for asking it anything later.
     pub answered: bool,
     /// Kitty graphics, if only without placeholders.

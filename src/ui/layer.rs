@@ -12,18 +12,20 @@
 //! terminal.swap_buffers();  flush the backend
 //! ```
 
+mod colours;
 mod diacritics;
 mod kitty;
 mod overdraw;
 #[cfg(test)]
 mod tests;
 
-use ratatui::{buffer::Buffer, layout::Rect, style::Color};
+use ratatui::{buffer::Buffer, layout::Rect};
 
 use crate::{
     model::MediaId,
     picture::{Canvas, Encoded, Thumbnail},
 };
+pub use colours::Colours;
 use kitty::Store;
 use overdraw::Overdraw;
 
@@ -35,8 +37,8 @@ pub type Key = (MediaId, Canvas);
 pub struct Surface {
     /// Inside tmux, which passes graphics on only when wrapped.
     pub in_tmux: bool,
-    /// 24-bit colours; otherwise half-blocks use the 256-colour palette.
-    pub truecolour: bool,
+    /// The colours that half-blocks may have.
+    pub colours: Colours,
 }
 
 /// Bytes for the terminal around one frame.
@@ -89,7 +91,7 @@ impl Layer {
         let covered = centre(area.intersection(buffer.area), thumbnail.cells)?;
         match &thumbnail.encoded {
             Encoded::Pixels(pixels) => {
-                paint(buffer, covered, pixels, self.surface.truecolour);
+                paint(buffer, covered, pixels, self.surface.colours);
             }
             Encoded::Kitty { payload, size } => {
                 let picture = (&**payload, *size, thumbnail.cells);
@@ -137,46 +139,17 @@ fn centre(area: Rect, (columns, rows): (u16, u16)) -> Option<Rect> {
 }
 
 /// Paints half-blocks: the upper pixel in the foreground, the lower one behind it.
-fn paint(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], truecolour: bool) {
+fn paint(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], colours: Colours) {
     let width = usize::from(area.width);
-    let colour = if truecolour { exact } else { indexed };
     for (y, rows) in (area.top()..area.bottom()).zip(pixels.chunks_exact(2 * width)) {
         let (upper, lower) = rows.split_at(width);
         for (x, (&top, &bottom)) in (area.left()..area.right()).zip(upper.iter().zip(lower)) {
             let cell = &mut buffer[(x, y)];
             cell.reset();
-            cell.set_bg(colour(bottom));
+            cell.set_bg(colours.nearest(bottom));
             if top != bottom {
-                cell.set_char('▀').set_fg(colour(top));
+                cell.set_char('▀').set_fg(colours.nearest(top));
             }
         }
     }
-}
-
-fn exact([red, green, blue]: [u8; 3]) -> Color {
-    Color::Rgb(red, green, blue)
-}
-
-/// The nearest colour of the 6x6x6 cube or the grey ramp of the 256-colour palette.
-fn indexed(pixel: [u8; 3]) -> Color {
-    const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
-    let level = |sample: u8| match sample {
-        0..48 => 0,
-        48..115 => 1,
-        _ => (sample - 35) / 40,
-    };
-    let levels = pixel.map(level);
-    let cube = levels.map(|level| CUBE[usize::from(level)]);
-    let mean = pixel.map(u16::from).iter().sum::<u16>() / 3;
-    let step = (mean.saturating_sub(3) / 10).min(23) as u8;
-    let grey = [8 + 10 * step; 3];
-    if distance(pixel, grey) < distance(pixel, cube) {
-        Color::Indexed(232 + step)
-    } else {
-        Color::Indexed(16 + 36 * levels[0] + 6 * levels[1] + levels[2])
-    }
-}
-
-fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
-    a.into_iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
 }

@@ -1,9 +1,11 @@
 //! About a dozen roles from which every style is taken. Text keeps the terminal's own colours;
 //! colour carries meaning only, and every meaning is also told without it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use ratatui::style::{Color, Modifier, Style};
+
+use crate::config::ThemeChoice;
 
 /// The styles of the roles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +95,47 @@ impl Theme {
     }
 }
 
+/// The themes of one run: those that come with the program and the person's own.
+#[derive(Clone, Debug)]
+pub struct Themes {
+    shipped: [Theme; 3],
+    own: Option<Theme>,
+    /// What `auto` means on this terminal.
+    pub auto: ThemeName,
+}
+
+impl Themes {
+    /// Reads them; `own` is the path and the source of the person's own theme.
+    ///
+    /// # Errors
+    /// As [`Theme::parse`], with the path.
+    pub fn load(own: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
+        let [dark, light, plain] =
+            [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::shipped);
+        let own = own.map(|(path, source)| {
+            Theme::parse(source).map_err(|error| format!("{}: {error}", path.display()))
+        });
+        Ok(Self { shipped: [dark?, light?, plain?], own: own.transpose()?, auto })
+    }
+
+    /// The theme that a choice means.
+    #[must_use]
+    pub fn of(&self, choice: &ThemeChoice) -> &Theme {
+        let name = match (choice, &self.own) {
+            (ThemeChoice::Named(_), Some(own)) => return own,
+            (ThemeChoice::Auto | ThemeChoice::Named(_), _) => self.auto,
+            (ThemeChoice::Dark, _) => ThemeName::Dark,
+            (ThemeChoice::Light, _) => ThemeName::Light,
+            (ThemeChoice::Plain, _) => ThemeName::Plain,
+        };
+        match name {
+            ThemeName::Dark => &self.shipped[0],
+            ThemeName::Light => &self.shipped[1],
+            ThemeName::Plain => &self.shipped[2],
+        }
+    }
+}
+
 fn style(words: &str) -> Result<Style, String> {
     let mut style = Style::new();
     for word in words.split_whitespace() {
@@ -122,6 +165,70 @@ mod tests {
         for words in lines.values() {
             assert_eq!(style(words).unwrap().fg, None);
         }
+    }
+
+    /// Relative luminance of a colour from 0 to 255, as WCAG 2 defines it.
+    fn luminance(colour: [f64; 3]) -> f64 {
+        let [red, green, blue] = colour.map(|value| {
+            let value = value / 255.0;
+            if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    /// Xterm's palette: the usual one, and one of the hardest (its yellow, its cyan, its grey).
+    fn value(colour: Option<Color>, text: [f64; 3]) -> [f64; 3] {
+        match colour {
+            None => text,
+            Some(Color::Red) => [205.0, 0.0, 0.0],
+            Some(Color::Green) => [0.0, 205.0, 0.0],
+            Some(Color::Yellow) => [205.0, 205.0, 0.0],
+            Some(Color::Blue) => [0.0, 0.0, 238.0],
+            Some(Color::Magenta) => [205.0, 0.0, 205.0],
+            Some(Color::Cyan) => [0.0, 205.0, 205.0],
+            Some(Color::DarkGray) => [127.0; 3],
+            Some(Color::LightRed) => [255.0, 0.0, 0.0],
+            Some(other) => panic!("{other} is not of the palette of the themes"),
+        }
+    }
+
+    #[test]
+    fn p62_words_of_the_built_in_themes_can_be_read() {
+        for (name, source, ground, text) in [
+            ("dark", include_str!("../../assets/themes/dark.toml"), [0.0; 3], [229.0; 3]),
+            ("light", include_str!("../../assets/themes/light.toml"), [255.0; 3], [0.0; 3]),
+        ] {
+            let roles: BTreeMap<String, String> = toml::from_str(source).unwrap();
+            for (role, words) in roles {
+                let style = style(&words).unwrap();
+                let mut seen = value(style.fg, text);
+                if style.add_modifier.contains(Modifier::DIM) {
+                    // Terminals draw it a third of the way towards the ground.
+                    seen = [0, 1, 2].map(|at| seen[at] + (ground[at] - seen[at]) / 3.0);
+                }
+                // Of a frame only lines are drawn, for which 3 is enough.
+                let enough = if role == "frame" { 3.0 } else { 4.5 };
+                let reached = contrast(seen, ground);
+                assert!(reached >= enough, "{name}: `{role}` reaches {reached:.1} of {enough}");
+            }
+        }
+    }
+
+    #[test]
+    fn p62_a_theme_of_the_person_is_one_of_the_themes() {
+        let source = include_str!("../../assets/themes/plain.toml");
+        let path = Path::new("themes/own.toml");
+        let themes = Themes::load(Some((path, source)), ThemeName::Light).unwrap();
+        let own = ThemeChoice::Named("own".into());
+        assert_eq!(themes.of(&own), &Theme::shipped(ThemeName::Plain).unwrap());
+        assert_eq!(themes.of(&ThemeChoice::Auto), &Theme::shipped(ThemeName::Light).unwrap());
+        let damaged = Themes::load(Some((path, "text = 'pink'")), ThemeName::Dark).unwrap_err();
+        assert!(damaged.contains("themes/own.toml") && damaged.contains("pink"), "{damaged}");
     }
 
     #[test]

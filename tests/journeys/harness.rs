@@ -15,13 +15,18 @@ use ratatui::{
 use tessera::{
     api::{self, BaseUrl, Client, Endpoint},
     app::{App, Effect, Event, Setup},
+    config::ThemeChoice,
     input::Keymap,
     journal::Journal,
     local::{Access, Credentials, Deployment, LocalError, Settings},
     model::{DatasetId, SafeText},
     picture::Protocol,
     runtime::Session,
-    ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
+    ui::{
+        self, Layer, Theme,
+        layer::{Colours, Surface},
+        theme::ThemeName,
+    },
     worker,
 };
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
@@ -129,6 +134,7 @@ impl Person {
             home: None,
             size: (120, 40),
             protocol: Protocol::HalfBlock,
+            theme: ThemeChoice::Auto,
         };
         let session =
             Session::new(App::new(setup), worker::spawn(service.client(), Journal::default()));
@@ -183,7 +189,7 @@ impl Person {
     pub fn buffer(&self) -> Buffer {
         let app = &self.session.app;
         let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
-        let mut layer = Layer::new(Surface { in_tmux: false, truecolour: true });
+        let mut layer = Layer::new(Surface { in_tmux: false, colours: Colours::Exact });
         ui::draw(app, &Theme::shipped(ThemeName::Dark).unwrap(), &mut buffer, &mut layer);
         buffer
     }

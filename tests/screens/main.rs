@@ -18,7 +18,11 @@ use tessera::{
     message::{Answer, JobId, Lane},
     model::{Archive, Failure, FailureKind, Page, Relevance, SafeText, ScoreKind, Status},
     picture::{Canvas, Encoded, Protocol, Thumbnail},
-    ui::{self, Layer, Theme, layer::Surface, theme::ThemeName},
+    ui::{
+        self, Layer, Theme,
+        layer::{Colours, Surface},
+        theme::ThemeName,
+    },
 };
 
 /// A picture whose colours tell which it is and which way up.
@@ -48,7 +52,7 @@ fn paint(desk: &mut Desk) {
 }
 
 fn layer() -> Layer {
-    Layer::new(Surface { in_tmux: false, truecolour: true })
+    Layer::new(Surface { in_tmux: false, colours: Colours::Exact })
 }
 
 fn screen_in(desk: &Desk, theme: ThemeName) -> String {

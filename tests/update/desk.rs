@@ -4,6 +4,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use tessera::{
     app::{App, Effect, Event, Setup},
+    config::ThemeChoice,
     input::{Chord, Key, Keymap},
     message::{Answer, Lane, Request, Response, Ticket},
     model::{
@@ -38,6 +39,7 @@ impl Desk {
             home: Some("/home/me".into()),
             size: (120, 40),
             protocol,
+            theme: ThemeChoice::Auto,
         };
         let mut desk = Self {
             app: App::new(setup),

@@ -3,7 +3,10 @@
 use std::{env, time::Duration};
 
 use super::{Capabilities, replies::Replies};
-use crate::picture::Protocol;
+use crate::{
+    picture::Protocol,
+    ui::{layer::Colours, theme::ThemeName},
+};
 
 /// The variables that say which terminal this is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +17,10 @@ pub struct Environment {
     pub program: String,
     /// `COLORTERM`.
     pub colour: String,
+    /// `COLORFGBG`: the numbers of the text's and the ground's colours.
+    pub ground: String,
+    /// `NO_COLOR` is set.
+    pub no_colour: bool,
     /// `TMUX` is set.
     pub in_tmux: bool,
     /// `STY` (screen) or `ZELLIJ` is set.
@@ -36,6 +43,8 @@ impl Environment {
                 .find(|name| !name.is_empty())
                 .unwrap_or_default(),
             colour: text("COLORTERM"),
+            ground: text("COLORFGBG"),
+            no_colour: is_set("NO_COLOR"),
             in_tmux: is_set("TMUX"),
             in_other_multiplexer: is_set("STY") || is_set("ZELLIJ"),
             over_ssh: is_set("SSH_CONNECTION"),
@@ -61,6 +70,40 @@ impl Environment {
         } else {
             Duration::from_millis(300)
         }
+    }
+
+    /// The theme for this terminal: plain when colour is not wanted, else by its background, which
+    /// it tells itself or, less reliably, by `COLORFGBG`.
+    #[must_use]
+    pub fn theme(&self, background: Option<[u8; 3]>) -> ThemeName {
+        let number = self.ground.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
+        let is_light = match background {
+            Some(colour) => is_light(colour),
+            None => matches!(number, Some(7 | 9..=15)),
+        };
+        match (self.no_colour, is_light) {
+            (true, _) => ThemeName::Plain,
+            (false, true) => ThemeName::Light,
+            (false, false) => ThemeName::Dark,
+        }
+    }
+
+    /// The colours to begin with, before the terminal has answered.
+    #[must_use]
+    pub fn colours(&self) -> Colours {
+        if self.says_truecolour() { Colours::Exact } else { self.palette() }
+    }
+
+    fn says_truecolour(&self) -> bool {
+        matches!(self.colour.as_str(), "truecolor" | "24bit")
+    }
+
+    /// The palette of a terminal without 24-bit colours.
+    fn palette(&self) -> Colours {
+        let old =
+            ["linux", "ansi", "cygwin", "vt", "rxvt-16color", "xterm-16color", "screen-16color"];
+        let is_old = self.term == "screen" || old.iter().any(|name| self.term.starts_with(name));
+        if is_old { Colours::Sixteen } else { Colours::Indexed }
     }
 
     fn is_multiplexed(&self) -> bool {
@@ -96,7 +139,8 @@ pub(super) fn capabilities(
         protocol: forced.unwrap_or(best),
         cell,
         in_tmux: environment.in_tmux,
-        truecolour: draws_truecolour(environment, version, attributes),
+        colours: colours(environment, version, attributes),
+        theme: environment.theme(replies.background),
         answered: replies.attributes.is_some(),
         kitty: replies.kitty,
         iterm,
@@ -122,14 +166,24 @@ fn draws_iterm(version: &str, program: &str) -> bool {
     known.iter().any(|name| version.starts_with(name) || program.starts_with(name))
 }
 
-fn draws_truecolour(environment: &Environment, version: &str, attributes: &[u16]) -> bool {
-    let Environment { term, program, colour, .. } = environment;
-    if matches!(colour.as_str(), "truecolor" | "24bit") || !version.is_empty() {
-        return true;
+fn colours(environment: &Environment, version: &str, attributes: &[u16]) -> Colours {
+    if environment.says_truecolour() || !version.is_empty() {
+        return Colours::Exact;
     }
-    let is_screen = term.starts_with("screen") && !environment.in_tmux;
+    let is_screen = environment.term.starts_with("screen") && !environment.in_tmux;
     // A VT100 with video option is what the old ones say they are.
-    !is_screen && program != "Apple_Terminal" && attributes != [1, 2]
+    let is_poor = is_screen || environment.program == "Apple_Terminal" || attributes == [1, 2];
+    match environment.palette() {
+        Colours::Indexed if !is_poor => Colours::Exact,
+        palette => palette,
+    }
+}
+
+/// Whether dark text is what one reads on this ground.
+fn is_light(colour: [u8; 3]) -> bool {
+    let [red, green, blue] = colour.map(u32::from);
+    // The weights of brightness as the eye has it, in thousandths.
+    299 * red + 587 * green + 114 * blue > 127_500
 }
 
 #[cfg(test)]
@@ -206,10 +260,28 @@ mod tests {
     #[test]
     fn t18_colours_are_not_taken_for_granted() {
         let apple = Environment { program: "Apple_Terminal".into(), ..xterm() };
-        assert!(!decide(&apple, b"", None).truecolour);
-        assert!(!decide(&xterm(), b"\x1b[?1;2c", None).truecolour);
+        assert_eq!(decide(&apple, b"", None).colours, Colours::Indexed);
+        assert_eq!(decide(&xterm(), b"\x1b[?1;2c", None).colours, Colours::Indexed);
         let said = Environment { colour: "truecolor".into(), ..xterm() };
-        assert!(decide(&said, b"\x1b[?1;2c", None).truecolour);
-        assert!(decide(&xterm(), b"\x1b[?62;22c", None).truecolour);
+        assert_eq!(decide(&said, b"\x1b[?1;2c", None).colours, Colours::Exact);
+        assert_eq!(decide(&xterm(), b"\x1b[?62;22c", None).colours, Colours::Exact);
+        for term in ["linux", "vt220", "ansi", "xterm-16color"] {
+            let old = Environment { term: term.into(), ..Environment::default() };
+            assert_eq!(decide(&old, b"", None).colours, Colours::Sixteen, "{term}");
+        }
+    }
+
+    #[test]
+    fn p62_the_theme_follows_the_background() {
+        let dark = b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b[?62;c";
+        let light = b"\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\\x1b[?62;c";
+        assert_eq!(decide(&xterm(), dark, None).theme, ThemeName::Dark);
+        assert_eq!(decide(&xterm(), light, None).theme, ThemeName::Light);
+        let by_variable = |ground: &str| Environment { ground: ground.into(), ..xterm() };
+        assert_eq!(by_variable("0;15").theme(None), ThemeName::Light);
+        assert_eq!(by_variable("15;default;0").theme(None), ThemeName::Dark);
+        assert_eq!(decide(&by_variable("0;15"), dark, None).theme, ThemeName::Dark);
+        let plain = Environment { no_colour: true, ..xterm() };
+        assert_eq!(decide(&plain, light, None).theme, ThemeName::Plain);
     }
 }

@@ -17,6 +17,8 @@ pub struct Replies {
     pub attributes: Option<Vec<u16>>,
     /// Size of a cell in pixels (width, height).
     pub cell: Option<(u16, u16)>,
+    /// The background (red, green, blue).
+    pub background: Option<[u8; 3]>,
     /// Bytes that belong to no answer.
     pub keys: Vec<u8>,
     state: State,
@@ -135,6 +137,8 @@ impl Replies {
         } else if let Some(version) = self.sequence.strip_prefix(b"P>|") {
             let version = String::from_utf8_lossy(version).into_owned();
             self.version.get_or_insert(version);
+        } else if let Some(colour) = self.sequence.strip_prefix(b"]11;rgb:") {
+            self.background = self.background.or_else(|| read_colour(colour));
         }
     }
 }
@@ -142,6 +146,18 @@ impl Replies {
 /// Numbers between semicolons; what is no number, or too large for one, is left out.
 fn read_numbers(bytes: &[u8]) -> Vec<u16> {
     String::from_utf8_lossy(bytes).split(';').filter_map(|number| number.parse().ok()).collect()
+}
+
+/// A colour as X11 spells it: three numbers of one to four hexadecimal digits between slashes.
+fn read_colour(bytes: &[u8]) -> Option<[u8; 3]> {
+    let text = str::from_utf8(bytes).ok()?;
+    let part = |digits: &str| {
+        let value = u32::from_str_radix(digits, 16).ok()?;
+        let most = 16_u32.checked_pow(u32::try_from(digits.len()).ok()?)? - 1;
+        u8::try_from(value * 255 / most.max(1)).ok()
+    };
+    let parts: Option<Vec<u8>> = text.split('/').map(part).collect();
+    parts?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -198,6 +214,22 @@ mod tests {
         assert_eq!(replies.attributes, Some(vec![4]));
         assert_eq!(replies.keys, b"");
         assert!(replies.sequence.len() <= LONGEST);
+    }
+
+    #[test]
+    fn p62_the_background_is_read_at_any_depth() {
+        for (answer, colour) in [
+            ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some([0x1E, 0x1E, 0x2E])),
+            ("\x1b]11;rgb:ff/ff/f0\x07", Some([255, 255, 240])),
+            ("\x1b]11;rgb:f/0/f\x1b\\", Some([255, 0, 255])),
+            ("\x1b]11;rgb:/0/0\x1b\\", None),
+            ("\x1b]11;rgb:123456789abc/0/0\x1b\\", None),
+            ("\x1b]11;rgb:00/00\x1b\\", None),
+            ("\x1b]11;?\x1b\\", None),
+        ] {
+            let replies = replies(&[answer.as_bytes()]);
+            assert_eq!((replies.background, replies.keys.as_slice()), (colour, &b""[..]));
+        }
     }
 
     #[test]

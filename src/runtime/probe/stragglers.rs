@@ -33,7 +33,7 @@ impl Stragglers {
     pub fn swallow(&mut self, now: Instant, key: &KeyEvent) -> bool {
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let Some((last, count)) = self.inside else {
-            let begins = alt && matches!(key.code, KeyCode::Char('_' | 'P' | 'p'));
+            let begins = alt && matches!(key.code, KeyCode::Char('_' | 'P' | 'p' | ']'));
             if begins && now.duration_since(self.started) < EXPECTED {
                 self.inside = Some((now, 1));
             }
@@ -43,7 +43,10 @@ impl Stragglers {
             self.inside = None;
             return self.swallow(now, key);
         }
-        let ends = alt && key.code == KeyCode::Char('\\');
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        // `ESC \`, or a bell, which the reader takes for Ctrl+G.
+        let ends =
+            alt && key.code == KeyCode::Char('\\') || control && key.code == KeyCode::Char('g');
         self.inside = (!ends).then_some((now, count + 1));
         true
     }
@@ -72,7 +75,8 @@ mod tests {
             let start = Instant::now();
             let now = start + Duration::from_millis(delay);
             let mut stragglers = Stragglers::new(start);
-            for key in keys("\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\") {
+            for key in keys("\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b]11;rgb:0/0/0\x1b\\")
+            {
                 assert!(stragglers.swallow(now, &key), "{key:?} after {delay} ms");
             }
             assert!(!stragglers.swallow(now, &keys("j")[0]));

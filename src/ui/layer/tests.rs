@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ratatui::buffer::CellDiffOption;
+use ratatui::{buffer::CellDiffOption, style::Color};
 use uuid::Uuid;
 
 use super::*;
@@ -13,7 +13,7 @@ const TILE: Rect = Rect::new(2, 1, 6, 3);
 const CANVAS: Canvas = Canvas { columns: 6, rows: 3, cell: (10, 20), protocol: Protocol::Kitty };
 
 fn layer(in_tmux: bool) -> Layer {
-    Layer::new(Surface { in_tmux, truecolour: true })
+    Layer::new(Surface { in_tmux, colours: Colours::Exact })
 }
 
 fn key(number: u128) -> Key {
@@ -67,14 +67,6 @@ fn t24_half_blocks_are_ordinary_cells() {
     assert_eq!((first.fg, first.bg), (Color::Rgb(200, 0, 0), Color::Rgb(9, 8, 7)));
     assert_eq!((buffer[(4, 1)].symbol(), buffer[(4, 1)].bg), (" ", Color::Rgb(9, 8, 7)));
     assert_eq!(buffer[(7, 1)], Buffer::empty(SCREEN)[(7, 1)]);
-}
-
-#[test]
-fn t24_a_palette_takes_the_place_of_true_colours() {
-    assert_eq!(indexed([255, 0, 0]), Color::Indexed(196));
-    assert_eq!(indexed([0, 0, 0]), Color::Indexed(16));
-    assert_eq!(indexed([130, 128, 127]), Color::Indexed(244));
-    assert_eq!(indexed([255, 255, 255]), Color::Indexed(231));
 }
 
 #[test]

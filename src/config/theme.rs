@@ -1,0 +1,101 @@
+//! The theme setting: by the terminal, one that comes with the program, or a file of the person's.
+
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+/// Which theme is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum ThemeChoice {
+    /// By `NO_COLOR` and what the terminal says of its background.
+    Auto,
+    /// For dark terminals.
+    Dark,
+    /// For light terminals.
+    Light,
+    /// Without colour.
+    Plain,
+    /// `themes/NAME.toml` in the configuration folder.
+    Named(String),
+}
+
+impl ThemeChoice {
+    /// The word in the settings and on the screen.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Auto => "auto",
+            Self::Dark => "dark",
+            Self::Light => "light",
+            Self::Plain => "plain",
+            Self::Named(name) => name,
+        }
+    }
+
+    /// The theme after this one, round and round; `configured` is one of them if it has a name.
+    #[must_use]
+    pub fn next(&self, configured: &Self) -> Self {
+        match (self, configured) {
+            (Self::Auto, _) => Self::Dark,
+            (Self::Dark, _) => Self::Light,
+            (Self::Light, _) => Self::Plain,
+            (Self::Plain, Self::Named(name)) => Self::Named(name.clone()),
+            (Self::Plain | Self::Named(_), _) => Self::Auto,
+        }
+    }
+}
+
+impl FromStr for ThemeChoice {
+    type Err = String;
+
+    /// # Errors
+    /// A sentence when the word can be no name of a file.
+    fn from_str(word: &str) -> Result<Self, String> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        match word {
+            "auto" => Ok(Self::Auto),
+            "dark" => Ok(Self::Dark),
+            "light" => Ok(Self::Light),
+            "plain" => Ok(Self::Plain),
+            name if !name.is_empty() && name.chars().all(is_name) => Ok(Self::Named(name.into())),
+            _ => Err("a theme is auto, dark, light, plain or the NAME of themes/NAME.toml".into()),
+        }
+    }
+}
+
+impl TryFrom<String> for ThemeChoice {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        word.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p62_a_theme_is_a_word_or_a_name_and_never_a_path() {
+        assert_eq!("light".parse(), Ok(ThemeChoice::Light));
+        assert_eq!("my-own".parse(), Ok(ThemeChoice::Named("my-own".into())));
+        for path in ["../dark", "a/b", "", "a.toml"] {
+            assert!(path.parse::<ThemeChoice>().unwrap_err().contains("themes/NAME.toml"));
+        }
+    }
+
+    #[test]
+    fn p62_going_round_passes_every_theme_and_the_own_one() {
+        let own = ThemeChoice::Named("own".into());
+        let mut seen = vec![own.clone()];
+        while let last = seen[seen.len() - 1].next(&own)
+            && last != own
+        {
+            seen.push(last);
+        }
+        let words: Vec<&str> = seen.iter().map(ThemeChoice::word).collect();
+        assert_eq!(words, ["own", "auto", "dark", "light", "plain"]);
+        assert_eq!(ThemeChoice::Plain.next(&ThemeChoice::Auto), ThemeChoice::Auto);
+    }
+}
