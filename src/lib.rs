@@ -10,7 +10,7 @@
 //! ```text
 //! layer 0   model            input
 //! layer 1   wire -> model    picture -> model         message -> model, picture
-//! layer 2   api  -> model, wire                       local -> model, wire, picture
+//! layer 2   api  -> model, wire, picture              local -> model, wire, picture
 //!           config -> model, input              journal -> model, wire
 //! layer 3   worker -> model, message, picture, api, journal
 //!           app -> model, message, picture, input, config, wire

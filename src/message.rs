@@ -6,8 +6,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     model::{
-        Anchor, Archive, Book, Dataset, DatasetId, EntityType, Entry, ExportSpec, ExportTask,
-        ExportTaskId, Failure, Granularity, Link, MediaId, Page, Search,
+        Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry, ExportFormat,
+        ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity, Link, MediaId,
+        Page, PictureSource, Region, Search, SelectionItem,
     },
     picture::{Canvas, Thumbnail},
 };
@@ -26,7 +27,11 @@ pub enum Lane {
     Page(Search),
     /// The registration of a query image.
     Anchor,
-    /// The start of an export; a write, so never cancelled.
+    /// The enrichments of a dataset.
+    Enrichment(DatasetId),
+    /// Every field of a dataset's record.
+    Record(DatasetId),
+    /// The start of a job: an export, a reindex; a write, so never cancelled.
     Start(JobId),
     /// The state of an export.
     Export(JobId),
@@ -34,6 +39,10 @@ pub enum Lane {
     Download(JobId),
     /// One picture at one size.
     Picture(MediaId, Canvas),
+    /// A picture from anywhere, or a part of it, at one size; the newest part counts.
+    Closeup(PictureSource, Canvas),
+    /// What is in a folder of this machine.
+    Folder,
     /// The bytes of the picture that is to be shown full size.
     Original,
     /// The writing of something that outlives the program; never cancelled.
@@ -66,19 +75,38 @@ pub enum Request {
     Datasets,
     /// Fetch one page of clusters.
     Explore(Search),
-    /// Register a file of this machine as query image.
+    /// Read the enrichments of a dataset.
+    Enrichment(DatasetId),
+    /// Read every field of a dataset's record.
+    Record(DatasetId),
+    /// Register a picture as query image.
     RegisterAnchor {
         /// The dataset to be searched.
         dataset: DatasetId,
-        /// The file.
-        file: PathBuf,
+        /// The picture; behind a link, a copy of it is uploaded.
+        image: PictureSource,
         /// Images or objects.
         entity: EntityType,
         /// The granularity that the later exploring must repeat.
         granularity: Granularity,
+        /// The part of the upright picture that counts.
+        region: Option<Region>,
     },
     /// Start an export of a whole dataset.
     StartExport(DatasetId, ExportSpec),
+    /// Start an export of a selection.
+    StartSelection {
+        /// The dataset it is of.
+        dataset: DatasetId,
+        /// Format of the metadata.
+        format: ExportFormat,
+        /// Whether the pictures come along.
+        images: bool,
+        /// What is exported.
+        items: Vec<SelectionItem>,
+    },
+    /// Cluster a dataset anew.
+    Reindex(DatasetId),
     /// Ask where an export stands.
     ExportStatus(DatasetId, ExportTaskId),
     /// Fetch an archive, verify it, and put it at `target`.
@@ -92,6 +120,17 @@ pub enum Request {
     },
     /// Fetch a picture and make it fit a canvas.
     Picture(Link, Canvas),
+    /// Make a picture from anywhere, or a part of it, fit a canvas.
+    Closeup {
+        /// The picture.
+        of: PictureSource,
+        /// What it must fit.
+        canvas: Canvas,
+        /// The part of the upright picture; else all of it.
+        part: Option<Region>,
+    },
+    /// List a folder of this machine.
+    Folder(PathBuf),
     /// Fetch a picture as it is.
     Original(Link),
     /// Keep something beyond the end of the program.
@@ -107,14 +146,22 @@ pub enum Answer {
     Datasets(Vec<Dataset>, usize),
     /// One page of clusters.
     Page(Page),
+    /// The enrichments of a dataset.
+    Enrichment(Enrichment),
+    /// Every field of a dataset's record.
+    Record(Vec<Field>),
     /// The registered anchor.
     Anchor(Anchor),
     /// A started or polled export.
     Export(ExportTask),
+    /// The service has taken on the job that was to be started, and says no more about it.
+    Accepted,
     /// A verified archive.
     Downloaded(Archive),
     /// A picture, ready to be drawn.
     Picture(Thumbnail),
+    /// What is in a folder.
+    Folder(Folder),
     /// The bytes of a picture, not decoded.
     Original(Arc<[u8]>),
     /// It is kept.

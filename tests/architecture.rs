@@ -15,7 +15,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("wire", &["model"]),
     ("picture", &["model"]),
     ("message", &["model", "picture"]),
-    ("api", &["model", "wire"]),
+    ("api", &["model", "wire", "picture"]),
     ("local", &["model", "wire", "picture"]),
     ("config", &["model", "input"]),
     ("journal", &["model", "wire"]),

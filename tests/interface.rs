@@ -13,6 +13,7 @@ mod scripted;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use tessera::{
+    api::QueryImage,
     model::{
         Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec, ExportState,
         Granularity, Query, ScoreKind, Search, Status,
@@ -343,7 +344,8 @@ async fn m44_u06_the_form_of_a_query_image() {
     std::fs::write(&file, JPEG).unwrap();
     let client = hosted(&server.url(), impatient());
     let granularity = Granularity::new(1).unwrap();
-    let anchor = client.register_anchor(dataset(), &file, EntityType::Objects, granularity);
+    let image = QueryImage::read(&file).await.unwrap();
+    let anchor = client.register_anchor(dataset(), image, EntityType::Objects, granularity, None);
     assert_eq!(anchor.await.unwrap().kind, AnchorKind::Upload);
     let seen = server.requests().remove(0);
     assert_eq!(

@@ -12,7 +12,7 @@ mod clients;
 mod scripted;
 
 use tessera::{
-    api::Client,
+    api::{Client, QueryImage},
     model::{
         ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind, Granularity, Link,
         Search,
@@ -64,7 +64,8 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         "dataset" => client.dataset(dataset()).await.map(drop),
         "explore" => client.explore(&Search::browse(dataset())).await.map(drop),
         "search-image-similarity" => {
-            let anchor = client.register_anchor(dataset(), &image, entity, granularity);
+            let image = QueryImage::read(&image).await?;
+            let anchor = client.register_anchor(dataset(), image, entity, granularity, None);
             anchor.await.map(drop)
         }
         "export_context_async" => client.start_export(dataset(), &spec).await.map(drop),

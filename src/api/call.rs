@@ -11,7 +11,7 @@ use reqwest::{
 use serde_json::Value;
 
 use crate::{
-    api::{operation::Operation, setback::Setback},
+    api::{operation::Operation, query_image::QueryImage, setback::Setback},
     model::{Failure, FailureKind, SafeText},
     wire::{paths, problem::read_problem},
 };
@@ -28,18 +28,21 @@ pub(super) struct Call {
     pub operation: Operation,
     pub url: Url,
     pub headers: HeaderMap,
-    pub upload: Option<Upload>,
+    pub payload: Payload,
     /// Decoded bytes of the answer.
     pub limit: usize,
 }
 
-/// A query image, with a name and a type of our own making: the name of a file could carry line
-/// breaks into the head of the part (M8).
-#[derive(Clone)]
-pub(super) struct Upload {
-    pub bytes: Bytes,
-    pub name: &'static str,
-    pub media_type: &'static str,
+/// What a request carries, and so its method.
+pub(super) enum Payload {
+    /// Nothing: a GET.
+    Get,
+    /// Nothing: a POST.
+    Post,
+    /// A POST of JSON.
+    Json(Bytes),
+    /// A POST of a form with a query image.
+    Image(QueryImage),
 }
 
 /// A whole, successful answer.
@@ -52,13 +55,22 @@ pub(super) struct Reply {
 impl Call {
     /// A GET of a path of the interface.
     pub(super) fn get(operation: Operation, url: Url) -> Self {
-        Self { operation, url, headers: HeaderMap::new(), upload: None, limit: JSON_LIMIT }
+        Self::new(operation, url, Payload::Get)
+    }
+
+    /// A request of a path of the interface.
+    pub(super) fn new(operation: Operation, url: Url, payload: Payload) -> Self {
+        Self { operation, url, headers: HeaderMap::new(), payload, limit: JSON_LIMIT }
     }
 
     /// Time an upload may take for its own bytes.
     pub(super) fn upload_time(&self) -> Duration {
-        let bytes = self.upload.as_ref().map_or(0, |upload| upload.bytes.len() as u64);
-        Duration::from_secs(bytes.div_ceil(UPLOAD_PACE))
+        let bytes = match &self.payload {
+            Payload::Get | Payload::Post => 0,
+            Payload::Json(body) => body.len(),
+            Payload::Image(image) => image.bytes.len(),
+        };
+        Duration::from_secs((bytes as u64).div_ceil(UPLOAD_PACE))
     }
 
     /// Scheme, host and port.
@@ -77,8 +89,9 @@ impl Call {
     }
 }
 
-impl Upload {
-    /// The multipart form that carries it.
+impl QueryImage {
+    /// The multipart form that carries it. Its name and type are of our own making: the name of a
+    /// file could carry line breaks into the head of the part (M8).
     pub(super) fn form(&self) -> Result<Form, Setback> {
         let size = self.bytes.len() as u64;
         let part = Part::stream_with_length(self.bytes.clone(), size)

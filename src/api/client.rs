@@ -1,10 +1,9 @@
 //! The typed client: one async function per endpoint, model values in, model values or a
 //! [`Failure`] out.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
-use image::ImageFormat;
 use reqwest::{
     StatusCode,
     header::{CACHE_CONTROL, HeaderValue},
@@ -12,26 +11,27 @@ use reqwest::{
 
 use crate::{
     api::{
-        call::{Call, Upload},
+        call::{Call, Payload},
         endpoint::Endpoint,
         exchange::Exchange,
         operation::Operation,
         policy::Policy,
+        query_image::QueryImage,
     },
     model::{
-        Anchor, Dataset, DatasetId, EntityType, ExportSpec, ExportTask, ExportTaskId, Failure,
-        FailureKind, Granularity, Link, Page, SafeText, Search,
+        Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
+        ExportTaskId, Failure, FailureKind, Field, Granularity, Link, Page, Region, Search,
+        SelectionItem,
     },
     wire::{
-        dataset::{read_dataset, read_datasets},
-        explore::{read_anchor, read_page},
+        dataset::{read_dataset, read_datasets, read_fields},
+        enrichment::read_enrichment,
+        explore::{read_anchor, read_page, write_region},
         export::read_task,
         paths::{self, Parameters, query},
+        selection,
     },
 };
-
-/// Largest query image that is sent, in bytes.
-pub const QUERY_IMAGE_LIMIT: u64 = 32 << 20;
 
 /// A client of one service. Cheap to clone; clones share connections, token and retry budget.
 #[derive(Clone)]
@@ -81,6 +81,27 @@ impl Client {
         self.exchange.fetch(&call).await?.read(call.operation, read_dataset)
     }
 
+    /// `GET dataset`: every field of the record, those this program knows nothing of included; in
+    /// the order of the interface document, the others after them by name.
+    ///
+    /// # Errors
+    /// As [`Client::dataset`].
+    pub async fn record(&self, id: DatasetId) -> Result<Vec<Field>, Failure> {
+        let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
+        self.exchange.fetch(&call).await?.read(call.operation, read_fields)
+    }
+
+    /// `GET enrichment/context`: which models were applied, as far as the answer tells.
+    ///
+    /// # Errors
+    /// Whatever keeps the answer away.
+    pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
+        let path = paths::enrichment_context(id);
+        let call = self.get(Operation::Enrichment, &path, &Parameters::new());
+        let reply = self.exchange.fetch(&call).await?;
+        reply.read(call.operation, |value| Some(read_enrichment(value)))
+    }
+
     /// `GET explore`: one page of clusters.
     ///
     /// # Errors
@@ -91,27 +112,32 @@ impl Client {
         self.exchange.fetch(&call).await?.read(call.operation, read_page)
     }
 
-    /// `POST search-image-similarity`: registers a file of this machine as query image.
+    /// `POST search-image-similarity`: registers a picture, or the part of it that counts, as
+    /// query image.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] before any request when the file is no picture the service could
-    /// read or is over [`QUERY_IMAGE_LIMIT`]; [`FailureKind::Conflict`] when the dataset is not
-    /// READY.
+    /// [`FailureKind::Local`] before any request for a region of a picture that cannot be opened
+    /// here; [`FailureKind::Conflict`] when the dataset is not READY.
     pub async fn register_anchor(
         &self,
         dataset: DatasetId,
-        file: &Path,
+        image: QueryImage,
         entity: EntityType,
         granularity: Granularity,
+        region: Option<Region>,
     ) -> Result<Anchor, Failure> {
-        let upload = read_query_image(file).await?;
-        let parameters = vec![
+        if region.is_some() && !image.opened {
+            let sentence = "a region cannot be taken of a picture that this program cannot open";
+            return Err(Failure::new(FailureKind::Local, sentence).remedy("Search by all of it"));
+        }
+        let mut parameters = vec![
             (query::ENTITY_TYPE, entity.word().to_owned()),
             (query::THRESHOLD, granularity.level().to_string()),
         ];
+        parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
         let path = paths::search_image_similarity(dataset);
-        let mut call = self.get(Operation::RegisterAnchor, &path, &parameters);
-        call.upload = Some(upload);
+        let payload = Payload::Image(image);
+        let call = self.call(Operation::RegisterAnchor, &path, &parameters, payload);
         let reply = self.exchange.fetch(&call).await?;
         if reply.status == StatusCode::ACCEPTED && reply.body.is_empty() {
             let sentence = "the query image was accepted, but no anchor was returned";
@@ -136,6 +162,37 @@ impl Client {
         call.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         let reply = self.exchange.fetch(&call).await?;
         reply.read(call.operation, |value| read_task(value, None))
+    }
+
+    /// `POST export_entities_async`: starts an export of a selection. Sent once.
+    ///
+    /// # Errors
+    /// As [`Client::start_export`].
+    pub async fn start_selective_export(
+        &self,
+        dataset: DatasetId,
+        format: ExportFormat,
+        include_images: bool,
+        items: &[SelectionItem],
+    ) -> Result<ExportTask, Failure> {
+        let path = paths::export_entities_async(dataset);
+        let parameters = paths::selection_parameters(format, include_images);
+        let payload = Payload::Json(selection::write(items).to_string().into());
+        let call = self.call(Operation::StartSelection, &path, &parameters, payload);
+        let reply = self.exchange.fetch(&call).await?;
+        reply.read(call.operation, |value| read_task(value, None))
+    }
+
+    /// `POST reindex`: clusters the dataset anew. Sent once; what the answer holds beside its
+    /// status is not described, and so not read.
+    ///
+    /// # Errors
+    /// [`FailureKind::Conflict`] when the dataset is not in PARTIAL INDEX;
+    /// [`FailureKind::NoAnswer`] and [`FailureKind::Server`] mean that it may have started.
+    pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
+        let path = paths::reindex(dataset);
+        let call = self.call(Operation::Reindex, &path, &Parameters::new(), Payload::Post);
+        self.exchange.fetch(&call).await.map(drop)
     }
 
     /// `GET export_status`: where an export stands.
@@ -165,7 +222,17 @@ impl Client {
     }
 
     fn get(&self, operation: Operation, path: &str, parameters: &Parameters) -> Call {
-        Call::get(operation, self.endpoint().base_url().at(path, parameters))
+        self.call(operation, path, parameters, Payload::Get)
+    }
+
+    fn call(
+        &self,
+        operation: Operation,
+        path: &str,
+        parameters: &Parameters,
+        payload: Payload,
+    ) -> Call {
+        Call::new(operation, self.endpoint().base_url().at(path, parameters), payload)
     }
 }
 
@@ -173,32 +240,4 @@ impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Client").field(self.endpoint()).finish()
     }
-}
-
-/// Reads and checks a query image, so that nothing is sent that must be refused (U11).
-async fn read_query_image(file: &Path) -> Result<Upload, Failure> {
-    let name = SafeText::file(&file.display().to_string());
-    let refuse = |reason: &str| Failure::new(FailureKind::Local, format!("{name}: {reason}"));
-    let metadata = tokio::fs::metadata(file).await;
-    let metadata = metadata.map_err(|error| refuse(&error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(refuse("not a file").remedy("Choose a picture file"));
-    }
-    if metadata.len() > QUERY_IMAGE_LIMIT {
-        let reason = format!("larger than {} MiB", QUERY_IMAGE_LIMIT >> 20);
-        return Err(refuse(&reason).remedy("Choose a smaller copy of the picture"));
-    }
-    let bytes = tokio::fs::read(file).await;
-    let bytes = Bytes::from(bytes.map_err(|error| refuse(&error.to_string()))?);
-    let (name, media_type) = match image::guess_format(&bytes) {
-        Ok(ImageFormat::Jpeg) => ("query.jpg", "image/jpeg"),
-        Ok(ImageFormat::Png) => ("query.png", "image/png"),
-        Ok(ImageFormat::WebP) => ("query.webp", "image/webp"),
-        Ok(ImageFormat::Gif) => ("query.gif", "image/gif"),
-        Ok(ImageFormat::Bmp) => ("query.bmp", "image/bmp"),
-        _ => {
-            return Err(refuse("not a picture").remedy("Choose a JPEG, PNG, WebP, GIF or BMP file"));
-        }
-    };
-    Ok(Upload { bytes, name, media_type })
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::{
     api::{
-        call::{Call, Reply},
+        call::{Call, Payload, Reply},
         endpoint::{Access, Endpoint, is_local_only},
         failure::Circumstances,
         http::{self, Body},
@@ -156,9 +156,14 @@ impl Exchange {
         token: Option<&Token>,
     ) -> Result<reqwest::RequestBuilder, Setback> {
         let client = if call.operation.follows_link() { &self.blob } else { &self.api };
-        let mut request = match &call.upload {
-            Some(upload) => client.post(call.url.clone()).multipart(upload.form()?),
-            None => client.get(call.url.clone()),
+        let url = call.url.clone();
+        let mut request = match &call.payload {
+            Payload::Get => client.get(url),
+            Payload::Post => client.post(url),
+            Payload::Json(body) => {
+                client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
+            }
+            Payload::Image(image) => client.post(url).multipart(image.form()?),
         };
         if let Some(token) = token {
             request = request.header(AUTHORIZATION, token.header());

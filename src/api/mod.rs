@@ -15,12 +15,14 @@ mod http;
 mod operation;
 mod part;
 mod policy;
+mod query_image;
 mod range;
 mod retry;
 mod setback;
 mod token;
 
-pub use client::{Client, QUERY_IMAGE_LIMIT};
+pub use client::Client;
 pub use download::Report;
 pub use endpoint::{Access, BaseUrl, Credentials, Endpoint};
 pub use policy::Policy;
+pub use query_image::QueryImage;

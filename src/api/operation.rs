@@ -18,8 +18,14 @@ pub enum Operation {
     RegisterAnchor,
     /// `GET export_context_async`: a GET that starts a job.
     StartExport,
+    /// `POST export_entities_async`: starts a job.
+    StartSelection,
     /// `GET export_status`.
     ExportStatus,
+    /// `POST reindex`: clusters the whole dataset again.
+    Reindex,
+    /// `GET enrichment/context`.
+    Enrichment,
     /// `GET media_uri` and `media_thumb_uri`.
     Picture,
     /// `GET download_uri`.
@@ -65,7 +71,11 @@ impl Operation {
             Self::Explore => Rule::new("fetch the clusters", DATASET, 3, 3),
             // A second anchor for the same image is harmless.
             Self::RegisterAnchor => Rule::new("register the query image", DATASET, 2, 2),
-            Self::StartExport => Rule::new("start the export", DATASET, 1, 1),
+            Self::StartExport | Self::StartSelection => {
+                Rule::new("start the export", DATASET, 1, 1)
+            }
+            Self::Reindex => Rule::new("start the reindex", DATASET, 1, 1),
+            Self::Enrichment => Rule::new("read the enrichments", DATASET, 3, 3),
             Self::ExportStatus => {
                 Rule::new("ask for the state of the export", "no such export", 3, 3)
             }

@@ -58,7 +58,15 @@ impl App {
             }
             (Lane::Download(id), Err(failure)) => self.downloaded(id, Err(failure)),
             (Lane::Keep(_), Ok(Answer::Kept)) => {}
-            (Lane::Keep(_) | Lane::Recall(_), Err(failure)) => {
+            (
+                Lane::Keep(_)
+                | Lane::Recall(_)
+                | Lane::Enrichment(_)
+                | Lane::Record(_)
+                | Lane::Closeup(..)
+                | Lane::Folder,
+                Err(failure),
+            ) => {
                 self.notices.fail(self.now, &failure);
             }
             (lane, Ok(_)) => self.mismatched(&lane),

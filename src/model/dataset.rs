@@ -183,6 +183,15 @@ pub struct Dataset {
     pub error: Option<SafeText>,
 }
 
+/// One field of a dataset record as the service sent it, whether this program knows it or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name on the wire.
+    pub name: SafeText,
+    /// Its value: text as it is, anything else as JSON.
+    pub value: SafeText,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

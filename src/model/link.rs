@@ -6,7 +6,7 @@ use std::fmt;
 use crate::model::SafeText;
 
 /// An absolute or server-relative URL, printable without its secrets.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Link(String);
 
 impl Link {

@@ -62,6 +62,22 @@ pub fn decode_for(
     guard(|| open(bytes, enough))
 }
 
+/// Whether the picture is stored otherwise than upright. Reads the header alone.
+///
+/// # Errors
+/// A format outside the list, a size over the limits, or a damaged header.
+pub fn is_turned(bytes: &[u8]) -> Result<bool, DecodeError> {
+    let orientation = guard(|| match recognise(bytes)? {
+        ImageFormat::Jpeg => {
+            let jpeg = Jpeg::open(bytes)?;
+            admit(jpeg.size())?;
+            Ok(jpeg.orientation())
+        }
+        format => Ok(Raster::open(bytes, format)?.orientation()),
+    })?;
+    Ok(orientation != Orientation::NoTransforms)
+}
+
 /// Whether this thread is inside a decoder, whose panic ends nothing but one picture: a panic
 /// hook has then nothing to restore and nothing to say.
 #[must_use]

@@ -3,6 +3,7 @@
 //! The worker makes a [`Thumbnail`] for exactly one [`Canvas`]; the drawing layer puts it on the
 //! screen; in between nobody looks inside.
 
+mod closeup;
 pub mod decode;
 pub mod fit;
 mod half_block;
@@ -11,11 +12,14 @@ mod jpeg;
 mod kitty;
 mod raster;
 mod sixel;
+mod upright;
 
 use std::sync::Arc;
 
+pub use closeup::closeup;
 use decode::DecodeError;
 use fit::Fit;
+pub use upright::upright;
 
 /// How the terminal draws pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -80,15 +84,24 @@ pub enum Encoded {
 pub fn thumbnail(bytes: &[u8], canvas: Canvas) -> Result<Thumbnail, DecodeError> {
     let decoded =
         decode::decode_for(bytes, |original| Fit::new(original, canvas).enough(original))?;
-    let Fit { cells, pixels } = Fit::new(decoded.original, canvas);
-    let rgb = fit::resize(&decoded.pixels, pixels)?;
-    let encoded = match canvas.protocol {
+    let fit = Fit::new(decoded.original, canvas);
+    let encoded = encode(&decoded.pixels, fit, canvas.protocol)?;
+    Ok(Thumbnail { cells: fit.cells, original: decoded.original, encoded })
+}
+
+/// Makes of pixels what the protocol needs to draw them in the cells of `fit`.
+fn encode(
+    picture: &image::RgbImage,
+    Fit { cells, pixels }: Fit,
+    protocol: Protocol,
+) -> Result<Encoded, DecodeError> {
+    let rgb = fit::resize(picture, pixels)?;
+    Ok(match protocol {
         Protocol::None | Protocol::HalfBlock => half_block::encode(&rgb),
         Protocol::Kitty => kitty::encode(&rgb, pixels),
         Protocol::Sixel => sixel::encode(&rgb, pixels),
         Protocol::Iterm => iterm::encode(&rgb, pixels, cells)?,
-    };
-    Ok(Thumbnail { cells, original: decoded.original, encoded })
+    })
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::{
-    model::{Dataset, DatasetId, SafeText, Status},
+    model::{Dataset, DatasetId, Field, Link, SafeText, Status},
     wire::lenient::{count, first_text, percent, text},
 };
 
@@ -118,6 +118,41 @@ pub fn read_dataset(value: &Value) -> Option<Dataset> {
     })
 }
 
+/// The fields of the record that the document names, in its order.
+const NAMED: [&str; 9] = [
+    "id",
+    "display_name",
+    "status_new",
+    "status",
+    "progress",
+    "owned_by",
+    "created_at",
+    "n_images",
+    "n_videos",
+];
+
+/// Reads every field of a record, in the order of the document, then the others by name (M08).
+/// Objects and arrays are shown as JSON, and links without their signatures. `None` if it is no
+/// object.
+#[must_use]
+pub fn read_fields(value: &Value) -> Option<Vec<Field>> {
+    let record = value.as_object()?;
+    let place = |name: &str| NAMED.iter().position(|known| *known == name).unwrap_or(NAMED.len());
+    let mut fields: Vec<_> = record.iter().collect();
+    fields.sort_by_key(|(name, _)| (place(name), *name));
+    let field = |(name, value): (&String, &Value)| Field {
+        name: SafeText::name(name),
+        value: match value {
+            Value::String(text) if text.contains("://") => {
+                SafeText::detail(&Link::new(text).to_string())
+            }
+            Value::String(text) => SafeText::caption(text),
+            other => SafeText::caption(&other.to_string()),
+        },
+    };
+    Some(fields.into_iter().map(field).collect())
+}
+
 /// Reads the list: a bare array, or an object that holds exactly one array (M07).
 /// Returns the records and how many rows had no usable identifier; `None` if it is no list.
 #[must_use]
@@ -157,6 +192,27 @@ mod tests {
         let (datasets, skipped) = read_datasets(&json!([row, {"id": "x"}, 3])).unwrap();
         assert_eq!((datasets.len(), skipped), (1, 2));
         assert!(read_datasets(&json!("<html>")).is_none());
+    }
+
+    #[test]
+    fn m08_every_field_of_a_record_is_kept_and_no_signature() {
+        let record = json!({"zeta": {"a": [1]}, "preview_uri": "https://cdn/x.jpg?Signature=abc",
+            "status_new": "READY", "id": ID, "fatal_error_msg": null, "note": "\u{1b}[2J"});
+        let fields = read_fields(&record).unwrap();
+        let shown: Vec<String> =
+            fields.iter().map(|field| format!("{}={}", field.name, field.value)).collect();
+        assert_eq!(
+            shown,
+            [
+                &format!("id={ID}"),
+                "status_new=READY",
+                "fatal_error_msg=null",
+                "note=␛[2J",
+                "preview_uri=https://cdn/x.jpg",
+                r#"zeta={"a":[1]}"#,
+            ]
+        );
+        assert_eq!(read_fields(&json!([])), None);
     }
 
     #[test]

@@ -203,6 +203,20 @@ pub fn read_region(value: &Value) -> Option<Region> {
     }
 }
 
+/// Writes a bounding box as the JSON text that a query carries: fractions with at most six
+/// decimals and no exponent, never beyond the image after rounding (M45).
+#[must_use]
+pub fn write_region(region: Region) -> String {
+    const STEPS: f64 = 1e6;
+    let span = |start: f64, length: f64| {
+        let from = (start * STEPS).round().min(STEPS - 1.0);
+        let to = ((start + length) * STEPS).round().clamp(from + 1.0, STEPS);
+        (from / STEPS, (to - from) / STEPS)
+    };
+    let ((x, width), (y, height)) = (span(region.x, region.width), span(region.y, region.height));
+    format!(r#"{{"x":{x},"y":{y},"width":{width},"height":{height}}}"#)
+}
+
 /// Reads a search anchor. `None` if there is no usable `anchor_media_id`.
 #[must_use]
 pub fn read_anchor(value: &Value) -> Option<Anchor> {
@@ -215,6 +229,7 @@ pub fn read_anchor(value: &Value) -> Option<Anchor> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -226,6 +241,34 @@ mod tests {
             read_page(&json!({"clusters": [{"cluster_id": id}, {"cluster_id": id}, {}]})).unwrap();
         assert_eq!((page.clusters.len(), page.skipped), (1, 2));
         assert!(read_page(&json!({"detail": "x"})).is_none());
+    }
+
+    #[test]
+    fn m45_a_box_is_written_with_six_decimals_inside_the_image() {
+        let written = |x, y, w, h| write_region(Region::new(x, y, w, h).unwrap());
+        assert_eq!(written(0.0, 0.25, 1.0, 0.5), r#"{"x":0,"y":0.25,"width":1,"height":0.5}"#);
+        assert_eq!(
+            written(1.0 / 3.0, 0.333_333_5, 2.0 / 3.0, 0.666_666_5),
+            r#"{"x":0.333333,"y":0.333334,"width":0.666667,"height":0.666666}"#
+        );
+        assert_eq!(
+            written(1.0 - 1e-9, 0.0, 1e-9, 1e-9),
+            r#"{"x":0.999999,"y":0,"width":0.000001,"height":0.000001}"#
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn u12_what_is_written_is_a_box_again(
+            x in 0.0_f64..1.0, y in 0.0_f64..1.0, w in 0.0_f64..1.0, h in 0.0_f64..1.0,
+        ) {
+            if let Some(region) = Region::new(x, y, w * (1.0 - x), h * (1.0 - y)) {
+                let text = write_region(region);
+                let again = read_region(&text.clone().into());
+                prop_assert!(again.is_some_and(|again| (again.x - region.x).abs() < 2e-6), "{text}");
+                prop_assert!(!text.contains(['E', '-']), "{text}");
+            }
+        }
     }
 
     #[test]

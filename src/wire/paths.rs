@@ -4,7 +4,7 @@
 //! `anchor_media_id` (public clients do it), and `datasets` takes no parameters.
 
 use crate::{
-    model::{DatasetId, ExportSpec, Query, Search},
+    model::{DatasetId, ExportFormat, ExportSpec, Query, Search},
     wire::vql,
 };
 
@@ -102,6 +102,24 @@ pub fn export_context_async(id: DatasetId) -> String {
     format!("{PREFIX}/dataset/{id}/export_context_async")
 }
 
+/// `POST` that starts an export of a selection: never sent twice by itself.
+#[must_use]
+pub fn export_entities_async(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/export_entities_async")
+}
+
+/// `POST` that clusters a dataset anew: never sent twice by itself.
+#[must_use]
+pub fn reindex(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/reindex")
+}
+
+/// `GET`: which enrichment models were applied.
+#[must_use]
+pub fn enrichment_context(id: DatasetId) -> String {
+    format!("{PREFIX}/enrichment/{id}/context")
+}
+
 /// `GET`: where an export stands.
 #[must_use]
 pub fn export_status(id: DatasetId) -> String {
@@ -136,9 +154,16 @@ pub fn explore_parameters(search: &Search) -> Parameters {
 /// The parameters of `export_context_async`.
 #[must_use]
 pub fn export_parameters(spec: &ExportSpec) -> Parameters {
+    let mut parameters = vec![(query::FILE_NAME, spec.file_name.as_str().to_owned())];
+    parameters.extend(selection_parameters(spec.format, spec.include_images));
+    parameters
+}
+
+/// The parameters of `export_entities_async`; the file name is not among them.
+#[must_use]
+pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Parameters {
     vec![
-        (query::FILE_NAME, spec.file_name.as_str().to_owned()),
-        (query::EXPORT_FORMAT, spec.format.word().to_owned()),
-        (query::INCLUDE_IMAGES, spec.include_images.to_string()),
+        (query::EXPORT_FORMAT, format.word().to_owned()),
+        (query::INCLUDE_IMAGES, include_images.to_string()),
     ]
 }

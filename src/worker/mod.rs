@@ -4,6 +4,7 @@
 //! queue for one of a few places. Every request is answered exactly once, unless its lane was
 //! cancelled or asked something newer.
 
+mod folder;
 mod lanes;
 mod perform;
 mod pictures;
@@ -116,6 +117,10 @@ impl Shift {
             Lane::Picture(..) => self.wishes.push_back((ticket, request)),
             Lane::Datasets
             | Lane::Page(_)
+            | Lane::Enrichment(_)
+            | Lane::Record(_)
+            | Lane::Closeup(..)
+            | Lane::Folder
             | Lane::Original
             | Lane::Anchor
             | Lane::Start(_)

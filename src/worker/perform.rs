@@ -6,11 +6,11 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
 use crate::{
-    api::Client,
+    api::{Client, QueryImage},
     journal::Journal,
     message::{Answer, Progress, Request, Response, Ticket},
-    model::{Failure, FailureKind},
-    worker::{Reply, pictures::Pictures, progress::Pace},
+    model::{Failure, FailureKind, PictureSource},
+    worker::{Reply, folder, pictures::Pictures, progress::Pace},
 };
 
 /// What a request needs to be performed.
@@ -49,13 +49,23 @@ impl Desk {
                 .await
                 .map(|(datasets, skipped)| Answer::Datasets(datasets, skipped)),
             Request::Explore(search) => client.explore(&search).await.map(Answer::Page),
-            Request::RegisterAnchor { dataset, file, entity, granularity } => client
-                .register_anchor(dataset, &file, entity, granularity)
-                .await
-                .map(Answer::Anchor),
+            Request::Enrichment(dataset) => {
+                client.enrichment(dataset).await.map(Answer::Enrichment)
+            }
+            Request::Record(dataset) => client.record(dataset).await.map(Answer::Record),
+            Request::RegisterAnchor { dataset, image, entity, granularity, region } => {
+                let image = self.query_image(image).await?;
+                let anchor = client.register_anchor(dataset, image, entity, granularity, region);
+                anchor.await.map(Answer::Anchor)
+            }
             Request::StartExport(dataset, spec) => {
                 client.start_export(dataset, &spec).await.map(Answer::Export)
             }
+            Request::StartSelection { dataset, format, images, items } => client
+                .start_selective_export(dataset, format, images, &items)
+                .await
+                .map(Answer::Export),
+            Request::Reindex(dataset) => client.reindex(dataset).await.map(|()| Answer::Accepted),
             Request::ExportStatus(dataset, task) => {
                 client.export_status(dataset, task).await.map(Answer::Export)
             }
@@ -66,6 +76,10 @@ impl Desk {
             Request::Picture(link, canvas) => {
                 self.pictures.show(&link, canvas).await.map(Answer::Picture)
             }
+            Request::Closeup { of, canvas, part } => {
+                self.pictures.closeup(&of, canvas, part).await.map(Answer::Picture)
+            }
+            Request::Folder(path) => aside(move || folder::list(&path)).await.map(Answer::Folder),
             Request::Original(link) => self
                 .pictures
                 .bytes(&link)
@@ -88,9 +102,18 @@ impl Desk {
         work: impl FnOnce(&Journal) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let journal = Arc::clone(&self.journal);
-        tokio::task::spawn_blocking(move || work(&journal)).await.unwrap_or_else(|_| {
-            Err(Failure::new(FailureKind::Local, "the state folder could not be used"))
-        })
+        aside(move || work(&journal)).await
+    }
+
+    /// A query image from wherever it is.
+    async fn query_image(&self, source: PictureSource) -> Result<QueryImage, Failure> {
+        match source {
+            PictureSource::File(path) => QueryImage::read(&path).await,
+            PictureSource::Link(link) => {
+                let bytes = self.pictures.bytes(&link).await?;
+                QueryImage::new(bytes, link.resource()).await
+            }
+        }
     }
 
     /// Passes progress on, at a pace that a screen can use.
@@ -105,4 +128,13 @@ impl Desk {
             }
         }
     }
+}
+
+/// Does work that waits for a disk away from the tasks that must not.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
+        Err(Failure::new(FailureKind::Local, "this met a fault of the program itself"))
+    })
 }

@@ -2,7 +2,10 @@
 //! size of the same picture costs no request; decoding happens on threads of its own, two at a
 //! time.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use bytes::Bytes;
 use lru::LruCache;
@@ -10,8 +13,8 @@ use tokio::sync::Semaphore;
 
 use crate::{
     api::Client,
-    model::{Failure, FailureKind, Link},
-    picture::{Canvas, Thumbnail, thumbnail},
+    model::{Failure, FailureKind, Link, PictureSource, Region},
+    picture::{Canvas, Thumbnail, closeup, thumbnail},
 };
 
 /// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
@@ -40,13 +43,46 @@ impl Pictures {
     /// Fetches a picture, unless it is at hand, and fits it to `canvas`.
     pub(super) async fn show(&self, link: &Link, canvas: Canvas) -> Result<Thumbnail, Failure> {
         let bytes = self.bytes(link).await?;
+        self.fit(bytes, canvas, None, &link.to_string()).await
+    }
+
+    /// Fits a picture from anywhere, or a part of it, to `canvas`.
+    pub(super) async fn closeup(
+        &self,
+        source: &PictureSource,
+        canvas: Canvas,
+        part: Option<Region>,
+    ) -> Result<Thumbnail, Failure> {
+        match source {
+            PictureSource::Link(link) => {
+                let bytes = self.bytes(link).await?;
+                self.fit(bytes, canvas, part, &link.to_string()).await
+            }
+            PictureSource::File(path) => {
+                let bytes = read(path).await?;
+                self.fit(bytes, canvas, part, &path.display().to_string()).await
+            }
+        }
+    }
+
+    /// Decodes, in its turn. `name` is what people know the picture as.
+    async fn fit(
+        &self,
+        bytes: Bytes,
+        canvas: Canvas,
+        part: Option<Region>,
+        name: &str,
+    ) -> Result<Thumbnail, Failure> {
         let broken = |reason: &str| {
-            let sentence = format!("the picture {link} cannot be shown: {reason}");
+            let sentence = format!("the picture {name} cannot be shown: {reason}");
             Failure::new(FailureKind::Unexpected, sentence)
         };
         let turn = Arc::clone(&self.decodes).acquire_owned().await;
         let decoded = tokio::task::spawn_blocking(move || {
-            let thumbnail = thumbnail(&bytes, canvas);
+            let thumbnail = match part {
+                Some(part) => closeup(&bytes, canvas, part),
+                None => thumbnail(&bytes, canvas),
+            };
             // A decode that nobody waits for any more still takes its turn to the end.
             drop(turn);
             thumbnail
@@ -71,6 +107,21 @@ impl Pictures {
     fn shelf(&self) -> std::sync::MutexGuard<'_, Shelf> {
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Reads a picture file of this machine.
+async fn read(path: &Path) -> Result<Bytes, Failure> {
+    let refuse = |reason: &str| {
+        let sentence = format!("the picture {} cannot be read: {reason}", path.display());
+        Failure::new(FailureKind::Local, sentence)
+    };
+    let metadata = tokio::fs::metadata(path).await.map_err(|error| refuse(&error.to_string()))?;
+    // Looked at before it is opened: a pipe would never end.
+    if !metadata.is_file() || metadata.len() > PICTURE_LIMIT as u64 {
+        return Err(refuse(&format!("no file of at most {} MiB", PICTURE_LIMIT >> 20)));
+    }
+    let bytes = tokio::fs::read(path).await.map_err(|error| refuse(&error.to_string()))?;
+    Ok(bytes.into())
 }
 
 /// The bytes used last, up to a number of bytes.

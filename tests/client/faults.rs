@@ -8,8 +8,8 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use futures_util::future::join_all;
 use tessera::{
-    api::{Client, Policy},
-    model::{EntityType, Failure, FailureKind, Granularity},
+    api::{Client, Policy, QueryImage},
+    model::{EntityType, Failure, FailureKind, Granularity, Region},
 };
 
 use crate::{
@@ -234,7 +234,6 @@ async fn n28_a_service_on_this_machine_is_reached_directly() {
 #[tokio::test]
 async fn u11_what_is_no_picture_is_not_sent() {
     let server = Scripted::start(|_: &Seen| Act::json("{}")).await;
-    let client: Client = hosted(&server.url(), impatient());
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.jpg");
     std::fs::write(&text, "no picture").unwrap();
@@ -246,12 +245,17 @@ async fn u11_what_is_no_picture_is_not_sent() {
         (folder.path().to_owned(), "not a file"),
         (folder.path().join("missing"), "No such file"),
     ] {
-        let anchor =
-            client.register_anchor(dataset(), &file, EntityType::Images, Granularity::DEFAULT);
-        let failure = anchor.await.unwrap_err();
+        let failure = QueryImage::read(&file).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Local);
         assert!(failure.to_string().contains(word), "{failure}");
     }
+    // What cannot be opened here may be sent whole, but no box can be trusted on it.
+    let client: Client = hosted(&server.url(), impatient());
+    let photo = QueryImage::new("II*\0 a TIFF".into(), "photo.tiff").await.unwrap();
+    let region = Region::new(0.0, 0.0, 0.5, 0.5);
+    let anchor =
+        client.register_anchor(dataset(), photo, EntityType::Images, Granularity::DEFAULT, region);
+    assert!(anchor.await.unwrap_err().to_string().contains("cannot open"));
     assert_eq!(server.count(), 0);
 }
 
@@ -264,8 +268,9 @@ async fn m46_accepted_with_and_without_an_anchor() {
     for (body, found) in [(anchor, true), ("", false)] {
         let server = Scripted::start(move |_: &Seen| Act::reply(202, &[], body)).await;
         let client = hosted(&server.url(), impatient());
+        let image = QueryImage::read(&file).await.unwrap();
         let answer = client
-            .register_anchor(dataset(), &file, EntityType::Images, Granularity::DEFAULT)
+            .register_anchor(dataset(), image, EntityType::Images, Granularity::DEFAULT, None)
             .await;
         assert_eq!(answer.is_ok(), found, "{answer:?}");
         assert_eq!(server.count(), 1);

@@ -3,7 +3,10 @@
 use tessera::{
     app::{Effect, Pane},
     message::{Answer, Lane, Request},
-    model::{Anchor, AnchorKind, EntityType, FailureKind, Granularity, MediaId, Query, Status},
+    model::{
+        Anchor, AnchorKind, EntityType, FailureKind, Granularity, MediaId, PictureSource, Query,
+        Status,
+    },
 };
 use uuid::Uuid;
 
@@ -58,9 +61,10 @@ fn m44_a_file_is_registered_and_then_explored_with_its_granularity() {
     let id = dataset(1, Status::Ready).id;
     let register = |granularity| Request::RegisterAnchor {
         dataset: id,
-        file: "/home/me/a b.jpg".into(),
+        image: PictureSource::File("/home/me/a b.jpg".into()),
         entity: EntityType::Images,
         granularity,
+        region: None,
     };
     assert_eq!(desk.requests(), [&register(Granularity::DEFAULT)]);
     let anchor = Anchor { media: MediaId(Uuid::from_u128(7)), kind: AnchorKind::Upload };

@@ -9,7 +9,10 @@ use crate::{
         pane::{moved, scrolled},
     },
     message::{Lane, Request},
-    model::{Anchor, AnchorKind, ClusterId, DatasetId, Granularity, Query, SafeText, Search},
+    model::{
+        Anchor, AnchorKind, ClusterId, DatasetId, Granularity, PictureSource, Query, SafeText,
+        Search,
+    },
 };
 
 /// State of the pane.
@@ -165,7 +168,13 @@ impl App {
         let Some(view) = self.view() else { return };
         let Search { dataset, entity, .. } = view.search;
         self.results.registering = Some((file.clone(), at));
-        let request = Request::RegisterAnchor { dataset, file, entity, granularity: at };
+        let request = Request::RegisterAnchor {
+            dataset,
+            image: PictureSource::File(file),
+            entity,
+            granularity: at,
+            region: None,
+        };
         self.send(Lane::Anchor, request, effects);
     }
 

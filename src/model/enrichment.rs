@@ -1,0 +1,67 @@
+//! Which enrichment models were applied to a dataset, as far as the service tells. The body of its
+//! answer is not described, so what cannot be seen in it is unknown rather than missing.
+
+use crate::model::SafeText;
+
+/// A model that searches depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnrichmentModel {
+    /// Captions of images: caption search, and full text.
+    CaptionImages,
+    /// Labels of images.
+    ImageTagging,
+    /// Pictures and texts in one space: semantic search.
+    MultimodelImageEncoding,
+    /// Boxes around objects.
+    ObjectDetection,
+}
+
+impl EnrichmentModel {
+    /// All of them, in the order they are shown.
+    pub const ALL: [Self; 4] = [
+        Self::CaptionImages,
+        Self::ImageTagging,
+        Self::MultimodelImageEncoding,
+        Self::ObjectDetection,
+    ];
+
+    /// The word on the wire and on screen.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::CaptionImages => "CAPTION_IMAGES",
+            Self::ImageTagging => "IMAGE_TAGGING",
+            Self::MultimodelImageEncoding => "MULTIMODEL_IMAGE_ENCODING",
+            Self::ObjectDetection => "OBJECT_DETECTION",
+        }
+    }
+}
+
+/// Whether a model was applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// The answer names it.
+    Yes,
+    /// The answer lists what was applied, and this is not in the list.
+    No,
+    /// The answer does not tell.
+    Unknown,
+}
+
+/// The enrichment context of a dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Enrichment {
+    /// Each of [`EnrichmentModel::ALL`], in its order.
+    pub applied: [Applied; EnrichmentModel::ALL.len()],
+    /// The answer as it came.
+    pub raw: SafeText,
+}
+
+impl Enrichment {
+    /// Whether `model` was applied.
+    #[must_use]
+    pub fn of(&self, model: EnrichmentModel) -> Applied {
+        let all = EnrichmentModel::ALL.into_iter().zip(self.applied);
+        all.into_iter().find(|(known, _)| *known == model).map_or(Applied::Unknown, |(_, is)| is)
+    }
+}
