@@ -10,7 +10,6 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, Setup},
-    config::ThemeChoice,
     input::Keymap,
     message::{Answer, Lane, Response, Ticket},
     model::{
@@ -93,14 +92,12 @@ fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
 /// A core with a page on screen and all its visible pictures.
 fn browsing(clusters: u128, previews: u128) -> App {
     let mut app = App::new(Setup {
-        place: SafeText::name("local"),
         dataset: None,
-        keymap: Keymap::shipped().unwrap(),
         downloads: SafeText::file("."),
         home: None,
         size: (200, 60),
         protocol: Protocol::HalfBlock,
-        theme: ThemeChoice::Auto,
+        ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
     });
     let mut effects = app.update(Duration::ZERO, Event::Wake);
     while let Some(effect) = effects.pop() {

@@ -12,17 +12,19 @@
 //! layer 1   wire -> model    picture -> model         message -> model, picture
 //! layer 2   api  -> model, wire, picture              local -> model, wire, picture
 //!           config -> model, input              journal -> model, wire
+//!           credentials (imports nothing of ours)
 //! layer 3   worker -> model, message, picture, api, journal
 //!           app -> model, message, picture, input, config, wire
-//! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, local
+//! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, credentials, local
 //! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model
-//! layer 6   main -> everything
+//! layer 6   main, open -> everything
 //! ```
 
 pub mod api;
 pub mod app;
 pub mod cli;
 pub mod config;
+pub mod credentials;
 pub mod input;
 pub mod journal;
 pub mod local;

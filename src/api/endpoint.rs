@@ -59,6 +59,12 @@ impl Endpoint {
         &self.base_url
     }
 
+    /// Whether it is a deployment without login.
+    #[must_use]
+    pub fn is_on_premises(&self) -> bool {
+        matches!(self.access, Access::OnPremises)
+    }
+
     /// The way in.
     #[must_use]
     pub fn access(&self) -> &Access {

@@ -42,6 +42,7 @@ impl App {
             Action::Download => self.download_chosen(effects),
             Action::StopWatching => self.stop_watching(effects),
 
+            Action::Profiles => self.ask_for_profile(),
             Action::Larger => self.tile = self.tile.larger(),
             Action::Smaller => self.tile = self.tile.smaller(),
             Action::Zoom => self.zoomed = !self.zoomed,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     app::Moment,
+    config::Destination,
     message::{Lane, Request, Ticket},
 };
 
@@ -24,4 +25,6 @@ pub enum Effect {
     Suspend,
     /// End the program.
     Quit,
+    /// Leave this deployment and open another.
+    Switch(Destination),
 }

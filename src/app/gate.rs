@@ -31,6 +31,11 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             let ready = app.job_to_download().is_some();
             (!ready).then(|| "no finished export to download; e starts one".to_owned())
         }
+        Action::Profiles => {
+            let moving =
+                app.store.jobs.values().any(|job| matches!(job.stage, Stage::Downloading(..)));
+            moving.then(|| "a download is running here; let it end first".to_owned())
+        }
         Action::StopWatching => {
             let running =
                 app.selected_job().is_some_and(|job| matches!(job.stage, Stage::Running(..)));

@@ -22,6 +22,7 @@ pub mod pane;
 mod remote;
 mod store;
 mod tickets;
+pub mod welcome;
 
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ pub use tickets::Tickets;
 
 use crate::{
     app::areas::{Areas, Grid, TileSize},
-    config::ThemeChoice,
+    config::{Profile, ThemeChoice},
     input::{Chord, Context, Keymap},
     message::{Lane, Request},
     model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, SafeText, Scale},
@@ -50,6 +51,12 @@ use crate::{
 pub struct Setup {
     /// The deployment in a word or two, for the header: `local`, `lab.example`.
     pub place: SafeText,
+    /// The profile that is open, if it is one.
+    pub profile: Option<String>,
+    /// The profiles that can be opened.
+    pub profiles: Vec<Profile>,
+    /// Whether the deployment has no login and a pipeline that adds media by path.
+    pub on_premises: bool,
     /// The dataset that is opened first; else the first one of the list.
     pub dataset: Option<DatasetId>,
     /// The bindings.
@@ -64,6 +71,26 @@ pub struct Setup {
     pub protocol: Protocol,
     /// The theme that the settings ask for.
     pub theme: ThemeChoice,
+}
+
+impl Setup {
+    /// What a program starts with that knows nothing yet.
+    #[must_use]
+    pub fn new(place: SafeText, keymap: Keymap) -> Self {
+        Self {
+            place,
+            profile: None,
+            profiles: Vec::new(),
+            on_premises: false,
+            dataset: None,
+            keymap,
+            downloads: SafeText::file("."),
+            home: None,
+            size: (80, 24),
+            protocol: Protocol::HalfBlock,
+            theme: ThemeChoice::Auto,
+        }
+    }
 }
 
 /// The state of the program.

@@ -8,7 +8,8 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use crate::{
     api::{self, BaseUrl, Endpoint},
     cli::{Ended, Exit, Kind},
-    config,
+    config::{self, Place, Profile},
+    credentials::{self, Holder, Secrets},
     local::{self, LocalError},
     model::DatasetId,
 };
@@ -117,6 +118,42 @@ pub(super) fn data_folder(given: Option<PathBuf>) -> Result<PathBuf, Ended> {
             "there is no home folder to keep the index in; give one with --data DIR",
         )
     })
+}
+
+/// A client of a profile elsewhere. `secret` goes before what is stored; the environment before
+/// both.
+///
+/// # Errors
+/// The address cannot be used, or a hosted profile has no secret.
+pub fn client_of(
+    profile: &Profile,
+    secret: Option<SecretString>,
+    secrets: Option<&Secrets>,
+) -> Result<api::Client, Ended> {
+    let usage = |error: String| Ended::new(Exit::Usage, error);
+    let (base_url, access) = match &profile.place {
+        Place::Local { .. } => return Err(usage("a local profile has no address".to_owned())),
+        Place::OnPrem { base_url, .. } => (BaseUrl::parse(base_url)?, api::Access::OnPremises),
+        Place::Hosted { base_url, api_key } => {
+            let url = BaseUrl::parse(base_url)?;
+            let origin = url.to_string();
+            let holder = Holder { profile: &profile.name, origin: &origin, api_key };
+            let stored = || secrets.map_or(Ok(None), |secrets| secrets.find(holder));
+            let found = match (credentials::from_environment().map_err(usage)?, secret) {
+                (Some(secret), _) | (None, Some(secret)) => Some(secret),
+                (None, None) => stored().map_err(usage)?,
+            };
+            let api_secret = found.ok_or_else(|| {
+                usage(format!(
+                    "the profile `{}` has no secret: enter it again, or set {}",
+                    profile.name,
+                    credentials::SECRET_FILE
+                ))
+            })?;
+            (url, api::Access::Hosted(api::Credentials { api_key: api_key.clone(), api_secret }))
+        }
+    };
+    Ok(api::Client::new(Endpoint::new(base_url, access)?)?)
 }
 
 /// A client for a deployment elsewhere. The secret comes from the environment, never from the

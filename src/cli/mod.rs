@@ -13,7 +13,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use compose::{Local, remote};
+pub use compose::{Local, client_of, remote};
 pub use demo::{paint, tell};
 pub use encoding::Encoding;
 pub use exit::{Ended, Exit};
@@ -33,6 +33,10 @@ pub struct Line {
     #[command(flatten)]
     pub deployment: Deployment,
 
+    /// The deployment of this name in the user's file.
+    #[arg(long, short, env = "TESSERA_PROFILE", value_name = "NAME", conflicts_with = "base_url")]
+    pub profile: Option<String>,
+
     /// auto, dark, light, plain, or the name of a theme of your own.
     #[arg(long, global = true, env = "TESSERA_THEME", value_name = "THEME")]
     pub theme: Option<ThemeChoice>,
@@ -48,6 +52,7 @@ pub struct Line {
 
 const EXAMPLES: &str = "\
 Examples:
+  tessera                         ask what to open, or open the default profile
   tessera demo                    paint a sample dataset and open it
   tessera open ~/photos           open a folder of pictures
   tessera serve ~/photos          serve it to other programs

@@ -1,10 +1,15 @@
 //! Settings in layers: flags over environment over the user's file over `assets/config.toml`,
 //! which is the documentation at the same time.
 
+pub mod profile;
 mod theme;
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
+pub use profile::{Destination, Place, Profile};
 use serde::Deserialize;
 pub use theme::ThemeChoice;
 
@@ -22,6 +27,10 @@ pub struct Settings {
     pub mouse: bool,
     /// The folder that the export form offers.
     pub download_dir: String,
+    /// The profile that is opened when none is named.
+    pub default_profile: Option<String>,
+    /// The deployments that have a name, in the order of their names.
+    pub profiles: Vec<Profile>,
 }
 
 /// The graphics setting.
@@ -54,6 +63,9 @@ pub struct Overrides {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    default_profile: Option<String>,
+    #[serde(default)]
+    profiles: BTreeMap<String, Place>,
     #[serde(default)]
     ui: Ui,
     #[serde(default)]
@@ -105,19 +117,39 @@ impl Settings {
                 .download_dir
                 .or(shipped.export.download_dir)
                 .ok_or_else(|| missing("download_dir"))?,
+            default_profile: user.default_profile,
+            profiles: user
+                .profiles
+                .into_iter()
+                .map(|(name, place)| Profile { name, place })
+                .collect(),
         })
     }
 }
 
 fn parse(source: &str, place: &str) -> Result<File, String> {
-    toml::from_str(source).map_err(|error| format!("{place}: {error}"))
+    let file: File = toml::from_str(source).map_err(|error| format!("{place}: {error}"))?;
+    for name in file.profiles.keys() {
+        profile::check_name(name).map_err(|reason| format!("{place}: `{name}`: {reason}"))?;
+    }
+    if let Some(name) =
+        file.default_profile.as_ref().filter(|name| !file.profiles.contains_key(*name))
+    {
+        return Err(format!("{place}: default_profile is `{name}`, which is no profile there"));
+    }
+    Ok(file)
 }
 
 /// Where the user's file is looked for.
 #[must_use]
 pub fn user_file() -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "tessera")
-        .map(|dirs| dirs.config_dir().join("config.toml"))
+    folder().map(|folder| folder.join("config.toml"))
+}
+
+/// The folder of the user's file and of the secrets.
+#[must_use]
+pub fn folder() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "tessera").map(|dirs| dirs.config_dir().to_owned())
 }
 
 /// Where the theme of this name is looked for.

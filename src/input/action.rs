@@ -100,6 +100,7 @@ actions! {
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";
     StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job; the service goes on with it";
+    Profiles, "profiles", "profiles", Program, "Open another deployment";
     Larger, "larger-tiles", "larger", Program, "Larger tiles";
     Smaller, "smaller-tiles", "smaller", Program, "Smaller tiles";
     Zoom, "zoom", "zoom", Program, "Give the focused pane the whole screen, and back";

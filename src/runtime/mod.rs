@@ -10,6 +10,7 @@ pub mod probe;
 mod session;
 mod signals;
 pub mod terminal;
+pub mod welcome;
 
 use std::{
     io::{self, Write},
@@ -18,11 +19,12 @@ use std::{
 
 use crossterm::{QueueableCommand, terminal as screen_commands};
 pub use session::Session;
+pub use signals::{Received, watch as watch_signals};
 use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Setup},
-    config::{self, GraphicsChoice, Settings, ThemeChoice},
+    config::{self, Destination, GraphicsChoice, Settings, ThemeChoice},
     model::{Failure, FailureKind},
     picture::Protocol,
     runtime::{input::Input, probe::Environment, signals::Signal, terminal::Screen},
@@ -86,7 +88,16 @@ fn themes(choice: &ThemeChoice) -> Result<Themes, String> {
     Themes::load(Some((&path, &source)), auto)
 }
 
-/// Runs the program in the terminal until it ends; returns its exit code.
+/// How a run ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The program ends with this exit code.
+    Code(i32),
+    /// Another deployment is to be opened.
+    Switch(Destination),
+}
+
+/// Runs the program in the terminal until it ends.
 ///
 /// # Errors
 /// The terminal cannot be used.
@@ -94,9 +105,8 @@ pub async fn run(
     mut setup: Setup,
     options: Options,
     worker: (Worker, mpsc::UnboundedReceiver<Reply>),
-) -> io::Result<i32> {
-    let (sender, signals) = mpsc::unbounded_channel();
-    signals::watch(sender)?;
+    signals: &mut Received,
+) -> io::Result<Ending> {
     let screen = Screen::take(options.mouse)?;
     setup.size = screen_commands::size()?;
     let environment = Environment::read();
@@ -124,7 +134,7 @@ pub async fn run(
 }
 
 /// Everything the loop owns.
-struct Shell {
+struct Shell<'a> {
     session: Session,
     screen: Screen,
     layer: Layer,
@@ -135,7 +145,7 @@ struct Shell {
     /// Whether something has changed since.
     dirty: bool,
     input: Input,
-    signals: mpsc::UnboundedReceiver<Signal>,
+    signals: &'a mut Received,
     /// A signal that came during the full-size view.
     held: Option<Signal>,
     capabilities: Option<probe::Capabilities>,
@@ -150,15 +160,15 @@ enum Woken {
     Frame,
 }
 
-impl Shell {
-    async fn run(mut self) -> io::Result<i32> {
+impl Shell<'_> {
+    async fn run(mut self) -> io::Result<Ending> {
         loop {
             let code = match self.next().await {
                 Woken::Signal(signal) => self.signal(signal).await?,
                 Woken::Input(events, capabilities) => self.input(events, capabilities).await?,
                 Woken::Reply(Some(event)) => self.replies(event).await?,
                 // The worker lives as long as its handle, which is ours.
-                Woken::Reply(None) => Some(1),
+                Woken::Reply(None) => Some(Ending::Code(1)),
                 Woken::Timer => {
                     self.session.woken();
                     self.apply(Event::Wake).await?
@@ -197,7 +207,7 @@ impl Shell {
         &mut self,
         events: Vec<Event>,
         capabilities: Option<probe::Capabilities>,
-    ) -> io::Result<Option<i32>> {
+    ) -> io::Result<Option<Ending>> {
         if let Some(found) = capabilities {
             terminal::pictures_in_use(found.kitty, found.in_tmux);
             let surface = Surface { in_tmux: found.in_tmux, colours: found.colours };
@@ -219,7 +229,7 @@ impl Shell {
         Ok(None)
     }
 
-    async fn replies(&mut self, first: Event) -> io::Result<Option<i32>> {
+    async fn replies(&mut self, first: Event) -> io::Result<Option<Ending>> {
         let mut next = Some(first);
         for _ in 0..BATCH {
             let Some(event) = next else { break };
@@ -233,12 +243,13 @@ impl Shell {
 
     /// Takes one event through the core, and does what only a terminal can do. `Some` ends the
     /// program with that exit code.
-    async fn apply(&mut self, event: Event) -> io::Result<Option<i32>> {
+    async fn apply(&mut self, event: Event) -> io::Result<Option<Ending>> {
         self.dirty = true;
         let mut effects = self.session.apply(self.start.elapsed(), event);
         while let Some(effect) = effects.pop() {
             match effect {
-                Effect::Quit => return Ok(Some(0)),
+                Effect::Quit => return Ok(Some(Ending::Code(0))),
+                Effect::Switch(choice) => return Ok(Some(Ending::Switch(choice))),
                 Effect::Redraw => self.redraw()?,
                 Effect::Suspend => self.suspend()?,
                 Effect::FullSize(bytes) => {
@@ -253,9 +264,9 @@ impl Shell {
         Ok(None)
     }
 
-    async fn signal(&mut self, signal: Option<Signal>) -> io::Result<Option<i32>> {
+    async fn signal(&mut self, signal: Option<Signal>) -> io::Result<Option<Ending>> {
         match signal {
-            Some(Signal::End(code)) => return Ok(Some(code)),
+            Some(Signal::End(code)) => return Ok(Some(Ending::Code(code))),
             Some(Signal::Suspend) => self.suspend()?,
             Some(Signal::Resume) => {
                 self.screen.claim()?;
@@ -301,7 +312,7 @@ impl Shell {
     }
 
     /// The size of the screen or of its cells may have changed.
-    async fn resized(&mut self) -> io::Result<Option<i32>> {
+    async fn resized(&mut self) -> io::Result<Option<Ending>> {
         self.redraw()?;
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.cell = probe::cell_size().unwrap_or(capabilities.cell);

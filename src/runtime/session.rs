@@ -33,7 +33,11 @@ impl Session {
                 Effect::Send(ticket, request) => self.worker.send(ticket, request),
                 Effect::Cancel(lane) => self.worker.cancel(lane),
                 Effect::WakeAt(moment) => self.wake = Some(moment),
-                Effect::FullSize(_) | Effect::Redraw | Effect::Suspend | Effect::Quit => {
+                Effect::FullSize(_)
+                | Effect::Redraw
+                | Effect::Suspend
+                | Effect::Quit
+                | Effect::Switch(_) => {
                     outside.push(effect);
                 }
             }

@@ -28,11 +28,15 @@ pub enum Signal {
     Resized,
 }
 
-/// Watches for signals.
+/// The signals that have come, for whoever has the terminal now.
+pub type Received = mpsc::UnboundedReceiver<Signal>;
+
+/// Watches for signals, for as long as the process lives.
 ///
 /// # Errors
 /// The handlers cannot be set.
-pub fn watch(sender: mpsc::UnboundedSender<Signal>) -> io::Result<()> {
+pub fn watch() -> io::Result<Received> {
+    let (sender, received) = mpsc::unbounded_channel();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
     let gone = sender.clone();
     thread::Builder::new().name("signals".into()).spawn(move || {
@@ -57,7 +61,7 @@ pub fn watch(sender: mpsc::UnboundedSender<Signal>) -> io::Result<()> {
         let _ = gone.send(Signal::End(128 + SIGHUP));
         end_in_time(128 + SIGHUP);
     })?;
-    Ok(())
+    Ok(received)
 }
 
 /// Ends the process if the loop has not done so.

@@ -8,6 +8,7 @@ pub mod layer;
 mod overlay;
 mod pane;
 pub mod theme;
+pub mod welcome;
 mod widget;
 
 use ratatui::{buffer::Buffer, layout::Rect};

@@ -15,7 +15,6 @@ use ratatui::{
 use tessera::{
     api::{self, BaseUrl, Client, Endpoint},
     app::{App, Effect, Event, Setup},
-    config::ThemeChoice,
     input::Keymap,
     journal::Journal,
     local::{Access, Credentials, Deployment, LocalError, Settings},
@@ -127,14 +126,12 @@ impl Person {
     /// Sits down in front of a deployment and waits for the first screen.
     pub async fn at(service: &Service) -> Self {
         let setup = Setup {
-            place: SafeText::name("local"),
             dataset: Some(service.dataset),
-            keymap: Keymap::shipped().unwrap(),
             downloads: SafeText::file(&service.folder.path().to_string_lossy()),
             home: None,
             size: (120, 40),
             protocol: Protocol::HalfBlock,
-            theme: ThemeChoice::Auto,
+            ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
         };
         let session =
             Session::new(App::new(setup), worker::spawn(service.client(), Journal::default()));

@@ -4,7 +4,6 @@ use std::{collections::VecDeque, time::Duration};
 
 use tessera::{
     app::{App, Effect, Event, Setup},
-    config::ThemeChoice,
     input::{Chord, Key, Keymap},
     message::{Answer, Lane, Request, Response, Ticket},
     model::{
@@ -32,14 +31,12 @@ impl Desk {
 
     pub fn with_pictures(protocol: Protocol) -> Self {
         let setup = Setup {
-            place: SafeText::name("local"),
             dataset: None,
-            keymap: Keymap::shipped().unwrap(),
             downloads: SafeText::file("/downloads"),
             home: Some("/home/me".into()),
             size: (120, 40),
             protocol,
-            theme: ThemeChoice::Auto,
+            ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
         };
         let mut desk = Self {
             app: App::new(setup),

@@ -9,3 +9,4 @@ mod query;
 mod reads;
 mod searching;
 mod way;
+mod welcome;

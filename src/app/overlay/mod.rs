@@ -9,6 +9,7 @@ pub mod field;
 pub mod file;
 pub mod menu;
 pub mod pick;
+pub mod profiles;
 pub mod scroll;
 
 use ratatui::layout::Rect;
@@ -23,6 +24,7 @@ pub use scroll::Scroll;
 
 use crate::{
     app::{App, Effect},
+    config::Destination,
     input::Chord,
 };
 
@@ -39,6 +41,8 @@ pub enum Overlay {
     File(FileLine),
     /// The menu of actions.
     Menu(Menu),
+    /// The deployments that can be switched to.
+    Profiles(Pick<Destination>),
 }
 
 /// What a key did to a layer.
@@ -61,6 +65,7 @@ impl Overlay {
             Self::Caption(line) => line.key(chord),
             Self::File(line) => line.key(chord),
             Self::Menu(menu) => menu.key(chord),
+            Self::Profiles(pick) => pick.key(chord),
         }
     }
 
@@ -72,6 +77,7 @@ impl Overlay {
             Self::Caption(line) => Some(line.field()),
             Self::File(line) => Some(&mut line.line),
             Self::Menu(menu) => Some(menu.pick.text()),
+            Self::Profiles(pick) => Some(pick.text()),
         }
     }
 
@@ -82,6 +88,7 @@ impl Overlay {
             Self::Export(_) => (66, 11),
             Self::Caption(_) | Self::File(_) => (72, 5),
             Self::Menu(menu) => (86, menu.pick.rows()),
+            Self::Profiles(pick) => (86, pick.rows()),
         }
     }
 
@@ -102,6 +109,7 @@ impl Overlay {
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
             Self::File(_) => "Enter search   Esc leave",
             Self::Menu(_) => "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave",
+            Self::Profiles(_) => "Enter open   Esc leave",
         }
     }
 }
@@ -140,6 +148,7 @@ impl App {
                     self.choose_action(action, effects);
                 }
             }
+            Overlay::Profiles(pick) => self.switch(&pick, effects),
         }
     }
 }

@@ -22,6 +22,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Caption(line)) => caption::draw(screen, area, line),
         Some(Overlay::File(asked)) => file::draw(screen, area, &asked.line),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
+        Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
         None => {}
     }
 }

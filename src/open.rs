@@ -1,0 +1,259 @@
+//! From a wish to a running interface: which deployment, over which client; one after the other,
+//! when the person switches.
+
+use std::{
+    io::{self, IsTerminal},
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use secrecy::SecretString;
+use tessera::{
+    api::Client,
+    app::{self, welcome::Candidate},
+    cli::{self, Command, Ended, Exit, Line, Local},
+    config::{self, Destination, Place, Profile, Settings},
+    credentials::{Holder, Secrets},
+    input::Keymap,
+    journal::Journal,
+    local::{self, Access, Credentials},
+    model::{DatasetId, SafeText},
+    runtime::{
+        self, Ending, Received,
+        welcome::{Decided, Surroundings},
+    },
+    worker,
+};
+
+/// What is opened next.
+enum Wish {
+    /// The painted sample.
+    Sample { images: u32, data: Option<PathBuf> },
+    /// A folder, indexed in `data`.
+    Folder { folder: PathBuf, data: Option<PathBuf>, own: local::Settings, profile: Option<String> },
+    /// A profile elsewhere, with a secret that was just entered.
+    Elsewhere(Profile, Option<SecretString>),
+    /// An address from the command line.
+    Address(Client, String),
+    /// Whatever the person decides; with the reason why nothing is open.
+    Ask(Option<String>),
+}
+
+/// Images of the sample when nobody says how many.
+const SAMPLE: u32 = 240;
+
+/// Whether there is a terminal for an interface.
+pub fn has_terminal() -> bool {
+    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
+}
+
+fn usage(error: impl Into<String>) -> Ended {
+    Ended::new(Exit::Usage, error.into())
+}
+
+/// Runs the interface until the person leaves it.
+pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
+    let wish = first(line, &settings)?;
+    if !has_terminal() {
+        return Err(usage(
+            "the interface needs a terminal for input and output; without one, `tessera demo` tells \
+             its tour as text and `tessera serve DIR` answers over HTTP",
+        ));
+    }
+    let options = runtime::Options::new(&settings).map_err(usage)?;
+    let mut house = House { settings, options, signals: runtime::watch_signals()? };
+    let mut wish = wish;
+    loop {
+        match house.open(wish).await? {
+            Ending::Code(code) => return Ok(code),
+            Ending::Switch(destination) => wish = house.wish(destination)?,
+        }
+    }
+}
+
+/// What the command line wishes.
+fn first(line: Line, settings: &Settings) -> Result<Wish, Ended> {
+    match line.command {
+        Some(Command::Demo { images, data }) => return Ok(Wish::Sample { images, data }),
+        Some(Command::Open { folder, data, encoding }) => {
+            let own = encoding.settings()?;
+            return Ok(Wish::Folder { folder, data, own, profile: None });
+        }
+        Some(Command::Serve(_)) | None => {}
+    }
+    if let (Some(url), Some(kind)) = (&line.deployment.base_url, line.deployment.kind) {
+        let place = url.trim_start_matches("https://").trim_start_matches("http://");
+        return Ok(Wish::Address(cli::remote(url, kind)?, place.to_owned()));
+    }
+    let only = || match settings.profiles.as_slice() {
+        [only] => Some(only.name.clone()),
+        _ => None,
+    };
+    match line.profile.or_else(|| settings.default_profile.clone()).or_else(only) {
+        Some(name) => named(settings, &name),
+        None => Ok(Wish::Ask(None)),
+    }
+}
+
+fn named(settings: &Settings, name: &str) -> Result<Wish, Ended> {
+    let known = settings.profiles.iter().find(|profile| profile.name == name);
+    let profile = known.ok_or_else(|| {
+        let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
+        usage(format!("there is no profile `{name}`; there are: {}", names.join(", ")))
+    })?;
+    Ok(wish_for(profile.clone(), None))
+}
+
+fn wish_for(profile: Profile, secret: Option<SecretString>) -> Wish {
+    match profile.place {
+        Place::Local { folder } => {
+            let own = local::Settings::default();
+            Wish::Folder { folder, data: None, own, profile: Some(profile.name) }
+        }
+        Place::Hosted { .. } | Place::OnPrem { .. } => Wish::Elsewhere(profile, secret),
+    }
+}
+
+/// What stays while deployments come and go.
+struct House {
+    settings: Settings,
+    options: runtime::Options,
+    signals: Received,
+}
+
+impl House {
+    fn wish(&self, destination: Destination) -> Result<Wish, Ended> {
+        Ok(match destination {
+            Destination::Profile(name) => named(&self.settings, &name)?,
+            Destination::Sample => Wish::Sample { images: SAMPLE, data: None },
+            Destination::Welcome => Wish::Ask(None),
+        })
+    }
+
+    /// Opens what is wished and runs it. What cannot be opened leads back to the welcome.
+    async fn open(&mut self, wish: Wish) -> Result<Ending, Ended> {
+        match wish {
+            Wish::Sample { images, data } => {
+                let local = cli::paint(images, data).await?;
+                self.show_local(local, "sample", None).await
+            }
+            Wish::Folder { folder, data, own, profile } => {
+                let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+                let access = Access::Token(Credentials::generate());
+                let local = Local::start(data, &[folder], listen, own, access.into()).await?;
+                let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
+                let ending = self.show_local(local, "local", profile).await;
+                // Told when the screen is the shell's again: what was left out must not go unsaid.
+                for dataset in datasets {
+                    cli::tell_skipped(&deployment, dataset);
+                }
+                ending
+            }
+            Wish::Elsewhere(profile, secret) => {
+                let secrets = secrets();
+                match cli::client_of(&profile, secret, secrets.as_ref()) {
+                    Ok(client) => {
+                        let place = profile.name.clone();
+                        let on_premises = matches!(profile.place, Place::OnPrem { .. });
+                        self.show(client, &place, None, Some(profile.name), on_premises).await
+                    }
+                    Err(ended) => self.ask(Some(ended.sentence)).await,
+                }
+            }
+            Wish::Address(client, place) => {
+                let on_premises = client.endpoint().is_on_premises();
+                self.show(client, &place, None, None, on_premises).await
+            }
+            Wish::Ask(trouble) => self.ask(trouble).await,
+        }
+    }
+
+    async fn show_local(
+        &mut self,
+        local: Local,
+        place: &str,
+        profile: Option<String>,
+    ) -> Result<Ending, Ended> {
+        let first = local.datasets.first().copied();
+        let ending = self.show(local.client()?, place, first, profile, false).await;
+        local.stop().await?;
+        ending
+    }
+
+    async fn show(
+        &mut self,
+        client: Client,
+        place: &str,
+        dataset: Option<DatasetId>,
+        profile: Option<String>,
+        on_premises: bool,
+    ) -> Result<Ending, Ended> {
+        let journal = config::state_folder(place).map(Journal::in_folder).unwrap_or_default();
+        let keymap = Keymap::shipped().map_err(usage)?;
+        let setup = app::Setup {
+            profile,
+            profiles: self.settings.profiles.clone(),
+            on_premises,
+            dataset,
+            downloads: SafeText::file(&self.settings.download_dir),
+            home: std::env::home_dir(),
+            protocol: self.options.first_protocol(),
+            theme: self.settings.theme.clone(),
+            ..app::Setup::new(SafeText::name(place), keymap)
+        };
+        let worker = worker::spawn(client, journal);
+        Ok(runtime::run(setup, self.options.clone(), worker, &mut self.signals).await?)
+    }
+
+    /// The welcome. What was decided is remembered only after it was reached.
+    async fn ask(&mut self, trouble: Option<String>) -> Result<Ending, Ended> {
+        let place = secrets().map(|secrets| secrets.place().display().to_string());
+        let around = Surroundings {
+            trouble,
+            theme: self.settings.theme.clone(),
+            home: std::env::home_dir(),
+            secrets: place.unwrap_or_else(|| "no folder: nothing can be stored".to_owned()),
+        };
+        let reach = |candidate| Box::pin(reach(candidate)) as _;
+        match runtime::welcome::welcome(&self.options, &mut self.signals, around, reach).await? {
+            Decided::Leave(code) => Ok(Ending::Code(code)),
+            Decided::Open(destination) => Ok(Ending::Switch(destination)),
+            Decided::Keep(candidate) => self.keep(candidate).await,
+        }
+    }
+
+    async fn keep(&mut self, candidate: Candidate) -> Result<Ending, Ended> {
+        let Candidate { profile, secret, store } = candidate;
+        let file = config::user_file().ok_or_else(|| usage("there is no folder for settings"))?;
+        config::profile::add(&file, &profile).map_err(usage)?;
+        self.settings.profiles.push(profile.clone());
+        if let (Some(secret), true, Place::Hosted { base_url, api_key }, Some(secrets)) =
+            (&secret, store, &profile.place, secrets())
+        {
+            let origin = tessera::api::BaseUrl::parse(base_url)?.to_string();
+            let holder = Holder { profile: &profile.name, origin: &origin, api_key };
+            secrets.keep(holder, secret).map_err(usage)?;
+        }
+        Box::pin(self.open(wish_for(profile, secret))).await
+    }
+}
+
+fn secrets() -> Option<Secrets> {
+    config::folder().map(|folder| Secrets::in_folder(&folder))
+}
+
+/// Tries a candidate: its datasets are listed, or its folder is looked at.
+async fn reach(candidate: Candidate) -> Result<(), String> {
+    if let Place::Local { folder } = &candidate.profile.place {
+        let found = tokio::fs::metadata(folder).await;
+        return match found {
+            Ok(found) if found.is_dir() => Ok(()),
+            Ok(_) => Err(format!("{} is no folder", folder.display())),
+            Err(error) => Err(format!("{}: {error}", folder.display())),
+        };
+    }
+    let client = cli::client_of(&candidate.profile, candidate.secret, None)
+        .map_err(|ended| ended.sentence)?;
+    client.datasets().await.map(|_| ()).map_err(|failure| failure.to_string())
+}

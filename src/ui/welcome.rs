@@ -1,0 +1,142 @@
+//! The first run on screen: four subjects, then the fields of one, then how the try went.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+    widgets::{Block, BorderType, Paragraph, Widget, Wrap},
+};
+
+use crate::{
+    app::welcome::{Field, Outcome, Subject, Welcome},
+    model::SafeText,
+    ui::{Theme, widget::clip},
+};
+
+/// Draws the whole screen; `secrets` is the file that a stored secret goes to.
+pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
+    let screen = buf.area;
+    let (width, height) = (screen.width.min(84), screen.height.min(20));
+    let area =
+        Rect { x: (screen.width - width) / 2, y: (screen.height - height) / 3, width, height };
+    let block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(theme.frame)
+        .title(Line::styled(" Welcome to tessera ", theme.accent));
+    let inside = block.inner(area);
+    block.render(area, buf);
+    let mut lines = match welcome.subject {
+        None => subjects(welcome, theme),
+        Some(subject) => fields(welcome, subject, theme, secrets, inside.width),
+    };
+    lines.push(Line::default());
+    lines.extend(outcome(welcome, theme));
+    Paragraph::new(lines).wrap(Wrap { trim: false }).render(inside, buf);
+    let hints = match (welcome.subject, &welcome.outcome) {
+        (_, Outcome::Asking) => " Esc gives up",
+        (None, _) => " 1-4 or Enter choose   q leave (nothing is saved)",
+        (Some(_), _) => " Tab next field   Enter next, at the end try   Esc back   Ctrl-C leave",
+    };
+    if area.bottom() < screen.bottom() {
+        buf.set_stringn(area.x, area.bottom(), hints, usize::from(width), theme.dim);
+    }
+}
+
+fn subjects(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines =
+        vec![Line::default(), Line::from(" What do you want to look at?"), Line::default()];
+    for (number, subject) in (0..).zip(Subject::ALL) {
+        let here = number == welcome.cursor;
+        let (mark, style) = if here { (" ▸ ", theme.accent) } else { ("   ", theme.text) };
+        lines.push(Line::from(vec![
+            Span::styled(mark, style),
+            Span::styled(format!("{} ", number + 1), theme.key),
+            Span::styled(subject.title(), style),
+        ]));
+        lines.push(Line::styled(format!("       {}", subject.about()), theme.dim));
+    }
+    lines
+}
+
+fn fields(
+    welcome: &Welcome,
+    subject: Subject,
+    theme: &Theme,
+    secrets: &str,
+    width: u16,
+) -> Vec<Line<'static>> {
+    let mut lines =
+        vec![Line::default(), Line::styled(format!(" {}", subject.title()), theme.accent)];
+    lines.push(Line::styled(format!(" {}", subject.about()), theme.dim));
+    lines.push(Line::default());
+    for (number, &field) in welcome.fields().iter().enumerate() {
+        let here = number == welcome.field;
+        let style = if here { theme.accent } else { theme.text };
+        let mut line = vec![Span::styled(
+            format!(" {} {:<14}", if here { "▸" } else { " " }, field.label()),
+            style,
+        )];
+        line.extend(content(welcome, field, here, theme, usize::from(width.saturating_sub(20))));
+        lines.push(Line::from(line));
+    }
+    if welcome.fields().contains(&Field::Store) {
+        lines.push(Line::default());
+        let words = if welcome.store {
+            format!(
+                " The secret will be written to {secrets}, as plain text that only you can read."
+            )
+        } else {
+            " The secret is kept in memory only; TESSERA_API_SECRET gives it next time.".to_owned()
+        };
+        lines.push(Line::styled(words, theme.dim));
+    }
+    lines
+}
+
+fn content(
+    welcome: &Welcome,
+    field: Field,
+    here: bool,
+    theme: &Theme,
+    cells: usize,
+) -> Vec<Span<'static>> {
+    if field == Field::Store {
+        let words = if welcome.store { "in a file" } else { "do not store" };
+        let words = if here { format!("‹ {words} ›") } else { words.to_owned() };
+        return vec![Span::styled(words, theme.text)];
+    }
+    let input = welcome.text(field);
+    let shown = match field {
+        Field::ApiSecret => "•".repeat(input.value().chars().count().min(40)),
+        _ => SafeText::detail(input.value()).to_string(),
+    };
+    let empty = match field {
+        Field::Name => "made from the address",
+        Field::PipelineUrl => "none: media are added elsewhere",
+        Field::BaseUrl => "https://…",
+        Field::Folder => "~/photos",
+        Field::ApiKey | Field::ApiSecret | Field::Store => "",
+    };
+    let mut spans = Vec::new();
+    if shown.is_empty() && !here {
+        spans.push(Span::styled(empty, theme.dim));
+    } else {
+        spans.push(Span::styled(clip(&shown, cells), theme.text));
+    }
+    if here {
+        spans.push(Span::styled(" ", Style::new().patch(theme.selected)));
+    }
+    spans
+}
+
+fn outcome(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
+    match &welcome.outcome {
+        Outcome::None => Vec::new(),
+        Outcome::Asking => vec![Line::styled(" asking …", theme.moving)],
+        Outcome::Failed(reason) => {
+            let reason = SafeText::detail(reason);
+            vec![Line::styled(format!(" ✖ {reason}"), theme.failure)]
+        }
+    }
+}

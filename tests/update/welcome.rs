@@ -1,0 +1,67 @@
+//! The first run: what is asked, what is refused at its field, and that a secret shows nowhere.
+
+use tessera::{
+    app::welcome::{Candidate, Outcome, Step, Subject, Welcome},
+    config::{Destination, Place},
+    input::{Chord, Key},
+};
+
+fn press(welcome: &mut Welcome, keys: &str) -> Step {
+    let mut last = Step::Stay;
+    for key in keys.split(' ') {
+        last = welcome.key(key.parse().unwrap(), Some("/home/me".as_ref()));
+    }
+    last
+}
+
+fn type_in(welcome: &mut Welcome, text: &str) {
+    for c in text.chars() {
+        let _ = welcome.key(Chord::plain(Key::Char(c)), None);
+    }
+}
+
+fn tried(step: Step) -> Candidate {
+    match step {
+        Step::Try(candidate) => candidate,
+        other => panic!("nothing is tried: {other:?}"),
+    }
+}
+
+#[test]
+fn p75_a_folder_needs_nothing_but_its_path() {
+    let mut welcome = Welcome::new(None);
+    press(&mut welcome, "2");
+    assert_eq!(welcome.subject, Some(Subject::Folder));
+    type_in(&mut welcome, "~/my photos");
+    press(&mut welcome, "enter");
+    let candidate = tried(press(&mut welcome, "enter"));
+    assert_eq!(candidate.profile.place, Place::Local { folder: "/home/me/my photos".into() });
+    assert_eq!(candidate.profile.name, "my-photos");
+    assert_eq!(welcome.outcome, Outcome::Asking);
+}
+
+#[test]
+fn m01_a_hosted_service_asks_for_what_is_missing_at_its_field() {
+    let mut welcome = Welcome::new(None);
+    press(&mut welcome, "3");
+    type_in(&mut welcome, "https://media.example");
+    press(&mut welcome, "enter");
+    type_in(&mut welcome, "ak_1");
+    press(&mut welcome, "enter enter enter enter");
+    assert_eq!(welcome.outcome, Outcome::Failed("api_secret is needed".to_owned()));
+    assert_eq!(welcome.field, 2);
+    type_in(&mut welcome, "s3cret-canary");
+    let candidate = tried(press(&mut welcome, "tab tab space enter"));
+    assert!(candidate.store);
+    assert_eq!(candidate.profile.name, "media-example");
+    assert!(!format!("{welcome:?}{candidate:?}").contains("canary"));
+}
+
+#[test]
+fn leaving_at_any_point_asks_for_nothing() {
+    let mut welcome = Welcome::new(Some("it broke".to_owned()));
+    assert_eq!(welcome.outcome, Outcome::Failed("it broke".to_owned()));
+    assert!(matches!(press(&mut welcome, "q"), Step::Leave));
+    assert!(matches!(press(&mut welcome, "4 ctrl-c"), Step::Leave));
+    assert!(matches!(press(&mut Welcome::new(None), "1"), Step::Open(Destination::Sample)));
+}
