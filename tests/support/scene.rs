@@ -1,0 +1,181 @@
+//! The scenes: a core brought to what a person sees, at a size. Every one that [`EVERY`] names is
+//! reviewed at three sizes and in two themes, and drawn at any size.
+
+use std::sync::Arc;
+
+use tessera::{
+    app::Event,
+    message::{Answer, JobId, Lane},
+    model::{Archive, Dataset, Failure, FailureKind, Page, Relevance, SafeText, ScoreKind, Status},
+    picture::{Canvas, Encoded, Protocol, Thumbnail},
+};
+
+use crate::desk::{Desk, cluster, dataset, page, task};
+
+/// A picture whose colours tell which it is and which way up.
+pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
+    let (columns, rows) = (u32::from(canvas.columns), u32::from(canvas.rows) * 2);
+    let shade = |at: u32, of: u32| u8::try_from(at * 255 / of).unwrap();
+    let base = u8::try_from(seed % 251).unwrap();
+    let pixels: Arc<[[u8; 3]]> = (0..rows)
+        .flat_map(|y| (0..columns).map(move |x| [shade(x, columns), shade(y, rows), base]))
+        .collect();
+    Thumbnail {
+        cells: (canvas.columns, canvas.rows),
+        original: (640, 480),
+        encoded: Encoded::Pixels(pixels),
+    }
+}
+
+/// Answers every open picture request.
+pub fn paint(desk: &mut Desk) {
+    while let Some(place) =
+        desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
+    {
+        let (ticket, _) = desk.open.remove(place).unwrap();
+        let Lane::Picture(media, canvas) = ticket.lane else { unreachable!() };
+        desk.respond(ticket, Ok(Answer::Picture(gradient(media.0.as_u128(), canvas))));
+    }
+}
+
+pub fn several() -> Vec<Dataset> {
+    let mut list = vec![
+        dataset(1, Status::Ready),
+        dataset(2, Status::Indexing),
+        dataset(3, Status::ReadOnly),
+        dataset(4, Status::PartialIndex),
+        dataset(5, Status::Error),
+        dataset(6, Status::parse("DRAFT")),
+    ];
+    list[1].progress = Some(41);
+    list[4].error = Some(SafeText::detail("the disk is full"));
+    list
+}
+
+/// Clusters with captions, labels, scores, and names from hell.
+pub fn ranked() -> Page {
+    let mut page = Page::default();
+    for (number, score) in (0u128..).zip([0.0, 0.12, 0.31, 0.48, 0.77, 1.3]) {
+        let mut each = cluster(number);
+        each.relevance = Some(Relevance { score, kind: ScoreKind::CosineDistance });
+        each.n_images = Some([1, 12, 3_456, 2, 9, 1][usize::try_from(number).unwrap()]);
+        each.captions = vec![SafeText::caption("A red balloon over green hills at dusk")];
+        for preview in &mut each.previews {
+            preview.relevance.clone_from(&each.relevance);
+            preview.caption = Some(SafeText::caption(
+                "A red balloon over green hills at dusk, seen from a far village",
+            ));
+        }
+        page.clusters.push(each);
+    }
+    page.clusters[1].captions = vec![];
+    page.clusters[1].previews[0].caption = None;
+    page.clusters[1].labels = vec![SafeText::name("balloon"), SafeText::name("hills")];
+    page.clusters[2].captions = vec![SafeText::caption("猫が\u{1b}[2J寝ている \u{202e}evil")];
+    page
+}
+
+/// A desk at a size, with datasets, clusters and pictures.
+pub fn browsing(columns: u16, rows: u16) -> Desk {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.happen(Event::Resize(columns, rows));
+    desk.answer(Lane::Datasets, Answer::Datasets(several(), 0));
+    desk.answer_page(page(0, 40));
+    paint(&mut desk);
+    desk
+}
+
+pub fn similar(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("f");
+    desk.answer_page(ranked());
+    paint(&mut desk);
+    desk
+}
+
+/// One job in each way it can stand.
+pub fn with_jobs(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    for _ in 0..4 {
+        desk.press("e enter");
+    }
+    desk.answer(Lane::Start(JobId(0)), Answer::Export(task("COMPLETED")));
+    let path = "/downloads/set-1.zip".into();
+    desk.answer(
+        Lane::Download(JobId(0)),
+        Answer::Downloaded(Archive { path, bytes: 11_400_000, entries: 241, images: 240 }),
+    );
+    desk.answer(Lane::Start(JobId(1)), Answer::Export(task("IN_PROGRESS")));
+    desk.fail(Lane::Start(JobId(2)), FailureKind::NoAnswer);
+    desk.wait(5);
+    desk
+}
+
+/// A desk at a size, before anything is answered.
+pub fn loading(columns: u16, rows: u16) -> Desk {
+    let mut desk = Desk::new();
+    desk.happen(Event::Resize(columns, rows));
+    desk
+}
+
+pub fn datasets(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("1 j j j j");
+    desk
+}
+
+pub fn detail(columns: u16, rows: u16) -> Desk {
+    let mut desk = similar(columns, rows);
+    desk.press("l enter l");
+    paint(&mut desk);
+    desk
+}
+
+pub fn help(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("?");
+    desk
+}
+
+pub fn export_form(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("e tab tab");
+    desk
+}
+
+pub fn file_line(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("F");
+    desk.type_text(
+        "~/pictures/a very long path that does not fit into the line of the form at all/cat.jpg",
+    );
+    desk
+}
+
+pub fn failed(columns: u16, rows: u16) -> Desk {
+    let mut desk = loading(columns, rows);
+    let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
+    let failure = Failure::new(FailureKind::Unreachable, "media.example refuses the connection")
+        .remedy("Check the address and that the service runs");
+    desk.respond(ticket, Err(failure));
+    desk
+}
+
+pub fn stale(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.wait(20);
+    desk.fail(Lane::Datasets, FailureKind::NoAnswer);
+    desk.press("r");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    desk.respond(ticket, Err(Failure::new(FailureKind::NoAnswer, "no answer within 30 s")));
+    desk
+}
+
+pub fn no_clusters_yet(columns: u16, rows: u16) -> Desk {
+    let mut desk = loading(columns, rows);
+    let mut fresh = dataset(1, Status::Indexing);
+    fresh.progress = Some(63);
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![fresh], 0));
+    desk.answer_page(Page::default());
+    desk
+}
