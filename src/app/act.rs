@@ -36,6 +36,7 @@ impl App {
             Action::Caption => self.ask_for_caption(),
             Action::Finer => self.regroup(self.granularity().finer(), effects),
             Action::Coarser => self.regroup(self.granularity().coarser(), effects),
+            Action::ToggleEntity => self.toggle_entity(effects),
             Action::Refresh => self.refresh(),
 
             Action::Export => self.ask_for_export(),

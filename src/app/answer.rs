@@ -22,17 +22,16 @@ impl App {
             (Lane::Page(search), Ok(Answer::Page(page))) => {
                 self.check_direction(&search, &page);
                 self.store.pages.entry(search).succeed(self.now, page);
-                self.find_cursor();
             }
             (Lane::Page(search), Err(failure)) => {
                 self.store.pages.entry(search).fail(self.now, failure);
             }
             (Lane::Picture(media, canvas), Ok(Answer::Picture(picture))) => {
-                self.store.pictures.insert(media, canvas, Some(picture));
+                self.store.pictures.insert(media, canvas, Ok(picture));
             }
             // A picture that cannot be shown is a fact about the picture: its tile says so.
-            (Lane::Picture(media, canvas), Err(_)) => {
-                self.store.pictures.insert(media, canvas, None);
+            (Lane::Picture(media, canvas), Err(failure)) => {
+                self.store.pictures.insert(media, canvas, Err(failure.sentence));
             }
             (Lane::Anchor, Ok(Answer::Anchor(anchor))) => self.registered(anchor),
             (Lane::Anchor, Err(failure)) => {

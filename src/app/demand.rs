@@ -24,7 +24,7 @@ struct Want {
 impl App {
     /// Asks for what is missing, lets go of what is no longer wanted, and sets the next wake.
     pub(in crate::app) fn settle(&mut self, effects: &mut Vec<Effect>) {
-        self.hold_cursor();
+        self.keep_place();
         let pictures = self.visible_pictures();
         self.let_go(&pictures, effects);
         let mut wake = self.notices.next_end();
@@ -65,7 +65,8 @@ impl App {
     /// The page on screen. A good one is kept until it is invalidated; a failed one is asked for
     /// again by itself only when the connection was to blame.
     fn page_want(&self) -> Option<Want> {
-        let search = &self.view()?.search;
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        let search = &view.search;
         let due = match self.store.pages.get(search) {
             None => Moment::ZERO,
             Some(page) => {
@@ -102,19 +103,16 @@ impl App {
             let canvas = self.canvas(area.width, area.height);
             pictures.extend(picture(preview, canvas));
         }
-        let (Some(grid), Some(view), Some(page)) = (self.grid(), self.view(), self.page()) else {
+        let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
             return pictures;
         };
-        if grid.is_list() {
-            return pictures;
-        }
-        let first = view.top * grid.columns;
+        let (tiles, (cursor, top)) = (self.tiles(), self.tile_cursor());
+        let first = top * grid.columns;
         let mut visible: Vec<usize> =
-            (first..page.clusters.len().min(first + grid.columns * grid.rows)).collect();
-        visible.sort_by_key(|place| place.abs_diff(view.cursor));
+            (first..tiles.len().min(first + grid.columns * grid.rows)).collect();
+        visible.sort_by_key(|place| place.abs_diff(cursor));
         let canvas = grid.canvas(self);
-        let previews =
-            visible.into_iter().filter_map(|place| page.clusters[place].previews.first());
+        let previews = visible.into_iter().filter_map(|place| tiles[place].preview);
         pictures.extend(previews.filter_map(|preview| picture(preview, canvas)));
         pictures
     }

@@ -27,6 +27,7 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             first.then(|| "this is the first page".to_owned())
         }
         Action::Finer | Action::Coarser => granularity(app, action),
+        Action::ToggleEntity => no_dataset(app).or_else(|| fixed(app)),
         Action::Download => {
             let ready = app.job_to_download().is_some();
             (!ready).then(|| "no finished export to download; e starts one".to_owned())
@@ -94,8 +95,16 @@ fn granularity(app: &App, action: Action) -> Option<String> {
     if next == now {
         return Some(format!("granularity {} is the {end}", now.level()));
     }
-    // An upload must be explored with the granularity it was registered with, so another one
-    // registers the file again.
+    fixed(app)
+}
+
+/// Why what is on screen cannot be asked otherwise: another granularity, other things.
+fn fixed(app: &App) -> Option<String> {
+    let view = app.view()?;
+    if view.computed.is_some() {
+        return Some("this was computed from loaded pages; Esc goes back to a search".to_owned());
+    }
+    // An upload holds for what it was registered with, so its file is registered again.
     let upload =
         matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
     if upload { by_status(app, Operation::VisualSearch) } else { None }

@@ -5,8 +5,10 @@
 //! network or a clock. Reads are asked for by `demand`, writes by actions.
 
 mod act;
+mod anchor;
 mod answer;
 pub mod areas;
+pub mod arrange;
 mod demand;
 mod effect;
 mod event;
@@ -22,6 +24,8 @@ pub mod pane;
 mod remote;
 mod store;
 mod tickets;
+mod tiles;
+mod view;
 pub mod welcome;
 
 use std::path::PathBuf;
@@ -32,10 +36,12 @@ pub use event::{Event, Moment, Mouse, MouseKind};
 pub use job::{Job, Stage};
 pub use notice::{Level, Notice, Notices};
 pub use overlay::Overlay;
-pub use pane::{Pane, View};
+pub use pane::Pane;
 pub use remote::Remote;
 pub use store::{Picture, Store};
 pub use tickets::Tickets;
+pub use tiles::Tile;
+pub use view::{Computed, Tab, Tabs, View};
 
 use crate::{
     app::areas::{Areas, Grid, TileSize},
@@ -247,7 +253,7 @@ impl App {
     /// The results that are open.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
-        self.results.trail.last()
+        self.results.view()
     }
 
     /// The number of the page that is open, 0-based.
@@ -274,16 +280,20 @@ impl App {
         self.store.pages.get(&self.view()?.search)
     }
 
-    /// The page that is open.
+    /// The page that is open: an answer of the service, or what was computed from some.
     #[must_use]
     pub fn page(&self) -> Option<&Page> {
-        self.remote_page()?.value()
+        match &self.view()?.computed {
+            Some(computed) => Some(&computed.page),
+            None => self.remote_page()?.value(),
+        }
     }
 
     /// The cluster under the cursor.
     #[must_use]
     pub fn cluster(&self) -> Option<&Cluster> {
-        self.page()?.clusters.get(self.view()?.cursor)
+        let shown = self.shown();
+        self.page()?.clusters.get(shown.get(self.view()?.cursor)?.place)
     }
 
     /// The preview that the detail shows.
@@ -312,8 +322,9 @@ impl App {
     /// The dataset under the cursor of the datasets pane.
     #[must_use]
     pub fn selected_dataset(&self) -> Option<&Dataset> {
-        let list = self.store.list();
-        self.datasets.cursor.and_then(|id| self.store.dataset(id)).or_else(|| list.first())
+        let list = self.listed();
+        let selected = list.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
+        selected.or(list.first()).copied()
     }
 
     /// Opens the results of a dataset, where they were left.

@@ -52,11 +52,9 @@ impl App {
         let row = |area: ratatui::layout::Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
         match (self.focus, areas.datasets, areas.jobs) {
             (Pane::Datasets, Some(area), _) => {
-                let list = self.store.list();
                 let top = crate::app::pane::list_top(self, area);
-                if let Some(dataset) = list.get(top + row(area)) {
-                    self.datasets.cursor = Some(dataset.id);
-                }
+                let there = self.listed().get(top + row(area)).map(|dataset| dataset.id);
+                self.datasets.cursor = there.or(self.datasets.cursor);
             }
             (Pane::Jobs, _, Some(area)) => {
                 let count = self.store.jobs.len();
@@ -66,9 +64,9 @@ impl App {
             (Pane::Results, ..) => {
                 let place = self.grid().and_then(|grid| {
                     let place = grid.place_at(mouse.column, mouse.row)?;
-                    Some(place + self.view()?.top * grid.columns)
+                    Some(place + self.tile_cursor().1 * grid.columns)
                 });
-                if let Some(place) = place {
+                if let Some(place) = place.filter(|&place| place < self.tiles().len()) {
                     self.point_at(place);
                 }
             }

@@ -17,7 +17,7 @@ impl App {
             Pane::Datasets | Pane::Jobs | Pane::Query | Pane::Basket => {}
             Pane::Results => {
                 let columns = self.grid().map_or(1, |grid| grid.columns).cast_signed();
-                self.move_in_results(if vertical { by * columns } else { by });
+                self.walk_in_results(if vertical { by * columns } else { by });
             }
             Pane::Detail if vertical => self.move_in_results(by),
             Pane::Detail => self.step_preview(by),
@@ -36,6 +36,7 @@ impl App {
         };
         match self.focus {
             Pane::Datasets => self.move_in_datasets(by),
+            Pane::Results if by.abs() == screen => self.walk_in_results(by),
             Pane::Results => self.move_in_results(by),
             Pane::Detail => self.step_preview(by),
             Pane::Jobs => self.move_in_jobs(by),
@@ -52,6 +53,7 @@ impl App {
                     self.focus = Pane::Results;
                 }
             }
+            Pane::Results if self.has_members_to_open() => self.open_members(),
             Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
             Pane::Detail if self.preview().is_some() => self.show_full_size(effects),
             Pane::Jobs if self.job_to_download().is_some() => {

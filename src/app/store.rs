@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::{
     app::{Job, Remote},
     message::JobId,
-    model::{Dataset, DatasetId, MediaId, Page, Search},
+    model::{Dataset, DatasetId, MediaId, Page, SafeText, Search},
     picture::{Canvas, Thumbnail},
 };
 
@@ -75,8 +75,8 @@ impl Pages {
     }
 }
 
-/// A picture that could be made, or could not.
-pub type Picture = Option<Thumbnail>;
+/// A picture that could be made, or why not.
+pub type Picture = Result<Thumbnail, SafeText>;
 
 /// The one bounded cache of the core: pictures by medium and canvas.
 #[derive(Debug, Default)]
@@ -90,7 +90,7 @@ impl Pictures {
     /// Bytes kept: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB.
     const BUDGET: usize = 24 << 20;
 
-    /// What is known of a picture: `None` nothing, `Some(None)` that it cannot be shown.
+    /// What is known of a picture: `None` nothing, `Some(Err)` why it cannot be shown.
     #[must_use]
     pub fn get(&self, media: MediaId, canvas: Canvas) -> Option<&Picture> {
         self.known.get(&(media, canvas)).map(|(picture, _)| picture)
@@ -120,19 +120,24 @@ impl Pictures {
         }
     }
 
+    /// Forgets that a medium could not be shown, so that it is asked for again.
+    pub fn forget_failure(&mut self, media: MediaId) {
+        self.known.retain(|(known, _), (picture, _)| *known != media || picture.is_ok());
+    }
+
     /// Forgets the pictures that could not be shown, so that they are asked for again.
     pub fn forget_failed(&mut self) {
-        self.known.retain(|_, (picture, _)| picture.is_some());
+        self.known.retain(|_, (picture, _)| picture.is_ok());
     }
 }
 
 fn weight(picture: &Picture) -> usize {
     use crate::picture::Encoded;
     let pixels = match picture.as_ref().map(|picture| &picture.encoded) {
-        Some(Encoded::Pixels(pixels)) => pixels.len() * 3,
-        Some(Encoded::Kitty { payload, .. }) => payload.len(),
-        Some(Encoded::Sequence(sequence)) => sequence.len(),
-        None => 0,
+        Ok(Encoded::Pixels(pixels)) => pixels.len() * 3,
+        Ok(Encoded::Kitty { payload, .. }) => payload.len(),
+        Ok(Encoded::Sequence(sequence)) => sequence.len(),
+        Err(reason) => reason.as_str().len(),
     };
     pixels + size_of::<(MediaId, Canvas, Picture, u64)>()
 }
@@ -158,7 +163,7 @@ mod tests {
         for number in 0..100u128 {
             let encoded = Encoded::Kitty { payload: Arc::clone(&payload), size: (9, 9) };
             let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
-            pictures.insert(MediaId(Uuid::from_u128(number)), CANVAS, Some(thumbnail));
+            pictures.insert(MediaId(Uuid::from_u128(number)), CANVAS, Ok(thumbnail));
             pictures.touch(MediaId(Uuid::from_u128(0)), CANVAS);
         }
         assert!(pictures.bytes <= Pictures::BUDGET && pictures.known.len() > 20);

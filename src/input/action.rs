@@ -96,6 +96,7 @@ actions! {
     Caption, "caption", "caption", Searching, "Find what a caption says";
     Finer, "finer", "finer", Searching, "Finer clusters (granularity towards 0)";
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity towards 4)";
+    ToggleEntity, "toggle-entity", "images/objects", Searching, "Images instead of objects, and back";
     Refresh, "refresh", "refresh", Searching, "Ask the service again now";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";

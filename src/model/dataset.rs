@@ -6,7 +6,7 @@
 use crate::model::{DatasetId, SafeText};
 
 /// Where a dataset stands (`status_new`). The wire spells these with spaces.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// Everything is allowed except a reindex.
     Ready,

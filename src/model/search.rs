@@ -23,6 +23,15 @@ impl EntityType {
         }
     }
 
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Images => Self::Objects,
+            Self::Objects => Self::Images,
+        }
+    }
+
     /// Reads the wire's word, any case.
     #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {

@@ -64,14 +64,14 @@ impl Screen<'_> {
     /// Puts a preview's picture into `area`, or says in place why there is none.
     fn picture(&mut self, area: Rect, preview: &Preview, canvas: Canvas) {
         match self.app.store.pictures.get(preview.media, canvas) {
-            Some(Some(thumbnail)) => {
+            Some(Ok(thumbnail)) => {
                 let key = (preview.media, canvas);
                 // A picture that cannot lie under an overlay leaves its place empty.
                 if self.layer.place(self.buf, area, key, thumbnail).is_none() {
                     widget::empty_picture(self, area, "");
                 }
             }
-            Some(None) => widget::empty_picture(self, area, "no picture"),
+            Some(Err(reason)) => widget::empty_picture(self, area, reason.as_str()),
             None => widget::empty_picture(self, area, ""),
         }
     }

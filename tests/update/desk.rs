@@ -121,6 +121,11 @@ impl Desk {
         self.respond(ticket, Ok(Answer::Page(page)));
     }
 
+    /// How many views there are up to the one on screen.
+    pub fn steps(&self) -> usize {
+        self.app.results.tabs().map_or(0, |tabs| tabs.tab().before.len() + 1)
+    }
+
     /// The notice on screen.
     pub fn notice(&self) -> &str {
         self.app.notices.current().map_or("", |notice| notice.text.as_str())

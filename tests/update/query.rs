@@ -40,7 +40,7 @@ fn m54_one_line_searches_by_caption() {
     desk.type_text("red van");
     desk.press("enter");
     assert_eq!(asked(&desk).query, caption("red van", None));
-    assert_eq!((desk.app.focus, desk.app.results.trail.len()), (Pane::Results, 2));
+    assert_eq!((desk.app.focus, desk.steps()), (Pane::Results, 2));
 }
 
 #[test]

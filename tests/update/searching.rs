@@ -81,7 +81,7 @@ fn m44_a_file_is_registered_and_then_explored_with_its_granularity() {
         (search.query, search.granularity),
         (Query::Similar(again), Granularity::DEFAULT.finer())
     );
-    assert_eq!(desk.app.results.trail.len(), 2, "the view of the same file is replaced");
+    assert_eq!(desk.steps(), 2, "the view of the same file is replaced");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn n17_a_second_file_overtakes_the_first() {
         Answer::Anchor(Anchor { media: MediaId(Uuid::from_u128(number)), kind: AnchorKind::Upload })
     };
     desk.respond(first, Ok(answer(1)));
-    assert_eq!(desk.app.results.trail.len(), 1, "the overtaken answer opens nothing");
+    assert_eq!(desk.steps(), 1, "the overtaken answer opens nothing");
     desk.answer(Lane::Anchor, answer(2));
     assert_eq!(desk.app.view().unwrap().similar_to.as_ref().unwrap().as_str(), "two.jpg");
 }
@@ -111,7 +111,7 @@ fn a_refused_file_is_told_and_leaves_the_view() {
     desk.press("enter");
     desk.fail(Lane::Anchor, FailureKind::Local);
     assert_eq!(desk.notice(), "it broke");
-    assert_eq!(desk.app.results.trail.len(), 1);
+    assert_eq!(desk.steps(), 1);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn enter_walks_from_dataset_to_cluster_to_full_size() {
     let mut desk = Desk::with_clusters(9);
     desk.press("1 enter");
     assert_eq!(desk.app.focus, Pane::Results);
-    desk.press("enter l");
+    desk.press("enter l enter");
     assert_eq!((desk.app.focus, desk.app.view().unwrap().preview), (Pane::Detail, 1));
     desk.press("enter");
     let (ticket, request) = desk.take(|lane| *lane == Lane::Original);

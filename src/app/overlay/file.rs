@@ -40,9 +40,7 @@ impl App {
 
     /// Searches by the file that was typed.
     pub(in crate::app) fn search_by_file(&mut self, asked: FileLine, effects: &mut Vec<Effect>) {
-        let Some(granularity) = self.view().map(|view| view.search.granularity) else {
-            return;
-        };
+        let Some(search) = self.view().map(|view| view.search.clone()) else { return };
         if asked.line.value().trim().is_empty() {
             let text = "type the path of a picture on this machine, or Esc";
             self.notices.add(self.now, Level::Warning, text);
@@ -51,6 +49,6 @@ impl App {
         }
         self.focus = Pane::Results;
         let file = path(asked.line.value(), self.setup.home.as_deref());
-        self.register(file, granularity, effects);
+        self.register(file, search, effects);
     }
 }

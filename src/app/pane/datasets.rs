@@ -1,8 +1,12 @@
 //! The datasets pane: which row is selected. The rows themselves are the store's.
 
 use crate::{
-    app::{App, pane::moved},
-    model::DatasetId,
+    app::{
+        App,
+        arrange::{Arrangement, arrange_datasets},
+        pane::moved,
+    },
+    model::{Dataset, DatasetId},
 };
 
 /// State of the pane.
@@ -10,12 +14,20 @@ use crate::{
 pub struct Datasets {
     /// The selected dataset; the first one until another is chosen.
     pub cursor: Option<DatasetId>,
+    /// Which datasets are shown, and in which order.
+    pub arrangement: Arrangement,
 }
 
 impl App {
+    /// The datasets that are shown, in their order on screen.
+    #[must_use]
+    pub fn listed(&self) -> Vec<&Dataset> {
+        arrange_datasets(self.store.list(), &self.datasets.arrangement)
+    }
+
     /// Moves the selection by some rows.
     pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {
-        let list = self.store.list();
+        let list = self.listed();
         let selected = self.selected_dataset().map(|dataset| dataset.id);
         let place = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
         self.datasets.cursor = list.get(moved(place, by, list.len())).map(|dataset| dataset.id);

@@ -12,7 +12,7 @@ mod results;
 pub use datasets::Datasets;
 pub use jobs::Jobs;
 pub use query::Query;
-pub use results::{Results, View};
+pub use results::{Registration, Results};
 
 /// The panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub fn scrolled(top: usize, cursor: usize, height: usize) -> usize {
 #[must_use]
 pub fn list_top(app: &App, area: Rect) -> usize {
     let selected = app.selected_dataset().map(|dataset| dataset.id);
-    let place = app.store.list().iter().position(|dataset| Some(dataset.id) == selected);
+    let place = app.listed().iter().position(|dataset| Some(dataset.id) == selected);
     scrolled(0, place.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }
 

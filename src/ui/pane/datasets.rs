@@ -25,7 +25,7 @@ pub(in crate::ui) fn datasets(screen: &mut Screen, area: Rect) {
     let top = list_top(screen.app, area);
     let selected = screen.app.selected_dataset().map(|dataset| dataset.id);
     let focused = screen.app.focus == Pane::Datasets;
-    for (row, dataset) in screen.app.store.list().iter().skip(top).enumerate() {
+    for (row, dataset) in screen.app.listed().into_iter().skip(top).enumerate() {
         let Ok(row) = u16::try_from(row) else { break };
         if row >= inside.height {
             break;

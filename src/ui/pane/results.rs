@@ -8,7 +8,7 @@ use ratatui::{
 
 use super::select_row;
 use crate::{
-    app::{Pane, View, areas::Grid},
+    app::{Pane, Tile, View, areas::Grid},
     model::{Cluster, Page, Query, Relevance, Scale},
     ui::{
         Screen,
@@ -34,7 +34,7 @@ pub(in crate::ui) fn results(screen: &mut Screen, area: Rect) {
     };
     match (remote.value(), remote.failure()) {
         (Some(page), _) if page.clusters.is_empty() => empty(screen, body, view),
-        (Some(page), _) => tiles(screen, area, view, page),
+        (Some(_), _) => tiles(screen, area),
         (None, Some(failure)) => {
             let sentence = failure.to_string();
             message(screen, body, screen.theme.failure, &[&sentence, "r tries again"]);
@@ -112,28 +112,30 @@ fn empty(screen: &mut Screen, body: Rect, view: &View) {
     message(screen, body, theme.text, lines);
 }
 
-fn tiles(screen: &mut Screen, area: Rect, view: &View, page: &Page) {
+fn tiles(screen: &mut Screen, area: Rect) {
     let grid = Grid::new(screen.app, area);
-    let first = view.top * grid.columns;
-    for (place, cluster) in page.clusters.iter().skip(first).enumerate() {
-        let Some(tile) = grid.tile(place) else { break };
-        let selected = first + place == view.cursor;
+    let (cursor, top) = screen.app.tile_cursor();
+    let first = top * grid.columns;
+    for (place, tile) in screen.app.tiles().into_iter().skip(first).enumerate() {
+        let Some(area) = grid.tile(place) else { break };
+        let selected = first + place == cursor;
         if grid.is_list() {
-            row(screen, tile, cluster, selected);
+            row(screen, area, tile.cluster, selected);
         } else {
-            self::tile(screen, &grid, tile, cluster, selected);
+            self::tile(screen, &grid, area, tile, selected);
         }
     }
 }
 
-fn tile(screen: &mut Screen, grid: &Grid, tile: Rect, cluster: &Cluster, selected: bool) {
+fn tile(screen: &mut Screen, grid: &Grid, area: Rect, tile: Tile, selected: bool) {
     let theme = screen.theme;
-    let place = grid.picture(tile);
-    match cluster.previews.first() {
+    let place = grid.picture(area);
+    let cluster = tile.cluster;
+    match tile.preview {
         Some(preview) => screen.picture(place, preview, grid.canvas(screen.app)),
         None => empty_picture(screen, place, "no preview"),
     }
-    let below = Rect { y: place.bottom(), height: tile.height - place.height, ..tile };
+    let below = Rect { y: place.bottom(), height: area.height - place.height, ..area };
     match &cluster.relevance {
         None => put(screen, below, 0, &[(&count(cluster), theme.text)]),
         Some(relevance) => ranked_line(screen, below, relevance, cluster),
@@ -141,7 +143,7 @@ fn tile(screen: &mut Screen, grid: &Grid, tile: Rect, cluster: &Cluster, selecte
     put(screen, below, 1, &[(&subject(cluster), theme.dim)]);
     if selected {
         let margin =
-            Rect { x: tile.x - 1, y: tile.y - 1, width: tile.width + 2, height: tile.height + 2 };
+            Rect { x: area.x - 1, y: area.y - 1, width: area.width + 2, height: area.height + 2 };
         let block =
             Block::bordered().border_type(BorderType::Thick).border_style(theme.frame_focus);
         block.title(Line::default()).render(margin, screen.buf);

@@ -1,0 +1,87 @@
+//! Searching by a picture: one of the dataset, or a file that is registered first.
+
+use std::path::PathBuf;
+
+use crate::{
+    app::{App, Effect, View, pane::Registration},
+    message::{Lane, Request},
+    model::{Anchor, AnchorKind, Granularity, PictureSource, Query, SafeText, Search},
+};
+
+impl App {
+    /// Searches by the preview on screen.
+    pub(in crate::app) fn search_similar(&mut self) {
+        let (Some(preview), Some(view)) = (self.preview(), self.view()) else { return };
+        let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
+        let (name, from) = (preview.file_name.clone(), view.search.clone());
+        self.go_to_anchor(from, anchor, name, None);
+    }
+
+    /// Registers a file as query image; its answer opens the results.
+    pub(in crate::app) fn register(
+        &mut self,
+        file: PathBuf,
+        search: Search,
+        effects: &mut Vec<Effect>,
+    ) {
+        let request = Request::RegisterAnchor {
+            dataset: search.dataset,
+            image: PictureSource::File(file.clone()),
+            entity: search.entity,
+            granularity: search.granularity,
+            region: None,
+        };
+        self.results.registering = Some(Registration { file, search });
+        self.send(Lane::Anchor, request, effects);
+    }
+
+    /// A query image was registered.
+    pub(in crate::app) fn registered(&mut self, anchor: Anchor) {
+        let Some(Registration { file, search }) = self.results.registering.take() else {
+            return;
+        };
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+        // The same file with another granularity replaces its view instead of adding one.
+        if self.view().is_some_and(|view| view.file.as_ref() == Some(&file)) {
+            let query = Query::Similar(anchor);
+            return self.ask_anew(Search { query, ..search });
+        }
+        self.go_to_anchor(search, anchor, SafeText::file(&name), Some(file));
+    }
+
+    fn go_to_anchor(
+        &mut self,
+        from: Search,
+        anchor: Anchor,
+        name: SafeText,
+        file: Option<PathBuf>,
+    ) {
+        let search = Search { query: Query::Similar(anchor), page: 0, ..from };
+        self.results.go(View { similar_to: Some(name), file, ..View::new(search) });
+    }
+
+    /// Changes the granularity of what is on screen.
+    pub(in crate::app) fn regroup(&mut self, granularity: Granularity, effects: &mut Vec<Effect>) {
+        if let Some(view) = self.view() {
+            let search = Search { granularity, ..view.search.clone() };
+            self.ask_otherwise(search, effects);
+        }
+    }
+
+    /// Images instead of objects, and back.
+    pub(in crate::app) fn toggle_entity(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(view) = self.view() {
+            let entity = view.search.entity.other();
+            self.ask_otherwise(Search { entity, ..view.search.clone() }, effects);
+        }
+    }
+
+    /// An uploaded anchor holds for the granularity and kind it was registered with, so for others
+    /// its file is registered again (M47).
+    fn ask_otherwise(&mut self, search: Search, effects: &mut Vec<Effect>) {
+        match self.view().and_then(|view| view.file.clone()) {
+            Some(file) => self.register(file, search, effects),
+            None => self.ask_anew(search),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What is shown of what is loaded, and in which order: a pure function of the two. The service is
+//! not asked, so it is at once, and said to be of the loaded part only.
+
+use std::cmp::Ordering;
+
+use crate::model::{Cluster, Dataset, Page, ScoreKind};
+
+/// How a list of loaded things is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrangement {
+    /// Shows only what contains this, any case; empty shows all.
+    pub filter: String,
+    /// In which order.
+    pub order: Order,
+    /// Folds neighbours of equal score into one tile: near duplicates drown the rest (3.8).
+    pub collapse: bool,
+}
+
+/// In which order things are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Order {
+    /// By what.
+    pub by: By,
+    /// The other way round.
+    pub reversed: bool,
+}
+
+/// By what things are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// As the service gave them.
+    #[default]
+    Service,
+    /// The nearest first.
+    Score,
+    /// The largest first.
+    Size,
+    /// From A to Z.
+    Name,
+    /// What can be worked with first.
+    Status,
+}
+
+impl By {
+    /// What clusters can be ordered by.
+    pub const CLUSTERS: &[Self] = &[Self::Service, Self::Score, Self::Size, Self::Name];
+    /// What datasets can be ordered by.
+    pub const DATASETS: &[Self] = &[Self::Service, Self::Name, Self::Status, Self::Size];
+
+    /// The name in the menu.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Service => "order of the service",
+            Self::Score => "score, nearest first",
+            Self::Size => "size, largest first",
+            Self::Name => "name, from A to Z",
+            Self::Status => "status, READY first",
+        }
+    }
+}
+
+/// A cluster that is shown, with those folded into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// Its place on the page.
+    pub place: usize,
+    /// The places of the neighbours of equal score that it stands for.
+    pub folded: Vec<usize>,
+}
+
+impl Shown {
+    /// Whether it stands for the cluster at a place of the page.
+    #[must_use]
+    pub fn holds(&self, place: usize) -> bool {
+        self.place == place || self.folded.contains(&place)
+    }
+}
+
+/// The clusters of a page that are shown, in order.
+#[must_use]
+pub fn arrange(page: &Page, arrangement: &Arrangement) -> Vec<Shown> {
+    let clusters = &page.clusters;
+    let needle = arrangement.filter.to_lowercase();
+    let mut places: Vec<usize> =
+        (0..clusters.len()).filter(|&place| mentions(&clusters[place], &needle)).collect();
+    sort(&mut places, arrangement.order, |by, &a, &b| compare(by, &clusters[a], &clusters[b]));
+    let mut shown: Vec<Shown> = Vec::new();
+    for place in places {
+        match shown.last_mut() {
+            Some(last)
+                if arrangement.collapse && alike(&clusters[last.place], &clusters[place]) =>
+            {
+                last.folded.push(place);
+            }
+            _ => shown.push(Shown { place, folded: Vec::new() }),
+        }
+    }
+    shown
+}
+
+/// The datasets that are shown, in order.
+#[must_use]
+pub fn arrange_datasets<'a>(list: &'a [Dataset], arrangement: &Arrangement) -> Vec<&'a Dataset> {
+    let needle = arrangement.filter.to_lowercase();
+    let named = |dataset: &&Dataset| dataset.name.as_str().to_lowercase().contains(&needle);
+    let mut shown: Vec<&Dataset> = list.iter().filter(named).collect();
+    sort(&mut shown, arrangement.order, |by, a, b| match by {
+        By::Name => by_name(a.name.as_str(), b.name.as_str()),
+        By::Size => b.n_images.cmp(&a.n_images),
+        By::Status => a.status.cmp(&b.status),
+        By::Service | By::Score => Ordering::Equal,
+    });
+    shown
+}
+
+/// Sorts so that equal ones keep the order of the service, whichever way round.
+fn sort<T>(things: &mut [T], order: Order, compare: impl Fn(By, &T, &T) -> Ordering) {
+    match order {
+        Order { by: By::Service, reversed: false } => {}
+        Order { by: By::Service, reversed: true } => things.reverse(),
+        Order { by, reversed: false } => things.sort_by(|a, b| compare(by, a, b)),
+        Order { by, reversed: true } => things.sort_by(|a, b| compare(by, b, a)),
+    }
+}
+
+fn compare(by: By, a: &Cluster, b: &Cluster) -> Ordering {
+    match by {
+        By::Score => score(a).total_cmp(&score(b)),
+        By::Size => b.size().cmp(&a.size()),
+        By::Name => by_name(name(a), name(b)),
+        By::Service | By::Status => Ordering::Equal,
+    }
+}
+
+/// A distance; what has none is farthest.
+fn score(cluster: &Cluster) -> f64 {
+    cluster.relevance.as_ref().map_or(f64::INFINITY, |relevance| relevance.score)
+}
+
+fn name(cluster: &Cluster) -> &str {
+    cluster.previews.first().map_or("", |preview| preview.file_name.as_str())
+}
+
+fn by_name(a: &str, b: &str) -> Ordering {
+    a.to_lowercase().cmp(&b.to_lowercase())
+}
+
+/// Whether the file names, captions, labels or tags of a cluster contain `needle` (lower case).
+fn mentions(cluster: &Cluster, needle: &str) -> bool {
+    if needle.is_empty() {
+        return true;
+    }
+    let previews = cluster.previews.iter();
+    let names = previews.clone().map(|preview| &preview.file_name);
+    let captions = previews.filter_map(|preview| preview.caption.as_ref());
+    let words = [&cluster.captions, &cluster.labels, &cluster.tags].into_iter().flatten();
+    names.chain(captions).chain(words).any(|text| text.as_str().to_lowercase().contains(needle))
+}
+
+/// Scores nearer to each other than this are equal: three digits are more than anybody sees.
+const EQUAL: f64 = 0.000_5;
+
+fn alike(a: &Cluster, b: &Cluster) -> bool {
+    match (&a.relevance, &b.relevance) {
+        (Some(a), Some(b)) => a.kind == b.kind && (a.score - b.score).abs() < EQUAL,
+        _ => false,
+    }
+}
+
+/// Whether every score on a page has a direction that is known, so that we may sort by it (M50).
+#[must_use]
+pub fn sorts_by_score(page: &Page) -> bool {
+    let mut scores = page.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
+    let known = scores.clone().all(|relevance| relevance.kind == ScoreKind::CosineDistance);
+    known && scores.next().is_some()
+}

@@ -1,0 +1,160 @@
+//! The tiles of the results and the place among them. The place is a cluster, not a number: it is
+//! found again after a reload, a filter, another order and another size of the screen.
+
+use crate::{
+    app::{
+        App,
+        arrange::{Shown, arrange},
+        pane::{moved, scrolled},
+    },
+    model::{Cluster, Page, Preview},
+};
+
+/// What one tile shows: a cluster by its first preview, or one member of the cluster that is open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tile<'a> {
+    /// The cluster.
+    pub cluster: &'a Cluster,
+    /// The picture.
+    pub preview: Option<&'a Preview>,
+    /// How many clusters of the same score are folded into it.
+    pub alike: usize,
+}
+
+impl App {
+    /// The clusters of the page that are shown, in their order on screen. Everything that walks
+    /// the clusters on screen goes through here or through [`App::tiles`].
+    #[must_use]
+    pub fn shown(&self) -> Vec<Shown> {
+        match (self.page(), self.view()) {
+            (Some(page), Some(view)) => arrange(page, &view.arrangement),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The tiles of the results: the clusters that are shown, or the members of the open one.
+    #[must_use]
+    pub fn tiles(&self) -> Vec<Tile<'_>> {
+        if let (true, Some(cluster)) = (self.shows_members(), self.cluster()) {
+            let tile = |preview| Tile { cluster, preview: Some(preview), alike: 0 };
+            return cluster.previews.iter().map(tile).collect();
+        }
+        let clusters = self.page().map_or(&[][..], |page| &page.clusters);
+        let tile = |shown: Shown| {
+            let cluster = &clusters[shown.place];
+            Tile { cluster, preview: cluster.previews.first(), alike: shown.folded.len() }
+        };
+        self.shown().into_iter().map(tile).collect()
+    }
+
+    /// Whether the tiles are the members of one cluster.
+    #[must_use]
+    pub fn shows_members(&self) -> bool {
+        self.view().is_some_and(|view| view.members.is_some())
+    }
+
+    /// The tile under the cursor and the first visible row.
+    #[must_use]
+    pub fn tile_cursor(&self) -> (usize, usize) {
+        match self.view() {
+            None => (0, 0),
+            Some(view) => match view.members {
+                Some(top) => (view.preview, top),
+                None => (view.cursor, view.top),
+            },
+        }
+    }
+
+    /// Moves the cursor by some tiles, and past an end to the next or previous page.
+    pub(in crate::app) fn walk_in_results(&mut self, by: isize) {
+        let count = self.tiles().len();
+        let (cursor, _) = self.tile_cursor();
+        let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
+        let here = self.page_number();
+        match self.page() {
+            Some(page) if at_end && !self.shows_members() => {
+                if by > 0 && page.may_continue() {
+                    self.turn_page(here + 1);
+                } else if by < 0 && here > 0 {
+                    self.turn_page(here - 1);
+                    self.point_at(Page::SIZE - 1);
+                }
+            }
+            _ => self.move_in_results(by),
+        }
+    }
+
+    /// Moves the cursor by some tiles.
+    pub(in crate::app) fn move_in_results(&mut self, by: isize) {
+        self.point_at(self.tile_cursor().0.saturating_add_signed(by));
+    }
+
+    /// Puts the cursor on a tile, or on the last one.
+    pub(in crate::app) fn point_at(&mut self, tile: usize) {
+        if self.shows_members() {
+            return self.show_preview(tile);
+        }
+        let shown = self.shown();
+        // A page that is still awaited keeps the number for when it comes.
+        let cursor = if self.page().is_some() { moved(tile, 0, shown.len()) } else { tile };
+        let here = self.page().zip(shown.get(cursor));
+        let here = here.map(|(page, shown)| page.clusters[shown.place].id);
+        if let Some(view) = self.results.view_mut() {
+            (view.cursor, view.cluster, view.preview) = (cursor, here, 0);
+        }
+        self.try_picture_again();
+    }
+
+    /// Steps through the previews of the cluster.
+    pub(in crate::app) fn step_preview(&mut self, by: isize) {
+        let place = self.view().map_or(0, |view| view.preview);
+        self.show_preview(place.saturating_add_signed(by));
+    }
+
+    fn show_preview(&mut self, place: usize) {
+        let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
+        if let Some(view) = self.results.view_mut() {
+            view.preview = moved(place, 0, count);
+        }
+        self.try_picture_again();
+    }
+
+    /// A picture that could not be shown is asked for again when somebody goes there.
+    fn try_picture_again(&mut self) {
+        if let Some(media) = self.preview().map(|preview| preview.media) {
+            self.store.pictures.forget_failure(media);
+        }
+    }
+
+    /// Finds the place again, wherever it went, and keeps it in view.
+    pub(in crate::app) fn keep_place(&mut self) {
+        let Some(page) = self.page() else { return };
+        let shown = self.shown();
+        let wanted = self.view().and_then(|view| view.cluster);
+        let place = wanted.and_then(|id| page.clusters.iter().position(|there| there.id == id));
+        let found = place.and_then(|place| shown.iter().position(|shown| shown.holds(place)));
+        if let Some(view) = self.results.view_mut() {
+            view.cursor = found.unwrap_or_else(|| moved(view.cursor, 0, shown.len()));
+        }
+        let members = self.cluster().map_or(0, |cluster| cluster.previews.len());
+        let Some(grid) = self.grid() else { return };
+        if let Some(view) = self.results.view_mut() {
+            view.top = scrolled(view.top, view.cursor / grid.columns, grid.rows);
+            view.preview = moved(view.preview, 0, members);
+            let row = view.preview / grid.columns;
+            view.members = view.members.map(|top| scrolled(top, row, grid.rows));
+        }
+    }
+
+    /// Whether there is more in the cluster under the cursor than its tile shows.
+    pub(in crate::app) fn has_members_to_open(&self) -> bool {
+        !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
+    }
+
+    /// Shows the members of the cluster under the cursor in the place of the clusters.
+    pub(in crate::app) fn open_members(&mut self) {
+        if let Some(view) = self.results.view_mut() {
+            view.members = Some(0);
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! One search with the place in its results, and a tab: the way from the whole dataset to it.
+
+use std::path::PathBuf;
+
+use crate::{
+    app::arrange::Arrangement,
+    model::{ClusterId, DatasetId, Page, SafeText, Search},
+};
+
+/// One search with the place in its results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// What is asked.
+    pub search: Search,
+    /// What it is similar to, in words; `None` for the whole dataset.
+    pub similar_to: Option<SafeText>,
+    /// The file behind an uploaded anchor, to register it again for another granularity.
+    pub file: Option<PathBuf>,
+    /// Clusters computed here from loaded pages, instead of an answer of the service.
+    pub computed: Option<Computed>,
+    /// Which of the clusters are shown, and in which order.
+    pub arrangement: Arrangement,
+    /// The tile under the cursor, among those that are shown.
+    pub cursor: usize,
+    /// Its cluster once the person has gone there, so that it is found again wherever it goes.
+    pub cluster: Option<ClusterId>,
+    /// The first visible row of tiles.
+    pub top: usize,
+    /// The preview of that cluster that the detail shows.
+    pub preview: usize,
+    /// The first visible row of its members while they take the place of the clusters.
+    pub members: Option<usize>,
+}
+
+/// Clusters that no single answer holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Computed {
+    /// Where they come from: `A − B, of loaded pages`.
+    pub label: SafeText,
+    /// The clusters.
+    pub page: Page,
+}
+
+impl View {
+    /// A search from its beginning, as the service orders it.
+    #[must_use]
+    pub fn new(search: Search) -> Self {
+        Self {
+            search,
+            similar_to: None,
+            file: None,
+            computed: None,
+            arrangement: Arrangement::default(),
+            cursor: 0,
+            cluster: None,
+            top: 0,
+            preview: 0,
+            members: None,
+        }
+    }
+
+    /// The same view on other clusters: from their beginning.
+    pub(in crate::app) fn turn(&mut self, search: Search) {
+        *self = Self {
+            similar_to: self.similar_to.take(),
+            file: self.file.take(),
+            arrangement: std::mem::take(&mut self.arrangement),
+            ..Self::new(search)
+        };
+    }
+}
+
+/// A view with those before it and those left by going back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tab {
+    /// The way to the view on screen.
+    pub before: Vec<View>,
+    /// The view on screen.
+    pub view: View,
+    /// What was gone back from, the nearest last.
+    pub ahead: Vec<View>,
+}
+
+impl Tab {
+    /// A tab that begins with `view`.
+    #[must_use]
+    pub fn new(view: View) -> Self {
+        Self { before: Vec::new(), view, ahead: Vec::new() }
+    }
+
+    /// Goes on to a new view. What was ahead is forgotten.
+    pub fn go(&mut self, view: View) {
+        self.before.push(std::mem::replace(&mut self.view, view));
+        self.ahead.clear();
+    }
+
+    /// Goes back one view. `false` when this is the first one.
+    pub fn back(&mut self) -> bool {
+        let Some(before) = self.before.pop() else { return false };
+        self.ahead.push(std::mem::replace(&mut self.view, before));
+        true
+    }
+
+    /// Goes forward again. `false` when nothing was gone back from.
+    pub fn forward(&mut self) -> bool {
+        let Some(next) = self.ahead.pop() else { return false };
+        self.before.push(std::mem::replace(&mut self.view, next));
+        true
+    }
+}
+
+/// The tabs of one dataset. There is always one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tabs {
+    all: Vec<Tab>,
+    /// The one on screen.
+    at: usize,
+}
+
+impl Tabs {
+    /// Most tabs of a dataset: each has a key, `Alt-1` to `Alt-9`.
+    pub const MOST: usize = 9;
+
+    /// One tab on the whole dataset.
+    #[must_use]
+    pub fn new(dataset: DatasetId) -> Self {
+        Self { all: vec![Tab::new(View::new(Search::browse(dataset)))], at: 0 }
+    }
+
+    /// The tab on screen.
+    #[must_use]
+    pub fn tab(&self) -> &Tab {
+        &self.all[self.at]
+    }
+
+    /// The tab on screen, to change it.
+    pub fn tab_mut(&mut self) -> &mut Tab {
+        &mut self.all[self.at]
+    }
+
+    /// All tabs in their order.
+    #[must_use]
+    pub fn all(&self) -> &[Tab] {
+        &self.all
+    }
+
+    /// The place of the tab on screen, 0-based.
+    #[must_use]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Opens a tab behind the others and goes there. `false` when there are too many.
+    pub fn add(&mut self, view: View) -> bool {
+        let fits = self.all.len() < Self::MOST;
+        if fits {
+            self.all.push(Tab::new(view));
+            self.at = self.all.len() - 1;
+        }
+        fits
+    }
+
+    /// Closes the tab on screen; the last one stays.
+    pub fn close(&mut self) {
+        if self.all.len() > 1 {
+            self.all.remove(self.at);
+            self.at = self.at.min(self.all.len() - 1);
+        }
+    }
+
+    /// Goes to a tab, if there are so many.
+    pub fn go_to(&mut self, place: usize) {
+        if place < self.all.len() {
+            self.at = place;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn view(page: u32) -> View {
+        let dataset = DatasetId(Uuid::nil());
+        View::new(Search { page, ..Search::browse(dataset) })
+    }
+
+    #[test]
+    fn p10_back_and_forward_walk_the_same_way() {
+        let mut tab = Tab::new(view(0));
+        tab.go(view(1));
+        tab.go(view(2));
+        assert!(tab.back() && tab.back() && !tab.back());
+        assert!(tab.forward());
+        assert_eq!(tab.view, view(1));
+        tab.go(view(9));
+        assert!(!tab.forward(), "a new way forgets the old one");
+        assert_eq!(tab.before, [view(0), view(1)]);
+    }
+
+    #[test]
+    fn p09_there_is_always_a_tab_and_never_more_than_keys() {
+        let mut tabs = Tabs::new(DatasetId(Uuid::nil()));
+        for page in 1..20 {
+            assert_eq!(tabs.add(view(page)), page < 9);
+        }
+        tabs.go_to(3);
+        tabs.go_to(30);
+        assert_eq!((tabs.at(), tabs.tab().view.search.page), (3, 3));
+        for _ in 0..20 {
+            tabs.close();
+        }
+        assert_eq!((tabs.all().len(), tabs.at()), (1, 0));
+    }
+}
