@@ -6,9 +6,9 @@ use std::{path::PathBuf, sync::Arc};
 
 use crate::{
     model::{
-        Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry, ExportFormat,
-        ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity, Link, MediaId,
-        Page, PictureSource, Region, Search, SelectionItem,
+        AddMedia, Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry,
+        ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity,
+        Link, MediaId, MediaSource, Page, PictureSource, Preflight, Region, Search, SelectionItem,
     },
     picture::{Canvas, Thumbnail},
 };
@@ -33,6 +33,11 @@ pub enum Lane {
     Record(DatasetId),
     /// The start of a job: an export, a reindex; a write, so never cancelled.
     Start(JobId),
+    /// The sending of media, and the answer to it. Given up by a person only, who is told that what
+    /// was sent whole may have been taken on.
+    Upload(JobId),
+    /// What a source of media holds.
+    Preflight,
     /// The state of an export.
     Export(JobId),
     /// The archive of an export.
@@ -107,6 +112,10 @@ pub enum Request {
     },
     /// Cluster a dataset anew.
     Reindex(DatasetId),
+    /// Add media to a dataset.
+    AddMedia(DatasetId, AddMedia),
+    /// Look at media before they are sent.
+    Preflight(MediaSource),
     /// Ask where an export stands.
     ExportStatus(DatasetId, ExportTaskId),
     /// Fetch an archive, verify it, and put it at `target`.
@@ -156,6 +165,8 @@ pub enum Answer {
     Export(ExportTask),
     /// The service has taken on the job that was to be started, and says no more about it.
     Accepted,
+    /// What was found in a source of media.
+    Preflight(Preflight),
     /// A verified archive.
     Downloaded(Archive),
     /// A picture, ready to be drawn.

@@ -1,6 +1,6 @@
 //! A request as a value, which can be sent any number of times, and its whole answer.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use reqwest::{
@@ -11,7 +11,7 @@ use reqwest::{
 use serde_json::Value;
 
 use crate::{
-    api::{operation::Operation, query_image::QueryImage, setback::Setback},
+    api::{ingest::MediaForm, operation::Operation, query_image::QueryImage, setback::Setback},
     model::{Failure, FailureKind, SafeText},
     wire::{paths, problem::read_problem},
 };
@@ -43,6 +43,8 @@ pub(super) enum Payload {
     Json(Bytes),
     /// A POST of a form with a query image.
     Image(QueryImage),
+    /// A POST of a form with media, watched by who sends it.
+    Media(Arc<MediaForm>),
 }
 
 /// A whole, successful answer.
@@ -69,6 +71,7 @@ impl Call {
             Payload::Get | Payload::Post => 0,
             Payload::Json(body) => body.len(),
             Payload::Image(image) => image.bytes.len(),
+            Payload::Media(_) => return Duration::MAX,
         };
         Duration::from_secs((bytes as u64).div_ceil(UPLOAD_PACE))
     }

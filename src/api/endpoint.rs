@@ -36,6 +36,7 @@ pub struct Credentials {
 pub struct Endpoint {
     base_url: BaseUrl,
     access: Access,
+    pipeline_url: Option<BaseUrl>,
 }
 
 impl Endpoint {
@@ -50,7 +51,19 @@ impl Endpoint {
             return Err(Failure::new(FailureKind::Local, sentence)
                 .remedy("Use an https address, or name it an on-premises deployment"));
         }
-        Ok(Self { base_url, access })
+        Ok(Self { base_url, access, pipeline_url: None })
+    }
+
+    /// Adds where the pipeline of an on-premises deployment is.
+    #[must_use]
+    pub fn with_pipeline(self, pipeline_url: BaseUrl) -> Self {
+        Self { pipeline_url: Some(pipeline_url), ..self }
+    }
+
+    /// Where the pipeline is, if that is known.
+    #[must_use]
+    pub fn pipeline_url(&self) -> Option<&BaseUrl> {
+        self.pipeline_url.as_ref()
     }
 
     /// The address.

@@ -32,6 +32,7 @@ pub(super) struct Exchange {
     tokens: Option<Tokens>,
     api: reqwest::Client,
     blob: reqwest::Client,
+    pipeline: reqwest::Client,
 }
 
 impl Exchange {
@@ -43,6 +44,7 @@ impl Exchange {
         Ok(Self {
             api: http::api_client(endpoint.base_url(), &policy)?,
             blob: http::blob_client(endpoint.base_url(), &policy)?,
+            pipeline: http::pipeline_client(endpoint.base_url(), &policy)?,
             engine: Engine::new(policy),
             tokens,
             endpoint,
@@ -93,7 +95,7 @@ impl Exchange {
         let deadline = if call.operation.follows_link() {
             Duration::MAX
         } else {
-            policy.total + call.upload_time()
+            policy.total.saturating_add(call.upload_time())
         };
         let answer = async {
             let response = self.head(call).await?;
@@ -114,7 +116,8 @@ impl Exchange {
     /// One attempt up to the head of a successful answer. A 401 is answered by one new token and
     /// one replay: the check precedes every effect.
     pub(super) async fn head(&self, call: &Call) -> Result<Response, Setback> {
-        let tokens = self.tokens.as_ref().filter(|_| !call.operation.follows_link());
+        let bare = call.operation.follows_link() || call.operation.asks_pipeline();
+        let tokens = self.tokens.as_ref().filter(|_| !bare);
         let Some(tokens) = tokens else {
             return self.send(call, None).await;
         };
@@ -133,7 +136,7 @@ impl Exchange {
         let policy = self.engine.policy();
         let sent = SystemTime::now();
         let late = |_| Setback::NoAnswer("no answer in time".to_owned());
-        let deadline = policy.headers + call.upload_time();
+        let deadline = policy.headers.saturating_add(call.upload_time());
         let response = tokio::time::timeout(deadline, self.request(call, token)?.send())
             .await
             .map_err(late)??;
@@ -155,7 +158,11 @@ impl Exchange {
         call: &Call,
         token: Option<&Token>,
     ) -> Result<reqwest::RequestBuilder, Setback> {
-        let client = if call.operation.follows_link() { &self.blob } else { &self.api };
+        let client = match call.operation {
+            operation if operation.follows_link() => &self.blob,
+            operation if operation.asks_pipeline() => &self.pipeline,
+            _ => &self.api,
+        };
         let url = call.url.clone();
         let mut request = match &call.payload {
             Payload::Get => client.get(url),
@@ -164,6 +171,7 @@ impl Exchange {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
             Payload::Image(image) => client.post(url).multipart(image.form()?),
+            Payload::Media(media) => client.post(url).multipart(media.form()?),
         };
         if let Some(token) = token {
             request = request.header(AUTHORIZATION, token.header());

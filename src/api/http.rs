@@ -33,6 +33,12 @@ pub(super) fn api_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Cli
     build(common(base, policy).redirect(redirect::Policy::none()))
 }
 
+/// The client for the pipeline, which is on the premises: never through a proxy, which could send a
+/// request twice, and no redirect either.
+pub(super) fn pipeline_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Client, Failure> {
+    build(common(base, policy).redirect(redirect::Policy::none()).no_proxy())
+}
+
 /// The client for links.
 pub(super) fn blob_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Client, Failure> {
     let near = base.is_local_only();

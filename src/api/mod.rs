@@ -12,6 +12,7 @@ mod endpoint;
 mod exchange;
 mod failure;
 mod http;
+mod ingest;
 mod operation;
 mod part;
 mod policy;

@@ -24,6 +24,10 @@ pub enum Operation {
     ExportStatus,
     /// `POST reindex`: clusters the whole dataset again.
     Reindex,
+    /// `POST add_media`: adds a batch.
+    AddMedia,
+    /// `GET process/add_media` of the pipeline: adds a batch.
+    ProcessMedia,
     /// `GET enrichment/context`.
     Enrichment,
     /// `GET media_uri` and `media_thumb_uri`.
@@ -75,6 +79,7 @@ impl Operation {
                 Rule::new("start the export", DATASET, 1, 1)
             }
             Self::Reindex => Rule::new("start the reindex", DATASET, 1, 1),
+            Self::AddMedia | Self::ProcessMedia => Rule::new("add the media", DATASET, 1, 1),
             Self::Enrichment => Rule::new("read the enrichments", DATASET, 3, 3),
             Self::ExportStatus => {
                 Rule::new("ask for the state of the export", "no such export", 3, 3)
@@ -89,5 +94,10 @@ impl Operation {
     /// interface.
     pub(super) fn follows_link(self) -> bool {
         matches!(self, Self::Picture | Self::Download)
+    }
+
+    /// Whether it goes to the pipeline of an on-premises deployment: directly, and without login.
+    pub(super) fn asks_pipeline(self) -> bool {
+        self == Self::ProcessMedia
     }
 }

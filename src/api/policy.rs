@@ -19,6 +19,8 @@ pub struct Policy {
     pub idle: Duration,
     /// Until a JSON answer is complete.
     pub total: Duration,
+    /// Until a service takes the next bytes of an upload.
+    pub upload_idle: Duration,
     /// Start of the jitter; `None` differs from run to run.
     pub seed: Option<u64>,
 }
@@ -33,6 +35,7 @@ impl Default for Policy {
             headers: Duration::from_secs(30),
             idle: Duration::from_secs(30),
             total: Duration::from_mins(1),
+            upload_idle: Duration::from_mins(1),
             seed: None,
         }
     }

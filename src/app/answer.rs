@@ -63,7 +63,9 @@ impl App {
                 | Lane::Enrichment(_)
                 | Lane::Record(_)
                 | Lane::Closeup(..)
-                | Lane::Folder,
+                | Lane::Folder
+                | Lane::Upload(_)
+                | Lane::Preflight,
                 Err(failure),
             ) => {
                 self.notices.fail(self.now, &failure);

@@ -13,6 +13,7 @@ pub mod export;
 pub mod failure;
 pub mod folder;
 pub mod ids;
+pub mod ingest;
 pub mod link;
 pub mod picture_source;
 pub mod region;
@@ -29,6 +30,7 @@ pub use export::{Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, Ex
 pub use failure::{Failure, FailureKind};
 pub use folder::{Folder, FolderEntry};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
+pub use ingest::{AddMedia, MediaSource, Preflight};
 pub use link::Link;
 pub use picture_source::PictureSource;
 pub use region::Region;

@@ -67,15 +67,30 @@ pub fn decode_for(
 /// # Errors
 /// A format outside the list, a size over the limits, or a damaged header.
 pub fn is_turned(bytes: &[u8]) -> Result<bool, DecodeError> {
-    let orientation = guard(|| match recognise(bytes)? {
+    survey(bytes).map(|(_, orientation)| orientation != Orientation::NoTransforms)
+}
+
+/// The size of a picture, upright (width, height). Reads the header alone.
+///
+/// # Errors
+/// As [`is_turned`].
+pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
+    survey(bytes).map(|(stored, orientation)| upright(stored, orientation))
+}
+
+/// What the header tells: the size as stored, and how the picture must be turned.
+fn survey(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
+    guard(|| match recognise(bytes)? {
         ImageFormat::Jpeg => {
             let jpeg = Jpeg::open(bytes)?;
             admit(jpeg.size())?;
-            Ok(jpeg.orientation())
+            Ok((jpeg.size(), jpeg.orientation()))
         }
-        format => Ok(Raster::open(bytes, format)?.orientation()),
-    })?;
-    Ok(orientation != Orientation::NoTransforms)
+        format => {
+            let mut raster = Raster::open(bytes, format)?;
+            Ok((raster.size(), raster.orientation()))
+        }
+    })
 }
 
 /// Whether this thread is inside a decoder, whose panic ends nothing but one picture: a panic

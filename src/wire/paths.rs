@@ -114,6 +114,15 @@ pub fn reindex(id: DatasetId) -> String {
     format!("{PREFIX}/dataset/{id}/reindex")
 }
 
+/// `POST` that adds media: never sent twice by itself.
+#[must_use]
+pub fn add_media(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/add_media")
+}
+
+/// `GET` of the pipeline that adds the media of a folder it can read: never sent twice by itself.
+pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
+
 /// `GET`: which enrichment models were applied.
 #[must_use]
 pub fn enrichment_context(id: DatasetId) -> String {

@@ -124,6 +124,8 @@ impl Shift {
             | Lane::Original
             | Lane::Anchor
             | Lane::Start(_)
+            | Lane::Upload(_)
+            | Lane::Preflight
             | Lane::Keep(_)
             | Lane::Recall(_)
             | Lane::Export(_)

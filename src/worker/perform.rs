@@ -9,7 +9,7 @@ use crate::{
     api::{Client, QueryImage},
     journal::Journal,
     message::{Answer, Progress, Request, Response, Ticket},
-    model::{Failure, FailureKind, PictureSource},
+    model::{Failure, FailureKind, PictureSource, Preflight},
     worker::{Reply, folder, pictures::Pictures, progress::Pace},
 };
 
@@ -66,6 +66,13 @@ impl Desk {
                 .await
                 .map(Answer::Export),
             Request::Reindex(dataset) => client.reindex(dataset).await.map(|()| Answer::Accepted),
+            Request::AddMedia(dataset, addition) => client
+                .add_media(dataset, &addition, &mut self.reporter(ticket.clone()))
+                .await
+                .map(|()| Answer::Accepted),
+            Request::Preflight(source) => {
+                aside(move || Preflight::of(&source)).await.map(Answer::Preflight)
+            }
             Request::ExportStatus(dataset, task) => {
                 client.export_status(dataset, task).await.map(Answer::Export)
             }

@@ -1,0 +1,178 @@
+//! The form of `add_media`: its fields, and files that are streamed from the disk when their turn
+//! comes, so that memory and open files do not grow with the upload.
+
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, stream};
+use reqwest::{
+    Body,
+    multipart::{Form, Part},
+};
+use tokio::{fs::File, io::AsyncReadExt as _};
+
+use super::{
+    chosen::{Chosen, Stamp, choose},
+    packed, refuse,
+};
+use crate::{
+    api::setback::Setback,
+    model::{AddMedia, Failure, MediaSource, SafeText},
+    wire::paths::field,
+};
+
+/// Bytes read at once.
+const PIECE: usize = 128 << 10;
+
+/// A form that can be sent again as long as its files are the same.
+pub(in crate::api) struct MediaForm {
+    texts: Vec<(&'static str, String)>,
+    /// Field of the files.
+    field: &'static str,
+    files: Vec<Chosen>,
+    total: u64,
+    flow: Arc<Flow>,
+}
+
+/// What the streams of the files tell.
+#[derive(Default)]
+struct Flow {
+    sent: AtomicU64,
+    fault: Mutex<Option<String>>,
+}
+
+impl MediaForm {
+    /// Looks at what is to be sent; files that cannot be read are left out.
+    ///
+    /// # Errors
+    /// [`crate::model::FailureKind::Local`]: nothing is left to send, or the archive is none.
+    pub(super) async fn of(addition: &AddMedia) -> Result<Self, Failure> {
+        let source = addition.source.clone();
+        let files = tokio::task::spawn_blocking(move || files_of(&source)).await;
+        let (field, files) = files.map_err(|_| refuse("the files could not be looked at"))??;
+        let total = files.iter().map(|file| file.stamp.bytes).sum();
+        Ok(Self { texts: texts(addition), field, files, total, flow: Arc::default() })
+    }
+
+    /// Bytes of all files.
+    pub(super) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Bytes handed over so far.
+    pub(super) fn sent(&self) -> u64 {
+        self.flow.sent.load(Ordering::Relaxed)
+    }
+
+    /// What went wrong with a file on the way.
+    pub(super) fn fault(&self) -> Option<String> {
+        self.flow.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The multipart form, to be sent from its beginning.
+    pub(in crate::api) fn form(&self) -> Result<Form, Setback> {
+        self.flow.sent.store(0, Ordering::Relaxed);
+        let mut form = Form::new();
+        for (name, text) in &self.texts {
+            form = form.text(*name, text.clone());
+        }
+        for file in &self.files {
+            let body = Body::wrap_stream(pieces(file.clone(), Arc::clone(&self.flow)));
+            let part = Part::stream_with_length(body, file.stamp.bytes)
+                .file_name(file.name.clone())
+                .mime_str("application/octet-stream")?;
+            form = form.part(self.field, part);
+        }
+        Ok(form)
+    }
+}
+
+/// The files of a source with their field; none for object storage.
+fn files_of(source: &MediaSource) -> Result<(&'static str, Vec<Chosen>), Failure> {
+    match source {
+        MediaSource::Files(paths) => {
+            let (chosen, found) = choose(paths);
+            if chosen.is_empty() {
+                let sentence = format!("no readable media: {} unreadable", found.unreadable);
+                return Err(refuse(&sentence).remedy("Choose other files"));
+            }
+            Ok((field::FILES, chosen))
+        }
+        MediaSource::Archive(path) => {
+            let archive = packed::look(path).map_err(|reason| refuse(&named(path, &reason)))?;
+            Ok((field::ARCHIVE, vec![archive.file]))
+        }
+        MediaSource::Storage(_) | MediaSource::ServerPath(_) => Ok((field::FILES, Vec::new())),
+    }
+}
+
+/// The fields that are short texts. What is not set is not sent (M34, M35).
+fn texts(addition: &AddMedia) -> Vec<(&'static str, String)> {
+    let mut texts = vec![(field::AUTO_REINDEX, addition.auto_reindex.to_string())];
+    if let MediaSource::Storage(uri) = &addition.source {
+        texts.push((field::S3_URI, uri.clone()));
+    }
+    let counts = [
+        (field::BATCH_N_VIDEOS, addition.batch_videos),
+        (field::BATCH_N_IMAGES, addition.batch_images),
+        (field::BATCH_N_OBJECTS, addition.batch_objects),
+    ];
+    texts.extend(counts.into_iter().filter_map(|(name, count)| Some((name, count?.to_string()))));
+    texts.extend(addition.assume_role.iter().map(|role| (field::ASSUME_ROLE, role.clone())));
+    texts.extend(addition.spot.map(|spot| (field::USE_SPOT, spot.to_string())));
+    texts
+}
+
+/// A file piece by piece, opened when the first one is wanted. It must stay the file that was
+/// looked at: another length would spoil the form, other bytes the picture (U03).
+fn pieces(file: Chosen, flow: Arc<Flow>) -> impl Stream<Item = io::Result<Bytes>> + use<> {
+    stream::try_unfold((None, 0_u64), move |(open, sent)| {
+        let (file, flow) = (file.clone(), Arc::clone(&flow));
+        async move {
+            let next = piece(open, sent, &file).await;
+            if let Err(error) = &next {
+                let fault = named(&file.path, &error.to_string());
+                *flow.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+            }
+            Ok(next?.map(|(open, piece)| {
+                let length = piece.len() as u64;
+                flow.sent.fetch_add(length, Ordering::Relaxed);
+                (piece, (Some(open), sent + length))
+            }))
+        }
+    })
+}
+
+/// The next piece, and the file for the one after it; `None` at the end.
+async fn piece(open: Option<File>, sent: u64, file: &Chosen) -> io::Result<Option<(File, Bytes)>> {
+    let changed = || io::Error::other("it changed while it was sent");
+    let mut reader = match open {
+        Some(reader) => reader,
+        None => File::open(&file.path).await?,
+    };
+    if sent == 0 || sent == file.stamp.bytes {
+        let now = reader.metadata().await?;
+        if Stamp::of(&now) != file.stamp {
+            return Err(changed());
+        }
+        if sent == file.stamp.bytes {
+            return Ok(None);
+        }
+    }
+    let left = usize::try_from(file.stamp.bytes - sent).unwrap_or(PIECE);
+    let mut piece = BytesMut::with_capacity(left.min(PIECE));
+    let read = reader.read_buf(&mut piece).await?;
+    piece.truncate(left);
+    if read == 0 { Err(changed()) } else { Ok(Some((reader, piece.freeze()))) }
+}
+
+fn named(path: &Path, reason: &str) -> String {
+    format!("{}: {reason}", SafeText::file(&path.display().to_string()))
+}

@@ -1,0 +1,58 @@
+//! What a person is told before media are sent.
+
+use super::{chosen::choose, packed};
+use crate::model::{
+    Failure, FailureKind, MediaSource, Preflight, SafeText, ingest::StorageKind, vql::Invalid,
+};
+
+impl Preflight {
+    /// Looks at a source, as far as this machine can see it. Reads names and headers; waits for
+    /// the disk.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: it could not be sent at all.
+    pub fn of(source: &MediaSource) -> Result<Self, Failure> {
+        match source {
+            MediaSource::Files(paths) => {
+                let (_, mut found) = choose(paths);
+                if found.images + found.videos == 0 {
+                    found.warnings.push(SafeText::detail("no readable media among these"));
+                }
+                Ok(found)
+            }
+            MediaSource::Archive(path) => {
+                let packed = packed::look(path).map_err(|reason| {
+                    let sentence = format!("{}: {reason}", path.display());
+                    Failure::new(FailureKind::Local, sentence).remedy("Choose another archive")
+                })?;
+                Ok(Self {
+                    images: packed.images,
+                    videos: packed.videos,
+                    others: packed.others,
+                    bytes: packed.file.stamp.bytes,
+                    warnings: packed.warnings,
+                    ..Self::default()
+                })
+            }
+            MediaSource::Storage(uri) => storage(uri)
+                .map_err(|invalid| Failure::new(FailureKind::Local, invalid.to_string())),
+            MediaSource::ServerPath(_) => Ok(Self::warning(
+                "the path is looked up by the pipeline, so it cannot be checked from here",
+            )),
+        }
+    }
+
+    fn warning(words: &str) -> Self {
+        Self { warnings: vec![SafeText::detail(words)], ..Self::default() }
+    }
+}
+
+fn storage(uri: &str) -> Result<Preflight, Invalid> {
+    Ok(match StorageKind::of(uri)? {
+        StorageKind::Folder => Preflight::warning("everything in this storage folder is added"),
+        StorageKind::Manifest => Preflight::warning("a manifest: what it lists is added"),
+        StorageKind::Object => Preflight::warning(
+            "neither a folder nor a manifest (.csv, .parquet, .txt): the service may refuse it",
+        ),
+    })
+}
