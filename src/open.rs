@@ -143,7 +143,8 @@ impl House {
                 let access = Access::Token(Credentials::generate());
                 let local = Local::start(data, &[folder], listen, own, access.into()).await?;
                 let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
-                let ending = self.show_local(local, "local", profile).await;
+                let place = profile.clone().unwrap_or_else(|| "local".to_owned());
+                let ending = self.show_local(local, &place, profile).await;
                 // Told when the screen is the shell's again: what was left out must not go unsaid.
                 for dataset in datasets {
                     cli::tell_skipped(&deployment, dataset);
@@ -190,6 +191,12 @@ impl House {
         on_premises: bool,
     ) -> Result<Ending, Ended> {
         let journal = config::state_folder(place).map(Journal::in_folder).unwrap_or_default();
+        let kind = profile.as_ref().and_then(|name| {
+            let known = self.settings.profiles.iter().find(|each| each.name == *name);
+            known.map(|each| each.place.kind())
+        });
+        // The name alone keeps the journal; the kind beside it is for the header.
+        let place = kind.map_or_else(|| place.to_owned(), |kind| format!("{place}·{kind}"));
         let keymap = Keymap::shipped().map_err(usage)?;
         let setup = app::Setup {
             profile,
@@ -200,7 +207,7 @@ impl House {
             home: std::env::home_dir(),
             protocol: self.options.first_protocol(),
             theme: self.settings.theme.clone(),
-            ..app::Setup::new(SafeText::name(place), keymap)
+            ..app::Setup::new(SafeText::name(&place), keymap)
         };
         let worker = worker::spawn(client, journal);
         Ok(runtime::run(setup, self.options.clone(), worker, &mut self.signals).await?)

@@ -17,21 +17,24 @@ use crate::{
 /// Draws the whole screen; `secrets` is the file that a stored secret goes to.
 pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let screen = buf.area;
-    let (width, height) = (screen.width.min(84), screen.height.min(20));
-    let area =
-        Rect { x: (screen.width - width) / 2, y: (screen.height - height) / 3, width, height };
+    let width = screen.width.min(84);
+    let mut lines = match welcome.subject {
+        None => subjects(welcome, theme),
+        Some(subject) => fields(welcome, subject, theme, secrets, width.saturating_sub(2)),
+    };
+    lines.push(Line::default());
+    lines.extend(outcome(welcome, theme));
+    // Room for a long reason; at least as high as the first step, so that the box stays in place.
+    let rows = u16::try_from(lines.len() + 4).unwrap_or(u16::MAX);
+    let height = rows.max(16).min(screen.height);
+    let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);
+    let area = Rect { x, y, width, height };
     let block = Block::bordered()
         .border_type(BorderType::Rounded)
         .border_style(theme.frame)
         .title(Line::styled(" Welcome to tessera ", theme.accent));
     let inside = block.inner(area);
     block.render(area, buf);
-    let mut lines = match welcome.subject {
-        None => subjects(welcome, theme),
-        Some(subject) => fields(welcome, subject, theme, secrets, inside.width),
-    };
-    lines.push(Line::default());
-    lines.extend(outcome(welcome, theme));
     Paragraph::new(lines).wrap(Wrap { trim: false }).render(inside, buf);
     let hints = match (welcome.subject, &welcome.outcome) {
         (_, Outcome::Asking) => " Esc gives up",

@@ -2,6 +2,9 @@
 //! as it was, and the program ends.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../support/paintings.rs"]
+#[expect(dead_code, reason = "the paintings are for others; here only size and number count")]
+mod paintings;
 mod pty;
 
 use std::time::{Duration, Instant};
@@ -31,6 +34,43 @@ fn t17_a_silent_terminal_gets_its_first_frame_and_quits() {
     program.press("q");
     assert_eq!(program.wait(), 0);
     assert_given_back(&program, "quit");
+}
+
+#[test]
+fn m01_the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
+    let mut program = Program::alone();
+    program.wait_for("What do you want to look at?");
+    let pictures = program.home().join("pictures");
+    paintings::noise(&pictures, 12);
+    program.press("2");
+    program.wait_for("profile name");
+    program.press("/nowhere/at/all\r\r");
+    program.wait_for("No such file");
+    let kept = program.home().join("tessera/config.toml");
+    assert!(!kept.exists(), "nothing is written before it was reached");
+    // Up to the folder, its line emptied.
+    program.press("\x1b[A\x15");
+    program.press(&format!("{}\rmine\r", pictures.display()));
+    program.wait_for("● READY");
+    program.press("P");
+    program.wait_for("Open another deployment");
+    let kept = std::fs::read_to_string(kept).unwrap();
+    assert!(kept.contains("[profiles.mine]"), "{kept}");
+    program.press("\x1b");
+    program.wait_until_gone("Open another deployment");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "first run");
+}
+
+#[test]
+fn t08_a_signal_ends_the_first_run() {
+    let mut program = Program::alone();
+    program.wait_for("What do you want to look at?");
+    program.signal("TERM");
+    assert_eq!(program.wait(), 143);
+    assert!(program.is_as_found());
+    program.wait_for_last("\x1b[?1049l", "\x1b[?1049h");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::{
     io::{Read, Write},
+    path::Path,
     process::Command,
     sync::{
         Arc, Condvar, Mutex,
@@ -31,7 +32,7 @@ pub struct Program {
     vanished: Arc<AtomicBool>,
     found: String,
     tty: String,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Program {
@@ -46,6 +47,17 @@ impl Program {
         command.args(["demo", "--images", "12", "--data"]);
         command.arg(folder.path());
         Self::start(command, folder, (columns, rows))
+    }
+
+    /// `tessera` with nothing to open, in a home where it has never run.
+    pub fn alone() -> Self {
+        let command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
+        Self::start(command, tempfile::tempdir().unwrap(), (120, 40))
+    }
+
+    /// The folder of its settings, its index and its state.
+    pub fn home(&self) -> &Path {
+        self.folder.path()
     }
 
     /// One test of this binary that is otherwise ignored.
@@ -65,7 +77,9 @@ impl Program {
         let tty = pair.master.tty_name().unwrap().to_string_lossy().into_owned();
         let found = settings(&tty);
         command.env("TERM", "xterm-256color");
-        command.env("XDG_CONFIG_HOME", folder.path());
+        for home in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
+            command.env(home, folder.path());
+        }
         let child = pair.slave.spawn_command(command).unwrap();
         let reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
@@ -88,7 +102,7 @@ impl Program {
             vanished,
             found,
             tty,
-            _folder: folder,
+            folder,
         }
     }
 
