@@ -84,7 +84,8 @@ fn first(line: Line, settings: &Settings) -> Result<Wish, Ended> {
     }
     if let (Some(url), Some(kind)) = (&line.deployment.base_url, line.deployment.kind) {
         let place = url.trim_start_matches("https://").trim_start_matches("http://");
-        return Ok(Wish::Address(cli::remote(url, kind)?, place.to_owned()));
+        let pipeline = line.deployment.pipeline_url.as_deref();
+        return Ok(Wish::Address(cli::remote(url, kind, pipeline)?, place.to_owned()));
     }
     let only = || match settings.profiles.as_slice() {
         [only] => Some(only.name.clone()),

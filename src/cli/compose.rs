@@ -133,7 +133,9 @@ pub fn client_of(
     let usage = |error: String| Ended::new(Exit::Usage, error);
     let (base_url, access) = match &profile.place {
         Place::Local { .. } => return Err(usage("a local profile has no address".to_owned())),
-        Place::OnPrem { base_url, .. } => (BaseUrl::parse(base_url)?, api::Access::OnPremises),
+        Place::OnPrem { base_url, pipeline_url } => {
+            return on_premises(base_url, pipeline_url.as_deref());
+        }
         Place::Hosted { base_url, api_key } => {
             let url = BaseUrl::parse(base_url)?;
             let origin = url.to_string();
@@ -156,14 +158,27 @@ pub fn client_of(
     Ok(api::Client::new(Endpoint::new(base_url, access)?)?)
 }
 
+fn on_premises(base_url: &str, pipeline_url: Option<&str>) -> Result<api::Client, Ended> {
+    let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, api::Access::OnPremises)?;
+    let endpoint = match pipeline_url {
+        Some(url) => endpoint.with_pipeline(BaseUrl::parse(url)?),
+        None => endpoint,
+    };
+    Ok(api::Client::new(endpoint)?)
+}
+
 /// A client for a deployment elsewhere. The secret comes from the environment, never from the
 /// command line, where other users of the machine could read it.
 ///
 /// # Errors
 /// The address or the credentials cannot be used.
-pub fn remote(base_url: &str, kind: Kind) -> Result<api::Client, Ended> {
+pub fn remote(
+    base_url: &str,
+    kind: Kind,
+    pipeline_url: Option<&str>,
+) -> Result<api::Client, Ended> {
     let access = match kind {
-        Kind::Onprem => api::Access::OnPremises,
+        Kind::Onprem => return on_premises(base_url, pipeline_url),
         Kind::Hosted => api::Access::Hosted(api::Credentials {
             api_key: variable("TESSERA_API_KEY")?,
             api_secret: SecretString::from(variable("TESSERA_API_SECRET")?),

@@ -69,6 +69,10 @@ pub struct Deployment {
     #[arg(long, env = "TESSERA_BASE_URL", value_name = "URL", requires = "kind")]
     pub base_url: Option<String>,
 
+    /// Address of the pipeline that adds media at an on-premises deployment.
+    #[arg(long, env = "TESSERA_PIPELINE_URL", value_name = "URL", requires = "base_url")]
+    pub pipeline_url: Option<String>,
+
     /// hosted (with login) or onprem (without).
     #[arg(long, env = "TESSERA_KIND")]
     pub kind: Option<Kind>,
