@@ -39,6 +39,17 @@ impl App {
             Action::ToggleEntity => self.toggle_entity(effects),
             Action::Refresh => self.refresh(),
 
+            Action::Mark => self.mark(effects),
+            Action::MarkRange => self.mark_range(effects),
+            Action::MarkPage => self.mark_page(effects),
+            Action::MarkAll => self.mark_all(),
+            Action::InvertMarks => self.invert_marks(effects),
+            Action::Exclude => self.mark_preview(effects),
+            Action::Undo => self.undo(effects),
+            Action::Redo => self.redo(effects),
+            Action::Unmark => self.unmark(effects),
+            Action::ClearBasket => self.clear_basket(effects),
+
             Action::Export => self.ask_for_export(),
             Action::Download => self.download_chosen(effects),
             Action::StopWatching => self.stop_watching(effects),

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use crate::{
     app::{App, Effect, View, pane::Registration},
     message::{Lane, Request},
-    model::{Anchor, AnchorKind, Granularity, PictureSource, Query, SafeText, Search},
+    model::{
+        Anchor, AnchorKind, EntityType, Granularity, MediaId, PictureSource, Query, SafeText,
+        Search,
+    },
 };
 
 impl App {
@@ -15,6 +18,21 @@ impl App {
         let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
         let (name, from) = (preview.file_name.clone(), view.search.clone());
         self.go_to_anchor(from, anchor, name, None);
+    }
+
+    /// Searches by a medium that need not be on screen.
+    pub(in crate::app) fn search_around(
+        &mut self,
+        media: MediaId,
+        name: SafeText,
+        entity: EntityType,
+        granularity: Granularity,
+    ) {
+        let anchor = Anchor { media, kind: AnchorKind::Media };
+        if let Some(view) = self.view() {
+            let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
+            self.go_to_anchor(search, anchor, name, None);
+        }
     }
 
     /// Registers a file as query image; its answer opens the results.

@@ -3,7 +3,7 @@
 use crate::{
     app::{App, Effect, Job, Level, Moment, Pane, Stage},
     message::{Answer, JobId, Lane, Progress},
-    model::{Archive, Dataset, ExportTask, Failure, FailureKind, SafeText},
+    model::{Archive, Book, Dataset, ExportTask, Failure, FailureKind, SafeText},
 };
 
 impl App {
@@ -16,14 +16,16 @@ impl App {
     ) {
         match (lane, result) {
             (Lane::Datasets, Ok(Answer::Datasets(list, unreadable))) => {
-                self.datasets_came(list, unreadable);
+                self.datasets_came(list, unreadable, effects);
             }
             (Lane::Datasets, Err(failure)) => self.store.datasets.fail(self.now, failure),
             (Lane::Page(search), Ok(Answer::Page(page))) => {
                 self.check_direction(&search, &page);
+                self.confirm_marks(search.dataset, &page, effects);
                 self.store.pages.entry(search).succeed(self.now, page);
             }
             (Lane::Page(search), Err(failure)) => {
+                self.page_to_mark_failed(&search, &failure);
                 self.store.pages.entry(search).fail(self.now, failure);
             }
             (Lane::Picture(media, canvas), Ok(Answer::Picture(picture))) => {
@@ -57,9 +59,14 @@ impl App {
             }
             (Lane::Download(id), Err(failure)) => self.downloaded(id, Err(failure)),
             (Lane::Keep(_), Ok(Answer::Kept)) => {}
+            (Lane::Recall(Book::Basket(dataset)), Ok(Answer::Recalled(entry))) => {
+                self.basket_recalled(dataset, Ok(entry));
+            }
+            (Lane::Recall(Book::Basket(dataset)), Err(failure)) => {
+                self.basket_recalled(dataset, Err(failure));
+            }
             (
                 Lane::Keep(_)
-                | Lane::Recall(_)
                 | Lane::Enrichment(_)
                 | Lane::Record(_)
                 | Lane::Closeup(..)
@@ -88,7 +95,7 @@ impl App {
 
     /// The list of datasets. A dataset whose status or size changed has new pages; the first list
     /// opens a dataset, so that nobody starts with an empty screen.
-    fn datasets_came(&mut self, list: Vec<Dataset>, unreadable: usize) {
+    fn datasets_came(&mut self, list: Vec<Dataset>, unreadable: usize, effects: &mut Vec<Effect>) {
         if unreadable > 0 && unreadable != self.store.unreadable_datasets {
             let text = format!("{unreadable} rows of the list of datasets could not be read");
             self.notices.add(self.now, Level::Warning, text);
@@ -103,8 +110,12 @@ impl App {
             let changed = before.is_some_and(|then| {
                 (&then.status, then.n_images) != (&dataset.status, dataset.n_images)
             });
+            let regrouped = before.is_some_and(|then| dataset.is_regrouped_since(then));
             if changed {
                 self.store.pages.invalidate(dataset.id);
+            }
+            if regrouped {
+                self.doubt_basket(dataset.id, effects);
             }
         }
         let wanted = list.iter().find(|dataset| Some(dataset.id) == self.setup.dataset);

@@ -8,7 +8,7 @@ use crate::{
     app::{App, Effect, Moment, areas::detail_picture, job::Stage},
     message::{Lane, Request},
     model::{
-        Failure, Link, Preview,
+        Failure, Link, Preview, Search,
         cadence::{Watch, interval},
     },
     picture::{Canvas, Protocol},
@@ -26,6 +26,7 @@ impl App {
     pub(in crate::app) fn settle(&mut self, effects: &mut Vec<Effect>) {
         self.keep_place();
         let pictures = self.visible_pictures();
+        self.mark_pages_that_came(effects);
         self.let_go(&pictures, effects);
         let mut wake = self.notices.next_end();
         for want in self.wants() {
@@ -50,6 +51,7 @@ impl App {
     fn wants(&self) -> Vec<Want> {
         let mut wants = vec![self.datasets_want()];
         wants.extend(self.page_want());
+        wants.extend(self.basket_wants());
         wants.extend(self.export_wants());
         wants
     }
@@ -76,6 +78,16 @@ impl App {
         };
         let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search.clone()));
         Some(Want { lane, request, due })
+    }
+
+    /// What was marked in the open dataset, and the page whose clusters are to be marked next.
+    fn basket_wants(&self) -> impl Iterator<Item = Want> {
+        let book = self.basket_to_recall();
+        let recall = book.map(|book| (Lane::Recall(book), Request::Recall(book)));
+        let page = self.page_to_mark();
+        let page = page.map(|next| (Lane::Page(next.clone()), Request::Explore(next.clone())));
+        let wants = recall.into_iter().chain(page);
+        wants.map(|(lane, request)| Want { lane, request, due: Moment::ZERO })
     }
 
     fn export_wants(&self) -> impl Iterator<Item = Want> {
@@ -141,13 +153,14 @@ impl App {
 
     /// Cancels the pages and pictures that are awaited but not on screen any more.
     fn let_go(&mut self, pictures: &[(Lane, Link)], effects: &mut Vec<Effect>) {
-        let page = self.view().map(|view| Lane::Page(view.search.clone()));
+        let pages = [self.view().map(|view| &view.search), self.page_to_mark()];
+        let pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         let stale: Vec<Lane> = self
             .tickets
             .lanes()
             .filter(|lane| match lane {
                 Lane::Picture(..) => !pictures.iter().any(|(wanted, _)| wanted == *lane),
-                Lane::Page(_) => Some(*lane) != page.as_ref(),
+                Lane::Page(search) => !pages.contains(search),
                 _ => false,
             })
             .cloned()

@@ -9,6 +9,7 @@ mod anchor;
 mod answer;
 pub mod areas;
 pub mod arrange;
+pub mod basket;
 mod demand;
 mod effect;
 mod event;
@@ -136,6 +137,10 @@ pub struct App {
     pub query: pane::Query,
     /// State of the jobs pane.
     pub jobs: pane::Jobs,
+    /// The selected row of the basket pane.
+    pub basket_row: usize,
+    /// Marking that takes more than one key.
+    pub marking: basket::Marking,
     /// The beginning of a key sequence.
     keys: Vec<Chord>,
     last_click: Option<(Moment, Mouse)>,
@@ -163,6 +168,8 @@ impl App {
             results: pane::Results::default(),
             query: pane::Query::default(),
             jobs: pane::Jobs::default(),
+            basket_row: 0,
+            marking: basket::Marking::default(),
             keys: Vec::new(),
             last_click: None,
             wake: None,

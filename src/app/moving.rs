@@ -14,6 +14,7 @@ impl App {
         match self.focus {
             Pane::Datasets if vertical => self.move_in_datasets(by),
             Pane::Jobs if vertical => self.move_in_jobs(by),
+            Pane::Basket if vertical => self.move_in_basket(by),
             Pane::Datasets | Pane::Jobs | Pane::Query | Pane::Basket => {}
             Pane::Results => {
                 let columns = self.grid().map_or(1, |grid| grid.columns).cast_signed();
@@ -40,7 +41,8 @@ impl App {
             Pane::Results => self.move_in_results(by),
             Pane::Detail => self.step_preview(by),
             Pane::Jobs => self.move_in_jobs(by),
-            Pane::Query | Pane::Basket => {}
+            Pane::Basket => self.move_in_basket(by),
+            Pane::Query => {}
         }
     }
 
@@ -59,13 +61,14 @@ impl App {
             Pane::Jobs if self.job_to_download().is_some() => {
                 self.download_chosen(effects);
             }
-            Pane::Results | Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => {}
+            Pane::Basket => self.open_mark(),
+            Pane::Results | Pane::Detail | Pane::Query | Pane::Jobs => {}
         }
     }
 
     /// Esc: the newest thing that can be left is left, one at a time.
     pub(in crate::app) fn back(&mut self) {
-        if self.notices.dismiss() {
+        if self.notices.dismiss() || self.leave_marking() {
             return;
         }
         match self.focus {
@@ -85,6 +88,11 @@ impl App {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failed();
         if let Some(search) = self.view().map(|view| view.search.clone()) {
+            if let Some(basket) = self.store.baskets.get_mut(&search.dataset)
+                && basket.value().is_none()
+            {
+                basket.invalidate();
+            }
             self.store.pages.entry(search).invalidate();
         }
         for job in self.store.jobs.values_mut() {

@@ -48,6 +48,11 @@ impl<T> Remote<T> {
         self.value.as_ref()
     }
 
+    /// The last good value, to be changed on this side.
+    pub fn value_mut(&mut self) -> Option<&mut T> {
+        self.value.as_mut()
+    }
+
     /// Why the last attempt failed, if it did.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {

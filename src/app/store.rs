@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::{
     app::{Job, Remote},
     message::JobId,
-    model::{Dataset, DatasetId, MediaId, Page, SafeText, Search},
+    model::{Basket, Dataset, DatasetId, MediaId, Page, SafeText, Search},
     picture::{Canvas, Thumbnail},
 };
 
@@ -20,6 +20,8 @@ pub struct Store {
     pub pages: Pages,
     /// Exports of this run, oldest first.
     pub jobs: BTreeMap<JobId, Job>,
+    /// What is marked in each dataset that was opened.
+    pub baskets: BTreeMap<DatasetId, Remote<Basket>>,
     /// Pictures, ready to be drawn.
     pub pictures: Pictures,
 }

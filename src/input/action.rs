@@ -8,6 +8,8 @@ pub enum Group {
     Moving,
     /// Looking for things.
     Searching,
+    /// Marking, and what is marked.
+    Marking,
     /// Exporting and its jobs.
     Exporting,
     /// The program itself.
@@ -16,7 +18,8 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 4] = [Self::Moving, Self::Searching, Self::Exporting, Self::Program];
+    pub const ALL: [Self; 5] =
+        [Self::Moving, Self::Searching, Self::Marking, Self::Exporting, Self::Program];
 
     /// The heading in the help.
     #[must_use]
@@ -24,6 +27,7 @@ impl Group {
         match self {
             Self::Moving => "Moving",
             Self::Searching => "Looking and searching",
+            Self::Marking => "Marking and the basket",
             Self::Exporting => "Exports and jobs",
             Self::Program => "Program",
         }
@@ -98,6 +102,16 @@ actions! {
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity towards 4)";
     ToggleEntity, "toggle-entity", "images/objects", Searching, "Images instead of objects, and back";
     Refresh, "refresh", "refresh", Searching, "Ask the service again now";
+    Mark, "mark", "mark", Marking, "Mark the cluster; in the detail the preview, or leave it out of its marked cluster";
+    MarkRange, "mark-range", "range", Marking, "Mark a range: begins here, and again marks it";
+    MarkPage, "mark-page", "page", Marking, "Mark the clusters of this page";
+    MarkAll, "mark-all", "all pages", Marking, "Mark the clusters of all pages, one page after the other";
+    InvertMarks, "invert-marks", "invert", Marking, "Turn the marks of this page over";
+    Exclude, "exclude", "leave out", Marking, "Leave the preview out of its marked cluster, or take it in again";
+    Undo, "undo", "undo", Marking, "Take the last marking back";
+    Redo, "redo", "redo", Marking, "Do what was taken back again";
+    Unmark, "unmark", "drop", Marking, "Take the mark of this row away";
+    ClearBasket, "clear-basket", "clear", Marking, "Take all marks away";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";
     StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job; the service goes on with it";

@@ -3,6 +3,7 @@
 //! A file is replaced whole and at once, so a kill leaves the old one or the new one. Entries carry
 //! a number; an older one that arrives late never replaces a newer one.
 
+mod selection;
 mod text;
 
 use std::{
@@ -82,11 +83,16 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{DatasetId, MediaId, SelectionItem};
+    use crate::model::{DatasetId, EntityType, Granularity, Mark, Marked, MediaId, SafeText};
 
     fn basket(media: u128) -> Entry {
-        let items = vec![SelectionItem::Media(vec![MediaId(Uuid::from_u128(media))])];
-        Entry::Basket(DatasetId(Uuid::nil()), items)
+        let mark = Mark {
+            name: SafeText::file("a.jpg"),
+            entity: EntityType::Images,
+            granularity: Granularity::DEFAULT,
+            what: Marked::Medium(MediaId(Uuid::from_u128(media)), None),
+        };
+        Entry::Basket(DatasetId(Uuid::nil()), [mark].into_iter().collect())
     }
 
     #[test]

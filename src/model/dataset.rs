@@ -183,6 +183,16 @@ pub struct Dataset {
     pub error: Option<SafeText>,
 }
 
+impl Dataset {
+    /// Whether its media may have been put into other clusters since `then`: it has become READY,
+    /// or it holds another number of images. Adding media alone groups nothing anew (M18).
+    #[must_use]
+    pub fn is_regrouped_since(&self, then: &Self) -> bool {
+        self.status == Status::Ready
+            && (then.status != Status::Ready || self.n_images != then.n_images)
+    }
+}
+
 /// One field of a dataset record as the service sent it, whether this program knows it or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {

@@ -1,6 +1,6 @@
 //! What outlives the program: baskets, and what else a person would miss after a restart.
 
-use crate::model::{DatasetId, SelectionItem};
+use crate::model::{DatasetId, Selection};
 
 /// Names one thing that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub enum Book {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// What is marked in a dataset; empty when nothing is.
-    Basket(DatasetId, Vec<SelectionItem>),
+    Basket(DatasetId, Selection),
 }
 
 impl Entry {

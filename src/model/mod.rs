@@ -4,6 +4,7 @@
 //! both stand on this room, so a rule written here (who may export when, which score is close)
 //! has one meaning in the whole program.
 
+pub mod basket;
 pub mod cadence;
 pub mod cluster;
 pub mod dataset;
@@ -22,6 +23,7 @@ pub mod selection;
 pub mod text;
 pub mod vql;
 
+pub use basket::{Basket, Change, Toggled};
 pub use cluster::{Band, Cluster, Preview, Relevance, Scale, ScoreKind};
 pub use dataset::{Dataset, Field, Operation, Status, Verdict};
 pub use enrichment::{Applied, Enrichment, EnrichmentModel};
@@ -35,6 +37,6 @@ pub use link::Link;
 pub use picture_source::PictureSource;
 pub use region::Region;
 pub use search::{Anchor, AnchorKind, EntityType, Granularity, Page, Query, Search};
-pub use selection::SelectionItem;
+pub use selection::{Mark, MarkId, Marked, MarkedCluster, Selection, SelectionItem, Totals};
 pub use text::SafeText;
 pub use vql::{Filter, Fraction, QueryText};

@@ -3,12 +3,13 @@
 use ratatui::{layout::Rect, style::Style};
 
 use crate::{
-    app::{Level, Overlay, Pane, gate},
+    app::{App, Level, Overlay, Pane, gate},
     input::Action,
     model::{Dataset, Status},
     ui::{
         Screen, Theme,
-        widget::{put, width},
+        pane::basket,
+        widget::{grouped, put, width},
     },
 };
 
@@ -69,6 +70,7 @@ fn activity(screen: &Screen) -> String {
         1 => words.push("1 request".to_owned()),
         many => words.push(format!("{many} requests")),
     }
+    words.extend(basket::content(app));
     let active = app.store.jobs.values().filter(|job| job.is_active()).count();
     if active > 0 {
         words.push(format!("jobs {active}▶"));
@@ -127,9 +129,10 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
         Pane::Results => &[
             Action::Open,
             Action::Caption,
+            Action::Mark,
+            Action::MarkRange,
             Action::Similar,
             Action::SimilarToFile,
-            Action::FullSize,
             Action::Finer,
             Action::Coarser,
             Action::NextPage,
@@ -141,13 +144,24 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
         Pane::Detail => &[
             Action::Left,
             Action::Right,
+            Action::Mark,
             Action::FullSize,
             Action::Similar,
             Action::Back,
             Action::Help,
             Action::Quit,
         ],
-        Pane::Query | Pane::Basket => &[Action::NextPane, Action::Back, Action::Help, Action::Quit],
+        Pane::Basket => &[
+            Action::Open,
+            Action::Unmark,
+            Action::ClearBasket,
+            Action::Undo,
+            Action::Refresh,
+            Action::Back,
+            Action::Help,
+            Action::Quit,
+        ],
+        Pane::Query => &[Action::NextPane, Action::Back, Action::Help, Action::Quit],
         Pane::Jobs => &[
             Action::Download,
             Action::StopWatching,
@@ -159,12 +173,31 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
     }
 }
 
+/// What goes on while a range is chosen or all pages are marked.
+fn marking(app: &App) -> Option<String> {
+    if let Some(range) = app.range() {
+        let count = range.count();
+        return Some(format!(
+            "range of {count} · move to change it, v or Space marks it, Esc ends"
+        ));
+    }
+    let all = app.marking.all.as_ref()?;
+    let done = format!("{} clusters of {} pages marked", grouped(all.marked as u64), all.pages);
+    Some(match all.asking {
+        true => format!("{done} · g V goes on with the next pages, Esc ends"),
+        false => format!("{done} · page {} is awaited, Esc ends", all.next.page + 1),
+    })
+}
+
 /// What can be done now; what cannot is dimmed, and its key says why.
 pub(super) fn hints(screen: &mut Screen, area: Rect) {
     let (app, theme) = (screen.app, screen.theme);
     if let Some(words) = app.overlay.as_ref().map(Overlay::hints) {
         put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
         return;
+    }
+    if let Some(words) = marking(app) {
+        return put(screen, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);
     }
     let mut parts: Vec<(String, Style)> = Vec::new();
     for &action in worth_showing(screen) {

@@ -47,7 +47,7 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
         (areas.detail, pane::detail),
         (areas.query, pane::query),
         (areas.jobs, pane::jobs),
-        (areas.basket, pane::basket),
+        (areas.basket, pane::basket::basket),
     ] {
         if let Some(area) = area {
             draw(&mut screen, area);

@@ -1,14 +1,17 @@
 //! A core on a desk: press keys, look at the requests that come out, hand answers back in.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use tessera::{
     app::{App, Effect, Event, Setup},
     input::{Chord, Key, Keymap},
     message::{Answer, Lane, Request, Response, Ticket},
     model::{
-        Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
-        Failure, FailureKind, Link, MediaId, Page, Preview, SafeText, Status,
+        Book, Cluster, ClusterId, Dataset, DatasetId, EntityType, Entry, ExportState, ExportTask,
+        ExportTaskId, Failure, FailureKind, Link, MediaId, Page, Preview, SafeText, Status,
     },
     picture::Protocol,
 };
@@ -20,6 +23,8 @@ pub struct Desk {
     pub now: Duration,
     pub open: VecDeque<(Ticket, Request)>,
     pub cancelled: Vec<Lane>,
+    /// What was kept, each the last time; what is recalled comes from here.
+    pub kept: BTreeMap<Book, Entry>,
     pub other: Vec<Effect>,
 }
 
@@ -43,6 +48,7 @@ impl Desk {
             now: Duration::ZERO,
             open: VecDeque::new(),
             cancelled: Vec::new(),
+            kept: BTreeMap::new(),
             other: Vec::new(),
         };
         desk.happen(Event::Wake);
@@ -60,6 +66,15 @@ impl Desk {
     pub fn happen(&mut self, event: Event) {
         for effect in self.app.update(self.now, event) {
             match effect {
+                // The state folder answers at once.
+                Effect::Send(ticket, Request::Recall(book)) => {
+                    let entry = self.kept.get(&book).cloned();
+                    self.respond(ticket, Ok(Answer::Recalled(entry)));
+                }
+                Effect::Send(ticket, Request::Keep(entry)) => {
+                    self.kept.insert(entry.book(), entry);
+                    self.respond(ticket, Ok(Answer::Kept));
+                }
                 Effect::Send(ticket, request) => self.open.push_back((ticket, request)),
                 Effect::Cancel(lane) => {
                     self.open.retain(|(ticket, _)| ticket.lane != lane);

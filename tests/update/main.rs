@@ -2,6 +2,7 @@
 //! no network, no clock. Answers arrive stale, failed, repeated and out of order on purpose.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod basket;
 mod desk;
 mod exports;
 mod layout;

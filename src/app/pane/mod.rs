@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::app::App;
 
+mod basket;
 mod datasets;
 mod jobs;
 mod query;

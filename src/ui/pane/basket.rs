@@ -1,17 +1,124 @@
-//! The basket: what is marked for an export.
+//! The basket: what is marked for an export, a line each, with where it is.
 
-use ratatui::layout::Rect;
+use ratatui::{layout::Rect, style::Style};
 
+use super::select_row;
 use crate::{
-    app::Pane,
+    app::{App, Pane, basket::Standing, pane::scrolled},
+    model::{Mark, Marked, MarkedCluster, Selection, Totals},
     ui::{
-        Screen,
-        widget::{frame, message},
+        Screen, Theme,
+        widget::{clip, frame, grouped, message, put},
     },
 };
 
+/// The sign of a mark, with a space behind it; nothing for what is not marked.
+pub(in crate::ui) fn sign(theme: &Theme, standing: Standing) -> (&'static str, Style) {
+    match standing {
+        Standing::Unmarked => ("", theme.text),
+        Standing::Singles(_) => ("✓ ", theme.success),
+        Standing::Whole => ("● ", theme.success),
+        Standing::Part(_) => ("◐ ", theme.success),
+        Standing::Stale => ("⚠ ", theme.moving),
+    }
+}
+
+/// How much is marked, in a few words: `basket 14 (≈431 media)`.
+pub(in crate::ui) fn content(app: &App) -> Option<String> {
+    let totals = app.selection()?.totals();
+    let rows = grouped(totals.rows());
+    (totals.marks() > 0)
+        .then(|| format!("basket {} ({}{rows} media)", totals.marks(), totals.sign()))
+}
+
 /// The pane.
 pub(in crate::ui) fn basket(screen: &mut Screen, area: Rect) {
-    let inside = frame(screen, area, Pane::Basket, "");
-    message(screen, inside, screen.theme.dim, &["Nothing is marked."]);
+    let app = screen.app;
+    let totals = app.selection().map(Selection::totals).unwrap_or_default();
+    let inside = frame(screen, area, Pane::Basket, &heading(&totals));
+    let rows = app.basket_rows();
+    if rows.is_empty() {
+        let lines =
+            ["Nothing is marked.", "In the results space marks a cluster, v a range, V the page."];
+        return message(screen, inside, screen.theme.dim, &lines);
+    }
+    let list = Rect { height: inside.height.saturating_sub(1), ..inside };
+    let cursor = app.basket_row.min(rows.len() - 1);
+    let top = scrolled(0, cursor, usize::from(list.height));
+    for (row, mark) in (0..list.height).zip(&rows[top..]) {
+        line(screen, list, row, mark);
+        let selected = app.focus == Pane::Basket && top + usize::from(row) == cursor;
+        select_row(screen, list, row, selected);
+    }
+    let words = summary(&totals);
+    put(screen, inside, inside.height.saturating_sub(1), &[(&words, screen.theme.dim)]);
+}
+
+fn heading(totals: &Totals) -> String {
+    match (totals.marks(), totals.stale) {
+        (0, _) => String::new(),
+        (marks, 0) => marks.to_string(),
+        (marks, stale) => format!("{marks} · {stale} to recheck"),
+    }
+}
+
+fn summary(totals: &Totals) -> String {
+    let mut words = format!(
+        " {} clusters, {} single media, {} left out: {}{} media",
+        totals.clusters,
+        totals.media,
+        totals.excluded,
+        totals.sign(),
+        grouped(totals.rows())
+    );
+    if totals.clusters > 0 {
+        let members = grouped(totals.members);
+        words += &format!(" · previews seen {} of {members} members", totals.seen);
+    }
+    words
+}
+
+fn line(screen: &mut Screen, list: Rect, row: u16, mark: &Mark) {
+    let (app, theme) = (screen.app, screen.theme);
+    let (standing, size) = match &mark.what {
+        Marked::Medium(..) => (Standing::Singles(1), "1 medium".to_owned()),
+        Marked::Cluster(cluster) => (standing(cluster), members(cluster)),
+    };
+    let (glyph, style) = sign(theme, standing);
+    let place = match (standing, app.place_of(mark)) {
+        (Standing::Stale, _) => "stale: r rechecks on this page, Enter looks for it",
+        (_, Some(_)) => "here",
+        (_, None) => "hidden",
+    };
+    let name = format!("{:<24} ", clip(mark.name.as_str(), 24));
+    let kind = format!("{:<7} ", mark.entity.word());
+    let size = format!("{size:<18} ");
+    let parts = [
+        (" ", theme.text),
+        (glyph, style),
+        (&name, theme.text),
+        (&size, theme.text),
+        (&kind, theme.dim),
+        (place, if standing == Standing::Stale { theme.moving } else { theme.dim }),
+    ];
+    put(screen, list, row, &parts);
+}
+
+fn standing(cluster: &MarkedCluster) -> Standing {
+    match cluster.exclude.len() {
+        _ if cluster.stale => Standing::Stale,
+        0 => Standing::Whole,
+        excluded => Standing::Part(excluded),
+    }
+}
+
+/// `88 members`, `88−2 members`, `≥31 members`.
+fn members(cluster: &MarkedCluster) -> String {
+    let Some(members) = cluster.members else { return "size not told".to_owned() };
+    let least = if cluster.at_least { "≥" } else { "" };
+    let out = match cluster.exclude.len() {
+        0 => String::new(),
+        out => format!("−{out}"),
+    };
+    format!("{least}{}{out} members", grouped(members))
 }

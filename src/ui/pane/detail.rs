@@ -3,8 +3,8 @@
 use ratatui::{layout::Rect, style::Style};
 
 use crate::{
-    app::{Pane, areas::detail_picture},
-    model::{Cluster, Preview},
+    app::{App, Pane, areas::detail_picture},
+    model::{Cluster, MarkId, Preview},
     ui::{
         Screen,
         widget::{clip, frame, message, put, score, width},
@@ -33,6 +33,7 @@ pub(in crate::ui) fn detail(screen: &mut Screen, area: Rect) {
 fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
     let theme = screen.theme;
     let mut lines = vec![(preview.file_name.to_string(), theme.accent)];
+    lines.extend(marked(screen.app, preview).map(|words| (words.to_owned(), theme.success)));
     let mut facts = Vec::new();
     if let Some((across, down)) = preview.dimensions {
         facts.push(format!("{across}×{down}"));
@@ -58,6 +59,20 @@ fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style
     }
     lines.push((format!("media {}", preview.media), theme.dim));
     lines
+}
+
+/// How the preview stands to the basket.
+fn marked(app: &App, preview: &Preview) -> Option<&'static str> {
+    let selection = app.selection()?;
+    if selection.get(MarkId::Medium(preview.media)).is_some() {
+        return Some("✓ marked");
+    }
+    let marked = selection.cluster(app.cluster()?.id)?;
+    Some(match (marked.stale, marked.exclude.contains(&preview.media)) {
+        (_, true) => "◐ left out of its marked cluster",
+        (true, false) => "⚠ its cluster is marked, to be rechecked",
+        (false, false) => "● its cluster is marked",
+    })
 }
 
 /// Words over at most `most` lines of `cells` cells.

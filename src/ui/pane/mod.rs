@@ -1,13 +1,12 @@
 //! The drawing of each pane; its state is in the file of the same name in `app/pane`.
 
-mod basket;
+pub(super) mod basket;
 mod datasets;
 mod detail;
 mod jobs;
 mod query;
 mod results;
 
-pub(super) use basket::basket;
 pub(super) use datasets::{datasets, status};
 pub(super) use detail::detail;
 pub(super) use jobs::jobs;

@@ -6,9 +6,9 @@ use ratatui::{
     widgets::{Block, BorderType, Widget},
 };
 
-use super::select_row;
+use super::{basket::sign, select_row};
 use crate::{
-    app::{Pane, Tile, View, areas::Grid},
+    app::{Pane, Tile, View, areas::Grid, basket::Standing},
     model::{Cluster, Page, Query, Relevance, Scale},
     ui::{
         Screen,
@@ -28,6 +28,7 @@ pub(in crate::ui) fn results(screen: &mut Screen, area: Rect) {
         return message(screen, inside, screen.theme.dim, lines);
     };
     explain(screen, inside, view);
+    footer(screen, area);
     let body = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     let Some(remote) = app.remote_page() else {
         return loading(screen, area);
@@ -84,6 +85,19 @@ fn explain(screen: &mut Screen, inside: Rect, view: &View) {
     put(screen, inside, 0, &[(about, theme.dim), (name, theme.accent), (&legend, theme.dim)]);
 }
 
+/// How many marks are on this page and how many are not, on the frame: marks never act unseen.
+fn footer(screen: &mut Screen, area: Rect) {
+    let words = match screen.app.marks_here_and_hidden() {
+        (0, 0) => return,
+        (here, 0) => format!(" marked {here} here "),
+        (here, hidden) => {
+            format!(" marked {here} here · {hidden} hidden by this query · M lists them ")
+        }
+    };
+    let line = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
+    put(screen, line, area.height.saturating_sub(1), &[(&words, screen.theme.text)]);
+}
+
 fn loading(screen: &mut Screen, area: Rect) {
     let grid = Grid::new(screen.app, area);
     for tile in (0..grid.columns * grid.rows).map_while(|place| grid.tile(place)) {
@@ -120,7 +134,7 @@ fn tiles(screen: &mut Screen, area: Rect) {
         let Some(area) = grid.tile(place) else { break };
         let selected = first + place == cursor;
         if grid.is_list() {
-            row(screen, area, tile.cluster, selected);
+            row(screen, area, &tile, selected);
         } else {
             self::tile(screen, &grid, area, tile, selected);
         }
@@ -136,9 +150,14 @@ fn tile(screen: &mut Screen, grid: &Grid, area: Rect, tile: Tile, selected: bool
         None => empty_picture(screen, place, "no preview"),
     }
     let below = Rect { y: place.bottom(), height: area.height - place.height, ..area };
+    let standing = screen.app.standing_of(&tile);
+    let (glyph, style) = sign(theme, standing);
+    let cells = u16::try_from(width(glyph)).unwrap_or(0);
+    put(screen, below, 0, &[(glyph, style)]);
+    let line = Rect { x: below.x + cells, width: below.width.saturating_sub(cells), ..below };
     match &cluster.relevance {
-        None => put(screen, below, 0, &[(&count(cluster), theme.text)]),
-        Some(relevance) => ranked_line(screen, below, relevance, cluster),
+        None => put(screen, line, 0, &[(&count(cluster, standing), theme.text)]),
+        Some(relevance) => ranked_line(screen, line, relevance, cluster, standing),
     }
     put(screen, below, 1, &[(&subject(cluster), theme.dim)]);
     if selected {
@@ -151,9 +170,16 @@ fn tile(screen: &mut Screen, grid: &Grid, area: Rect, tile: Tile, selected: bool
 }
 
 /// The score, as much of its band as fits, and at the right end how many members there are.
-fn ranked_line(screen: &mut Screen, below: Rect, relevance: &Relevance, cluster: &Cluster) {
+fn ranked_line(
+    screen: &mut Screen,
+    below: Rect,
+    relevance: &Relevance,
+    cluster: &Cluster,
+    standing: Standing,
+) {
     let theme = screen.theme;
     let size = cluster.size().map_or_else(String::new, |size| format!("×{}", grouped(size)));
+    let size = size + &left_out(standing);
     let cells = usize::from(below.width);
     let (number, band) = ranked(relevance, screen.app.scale());
     let band = clip_at_word(&band, cells.saturating_sub(width(&number) + width(&size) + 1));
@@ -173,13 +199,16 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
 }
 
 /// A line instead of a tile, where there is no room for pictures.
-fn row(screen: &mut Screen, area: Rect, cluster: &Cluster, selected: bool) {
+fn row(screen: &mut Screen, area: Rect, tile: &Tile, selected: bool) {
+    let cluster = tile.cluster;
     let theme = screen.theme;
     let scored = cluster.relevance.as_ref().map_or_else(String::new, |relevance| {
         let (number, rest) = ranked(relevance, screen.app.scale());
         format!("{number}{rest} · ")
     });
-    let count = count(cluster);
+    let standing = screen.app.standing_of(tile);
+    let (glyph, style) = sign(theme, standing);
+    let count = count(cluster, standing);
     let subject = subject(cluster);
     put(
         screen,
@@ -187,6 +216,7 @@ fn row(screen: &mut Screen, area: Rect, cluster: &Cluster, selected: bool) {
         0,
         &[
             (" ", theme.text),
+            (glyph, style),
             (&scored, theme.accent),
             (&count, theme.text),
             ("  ", theme.dim),
@@ -197,11 +227,22 @@ fn row(screen: &mut Screen, area: Rect, cluster: &Cluster, selected: bool) {
 }
 
 /// How many members a cluster has.
-fn count(cluster: &Cluster) -> String {
+fn count(cluster: &Cluster, standing: Standing) -> String {
+    let out = left_out(standing);
     match cluster.size() {
-        None => "–".to_owned(),
-        Some(1) => "1 image".to_owned(),
-        Some(many) => format!("{} images", grouped(many)),
+        None => format!("–{out}"),
+        Some(1) if out.is_empty() => "1 image".to_owned(),
+        Some(many) => format!("{}{out} images", grouped(many)),
+    }
+}
+
+/// `−2`, when two members are left out of a marked cluster.
+fn left_out(standing: Standing) -> String {
+    match standing {
+        Standing::Part(out) => format!("−{out}"),
+        Standing::Unmarked | Standing::Singles(_) | Standing::Whole | Standing::Stale => {
+            String::new()
+        }
     }
 }
 

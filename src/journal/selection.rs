@@ -1,0 +1,192 @@
+//! A selection as a file, `tessera.selection/1`: the body of a selective export, with its place
+//! beside it and, in fields that start with `_`, what people want to be told of it.
+//!
+//! A file without those fields is as good: so a person can write one by hand.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::{
+    model::{
+        ClusterId, DatasetId, EntityType, Granularity, Mark, MarkId, Marked, MarkedCluster,
+        MediaId, SafeText, Selection, SelectionItem,
+    },
+    wire::selection,
+};
+
+/// A selection as a document.
+pub(super) fn write(dataset: DatasetId, marked: &Selection) -> Value {
+    let totals = marked.totals();
+    json!({
+        "schema": "tessera.selection/1",
+        "dataset_id": dataset,
+        "media_selection": selection::write(&marked.items())["media_selection"],
+        "_counts": {
+            "media": totals.media,
+            "clusters": totals.clusters,
+            "excluded": totals.excluded,
+            "estimated_total": totals.rows(),
+        },
+        "_marks": marked.rows().into_iter().map(note).collect::<Vec<_>>(),
+    })
+}
+
+/// What is known of a mark beside what is sent.
+fn note(mark: &Mark) -> Value {
+    let mut note = json!({
+        "name": mark.name.as_str(),
+        "entity_type": mark.entity.word(),
+        "granularity": mark.granularity.level(),
+    });
+    match &mark.what {
+        Marked::Medium(id, cluster) => {
+            note["media_id"] = json!(id);
+            note["cluster"] = json!(cluster);
+        }
+        Marked::Cluster(cluster) => {
+            note["cluster_id"] = json!(cluster.id);
+            note["members"] = json!(cluster.members);
+            note["at_least"] = json!(cluster.at_least);
+            note["seen"] = json!(cluster.seen);
+            note["stale"] = json!(cluster.stale);
+        }
+    }
+    note
+}
+
+/// Reads a document back.
+///
+/// # Errors
+/// It belongs to another dataset, or is no selection; the sentence says where.
+pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, String> {
+    let place = document.get("dataset_id").filter(|place| !place.is_null());
+    if let Some(other) = place.filter(|place| **place != json!(dataset)) {
+        return Err(format!("it belongs to the dataset {other}"));
+    }
+    let items = document.get("media_selection").and_then(Value::as_array);
+    if items.is_some_and(Vec::is_empty) {
+        return Ok(Selection::default());
+    }
+    let notes = Notes::read(document);
+    let items = selection::read(document).map_err(|problem| problem.to_string())?;
+    let mut marks: Vec<Mark> = items.into_iter().flat_map(|item| notes.marks(item)).collect();
+    marks.sort_by_key(|mark| notes.order(mark.id()));
+    Ok(marks.into_iter().collect())
+}
+
+/// What the file tells of each mark, with its order.
+struct Notes<'a>(BTreeMap<MarkId, (usize, &'a Value)>);
+
+impl<'a> Notes<'a> {
+    fn read(document: &'a Value) -> Self {
+        let notes = document["_marks"].as_array().into_iter().flatten().enumerate();
+        let named = notes.filter_map(|(order, note)| Some((name(note)?, (order, note))));
+        Self(named.collect())
+    }
+
+    fn of(&self, id: MarkId) -> &Value {
+        self.0.get(&id).map_or(&Value::Null, |(_, note)| note)
+    }
+
+    /// Marks without a note come last.
+    fn order(&self, id: MarkId) -> usize {
+        self.0.get(&id).map_or(usize::MAX, |(order, _)| *order)
+    }
+
+    fn marks(&self, item: SelectionItem) -> Vec<Mark> {
+        match item {
+            SelectionItem::Media(media) => media.into_iter().map(|id| self.medium(id)).collect(),
+            SelectionItem::Cluster { cluster, entity, filters, exclude } => {
+                let note = self.of(MarkId::Cluster(cluster));
+                let seen = note["seen"].as_array().into_iter().flatten();
+                let what = Marked::Cluster(MarkedCluster {
+                    id: cluster,
+                    filters,
+                    members: note["members"].as_u64(),
+                    at_least: note["at_least"] == true,
+                    seen: seen.filter_map(|id| id.as_str()?.parse().ok()).collect(),
+                    exclude: exclude.into_iter().collect(),
+                    stale: note["stale"] == true,
+                });
+                vec![mark(note, &cluster.short(), entity, what)]
+            }
+        }
+    }
+
+    fn medium(&self, id: MediaId) -> Mark {
+        let note = self.of(MarkId::Medium(id));
+        let entity = note["entity_type"].as_str().and_then(EntityType::parse);
+        let cluster = note["cluster"].as_str().and_then(|id| id.parse().ok());
+        let what = Marked::Medium(id, cluster);
+        mark(note, &id.short(), entity.unwrap_or_default(), what)
+    }
+}
+
+fn mark(note: &Value, short: &str, entity: EntityType, what: Marked) -> Mark {
+    let level = note["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
+    Mark {
+        name: SafeText::file(note["name"].as_str().unwrap_or(short)),
+        entity,
+        granularity: level.and_then(Granularity::new).unwrap_or_default(),
+        what,
+    }
+}
+
+fn name(note: &Value) -> Option<MarkId> {
+    let id = |field: &str| note[field].as_str();
+    let cluster = || id("cluster_id")?.parse::<ClusterId>().ok().map(MarkId::Cluster);
+    let medium = || id("media_id")?.parse::<MediaId>().ok().map(MarkId::Medium);
+    cluster().or_else(medium)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::model::Filter;
+
+    fn marked() -> Selection {
+        let seen = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n))).into();
+        let cluster = Marked::Cluster(MarkedCluster {
+            id: ClusterId(Uuid::from_u128(7)),
+            filters: vec![Filter::uniqueness(0.5).unwrap()],
+            members: Some(88),
+            at_least: true,
+            seen: seen([1, 2]),
+            exclude: seen([2, 3]),
+            stale: true,
+        });
+        let mark = |name, what| Mark {
+            name: SafeText::file(name),
+            entity: EntityType::Objects,
+            granularity: Granularity::new(4).unwrap(),
+            what,
+        };
+        let medium = Marked::Medium(MediaId(Uuid::from_u128(9)), None);
+        [mark("b.jpg", cluster), mark("a.jpg", medium)].into_iter().collect()
+    }
+
+    #[test]
+    fn m24_a_selection_is_read_back_as_it_was() {
+        let dataset = DatasetId(Uuid::from_u128(1));
+        let document = write(dataset, &marked());
+        assert_eq!(document["_counts"]["estimated_total"], 87);
+        assert_eq!(read(dataset, &document), Ok(marked()));
+        let reason = read(DatasetId(Uuid::nil()), &document).unwrap_err();
+        assert!(reason.starts_with("it belongs to the dataset"), "{reason}");
+    }
+
+    #[test]
+    fn row_38_a_selection_written_by_hand_is_as_good() {
+        let dataset = DatasetId(Uuid::from_u128(1));
+        let mut document = write(dataset, &marked());
+        for field in ["_marks", "_counts", "schema", "dataset_id"] {
+            document.as_object_mut().unwrap().remove(field);
+        }
+        let read = read(dataset, &document).unwrap();
+        assert_eq!(read.items(), marked().items());
+        assert_eq!(read.totals().uncounted, 1, "nobody told how large the cluster is");
+    }
+}

@@ -1,0 +1,192 @@
+//! Marking, and what is marked: across pages and searches, with exclusions, and never unseen.
+
+use tessera::{
+    message::{Answer, Lane},
+    model::{Book, Entry, MarkId, Marked, Selection, SelectionItem, Status, Totals},
+};
+
+use crate::desk::{Desk, cluster, dataset, page};
+
+fn selection(desk: &Desk) -> &Selection {
+    desk.app.selection().expect("the basket is there")
+}
+
+fn totals(desk: &Desk) -> Totals {
+    selection(desk).totals()
+}
+
+fn book() -> Book {
+    Book::Basket(dataset(1, Status::Ready).id)
+}
+
+#[test]
+fn p31_space_marks_the_cluster_and_again_takes_it_away() {
+    let mut desk = Desk::with_clusters(5);
+    desk.press("l space");
+    let SelectionItem::Cluster { cluster: id, exclude, .. } = &selection(&desk).items()[0] else {
+        panic!("a cluster is marked");
+    };
+    assert_eq!((*id, exclude.len()), (cluster(1).id, 0));
+    assert_eq!(totals(&desk).rows(), 3);
+    desk.press("space");
+    assert!(selection(&desk).is_empty());
+}
+
+#[test]
+fn p32_a_range_is_chosen_and_then_marked() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("l v l l l");
+    assert_eq!(desk.app.range(), Some(1..=4));
+    assert!(selection(&desk).is_empty(), "nothing is marked before it is said");
+    desk.press("v");
+    assert_eq!((totals(&desk).clusters, desk.app.range()), (4, None));
+    desk.press("v h esc");
+    assert_eq!((totals(&desk).clusters, desk.app.range()), (4, None));
+}
+
+#[test]
+fn p33_all_pages_are_marked_one_after_the_other_as_one_step() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g V");
+    assert_eq!(totals(&desk).clusters, 100);
+    desk.answer_page(page(100, 100));
+    desk.answer_page(page(200, 7));
+    assert_eq!(totals(&desk).clusters, 207);
+    assert_eq!(desk.app.page_number(), 0, "the page on screen stays");
+    assert_eq!(
+        desk.notice(),
+        "that was the last page: 207 clusters of 3 pages marked; u takes it back"
+    );
+    desk.press("u");
+    assert!(selection(&desk).is_empty());
+    desk.press("U");
+    assert_eq!(totals(&desk).clusters, 207);
+}
+
+#[test]
+fn p33_esc_stops_between_two_pages_and_a_lost_page_ends_it() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g V esc");
+    assert!(desk.requests().is_empty() && desk.cancelled.len() == 1);
+    assert_eq!(totals(&desk).clusters, 100);
+    desk.press("g V");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    let failure = tessera::model::Failure::new(tessera::model::FailureKind::Server, "it broke");
+    desk.respond(ticket, Err(failure));
+    assert!(desk.notice().starts_with("page 2 did not come: 0 clusters of 1 pages marked"));
+    assert!(desk.app.marking.all.is_none() && desk.requests().is_empty());
+}
+
+#[test]
+fn p33_after_fifty_pages_it_asks() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g V");
+    for number in 1..50 {
+        desk.answer_page(page(number * 100, 100));
+    }
+    assert!(desk.requests().is_empty(), "it waits for the person");
+    assert_eq!(totals(&desk).clusters, 5_000);
+    desk.press("g V");
+    desk.answer_page(page(5_000, 1));
+    assert_eq!(totals(&desk).clusters, 5_001);
+}
+
+#[test]
+fn p34_the_page_is_marked_turned_over_and_cleared() {
+    let mut desk = Desk::with_clusters(4);
+    desk.press("space *");
+    assert_eq!(totals(&desk).clusters, 3);
+    assert!(selection(&desk).get(MarkId::Cluster(cluster(0).id)).is_none());
+    desk.press("V");
+    assert_eq!(totals(&desk).clusters, 4);
+    desk.press("5 D");
+    assert!(selection(&desk).is_empty());
+    desk.press("u");
+    assert_eq!(totals(&desk).clusters, 4, "also clearing can be taken back");
+}
+
+#[test]
+fn p35_marks_stay_across_pages_and_what_is_hidden_is_counted() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("space l space n");
+    desk.answer_page(page(100, 100));
+    desk.press("space");
+    assert_eq!(desk.app.marks_here_and_hidden(), (1, 2));
+}
+
+#[test]
+fn p36_a_member_is_left_out_of_its_marked_cluster_never_marked_twice() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("x");
+    assert_eq!(desk.notice(), "its cluster is not marked; space in the results marks it");
+    desk.press("enter l space");
+    assert_eq!(totals(&desk).media, 1);
+    desk.press("esc space");
+    assert_eq!(desk.notice(), "1 cluster marked with 1 single mark in it; u takes it back");
+    desk.press("enter x l space");
+    let excluded: Vec<_> = cluster(0).previews[1..].iter().map(|it| it.media).collect();
+    let items = selection(&desk).items();
+    let [SelectionItem::Cluster { exclude, .. }] = items.as_slice() else {
+        panic!("{items:?}");
+    };
+    assert_eq!((exclude, totals(&desk).rows()), (&excluded, 1));
+    desk.press("space");
+    assert_eq!(totals(&desk).excluded, 1);
+}
+
+#[test]
+fn p35_the_basket_is_kept_at_every_change_and_recalled() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("space l space u");
+    let kept = desk.kept.get(&book()).cloned().unwrap();
+    assert_eq!(kept, Entry::Basket(dataset(1, Status::Ready).id, selection(&desk).clone()));
+
+    let mut again = Desk::new();
+    again.kept.insert(book(), kept);
+    again.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert_eq!(totals(&again).clusters, 1);
+}
+
+#[test]
+fn each_dataset_has_its_own_basket() {
+    let mut desk = Desk::new();
+    let both = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
+    desk.answer(Lane::Datasets, Answer::Datasets(both, 0));
+    desk.answer_page(page(0, 3));
+    desk.press("space 1 j enter");
+    assert!(selection(&desk).is_empty());
+    desk.press("1 k enter");
+    assert_eq!(totals(&desk).clusters, 1);
+}
+
+#[test]
+fn m16_marked_clusters_are_in_doubt_after_a_reindex_until_they_are_seen_again() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("space l space");
+    for status in [Status::Indexing, Status::Ready] {
+        desk.wait(15);
+        desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, status)], 0));
+    }
+    assert_eq!(totals(&desk).stale, 2);
+    desk.answer_page(page(1, 5));
+    assert_eq!(totals(&desk).stale, 1, "cluster 1 is told again, cluster 0 is not");
+    let stale = |mark: &&tessera::model::Mark| match &mark.what {
+        Marked::Cluster(cluster) => cluster.stale,
+        Marked::Medium(..) => false,
+    };
+    let rows = desk.app.basket_rows();
+    assert_eq!(rows.iter().find(|mark| stale(mark)).unwrap().id(), MarkId::Cluster(cluster(0).id));
+}
+
+#[test]
+fn opening_a_row_goes_to_its_tile_or_looks_for_it() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("l space n");
+    desk.answer_page(page(100, 100));
+    desk.press("M enter");
+    let view = desk.app.view().unwrap();
+    assert_eq!(view.similar_to.as_ref().unwrap().as_str(), "10.jpg");
+    desk.answer_page(page(0, 5));
+    desk.press("M enter");
+    assert_eq!(desk.app.cluster().unwrap().id, cluster(1).id);
+}
