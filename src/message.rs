@@ -50,6 +50,8 @@ pub enum Lane {
     Folder,
     /// The bytes of the picture that is to be shown full size.
     Original,
+    /// A `curl` command.
+    Curl,
     /// The writing of something that outlives the program; never cancelled.
     Keep(Book),
     /// The reading of it.
@@ -142,10 +144,23 @@ pub enum Request {
     Folder(PathBuf),
     /// Fetch a picture as it is.
     Original(Link),
+    /// Spell a read as a `curl` command.
+    Curl(Read),
     /// Keep something beyond the end of the program.
     Keep(Entry),
     /// Give back what was kept.
     Recall(Book),
+}
+
+/// A read that a person may want to do without this program.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Read {
+    /// The record of a dataset.
+    Dataset(DatasetId),
+    /// One page of clusters.
+    Page(Search),
+    /// The state of an export.
+    Export(DatasetId, ExportTaskId),
 }
 
 /// What the worker found out.
@@ -175,6 +190,8 @@ pub enum Answer {
     Folder(Folder),
     /// The bytes of a picture, not decoded.
     Original(Arc<[u8]>),
+    /// A `curl` command, without secrets.
+    Curl(String),
     /// It is kept.
     Kept,
     /// What was kept, if anything was.

@@ -4,7 +4,7 @@
 use std::{
     io::{self, IsTerminal},
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use secrecy::SecretString;
@@ -17,7 +17,7 @@ use tessera::{
     input::Keymap,
     journal::Journal,
     local::{self, Access, Credentials},
-    model::{DatasetId, SafeText},
+    model::{DatasetId, SafeText, shell::quote},
     runtime::{
         self, Ending, Received,
         welcome::{Decided, Surroundings},
@@ -62,7 +62,8 @@ pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
         ));
     }
     let options = runtime::Options::new(&settings).map_err(usage)?;
-    let mut house = House { settings, options, signals: runtime::watch_signals()? };
+    let signals = runtime::watch_signals()?;
+    let mut house = House { settings, options, signals, command: String::new() };
     let mut wish = wish;
     loop {
         match house.open(wish).await? {
@@ -116,11 +117,46 @@ fn wish_for(profile: Profile, secret: Option<SecretString>) -> Wish {
     }
 }
 
+/// What a shell opens the same with; own encoders have to be named again.
+fn command(wish: &Wish) -> String {
+    let path = |path: &Path| {
+        let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        full.to_string_lossy().into_owned()
+    };
+    let mut words = vec!["tessera".to_owned()];
+    let data = match wish {
+        Wish::Sample { images, data } => {
+            words.extend(["demo".to_owned(), "--images".to_owned(), images.to_string()]);
+            data.as_deref()
+        }
+        Wish::Elsewhere(Profile { name, .. }, _) | Wish::Folder { profile: Some(name), .. } => {
+            words.extend(["--profile".to_owned(), name.clone()]);
+            None
+        }
+        Wish::Folder { folder, data, .. } => {
+            words.extend(["open".to_owned(), path(folder)]);
+            data.as_deref()
+        }
+        Wish::Address(client, _) => {
+            let endpoint = client.endpoint();
+            let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
+            let url = endpoint.base_url().to_string();
+            words.extend(["--base-url".to_owned(), url, "--kind".to_owned(), kind.to_owned()]);
+            None
+        }
+        Wish::Ask(_) => None,
+    };
+    words.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+}
+
 /// What stays while deployments come and go.
 struct House {
     settings: Settings,
     options: runtime::Options,
     signals: Received,
+    /// What a shell opens the same with.
+    command: String,
 }
 
 impl House {
@@ -134,6 +170,7 @@ impl House {
 
     /// Opens what is wished and runs it. What cannot be opened leads back to the welcome.
     async fn open(&mut self, wish: Wish) -> Result<Ending, Ended> {
+        self.command = command(&wish);
         match wish {
             Wish::Sample { images, data } => {
                 let local = cli::paint(images, data).await?;
@@ -204,6 +241,7 @@ impl House {
             profiles: self.settings.profiles.clone(),
             on_premises,
             dataset,
+            command: self.command.clone(),
             downloads: SafeText::file(&self.settings.download_dir),
             home: std::env::home_dir(),
             protocol: self.options.first_protocol(),

@@ -7,6 +7,7 @@
 mod archive;
 mod call;
 mod client;
+mod curl;
 mod download;
 mod endpoint;
 mod exchange;

@@ -55,6 +55,14 @@ impl App {
             Action::StopWatching => self.stop_watching(effects),
 
             Action::Profiles => self.ask_for_profile(),
+            Action::CopyId
+            | Action::CopyLink
+            | Action::CopyName
+            | Action::CopyJson
+            | Action::CopyCurl
+            | Action::CopyCommand
+            | Action::CopyProfiler => self.copy(action, effects),
+
             Action::Larger => self.tile = self.tile.larger(),
             Action::Smaller => self.tile = self.tile.smaller(),
             Action::Zoom => self.zoomed = !self.zoomed,

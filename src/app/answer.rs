@@ -58,6 +58,9 @@ impl App {
                 self.downloaded(id, Ok(archive));
             }
             (Lane::Download(id), Err(failure)) => self.downloaded(id, Err(failure)),
+            (Lane::Curl, Ok(Answer::Curl(command))) => {
+                self.copy_text("curl command", command, effects);
+            }
             (Lane::Keep(_), Ok(Answer::Kept)) => {}
             (Lane::Recall(Book::Basket(dataset)), Ok(Answer::Recalled(entry))) => {
                 self.basket_recalled(dataset, Ok(entry));
@@ -66,7 +69,8 @@ impl App {
                 self.basket_recalled(dataset, Err(failure));
             }
             (
-                Lane::Keep(_)
+                Lane::Curl
+                | Lane::Keep(_)
                 | Lane::Enrichment(_)
                 | Lane::Record(_)
                 | Lane::Closeup(..)

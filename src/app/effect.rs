@@ -19,6 +19,8 @@ pub enum Effect {
     WakeAt(Moment),
     /// Take the screen over and show this picture as large as it goes.
     FullSize(Arc<[u8]>),
+    /// Put this text into the clipboard, through the terminal.
+    Copy(String),
     /// Draw everything anew and send all pictures again.
     Redraw,
     /// Give the terminal back to the shell until it is resumed.

@@ -2,7 +2,7 @@
 //! refusal, so that the three never disagree.
 
 use crate::{
-    app::{App, Pane, job::Stage},
+    app::{App, Pane, copy, job::Stage},
     input::Action,
     model::{AnchorKind, Basket, Operation, Query, Selection},
 };
@@ -63,6 +63,13 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
         Action::Larger | Action::Smaller => {
             (app.focus != Pane::Results).then(|| "only the results have tiles".to_owned())
         }
+        Action::CopyId
+        | Action::CopyLink
+        | Action::CopyName
+        | Action::CopyJson
+        | Action::CopyCurl
+        | Action::CopyCommand
+        | Action::CopyProfiler => copy::refusal(app, action),
         _ => None,
     }
 }

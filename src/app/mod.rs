@@ -10,6 +10,7 @@ mod answer;
 pub mod areas;
 pub mod arrange;
 pub mod basket;
+mod copy;
 mod demand;
 mod effect;
 mod event;
@@ -70,6 +71,8 @@ pub struct Setup {
     pub keymap: Keymap,
     /// Folder that downloads go to unless another is typed.
     pub downloads: SafeText,
+    /// The command that opens this deployment again.
+    pub command: String,
     /// What `~/` means.
     pub home: Option<PathBuf>,
     /// Size of the screen (columns, rows).
@@ -92,6 +95,7 @@ impl Setup {
             dataset: None,
             keymap,
             downloads: SafeText::file("."),
+            command: "tessera".to_owned(),
             home: None,
             size: (80, 24),
             protocol: Protocol::HalfBlock,
@@ -249,6 +253,12 @@ impl App {
             Pane::Basket => Context::Basket,
         };
         [inner, Context::Everywhere]
+    }
+
+    /// The keys pressed so far of a sequence that is not complete.
+    #[must_use]
+    pub fn pending_keys(&self) -> &[Chord] {
+        &self.keys
     }
 
     /// The dataset whose results are open.

@@ -12,14 +12,22 @@ pub enum Group {
     Marking,
     /// Exporting and its jobs.
     Exporting,
+    /// Copying to the clipboard.
+    Copying,
     /// The program itself.
     Program,
 }
 
 impl Group {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 5] =
-        [Self::Moving, Self::Searching, Self::Marking, Self::Exporting, Self::Program];
+    pub const ALL: [Self; 6] = [
+        Self::Moving,
+        Self::Searching,
+        Self::Marking,
+        Self::Exporting,
+        Self::Copying,
+        Self::Program,
+    ];
 
     /// The heading in the help.
     #[must_use]
@@ -29,6 +37,7 @@ impl Group {
             Self::Searching => "Looking and searching",
             Self::Marking => "Marking and the basket",
             Self::Exporting => "Exports and jobs",
+            Self::Copying => "Copying",
             Self::Program => "Program",
         }
     }
@@ -116,6 +125,13 @@ actions! {
     Download, "download", "download", Exporting, "Download a finished export";
     StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job; the service goes on with it";
     Profiles, "profiles", "profiles", Program, "Open another deployment";
+    CopyId, "copy-id", "id", Copying, "Copy the id";
+    CopyLink, "copy-link", "link", Copying, "Copy the link of the picture; it is short-lived";
+    CopyName, "copy-name", "name", Copying, "Copy the file name";
+    CopyJson, "copy-json", "JSON", Copying, "Copy the facts as JSON";
+    CopyCurl, "copy-curl", "curl", Copying, "Copy the request as a curl command, with the token in $TESSERA_TOKEN";
+    CopyCommand, "copy-command", "command", Copying, "Copy the tessera command that opens this";
+    CopyProfiler, "copy-profiler", "script", Copying, "Copy a line for run_profiler.sh (on premises)";
     Larger, "larger-tiles", "larger", Program, "Larger tiles";
     Smaller, "smaller-tiles", "smaller", Program, "Smaller tiles";
     Zoom, "zoom", "zoom", Program, "Give the focused pane the whole screen, and back";

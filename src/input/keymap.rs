@@ -105,6 +105,19 @@ impl Keymap {
         if pending { Resolved::Pending } else { Resolved::Nothing }
     }
 
+    /// What may follow the `keys` of a sequence that is not complete: the keys still to be pressed,
+    /// with the action they lead to.
+    #[must_use]
+    pub fn continuations(&self, contexts: &[Context], keys: &[Chord]) -> Vec<(String, Action)> {
+        contexts
+            .iter()
+            .filter_map(|context| self.bindings.get(context))
+            .flatten()
+            .filter(|(chords, _)| chords.len() > keys.len() && chords.starts_with(keys))
+            .map(|(chords, action)| (printed(&chords[keys.len()..]), *action))
+            .collect()
+    }
+
     /// The keys of an action in these contexts, as printed: `j`, `↓`.
     #[must_use]
     pub fn keys_of(&self, contexts: &[Context], action: Action) -> Vec<String> {
@@ -113,7 +126,7 @@ impl Keymap {
             .filter_map(|context| self.bindings.get(context))
             .flatten()
             .filter(|(_, bound)| *bound == action)
-            .map(|(chords, _)| chords.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+            .map(|(chords, _)| printed(chords))
             .collect()
     }
 
@@ -121,6 +134,11 @@ impl Keymap {
     pub fn contexts(&self) -> impl Iterator<Item = Context> {
         self.bindings.keys().copied()
     }
+}
+
+/// A sequence as it is read on the keys.
+fn printed(chords: &[Chord]) -> String {
+    chords.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub mod picture_source;
 pub mod region;
 pub mod search;
 pub mod selection;
+pub mod shell;
 pub mod text;
 pub mod vql;
 

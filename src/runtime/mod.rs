@@ -17,6 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use crossterm::{QueueableCommand, terminal as screen_commands};
 pub use session::Session;
 pub use signals::{Received, watch as watch_signals};
@@ -252,6 +253,7 @@ impl Shell<'_> {
                 Effect::Switch(choice) => return Ok(Some(Ending::Switch(choice))),
                 Effect::Redraw => self.redraw()?,
                 Effect::Suspend => self.suspend()?,
+                Effect::Copy(text) => self.copy(&text)?,
                 Effect::FullSize(bytes) => {
                     let ended = self.full_size(bytes).await?;
                     effects.extend(
@@ -350,6 +352,13 @@ impl Shell<'_> {
         Ok(())
     }
 
+    /// Puts a text into the clipboard of the terminal (OSC 52).
+    fn copy(&mut self, text: &str) -> io::Result<()> {
+        let out = self.screen.tty.backend_mut();
+        out.write_all(clipboard(text, Environment::read().in_tmux).as_bytes())?;
+        out.flush()
+    }
+
     /// Makes the terminal forget every picture.
     fn forget_pictures(&mut self) -> io::Result<()> {
         let forget = self.layer.forget_all();
@@ -357,6 +366,13 @@ impl Shell<'_> {
         out.write_all(forget.as_bytes())?;
         out.flush()
     }
+}
+
+/// The sequence that sets the clipboard. Through tmux it is sent twice: tmux takes one for its own
+/// buffer, and passes the wrapped one on to the terminal around it.
+fn clipboard(text: &str, in_tmux: bool) -> String {
+    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
+    if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
 }
 
 /// Waits until `instant`, or for ever without one.

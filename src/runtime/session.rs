@@ -34,6 +34,7 @@ impl Session {
                 Effect::Cancel(lane) => self.worker.cancel(lane),
                 Effect::WakeAt(moment) => self.wake = Some(moment),
                 Effect::FullSize(_)
+                | Effect::Copy(_)
                 | Effect::Redraw
                 | Effect::Suspend
                 | Effect::Quit

@@ -196,6 +196,9 @@ pub(super) fn hints(screen: &mut Screen, area: Rect) {
         put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
         return;
     }
+    if !app.pending_keys().is_empty() {
+        return continuations(screen, area);
+    }
     if let Some(words) = marking(app) {
         return put(screen, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);
     }
@@ -208,6 +211,24 @@ pub(super) fn hints(screen: &mut Screen, area: Rect) {
         parts.push((format!(" {key}"), if possible { theme.key } else { theme.dim }));
         let style = if possible { theme.text } else { theme.dim };
         parts.push((format!(" {} ", action.hint()), style));
+    }
+    let parts: Vec<(&str, Style)> =
+        parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
+    put(screen, area, 0, &parts);
+}
+
+/// What the keys pressed so far can become.
+fn continuations(screen: &mut Screen, area: Rect) {
+    let (app, theme) = (screen.app, screen.theme);
+    let keys = app.pending_keys();
+    let pressed: String = keys.iter().map(|key| format!(" {key}")).collect();
+    let mut parts = vec![(pressed, theme.key), (" then ".to_owned(), theme.dim)];
+    for (key, action) in app.setup.keymap.continuations(&app.contexts(), keys) {
+        let possible = gate::refusal(app, action).is_none();
+        let (key_style, style) =
+            if possible { (theme.key, theme.text) } else { (theme.dim, theme.dim) };
+        parts.push((format!("  {key}"), key_style));
+        parts.push((format!(" {}", action.hint()), style));
     }
     let parts: Vec<(&str, Style)> =
         parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();

@@ -123,6 +123,7 @@ impl Shift {
             | Lane::Folder
             | Lane::Original
             | Lane::Anchor
+            | Lane::Curl
             | Lane::Start(_)
             | Lane::Upload(_)
             | Lane::Preflight

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use crate::{
     api::{Client, QueryImage},
     journal::Journal,
-    message::{Answer, Progress, Request, Response, Ticket},
+    message::{Answer, Progress, Read, Request, Response, Ticket},
     model::{Failure, FailureKind, PictureSource, Preflight},
     worker::{Reply, folder, pictures::Pictures, progress::Pace},
 };
@@ -92,6 +92,11 @@ impl Desk {
                 .bytes(&link)
                 .await
                 .map(|bytes| Answer::Original(bytes.to_vec().into())),
+            Request::Curl(read) => Ok(Answer::Curl(match read {
+                Read::Dataset(dataset) => client.curl_dataset(dataset),
+                Read::Page(search) => client.curl_explore(&search),
+                Read::Export(dataset, task) => client.curl_export_status(dataset, task),
+            })),
             Request::Keep(entry) => {
                 let number = ticket.number;
                 self.write_down(move |journal| journal.keep(number, &entry)).await?;

@@ -128,6 +128,7 @@ impl Person {
         let setup = Setup {
             dataset: Some(service.dataset),
             downloads: SafeText::file(&service.folder.path().to_string_lossy()),
+            command: "tessera demo".to_owned(),
             home: None,
             size: (120, 40),
             protocol: Protocol::HalfBlock,

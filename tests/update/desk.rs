@@ -38,6 +38,7 @@ impl Desk {
         let setup = Setup {
             dataset: None,
             downloads: SafeText::file("/downloads"),
+            command: "tessera open /photos".to_owned(),
             home: Some("/home/me".into()),
             size: (120, 40),
             protocol,

@@ -1,10 +1,10 @@
 //! Finding one's way: the menu of actions, the palette, the help, what is copied and logged.
 
 use tessera::{
-    app::{Event, Mouse, MouseKind, Overlay, Pane},
+    app::{Effect, Event, Mouse, MouseKind, Overlay, Pane},
     input::Action,
-    message::{Answer, Lane},
-    model::Status,
+    message::{Answer, Lane, Read, Request},
+    model::{Link, Status},
 };
 
 use crate::desk::{Desk, dataset, page};
@@ -58,4 +58,68 @@ fn a_right_click_opens_the_menu_of_what_is_under_it() {
     assert!(!menu(&desk).is_empty());
     desk.press("esc");
     assert!(desk.app.overlay.is_none());
+}
+
+/// What was put into the clipboard last.
+fn clipboard(desk: &Desk) -> Option<&str> {
+    desk.other.iter().rev().find_map(|effect| match effect {
+        Effect::Copy(text) => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+#[test]
+fn p28_y_and_a_letter_copies_what_is_under_the_cursor() {
+    let mut desk = standing(Status::Ready);
+    let cluster = desk.app.cluster().unwrap().id;
+    desk.press("y");
+    assert_eq!(desk.app.pending_keys().len(), 1, "the hints show what can follow");
+    desk.press("i");
+    assert_eq!(clipboard(&desk), Some(cluster.to_string().as_str()));
+    desk.press("1 y i");
+    assert_eq!(clipboard(&desk), Some(dataset(1, Status::Ready).id.to_string().as_str()));
+    desk.press("y f");
+    assert_eq!(clipboard(&desk), Some("set-1"));
+    desk.press("y d");
+    assert_eq!(clipboard(&desk), Some("tessera open /photos"));
+    desk.press("2 y j");
+    let facts: serde_json::Value = serde_json::from_str(clipboard(&desk).unwrap()).unwrap();
+    assert_eq!(facts["cluster_id"], cluster.to_string());
+}
+
+#[test]
+fn s09_a_signature_is_copied_only_with_the_link_itself() {
+    let mut desk = standing(Status::Ready);
+    let mut signed = page(0, 1);
+    signed.clusters[0].previews[0].original = Some(Link::new("https://cdn.example/a?sig=canary"));
+    desk.press("r");
+    desk.answer_page(signed);
+    for keys in ["y i", "y f", "y j", "y d"] {
+        desk.press(keys);
+        assert!(!clipboard(&desk).unwrap().contains("canary"), "{keys}");
+    }
+    desk.press("y u");
+    assert_eq!(clipboard(&desk), Some("https://cdn.example/a?sig=canary"));
+    assert!(desk.notice().contains("short-lived") && !desk.notice().contains("canary"));
+}
+
+#[test]
+fn p28_curl_is_spelled_by_the_client() {
+    let mut desk = standing(Status::Ready);
+    desk.press("y c");
+    let search = desk.app.view().unwrap().search.clone();
+    assert!(desk.requests().contains(&&Request::Curl(Read::Page(search))));
+    desk.answer(Lane::Curl, Answer::Curl("curl -sS https://media.example".to_owned()));
+    assert_eq!(clipboard(&desk), Some("curl -sS https://media.example"));
+}
+
+#[test]
+fn m41_the_profiler_line_is_for_deployments_on_premises() {
+    let mut desk = standing(Status::PartialIndex);
+    desk.press("1 y s");
+    assert!(desk.notice().contains("on-premises"), "{}", desk.notice());
+    desk.app.setup.on_premises = true;
+    desk.press("y s");
+    let id = dataset(1, Status::Ready).id;
+    assert_eq!(clipboard(&desk), Some(format!("run_profiler.sh -o reindex -d {id}").as_str()));
 }

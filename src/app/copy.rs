@@ -1,0 +1,231 @@
+//! What `y` copies of the focused thing: its id, link, file name, facts, and the commands that ask
+//! for it elsewhere.
+//!
+//! The text goes to the clipboard through the terminal, so it works over SSH, too. A signed link is
+//! copied only where it was asked for by name, and no command ever holds a secret.
+
+use serde_json::{Value, json};
+
+use crate::{
+    app::{App, Effect, Job, Level, Pane, Stage},
+    input::Action,
+    message::{Lane, Read, Request},
+    model::{
+        Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, Status,
+        shell::{Profiler, profiler},
+    },
+};
+
+/// Most characters of a copied text that the notice repeats.
+const SHOWN: usize = 60;
+
+/// What can be copied at once.
+enum Copy {
+    /// A text, with what it is in words.
+    Text(&'static str, String),
+    /// A link that is good for a while.
+    Link(Link),
+    /// The `curl` command of a read, which only the client can spell.
+    Curl(Read),
+}
+
+/// Why `action` has nothing to copy here, if it is an action that copies.
+pub(in crate::app) fn refusal(app: &App, action: Action) -> Option<String> {
+    copied(app, action)?.err().map(str::to_owned)
+}
+
+impl App {
+    /// Copies, or sends for what is to be copied.
+    pub(in crate::app) fn copy(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        match copied(self, action) {
+            Some(Ok(Copy::Text(what, text))) => self.copy_text(what, text, effects),
+            Some(Ok(Copy::Link(link))) => {
+                effects.push(Effect::Copy(link.expose().to_owned()));
+                let text =
+                    format!("copied the link of {link}: short-lived, and open to whoever has it");
+                self.notices.add(self.now, Level::Warning, text);
+            }
+            Some(Ok(Copy::Curl(read))) => {
+                self.send(Lane::Curl, Request::Curl(read), effects);
+            }
+            // `gate` has refused it already, with the reason.
+            Some(Err(_)) | None => {}
+        }
+    }
+
+    /// Hands a text to the terminal's clipboard and says so.
+    pub(in crate::app) fn copy_text(
+        &mut self,
+        what: &str,
+        text: String,
+        effects: &mut Vec<Effect>,
+    ) {
+        let shown = SafeText::new(&text, SHOWN);
+        self.notices.add(self.now, Level::Success, format!("copied the {what}: {shown}"));
+        effects.push(Effect::Copy(text));
+    }
+}
+
+fn copied(app: &App, action: Action) -> Option<Result<Copy, &'static str>> {
+    Some(match action {
+        Action::CopyId => id(app).map(|id| Copy::Text("id", id)),
+        Action::CopyLink => link(app).map(Copy::Link),
+        Action::CopyName => name(app).map(|name| Copy::Text("name", name)),
+        Action::CopyJson => facts(app).map(|facts| Copy::Text("facts", format!("{facts:#}"))),
+        Action::CopyCurl => read(app).map(Copy::Curl),
+        Action::CopyCommand => Ok(Copy::Text("command", app.setup.command.clone())),
+        Action::CopyProfiler => script(app).map(|line| Copy::Text("line", line)),
+        _ => return None,
+    })
+}
+
+const NO_DATASET: &str = "there is no dataset here";
+const NO_CLUSTER: &str = "there is no cluster here";
+const NO_PICTURE: &str = "there is no picture here";
+const NO_JOB: &str = "there is no job here";
+
+/// The dataset that the focused pane is about.
+fn dataset(app: &App) -> Result<&Dataset, &'static str> {
+    match app.focus {
+        Pane::Datasets => app.selected_dataset(),
+        _ => app.dataset(),
+    }
+    .ok_or(NO_DATASET)
+}
+
+fn cluster(app: &App) -> Result<&Cluster, &'static str> {
+    app.cluster().ok_or(NO_CLUSTER)
+}
+
+fn preview(app: &App) -> Result<&Preview, &'static str> {
+    app.preview().ok_or(NO_PICTURE)
+}
+
+fn job(app: &App) -> Result<&Job, &'static str> {
+    app.selected_job().ok_or(NO_JOB)
+}
+
+fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
+    match &job.stage {
+        Stage::Running(task, _) | Stage::Completed(task) | Stage::Downloading(task, ..) => {
+            Ok(*task)
+        }
+        _ => Err("the service has no number for this job"),
+    }
+}
+
+fn id(app: &App) -> Result<String, &'static str> {
+    match app.focus {
+        Pane::Datasets | Pane::Query | Pane::Basket => {
+            dataset(app).map(|dataset| dataset.id.to_string())
+        }
+        Pane::Results => cluster(app).map(|cluster| cluster.id.to_string()),
+        Pane::Detail => preview(app).map(|preview| preview.media.to_string()),
+        Pane::Jobs => task(job(app)?).map(|task| task.to_string()),
+    }
+}
+
+fn link(app: &App) -> Result<Link, &'static str> {
+    match app.focus {
+        Pane::Results | Pane::Detail => {
+            let preview = preview(app)?;
+            let link = preview.original.as_ref().or(preview.thumbnail.as_ref());
+            link.cloned().ok_or("this picture came without a link")
+        }
+        Pane::Jobs => Err("the link of an archive is asked for when it is fetched; d does that"),
+        Pane::Datasets | Pane::Query | Pane::Basket => Err("only pictures have links"),
+    }
+}
+
+fn name(app: &App) -> Result<String, &'static str> {
+    match app.focus {
+        Pane::Datasets | Pane::Query | Pane::Basket => {
+            dataset(app).map(|dataset| dataset.name.to_string())
+        }
+        Pane::Results | Pane::Detail => preview(app).map(|preview| preview.file_name.to_string()),
+        Pane::Jobs => job(app).map(|job| job.spec.file_name.as_str().to_owned()),
+    }
+}
+
+/// The facts on screen as a document, in the words of the interface; links without signatures.
+fn facts(app: &App) -> Result<Value, &'static str> {
+    match app.focus {
+        Pane::Datasets | Pane::Query | Pane::Basket => dataset(app).map(dataset_facts),
+        Pane::Results => cluster(app).map(cluster_facts),
+        Pane::Detail => preview(app).map(preview_facts),
+        Pane::Jobs => job(app).map(|job| {
+            json!({
+                "dataset_id": job.dataset,
+                "export_task_id": task(job).ok(),
+                "file_name": job.spec.file_name.as_str(),
+                "status": job.word(),
+            })
+        }),
+    }
+}
+
+fn dataset_facts(dataset: &Dataset) -> Value {
+    json!({
+        "id": dataset.id,
+        "name": dataset.name.as_str(),
+        "status_new": dataset.status.word(),
+        "progress": dataset.progress,
+        "created_by": dataset.owner.as_ref().map(SafeText::as_str),
+        "created_at": dataset.created_at.as_ref().map(SafeText::as_str),
+        "n_images": dataset.n_images,
+        "n_videos": dataset.n_videos,
+    })
+}
+
+fn cluster_facts(cluster: &Cluster) -> Value {
+    let words = |texts: &[SafeText]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+    json!({
+        "cluster_id": cluster.id,
+        "type": cluster.entity.word(),
+        "n_images": cluster.n_images,
+        "n_objects": cluster.n_objects,
+        "n_videos": cluster.n_videos,
+        "relevance_score": cluster.relevance.as_ref().map(|relevance| relevance.score),
+        "previews": cluster.previews.iter().map(preview_facts).collect::<Vec<_>>(),
+        "labels": words(&cluster.labels),
+        "captions": words(&cluster.captions),
+    })
+}
+
+fn preview_facts(preview: &Preview) -> Value {
+    json!({
+        "media_id": preview.media,
+        "type": preview.kind.as_str(),
+        "file_name": preview.file_name.as_str(),
+        "caption": preview.caption.as_ref().map(SafeText::as_str),
+        "media_uri": preview.original.as_ref().map(ToString::to_string),
+        "relevance_score": preview.relevance.as_ref().map(|relevance| relevance.score),
+    })
+}
+
+/// The read behind what is on screen.
+fn read(app: &App) -> Result<Read, &'static str> {
+    match app.focus {
+        Pane::Datasets | Pane::Basket => dataset(app).map(|dataset| Read::Dataset(dataset.id)),
+        Pane::Results | Pane::Detail | Pane::Query => {
+            app.view().map(|view| Read::Page(view.search.clone())).ok_or(NO_DATASET)
+        }
+        Pane::Jobs => {
+            let job = job(app)?;
+            Ok(Read::Export(job.dataset, task(job)?))
+        }
+    }
+}
+
+/// What `run_profiler.sh` would be asked for on the machine of the deployment.
+fn script(app: &App) -> Result<String, &'static str> {
+    let dataset = dataset(app)?;
+    if !app.setup.on_premises {
+        return Err("run_profiler.sh is a command of on-premises deployments");
+    }
+    let what = match dataset.status {
+        Status::PartialIndex => Profiler::Reindex,
+        _ => Profiler::AddMedia("/path/at/the/service", true),
+    };
+    Ok(profiler(dataset.id, what))
+}
