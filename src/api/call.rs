@@ -67,13 +67,28 @@ impl Call {
 
     /// Time an upload may take for its own bytes.
     pub(super) fn upload_time(&self) -> Duration {
-        let bytes = match &self.payload {
+        match &self.payload {
+            Payload::Media(_) => Duration::MAX,
+            _ => Duration::from_secs(self.payload_bytes().div_ceil(UPLOAD_PACE)),
+        }
+    }
+
+    /// Bytes of what it carries.
+    pub(super) fn payload_bytes(&self) -> u64 {
+        match &self.payload {
             Payload::Get | Payload::Post => 0,
-            Payload::Json(body) => body.len(),
-            Payload::Image(image) => image.bytes.len(),
-            Payload::Media(_) => return Duration::MAX,
-        };
-        Duration::from_secs((bytes as u64).div_ceil(UPLOAD_PACE))
+            Payload::Json(body) => body.len() as u64,
+            Payload::Image(image) => image.bytes.len() as u64,
+            Payload::Media(media) => media.total(),
+        }
+    }
+
+    /// The HTTP method.
+    pub(super) fn method(&self) -> &'static str {
+        match &self.payload {
+            Payload::Get => "GET",
+            Payload::Post | Payload::Json(_) | Payload::Image(_) | Payload::Media(_) => "POST",
+        }
     }
 
     /// Scheme, host and port.

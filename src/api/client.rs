@@ -13,10 +13,11 @@ use crate::{
     api::{
         call::{Call, Payload},
         endpoint::Endpoint,
-        exchange::Exchange,
         operation::Operation,
         policy::Policy,
         query_image::QueryImage,
+        transport::Transport,
+        witness::Witness,
     },
     model::{
         Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
@@ -36,7 +37,7 @@ use crate::{
 /// A client of one service. Cheap to clone; clones share connections, token and retry budget.
 #[derive(Clone)]
 pub struct Client {
-    pub(super) exchange: Arc<Exchange>,
+    pub(super) transport: Arc<Transport>,
 }
 
 impl Client {
@@ -53,13 +54,21 @@ impl Client {
     /// # Errors
     /// As [`Client::new`].
     pub fn with_policy(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
-        Ok(Self { exchange: Arc::new(Exchange::new(endpoint, policy)?) })
+        Ok(Self { transport: Arc::new(Transport::new(endpoint, policy)?) })
+    }
+
+    /// The same client, whose exchanges `witness` is told of.
+    #[must_use]
+    pub fn with_witness(self, witness: Witness) -> Self {
+        let mut transport = self.transport.as_ref().clone();
+        transport.witness = witness;
+        Self { transport: Arc::new(transport) }
     }
 
     /// Where it sends requests, and how it is let in.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
-        &self.exchange.endpoint
+        &self.transport.endpoint
     }
 
     /// `GET datasets`: the datasets of the caller, and how many rows could not be read.
@@ -68,7 +77,7 @@ impl Client {
     /// Whatever keeps the list away.
     pub async fn datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
         let call = self.get(Operation::Datasets, &paths::datasets(), &Parameters::new());
-        self.exchange.fetch(&call).await?.read(call.operation, read_datasets)
+        self.transport.fetch(&call).await?.read(call.operation, read_datasets)
     }
 
     /// `GET dataset`: one record.
@@ -78,7 +87,7 @@ impl Client {
     /// the record away.
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
         let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.exchange.fetch(&call).await?.read(call.operation, read_dataset)
+        self.transport.fetch(&call).await?.read(call.operation, read_dataset)
     }
 
     /// `GET dataset`: every field of the record, those this program knows nothing of included; in
@@ -88,7 +97,7 @@ impl Client {
     /// As [`Client::dataset`].
     pub async fn record(&self, id: DatasetId) -> Result<Vec<Field>, Failure> {
         let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.exchange.fetch(&call).await?.read(call.operation, read_fields)
+        self.transport.fetch(&call).await?.read(call.operation, read_fields)
     }
 
     /// `GET enrichment/context`: which models were applied, as far as the answer tells.
@@ -98,7 +107,7 @@ impl Client {
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
         let path = paths::enrichment_context(id);
         let call = self.get(Operation::Enrichment, &path, &Parameters::new());
-        let reply = self.exchange.fetch(&call).await?;
+        let reply = self.transport.fetch(&call).await?;
         reply.read(call.operation, |value| Some(read_enrichment(value)))
     }
 
@@ -109,7 +118,7 @@ impl Client {
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
         let parameters = paths::explore_parameters(search);
         let call = self.get(Operation::Explore, &paths::explore(search.dataset), &parameters);
-        self.exchange.fetch(&call).await?.read(call.operation, read_page)
+        self.transport.fetch(&call).await?.read(call.operation, read_page)
     }
 
     /// `POST search-image-similarity`: registers a picture, or the part of it that counts, as
@@ -138,7 +147,7 @@ impl Client {
         let path = paths::search_image_similarity(dataset);
         let payload = Payload::Image(image);
         let call = self.call(Operation::RegisterAnchor, &path, &parameters, payload);
-        let reply = self.exchange.fetch(&call).await?;
+        let reply = self.transport.fetch(&call).await?;
         if reply.status == StatusCode::ACCEPTED && reply.body.is_empty() {
             let sentence = "the query image was accepted, but no anchor was returned";
             return Err(Failure::new(FailureKind::Unexpected, sentence).remedy("Send it again"));
@@ -160,7 +169,7 @@ impl Client {
         let mut call = self.get(Operation::StartExport, &path, &paths::export_parameters(spec));
         // A cached answer would name an export that somebody else started.
         call.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        let reply = self.exchange.fetch(&call).await?;
+        let reply = self.transport.fetch(&call).await?;
         reply.read(call.operation, |value| read_task(value, None))
     }
 
@@ -179,7 +188,7 @@ impl Client {
         let parameters = paths::selection_parameters(format, include_images);
         let payload = Payload::Json(selection::write(items).to_string().into());
         let call = self.call(Operation::StartSelection, &path, &parameters, payload);
-        let reply = self.exchange.fetch(&call).await?;
+        let reply = self.transport.fetch(&call).await?;
         reply.read(call.operation, |value| read_task(value, None))
     }
 
@@ -192,7 +201,7 @@ impl Client {
     pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
         let path = paths::reindex(dataset);
         let call = self.call(Operation::Reindex, &path, &Parameters::new(), Payload::Post);
-        self.exchange.fetch(&call).await.map(drop)
+        self.transport.fetch(&call).await.map(drop)
     }
 
     /// `GET export_status`: where an export stands.
@@ -207,7 +216,7 @@ impl Client {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
         let path = paths::export_status(dataset);
         let call = self.get(Operation::ExportStatus, &path, &parameters);
-        let reply = self.exchange.fetch(&call).await?;
+        let reply = self.transport.fetch(&call).await?;
         reply.read(call.operation, |value| read_task(value, Some(task)))
     }
 
@@ -216,9 +225,9 @@ impl Client {
     /// # Errors
     /// Whatever keeps the picture away, or that it is larger.
     pub async fn picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
-        let mut call = Call::get(Operation::Picture, self.exchange.resolve(link)?);
+        let mut call = Call::get(Operation::Picture, self.transport.resolve(link)?);
         call.limit = limit;
-        Ok(self.exchange.fetch(&call).await?.body)
+        Ok(self.transport.fetch(&call).await?.body)
     }
 
     fn get(&self, operation: Operation, path: &str, parameters: &Parameters) -> Call {

@@ -4,7 +4,7 @@
 //! A part is continued even when the service names no version of the archive: the checksums at the
 //! end tell, and a damaged archive that was put together from pieces is fetched once more whole.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use reqwest::{
     Response, StatusCode, Url,
@@ -22,6 +22,7 @@ use crate::{
         range::{ContentRange, Version, validator},
         retry::Attempts,
         setback::Setback,
+        witness::Attempt,
     },
     model::{Archive, DatasetId, ExportState, ExportTaskId, Failure, FailureKind},
 };
@@ -40,6 +41,29 @@ struct Transfer<'a> {
     version: Version,
     /// Whether the part was put together from more than one answer.
     pieced: bool,
+}
+
+/// What follows a setback.
+enum Step {
+    /// Nothing: the part was whole already.
+    Whole,
+    /// What is there fits to nothing: from the beginning.
+    Restart,
+    /// The link has expired, perhaps.
+    FreshLink,
+    /// The same again.
+    Again(Duration),
+    GiveUp,
+}
+
+impl Step {
+    fn pause(&self) -> Option<Duration> {
+        match self {
+            Self::Whole | Self::GiveUp => None,
+            Self::Restart | Self::FreshLink => Some(Duration::ZERO),
+            Self::Again(pause) => Some(*pause),
+        }
+    }
 }
 
 impl Client {
@@ -85,7 +109,7 @@ impl Client {
         let export = self.export_status(dataset, task).await?;
         let word = export.state.word();
         match (&export.state, &export.download) {
-            (ExportState::Completed, Some(link)) => self.exchange.resolve(link),
+            (ExportState::Completed, Some(link)) => self.transport.resolve(link),
             (ExportState::Completed, None) => {
                 let sentence = "the export is complete, but the service gives no link to it";
                 Err(Failure::new(FailureKind::Unexpected, sentence).remedy("Try again in a while"))
@@ -106,49 +130,62 @@ impl Client {
 impl Transfer<'_> {
     /// Fetches until the part is whole.
     async fn run(&mut self, report: Report<'_>) -> Result<(), Failure> {
-        let exchange = &self.client.exchange;
+        let transport = &self.client.transport;
         let mut call = Call::get(Operation::Download, self.client.fresh_link(self.export).await?);
         let mut attempts = Attempts::new(call.operation, call.origin());
         let (mut furthest, mut links) = (self.part.have(), 0);
         loop {
             call.headers = self.headers();
+            let attempt = Attempt::new(&call, attempts.number());
             let setback = match self.fetch(&call, report).await {
-                Ok(()) => return Ok(()),
+                Ok(status) => {
+                    transport.witness.tell(|| attempt.answered(status, self.part.have()));
+                    return Ok(());
+                }
                 Err(setback) => setback,
             };
             if self.part.have() > furthest {
                 furthest = self.part.have();
                 links = 0;
-                exchange.engine.succeeded(&mut attempts);
+                transport.engine.succeeded(&mut attempts);
             }
-            if let Setback::Refused(refusal) = &setback {
-                let status = refusal.status;
-                if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.have() > 0 {
-                    let range = ContentRange::of(&refusal.headers);
-                    if range.is_some_and(|range| range.total == Some(self.part.have())) {
-                        return Ok(());
-                    }
-                    self.restart().await?;
-                    continue;
-                }
-                if matches!(status.as_u16(), 400 | 401 | 403 | 404 | 410) && links < FRESH_LINKS {
+            let step = self.after(&mut attempts, &setback, links);
+            transport.witness.tell(|| attempt.failed(&setback, step.pause()));
+            match step {
+                Step::Whole => return Ok(()),
+                Step::Restart => self.restart().await?,
+                Step::FreshLink => {
                     links += 1;
                     call.url = self.client.fresh_link(self.export).await?;
-                    continue;
                 }
-            }
-            match exchange.engine.after(&mut attempts, &setback) {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(exchange.explain(&call, setback)),
+                Step::Again(pause) => tokio::time::sleep(pause).await,
+                Step::GiveUp => return Err(transport.explain(&call, setback)),
             }
         }
     }
 
+    /// What follows a setback, after so many fresh links that brought no byte.
+    fn after(&self, attempts: &mut Attempts, setback: &Setback, links: u32) -> Step {
+        if let Setback::Refused(refusal) = setback {
+            let status = refusal.status;
+            if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.have() > 0 {
+                let total = ContentRange::of(&refusal.headers).and_then(|range| range.total);
+                return if total == Some(self.part.have()) { Step::Whole } else { Step::Restart };
+            }
+            if matches!(status.as_u16(), 400 | 401 | 403 | 404 | 410) && links < FRESH_LINKS {
+                return Step::FreshLink;
+            }
+        }
+        let pause = self.client.transport.engine.after(attempts, setback);
+        pause.map_or(Step::GiveUp, Step::Again)
+    }
+
     /// One request, from where the part ends.
-    async fn fetch(&mut self, call: &Call, report: Report<'_>) -> Result<(), Setback> {
-        let response = self.client.exchange.head(call).await?;
+    async fn fetch(&mut self, call: &Call, report: Report<'_>) -> Result<StatusCode, Setback> {
+        let response = self.client.transport.head(call).await?;
+        let status = response.status();
         self.line_up(&response).await?;
-        let idle = self.client.exchange.engine.policy().idle;
+        let idle = self.client.transport.engine.policy().idle;
         let mut body = Body::transfer(response, idle);
         while let Some(piece) = body.next().await? {
             self.part.append(&piece).await.map_err(Setback::Final)?;
@@ -158,7 +195,7 @@ impl Transfer<'_> {
             Some(total) if self.part.have() < total => {
                 Err(Setback::NoAnswer("the transfer was cut off".to_owned()))
             }
-            _ => Ok(()),
+            _ => Ok(status),
         }
     }
 

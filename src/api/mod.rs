@@ -1,7 +1,7 @@
 //! The typed client of a dataset service, hosted or on-premises.
 //!
 //! Callers see [`Client`]: one async function per endpoint. Below it, `operation` says what may
-//! be sent again, `retry` obeys it, `token` keeps the login fresh, `exchange` carries one request,
+//! be sent again, `retry` obeys it, `token` keeps the login fresh, `transport` carries one request,
 //! and `failure` turns whatever went wrong into words.
 
 mod archive;
@@ -10,7 +10,6 @@ mod client;
 mod curl;
 mod download;
 mod endpoint;
-mod exchange;
 mod failure;
 mod http;
 mod ingest;
@@ -22,9 +21,12 @@ mod range;
 mod retry;
 mod setback;
 mod token;
+mod transport;
+mod witness;
 
 pub use client::Client;
 pub use download::Report;
 pub use endpoint::{Access, BaseUrl, Credentials, Endpoint};
 pub use policy::Policy;
 pub use query_image::QueryImage;
+pub use witness::Witness;

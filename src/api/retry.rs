@@ -41,6 +41,11 @@ impl Attempts {
     pub(super) fn new(operation: Operation, origin: String) -> Self {
         Self { rule: operation.rule(), origin, failed: 0, paid: 0 }
     }
+
+    /// Which attempt comes next, from 1.
+    pub(super) fn number(&self) -> u32 {
+        self.failed + 1
+    }
 }
 
 /// Second tries an origin is worth, in the units below (as the AWS SDKs count).

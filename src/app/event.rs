@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{
     input::Chord,
     message::{Progress, Response},
-    model::Failure,
+    model::{Exchange, Failure},
     picture::Protocol,
 };
 
@@ -29,6 +29,8 @@ pub enum Event {
     Response(Response),
     /// The worker got on with a long request.
     Progress(Progress),
+    /// The worker's client has sent something, and this came of it.
+    Exchange(Exchange),
     /// The time asked for by `Effect::WakeAt` has come.
     Wake,
     /// The full-size view was left, or could not be shown.

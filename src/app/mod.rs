@@ -18,6 +18,7 @@ mod fuzzy;
 pub mod gate;
 mod job;
 mod keys;
+mod log;
 mod mouse;
 mod moving;
 mod notice;
@@ -36,6 +37,7 @@ pub use demand::wanted_original;
 pub use effect::Effect;
 pub use event::{Event, Moment, Mouse, MouseKind};
 pub use job::{Job, Stage};
+pub use log::Log;
 pub use notice::{Level, Notice, Notices};
 pub use overlay::Overlay;
 pub use pane::Pane;
@@ -125,6 +127,8 @@ pub struct App {
     pub tickets: Tickets,
     /// What just happened.
     pub notices: Notices,
+    /// What went to the service, and what came of it.
+    pub log: Log,
     /// The pane that takes the keys.
     pub focus: Pane,
     /// Whether it has the whole screen.
@@ -164,6 +168,7 @@ impl App {
             store: Store::default(),
             tickets: Tickets::default(),
             notices: Notices::default(),
+            log: Log::default(),
             focus: Pane::Datasets,
             zoomed: false,
             tile: TileSize::default(),
@@ -199,6 +204,7 @@ impl App {
             Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
                 self.progress(progress);
             }
+            Event::Exchange(exchange) => self.log.add(now, exchange),
             Event::FullSizeEnded(result) => self.full_size_ended(result, &mut effects),
             Event::Response(_) | Event::Progress(_) | Event::Wake => {}
         }

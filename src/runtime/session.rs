@@ -72,5 +72,6 @@ fn event(reply: Reply) -> Event {
     match reply {
         Reply::Response(response) => Event::Response(response),
         Reply::Progress(progress) => Event::Progress(progress),
+        Reply::Exchange(exchange) => Event::Exchange(exchange),
     }
 }

@@ -18,9 +18,10 @@ use tokio::{
 };
 
 use crate::{
-    api::Client,
+    api::{Client, Witness},
     journal::Journal,
     message::{Lane, Progress, Request, Response, Ticket},
+    model::Exchange,
     worker::{lanes::Lanes, perform::Desk},
 };
 
@@ -34,6 +35,8 @@ pub enum Reply {
     Response(Response),
     /// A long request has come further.
     Progress(Progress),
+    /// The client has sent something, and this came of it.
+    Exchange(Exchange),
 }
 
 /// What the worker is told.
@@ -54,6 +57,11 @@ pub struct Worker {
 pub fn spawn(client: Client, journal: Journal) -> (Worker, mpsc::UnboundedReceiver<Reply>) {
     let (commands, inbox) = mpsc::unbounded_channel();
     let (replies, outbox) = mpsc::unbounded_channel();
+    let log = replies.clone();
+    let client = client.with_witness(Witness::new(move |exchange| {
+        // Without a listener the program is ending.
+        let _ = log.send(Reply::Exchange(exchange));
+    }));
     let shift = Shift {
         desk: Arc::new(Desk::new(client, journal, replies.clone())),
         replies,

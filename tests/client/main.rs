@@ -12,4 +12,5 @@ mod scripted;
 mod downloads;
 mod faults;
 mod links;
+mod log;
 mod worker;

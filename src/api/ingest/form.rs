@@ -62,7 +62,7 @@ impl MediaForm {
     }
 
     /// Bytes of all files.
-    pub(super) fn total(&self) -> u64 {
+    pub(in crate::api) fn total(&self) -> u64 {
         self.total
     }
 

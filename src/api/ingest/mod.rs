@@ -76,7 +76,7 @@ impl Client {
         let parameters =
             vec![(query::DATASET_ID, dataset.to_string()), (query::PATH, path.to_owned())];
         let url = pipeline.at(paths::PROCESS_ADD_MEDIA, &parameters);
-        self.exchange.fetch(&Call::get(Operation::ProcessMedia, url)).await.map(drop)
+        self.transport.fetch(&Call::get(Operation::ProcessMedia, url)).await.map(drop)
     }
 
     /// Sends an upload as long as it moves.
@@ -86,9 +86,9 @@ impl Client {
         form: &MediaForm,
         report: Report<'_>,
     ) -> Result<Reply, Failure> {
-        let policy = self.exchange.engine.policy();
+        let policy = self.transport.engine.policy();
         let storing = policy.headers + Duration::from_secs(form.total() / STORING);
-        let mut answer = pin!(self.exchange.fetch(call));
+        let mut answer = pin!(self.transport.fetch(call));
         let mut looks = tokio::time::interval(LOOK);
         let mut latest = (0, Instant::now());
         loop {

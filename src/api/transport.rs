@@ -1,7 +1,10 @@
 //! One request and its answer: login, deadlines, size limits, and the loop that tries again as
 //! the retry table allows.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use crate::{
     api::{
@@ -13,6 +16,7 @@ use crate::{
         retry::{Attempts, Engine},
         setback::{Refusal, Setback},
         token::{Token, Tokens},
+        witness::{Attempt, Witness},
     },
     model::{Failure, FailureKind, Link, SafeText},
     wire::problem::read_problem,
@@ -26,26 +30,29 @@ use reqwest::{
 const PROBLEM_LIMIT: usize = 64 << 10;
 
 /// Everything that requests of one client share.
-pub(super) struct Exchange {
+#[derive(Clone)]
+pub(super) struct Transport {
     pub endpoint: Endpoint,
-    pub engine: Engine,
-    tokens: Option<Tokens>,
+    pub engine: Arc<Engine>,
+    pub witness: Witness,
+    tokens: Option<Arc<Tokens>>,
     api: reqwest::Client,
     blob: reqwest::Client,
     pipeline: reqwest::Client,
 }
 
-impl Exchange {
+impl Transport {
     pub(super) fn new(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
         let tokens = match endpoint.access() {
-            Access::Hosted(credentials) => Some(Tokens::new(credentials)),
+            Access::Hosted(credentials) => Some(Arc::new(Tokens::new(credentials))),
             Access::OnPremises => None,
         };
         Ok(Self {
             api: http::api_client(endpoint.base_url(), &policy)?,
             blob: http::blob_client(endpoint.base_url(), &policy)?,
             pipeline: http::pipeline_client(endpoint.base_url(), &policy)?,
-            engine: Engine::new(policy),
+            engine: Arc::new(Engine::new(policy)),
+            witness: Witness::default(),
             tokens,
             endpoint,
         })
@@ -68,14 +75,19 @@ impl Exchange {
     pub(super) async fn fetch(&self, call: &Call) -> Result<Reply, Failure> {
         let mut attempts = Attempts::new(call.operation, call.origin());
         loop {
+            let attempt = Attempt::new(call, attempts.number());
             let setback = match self.whole(call).await {
                 Ok(reply) => {
+                    let bytes = reply.body.len() as u64;
+                    self.witness.tell(|| attempt.answered(reply.status, bytes));
                     self.engine.succeeded(&mut attempts);
                     return Ok(reply);
                 }
                 Err(setback) => setback,
             };
-            match self.engine.after(&mut attempts, &setback) {
+            let pause = self.engine.after(&mut attempts, &setback);
+            self.witness.tell(|| attempt.failed(&setback, pause));
+            match pause {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return Err(self.explain(call, setback)),
             }
@@ -122,8 +134,11 @@ impl Exchange {
             return self.send(call, None).await;
         };
         let token = tokens.current().map_err(Setback::Final)?;
+        let attempt = Attempt::new(call, 1);
         match self.send(call, Some(&token)).await {
             Err(Setback::Refused(refusal)) if refusal.status == StatusCode::UNAUTHORIZED => {
+                let expired = Setback::Refused(refusal);
+                self.witness.tell(|| attempt.failed(&expired, Some(Duration::ZERO)));
                 tokens.reject(&token);
                 let token = tokens.current().map_err(Setback::Final)?;
                 self.send(call, Some(&token)).await
