@@ -14,7 +14,6 @@ use tessera::{
     cli::{self, Command, Ended, Exit, Line, Local},
     config::{self, Destination, Place, Profile, Settings},
     credentials::{Holder, Secrets},
-    input::Keymap,
     journal::Journal,
     local::{self, Access, Credentials},
     model::{DatasetId, SafeText, shell::quote},
@@ -235,9 +234,10 @@ impl House {
         });
         // The name alone keeps the journal; the kind beside it is for the header.
         let place = kind.map_or_else(|| place.to_owned(), |kind| format!("{place}·{kind}"));
-        let keymap = Keymap::shipped().map_err(usage)?;
+        let (keymap, warnings) = config::keymap(config::keys_file().as_deref()).map_err(usage)?;
         let setup = app::Setup {
             profile,
+            warnings,
             profiles: self.settings.profiles.clone(),
             on_premises,
             dataset,

@@ -71,6 +71,8 @@ pub struct Setup {
     pub dataset: Option<DatasetId>,
     /// The bindings.
     pub keymap: Keymap,
+    /// What a person should know at once, of their settings.
+    pub warnings: Vec<String>,
     /// Folder that downloads go to unless another is typed.
     pub downloads: SafeText,
     /// The command that opens this deployment again.
@@ -96,6 +98,7 @@ impl Setup {
             on_premises: false,
             dataset: None,
             keymap,
+            warnings: Vec::new(),
             downloads: SafeText::file("."),
             command: "tessera".to_owned(),
             home: None,
@@ -159,6 +162,10 @@ impl App {
     /// The state before anything has happened.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
+        let mut notices = Notices::default();
+        for warning in &setup.warnings {
+            notices.add(Moment::ZERO, Level::Warning, warning);
+        }
         Self {
             now: Moment::ZERO,
             size: setup.size,
@@ -167,7 +174,7 @@ impl App {
             theme: setup.theme.clone(),
             store: Store::default(),
             tickets: Tickets::default(),
-            notices: Notices::default(),
+            notices,
             log: Log::default(),
             focus: Pane::Datasets,
             zoomed: false,

@@ -13,6 +13,8 @@ pub use profile::{Destination, Place, Profile};
 use serde::Deserialize;
 pub use theme::ThemeChoice;
 
+use crate::input::Keymap;
+
 /// The file that comes with the program.
 const SHIPPED: &str = include_str!("../../assets/config.toml");
 
@@ -157,6 +159,35 @@ pub fn folder() -> Option<PathBuf> {
 pub fn theme_file(name: &str) -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "tessera")
         .map(|dirs| dirs.config_dir().join("themes").join(format!("{name}.toml")))
+}
+
+/// The file of the person's own keys.
+#[must_use]
+pub fn keys_file() -> Option<PathBuf> {
+    folder().map(|folder| folder.join("keys.toml"))
+}
+
+/// The keys: those that come with the program, with the person's own over them, and a sentence for
+/// each action that lost its keys by that.
+///
+/// # Errors
+/// A sentence with the file and the context, action or key that is not known.
+pub fn keymap(file: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
+    let shipped = Keymap::shipped()?;
+    let Some(file) = file else { return Ok((shipped, Vec::new())) };
+    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let source = match std::fs::read_to_string(file) {
+        Ok(source) => source,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok((shipped, Vec::new()));
+        }
+        Err(error) => return Err(told(&error)),
+    };
+    let (keymap, lost) = shipped.overlaid(&source).map_err(|error| told(&error))?;
+    let lost = lost.iter().map(|action| {
+        told(&format_args!("`{}` has no key any more; : finds it by name", action.name()))
+    });
+    Ok((keymap, lost.collect()))
 }
 
 /// Where the local deployment keeps its index.

@@ -47,10 +47,13 @@ pub enum Resolved {
     Nothing,
 }
 
+/// A key sequence with what it means.
+type Binding = (Vec<Chord>, Action);
+
 /// All bindings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keymap {
-    bindings: BTreeMap<Context, Vec<(Vec<Chord>, Action)>>,
+    bindings: BTreeMap<Context, Vec<Binding>>,
 }
 
 impl Keymap {
@@ -69,7 +72,7 @@ impl Keymap {
     pub fn parse(source: &str) -> Result<Self, String> {
         let tables: BTreeMap<String, BTreeMap<String, Vec<String>>> =
             toml::from_str(source).map_err(|error| error.to_string())?;
-        let mut bindings: BTreeMap<Context, Vec<(Vec<Chord>, Action)>> = BTreeMap::new();
+        let mut bindings: BTreeMap<Context, Vec<Binding>> = BTreeMap::new();
         for (name, actions) in tables {
             let known = Context::NAMES.iter().find(|(known, _)| *known == name);
             let &(_, context) = known.ok_or_else(|| format!("`[{name}]` is no context"))?;
@@ -85,11 +88,37 @@ impl Keymap {
                     if bound.iter().any(|(taken, _)| *taken == chords) {
                         return Err(format!("[{name}] binds `{sequence}` twice"));
                     }
+                    // The shorter one would be taken before the longer one is finished.
+                    if bound.iter().any(|(taken, _)| hides(taken, &chords)) {
+                        return Err(format!("[{name}] `{sequence}` begins like another binding"));
+                    }
                     bound.push((chords, action));
                 }
             }
         }
         Ok(Self { bindings })
+    }
+
+    /// The same with a person's own file over it: a line there replaces the keys of that action in
+    /// that context, and takes a key from whatever else had it. Gives back what lost all its keys.
+    ///
+    /// # Errors
+    /// As [`Keymap::parse`].
+    pub fn overlaid(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
+        let own = Self::parse(source)?;
+        for (context, theirs) in own.bindings {
+            let bound = self.bindings.entry(context).or_default();
+            bound.retain(|(chords, action)| {
+                let replaced = theirs.iter().any(|(_, own)| own == action);
+                let taken = theirs.iter().any(|(own, _)| own == chords || hides(own, chords));
+                !replaced && !taken
+            });
+            bound.extend(theirs);
+        }
+        let contexts: Vec<Context> = self.contexts().collect();
+        let keyless = |action: &Action| self.keys_of(&contexts, *action).is_empty();
+        let lost = Action::ALL.iter().copied().filter(keyless).collect();
+        Ok((self, lost))
     }
 
     /// What `keys` mean, asked of the innermost context first.
@@ -141,6 +170,11 @@ fn printed(chords: &[Chord]) -> String {
     chords.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether two sequences cannot both be typed: one is the beginning of the other.
+fn hides(one: &[Chord], other: &[Chord]) -> bool {
+    one != other && (one.starts_with(other) || other.starts_with(one))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,12 +205,26 @@ mod tests {
     }
 
     #[test]
+    fn p66_a_person_s_own_keys_replace_line_by_line_and_what_lost_its_key_is_told() {
+        let shipped = Keymap::shipped().unwrap();
+        let source = "[everywhere]\nquit = ['Q']\nexport = ['f']";
+        let (keymap, lost) = shipped.overlaid(source).unwrap();
+        let everywhere = [Context::Everywhere];
+        assert_eq!(keymap.resolve(&everywhere, &keys("Q")), Resolved::Action(Action::Quit));
+        assert_eq!(keymap.resolve(&everywhere, &keys("q")), Resolved::Nothing);
+        assert_eq!(keymap.resolve(&everywhere, &keys("f")), Resolved::Action(Action::Export));
+        assert_eq!(keymap.resolve(&everywhere, &keys("j")), Resolved::Action(Action::Down));
+        assert_eq!(lost, [Action::Similar]);
+    }
+
+    #[test]
     fn x09_mistakes_are_named() {
         for (source, word) in [
             ("[nowhere]\nquit = ['q']", "nowhere"),
             ("[everywhere]\nfly = ['q']", "fly"),
             ("[everywhere]\nquit = ['hyper-q']", "hyper-q"),
             ("[everywhere]\nquit = ['q']\nback = ['q']", "twice"),
+            ("[everywhere]\nfirst = ['g g']\nlast = ['g']", "begins like"),
         ] {
             assert!(Keymap::parse(source).unwrap_err().contains(word), "{source}");
         }
