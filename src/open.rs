@@ -19,6 +19,7 @@ use tessera::{
     model::{DatasetId, SafeText, shell::quote},
     runtime::{
         self, Ending, Received,
+        trace::Trace,
         welcome::{Decided, Surroundings},
     },
     worker,
@@ -53,6 +54,7 @@ fn usage(error: impl Into<String>) -> Ended {
 
 /// Runs the interface until the person leaves it.
 pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
+    let trace = line.trace.clone();
     let wish = first(line, &settings)?;
     if !has_terminal() {
         return Err(usage(
@@ -60,13 +62,21 @@ pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
              its tour as text and `tessera serve DIR` answers over HTTP",
         ));
     }
-    let options = runtime::Options::new(&settings).map_err(usage)?;
+    let mut options = runtime::Options::new(&settings).map_err(usage)?;
+    if let Some(path) = trace {
+        options.trace = Trace::to(&path)
+            .map_err(|error| usage(format!("--trace {}: {error}", path.display())))?;
+    }
+    let trace = options.trace.clone();
     let signals = runtime::watch_signals()?;
     let mut house = House { settings, options, signals, command: String::new() };
     let mut wish = wish;
     loop {
         match house.open(wish).await? {
-            Ending::Code(code) => return Ok(code),
+            Ending::Code(code) => {
+                trace.finish()?;
+                return Ok(code);
+            }
             Ending::Switch(destination) => wish = house.wish(destination)?,
         }
     }

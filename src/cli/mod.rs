@@ -45,6 +45,10 @@ pub struct Line {
     #[arg(long, global = true, env = "TESSERA_GRAPHICS", value_name = "PROTOCOL")]
     pub graphics: Option<GraphicsChoice>,
 
+    /// Write what happens and how long it takes into this new file, as JSON lines without secrets.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,

@@ -4,30 +4,32 @@
 //! The first frame is drawn before anything has answered: not the network, and not the terminal
 //! either, which is asked what it can draw only afterwards.
 
+pub mod frames;
 pub mod fullsize;
 mod input;
+mod options;
 pub mod probe;
 mod session;
 mod signals;
 pub mod terminal;
+pub mod trace;
 pub mod welcome;
 
 use std::{
-    io::{self, Write},
+    io,
     time::{Duration, Instant},
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use crossterm::{QueueableCommand, terminal as screen_commands};
+pub use options::Options;
 pub use session::Session;
 pub use signals::{Received, watch as watch_signals};
 use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Setup},
-    config::{self, Destination, GraphicsChoice, Settings, ThemeChoice},
+    config::Destination,
     model::{Failure, FailureKind},
-    picture::Protocol,
     runtime::{input::Input, probe::Environment, signals::Signal, terminal::Screen},
     ui::{self, Layer, layer::Surface, theme::Themes},
     worker::{Reply, Worker},
@@ -37,57 +39,6 @@ use crate::{
 const FRAME: Duration = Duration::from_millis(12);
 /// Events taken before a frame is drawn, so that a flood of answers cannot starve the screen.
 const BATCH: usize = 256;
-
-/// What the shell needs to know beside the core's [`Setup`].
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Whether the mouse is ours.
-    pub mouse: bool,
-    /// The themes to choose from.
-    pub themes: Themes,
-    /// The protocol the person insists on.
-    pub graphics: Option<Protocol>,
-}
-
-impl Options {
-    /// What the settings mean on this terminal.
-    ///
-    /// # Errors
-    /// The person's theme cannot be read or understood.
-    pub fn new(settings: &Settings) -> Result<Self, String> {
-        let graphics = match settings.graphics {
-            GraphicsChoice::Auto => None,
-            GraphicsChoice::Half => Some(Protocol::HalfBlock),
-            GraphicsChoice::Kitty => Some(Protocol::Kitty),
-            GraphicsChoice::Sixel => Some(Protocol::Sixel),
-            GraphicsChoice::Iterm => Some(Protocol::Iterm),
-            GraphicsChoice::None => Some(Protocol::None),
-        };
-        Ok(Self { mouse: settings.mouse, themes: themes(&settings.theme)?, graphics })
-    }
-
-    /// How pictures are drawn until the terminal has answered.
-    #[must_use]
-    pub fn first_protocol(&self) -> Protocol {
-        match self.graphics {
-            Some(Protocol::None) => Protocol::None,
-            _ => Protocol::HalfBlock,
-        }
-    }
-}
-
-/// The themes, with the person's own if that is what is asked for.
-fn themes(choice: &ThemeChoice) -> Result<Themes, String> {
-    let auto = Environment::read().theme(None);
-    let ThemeChoice::Named(name) = choice else {
-        return Themes::load(None, auto);
-    };
-    let path = config::theme_file(name).ok_or("there is no home folder for themes")?;
-    let source = std::fs::read_to_string(&path).map_err(|error| {
-        format!("{}: {error}; without a file there are auto, dark, light and plain", path.display())
-    })?;
-    Themes::load(Some((&path, &source)), auto)
-}
 
 /// How a run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,11 +60,11 @@ pub async fn run(
     signals: &mut Received,
 ) -> io::Result<Ending> {
     let screen = Screen::take(options.mouse)?;
-    setup.size = screen_commands::size()?;
+    setup.size = terminal::size()?;
     let environment = Environment::read();
     let surface = Surface { in_tmux: environment.in_tmux, colours: environment.colours() };
     let mut shell = Shell {
-        session: Session::new(App::new(setup), worker),
+        session: Session::new(App::new(setup), worker).traced(options.trace),
         screen,
         layer: Layer::new(surface),
         themes: options.themes,
@@ -323,30 +274,25 @@ impl Shell<'_> {
                 return Ok(Some(code));
             }
         }
-        let (columns, rows) = screen_commands::size()?;
+        let (columns, rows) = terminal::size()?;
         self.apply(Event::Resize(columns, rows)).await
     }
 
     fn redraw(&mut self) -> io::Result<()> {
         self.forget_pictures()?;
-        self.screen.repaint()
+        self.screen.frames.forget();
+        Ok(())
     }
 
     fn draw(&mut self) -> io::Result<()> {
-        let tty = &mut self.screen.tty;
-        tty.autoresize()?;
-        let theme = self.themes.of(&self.session.app.theme);
-        ui::draw(&self.session.app, theme, tty.get_frame().buffer_mut(), &mut self.layer);
-        let writes = self.layer.end_frame();
-        let out = tty.backend_mut();
-        out.queue(screen_commands::BeginSynchronizedUpdate)?;
-        out.write_all(writes.before.as_bytes())?;
-        tty.flush()?;
-        let out = tty.backend_mut();
-        out.write_all(writes.after.as_bytes())?;
-        out.queue(screen_commands::EndSynchronizedUpdate)?;
-        tty.swap_buffers();
-        tty.backend_mut().flush()?;
+        let started = Instant::now();
+        let (app, layer) = (&self.session.app, &mut self.layer);
+        let theme = self.themes.of(&app.theme);
+        let cost = self.screen.frames.draw(app.size, |buffer| {
+            ui::draw(app, theme, buffer, layer);
+            layer.end_frame()
+        })?;
+        self.session.trace.frame(started.elapsed(), cost, self.layer.placed());
         self.drawn = Some(Instant::now());
         self.dirty = false;
         Ok(())
@@ -354,17 +300,13 @@ impl Shell<'_> {
 
     /// Puts a text into the clipboard of the terminal (OSC 52).
     fn copy(&mut self, text: &str) -> io::Result<()> {
-        let out = self.screen.tty.backend_mut();
-        out.write_all(clipboard(text, Environment::read().in_tmux).as_bytes())?;
-        out.flush()
+        self.screen.frames.write(clipboard(text, Environment::read().in_tmux).as_bytes())
     }
 
     /// Makes the terminal forget every picture.
     fn forget_pictures(&mut self) -> io::Result<()> {
         let forget = self.layer.forget_all();
-        let out = self.screen.tty.backend_mut();
-        out.write_all(forget.as_bytes())?;
-        out.flush()
+        self.screen.frames.write(forget.as_bytes())
     }
 }
 

@@ -1,10 +1,13 @@
 //! The core with its worker: events in, requests out, answers back in. It knows no terminal, so
 //! the tests drive exactly this.
 
+use std::time::Instant;
+
 use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Moment},
+    runtime::trace::Trace,
     worker::{Reply, Worker},
 };
 
@@ -16,21 +19,32 @@ pub struct Session {
     worker: Worker,
     replies: mpsc::UnboundedReceiver<Reply>,
     wake: Option<Moment>,
+    /// Where all of it is written down.
+    pub trace: Trace,
 }
 
 impl Session {
     /// A core whose requests go to a worker, and whose answers come from it.
     #[must_use]
     pub fn new(app: App, (worker, replies): (Worker, mpsc::UnboundedReceiver<Reply>)) -> Self {
-        Self { app, worker, replies, wake: None }
+        Self { app, worker, replies, wake: None, trace: Trace::off() }
+    }
+
+    /// The same with a trace of what it does.
+    #[must_use]
+    pub fn traced(self, trace: Trace) -> Self {
+        Self { trace, ..self }
     }
 
     /// Takes one event through the core. What only a terminal can do is handed back.
     pub fn apply(&mut self, now: Moment, event: Event) -> Vec<Effect> {
         let mut outside = Vec::new();
-        for effect in self.app.update(now, event) {
+        for effect in self.update(now, event) {
             match effect {
-                Effect::Send(ticket, request) => self.worker.send(ticket, request),
+                Effect::Send(ticket, request) => {
+                    self.trace.sent(&ticket);
+                    self.worker.send(ticket, request);
+                }
                 Effect::Cancel(lane) => self.worker.cancel(lane),
                 Effect::WakeAt(moment) => self.wake = Some(moment),
                 Effect::FullSize(_)
@@ -44,6 +58,15 @@ impl Session {
             }
         }
         outside
+    }
+
+    fn update(&mut self, now: Moment, event: Event) -> Vec<Effect> {
+        // A layer may ask for a secret.
+        let told = self.trace.words(&event, self.app.overlay.is_some());
+        let started = Instant::now();
+        let effects = self.app.update(now, event);
+        self.trace.event(told, started.elapsed());
+        effects
     }
 
     /// When the core wants to be woken.

@@ -4,7 +4,7 @@
 //! and nothing else, so it works from any thread and when the terminal is half gone.
 
 use std::{
-    io::{self, BufWriter, Stdout, Write},
+    io::{self, Stdout, Write},
     sync::atomic::{AtomicBool, AtomicU8, Ordering},
 };
 
@@ -14,12 +14,8 @@ use crossterm::{
     execute, queue,
     terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
 };
-use ratatui::{Terminal, backend::CrosstermBackend, layout::Rect};
 
-use crate::ui::layer::forget_blindly;
-
-/// The terminal as ratatui sees it: buffered, one flush a frame.
-pub type Tty = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+use crate::{runtime::frames::Frames, ui::layer::forget_blindly};
 
 const IN_TMUX: u8 = 2;
 
@@ -27,12 +23,24 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether pictures must be deleted on leaving: 0 no, 1 kitty's, 2 kitty's through tmux.
 static PICTURES: AtomicU8 = AtomicU8::new(0);
 
+/// The largest screen that is drawn on; what a terminal claims beyond stays empty.
+const LARGEST: (u16, u16) = (1000, 500);
+
 /// Owns the terminal while it lives, and gives it back when it goes.
 #[derive(Debug)]
 pub struct Screen {
-    /// Where frames are drawn.
-    pub tty: Tty,
+    /// What is drawn on it.
+    pub frames: Frames<Stdout>,
     mouse: bool,
+}
+
+/// The size of the terminal (columns, rows), as far as we draw on it.
+///
+/// # Errors
+/// The terminal is gone.
+pub fn size() -> io::Result<(u16, u16)> {
+    let (columns, rows) = terminal::size()?;
+    Ok((columns.min(LARGEST.0), rows.min(LARGEST.1)))
 }
 
 impl Screen {
@@ -45,8 +53,7 @@ impl Screen {
         // NO_COLOR chooses the plain theme; pictures are content and keep their colours, which
         // crossterm would drop.
         crossterm::style::force_color_output(true);
-        let writer = BufWriter::with_capacity(1 << 16, io::stdout());
-        let mut screen = Self { tty: Terminal::new(CrosstermBackend::new(writer))?, mouse };
+        let mut screen = Self { frames: Frames::new(io::stdout()), mouse };
         screen.claim()?;
         Ok(screen)
     }
@@ -58,23 +65,13 @@ impl Screen {
     pub fn claim(&mut self) -> io::Result<()> {
         TAKEN.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
-        let out = self.tty.backend_mut();
+        let mut out = io::stdout();
         queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
         if self.mouse {
             queue!(out, EnableMouseCapture)?;
         }
-        out.flush()?;
-        self.repaint()
-    }
-
-    /// Forgets what was drawn, so that the next frame is drawn whole. (`Terminal::clear` would
-    /// ask for the cursor and read the answer from under the event stream.)
-    ///
-    /// # Errors
-    /// The terminal is gone.
-    pub fn repaint(&mut self) -> io::Result<()> {
-        let (columns, rows) = terminal::size()?;
-        self.tty.resize(Rect::new(0, 0, columns, rows))
+        self.frames.forget();
+        out.flush()
     }
 }
 

@@ -13,9 +13,9 @@ use crate::{
         Options,
         input::Input,
         signals::{Received, Signal},
-        terminal::Screen,
+        terminal::{self, Screen},
     },
-    ui,
+    ui::{self, layer::Writes},
 };
 
 /// What the person decided.
@@ -61,15 +61,16 @@ pub async fn welcome(
     let mut state = Welcome::new(around.trouble);
     let mut under_way: Option<(Candidate, Reaching)> = None;
     loop {
-        screen.tty.draw(|frame| {
-            ui::welcome::draw(&state, theme, &around.secrets, frame.buffer_mut());
+        screen.frames.draw(terminal::size()?, |buffer| {
+            ui::welcome::draw(&state, theme, &around.secrets, buffer);
+            Writes::default()
         })?;
         let events = tokio::select! {
             biased;
             signal = signals.recv() => {
                 match signal {
                     Some(Signal::End(code)) => return Ok(Decided::Leave(code)),
-                    _ => screen.repaint()?,
+                    _ => screen.frames.forget(),
                 }
                 Vec::new()
             }

@@ -57,6 +57,7 @@ pub struct Layer {
     store: Store,
     overdraw: Overdraw,
     frame: u64,
+    placed: usize,
     before: String,
 }
 
@@ -69,6 +70,7 @@ impl Layer {
             store: Store::new(surface.in_tmux),
             overdraw: Overdraw::new(surface.in_tmux),
             frame: 0,
+            placed: 0,
             before: String::new(),
         }
     }
@@ -76,6 +78,7 @@ impl Layer {
     /// Starts a frame. Pictures that cannot lie under text stay away from the `overlays`.
     pub fn begin_frame(&mut self, overlays: &[Rect]) {
         self.frame += 1;
+        self.placed = 0;
         self.overdraw.begin_frame(overlays);
     }
 
@@ -102,7 +105,14 @@ impl Layer {
                 self.overdraw.place(buffer, covered, key, sequence)?;
             }
         }
+        self.placed += 1;
         Some(covered)
+    }
+
+    /// How many pictures the frame has.
+    #[must_use]
+    pub fn placed(&self) -> usize {
+        self.placed
     }
 
     /// Ends a frame: what to write around it.

@@ -1,0 +1,121 @@
+//! Frames on their way to a terminal: only what has changed since the one before, and nothing at
+//! all when nothing has. The writer is the terminal's, or a test's.
+
+use std::io::{self, Write};
+
+use crossterm::{
+    QueueableCommand,
+    terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate},
+};
+use ratatui::{
+    backend::{Backend as _, CrosstermBackend},
+    buffer::Buffer,
+    layout::Rect,
+};
+
+use crate::ui::layer::Writes;
+
+/// The frames of one terminal.
+#[derive(Debug)]
+pub struct Frames<W> {
+    out: W,
+    /// What is on the terminal; nothing is known of it when the next frame must be drawn whole.
+    shown: Option<Buffer>,
+}
+
+/// What one frame cost. Both are zero when nothing had changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Cells that differ from the frame before.
+    pub cells: usize,
+    /// Bytes written to the terminal.
+    pub bytes: usize,
+}
+
+impl<W: Write> Frames<W> {
+    /// For a terminal of which nothing is known.
+    #[must_use]
+    pub fn new(out: W) -> Self {
+        Self { out, shown: None }
+    }
+
+    /// Forgets what was drawn, so that the next frame is drawn whole.
+    pub fn forget(&mut self) {
+        self.shown = None;
+    }
+
+    /// Draws a frame of this size (columns, rows): the cells that have changed, between what the
+    /// pictures need before and after them, in one write.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn draw(
+        &mut self,
+        (columns, rows): (u16, u16),
+        view: impl FnOnce(&mut Buffer) -> Writes,
+    ) -> io::Result<Cost> {
+        let area = Rect::new(0, 0, columns, rows);
+        let mut next = Buffer::empty(area);
+        let writes = view(&mut next);
+        let known = self.shown.take().filter(|shown| shown.area == area);
+        let is_whole = known.is_none();
+        let shown = known.unwrap_or_else(|| Buffer::empty(area));
+        let changed = shown.diff(&next);
+        let mut cost = Cost { cells: changed.len(), bytes: 0 };
+        if is_whole || cost.cells > 0 || writes != Writes::default() {
+            let mut bytes = Vec::new();
+            bytes.queue(BeginSynchronizedUpdate)?;
+            if is_whole {
+                bytes.queue(Clear(ClearType::All))?;
+            }
+            bytes.write_all(writes.before.as_bytes())?;
+            CrosstermBackend::new(&mut bytes).draw(changed.into_iter())?;
+            bytes.write_all(writes.after.as_bytes())?;
+            bytes.queue(EndSynchronizedUpdate)?;
+            self.write(&bytes)?;
+            cost.bytes = bytes.len();
+        }
+        self.shown = Some(next);
+        Ok(cost)
+    }
+
+    /// Writes what changes no cell.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)?;
+        self.out.flush()
+    }
+
+    /// The writer with all that was written to it.
+    #[must_use]
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(frames: &mut Frames<Vec<u8>>, text: &str) -> Cost {
+        let view = |buffer: &mut Buffer| {
+            buffer.set_string(0, 0, text, ratatui::style::Style::new());
+            Writes::default()
+        };
+        frames.draw((20, 3), view).unwrap()
+    }
+
+    #[test]
+    fn f09_a_frame_without_a_change_writes_nothing() {
+        let mut frames = Frames::new(Vec::new());
+        assert_eq!(text(&mut frames, "calm").cells, 4);
+        assert_eq!(text(&mut frames, "calm"), Cost::default());
+        assert_eq!(text(&mut frames, "palm").cells, 1);
+        frames.forget();
+        assert_eq!(text(&mut frames, "palm").cells, 4);
+        let written = String::from_utf8(frames.into_inner()).unwrap();
+        assert_eq!(written.matches("\x1b[?2026h").count(), 3);
+    }
+}

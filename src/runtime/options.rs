@@ -1,0 +1,66 @@
+//! What the shell needs to know beside the core's `Setup`: the settings, as this terminal takes them.
+
+use crate::{
+    config::{self, GraphicsChoice, Settings, ThemeChoice},
+    picture::Protocol,
+    runtime::{probe::Environment, trace::Trace},
+    ui::theme::Themes,
+};
+
+/// The settings of the shell.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether the mouse is ours.
+    pub mouse: bool,
+    /// The themes to choose from.
+    pub themes: Themes,
+    /// The protocol the person insists on.
+    pub graphics: Option<Protocol>,
+    /// Where everything that happens is written down.
+    pub trace: Trace,
+}
+
+impl Options {
+    /// What the settings mean on this terminal.
+    ///
+    /// # Errors
+    /// The person's theme cannot be read or understood.
+    pub fn new(settings: &Settings) -> Result<Self, String> {
+        let graphics = match settings.graphics {
+            GraphicsChoice::Auto => None,
+            GraphicsChoice::Half => Some(Protocol::HalfBlock),
+            GraphicsChoice::Kitty => Some(Protocol::Kitty),
+            GraphicsChoice::Sixel => Some(Protocol::Sixel),
+            GraphicsChoice::Iterm => Some(Protocol::Iterm),
+            GraphicsChoice::None => Some(Protocol::None),
+        };
+        Ok(Self {
+            mouse: settings.mouse,
+            themes: themes(&settings.theme)?,
+            graphics,
+            trace: Trace::off(),
+        })
+    }
+
+    /// How pictures are drawn until the terminal has answered.
+    #[must_use]
+    pub fn first_protocol(&self) -> Protocol {
+        match self.graphics {
+            Some(Protocol::None) => Protocol::None,
+            _ => Protocol::HalfBlock,
+        }
+    }
+}
+
+/// The themes, with the person's own if that is what is asked for.
+fn themes(choice: &ThemeChoice) -> Result<Themes, String> {
+    let auto = Environment::read().theme(None);
+    let ThemeChoice::Named(name) = choice else {
+        return Themes::load(None, auto);
+    };
+    let path = config::theme_file(name).ok_or("there is no home folder for themes")?;
+    let source = std::fs::read_to_string(&path).map_err(|error| {
+        format!("{}: {error}; without a file there are auto, dark, light and plain", path.display())
+    })?;
+    Themes::load(Some((&path, &source)), auto)
+}

@@ -1,0 +1,175 @@
+//! What the program did and when, as JSON lines in a file (`--trace FILE`): keys, events, requests
+//! with their answers, frames with their cost.
+//!
+//! No secret gets in: of what is typed into a layer, where a secret may be, only the fact is
+//! written; of a request only its kind and number; nothing of any answer.
+
+use std::{
+    fs::File,
+    io::{self, BufWriter, Write},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::{app::Event, input::Key, message::Ticket, runtime::frames::Cost};
+
+/// A trace, or none. Clones write to the same file.
+#[derive(Clone, Debug)]
+pub struct Trace(Option<Arc<Mutex<Writer>>>);
+
+#[derive(Debug)]
+struct Writer {
+    out: BufWriter<File>,
+    started: Instant,
+    /// Why nothing is written any more.
+    broken: Option<io::Error>,
+}
+
+impl Trace {
+    /// Writes nothing.
+    #[must_use]
+    pub fn off() -> Self {
+        Self(None)
+    }
+
+    /// Writes to a new file.
+    ///
+    /// # Errors
+    /// The file is there already or cannot be made.
+    pub fn to(path: &Path) -> io::Result<Self> {
+        let out = BufWriter::new(File::create_new(path)?);
+        Ok(Self(Some(Arc::new(Mutex::new(Writer { out, started: Instant::now(), broken: None })))))
+    }
+
+    /// What will be written of an event; nothing without a trace. `secret`: what was typed may be
+    /// one.
+    #[must_use]
+    pub fn words(&self, event: &Event, secret: bool) -> Option<Value> {
+        self.0.as_ref().map(|_| words(event, secret))
+    }
+
+    /// An event, by its words, went through the core.
+    pub fn event(&self, words: Option<Value>, took: Duration) {
+        self.line(|| json!({ "event": words, "took_us": micros(took) }));
+    }
+
+    /// A request went to the worker.
+    pub fn sent(&self, ticket: &Ticket) {
+        self.line(|| json!({ "sent": lane(ticket), "number": ticket.number }));
+    }
+
+    /// A frame was drawn, with so many pictures on it.
+    pub fn frame(&self, took: Duration, cost: Cost, pictures: usize) {
+        let Cost { cells, bytes } = cost;
+        self.line(|| {
+            json!({ "frame": { "cells": cells, "bytes": bytes, "pictures": pictures },
+                    "took_us": micros(took) })
+        });
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    /// Why the trace is not complete.
+    pub fn finish(&self) -> io::Result<()> {
+        let Some(writer) = &self.0 else { return Ok(()) };
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.broken.take().map_or(Ok(()), Err)?;
+        writer.out.flush()
+    }
+
+    /// Writes a line with its time. A line that cannot be written is the last one.
+    fn line(&self, record: impl FnOnce() -> Value) {
+        let Some(writer) = &self.0 else { return };
+        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.broken.is_some() {
+            return;
+        }
+        let mut record = record();
+        record["at_us"] = micros(writer.started.elapsed()).into();
+        let written = writeln!(writer.out, "{record}");
+        writer.broken = written.err();
+    }
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// An event in words that tell no secret.
+fn words(event: &Event, secret: bool) -> Value {
+    match event {
+        Event::Key(chord) if secret && matches!(chord.key, Key::Char(_)) => json!({ "key": "…" }),
+        Event::Key(chord) => json!({ "key": chord.to_string() }),
+        Event::Paste(text) => json!({ "paste": text.len() }),
+        Event::Mouse(mouse) => json!({ "mouse": [mouse.column, mouse.row] }),
+        Event::Resize(columns, rows) => json!({ "resize": [columns, rows] }),
+        Event::Terminal(protocol, cell) => {
+            json!({ "terminal": format!("{protocol:?}"), "cell": [cell.0, cell.1] })
+        }
+        Event::Response(response) => json!({
+            "answered": lane(&response.ticket),
+            "number": response.ticket.number,
+            "ok": response.result.is_ok(),
+        }),
+        Event::Progress(progress) => json!({ "progress": lane(&progress.ticket) }),
+        Event::Exchange(_) => json!("exchange"),
+        Event::Wake => json!("wake"),
+        Event::FullSizeEnded(_) => json!("full size ended"),
+    }
+}
+
+/// The kind of a request: the name of its lane without what it is about.
+fn lane(ticket: &Ticket) -> String {
+    format!("{:?}", ticket.lane).chars().take_while(|c| c.is_alphanumeric()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::{
+        message::{Lane, Response},
+        model::{DatasetId, Failure, FailureKind, Search},
+    };
+
+    #[test]
+    fn f09_a_trace_tells_what_happened_and_no_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let trace = Trace::to(&path).unwrap();
+        let key = |key: &str| Event::Key(key.parse().unwrap());
+        trace.event(trace.words(&key("j"), false), Duration::from_micros(9));
+        trace.event(trace.words(&key("S"), true), Duration::ZERO);
+        trace.event(trace.words(&Event::Paste("SECRET".into()), true), Duration::ZERO);
+        let lane = Lane::Page(Search::browse(DatasetId(Uuid::from_u128(7))));
+        let ticket = Ticket { lane, number: 3 };
+        trace.sent(&ticket);
+        let failure = Failure::new(FailureKind::Local, "no SECRET here");
+        let answer = Event::Response(Response { ticket, result: Err(failure) });
+        trace.event(trace.words(&answer, false), Duration::ZERO);
+        trace.frame(Duration::from_millis(2), Cost { cells: 5, bytes: 70 }, 12);
+        trace.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for line in &mut lines {
+            assert!(line.as_object_mut().unwrap().remove("at_us").unwrap().is_u64());
+        }
+        let expected = [
+            json!({ "event": { "key": "j" }, "took_us": 9 }),
+            json!({ "event": { "key": "…" }, "took_us": 0 }),
+            json!({ "event": { "paste": 6 }, "took_us": 0 }),
+            json!({ "sent": "Page", "number": 3 }),
+            json!({ "event": { "answered": "Page", "number": 3, "ok": false }, "took_us": 0 }),
+            json!({ "frame": { "cells": 5, "bytes": 70, "pictures": 12 }, "took_us": 2000 }),
+        ];
+        assert_eq!(lines, expected);
+        assert!(Trace::to(&path).is_err(), "an old trace is never overwritten");
+        assert_eq!(Trace::off().words(&key("j"), false), None);
+    }
+}
