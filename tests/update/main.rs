@@ -9,5 +9,6 @@ mod layout;
 mod query;
 mod reads;
 mod searching;
+mod terminal;
 mod way;
 mod welcome;

@@ -1,0 +1,49 @@
+//! Rows about every terminal: nothing left behind, no key that a keyboard lacks.
+
+use tessera::{
+    app::Event,
+    input::{Action, Context, Keymap},
+    message::Lane,
+    picture::Protocol,
+};
+
+use crate::desk::{Desk, page};
+
+fn pictures(desk: &Desk) -> usize {
+    desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..))).count()
+}
+
+#[test]
+fn f09_scrolling_ten_pages_leaves_no_download_off_screen() {
+    let mut desk = Desk::with_clusters(100);
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    let at_first = pictures(&desk);
+    assert!(at_first > 1, "pictures are asked for");
+    for number in 1..=10 {
+        desk.press("ctrl-d");
+        desk.press("n");
+        desk.answer_page(page(number * 100, 100));
+    }
+    let on_screen = desk.app.grid().map(|grid| grid.columns * grid.rows).unwrap_or_default();
+    // Those of the grid, and the one of the detail.
+    assert!(pictures(&desk) <= on_screen + 1, "{} are under way", pictures(&desk));
+    assert!(desk.cancelled.len() >= 10 * (at_first - 1), "{} cancelled", desk.cancelled.len());
+    let shown: Vec<_> = desk.app.page().unwrap().clusters.iter().collect();
+    for (ticket, _) in &desk.open {
+        let Lane::Picture(media, _) = ticket.lane else { continue };
+        let is_here = shown.iter().any(|each| each.previews.iter().any(|one| one.media == media));
+        assert!(is_here, "{media} is not of this page");
+    }
+}
+
+#[test]
+fn p3_22_no_action_needs_a_key_that_keyboards_lack() {
+    let keymap = Keymap::shipped().unwrap();
+    let contexts: Vec<Context> = keymap.contexts().collect();
+    for &action in Action::ALL {
+        let keys = keymap.keys_of(&contexts, action);
+        let is_rare = |keys: &String| keys.chars().any(|c| "[]{}|\\~".contains(c));
+        let all: Vec<String> = keys.iter().map(ToString::to_string).collect();
+        assert!(!all.iter().all(is_rare), "{} has only {all:?}", action.name());
+    }
+}
