@@ -5,6 +5,7 @@ use std::{
     io::{self, IsTerminal},
     net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use secrecy::SecretString;
@@ -245,6 +246,8 @@ impl House {
         // The name alone keeps the journal; the kind beside it is for the header.
         let place = kind.map_or_else(|| place.to_owned(), |kind| format!("{place}·{kind}"));
         let (keymap, warnings) = config::keymap(config::keys_file().as_deref()).map_err(usage)?;
+        // Before 1970 there is no time of day; ages then count from the start of the program.
+        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let setup = app::Setup {
             profile,
             warnings,
@@ -254,6 +257,7 @@ impl House {
             command: self.command.clone(),
             downloads: SafeText::file(&self.settings.download_dir),
             home: std::env::home_dir(),
+            clock,
             protocol: self.options.first_protocol(),
             theme: self.settings.theme.clone(),
             ..app::Setup::new(SafeText::name(&place), keymap)

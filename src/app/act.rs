@@ -53,6 +53,7 @@ impl App {
             Action::Export => self.ask_for_export(),
             Action::Download => self.download_chosen(effects),
             Action::StopWatching => self.stop_watching(effects),
+            Action::ForgetJob => self.forget_job(),
 
             Action::Profiles => self.ask_for_profile(),
             Action::CopyId

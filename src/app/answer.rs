@@ -1,9 +1,9 @@
 //! What each answer changes. Only answers whose ticket is current get here.
 
 use crate::{
-    app::{App, Effect, Job, Level, Moment, Pane, Stage},
-    message::{Answer, JobId, Lane, Progress},
-    model::{Archive, Book, Dataset, ExportTask, Failure, FailureKind, SafeText},
+    app::{App, Effect, Job, Level, Pane, Stage},
+    message::{Answer, Lane, Progress},
+    model::{Book, Dataset, Failure, FailureKind},
 };
 
 impl App {
@@ -128,60 +128,6 @@ impl App {
         if let (None, Some(first)) = (self.view(), first) {
             self.open_dataset(first);
             self.focus = Pane::Results;
-        }
-    }
-
-    /// An export took a step: told when it failed, fetched when it is ready.
-    fn export_moved(
-        &mut self,
-        id: JobId,
-        step: fn(&mut Job, Moment, Result<ExportTask, Failure>),
-        answer: Result<ExportTask, Failure>,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(job) = self.store.jobs.get_mut(&id) else { return };
-        step(job, self.now, answer);
-        if let Stage::Uncertain(failure) | Stage::Failed(failure) = &job.stage {
-            let failure = failure.clone();
-            // Our picture of the dataset was wrong: look again (M14).
-            if failure.kind == FailureKind::Conflict {
-                self.store.datasets.invalidate();
-            }
-            self.notices.fail(self.now, &failure);
-        }
-        self.export_ended(id, effects);
-    }
-
-    fn export_ended(&mut self, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(job) = self.store.jobs.get(&id) else {
-            return;
-        };
-        if !matches!(job.stage, Stage::Completed(_)) {
-            return;
-        }
-        if job.fetch {
-            self.download(id, effects);
-        } else {
-            let text = format!("{} is ready: d downloads it", job.spec.file_name.as_str());
-            self.notices.add(self.now, Level::Success, text);
-        }
-    }
-
-    fn downloaded(&mut self, id: JobId, answer: Result<Archive, Failure>) {
-        let Some(job) = self.store.jobs.get_mut(&id) else {
-            return;
-        };
-        match (job.fetched(self.now, answer), &job.stage) {
-            (Err(failure), _) => self.notices.fail(self.now, &failure),
-            (Ok(()), Stage::Downloaded(archive)) => {
-                let path = SafeText::file(&archive.path.to_string_lossy());
-                let text = format!(
-                    "{path}: {} entries verified, {} of them pictures",
-                    archive.entries, archive.images
-                );
-                self.notices.add(self.now, Level::Success, text);
-            }
-            (Ok(()), _) => {}
         }
     }
 

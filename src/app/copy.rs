@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    app::{App, Effect, Job, Level, Pane, Stage},
+    app::{App, Effect, Job, Level, Pane},
     input::Action,
     message::{Lane, Read, Request},
     model::{
@@ -106,12 +106,11 @@ fn job(app: &App) -> Result<&Job, &'static str> {
 }
 
 fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
-    match &job.stage {
-        Stage::Running(task, _) | Stage::Completed(task) | Stage::Downloading(task, ..) => {
-            Ok(*task)
-        }
-        _ => Err("the service has no number for this job"),
-    }
+    job.task().ok_or("the service has no number for this job")
+}
+
+fn file_name(job: &Job) -> Option<&str> {
+    job.export().map(|export| export.spec.file_name.as_str())
 }
 
 fn id(app: &App) -> Result<String, &'static str> {
@@ -143,7 +142,10 @@ fn name(app: &App) -> Result<String, &'static str> {
             dataset(app).map(|dataset| dataset.name.to_string())
         }
         Pane::Results | Pane::Detail => preview(app).map(|preview| preview.file_name.to_string()),
-        Pane::Jobs => job(app).map(|job| job.spec.file_name.as_str().to_owned()),
+        Pane::Jobs => {
+            let name = file_name(job(app)?).map(ToOwned::to_owned);
+            name.ok_or("this job makes no file")
+        }
     }
 }
 
@@ -157,7 +159,8 @@ fn facts(app: &App) -> Result<Value, &'static str> {
             json!({
                 "dataset_id": job.dataset,
                 "export_task_id": task(job).ok(),
-                "file_name": job.spec.file_name.as_str(),
+                "job": job.work.word(),
+                "file_name": file_name(job),
                 "status": job.word(),
             })
         }),

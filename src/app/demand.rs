@@ -24,6 +24,7 @@ struct Want {
 impl App {
     /// Asks for what is missing, lets go of what is no longer wanted, and sets the next wake.
     pub(in crate::app) fn settle(&mut self, effects: &mut Vec<Effect>) {
+        self.track_jobs();
         self.keep_place();
         let pictures = self.visible_pictures();
         self.mark_pages_that_came(effects);
@@ -92,11 +93,9 @@ impl App {
 
     fn export_wants(&self) -> impl Iterator<Item = Want> {
         self.store.jobs.values().filter_map(|job| {
-            let Stage::Running(task, remote) = &job.stage else {
+            let (Stage::Running(task, _), Some(due)) = (&job.stage, job.due(self.clock())) else {
                 return None;
             };
-            let age = self.now.saturating_sub(job.started);
-            let due = remote.due(Some(interval(Watch::Export(age), remote.failures())))?;
             let request = Request::ExportStatus(job.dataset, *task);
             Some(Want { lane: Lane::Export(job.id), request, due })
         })

@@ -55,11 +55,8 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             (!can).then(|| "nothing was taken back".to_owned())
         }),
         Action::Unmark | Action::ClearBasket => no_basket(app).or_else(|| nothing_marked(app)),
-        Action::StopWatching => {
-            let running =
-                app.selected_job().is_some_and(|job| matches!(job.stage, Stage::Running(..)));
-            (!running).then(|| "this job is not being watched".to_owned())
-        }
+        Action::StopWatching => stopping(app),
+        Action::ForgetJob => forgetting(app),
         Action::Larger | Action::Smaller => {
             (app.focus != Pane::Results).then(|| "only the results have tiles".to_owned())
         }
@@ -98,6 +95,21 @@ fn by_status(app: &App, operation: Operation) -> Option<String> {
     let dataset = app.dataset()?;
     let reason = dataset.status.allows(operation).refusal()?;
     Some(format!("{} {reason} (now {})", operation.name(), dataset.status.word()))
+}
+
+fn stopping(app: &App) -> Option<String> {
+    let stops = app
+        .selected_job()
+        .is_some_and(|job| matches!(job.stage, Stage::Running(..) | Stage::Downloading(..)));
+    (!stops).then(|| "this job is not being watched".to_owned())
+}
+
+fn forgetting(app: &App) -> Option<String> {
+    match app.selected_job() {
+        None => Some("there is no job here".to_owned()),
+        Some(job) if job.is_active() => Some("this job is still going on; x stops it".to_owned()),
+        Some(_) => None,
+    }
 }
 
 fn no_dataset(app: &App) -> Option<String> {

@@ -36,7 +36,7 @@ use std::path::PathBuf;
 pub use demand::wanted_original;
 pub use effect::Effect;
 pub use event::{Event, Moment, Mouse, MouseKind};
-pub use job::{Job, Stage};
+pub use job::{Job, Stage, Step, Timeline};
 pub use log::Log;
 pub use notice::{Level, Notice, Notices};
 pub use overlay::Overlay;
@@ -52,7 +52,7 @@ use crate::{
     config::{Profile, ThemeChoice},
     input::{Chord, Context, Keymap},
     message::{Lane, Request},
-    model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, SafeText, Scale},
+    model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, SafeText, Scale, Stamp},
     picture::Protocol,
 };
 
@@ -79,6 +79,8 @@ pub struct Setup {
     pub command: String,
     /// What `~/` means.
     pub home: Option<PathBuf>,
+    /// The time of day when the program starts.
+    pub clock: Stamp,
     /// Size of the screen (columns, rows).
     pub size: (u16, u16),
     /// How pictures are drawn until the terminal has answered.
@@ -102,6 +104,7 @@ impl Setup {
             downloads: SafeText::file("."),
             command: "tessera".to_owned(),
             home: None,
+            clock: Stamp::ZERO,
             size: (80, 24),
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
@@ -234,6 +237,12 @@ impl App {
     /// Opens a ticket for a request and sends it.
     fn send(&mut self, lane: Lane, request: Request, effects: &mut Vec<Effect>) {
         effects.push(Effect::Send(self.tickets.open(lane), request));
+    }
+
+    /// The time of day of the last event.
+    #[must_use]
+    pub fn clock(&self) -> Stamp {
+        self.setup.clock + self.now
     }
 
     /// Where everything is on the screen.

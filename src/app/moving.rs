@@ -1,7 +1,7 @@
 //! Moving, opening and going back: the same few keys in every pane.
 
 use crate::{
-    app::{App, Effect, Pane, Stage, wanted_original},
+    app::{App, Effect, Pane, wanted_original},
     input::Action,
     message::{Lane, Request},
 };
@@ -58,11 +58,9 @@ impl App {
             Pane::Results if self.has_members_to_open() => self.open_members(),
             Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
             Pane::Detail if self.preview().is_some() => self.show_full_size(effects),
-            Pane::Jobs if self.job_to_download().is_some() => {
-                self.download_chosen(effects);
-            }
+            Pane::Jobs => self.open_timeline(),
             Pane::Basket => self.open_mark(),
-            Pane::Results | Pane::Detail | Pane::Query | Pane::Jobs => {}
+            Pane::Results | Pane::Detail | Pane::Query => {}
         }
     }
 
@@ -95,11 +93,7 @@ impl App {
             }
             self.store.pages.entry(search).invalidate();
         }
-        for job in self.store.jobs.values_mut() {
-            if let Stage::Running(_, task) = &mut job.stage {
-                task.invalidate();
-            }
-        }
+        self.poll_now();
     }
 
     /// Asks for the bytes of the preview on screen, to show them alone.

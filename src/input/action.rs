@@ -123,7 +123,8 @@ actions! {
     ClearBasket, "clear-basket", "clear", Marking, "Take all marks away";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";
-    StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job; the service goes on with it";
+    StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job (the service goes on with it), or stop a download";
+    ForgetJob, "forget-job", "forget", Exporting, "Take a job that is over off the list";
     Profiles, "profiles", "profiles", Program, "Open another deployment";
     CopyId, "copy-id", "id", Copying, "Copy the id";
     CopyLink, "copy-link", "link", Copying, "Copy the link of the picture; it is short-lived";

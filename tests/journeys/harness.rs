@@ -130,6 +130,7 @@ impl Person {
             downloads: SafeText::file(&service.folder.path().to_string_lossy()),
             command: "tessera demo".to_owned(),
             home: None,
+            clock: Duration::from_secs(1_795_000_000),
             size: (120, 40),
             protocol: Protocol::HalfBlock,
             ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())

@@ -40,6 +40,7 @@ impl Desk {
             downloads: SafeText::file("/downloads"),
             command: "tessera open /photos".to_owned(),
             home: Some("/home/me".into()),
+            clock: Duration::from_secs(1_795_000_000),
             size: (120, 40),
             protocol,
             ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())

@@ -140,7 +140,7 @@ fn stop_watching_is_no_cancel() {
     let mut desk = started();
     desk.answer(START, Answer::Export(task("INIT")));
     desk.press("4 x");
-    assert_eq!(stage(&desk), &Stage::Unwatched);
+    assert_eq!(stage(&desk), &Stage::Unwatched(Some(task("").id)));
     desk.wait(10);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }

@@ -5,6 +5,7 @@
 mod basket;
 mod desk;
 mod exports;
+mod jobs;
 mod layout;
 mod query;
 mod reads;

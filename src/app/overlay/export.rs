@@ -6,15 +6,15 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Job, Stage,
+        App, Effect,
         overlay::{
             Overlay, Press,
             field::{edit, path},
         },
     },
     input::{Chord, Key},
-    message::{JobId, Lane, Request},
-    model::{ArchiveName, DatasetId, ExportFormat, ExportSpec, SafeText},
+    message::Request,
+    model::{ArchiveName, DatasetId, Export, ExportFormat, ExportSpec, SafeText, Work},
 };
 
 /// The fields of the export form, in the order of the Tab key.
@@ -149,23 +149,16 @@ impl App {
 
     /// Starts what a form asks for.
     pub(in crate::app) fn start_export(&mut self, form: &ExportForm, effects: &mut Vec<Effect>) {
-        let id = JobId(self.jobs.next);
-        self.jobs.next += 1;
-        self.jobs.cursor = 0;
-        let job = Job {
-            id,
-            dataset: form.dataset,
-            dataset_name: form.dataset_name.clone(),
-            spec: form.spec(),
+        let spec = form.spec();
+        let request = Request::StartExport(form.dataset, spec.clone());
+        let export = Export {
+            spec,
+            selection: None,
             folder: form.target_folder(self.setup.home.as_deref()),
             fetch: form.fetch,
-            started: self.now,
-            ended: None,
-            stage: Stage::Starting,
         };
-        let request = Request::StartExport(job.dataset, job.spec.clone());
-        self.store.jobs.insert(id, job);
-        self.send(Lane::Start(id), request, effects);
+        let dataset = (form.dataset, form.dataset_name.clone());
+        self.start_job(dataset, Work::Export(export), request, effects);
     }
 }
 

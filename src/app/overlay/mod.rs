@@ -11,6 +11,7 @@ pub mod menu;
 pub mod pick;
 pub mod profiles;
 pub mod scroll;
+pub mod timeline;
 
 use ratatui::layout::Rect;
 use tui_input::Input;
@@ -21,6 +22,7 @@ pub use file::FileLine;
 pub use menu::Menu;
 pub use pick::{Choice, Pick};
 pub use scroll::Scroll;
+pub use timeline::JobView;
 
 use crate::{
     app::{App, Effect},
@@ -43,6 +45,8 @@ pub enum Overlay {
     Menu(Menu),
     /// The deployments that can be switched to.
     Profiles(Pick<Destination>),
+    /// The states a job went through.
+    Timeline(JobView),
 }
 
 /// What a key did to a layer.
@@ -66,13 +70,14 @@ impl Overlay {
             Self::File(line) => line.key(chord),
             Self::Menu(menu) => menu.key(chord),
             Self::Profiles(pick) => pick.key(chord),
+            Self::Timeline(view) => view.scroll.key(chord),
         }
     }
 
     /// The text field that takes what is pasted, if there is one.
     fn text(&mut self) -> Option<&mut Input> {
         match self {
-            Self::Help(_) => None,
+            Self::Help(_) | Self::Timeline(_) => None,
             Self::Export(form) => form.text(),
             Self::Caption(line) => Some(line.field()),
             Self::File(line) => Some(&mut line.line),
@@ -89,6 +94,7 @@ impl Overlay {
             Self::Caption(_) | Self::File(_) => (72, 5),
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
+            Self::Timeline(view) => (86, view.rows),
         }
     }
 
@@ -104,7 +110,7 @@ impl Overlay {
     #[must_use]
     pub fn hints(&self) -> &'static str {
         match self {
-            Self::Help(_) => "j k scroll   Esc leave",
+            Self::Help(_) | Self::Timeline(_) => "j k scroll   Esc leave",
             Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
             Self::File(_) => "Enter search   Esc leave",
@@ -139,7 +145,7 @@ impl App {
     /// Does what a layer asked for. One that is not content puts itself back.
     fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
         match overlay {
-            Overlay::Help(_) => {}
+            Overlay::Help(_) | Overlay::Timeline(_) => {}
             Overlay::Export(form) => self.start_export(&form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),
             Overlay::File(line) => self.search_by_file(line, effects),

@@ -1,8 +1,8 @@
 //! The jobs pane: the selected row, newest first, and what can be done with it.
 
 use crate::{
-    app::{App, Effect, Level, Stage, pane::moved},
-    message::{JobId, Lane, Request},
+    app::{App, Effect, Level, Pane, Remote, Stage, pane::moved},
+    message::Lane,
 };
 
 /// State of the pane.
@@ -27,34 +27,52 @@ impl App {
         }
     }
 
-    /// Fetches the archive of a finished export.
-    pub(in crate::app) fn download(&mut self, id: JobId, effects: &mut Vec<Effect>) {
-        let Some(job) = self.store.jobs.get_mut(&id) else {
-            return;
+    /// Stops what this program does for the selected job, and says what goes on without it. The
+    /// interface has no cancel, so none is pretended.
+    pub(in crate::app) fn stop_watching(&mut self, effects: &mut Vec<Effect>) {
+        let Some(id) = self.selected_job().map(|job| job.id) else { return };
+        let Some(job) = self.store.jobs.get_mut(&id) else { return };
+        let (lane, text) = match &job.stage {
+            &Stage::Downloading(task, ..) => {
+                job.stage = Stage::Completed(task);
+                let text = "download stopped; what came stays in the .part file, d goes on from it";
+                (Lane::Download(id), text)
+            }
+            Stage::Running(..) => {
+                job.stage = Stage::Unwatched(job.task());
+                let text =
+                    "not watched any more; the service goes on with the export. r looks again";
+                (Lane::Export(id), text)
+            }
+            _ => return,
         };
-        let Stage::Completed(task) = job.stage else {
-            return;
-        };
-        job.stage = Stage::Downloading(task, 0, None);
-        let target = job.folder.join(job.spec.file_name.as_str());
-        let request = Request::Download { dataset: job.dataset, task, target };
-        self.send(Lane::Download(id), request, effects);
+        if self.tickets.cancel(&lane) {
+            effects.push(Effect::Cancel(lane));
+        }
+        self.notices.add(self.now, Level::Success, text);
     }
 
-    /// Stops asking about the selected job. The interface has no cancel, so none is pretended.
-    pub(in crate::app) fn stop_watching(&mut self, effects: &mut Vec<Effect>) {
-        let Some(id) = self.selected_job().map(|job| job.id) else {
-            return;
-        };
-        let Some(job) = self.store.jobs.get_mut(&id) else {
-            return;
-        };
-        job.stage = Stage::Unwatched;
-        job.ended = Some(self.now);
-        if self.tickets.cancel(&Lane::Export(id)) {
-            effects.push(Effect::Cancel(Lane::Export(id)));
+    /// Asks for the state of every watched job now, and watches the selected one again.
+    pub(in crate::app) fn poll_now(&mut self) {
+        if self.focus == Pane::Jobs
+            && let Some(id) = self.selected_job().map(|job| job.id)
+            && let Some(job) = self.store.jobs.get_mut(&id)
+            && let Stage::Unwatched(Some(task)) = job.stage
+        {
+            job.stage = Stage::Running(task, Remote::default());
         }
-        let text = "not watched any more; the service goes on with the export";
-        self.notices.add(self.now, Level::Success, text);
+        for job in self.store.jobs.values_mut() {
+            if let Stage::Running(_, task) = &mut job.stage {
+                task.invalidate();
+            }
+        }
+    }
+
+    /// Takes the selected row off the list. What is at the service or on this disk stays.
+    pub(in crate::app) fn forget_job(&mut self) {
+        if let Some(id) = self.selected_job().map(|job| job.id) {
+            self.store.jobs.remove(&id);
+            self.move_in_jobs(0);
+        }
     }
 }

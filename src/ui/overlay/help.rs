@@ -15,6 +15,11 @@ use crate::{
 pub(super) fn draw(screen: &mut Screen, area: Rect, scroll: Scroll) {
     let inside = boxed(screen, area, Line::from(" Help "), true);
     let lines = lines(screen);
+    scrolled(screen, inside, &lines, scroll);
+}
+
+/// Lines of a text that is only read, from where it is scrolled to.
+pub(super) fn scrolled(screen: &mut Screen, inside: Rect, lines: &[Line], scroll: Scroll) {
     let last = lines.len().saturating_sub(usize::from(inside.height));
     for (row, line) in lines.iter().skip(scroll.top.min(last)).enumerate() {
         let Ok(row) = u16::try_from(row) else { break };

@@ -5,6 +5,7 @@ mod export;
 mod file;
 mod help;
 mod pick;
+mod timeline;
 
 use ratatui::{
     layout::Rect,
@@ -23,6 +24,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::File(asked)) => file::draw(screen, area, &asked.line),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
+        Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),
         None => {}
     }
 }

@@ -4,7 +4,8 @@ use ratatui::{layout::Rect, style::Style};
 
 use super::select_row;
 use crate::{
-    app::{Job, Pane, Stage, pane::jobs_top},
+    app::{App, Job, Pane, Stage, pane::jobs_top},
+    model::{ExportTaskId, SafeText, Work},
     ui::{
         Screen, Theme,
         widget::{bytes, clip, clock, frame, gauge, message, put},
@@ -41,28 +42,33 @@ pub(in crate::ui) fn jobs(screen: &mut Screen, area: Rect) {
     }
 }
 
+/// Columns of a row: the id, the bar and the time of the next question only where there is room.
 fn line(screen: &mut Screen, inside: Rect, row: u16, job: &Job) {
-    let theme = screen.theme;
+    let (app, theme) = (screen.app, screen.theme);
     let (mark, style) = mark(theme, job);
-    let end = job.ended.unwrap_or(screen.app.now);
-    let name = format!(" export {:<18} ", clip(job.dataset_name.as_str(), 18));
-    let state = format!("{:<15} ", job.word());
-    let bar = job.part().map_or_else(|| " ".repeat(13), |part| gauge(part, 12) + " ");
-    let time = format!("{}  ", clock(end.saturating_sub(job.started)));
-    put(
-        screen,
-        inside,
-        row,
-        &[
-            (" ", style),
-            (mark, style),
-            (&name, theme.text),
-            (&state, style),
-            (&bar, theme.gauge),
-            (&time, theme.dim),
-            (&note(job), theme.dim),
-        ],
-    );
+    let wide = inside.width >= 100;
+    let kind = format!(" {:<9} ", job.work.word());
+    let name = format!("{:<16} ", clip(job.dataset_name.as_str(), 16));
+    let id = job.task().map_or_else(String::new, ExportTaskId::short);
+    let id = if wide { format!("{id:<8} ") } else { String::new() };
+    let state = format!("{:<16} ", clip(&state(job), 16));
+    let bar = job.part().map_or_else(|| " ".repeat(9), |part| gauge(part, 8) + " ");
+    let time = format!("{:<6} ", clock(job.elapsed(app.clock())));
+    let next = if wide { format!("{:<8} ", next_poll(app, job)) } else { String::new() };
+    let note = job_note(job);
+    let parts = [
+        (" ", style),
+        (mark, style),
+        (kind.as_str(), theme.text),
+        (&name, theme.text),
+        (&id, theme.dim),
+        (&state, style),
+        (&bar, theme.gauge),
+        (&time, theme.dim),
+        (&next, theme.dim),
+        (&note, theme.dim),
+    ];
+    put(screen, inside, row, &parts);
 }
 
 fn mark(theme: &Theme, job: &Job) -> (&'static str, Style) {
@@ -71,33 +77,64 @@ fn mark(theme: &Theme, job: &Job) -> (&'static str, Style) {
         Stage::Completed(_) | Stage::Downloaded(_) => ("✔", theme.success),
         Stage::Failed(_) => ("✖", theme.failure),
         Stage::Uncertain(_) => ("?", theme.moving),
-        Stage::Unwatched => ("○", theme.dim),
+        Stage::Unwatched(_) => ("○", theme.dim),
     }
 }
 
+/// The word of the state with its percentage, so that a bar is never alone (3.10).
+fn state(job: &Job) -> String {
+    match (&job.stage, job.measure()) {
+        (Stage::Running(..), Some((percent, 100))) => format!("{} {percent}%", job.word()),
+        _ => job.word().to_owned(),
+    }
+}
+
+/// When the service is asked again.
+fn next_poll(app: &App, job: &Job) -> String {
+    let due = job.due(app.clock());
+    let seconds = due.map(|due| due.saturating_sub(app.now).as_secs());
+    seconds.map_or_else(String::new, |seconds| format!("next {seconds}s"))
+}
+
 /// What else is to be said about a job.
-fn note(job: &Job) -> String {
-    let spec = &job.spec;
-    match &job.stage {
+pub(in crate::ui) fn job_note(job: &Job) -> String {
+    let words = match &job.stage {
         Stage::Running(_, task) => match task.failure() {
             Some(failure) => format!("last seen so; {failure}"),
-            None => format!("{} · {}", spec.file_name.as_str(), contents(job)),
+            None => contents(job),
         },
-        Stage::Starting => format!("{} · {}", spec.file_name.as_str(), contents(job)),
-        Stage::Completed(_) => format!("{} · d downloads it", spec.file_name.as_str()),
+        Stage::Starting => contents(job),
+        Stage::Completed(_) => format!("{} · d downloads it", contents(job)),
         Stage::Downloading(_, done, Some(total)) => {
             format!("{} of {}", bytes(*done), bytes(*total))
         }
         Stage::Downloading(_, done, None) => bytes(*done),
         Stage::Downloaded(archive) => {
-            format!("{} · {} verified", archive.path.display(), bytes(archive.bytes))
+            let path = SafeText::file(&archive.path.to_string_lossy());
+            format!("{path} · {} verified", bytes(archive.bytes))
         }
         Stage::Failed(failure) | Stage::Uncertain(failure) => failure.to_string(),
-        Stage::Unwatched => "the service goes on with it".to_owned(),
-    }
+        Stage::Unwatched(_) => "the service goes on with it; r looks again".to_owned(),
+    };
+    let left = job.timeline.left().map(|left| format!("{} left", clock(left)));
+    let rate = job.timeline.rate().filter(|_| matches!(job.stage, Stage::Downloading(..)));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
+    let rate = rate.map(|rate| format!("{}/s", bytes(rate as u64)));
+    let parts = [left, rate, Some(words)].into_iter().flatten();
+    parts.collect::<Vec<_>>().join(" · ")
 }
 
+/// What the job is about, in a few words.
 fn contents(job: &Job) -> String {
-    let images = if job.spec.include_images { " + images" } else { "" };
-    format!("{}{images}", job.spec.format.word())
+    match &job.work {
+        Work::Export(export) => {
+            let images = if export.spec.include_images { " + images" } else { "" };
+            let selection = export.selection.as_ref().map_or("", SafeText::as_str);
+            let gap = if selection.is_empty() { "" } else { " · " };
+            let (name, format) = (export.spec.file_name.as_str(), export.spec.format.word());
+            format!("{name} · {selection}{gap}{format}{images}")
+        }
+        Work::AddMedia(addition) => addition.source.to_string(),
+        Work::Reindex => "full re-clustering".to_owned(),
+    }
 }

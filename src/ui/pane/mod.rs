@@ -9,7 +9,7 @@ mod results;
 
 pub(super) use datasets::{datasets, status};
 pub(super) use detail::detail;
-pub(super) use jobs::jobs;
+pub(super) use jobs::{job_note, jobs};
 pub(super) use query::query;
 pub(super) use results::results;
 

@@ -1,0 +1,90 @@
+//! The steps of jobs that begin with the person or end with an answer.
+
+use super::{Job, Stage};
+use crate::{
+    app::{App, Effect, Level, Moment},
+    message::{JobId, Lane, Request},
+    model::{Archive, DatasetId, ExportTask, Failure, FailureKind, SafeText, Work},
+};
+
+impl App {
+    /// Writes a new job down and sends its request.
+    pub(in crate::app) fn start_job(
+        &mut self,
+        dataset: (DatasetId, SafeText),
+        work: Work,
+        request: Request,
+        effects: &mut Vec<Effect>,
+    ) {
+        let id = JobId(self.jobs.next);
+        self.jobs.next += 1;
+        self.jobs.cursor = 0;
+        self.store.jobs.insert(id, Job::new(id, dataset, work, self.clock()));
+        self.send(Lane::Start(id), request, effects);
+    }
+
+    /// An export took a step: told when it failed, fetched when it is ready.
+    pub(in crate::app) fn export_moved(
+        &mut self,
+        id: JobId,
+        step: fn(&mut Job, Moment, Result<ExportTask, Failure>),
+        answer: Result<ExportTask, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(job) = self.store.jobs.get_mut(&id) else { return };
+        step(job, self.now, answer);
+        if let Stage::Uncertain(failure) | Stage::Failed(failure) = &job.stage {
+            let failure = failure.clone();
+            // Our picture of the dataset was wrong: look again (M14).
+            if failure.kind == FailureKind::Conflict {
+                self.store.datasets.invalidate();
+            }
+            self.notices.fail(self.now, &failure);
+        }
+        self.export_ended(id, effects);
+    }
+
+    fn export_ended(&mut self, id: JobId, effects: &mut Vec<Effect>) {
+        let Some((job, export)) =
+            self.store.jobs.get(&id).and_then(|job| Some((job, job.export()?)))
+        else {
+            return;
+        };
+        if !matches!(job.stage, Stage::Completed(_)) {
+            return;
+        }
+        if export.fetch {
+            self.download(id, effects);
+        } else {
+            let text = format!("{} is ready: d downloads it", export.spec.file_name.as_str());
+            self.notices.add(self.now, Level::Success, text);
+        }
+    }
+
+    /// Fetches the archive of a finished export.
+    pub(in crate::app) fn download(&mut self, id: JobId, effects: &mut Vec<Effect>) {
+        let Some(job) = self.store.jobs.get_mut(&id) else { return };
+        let (&Stage::Completed(task), Some(export)) = (&job.stage, job.export()) else { return };
+        let target = export.target();
+        job.stage = Stage::Downloading(task, 0, None);
+        let request = Request::Download { dataset: job.dataset, task, target };
+        self.send(Lane::Download(id), request, effects);
+    }
+
+    /// The download of an export ended.
+    pub(in crate::app) fn downloaded(&mut self, id: JobId, answer: Result<Archive, Failure>) {
+        let Some(job) = self.store.jobs.get_mut(&id) else { return };
+        match (job.fetched(answer), &job.stage) {
+            (Err(failure), _) => self.notices.fail(self.now, &failure),
+            (Ok(()), Stage::Downloaded(archive)) => {
+                let path = SafeText::file(&archive.path.to_string_lossy());
+                let text = format!(
+                    "{path}: {} entries verified, {} of them pictures",
+                    archive.entries, archive.images
+                );
+                self.notices.add(self.now, Level::Success, text);
+            }
+            (Ok(()), _) => {}
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! One job opened: every state it went through, the last answer, and how to do it again.
+
+use crate::{
+    app::{App, Overlay, overlay::Scroll},
+    message::JobId,
+};
+
+/// The job that is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobView {
+    /// The job.
+    pub job: JobId,
+    /// How far its lines are scrolled.
+    pub scroll: Scroll,
+    /// Rows of its box, frame included, when it was opened.
+    pub rows: u16,
+}
+
+impl App {
+    /// Opens the selected job. A failure has been looked at from then on.
+    pub(in crate::app) fn open_timeline(&mut self) {
+        let Some(id) = self.selected_job().map(|job| job.id) else { return };
+        let Some(job) = self.store.jobs.get_mut(&id) else { return };
+        job.looked_at = true;
+        let steps = u16::try_from(job.timeline.steps().len()).unwrap_or(u16::MAX);
+        let view = JobView { job: id, scroll: Scroll::default(), rows: steps.saturating_add(14) };
+        self.overlay = Some(Overlay::Timeline(view));
+    }
+}

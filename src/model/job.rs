@@ -1,0 +1,154 @@
+//! Jobs: what a person started that takes time, and what of it outlives the program.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::model::{Archive, DatasetId, ExportSpec, ExportTaskId, SafeText};
+
+/// Time since 1970 by the clock of this machine, so that it means the same after a restart.
+pub type Stamp = Duration;
+
+/// What a job does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Work {
+    /// A dataset, or what is marked in it, becomes an archive.
+    Export(Export),
+    /// Media come into a dataset.
+    AddMedia(Addition),
+    /// A dataset is clustered anew.
+    Reindex,
+}
+
+impl Work {
+    /// The word for it on screen.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Export(_) => "export",
+            Self::AddMedia(_) => "add media",
+            Self::Reindex => "reindex",
+        }
+    }
+
+    /// The command line that does the same to `dataset`.
+    #[must_use]
+    pub fn command(&self, dataset: DatasetId) -> String {
+        match self {
+            Self::Export(export) => {
+                let images = if export.spec.include_images { " --images" } else { "" };
+                let what = if export.selection.is_some() { " --selection NAME" } else { "" };
+                let (format, name) =
+                    (export.spec.format.word(), quoted(export.spec.file_name.as_str()));
+                format!(
+                    "tessera export start {dataset}{what} --format {format}{images} --name {name}"
+                )
+            }
+            Self::AddMedia(addition) => {
+                let reindex = if addition.auto_reindex { " --reindex" } else { "" };
+                format!("tessera media add {dataset} {}{reindex}", addition.option)
+            }
+            Self::Reindex => format!("tessera reindex {dataset} --wait"),
+        }
+    }
+}
+
+/// A word as a shell takes it.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// An export as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Export {
+    /// How it is exported; the name of the archive on this machine.
+    pub spec: ExportSpec,
+    /// What is exported when it is not the whole dataset: `3 clusters, 9 media`.
+    pub selection: Option<SafeText>,
+    /// Where the archive goes.
+    pub folder: PathBuf,
+    /// Whether it is fetched as soon as it is there.
+    pub fetch: bool,
+}
+
+impl Export {
+    /// The archive on this machine.
+    #[must_use]
+    pub fn target(&self) -> PathBuf {
+        self.folder.join(self.spec.file_name.as_str())
+    }
+}
+
+/// An addition as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// Where the media come from, in words: `folder /data/new`, `s3://bucket/new/`.
+    pub source: SafeText,
+    /// The same as an option of the command line: `--dir /data/new`.
+    pub option: SafeText,
+    /// Whether a full reindex follows by itself.
+    pub auto_reindex: bool,
+}
+
+/// A job as it is written down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobRecord {
+    /// When it was started; no two jobs of a person have the same.
+    pub started: Stamp,
+    /// The dataset it works on.
+    pub dataset: DatasetId,
+    /// Its name when the job was started.
+    pub dataset_name: SafeText,
+    /// What it does.
+    pub work: Work,
+    /// How far it was.
+    pub standing: Standing,
+}
+
+/// How far a job was when it was written down.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Standing {
+    /// Waits on this machine until its dataset is free.
+    Queued,
+    /// Sent, not yet acknowledged.
+    Sent,
+    /// The service works on the export.
+    Running(ExportTaskId),
+    /// The service works on the dataset.
+    Accepted,
+    /// The archive of the export can be fetched.
+    Completed(ExportTaskId),
+    /// The archive is on this machine.
+    Downloaded(Archive),
+    /// Over; the status the dataset came to rest in.
+    Done(SafeText),
+    /// Over, badly; why.
+    Failed(SafeText),
+    /// It may have been started; why that is not known.
+    Uncertain(SafeText),
+    /// Not watched any more; the export, to watch it again.
+    Unwatched(Option<ExportTaskId>),
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_job_tells_the_command_that_does_it_again() {
+        let option = SafeText::file("--dir '/data/my new'");
+        let addition =
+            Addition { source: SafeText::file("/data/my new"), option, auto_reindex: true };
+        let dataset = DatasetId(Uuid::nil());
+        assert_eq!(
+            Work::AddMedia(addition).command(dataset),
+            format!("tessera media add {dataset} --dir '/data/my new' --reindex")
+        );
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

@@ -1,0 +1,72 @@
+//! One job opened: what it is, every state it went through, and how to do it again.
+
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
+
+use crate::{
+    app::{Job, overlay::JobView},
+    model::SafeText,
+    ui::{
+        Screen,
+        overlay::help,
+        pane::job_note,
+        widget::{boxed, clock},
+    },
+};
+
+/// Draws the job, scrolled.
+pub(super) fn draw(screen: &mut Screen, area: Rect, view: JobView) {
+    let Some(job) = screen.app.store.jobs.get(&view.job) else { return };
+    let title = format!(" {} of {} ", job.work.word(), job.dataset_name);
+    let inside = boxed(screen, area, Line::from(title), true);
+    let mut lines = facts(screen, job);
+    lines.push(Line::default());
+    lines.extend(states(screen, job));
+    lines.push(Line::default());
+    lines.push(Line::styled(" again, on a command line", screen.theme.dim));
+    lines.push(Line::from(format!("   {}", job.work.command(job.dataset))));
+    help::scrolled(screen, inside, &lines, view.scroll);
+}
+
+fn facts(screen: &Screen, job: &Job) -> Vec<Line<'static>> {
+    let dim = screen.theme.dim;
+    let fact = |name: &str, words: String| {
+        Line::from(vec![Span::styled(format!(" {name:<12}"), dim), Span::raw(words)])
+    };
+    let mut lines = vec![fact("dataset", job.dataset.to_string())];
+    lines.extend(job.task().map(|task| fact("export", task.to_string())));
+    if let Some(export) = job.export() {
+        lines.push(fact("file", SafeText::file(&export.target().to_string_lossy()).to_string()));
+    }
+    lines.push(fact("took", clock(job.elapsed(screen.app.clock()))));
+    lines.push(fact("last word", job_note(job)));
+    lines
+}
+
+/// A line for each state: when it began after the start, what it was, how long it lasted.
+fn states(screen: &Screen, job: &Job) -> Vec<Line<'static>> {
+    let theme = screen.theme;
+    let now = screen.app.clock();
+    let end = job.ended.unwrap_or(now);
+    let steps = job.timeline.steps();
+    let mut lines = vec![Line::styled(" after     state              for", theme.dim)];
+    for (place, step) in steps.iter().enumerate() {
+        let last = place + 1 == steps.len();
+        let lasted = if last && !job.is_active() {
+            String::new()
+        } else {
+            clock(job.timeline.lasted(place, end))
+        };
+        lines.push(Line::from(vec![
+            Span::styled(format!(" {:<9} ", clock(step.at.saturating_sub(job.started))), theme.dim),
+            Span::styled(
+                format!("{:<18} ", step.word),
+                if last { theme.accent } else { theme.text },
+            ),
+            Span::styled(lasted, theme.dim),
+        ]));
+    }
+    lines
+}
