@@ -66,6 +66,8 @@ impl App {
 
             Action::Larger => self.tile = self.tile.larger(),
             Action::Smaller => self.tile = self.tile.smaller(),
+            Action::WiderSides => self.widen_sides(1),
+            Action::NarrowerSides => self.widen_sides(-1),
             Action::Zoom => self.zoomed = !self.zoomed,
             Action::Menu => self.open_menu(),
             Action::Help => self.overlay = Some(Overlay::Help(Scroll::default())),

@@ -97,6 +97,10 @@ impl Areas {
             140..=179 => (32, 46),
             _ => (34, 64),
         };
+        // A quarter of the usual width a step; the results keep two columns of tiles.
+        let step = |usual: u16| usual.saturating_add_signed(app.sides * (usual / 4).cast_signed());
+        let most = body.width.saturating_sub(40) / 2;
+        let (left, right) = (step(left).clamp(20, most), step(right).clamp(20, most));
         let [left, middle, right] = Layout::horizontal([
             Constraint::Length(left),
             Constraint::Min(0),
@@ -139,6 +143,13 @@ impl Areas {
         .into_iter()
         .find(|&(area, _)| hit(area))
         .map(|(_, pane)| pane)
+    }
+}
+
+impl App {
+    /// Makes the panes beside the results wider or narrower by some steps.
+    pub(in crate::app) fn widen_sides(&mut self, by: i16) {
+        self.sides = (self.sides + by).clamp(-3, 8);
     }
 }
 

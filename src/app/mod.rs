@@ -141,6 +141,8 @@ pub struct App {
     pub zoomed: bool,
     /// How large the tiles are.
     pub tile: TileSize,
+    /// Steps by which the panes beside the results are wider (or narrower) than usual.
+    pub sides: i16,
     /// The layer on top of the panes.
     pub overlay: Option<Overlay>,
     /// State of the datasets pane.
@@ -182,6 +184,7 @@ impl App {
             focus: Pane::Datasets,
             zoomed: false,
             tile: TileSize::default(),
+            sides: 0,
             overlay: None,
             datasets: pane::Datasets::default(),
             results: pane::Results::default(),

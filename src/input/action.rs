@@ -135,6 +135,8 @@ actions! {
     CopyProfiler, "copy-profiler", "script", Copying, "Copy a line for run_profiler.sh (on premises)";
     Larger, "larger-tiles", "larger", Program, "Larger tiles";
     Smaller, "smaller-tiles", "smaller", Program, "Smaller tiles";
+    WiderSides, "wider-sides", "wider sides", Program, "Wider panes left and right of the results";
+    NarrowerSides, "narrower-sides", "narrower sides", Program, "Narrower panes left and right of the results";
     Zoom, "zoom", "zoom", Program, "Give the focused pane the whole screen, and back";
     Menu, "menu", "actions", Program, "Everything that can be done here, and why not";
     Help, "help", "help", Program, "This help";

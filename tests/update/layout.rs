@@ -24,6 +24,23 @@ fn panes_by_size() {
 }
 
 #[test]
+fn p70_the_panes_beside_the_results_get_wider_and_narrower_within_reason() {
+    let mut desk = Desk::with_clusters(9);
+    let width = |desk: &Desk| desk.app.areas().datasets.unwrap().width;
+    let usual = width(&desk);
+    desk.press(") )");
+    assert!(width(&desk) > usual);
+    for _ in 0..20 {
+        desk.press(")");
+    }
+    assert!(desk.app.areas().results.unwrap().width >= 40);
+    for _ in 0..40 {
+        desk.press("(");
+    }
+    assert!(width(&desk) < usual && width(&desk) >= 20);
+}
+
+#[test]
 fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
