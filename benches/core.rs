@@ -16,7 +16,7 @@ use tessera::{
         Cluster, ClusterId, Dataset, DatasetId, EntityType, Link, MediaId, Page, Preview, SafeText,
         Status,
     },
-    picture::{Canvas, Encoded, Protocol, Thumbnail},
+    picture::{Canvas, Encoded, Protocol, Sight, Subject, Thumbnail},
     ui::{
         self, Layer, Theme,
         layer::{Colours, Surface},
@@ -115,7 +115,9 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Answer {
     match &ticket.lane {
         Lane::Datasets => Answer::Datasets(vec![dataset()], 0),
         Lane::Page(_) => Answer::Page(page(clusters, previews)),
-        Lane::Picture(media, canvas) => Answer::Picture(half_blocks(*canvas, media.0.as_u128())),
+        Lane::Picture(Sight { of: Subject::Media(media), .. }, canvas) => {
+            Answer::Picture(half_blocks(*canvas, media.0.as_u128()))
+        }
         other => unreachable!("{other:?}"),
     }
 }

@@ -15,7 +15,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
-use tessera::picture::{Canvas, Protocol, decode::decode, thumbnail};
+use tessera::picture::{Canvas, Part, Protocol, decode::decode, thumbnail};
 
 /// A tile of the 10x10 grid in 200x50.
 const TILE: (u16, u16) = (20, 5);
@@ -62,8 +62,10 @@ fn tiles(criterion: &mut Criterion) {
     ] {
         group.throughput(Throughput::Bytes(bytes.len() as u64));
         group.bench_function(name, |bencher| {
-            bencher
-                .iter(|| thumbnail(black_box(&bytes), canvas(TILE, Protocol::HalfBlock)).unwrap());
+            bencher.iter(|| {
+                thumbnail(black_box(&bytes), Part::Whole, canvas(TILE, Protocol::HalfBlock))
+                    .unwrap()
+            });
         });
     }
     group.finish();
@@ -91,7 +93,9 @@ fn encoders(criterion: &mut Criterion) {
         ("iterm2", Protocol::Iterm),
     ] {
         group.bench_function(name, |bencher| {
-            bencher.iter(|| thumbnail(black_box(&bytes), canvas(LARGE_TILE, protocol)).unwrap());
+            bencher.iter(|| {
+                thumbnail(black_box(&bytes), Part::Whole, canvas(LARGE_TILE, protocol)).unwrap()
+            });
         });
     }
     group.finish();

@@ -8,9 +8,9 @@ use crate::{
     model::{
         AddMedia, Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry,
         ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity,
-        Link, MediaId, MediaSource, Page, PictureSource, Preflight, Region, Search, SelectionItem,
+        Link, MediaSource, Page, PictureSource, Preflight, Region, Search, SelectionItem,
     },
-    picture::{Canvas, Thumbnail},
+    picture::{Canvas, Part, Sight, Thumbnail},
 };
 
 /// A job of this program, from the moment the person starts it.
@@ -42,12 +42,10 @@ pub enum Lane {
     Export(JobId),
     /// The archive of an export.
     Download(JobId),
-    /// One picture at one size.
-    Picture(MediaId, Canvas),
-    /// A picture from anywhere, or a part of it, at one size; the newest part counts.
-    Closeup(PictureSource, Canvas),
+    /// One picture, or a part of it, at one size.
+    Picture(Sight, Canvas),
     /// What is in a folder of this machine.
-    Folder,
+    Folder(PathBuf),
     /// The bytes of the picture that is to be shown full size.
     Original,
     /// A `curl` command.
@@ -129,17 +127,8 @@ pub enum Request {
         /// Where the archive goes; never overwritten.
         target: PathBuf,
     },
-    /// Fetch a picture and make it fit a canvas.
-    Picture(Link, Canvas),
-    /// Make a picture from anywhere, or a part of it, fit a canvas.
-    Closeup {
-        /// The picture.
-        of: PictureSource,
-        /// What it must fit.
-        canvas: Canvas,
-        /// The part of the upright picture; else all of it.
-        part: Option<Region>,
-    },
+    /// Make what is shown of a picture fit a canvas.
+    Picture(PictureSource, Part, Canvas),
     /// List a folder of this machine.
     Folder(PathBuf),
     /// Fetch a picture as it is.

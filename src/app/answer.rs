@@ -28,12 +28,18 @@ impl App {
                 self.page_to_mark_failed(&search, &failure);
                 self.store.pages.entry(search).fail(self.now, failure);
             }
-            (Lane::Picture(media, canvas), Ok(Answer::Picture(picture))) => {
-                self.store.pictures.insert(media, canvas, Ok(picture));
+            (Lane::Picture(sight, canvas), Ok(Answer::Picture(picture))) => {
+                self.store.pictures.insert(sight, canvas, Ok(picture));
             }
             // A picture that cannot be shown is a fact about the picture: its tile says so.
-            (Lane::Picture(media, canvas), Err(failure)) => {
-                self.store.pictures.insert(media, canvas, Err(failure.sentence));
+            (Lane::Picture(sight, canvas), Err(failure)) => {
+                self.store.pictures.insert(sight, canvas, Err(failure.sentence));
+            }
+            (Lane::Folder(path), Ok(Answer::Folder(folder))) => {
+                self.store.folder_at(path).succeed(self.now, folder);
+            }
+            (Lane::Folder(path), Err(failure)) => {
+                self.store.folder_at(path).fail(self.now, failure);
             }
             (Lane::Anchor, Ok(Answer::Anchor(anchor))) => self.registered(anchor),
             (Lane::Anchor, Err(failure)) => {
@@ -73,8 +79,6 @@ impl App {
                 | Lane::Keep(_)
                 | Lane::Enrichment(_)
                 | Lane::Record(_)
-                | Lane::Closeup(..)
-                | Lane::Folder
                 | Lane::Upload(_)
                 | Lane::Preflight,
                 Err(failure),

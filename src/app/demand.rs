@@ -5,13 +5,12 @@
 //! Polling is the same question: a value that has grown too old is missing.
 
 use crate::{
-    app::{App, Effect, Moment, areas::detail_picture, job::Stage},
+    app::{App, Effect, Moment, job::Stage, sights::Visible},
     message::{Lane, Request},
     model::{
-        Failure, Link, Preview, Search,
+        Failure, Search,
         cadence::{Watch, interval},
     },
-    picture::{Canvas, Protocol},
 };
 
 /// A read that is missing or too old now, or will be at a later moment.
@@ -40,8 +39,8 @@ impl App {
                 wake = Some(wake.map_or(want.due, |earlier| earlier.min(want.due)));
             }
         }
-        for (lane, link) in pictures {
-            self.ask_for_picture(lane, link, effects);
+        for picture in pictures {
+            self.ask_for_picture(picture, effects);
         }
         if wake != self.wake {
             self.wake = wake;
@@ -54,6 +53,7 @@ impl App {
         wants.extend(self.page_want());
         wants.extend(self.basket_wants());
         wants.extend(self.export_wants());
+        wants.extend(self.folder_want());
         wants
     }
 
@@ -91,6 +91,15 @@ impl App {
         wants.map(|(lane, request)| Want { lane, request, due: Moment::ZERO })
     }
 
+    /// The folder in which a path is being typed. It is read once: leaving it and coming back
+    /// reads it again.
+    fn folder_want(&self) -> Option<Want> {
+        let folder = self.wanted_folder()?;
+        let known = self.store.folder.as_ref().filter(|(path, _)| *path == folder);
+        let due = known.map_or(Some(Moment::ZERO), |(_, listed)| listed.due(None))?;
+        Some(Want { lane: Lane::Folder(folder.clone()), request: Request::Folder(folder), due })
+    }
+
     fn export_wants(&self) -> impl Iterator<Item = Want> {
         self.store.jobs.values().filter_map(|job| {
             let (Stage::Running(task, _), Some(due)) = (&job.stage, job.due(self.clock())) else {
@@ -101,65 +110,18 @@ impl App {
         })
     }
 
-    /// The pictures on screen with their links, nearest to the cursor first by construction:
-    /// the detail, then the grid from the cursor outwards.
-    fn visible_pictures(&self) -> Vec<(Lane, Link)> {
-        let mut pictures = Vec::new();
-        if self.protocol == Protocol::None || self.is_too_small() {
-            return pictures;
-        }
-        let areas = self.areas();
-        if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
-            let area = detail_picture(area, self.cell);
-            let canvas = self.canvas(area.width, area.height);
-            pictures.extend(picture(preview, canvas));
-        }
-        let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
-            return pictures;
-        };
-        let (tiles, (cursor, top)) = (self.tiles(), self.tile_cursor());
-        let first = top * grid.columns;
-        let mut visible: Vec<usize> =
-            (first..tiles.len().min(first + grid.columns * grid.rows)).collect();
-        visible.sort_by_key(|place| place.abs_diff(cursor));
-        let canvas = grid.canvas(self);
-        let previews = visible.into_iter().filter_map(|place| tiles[place].preview);
-        pictures.extend(previews.filter_map(|preview| picture(preview, canvas)));
-        pictures
-    }
-
-    /// A canvas of this many cells on this terminal.
-    #[must_use]
-    pub fn canvas(&self, columns: u16, rows: u16) -> Canvas {
-        Canvas {
-            columns: columns.max(1),
-            rows: rows.max(1),
-            cell: self.cell,
-            protocol: self.protocol,
-        }
-    }
-
-    fn ask_for_picture(&mut self, lane: Lane, link: Link, effects: &mut Vec<Effect>) {
-        let Lane::Picture(media, canvas) = lane.clone() else {
-            return;
-        };
-        if self.store.pictures.get(media, canvas).is_some() {
-            self.store.pictures.touch(media, canvas);
-        } else if !self.tickets.is_open(&lane) {
-            self.send(lane, Request::Picture(link, canvas), effects);
-        }
-    }
-
-    /// Cancels the pages and pictures that are awaited but not on screen any more.
-    fn let_go(&mut self, pictures: &[(Lane, Link)], effects: &mut Vec<Effect>) {
+    /// Cancels the pages, folders and pictures that are awaited but not on screen any more.
+    fn let_go(&mut self, pictures: &[Visible], effects: &mut Vec<Effect>) {
         let pages = [self.view().map(|view| &view.search), self.page_to_mark()];
         let pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
+        let folder = self.wanted_folder().map(Lane::Folder);
         let stale: Vec<Lane> = self
             .tickets
             .lanes()
             .filter(|lane| match lane {
-                Lane::Picture(..) => !pictures.iter().any(|(wanted, _)| wanted == *lane),
+                Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
                 Lane::Page(search) => !pages.contains(search),
+                Lane::Folder(_) => Some(*lane) != folder.as_ref(),
                 _ => false,
             })
             .cloned()
@@ -169,22 +131,4 @@ impl App {
             effects.push(Effect::Cancel(lane));
         }
     }
-}
-
-/// The lane and link of a preview's picture. The thumbnail will do for small canvases; on
-/// larger ones the original is worth its bytes.
-fn picture(preview: &Preview, canvas: Canvas) -> Option<(Lane, Link)> {
-    let wide = match canvas.protocol {
-        Protocol::HalfBlock => u32::from(canvas.columns) > 256,
-        _ => u32::from(canvas.columns) * u32::from(canvas.cell.0) > 320,
-    };
-    let link = if wide { preview.original.as_ref() } else { None };
-    let link = link.or(preview.thumbnail.as_ref()).or(preview.original.as_ref())?;
-    Some((Lane::Picture(preview.media, canvas), link.clone()))
-}
-
-/// The picture that the full-size view shows.
-#[must_use]
-pub fn wanted_original(preview: &Preview) -> Option<Link> {
-    preview.original.clone().or_else(|| preview.thumbnail.clone())
 }

@@ -25,6 +25,7 @@ mod notice;
 pub mod overlay;
 pub mod pane;
 mod remote;
+mod sights;
 mod store;
 mod tickets;
 mod tiles;
@@ -33,7 +34,6 @@ pub mod welcome;
 
 use std::path::PathBuf;
 
-pub use demand::wanted_original;
 pub use effect::Effect;
 pub use event::{Event, Moment, Mouse, MouseKind};
 pub use job::{Job, Stage, Step, Timeline};
@@ -42,6 +42,7 @@ pub use notice::{Level, Notice, Notices};
 pub use overlay::Overlay;
 pub use pane::Pane;
 pub use remote::Remote;
+pub use sights::wanted_original;
 pub use store::{Picture, Store};
 pub use tickets::Tickets;
 pub use tiles::Tile;

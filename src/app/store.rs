@@ -1,12 +1,15 @@
 //! What the service told us, once, by id. Panes keep ids and places, never copies.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::PathBuf,
+};
 
 use crate::{
     app::{Job, Remote},
     message::JobId,
-    model::{Basket, Dataset, DatasetId, MediaId, Page, SafeText, Search},
-    picture::{Canvas, Thumbnail},
+    model::{Basket, Dataset, DatasetId, Folder, MediaId, Page, SafeText, Search},
+    picture::{Canvas, Sight, Subject, Thumbnail},
 };
 
 /// Everything known.
@@ -24,6 +27,8 @@ pub struct Store {
     pub baskets: BTreeMap<DatasetId, Remote<Basket>>,
     /// Pictures, ready to be drawn.
     pub pictures: Pictures,
+    /// The folder of this machine that was listed last.
+    pub folder: Option<(PathBuf, Remote<Folder>)>,
 }
 
 impl Store {
@@ -31,6 +36,13 @@ impl Store {
     #[must_use]
     pub fn list(&self) -> &[Dataset] {
         self.datasets.value().map_or(&[], Vec::as_slice)
+    }
+
+    /// The place of a folder's listing; only one is kept.
+    pub fn folder_at(&mut self, path: PathBuf) -> &mut Remote<Folder> {
+        let known = self.folder.take().filter(|(known, _)| *known == path);
+        let (_, listed) = self.folder.insert(known.unwrap_or((path, Remote::default())));
+        listed
     }
 
     /// One dataset.
@@ -80,10 +92,10 @@ impl Pages {
 /// A picture that could be made, or why not.
 pub type Picture = Result<Thumbnail, SafeText>;
 
-/// The one bounded cache of the core: pictures by medium and canvas.
+/// The one bounded cache of the core: pictures by sight and canvas.
 #[derive(Debug, Default)]
 pub struct Pictures {
-    known: HashMap<(MediaId, Canvas), (Picture, u64)>,
+    known: HashMap<(Sight, Canvas), (Picture, u64)>,
     bytes: usize,
     clock: u64,
 }
@@ -94,19 +106,20 @@ impl Pictures {
 
     /// What is known of a picture: `None` nothing, `Some(Err)` why it cannot be shown.
     #[must_use]
-    pub fn get(&self, media: MediaId, canvas: Canvas) -> Option<&Picture> {
-        self.known.get(&(media, canvas)).map(|(picture, _)| picture)
+    pub fn get(&self, sight: &Sight, canvas: Canvas) -> Option<&Picture> {
+        self.known.get(&(sight.clone(), canvas)).map(|(picture, _)| picture)
     }
 
     /// Keeps a picture, and drops those not seen for longest beyond the budget.
-    pub fn insert(&mut self, media: MediaId, canvas: Canvas, picture: Picture) {
+    pub fn insert(&mut self, sight: Sight, canvas: Canvas, picture: Picture) {
         self.clock += 1;
         self.bytes += weight(&picture);
-        if let Some((old, _)) = self.known.insert((media, canvas), (picture, self.clock)) {
+        if let Some((old, _)) = self.known.insert((sight, canvas), (picture, self.clock)) {
             self.bytes -= weight(&old);
         }
         while self.bytes > Self::BUDGET && self.known.len() > 1 {
-            let oldest = self.known.iter().min_by_key(|(_, (_, seen))| *seen).map(|(key, _)| *key);
+            let oldest = self.known.iter().min_by_key(|(_, (_, seen))| *seen);
+            let oldest = oldest.map(|(key, _)| key.clone());
             let Some((old, _)) = oldest.and_then(|key| self.known.remove(&key)) else {
                 break;
             };
@@ -115,16 +128,17 @@ impl Pictures {
     }
 
     /// Marks a picture as seen now.
-    pub fn touch(&mut self, media: MediaId, canvas: Canvas) {
+    pub fn touch(&mut self, sight: Sight, canvas: Canvas) {
         self.clock += 1;
-        if let Some((_, seen)) = self.known.get_mut(&(media, canvas)) {
+        if let Some((_, seen)) = self.known.get_mut(&(sight, canvas)) {
             *seen = self.clock;
         }
     }
 
     /// Forgets that a medium could not be shown, so that it is asked for again.
     pub fn forget_failure(&mut self, media: MediaId) {
-        self.known.retain(|(known, _), (picture, _)| *known != media || picture.is_ok());
+        let of = Subject::Media(media);
+        self.known.retain(|(sight, _), (picture, _)| sight.of != of || picture.is_ok());
     }
 
     /// Forgets the pictures that could not be shown, so that they are asked for again.
@@ -141,7 +155,7 @@ fn weight(picture: &Picture) -> usize {
         Ok(Encoded::Sequence(sequence)) => sequence.len(),
         Err(reason) => reason.as_str().len(),
     };
-    pixels + size_of::<(MediaId, Canvas, Picture, u64)>()
+    pixels + size_of::<(Sight, Canvas, Picture, u64)>()
 }
 
 #[cfg(test)]
@@ -162,15 +176,16 @@ mod tests {
     fn i16_pictures_stay_within_their_budget_and_the_seen_ones_stay() {
         let mut pictures = Pictures::default();
         let payload: Arc<str> = "x".repeat(1 << 20).into();
-        for number in 0..100u128 {
+        let sight = |number| Sight::from(MediaId(Uuid::from_u128(number)));
+        for number in 0..100 {
             let encoded = Encoded::Kitty { payload: Arc::clone(&payload), size: (9, 9) };
             let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
-            pictures.insert(MediaId(Uuid::from_u128(number)), CANVAS, Ok(thumbnail));
-            pictures.touch(MediaId(Uuid::from_u128(0)), CANVAS);
+            pictures.insert(sight(number), CANVAS, Ok(thumbnail));
+            pictures.touch(sight(0), CANVAS);
         }
         assert!(pictures.bytes <= Pictures::BUDGET && pictures.known.len() > 20);
-        assert!(pictures.get(MediaId(Uuid::from_u128(0)), CANVAS).is_some());
-        assert!(pictures.get(MediaId(Uuid::from_u128(1)), CANVAS).is_none());
+        assert!(pictures.get(&sight(0), CANVAS).is_some());
+        assert!(pictures.get(&sight(1), CANVAS).is_none());
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What is in a folder of this machine, for choosing from.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use crate::model::SafeText;
 
@@ -18,6 +21,12 @@ pub struct Folder {
 impl Folder {
     /// Entries that are listed.
     pub const MOST: usize = 5_000;
+
+    /// The whole path of one of its entries.
+    #[must_use]
+    pub fn path_of(&self, entry: &FolderEntry) -> PathBuf {
+        self.path.join(&entry.file_name)
+    }
 }
 
 /// One file or folder. Links are what they lead to; pipes, sockets and devices are not listed.
@@ -31,4 +40,38 @@ pub struct FolderEntry {
     pub is_folder: bool,
     /// Size of a file in bytes.
     pub bytes: u64,
+}
+
+impl FolderEntry {
+    /// The endings of the pictures that are opened here, lower case.
+    const PICTURES: [&str; 6] = ["jpg", "jpeg", "png", "webp", "gif", "bmp"];
+
+    /// Whether it is a file named as a picture that is opened here.
+    #[must_use]
+    pub fn is_picture(&self) -> bool {
+        let ending = Path::new(&self.file_name).extension();
+        let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
+        !self.is_folder && ending.is_some_and(|ending| Self::PICTURES.contains(&ending.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p13_pictures_are_told_by_their_endings() {
+        let is_picture = |name: &str, is_folder| {
+            let entry = FolderEntry {
+                name: SafeText::file(name),
+                file_name: name.into(),
+                is_folder,
+                bytes: 1,
+            };
+            entry.is_picture()
+        };
+        assert!(is_picture("van.JPG", false) && is_picture("a.b.webp", false));
+        assert!(!is_picture("jpg", false) && !is_picture("notes.txt", false));
+        assert!(!is_picture("folder.png", true));
+    }
 }

@@ -1,6 +1,14 @@
 //! A bounding box in fractions of the image, as the interface sends it: `x`, `y`, `width` and
 //! `height`, each 0.0-1.0.
 
+use std::{
+    cmp::Ordering,
+    hash::{Hash, Hasher},
+};
+
+/// A point, a distance or a size: along the width and along the height of the image, as fractions.
+pub type Pair = (f64, f64);
+
 /// A rectangle inside an image. Always within it and never empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Region {
@@ -27,10 +35,144 @@ impl Region {
             height,
         })
     }
+
+    /// The whole image.
+    pub const WHOLE: Self = Self { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
+
+    /// The smallest side a region is made with: the last of six decimals.
+    const LEAST: f64 = 1e-6;
+
+    /// The region between two corners, each drawn into the image, with sides of `least` or more
+    /// and six decimals.
+    #[must_use]
+    pub fn between(one: Pair, other: Pair, least: Pair) -> Self {
+        let (x, width) = span(one.0, other.0, least.0);
+        let (y, height) = span(one.1, other.1, least.1);
+        Self { x, y, width, height }
+    }
+
+    /// The same size, `by` further, as far as the image goes.
+    #[must_use]
+    pub fn moved(self, by: Pair) -> Self {
+        self.at((self.x + by.0, self.y + by.1))
+    }
+
+    /// The same size with its near corner at a place, or as close to it as the image allows.
+    #[must_use]
+    pub fn at(self, near: Pair) -> Self {
+        let x = near.0.clamp(0.0, 1.0 - self.width);
+        let y = near.1.clamp(0.0, 1.0 - self.height);
+        Self::between((x, y), (x + self.width, y + self.height), (0.0, 0.0))
+    }
+
+    /// The near corner, upper left.
+    #[must_use]
+    pub fn near(self) -> Pair {
+        (self.x, self.y)
+    }
+
+    /// The far corner, lower right.
+    #[must_use]
+    pub fn far(self) -> Pair {
+        (self.x + self.width, self.y + self.height)
+    }
+
+    /// The near corner stays, the far one goes `by` further; no side falls below `least`.
+    #[must_use]
+    pub fn far_moved(self, by: Pair, least: Pair) -> Self {
+        let far = self.far();
+        let (x, y) = ((far.0 + by.0).max(self.x), (far.1 + by.1).max(self.y));
+        Self::between(self.near(), (x, y), least)
+    }
+
+    /// The far corner stays, the near one goes `by` further; no side falls below `least`.
+    #[must_use]
+    pub fn near_moved(self, by: Pair, least: Pair) -> Self {
+        let far = self.far();
+        let x = (self.x + by.0).min(far.0 - least.0);
+        let y = (self.y + by.1).min(far.1 - least.1);
+        Self::between((x, y), far, least)
+    }
+
+    /// Whether a point lies in it.
+    #[must_use]
+    pub fn contains(self, point: Pair) -> bool {
+        let far = self.far();
+        (self.x..far.0).contains(&point.0) && (self.y..far.1).contains(&point.1)
+    }
+
+    /// Its share of the image, 0.0-1.0.
+    #[must_use]
+    pub fn area(self) -> f64 {
+        self.width * self.height
+    }
+
+    /// It in pixels of an image of this size: its near corner, and its size of 1 pixel or more.
+    #[must_use]
+    pub fn pixels(self, image: (u32, u32)) -> ((u32, u32), (u32, u32)) {
+        let (x, width) = pixels(self.x, self.width, image.0);
+        let (y, height) = pixels(self.y, self.height, image.1);
+        ((x, y), (width, height))
+    }
+
+    fn sides(self) -> [f64; 4] {
+        // Adding zero turns the negative one into it.
+        [self.x, self.y, self.width, self.height].map(|side| side + 0.0)
+    }
+}
+
+/// Start and length of the span between two places, inside 0.0-1.0, `least` long or longer.
+fn span(one: f64, other: f64, least: f64) -> (f64, f64) {
+    let least = least.clamp(Region::LEAST, 1.0);
+    let (one, other) = (one.clamp(0.0, 1.0), other.clamp(0.0, 1.0));
+    let length = six_decimals((one - other).abs().max(least)).max(Region::LEAST);
+    let start = six_decimals(one.min(other)).min(six_decimals(1.0 - length));
+    (start, length)
+}
+
+fn six_decimals(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// Start and length of a span in pixels of a side.
+fn pixels(start: f64, length: f64, side: u32) -> (u32, u32) {
+    let side = side.max(1);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a part of a side, rounded"
+    )]
+    let pixel = |place: f64| ((place * f64::from(side)).round() as u32).min(side);
+    let first = pixel(start).min(side - 1);
+    (first, pixel(start + length).saturating_sub(first).max(1))
+}
+
+/// Its numbers are never NaN.
+impl Eq for Region {}
+
+impl PartialOrd for Region {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Region {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let pairs = self.sides().into_iter().zip(other.sides());
+        pairs.fold(Ordering::Equal, |order, (one, other)| order.then(one.total_cmp(&other)))
+    }
+}
+
+impl Hash for Region {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.sides().map(f64::to_bits).hash(state);
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -41,5 +183,51 @@ mod tests {
         }
         assert_eq!(Region::new(f64::NAN, 0.0, 0.1, 0.1), None);
         assert_eq!(Region::new(0.0, 0.0, f64::INFINITY, 0.1), None);
+    }
+
+    #[test]
+    fn m45_moving_stops_at_the_border_and_keeps_the_size() {
+        let region = Region::between((0.2, 0.2), (0.5, 0.6), (0.01, 0.01));
+        assert_eq!(region.moved((0.9, -0.9)), Region::new(0.7, 0.0, 0.3, 0.4).unwrap());
+        assert_eq!(region.far_moved((-0.9, 0.1), (0.01, 0.01)).width, 0.01);
+        let near = region.near_moved((0.9, 0.1), (0.01, 0.01));
+        assert_eq!((near.far().0, near.width, near.height), (0.5, 0.01, 0.3));
+        assert_eq!(Region::WHOLE.pixels((640, 480)), ((0, 0), (640, 480)));
+        let corner = Region::between((1.0, 1.0), (1.0, 1.0), (0.0, 0.0));
+        assert_eq!(corner.pixels((640, 480)), ((639, 479), (1, 1)));
+    }
+
+    fn decimals(value: f64) -> bool {
+        let text = value.to_string();
+        text.split_once('.').is_none_or(|(_, decimals)| decimals.len() <= 6)
+    }
+
+    fn place() -> impl Strategy<Value = Pair> {
+        (-2.0..3.0, -2.0..3.0)
+    }
+
+    proptest! {
+        #[test]
+        fn m45_whatever_is_done_the_region_stays_inside_and_has_an_area(
+            one in place(),
+            other in place(),
+            steps in prop::collection::vec((0..4, place()), 0..20),
+            least in (0.0..0.5, 0.0..0.5),
+        ) {
+            let mut region = Region::between(one, other, least);
+            for (step, by) in steps {
+                region = match step {
+                    0 => region.moved(by),
+                    1 => region.at(by),
+                    2 => region.far_moved(by, least),
+                    _ => region.near_moved(by, least),
+                };
+                prop_assert_eq!(Some(region), Region::new(region.x, region.y, region.width, region.height));
+                prop_assert!(region.far().0 <= 1.0 && region.far().1 <= 1.0, "{:?}", region);
+                prop_assert!(region.sides().into_iter().all(decimals), "{:?}", region);
+            }
+            let ((x, y), (width, height)) = region.pixels((37, 4000));
+            prop_assert!(width > 0 && height > 0 && x + width <= 37 && y + height <= 4000);
+        }
     }
 }

@@ -52,11 +52,11 @@ impl Fit {
     }
 
     /// The shorter side, in pixels, that a scaled decode of `original` must keep so that this fit
-    /// only ever shrinks what it gets.
+    /// only ever shrinks what it gets: the `part` of it that is shown, in pixels of the original.
     #[must_use]
-    pub fn enough(self, original: (u32, u32)) -> u32 {
-        let share = (f64::from(self.pixels.0) / f64::from(original.0.max(1)))
-            .max(f64::from(self.pixels.1) / f64::from(original.1.max(1)));
+    pub fn enough(self, part: (u32, u32), original: (u32, u32)) -> u32 {
+        let share = (f64::from(self.pixels.0) / f64::from(part.0.max(1)))
+            .max(f64::from(self.pixels.1) / f64::from(part.1.max(1)));
         let shorter = f64::from(original.0.min(original.1).max(1));
         #[expect(
             clippy::cast_possible_truncation,
@@ -130,7 +130,7 @@ mod tests {
     fn i14_a_scaled_decode_leaves_enough() {
         let tile = canvas(20, 5, (10, 20), Protocol::HalfBlock);
         let fit = Fit::new((4000, 3000), tile);
-        assert_eq!((fit.pixels, fit.enough((4000, 3000))), ((13, 10), 10));
+        assert_eq!((fit.pixels, fit.enough((4000, 3000), (4000, 3000))), ((13, 10), 10));
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
             prop_assert!((1..=columns).contains(&fit.cells.0));
             prop_assert!((1..=rows).contains(&fit.cells.1));
             prop_assert!(fit.pixels.0 > 0 && fit.pixels.1 > 0);
-            prop_assert!(fit.enough(original) >= 1);
+            prop_assert!(fit.enough(original, original) >= 1);
         }
     }
 }

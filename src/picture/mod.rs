@@ -3,22 +3,23 @@
 //! The worker makes a [`Thumbnail`] for exactly one [`Canvas`]; the drawing layer puts it on the
 //! screen; in between nobody looks inside.
 
-mod closeup;
 pub mod decode;
 pub mod fit;
 mod half_block;
 mod iterm;
 mod jpeg;
 mod kitty;
+mod part;
 mod raster;
+mod sight;
 mod sixel;
 mod upright;
 
 use std::sync::Arc;
 
-pub use closeup::closeup;
 use decode::DecodeError;
 use fit::Fit;
+pub use sight::{Part, Sight, Subject};
 pub use upright::upright;
 
 /// How the terminal draws pictures.
@@ -77,31 +78,25 @@ pub enum Encoded {
     Sequence(Arc<str>),
 }
 
-/// Decodes a picture, fits it into `canvas` and encodes it for the canvas's protocol.
+/// Decodes a picture, fits the `part` of it that is shown into `canvas` and encodes it for the
+/// canvas's protocol.
 ///
 /// # Errors
 /// What [`decode::decode`] refuses.
-pub fn thumbnail(bytes: &[u8], canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+pub fn thumbnail(bytes: &[u8], part: Part, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+    let fit = |original| Fit::new(part.size(original), canvas);
     let decoded =
-        decode::decode_for(bytes, |original| Fit::new(original, canvas).enough(original))?;
-    let fit = Fit::new(decoded.original, canvas);
-    let encoded = encode(&decoded.pixels, fit, canvas.protocol)?;
-    Ok(Thumbnail { cells: fit.cells, original: decoded.original, encoded })
-}
-
-/// Makes of pixels what the protocol needs to draw them in the cells of `fit`.
-fn encode(
-    picture: &image::RgbImage,
-    Fit { cells, pixels }: Fit,
-    protocol: Protocol,
-) -> Result<Encoded, DecodeError> {
-    let rgb = fit::resize(picture, pixels)?;
-    Ok(match protocol {
+        decode::decode_for(bytes, |original| fit(original).enough(part.size(original), original))?;
+    let Fit { cells, pixels } = fit(decoded.original);
+    let mut rgb = fit::resize(&part.cut(&decoded.pixels), pixels)?;
+    part.frame(&mut rgb, pixels);
+    let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => half_block::encode(&rgb),
         Protocol::Kitty => kitty::encode(&rgb, pixels),
         Protocol::Sixel => sixel::encode(&rgb, pixels),
         Protocol::Iterm => iterm::encode(&rgb, pixels, cells)?,
-    })
+    };
+    Ok(Thumbnail { cells, original: decoded.original, encoded })
 }
 
 #[cfg(test)]
@@ -126,7 +121,7 @@ mod tests {
     fn i14_every_protocol_gets_what_its_cells_need() {
         let bytes = png(300, 200);
         for protocol in [Protocol::HalfBlock, Protocol::Kitty, Protocol::Sixel, Protocol::Iterm] {
-            let thumbnail = thumbnail(&bytes, canvas(protocol)).expect("a thumbnail");
+            let thumbnail = thumbnail(&bytes, Part::Whole, canvas(protocol)).expect("a thumbnail");
             assert_eq!((thumbnail.cells, thumbnail.original), ((16, 5), (300, 200)));
             match thumbnail.encoded {
                 Encoded::Pixels(pixels) => assert_eq!(pixels.len(), 16 * 5 * 2),
@@ -145,7 +140,8 @@ mod tests {
     #[test]
     fn t24_an_inline_picture_is_a_jpeg_of_the_stated_length() {
         use base64::{Engine, engine::general_purpose::STANDARD};
-        let thumbnail = thumbnail(&png(300, 200), canvas(Protocol::Iterm)).expect("a thumbnail");
+        let thumbnail =
+            thumbnail(&png(300, 200), Part::Whole, canvas(Protocol::Iterm)).expect("a thumbnail");
         let Encoded::Sequence(sequence) = thumbnail.encoded else {
             panic!("not a sequence");
         };

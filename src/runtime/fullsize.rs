@@ -79,7 +79,8 @@ pub fn show(bytes: &[u8], capabilities: &Capabilities) -> Result<(), ShowError> 
         cell: capabilities.cell,
         protocol,
     };
-    let decoded = decode_for(bytes, |original| Fit::new(original, canvas).enough(original))?;
+    let decoded =
+        decode_for(bytes, |original| Fit::new(original, canvas).enough(original, original))?;
     let fit = Fit::new(decoded.original, canvas);
     let (picture, config) = prepare(&decoded.pixels, fit, canvas, capabilities)?;
     execute!(io::stdout(), Clear(ClearType::All), MoveTo(0, 0))?;

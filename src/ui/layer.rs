@@ -21,16 +21,13 @@ mod tests;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use crate::{
-    model::MediaId,
-    picture::{Canvas, Encoded, Thumbnail},
-};
+use crate::picture::{Canvas, Encoded, Sight, Thumbnail};
 pub use colours::Colours;
 use kitty::Store;
 use overdraw::Overdraw;
 
 /// Recognises the same picture again: equal keys mean equal pixels.
-pub type Key = (MediaId, Canvas);
+pub type Key = (Sight, Canvas);
 
 /// What the terminal can do with a picture, beyond the protocol of the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +77,11 @@ impl Layer {
         self.frame += 1;
         self.placed = 0;
         self.overdraw.begin_frame(overlays);
+    }
+
+    /// From here on pictures are drawn on the overlays themselves.
+    pub fn on_top(&mut self) {
+        self.overdraw.begin_frame(&[]);
     }
 
     /// Draws a picture in the middle of `area`; the cells it covers, or none when it is not drawn

@@ -16,7 +16,11 @@ use ratatui::{buffer::Buffer, layout::Rect};
 pub use layer::Layer;
 pub use theme::Theme;
 
-use crate::{app::App, model::Preview, picture::Canvas};
+use crate::{
+    app::App,
+    model::Preview,
+    picture::{Canvas, Sight},
+};
 
 /// What every part of the view works with.
 struct Screen<'a> {
@@ -56,6 +60,7 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
     bar::notice(&mut screen, areas.notice);
     bar::hints(&mut screen, areas.hints);
     if let Some(area) = overlay {
+        screen.layer.on_top();
         overlay::draw(&mut screen, area);
     }
 }
@@ -63,9 +68,14 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
 impl Screen<'_> {
     /// Puts a preview's picture into `area`, or says in place why there is none.
     fn picture(&mut self, area: Rect, preview: &Preview, canvas: Canvas) {
-        match self.app.store.pictures.get(preview.media, canvas) {
+        self.sight(area, preview.media.into(), canvas);
+    }
+
+    /// Puts a picture into `area`, or says in place why there is none.
+    fn sight(&mut self, area: Rect, sight: Sight, canvas: Canvas) {
+        match self.app.store.pictures.get(&sight, canvas) {
             Some(Ok(thumbnail)) => {
-                let key = (preview.media, canvas);
+                let key = (sight, canvas);
                 // A picture that cannot lie under an overlay leaves its place empty.
                 if self.layer.place(self.buf, area, key, thumbnail).is_none() {
                     widget::empty_picture(self, area, "");

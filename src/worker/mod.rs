@@ -127,8 +127,7 @@ impl Shift {
             | Lane::Page(_)
             | Lane::Enrichment(_)
             | Lane::Record(_)
-            | Lane::Closeup(..)
-            | Lane::Folder
+            | Lane::Folder(_)
             | Lane::Original
             | Lane::Anchor
             | Lane::Curl

@@ -80,11 +80,8 @@ impl Desk {
                 .download(dataset, task, &target, &mut self.reporter(ticket.clone()))
                 .await
                 .map(Answer::Downloaded),
-            Request::Picture(link, canvas) => {
-                self.pictures.show(&link, canvas).await.map(Answer::Picture)
-            }
-            Request::Closeup { of, canvas, part } => {
-                self.pictures.closeup(&of, canvas, part).await.map(Answer::Picture)
+            Request::Picture(source, part, canvas) => {
+                self.pictures.show(&source, part, canvas).await.map(Answer::Picture)
             }
             Request::Folder(path) => aside(move || folder::list(&path)).await.map(Answer::Folder),
             Request::Original(link) => self

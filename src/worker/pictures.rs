@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 
 use crate::{
     api::Client,
-    model::{Failure, FailureKind, Link, PictureSource, Region},
-    picture::{Canvas, Thumbnail, closeup, thumbnail},
+    model::{Failure, FailureKind, Link, PictureSource},
+    picture::{Canvas, Part, Thumbnail, thumbnail},
 };
 
 /// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
@@ -40,27 +40,21 @@ impl Pictures {
         }
     }
 
-    /// Fetches a picture, unless it is at hand, and fits it to `canvas`.
-    pub(super) async fn show(&self, link: &Link, canvas: Canvas) -> Result<Thumbnail, Failure> {
-        let bytes = self.bytes(link).await?;
-        self.fit(bytes, canvas, None, &link.to_string()).await
-    }
-
-    /// Fits a picture from anywhere, or a part of it, to `canvas`.
-    pub(super) async fn closeup(
+    /// Fits the `part` that is shown of a picture from anywhere to `canvas`.
+    pub(super) async fn show(
         &self,
         source: &PictureSource,
+        part: Part,
         canvas: Canvas,
-        part: Option<Region>,
     ) -> Result<Thumbnail, Failure> {
         match source {
             PictureSource::Link(link) => {
                 let bytes = self.bytes(link).await?;
-                self.fit(bytes, canvas, part, &link.to_string()).await
+                self.fit(bytes, part, canvas, &link.to_string()).await
             }
             PictureSource::File(path) => {
                 let bytes = read(path).await?;
-                self.fit(bytes, canvas, part, &path.display().to_string()).await
+                self.fit(bytes, part, canvas, &path.display().to_string()).await
             }
         }
     }
@@ -69,8 +63,8 @@ impl Pictures {
     async fn fit(
         &self,
         bytes: Bytes,
+        part: Part,
         canvas: Canvas,
-        part: Option<Region>,
         name: &str,
     ) -> Result<Thumbnail, Failure> {
         let broken = |reason: &str| {
@@ -79,10 +73,7 @@ impl Pictures {
         };
         let turn = Arc::clone(&self.decodes).acquire_owned().await;
         let decoded = tokio::task::spawn_blocking(move || {
-            let thumbnail = match part {
-                Some(part) => closeup(&bytes, canvas, part),
-                None => thumbnail(&bytes, canvas),
-            };
+            let thumbnail = thumbnail(&bytes, part, canvas);
             // A decode that nobody waits for any more still takes its turn to the end.
             drop(turn);
             thumbnail

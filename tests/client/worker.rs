@@ -6,8 +6,10 @@ use std::sync::Arc;
 use tessera::{
     journal::Journal,
     message::{Answer, JobId, Lane, Request, Response, Ticket},
-    model::{ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, Search},
-    picture::{Canvas, Protocol},
+    model::{
+        ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Search,
+    },
+    picture::{Canvas, Part, Protocol},
     worker::{Reply, Worker, spawn},
 };
 use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
@@ -29,7 +31,7 @@ fn ticket(lane: Lane, number: u64) -> Ticket {
 }
 
 fn picture_lane(number: u128, canvas: Canvas) -> Lane {
-    Lane::Picture(MediaId(Uuid::from_u128(number)), canvas)
+    Lane::Picture(MediaId(Uuid::from_u128(number)).into(), canvas)
 }
 
 fn png() -> Vec<u8> {
@@ -95,7 +97,10 @@ async fn a07_every_request_is_answered_with_its_ticket() {
         (Lane::Page(search.clone()), Request::Explore(search)),
         (Lane::Start(JobId(1)), Request::StartExport(dataset(), spec)),
         (Lane::Export(JobId(1)), Request::ExportStatus(dataset(), task())),
-        (picture_lane(1, CANVAS), Request::Picture(Link::new("/1"), CANVAS)),
+        (
+            picture_lane(1, CANVAS),
+            Request::Picture(PictureSource::Link(Link::new("/1")), Part::Whole, CANVAS),
+        ),
     ];
     for (number, (lane, request)) in (1..).zip(requests) {
         worker.send(ticket(lane.clone(), number), request);
@@ -150,7 +155,10 @@ async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() 
     for number in 0..10_u64 {
         let lane = picture_lane(number.into(), CANVAS);
         let link = Link::new(format!("/{number}"));
-        worker.send(ticket(lane.clone(), number), Request::Picture(link, CANVAS));
+        worker.send(
+            ticket(lane.clone(), number),
+            Request::Picture(PictureSource::Link(link), Part::Whole, CANVAS),
+        );
     }
     server.reaches(6).await;
     worker.cancel(picture_lane(6, CANVAS));
@@ -184,7 +192,10 @@ async fn n33_another_size_of_the_same_picture_needs_no_request() {
     for (number, canvas) in [(1, CANVAS), (2, large), (3, CANVAS)] {
         // Signed anew, but the same resource.
         let link = Link::new(format!("/1?signature={number}"));
-        worker.send(ticket(picture_lane(1, canvas), number), Request::Picture(link, canvas));
+        worker.send(
+            ticket(picture_lane(1, canvas), number),
+            Request::Picture(PictureSource::Link(link), Part::Whole, canvas),
+        );
         let answer = response(&mut replies).await.result.unwrap();
         assert!(matches!(answer, Answer::Picture(_)), "{answer:?}");
     }
@@ -196,10 +207,16 @@ async fn m52_a_broken_picture_is_a_failure_of_that_picture_alone() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let lane = picture_lane(1, CANVAS);
-    worker.send(ticket(lane.clone(), 1), Request::Picture(Link::new("/broken"), CANVAS));
+    worker.send(
+        ticket(lane.clone(), 1),
+        Request::Picture(PictureSource::Link(Link::new("/broken")), Part::Whole, CANVAS),
+    );
     let failure = response(&mut replies).await.result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unexpected);
-    worker.send(ticket(lane.clone(), 2), Request::Picture(Link::new("/2"), CANVAS));
+    worker.send(
+        ticket(lane.clone(), 2),
+        Request::Picture(PictureSource::Link(Link::new("/2")), Part::Whole, CANVAS),
+    );
     assert!(response(&mut replies).await.result.is_ok());
 }
 

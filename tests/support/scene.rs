@@ -7,7 +7,7 @@ use tessera::{
     app::Event,
     message::{Answer, JobId, Lane},
     model::{Archive, Dataset, Failure, FailureKind, Page, Relevance, SafeText, ScoreKind, Status},
-    picture::{Canvas, Encoded, Protocol, Thumbnail},
+    picture::{Canvas, Encoded, Protocol, Subject, Thumbnail},
 };
 
 use crate::desk::{Desk, cluster, dataset, page, task};
@@ -33,8 +33,12 @@ pub fn paint(desk: &mut Desk) {
         desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
     {
         let (ticket, _) = desk.open.remove(place).unwrap();
-        let Lane::Picture(media, canvas) = ticket.lane else { unreachable!() };
-        desk.respond(ticket, Ok(Answer::Picture(gradient(media.0.as_u128(), canvas))));
+        let Lane::Picture(ref sight, canvas) = ticket.lane else { unreachable!() };
+        let seed = match sight.of {
+            Subject::Media(media) => media.0.as_u128(),
+            Subject::File(_) => 7,
+        };
+        desk.respond(ticket, Ok(Answer::Picture(gradient(seed, canvas))));
     }
 }
 

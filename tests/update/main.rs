@@ -9,6 +9,7 @@ mod jobs;
 mod layout;
 mod query;
 mod reads;
+mod region;
 mod searching;
 mod terminal;
 mod way;

@@ -8,6 +8,7 @@ pub mod export;
 pub mod field;
 pub mod file;
 pub mod menu;
+pub mod path;
 pub mod pick;
 pub mod profiles;
 pub mod scroll;
@@ -18,8 +19,9 @@ use tui_input::Input;
 
 pub use caption::CaptionLine;
 pub use export::{ExportForm, Field};
-pub use file::FileLine;
+pub use file::FilePicker;
 pub use menu::Menu;
+pub use path::PathLine;
 pub use pick::{Choice, Pick};
 pub use scroll::Scroll;
 pub use timeline::JobView;
@@ -39,8 +41,8 @@ pub enum Overlay {
     Export(ExportForm),
     /// The line that asks for a caption search.
     Caption(CaptionLine),
-    /// The line that asks for a query image.
-    File(FileLine),
+    /// The picker of a query image.
+    File(FilePicker),
     /// The menu of actions.
     Menu(Menu),
     /// The deployments that can be switched to.
@@ -62,12 +64,12 @@ pub enum Press {
 
 impl Overlay {
     /// Takes a key. The layer is off the app meanwhile.
-    fn key(&mut self, chord: Chord) -> Press {
+    fn key(&mut self, chord: Chord, app: &App) -> Press {
         match self {
             Self::Help(scroll) => scroll.key(chord),
             Self::Export(form) => form.key(chord),
             Self::Caption(line) => line.key(chord),
-            Self::File(line) => line.key(chord),
+            Self::File(picker) => picker.key(chord, app),
             Self::Menu(menu) => menu.key(chord),
             Self::Profiles(pick) => pick.key(chord),
             Self::Timeline(view) => view.scroll.key(chord),
@@ -80,7 +82,7 @@ impl Overlay {
             Self::Help(_) | Self::Timeline(_) => None,
             Self::Export(form) => form.text(),
             Self::Caption(line) => Some(line.field()),
-            Self::File(line) => Some(&mut line.line),
+            Self::File(picker) => Some(&mut picker.path.line),
             Self::Menu(menu) => Some(menu.pick.text()),
             Self::Profiles(pick) => Some(pick.text()),
         }
@@ -91,7 +93,8 @@ impl Overlay {
         match self {
             Self::Help(_) => (76, screen.1.saturating_sub(2)),
             Self::Export(_) => (66, 11),
-            Self::Caption(_) | Self::File(_) => (72, 5),
+            Self::Caption(_) => (72, 5),
+            Self::File(_) => (110, screen.1.saturating_sub(4).min(30)),
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Timeline(view) => (86, view.rows),
@@ -113,7 +116,7 @@ impl Overlay {
             Self::Help(_) | Self::Timeline(_) => "j k scroll   Esc leave",
             Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
-            Self::File(_) => "Enter search   Esc leave",
+            Self::File(_) => "↑ ↓ choose   Tab complete   Enter open or search   Esc leave",
             Self::Menu(_) => "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave",
             Self::Profiles(_) => "Enter open   Esc leave",
         }
@@ -128,7 +131,7 @@ impl App {
         chord: Chord,
         effects: &mut Vec<Effect>,
     ) {
-        match overlay.key(chord) {
+        match overlay.key(chord, self) {
             Press::Stay => self.overlay = Some(overlay),
             Press::Leave => {}
             Press::Accept => self.accept(overlay, effects),
@@ -137,7 +140,9 @@ impl App {
 
     /// Pasted text goes into a text field or nowhere; it is never keys (T21).
     pub(in crate::app) fn paste(&mut self, text: &str) {
-        if let Some(line) = self.overlay.as_mut().and_then(Overlay::text) {
+        if let Some(Overlay::File(picker)) = &mut self.overlay {
+            picker.paste(text);
+        } else if let Some(line) = self.overlay.as_mut().and_then(Overlay::text) {
             field::paste(line, text);
         }
     }
@@ -148,7 +153,7 @@ impl App {
             Overlay::Help(_) | Overlay::Timeline(_) => {}
             Overlay::Export(form) => self.start_export(&form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),
-            Overlay::File(line) => self.search_by_file(line, effects),
+            Overlay::File(picker) => self.search_by_file(picker, effects),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

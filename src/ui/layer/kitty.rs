@@ -95,7 +95,7 @@ impl Store {
             .iter()
             .filter(|(_, held)| held.shown_in < frame)
             .min_by_key(|(_, held)| (held.shown_in, held.slot))
-            .map(|(key, _)| *key);
+            .map(|(key, _)| key.clone());
         let Some(held) = oldest.and_then(|key| self.held.remove(&key)) else {
             return false;
         };

@@ -58,10 +58,11 @@ impl Overdraw {
             cell.reset();
             cell.set_diff_option(CellDiffOption::Skip);
         }
-        self.placed.push((area, key));
-        if !self.shown.contains(&(area, key)) {
+        let here = (area, key);
+        if !self.shown.contains(&here) {
             self.fresh.push((area, Arc::clone(sequence)));
         }
+        self.placed.push(here);
         Some(())
     }
 

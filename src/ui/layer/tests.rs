@@ -6,7 +6,7 @@ use ratatui::{buffer::CellDiffOption, style::Color};
 use uuid::Uuid;
 
 use super::*;
-use crate::picture::Protocol;
+use crate::{model::MediaId, picture::Protocol};
 
 const SCREEN: Rect = Rect::new(0, 0, 40, 12);
 const TILE: Rect = Rect::new(2, 1, 6, 3);
@@ -17,7 +17,7 @@ fn layer(in_tmux: bool) -> Layer {
 }
 
 fn key(number: u128) -> Key {
-    (MediaId(Uuid::from_u128(number)), CANVAS)
+    (MediaId(Uuid::from_u128(number)).into(), CANVAS)
 }
 
 fn thumbnail(encoded: Encoded) -> Thumbnail {

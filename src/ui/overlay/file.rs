@@ -1,24 +1,87 @@
-//! The line that asks for a query image, and the text field that forms share.
+//! The picker of a query image, and the text field that forms share.
 
 use ratatui::{layout::Rect, text::Line};
 use tui_input::Input;
 
 use crate::{
-    model::SafeText,
+    app::{Remote, overlay::FilePicker, pane::scrolled},
+    model::{FolderEntry, SafeText},
     ui::{
         Screen,
-        widget::{boxed, put, width},
+        widget::{boxed, bytes, empty_picture, grouped, message, put, width},
     },
 };
 
-/// Draws the line.
-pub(super) fn draw(screen: &mut Screen, area: Rect, line: &Input) {
-    let inside = boxed(screen, area, Line::from(" Similar to a file "), true);
+/// Draws the picker.
+pub(super) fn draw(screen: &mut Screen, area: Rect, picker: &FilePicker) {
+    boxed(screen, area, Line::from(" Similar to a file of this machine "), true);
+    let parts = FilePicker::parts(area);
     let theme = screen.theme;
-    put(screen, inside, 0, &[(" path of a picture on this machine; ~/ works", theme.dim)]);
+    put(screen, parts.line, 0, &[(" path ", theme.dim)]);
     let place =
-        Rect { x: inside.x + 1, y: inside.y + 1, width: inside.width.saturating_sub(2), height: 1 };
-    field(screen, place, line, true);
+        Rect { x: parts.line.x + 6, width: parts.line.width.saturating_sub(7), ..parts.line };
+    if picker.path.line.value().is_empty() {
+        put(screen, place, 0, &[("  type or drop a path; ~/ works", theme.dim)]);
+    }
+    field(screen, place, &picker.path.line, true);
+    offers(screen, parts.offers, picker);
+    if !parts.picture.is_empty() {
+        picture(screen, parts.picture, picker);
+    }
+}
+
+fn offers(screen: &mut Screen, area: Rect, picker: &FilePicker) {
+    let listed = picker.listed(screen.app);
+    if let Some(failure) = listed.and_then(Remote::failure) {
+        let sentence = failure.to_string();
+        return message(screen, area, screen.theme.moving, &[&sentence]);
+    }
+    let offers = picker.offers(screen.app);
+    if offers.is_empty() {
+        let known = listed.is_some_and(|listed| listed.value().is_some());
+        let words = if known { "nothing here begins like this" } else { "reading the folder" };
+        return put(screen, area, 0, &[(" ", screen.theme.dim), (words, screen.theme.dim)]);
+    }
+    let left_off = listed.and_then(Remote::value).map_or(0, |folder| folder.left_off);
+    let rows = area.height.saturating_sub(u16::from(left_off > 0));
+    let top = scrolled(0, picker.cursor, usize::from(rows));
+    for (row, (place, entry)) in (0..rows).zip(offers.into_iter().enumerate().skip(top)) {
+        offer(screen, area, row, entry, place == picker.cursor);
+    }
+    if left_off > 0 {
+        let words = format!(" {} more are not listed", grouped(left_off as u64));
+        put(screen, area, rows, &[(&words, screen.theme.dim)]);
+    }
+}
+
+fn offer(screen: &mut Screen, area: Rect, row: u16, entry: &FolderEntry, here: bool) {
+    let theme = screen.theme;
+    let (style, end) = match (entry.is_folder, entry.is_picture()) {
+        (true, _) => (theme.accent, "/".to_owned()),
+        (false, true) => (theme.text, format!("  {}", bytes(entry.bytes))),
+        (false, false) => (theme.dim, "  no picture".to_owned()),
+    };
+    let cursor = if here { " ▸ " } else { "   " };
+    let end_style = if entry.is_folder { style } else { theme.dim };
+    put(
+        screen,
+        area,
+        row,
+        &[(cursor, theme.accent), (entry.name.as_str(), style), (&end, end_style)],
+    );
+    if here {
+        let line = Rect { y: area.y + row, height: 1, ..area };
+        screen.buf.set_style(line, theme.selected);
+    }
+}
+
+fn picture(screen: &mut Screen, area: Rect, picker: &FilePicker) {
+    match picker.sight(screen.app) {
+        Some(sight) => {
+            screen.sight(area, sight, screen.app.canvas(area.width, area.height));
+        }
+        None => empty_picture(screen, area, "no picture here"),
+    }
 }
 
 /// A text field on one line, scrolled so that the cursor is visible.

@@ -21,7 +21,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Help(scroll)) => help::draw(screen, area, *scroll),
         Some(Overlay::Export(form)) => export::draw(screen, area, form),
         Some(Overlay::Caption(line)) => caption::draw(screen, area, line),
-        Some(Overlay::File(asked)) => file::draw(screen, area, &asked.line),
+        Some(Overlay::File(picker)) => file::draw(screen, area, picker),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),

@@ -1,0 +1,208 @@
+//! A line that a path is typed in, completed from the folder it leads into.
+
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
+
+use tui_input::Input;
+
+use crate::{
+    app::overlay::field::{self, path},
+    input::Chord,
+    model::{Folder, FolderEntry},
+};
+
+/// A half-typed path.
+#[derive(Clone, Debug, Default)]
+pub struct PathLine {
+    /// What is typed.
+    pub line: Input,
+}
+
+impl PathLine {
+    /// The folder that the typed path leads into, and what is typed after it.
+    fn split(&self) -> (&str, &str) {
+        let typed = self.line.value().trim_start();
+        typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1))
+    }
+
+    /// The folder that the typed path leads into.
+    #[must_use]
+    pub fn folder(&self, home: Option<&Path>) -> PathBuf {
+        path(self.split().0, home)
+    }
+
+    /// The path that is typed; `None` while nothing is.
+    #[must_use]
+    pub fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
+        let typed = self.line.value();
+        (!typed.trim().is_empty()).then(|| path(typed, home))
+    }
+
+    /// The entries that the typed path may mean: an exact one first, then folders, then files.
+    /// Hidden ones only when their dot is typed.
+    #[must_use]
+    pub fn offers<'a>(&self, folder: &'a Folder) -> Vec<&'a FolderEntry> {
+        let (_, typed) = self.split();
+        let lower = typed.to_lowercase();
+        let mut offers: Vec<&FolderEntry> = folder
+            .entries
+            .iter()
+            .filter(|entry| {
+                let name = name(entry);
+                name.to_lowercase().starts_with(&lower)
+                    && (typed.starts_with('.') || !name.starts_with('.'))
+            })
+            .collect();
+        offers.sort_by_key(|entry| (name(entry) != typed, !entry.is_folder));
+        offers
+    }
+
+    /// Types on as far as all offers agree. `false` when that is no further.
+    pub fn complete(&mut self, offers: &[&FolderEntry]) -> bool {
+        let Some((first, rest)) = offers.split_first() else { return false };
+        let mut common = name(first).into_owned();
+        for other in rest.iter().map(|entry| name(entry)) {
+            let pairs = common.char_indices().zip(other.chars());
+            let end = pairs.take_while(|((_, one), other)| one == other).last();
+            let end = end.map_or(0, |((at, one), _)| at + one.len_utf8());
+            common.truncate(end);
+        }
+        let (folder, typed) = self.split();
+        let further = common.len() > typed.len();
+        if further {
+            self.line = format!("{folder}{common}").into();
+        }
+        further
+    }
+
+    /// Goes into a folder.
+    pub fn enter(&mut self, folder: &FolderEntry) {
+        let (before, _) = self.split();
+        self.line = format!("{before}{}/", name(folder)).into();
+    }
+
+    /// Takes a key. `true` if it changed what is typed.
+    pub fn edit(&mut self, chord: Chord) -> bool {
+        let before = self.line.value().to_owned();
+        field::edit(&mut self.line, chord);
+        before != self.line.value()
+    }
+
+    /// Takes what is pasted or dropped on the terminal: a dropped path replaces what is typed.
+    pub fn paste(&mut self, raw: &str) {
+        match dropped(raw) {
+            Some(path) => {
+                self.line = Input::default();
+                field::paste(&mut self.line, &path);
+            }
+            None => field::paste(&mut self.line, raw),
+        }
+    }
+}
+
+/// The name of an entry as it is typed.
+fn name(entry: &FolderEntry) -> Cow<'_, str> {
+    entry.file_name.to_string_lossy()
+}
+
+/// The path in what a terminal pastes when a file is dropped on it: a `file://` address, a quoted
+/// path, or one whose spaces are escaped. `None` for anything else; of several the first.
+fn dropped(raw: &str) -> Option<String> {
+    let line = raw.trim().lines().next()?.trim();
+    if let Some(address) = line.strip_prefix("file://") {
+        // An address may name this machine before its path.
+        return Some(unescaped(&address[address.find('/')?..]));
+    }
+    for quote in ['\'', '"'] {
+        if let Some((path, _)) = line.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+            return Some(path.to_owned());
+        }
+    }
+    if !(line.starts_with('/') || line.starts_with("~/")) {
+        return None;
+    }
+    let mut path = String::new();
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        path.extend(if c == '\\' { characters.next() } else { Some(c) });
+    }
+    Some(path)
+}
+
+/// An address with its `%20` and the like read.
+fn unescaped(address: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = address.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let escape = after.get(..2).filter(|_| byte == b'%');
+        let read = escape.and_then(|digits| std::str::from_utf8(digits).ok());
+        match read.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(read) => {
+                bytes.push(read);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::SafeText;
+
+    fn folder(names: &[&str]) -> Folder {
+        let entry = |name: &&str| FolderEntry {
+            name: SafeText::file(name),
+            file_name: name.into(),
+            is_folder: false,
+            bytes: 1,
+        };
+        Folder { path: "/home/me".into(), entries: names.iter().map(entry).collect(), left_off: 0 }
+    }
+
+    fn typed(text: &str) -> PathLine {
+        PathLine { line: text.into() }
+    }
+
+    #[test]
+    fn p13_a_path_is_completed_as_far_as_all_agree() {
+        let folder = folder(&["van.jpg", "van-2.jpg", "Vase.png", ".van"]);
+        let mut line = typed("~/v");
+        assert_eq!(line.folder(Some(Path::new("/home/me"))), Path::new("/home/me"));
+        assert_eq!(line.offers(&folder).len(), 3);
+        line.line = "~/van".into();
+        assert!(!line.complete(&line.offers(&folder)));
+        line.line = "~/va".into();
+        let offers = line.offers(&folder)[..2].to_vec();
+        assert!(line.complete(&offers));
+        assert_eq!(line.line.value(), "~/van");
+        assert_eq!(typed("~/van-").offers(&folder).len(), 1);
+        assert_eq!(typed("~/.").offers(&folder).len(), 1);
+        assert_eq!(typed("/van.jpg").offers(&folder)[0].name.as_str(), "van.jpg");
+    }
+
+    #[test]
+    fn p13_dropped_paths_are_understood() {
+        for (raw, path) in [
+            ("file:///tmp/a%20b%C3%A9.jpg\n", "/tmp/a bé.jpg"),
+            ("file://host/tmp/100%.jpg", "/tmp/100%.jpg"),
+            ("'/tmp/a b.jpg' ", "/tmp/a b.jpg"),
+            ("\"/tmp/a b.jpg\" \"/tmp/c.jpg\"", "/tmp/a b.jpg"),
+            ("/tmp/a\\ b\\(1\\).jpg", "/tmp/a b(1).jpg"),
+        ] {
+            let mut line = typed("~/half-typed");
+            line.paste(raw);
+            assert_eq!(line.line.value(), path, "{raw}");
+        }
+        let mut line = typed("~/");
+        line.paste("photos/x.jpg");
+        assert_eq!(line.line.value(), "~/photos/x.jpg");
+    }
+}
