@@ -4,7 +4,8 @@ use tessera::{
     app::Event,
     input::{Action, Context, Keymap},
     message::Lane,
-    picture::Protocol,
+    model::Preview,
+    picture::{Protocol, Sight},
 };
 
 use crate::desk::{Desk, page};
@@ -30,9 +31,10 @@ fn f09_scrolling_ten_pages_leaves_no_download_off_screen() {
     assert!(desk.cancelled.len() >= 10 * (at_first - 1), "{} cancelled", desk.cancelled.len());
     let shown: Vec<_> = desk.app.page().unwrap().clusters.iter().collect();
     for (ticket, _) in &desk.open {
-        let Lane::Picture(media, _) = ticket.lane else { continue };
-        let is_here = shown.iter().any(|each| each.previews.iter().any(|one| one.media == media));
-        assert!(is_here, "{media} is not of this page");
+        let Lane::Picture(sight, _) = &ticket.lane else { continue };
+        let is_seen = |one: &Preview| Sight::from(one.media) == *sight;
+        let is_here = shown.iter().any(|each| each.previews.iter().any(is_seen));
+        assert!(is_here, "{sight:?} is not of this page");
     }
 }
 
