@@ -56,6 +56,7 @@ fn usage(error: impl Into<String>) -> Ended {
 /// Runs the interface until the person leaves it.
 pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
     let trace = line.trace.clone();
+    let dataset = line.dataset.clone();
     let wish = first(line, &settings)?;
     if !has_terminal() {
         return Err(usage(
@@ -70,7 +71,7 @@ pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
     }
     let trace = options.trace.clone();
     let signals = runtime::watch_signals()?;
-    let mut house = House { settings, options, signals, command: String::new() };
+    let mut house = House { settings, options, dataset, signals, command: String::new() };
     let mut wish = wish;
     loop {
         match house.open(wish).await? {
@@ -164,6 +165,8 @@ fn command(wish: &Wish) -> String {
 struct House {
     settings: Settings,
     options: runtime::Options,
+    /// The dataset that the command line names, for the first deployment.
+    dataset: Option<String>,
     signals: Received,
     /// What a shell opens the same with.
     command: String,
@@ -253,7 +256,7 @@ impl House {
             warnings,
             profiles: self.settings.profiles.clone(),
             on_premises,
-            dataset,
+            dataset: self.dataset.take().or(dataset.map(|id| id.to_string())),
             command: self.command.clone(),
             downloads: SafeText::file(&self.settings.download_dir),
             home: std::env::home_dir(),

@@ -3,7 +3,7 @@
 use crate::{
     app::{App, Effect, Job, Level, Pane, Stage},
     message::{Answer, Lane, Progress},
-    model::{Book, Dataset, Failure, FailureKind},
+    model::{Book, Dataset, DatasetId, Failure, FailureKind},
 };
 
 impl App {
@@ -126,13 +126,29 @@ impl App {
                 self.doubt_basket(dataset.id, effects);
             }
         }
-        let wanted = list.iter().find(|dataset| Some(dataset.id) == self.setup.dataset);
-        let first = wanted.or(list.first()).map(|dataset| dataset.id);
+        let first = self.first_to_open(&list);
         self.store.datasets.succeed(self.now, list);
         if let (None, Some(first)) = (self.view(), first) {
             self.open_dataset(first);
             self.focus = Pane::Results;
         }
+    }
+
+    /// The dataset that the person named, by id or by name; else the first of the list.
+    fn first_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
+        let first = list.first()?.id;
+        let Some(named) = self.setup.dataset.as_ref().filter(|_| self.view().is_none()) else {
+            return Some(first);
+        };
+        let is_named = |dataset: &&Dataset| {
+            dataset.id.to_string() == *named || dataset.name.as_str() == named.as_str()
+        };
+        let wanted = list.iter().find(is_named).map(|dataset| dataset.id);
+        if wanted.is_none() {
+            let text = format!("no dataset of this list is called {named} or has it as its id");
+            self.notices.add(self.now, Level::Warning, text);
+        }
+        wanted.or(Some(first))
     }
 
     /// An answer of the wrong kind is a mistake of this program; it is told, not hidden.

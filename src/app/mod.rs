@@ -68,8 +68,8 @@ pub struct Setup {
     pub profiles: Vec<Profile>,
     /// Whether the deployment has no login and a pipeline that adds media by path.
     pub on_premises: bool,
-    /// The dataset that is opened first; else the first one of the list.
-    pub dataset: Option<DatasetId>,
+    /// The dataset that is opened first, by id or name; else the first one of the list.
+    pub dataset: Option<String>,
     /// The bindings.
     pub keymap: Keymap,
     /// What a person should know at once, of their settings.

@@ -33,6 +33,10 @@ pub struct Line {
     #[command(flatten)]
     pub deployment: Deployment,
 
+    /// The dataset that is opened first: its id or its name.
+    #[arg(long, short, env = "TESSERA_DATASET", value_name = "ID|NAME")]
+    pub dataset: Option<String>,
+
     /// The deployment of this name in the user's file.
     #[arg(long, short, env = "TESSERA_PROFILE", value_name = "NAME", conflicts_with = "base_url")]
     pub profile: Option<String>,

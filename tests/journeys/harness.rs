@@ -126,7 +126,7 @@ impl Person {
     /// Sits down in front of a deployment and waits for the first screen.
     pub async fn at(service: &Service) -> Self {
         let setup = Setup {
-            dataset: Some(service.dataset),
+            dataset: Some(service.dataset.to_string()),
             downloads: SafeText::file(&service.folder.path().to_string_lossy()),
             command: "tessera demo".to_owned(),
             home: None,

@@ -204,3 +204,20 @@ fn an_answer_of_the_wrong_kind_is_told_not_hidden() {
     desk.answer(Lane::Datasets, Answer::Page(page(0, 1)));
     assert!(desk.notice().contains("wrong kind"));
 }
+
+#[test]
+fn p11_the_program_starts_at_the_dataset_that_is_named() {
+    let list = || Answer::Datasets(vec![dataset(1, Status::Ready), dataset(2, Status::Ready)], 0);
+    let opened = |named: &str| {
+        let mut desk = Desk::new();
+        desk.app.setup.dataset = Some(named.to_owned());
+        desk.answer(Lane::Datasets, list());
+        (desk.app.view().unwrap().search.dataset, desk.notice().to_owned())
+    };
+    let second = dataset(2, Status::Ready).id;
+    assert_eq!(opened("set-2"), (second, String::new()));
+    assert_eq!(opened(&second.to_string()), (second, String::new()));
+    let (first, told) = opened("nothing");
+    assert_eq!(first, dataset(1, Status::Ready).id);
+    assert!(told.contains("nothing"), "{told}");
+}
