@@ -8,7 +8,8 @@ use crate::{
     model::{
         AddMedia, Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry,
         ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity,
-        Link, MediaSource, Page, PictureSource, Preflight, Region, Search, SelectionItem,
+        Inspection, Link, MediaSource, Page, PictureSource, Preflight, Region, Search,
+        SelectionItem,
     },
     picture::{Canvas, Part, Sight, Thumbnail},
 };
@@ -46,6 +47,10 @@ pub enum Lane {
     Picture(Sight, Canvas),
     /// What is in a folder of this machine.
     Folder(PathBuf),
+    /// What is in the archive of an export.
+    Inspect,
+    /// The opening of a picture in another program.
+    Outside,
     /// The bytes of the picture that is to be shown full size.
     Original,
     /// A `curl` command.
@@ -131,6 +136,10 @@ pub enum Request {
     Picture(PictureSource, Part, Canvas),
     /// List a folder of this machine.
     Folder(PathBuf),
+    /// Look into the archive of an export.
+    Inspect(PathBuf),
+    /// Open a picture in the viewer of the desktop.
+    Outside(PictureSource),
     /// Fetch a picture as it is.
     Original(Link),
     /// Spell a read as a `curl` command.
@@ -177,6 +186,10 @@ pub enum Answer {
     Picture(Thumbnail),
     /// What is in a folder.
     Folder(Folder),
+    /// What is in an archive.
+    Inspection(Inspection),
+    /// Another program shows the picture.
+    Outside,
     /// The bytes of a picture, not decoded.
     Original(Arc<[u8]>),
     /// A `curl` command, without secrets.

@@ -79,6 +79,8 @@ impl App {
                 | Lane::Keep(_)
                 | Lane::Enrichment(_)
                 | Lane::Record(_)
+                | Lane::Inspect
+                | Lane::Outside
                 | Lane::Upload(_)
                 | Lane::Preflight,
                 Err(failure),

@@ -6,6 +6,7 @@
 
 mod folder;
 mod lanes;
+mod outside;
 mod perform;
 mod pictures;
 mod progress;
@@ -128,6 +129,8 @@ impl Shift {
             | Lane::Enrichment(_)
             | Lane::Record(_)
             | Lane::Folder(_)
+            | Lane::Inspect
+            | Lane::Outside
             | Lane::Original
             | Lane::Anchor
             | Lane::Curl

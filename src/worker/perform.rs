@@ -9,8 +9,13 @@ use crate::{
     api::{Client, QueryImage},
     journal::Journal,
     message::{Answer, Progress, Read, Request, Response, Ticket},
-    model::{Failure, FailureKind, PictureSource, Preflight},
-    worker::{Reply, folder, pictures::Pictures, progress::Pace},
+    model::{Failure, FailureKind, Inspection, PictureSource, Preflight},
+    worker::{
+        Reply, folder,
+        outside::{self, Outside},
+        pictures::Pictures,
+        progress::Pace,
+    },
 };
 
 /// What a request needs to be performed.
@@ -18,6 +23,7 @@ pub(super) struct Desk {
     client: Client,
     journal: Arc<Journal>,
     pictures: Pictures,
+    outside: Outside,
     replies: mpsc::UnboundedSender<Reply>,
 }
 
@@ -28,7 +34,7 @@ impl Desk {
         replies: mpsc::UnboundedSender<Reply>,
     ) -> Self {
         let pictures = Pictures::new(client.clone());
-        Self { pictures, client, journal: Arc::new(journal), replies }
+        Self { pictures, outside: Outside::default(), client, journal: Arc::new(journal), replies }
     }
 
     /// Performs a request. A panic on the way is a failure of that request alone.
@@ -84,6 +90,10 @@ impl Desk {
                 self.pictures.show(&source, part, canvas).await.map(Answer::Picture)
             }
             Request::Folder(path) => aside(move || folder::list(&path)).await.map(Answer::Folder),
+            Request::Inspect(path) => {
+                aside(move || Inspection::of(&path)).await.map(Answer::Inspection)
+            }
+            Request::Outside(source) => self.open_outside(source).await.map(|()| Answer::Outside),
             Request::Original(link) => self
                 .pictures
                 .bytes(&link)
@@ -116,13 +126,20 @@ impl Desk {
 
     /// A query image from wherever it is.
     async fn query_image(&self, source: PictureSource) -> Result<QueryImage, Failure> {
-        match source {
-            PictureSource::File(path) => QueryImage::read(&path).await,
-            PictureSource::Link(link) => {
-                let bytes = self.pictures.bytes(&link).await?;
-                QueryImage::new(bytes, link.resource()).await
-            }
+        if let PictureSource::File(path) = &source {
+            return QueryImage::read(path).await;
         }
+        let bytes = self.pictures.of(&source).await?;
+        QueryImage::new(bytes, &source.to_string()).await
+    }
+
+    /// Opens a picture in the viewer of the desktop; a copy of it, unless it is a file already.
+    async fn open_outside(&self, source: PictureSource) -> Result<(), Failure> {
+        if let PictureSource::File(path) = &source {
+            return outside::open(path).await;
+        }
+        let bytes = self.pictures.of(&source).await?;
+        outside::open(&self.outside.copy(&bytes)?).await
     }
 
     /// Passes progress on, at a pace that a screen can use.

@@ -12,7 +12,7 @@ use lru::LruCache;
 use tokio::sync::Semaphore;
 
 use crate::{
-    api::Client,
+    api::{Client, entry_of},
     model::{Failure, FailureKind, Link, PictureSource},
     picture::{Canvas, Part, Thumbnail, thumbnail},
 };
@@ -47,14 +47,21 @@ impl Pictures {
         part: Part,
         canvas: Canvas,
     ) -> Result<Thumbnail, Failure> {
+        let bytes = self.of(source).await?;
+        self.fit(bytes, part, canvas, &source.to_string()).await
+    }
+
+    /// The bytes of a picture from anywhere.
+    pub(super) async fn of(&self, source: &PictureSource) -> Result<Bytes, Failure> {
         match source {
-            PictureSource::Link(link) => {
-                let bytes = self.bytes(link).await?;
-                self.fit(bytes, part, canvas, &link.to_string()).await
-            }
-            PictureSource::File(path) => {
-                let bytes = read(path).await?;
-                self.fit(bytes, part, canvas, &path.display().to_string()).await
+            PictureSource::Link(link) => self.bytes(link).await,
+            PictureSource::File(path) => read(path).await,
+            PictureSource::Entry(path, name) => {
+                let (path, name) = (path.clone(), name.clone());
+                let read = tokio::task::spawn_blocking(move || entry_of(&path, &name)).await;
+                read.unwrap_or_else(|_| {
+                    Err(Failure::new(FailureKind::Local, format!("{source} cannot be read")))
+                })
             }
         }
     }

@@ -1,0 +1,278 @@
+//! A look inside the archive of an export: rows, columns, scores, and whether rows and pictures
+//! belong together. Nothing is unpacked to where a name in the archive says.
+
+mod json;
+mod table;
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{self, BufReader, Read as _},
+    path::Path,
+};
+
+use bytes::Bytes;
+use zip::ZipArchive;
+
+use crate::model::{Failure, FailureKind, Inspection, PictureSource, SafeText};
+
+/// Where an export keeps its pictures (rule: interface, Export archive content).
+const IMAGES: &str = "images/";
+/// Most bytes of metadata that are read.
+const MOST_METADATA: u64 = 2 << 30;
+/// Most bytes of a picture.
+const MOST_PICTURE: u64 = 64 << 20;
+/// The two columns that the interface promises.
+const SCORE: &str = "uniqueness_score";
+const FILE: &str = "image_filename";
+
+type Archive = ZipArchive<BufReader<File>>;
+
+/// Takes in the metadata row by row.
+trait Rows {
+    /// The names of the columns, in their order.
+    fn columns(&mut self, names: Vec<String>);
+    /// One row: its score and the name of its picture, where it has them.
+    fn row(&mut self, score: Option<f64>, file: Option<&str>);
+}
+
+impl Inspection {
+    /// Looks into an archive; waits for the disk.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: it cannot be read, or holds no metadata, or more than one.
+    pub fn of(path: &Path) -> Result<Self, Failure> {
+        let refuse = |reason: String| {
+            Failure::new(FailureKind::Local, format!("{}: {reason}", path.display()))
+                .remedy("Is it the archive of an export?")
+        };
+        let mut archive = open(path).map_err(refuse)?;
+        let entries = Entries::of(&mut archive).map_err(refuse)?;
+        let mut count = Count::new(path, &entries);
+        read_metadata(&mut archive, &entries.metadata, &mut count).map_err(refuse)?;
+        Ok(count.finish())
+    }
+}
+
+/// The bytes of a picture in an archive; waits for the disk.
+///
+/// # Errors
+/// [`FailureKind::Local`]: there is no such entry, or it cannot be read.
+pub fn entry_of(path: &Path, name: &str) -> Result<Bytes, Failure> {
+    let refuse = |reason: String| {
+        let place = format!("{} in {}", SafeText::file(name), path.display());
+        Failure::new(FailureKind::Local, format!("{place}: {reason}"))
+    };
+    let mut archive = open(path).map_err(refuse)?;
+    let entry = archive.by_name(name).map_err(|error| refuse(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = entry.take(MOST_PICTURE + 1).read_to_end(&mut bytes);
+    read.map_err(|error| refuse(error.to_string()))?;
+    if bytes.len() as u64 > MOST_PICTURE {
+        return Err(refuse(format!("larger than {} MiB", MOST_PICTURE >> 20)));
+    }
+    Ok(bytes.into())
+}
+
+fn open(path: &Path) -> Result<Archive, String> {
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    ZipArchive::new(BufReader::new(file)).map_err(|error| error.to_string())
+}
+
+/// What the directory of an archive lists.
+struct Entries {
+    /// The one metadata file.
+    metadata: String,
+    /// The pictures, by their names below `images/`.
+    images: Vec<String>,
+    refused: u64,
+}
+
+impl Entries {
+    fn of(archive: &mut Archive) -> Result<Self, String> {
+        let (mut metadata, mut images, mut refused) = (Vec::new(), Vec::new(), 0);
+        for index in 0..archive.len() {
+            let entry = archive.by_index_raw(index).map_err(|error| error.to_string())?;
+            if entry.is_dir() {
+                continue;
+            }
+            let Some(name) = entry.name().ok().filter(|name| stays_inside(name)) else {
+                refused += 1;
+                continue;
+            };
+            if let Some(image) = name.strip_prefix(IMAGES) {
+                images.push(image.to_owned());
+            } else if is(&name, ".parquet") || is(&name, ".json") {
+                metadata.push(name.into_owned());
+            }
+        }
+        match metadata.as_slice() {
+            [one] => Ok(Self { metadata: one.clone(), images, refused }),
+            [] => Err("no metadata file (.parquet or .json) inside".to_owned()),
+            [one, two, ..] => {
+                let (one, two) = (SafeText::file(one), SafeText::file(two));
+                Err(format!("more than one metadata file inside: {one}, {two}"))
+            }
+        }
+    }
+}
+
+/// Whether a name, taken as a path, leads nowhere but below the folder it would be unpacked to.
+fn stays_inside(name: &str) -> bool {
+    let part = |part: &str| part == ".." || part.contains(['\\', ':', '\0']);
+    !name.starts_with('/') && !name.split('/').any(part)
+}
+
+/// Whether a name ends so, in any case. The JSON file has no name of its own in the document.
+fn is(name: &str, end: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(end)
+}
+
+fn read_metadata(archive: &mut Archive, name: &str, rows: &mut Count) -> Result<(), String> {
+    let entry = archive.by_name(name).map_err(|error| error.to_string())?;
+    let mut bounded = entry.take(MOST_METADATA + 1);
+    let broken = |error: &dyn std::fmt::Display| format!("{}: {error}", SafeText::file(name));
+    if is(name, ".json") {
+        let mut text = String::new();
+        let read = bounded.read_to_string(&mut text).map_err(|error| broken(&error))?;
+        within(read as u64).map_err(|error| broken(&error))?;
+        return json::read(&text, rows).map_err(|error| broken(&error));
+    }
+    // Its directory is at the end, so it must lie somewhere that can be searched.
+    let mut file = tempfile::tempfile().map_err(|error| broken(&error))?;
+    let copied = io::copy(&mut bounded, &mut file).map_err(|error| broken(&error))?;
+    within(copied).map_err(|error| broken(&error))?;
+    table::read(file, rows).map_err(|error| broken(&error))
+}
+
+fn within(bytes: u64) -> Result<(), String> {
+    if bytes > MOST_METADATA {
+        return Err(format!("larger than {} MiB", MOST_METADATA >> 20));
+    }
+    Ok(())
+}
+
+/// What is counted while the rows come.
+struct Count {
+    inspection: Inspection,
+    images: HashSet<String>,
+    seen: HashSet<String>,
+}
+
+impl Count {
+    fn new(path: &Path, entries: &Entries) -> Self {
+        let source = |name: &String| PictureSource::Entry(path.into(), format!("{IMAGES}{name}"));
+        Self {
+            inspection: Inspection {
+                path: path.to_owned(),
+                bytes: path.metadata().map_or(0, |metadata| metadata.len()),
+                metadata: SafeText::file(&entries.metadata),
+                rows: 0,
+                columns: Vec::new(),
+                uniqueness: [0; Inspection::BINS],
+                unscored: 0,
+                images: entries.images.len() as u64,
+                first_images: entries.images.iter().take(Inspection::NAMED).map(source).collect(),
+                rows_without_file: 0,
+                files_without_row: 0,
+                refused: entries.refused,
+            },
+            images: entries.images.iter().cloned().collect(),
+            seen: HashSet::new(),
+        }
+    }
+
+    fn finish(mut self) -> Inspection {
+        self.inspection.files_without_row = self.images.difference(&self.seen).count() as u64;
+        self.inspection
+    }
+}
+
+impl Rows for Count {
+    fn columns(&mut self, names: Vec<String>) {
+        self.inspection.columns = names.iter().map(|name| SafeText::name(name)).collect();
+    }
+
+    fn row(&mut self, score: Option<f64>, file: Option<&str>) {
+        self.inspection.rows += 1;
+        match score.filter(|score| (0.0..=1.0).contains(score)) {
+            Some(score) => {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "from 0.0 to 10.0"
+                )]
+                let bin = (score * 10.0) as usize;
+                self.inspection.uniqueness[bin.min(Inspection::BINS - 1)] += 1;
+            }
+            None => self.inspection.unscored += 1,
+        }
+        let Some(file) = file else { return };
+        if self.images.contains(file) {
+            self.seen.insert(file.to_owned());
+        } else {
+            self.inspection.rows_without_file += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    use super::*;
+
+    fn archive(entries: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut zip = ZipWriter::new(file.reopen().unwrap());
+        for (name, bytes) in entries {
+            zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        zip.finish().unwrap();
+        file
+    }
+
+    const ROWS: &[u8] = br#"{"info": {"tags": ["x"]}, "media_items": [
+        {"image_filename": "a.jpg", "uniqueness_score": 0.05, "extra": {"deep": [1]}},
+        {"image_filename": "gone.jpg", "uniqueness_score": 1.0},
+        {"image_filename": null, "uniqueness_score": "0.55"},
+        {"uniqueness_score": null}]}"#;
+
+    #[test]
+    fn m25_rows_scores_and_pictures_are_counted() {
+        let file = archive(&[
+            ("Rows.JSON", ROWS),
+            ("images/a.jpg", b"a"),
+            ("images/b.jpg", b"b"),
+            ("../evil.json", b"x"),
+        ]);
+        let found = Inspection::of(file.path()).unwrap();
+        assert_eq!((found.metadata.as_str(), found.rows, found.images), ("Rows.JSON", 4, 2));
+        let columns: Vec<_> = found.columns.iter().map(SafeText::as_str).collect();
+        assert_eq!(columns, ["image_filename", "uniqueness_score", "extra"]);
+        assert_eq!(found.uniqueness, [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
+        assert_eq!((found.unscored, found.refused), (1, 1));
+        assert_eq!((found.rows_without_file, found.files_without_row), (1, 1));
+        let PictureSource::Entry(path, name) = &found.first_images[1] else { panic!() };
+        assert_eq!(entry_of(path, name).unwrap(), "b");
+        assert!(entry_of(path, "images/none").is_err());
+    }
+
+    #[test]
+    fn d14_what_is_missing_or_too_much_is_named() {
+        for (entries, words) in [
+            (vec![("images/a.jpg", &b"a"[..])], "no metadata"),
+            (vec![("a.json", b"[]"), ("b.parquet", b"")], "more than one"),
+            (vec![("a.json", b"{")], "a.json"),
+            (vec![("a.json", b"{\"a\": 1}")], "no rows"),
+            (vec![("metadata.parquet", b"PAR1")], "metadata.parquet"),
+        ] {
+            let failure = Inspection::of(archive(&entries).path()).unwrap_err();
+            assert!(failure.to_string().contains(words), "{failure}");
+        }
+        assert!(Inspection::of(Path::new("/dev/null")).is_err());
+    }
+}
