@@ -34,6 +34,7 @@ impl App {
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => self.ask_for_file(),
             Action::Caption => self.ask_for_caption(),
+            Action::Loosen => self.loosen(),
             Action::Finer => self.regroup(self.granularity().finer(), effects),
             Action::Coarser => self.regroup(self.granularity().coarser(), effects),
             Action::ToggleEntity => self.toggle_entity(effects),
@@ -49,6 +50,14 @@ impl App {
             Action::Redo => self.redo(effects),
             Action::Unmark => self.unmark(effects),
             Action::ClearBasket => self.clear_basket(effects),
+
+            Action::RunQuery => self.run_query(),
+            Action::AddFilter => self.offer_filters(),
+            Action::ToggleFilter => self.toggle_filter(),
+            Action::DeleteFilter => self.delete_filter(),
+            Action::UndoQuery => self.undo_in_query(),
+            Action::SwitchJson => self.switch_json(),
+            Action::EditJson => self.edit_json(effects),
 
             Action::Export => self.ask_for_export(),
             Action::Download => self.download_chosen(effects),

@@ -22,6 +22,7 @@ impl App {
             (Lane::Page(search), Ok(Answer::Page(page))) => {
                 self.check_direction(&search, &page);
                 self.confirm_marks(search.dataset, &page, effects);
+                self.note_seen(&search, &page);
                 self.store.pages.entry(search).succeed(self.now, page);
             }
             (Lane::Page(search), Err(failure)) => {

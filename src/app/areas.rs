@@ -12,7 +12,7 @@
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::{
-    app::{App, Pane},
+    app::{App, Pane, query::chips},
     picture::{Canvas, Protocol},
 };
 
@@ -21,6 +21,8 @@ use crate::{
 pub struct Areas {
     /// The program, the deployment, the dataset.
     pub header: Rect,
+    /// What is asked, as chips, when anything is.
+    pub chips: Option<Rect>,
     /// The names of the panes, when only one is on screen.
     pub tabs: Option<Rect>,
     /// List of datasets, with its frame.
@@ -60,7 +62,8 @@ impl Areas {
         let [body, notice, hints] =
             Layout::vertical([Constraint::Min(0), Constraint::Length(1), Constraint::Length(1)])
                 .areas(rest);
-        let areas = Self { header, notice, hints, ..Self::default() };
+        let (chips, body) = Self::chips_above(app, body);
+        let areas = Self { header, notice, hints, chips, ..Self::default() };
         if app.size.0 < 100 || app.size.1 < 24 {
             let [tabs, body] =
                 Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
@@ -70,6 +73,16 @@ impl Areas {
         } else {
             areas.side_by_side(app, body)
         }
+    }
+
+    /// The line of chips, and what is left. While the builder has the keys, its rows say the same.
+    fn chips_above(app: &App, body: Rect) -> (Option<Rect>, Rect) {
+        if app.focus == Pane::Query || chips(app).is_empty() {
+            return (None, body);
+        }
+        let [line, rest] =
+            Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
+        (Some(line), rest)
     }
 
     fn alone(self, pane: Pane, body: Rect) -> Self {

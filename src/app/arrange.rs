@@ -154,7 +154,8 @@ fn mentions(cluster: &Cluster, needle: &str) -> bool {
     let previews = cluster.previews.iter();
     let names = previews.clone().map(|preview| &preview.file_name);
     let captions = previews.filter_map(|preview| preview.caption.as_ref());
-    let words = [&cluster.captions, &cluster.labels, &cluster.tags].into_iter().flatten();
+    let tags = cluster.tags.iter().map(|tag| &tag.name);
+    let words = [&cluster.captions, &cluster.labels].into_iter().flatten().chain(tags);
     names.chain(captions).chain(words).any(|text| text.as_str().to_lowercase().contains(needle))
 }
 

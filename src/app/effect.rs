@@ -21,6 +21,8 @@ pub enum Effect {
     FullSize(Arc<[u8]>),
     /// Put this text into the clipboard, through the terminal.
     Copy(String),
+    /// Give the terminal to the person's editor, with this text in it.
+    Edit(String),
     /// Draw everything anew and send all pictures again.
     Redraw,
     /// Give the terminal back to the shell until it is resumed.

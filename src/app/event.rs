@@ -33,6 +33,8 @@ pub enum Event {
     Exchange(Exchange),
     /// The time asked for by `Effect::WakeAt` has come.
     Wake,
+    /// The editor was left: the text as it is now.
+    Edited(Result<String, Failure>),
     /// The full-size view was left, or could not be shown.
     FullSizeEnded(Result<(), Failure>),
 }

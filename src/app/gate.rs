@@ -13,6 +13,15 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Export => no_dataset(app).or_else(|| by_status(app, Operation::Export)),
         Action::Caption => no_dataset(app).or_else(|| by_status(app, Operation::TextSearch)),
+        Action::RunQuery => no_dataset(app)
+            .or_else(|| by_status(app, Operation::TextSearch))
+            .or_else(|| app.draft().filters().err()),
+        Action::AddFilter | Action::SwitchJson | Action::EditJson => no_dataset(app),
+        Action::ToggleFilter | Action::DeleteFilter => {
+            let none = app.draft().row().is_none();
+            none.then(|| "there is no filter on this line; a adds one".to_owned())
+        }
+        Action::Loosen => app.looser().is_none().then(|| "nothing here can be loosened".to_owned()),
         Action::SimilarToFile => {
             no_dataset(app).or_else(|| by_status(app, Operation::VisualSearch))
         }

@@ -13,7 +13,7 @@ impl App {
             effects.push(Effect::Quit);
         } else if let Some(overlay) = self.overlay.take() {
             self.key_in_overlay(overlay, chord, effects);
-        } else {
+        } else if !(self.is_writing_query() && self.key_in_query(chord)) {
             self.keys.push(chord);
             let resolved = self.setup.keymap.resolve(&self.contexts(), &self.keys);
             if resolved != Resolved::Pending {

@@ -24,6 +24,7 @@ mod moving;
 mod notice;
 pub mod overlay;
 pub mod pane;
+pub mod query;
 mod remote;
 mod sights;
 mod store;
@@ -220,6 +221,7 @@ impl App {
             }
             Event::Exchange(exchange) => self.log.add(now, exchange),
             Event::FullSizeEnded(result) => self.full_size_ended(result, &mut effects),
+            Event::Edited(text) => self.edited(text, &mut effects),
             Event::Response(_) | Event::Progress(_) | Event::Wake => {}
         }
         self.notices.expire(now);

@@ -23,6 +23,11 @@ impl App {
             self.focus = tab_at(mouse.column.saturating_sub(tabs.x)).unwrap_or(self.focus);
             return;
         }
+        if let (Some(line), MouseKind::Click) = (areas.chips, mouse.kind)
+            && line.contains((mouse.column, mouse.row).into())
+        {
+            return self.click_chip(line, mouse.column);
+        }
         let Some(pane) = areas.pane_at(mouse.column, mouse.row) else {
             return;
         };

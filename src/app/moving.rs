@@ -15,7 +15,9 @@ impl App {
             Pane::Datasets if vertical => self.move_in_datasets(by),
             Pane::Jobs if vertical => self.move_in_jobs(by),
             Pane::Basket if vertical => self.move_in_basket(by),
-            Pane::Datasets | Pane::Jobs | Pane::Query | Pane::Basket => {}
+            Pane::Query if vertical => self.move_in_query(by),
+            Pane::Query => self.turn_in_query(by),
+            Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
                 let columns = self.grid().map_or(1, |grid| grid.columns).cast_signed();
                 self.walk_in_results(if vertical { by * columns } else { by });
@@ -42,7 +44,7 @@ impl App {
             Pane::Detail => self.step_preview(by),
             Pane::Jobs => self.move_in_jobs(by),
             Pane::Basket => self.move_in_basket(by),
-            Pane::Query => {}
+            Pane::Query => self.move_in_query(by),
         }
     }
 
@@ -60,7 +62,8 @@ impl App {
             Pane::Detail if self.preview().is_some() => self.show_full_size(effects),
             Pane::Jobs => self.open_timeline(),
             Pane::Basket => self.open_mark(),
-            Pane::Results | Pane::Detail | Pane::Query => {}
+            Pane::Query => self.open_in_query(),
+            Pane::Results | Pane::Detail => {}
         }
     }
 

@@ -10,6 +10,8 @@ pub enum Group {
     Searching,
     /// Marking, and what is marked.
     Marking,
+    /// Writing a query.
+    Querying,
     /// Exporting and its jobs.
     Exporting,
     /// Copying to the clipboard.
@@ -20,9 +22,10 @@ pub enum Group {
 
 impl Group {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Moving,
         Self::Searching,
+        Self::Querying,
         Self::Marking,
         Self::Exporting,
         Self::Copying,
@@ -36,6 +39,7 @@ impl Group {
             Self::Moving => "Moving",
             Self::Searching => "Looking and searching",
             Self::Marking => "Marking and the basket",
+            Self::Querying => "The query builder",
             Self::Exporting => "Exports and jobs",
             Self::Copying => "Copying",
             Self::Program => "Program",
@@ -121,6 +125,14 @@ actions! {
     Redo, "redo", "redo", Marking, "Do what was taken back again";
     Unmark, "unmark", "drop", Marking, "Take the mark of this row away";
     ClearBasket, "clear-basket", "clear", Marking, "Take all marks away";
+    Loosen, "loosen", "loosen", Searching, "Search again with the strictest condition loosened";
+    RunQuery, "run-query", "run", Querying, "Run the query on what is on screen";
+    AddFilter, "add-filter", "add", Querying, "Add a filter";
+    ToggleFilter, "toggle-filter", "on/off", Querying, "Switch a filter on or off; one that is off is kept and not sent";
+    DeleteFilter, "delete-filter", "delete", Querying, "Delete a filter";
+    UndoQuery, "undo-query", "undo", Querying, "Take the last change of the query back";
+    SwitchJson, "switch-json", "form/JSON", Querying, "Write the query as JSON, and back to the form";
+    EditJson, "edit-json", "$EDITOR", Querying, "Edit the JSON of the query in your editor";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";
     StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job (the service goes on with it), or stop a download";

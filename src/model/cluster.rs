@@ -1,6 +1,6 @@
 //! Clusters, their previews, and what a relevance score means to a person.
 
-use crate::model::{ClusterId, EntityType, Link, MediaId, Region, SafeText};
+use crate::model::{ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId};
 
 /// A group of media that belong together, with up to nine of them to look at.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Cluster {
     /// Labels its members carry.
     pub labels: Vec<SafeText>,
     /// User tags its members carry.
-    pub tags: Vec<SafeText>,
+    pub tags: Vec<Tag>,
     /// Captions its members carry.
     pub captions: Vec<SafeText>,
 }
@@ -39,6 +39,15 @@ impl Cluster {
         };
         counts.into_iter().flatten().reduce(|a, b| a + b)
     }
+}
+
+/// A tag that people gave to media.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag {
+    /// What filters name it by, if the service says so.
+    pub id: Option<TagId>,
+    /// What people call it.
+    pub name: SafeText,
 }
 
 /// One member of a cluster.

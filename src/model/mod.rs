@@ -28,7 +28,7 @@ pub mod text;
 pub mod vql;
 
 pub use basket::{Basket, Change, Toggled};
-pub use cluster::{Band, Cluster, Preview, Relevance, Scale, ScoreKind};
+pub use cluster::{Band, Cluster, Preview, Relevance, Scale, ScoreKind, Tag};
 pub use dataset::{Dataset, Field, Operation, Status, Verdict};
 pub use enrichment::{Applied, Enrichment, EnrichmentModel};
 pub use entry::{Book, Entry};

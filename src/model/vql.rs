@@ -107,7 +107,7 @@ impl Filter {
     /// # Errors
     /// A bound is out of its range, or the lower one is above the upper one.
     pub fn issue(
-        kind: IssueKind,
+        kind: impl Into<IssueWord>,
         mode: Mode,
         confidence_min: Option<f64>,
         confidence_max: Option<f64>,
@@ -117,7 +117,7 @@ impl Filter {
         if min.zip(max).is_some_and(|(min, max)| min > max) {
             return Err(Invalid::new("confidence_min", "must not be above confidence_max"));
         }
-        Ok(Self::Issue(Issue { kind, mode, confidence_min: min, confidence_max: max }))
+        Ok(Self::Issue(Issue { kind: kind.into(), mode, confidence_min: min, confidence_max: max }))
     }
 
     /// Media with a near-duplicate of at least this similarity (0.0-1.0).
@@ -267,16 +267,52 @@ impl<T: Ord> Several<T> {
 }
 
 /// A condition about one kind of quality issue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Issue {
     /// Which issue.
-    pub kind: IssueKind,
+    pub kind: IssueWord,
     /// Media with it or without it.
     pub mode: Mode,
     /// Lowest confidence that counts.
     pub confidence_min: Option<Fraction>,
     /// Highest confidence that counts.
     pub confidence_max: Option<Fraction>,
+}
+
+/// The name of an issue. The interface publishes few of them, so that another word may mean
+/// something to a service (M65).
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IssueWord {
+    /// One that we know.
+    Known(IssueKind),
+    /// Any other.
+    Other(Label),
+}
+
+impl IssueWord {
+    /// The word, trimmed.
+    ///
+    /// # Errors
+    /// It is blank or too long.
+    pub fn new(raw: &str) -> Result<Self, Invalid> {
+        let word = bounded(raw, Label::LONGEST, "an issue")?;
+        Ok(IssueKind::parse(&word).map_or_else(|| Self::Other(Label(word)), Self::Known))
+    }
+
+    /// The word on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Known(kind) => kind.word(),
+            Self::Other(word) => word.as_str(),
+        }
+    }
+}
+
+impl From<IssueKind> for IssueWord {
+    fn from(kind: IssueKind) -> Self {
+        Self::Known(kind)
+    }
 }
 
 /// Makes an enum whose values are words of the wire.

@@ -4,6 +4,7 @@
 //! The first frame is drawn before anything has answered: not the network, and not the terminal
 //! either, which is asked what it can draw only afterwards.
 
+mod editor;
 pub mod frames;
 pub mod fullsize;
 mod input;
@@ -211,6 +212,10 @@ impl Shell<'_> {
                         self.session.apply(self.start.elapsed(), Event::FullSizeEnded(ended)),
                     );
                 }
+                Effect::Edit(text) => {
+                    let edited = self.edit(text).await?;
+                    effects.extend(self.session.apply(self.start.elapsed(), Event::Edited(edited)));
+                }
                 Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}
             }
         }
@@ -262,6 +267,15 @@ impl Shell<'_> {
         }
         fullsize::dismiss(&capabilities)?;
         Ok(Ok(()))
+    }
+
+    /// Gives the terminal to the person's editor, and takes it again when that is left.
+    async fn edit(&mut self, text: String) -> io::Result<Result<String, Failure>> {
+        self.forget_pictures()?;
+        terminal::restore();
+        let edited = tokio::task::spawn_blocking(move || editor::edit(&text)).await;
+        self.screen.claim()?;
+        edited.map_err(io::Error::other)
     }
 
     /// The size of the screen or of its cells may have changed.

@@ -118,6 +118,7 @@ fn words(event: &Event, secret: bool) -> Value {
         Event::Progress(progress) => json!({ "progress": lane(&progress.ticket) }),
         Event::Exchange(_) => json!("exchange"),
         Event::Wake => json!("wake"),
+        Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),
         Event::FullSizeEnded(_) => json!("full size ended"),
     }
 }

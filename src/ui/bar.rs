@@ -3,7 +3,10 @@
 use ratatui::{layout::Rect, style::Style};
 
 use crate::{
-    app::{App, Level, Overlay, Pane, gate},
+    app::{
+        App, Level, Overlay, Pane, gate,
+        query::{self, Standing},
+    },
     input::Action,
     model::{Dataset, Status},
     ui::{
@@ -95,6 +98,28 @@ pub(super) fn tabs(screen: &mut Screen, area: Rect) {
     }
 }
 
+/// What is asked, a chip each, and at the end how to change it.
+pub(super) fn chips(screen: &mut Screen, area: Rect) {
+    let theme = screen.theme;
+    let chips = query::chips(screen.app);
+    let mut shown = 0;
+    for (chip, place) in chips.iter().zip(query::places(&chips, area)) {
+        let (mark, style) = match chip.standing {
+            Standing::On => (theme.success, theme.text),
+            Standing::Off | Standing::Beside => (theme.dim, theme.dim),
+            Standing::Waiting => (theme.moving, theme.text),
+        };
+        let text = chip.text.as_str();
+        let glyph = chip.standing.mark();
+        put(screen, place, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
+        shown += place.width;
+    }
+    let rest = Rect { x: area.x + shown, width: area.width - shown, ..area };
+    let keys = screen.app.setup.keymap.keys_of(&screen.app.contexts(), Action::FocusQuery);
+    let key = keys.first().map_or("", String::as_str);
+    put(screen, rest, 0, &[("   ", theme.dim), (key, theme.key), (" edits", theme.dim)]);
+}
+
 /// What just happened.
 pub(super) fn notice(screen: &mut Screen, area: Rect) {
     let Some(notice) = screen.app.notices.current() else {
@@ -161,7 +186,18 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
             Action::Help,
             Action::Quit,
         ],
-        Pane::Query => &[Action::NextPane, Action::Back, Action::Help, Action::Quit],
+        Pane::Query => &[
+            Action::RunQuery,
+            Action::AddFilter,
+            Action::Open,
+            Action::ToggleFilter,
+            Action::DeleteFilter,
+            Action::UndoQuery,
+            Action::SwitchJson,
+            Action::EditJson,
+            Action::Back,
+            Action::Help,
+        ],
         Pane::Jobs => &[
             Action::Download,
             Action::StopWatching,
@@ -198,6 +234,9 @@ pub(super) fn hints(screen: &mut Screen, area: Rect) {
     }
     if !app.pending_keys().is_empty() {
         return continuations(screen, area);
+    }
+    if let Some(words) = app.writing_hints() {
+        return put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
     }
     if let Some(words) = marking(app) {
         return put(screen, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);

@@ -41,6 +41,9 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
     }
     let areas = app.areas();
     bar::header(&mut screen, areas.header);
+    if let Some(area) = areas.chips {
+        bar::chips(&mut screen, area);
+    }
     if let Some(area) = areas.tabs {
         bar::tabs(&mut screen, area);
     }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::{
     model::{
         Anchor, AnchorKind, Cluster, ClusterId, EntityType, Link, MediaId, Page, Preview, Region,
-        Relevance, SafeText, ScoreKind, TagId,
+        Relevance, SafeText, ScoreKind, Tag, TagId,
     },
     wire::lenient::{count, first_text, names, number, text},
 };
@@ -146,9 +146,32 @@ fn read_cluster(value: &Value) -> Option<Cluster> {
         relevance: read_relevance(value),
         previews: previews.into_iter().flatten().filter_map(read_preview).collect(),
         labels: names(value, "labels", SafeText::NAME),
-        tags: names(value, "user_tags", SafeText::NAME),
+        tags: read_tags(value),
         captions: names(value, "captions", SafeText::CAPTION),
     })
+}
+
+/// Tags with their ids, where the service gives both: a list of objects, or an object of names by
+/// id. In every other shape they are names.
+fn read_tags(value: &Value) -> Vec<Tag> {
+    let tag = |id: Option<String>, name: &str| Tag {
+        id: id.and_then(|id| id.parse().ok()),
+        name: SafeText::name(name),
+    };
+    match value.get("user_tags") {
+        Some(Value::Array(items)) if items.iter().all(Value::is_object) => items
+            .iter()
+            .filter_map(|item| Some(tag(text(item, "id"), &first_text(item, &["name", "id"])?)))
+            .collect(),
+        Some(Value::Object(by_id)) if by_id.values().all(Value::is_string) => by_id
+            .iter()
+            .filter_map(|(id, name)| Some(tag(Some(id.clone()), name.as_str()?)))
+            .collect(),
+        _ => {
+            let names = names(value, "user_tags", SafeText::NAME).into_iter();
+            names.map(|name| Tag { id: None, name }).collect()
+        }
+    }
 }
 
 fn read_preview(value: &Value) -> Option<Preview> {
@@ -269,6 +292,20 @@ mod tests {
                 prop_assert!(!text.contains(['E', '-']), "{text}");
             }
         }
+    }
+
+    #[test]
+    fn m59_tags_come_with_the_id_that_filters_name_them_by() {
+        let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
+        let read = |tags: Value| {
+            let tags = read_tags(&json!({ "user_tags": tags }));
+            tags.iter().map(|tag| (tag.id.is_some(), tag.name.to_string())).collect::<Vec<_>>()
+        };
+        assert_eq!(read(json!([{"id": id, "name": "night"}])), [(true, "night".to_owned())]);
+        assert_eq!(read(json!({id: "night"})), [(true, "night".to_owned())]);
+        assert_eq!(read(json!(["night"])), [(false, "night".to_owned())]);
+        assert_eq!(read(json!([{"name": "night"}])), [(false, "night".to_owned())]);
+        assert_eq!(read(json!(null)), []);
     }
 
     #[test]

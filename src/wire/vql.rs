@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{
     Anchor, AnchorKind, SafeText,
-    vql::{Filter, Fraction, Invalid, Issue, IssueKind, Label, LabelRule, MOST_FILTERS, Mode},
+    vql::{
+        Filter, Fraction, Invalid, Issue, IssueKind, IssueWord, Label, LabelRule, MOST_FILTERS,
+        Mode,
+    },
 };
 
 /// Longest text read, in bytes.
@@ -47,11 +50,33 @@ impl fmt::Display for VqlProblem {
 
 impl std::error::Error for VqlProblem {}
 
-/// Reads a `vql` text.
+/// Reads a `vql` text as a service does.
 ///
 /// # Errors
 /// It is too long, no JSON array, or holds too many filters or one that is wrong.
 pub fn read(text: &str) -> Result<Vec<Filter>, VqlProblem> {
+    let filters = read_open(text)?;
+    let unknown =
+        |filter: &Filter| matches!(filter, Filter::Issue(Issue { kind: IssueWord::Other(_), .. }));
+    match filters.iter().position(unknown) {
+        None => Ok(filters),
+        Some(place) => {
+            let known: Vec<&str> = IssueKind::ALL.iter().map(|kind| kind.word()).collect();
+            Err(VqlProblem {
+                filter: Some(place),
+                field: Some("issues.value".to_owned()),
+                reason: format!("must be one of {}", known.join(", ")),
+            })
+        }
+    }
+}
+
+/// Reads a `vql` text as a client does: the words for issues are not all published, so that any
+/// may be sent; the service decides.
+///
+/// # Errors
+/// As [`read`], but for the words of issues.
+pub fn read_open(text: &str) -> Result<Vec<Filter>, VqlProblem> {
     let whole = |reason: String| VqlProblem { filter: None, field: None, reason };
     if text.len() > LONGEST {
         return Err(whole(format!("must be at most {} KiB", LONGEST / 1024)));
@@ -201,8 +226,7 @@ fn tags(parts: &Parts) -> Result<Filter, Wrong> {
 fn issues(parts: &Parts) -> Result<Filter, Wrong> {
     parts.only(&["op", "value", "mode", "confidence_min", "confidence_max"])?;
     operator(parts, "issue")?;
-    let known: Vec<&str> = IssueKind::ALL.iter().map(|kind| kind.word()).collect();
-    let kind = parts.word("value", IssueKind::parse, &known)?;
+    let kind = IssueWord::new(parts.text("value")?)?;
     let mode = match parts.get("mode") {
         None => Mode::In,
         Some(_) => parts.word("mode", Mode::parse, &["in", "out"])?,
@@ -269,7 +293,7 @@ fn object(filter: &Filter) -> Value {
 }
 
 fn issue_object(issue: &Issue) -> Value {
-    let body = json!({"op": "issue", "value": issue.kind.word(), "mode": issue.mode.word()});
+    let body = json!({"op": "issue", "value": issue.kind.as_str(), "mode": issue.mode.word()});
     let body = with(body, "confidence_min", issue.confidence_min);
     with(body, "confidence_max", issue.confidence_max)
 }

@@ -74,6 +74,10 @@ every! {
     failed: scene::failed;
     stale: scene::stale;
     no_clusters_yet: scene::no_clusters_yet;
+    query: scene::query;
+    query_json: scene::query_json;
+    chips: scene::chips;
+    caption_line: scene::caption_line;
 }
 
 screens! {
@@ -92,6 +96,12 @@ screens! {
     failed_120x40: screen(&scene::failed(120, 40));
     stale_120x40: screen(&scene::stale(120, 40));
     no_clusters_yet_120x40: screen(&scene::no_clusters_yet(120, 40));
+    query_80x24: screen(&scene::query(80, 24));
+    query_120x40: screen(&scene::query(120, 40));
+    query_200x60: screen(&scene::query(200, 60));
+    query_json_120x40: screen(&scene::query_json(120, 40));
+    chips_120x40: screen(&scene::chips(120, 40));
+    caption_line_120x40: screen(&scene::caption_line(120, 40));
     similar_plain_120x40: screen_in(&similar(120, 40), ThemeName::Plain);
     compact_list_50x14: screen(&similar(50, 14));
     too_small_20x5: screen(&browsing(20, 5));
@@ -129,6 +139,7 @@ fn row(buffer: &Buffer, y: u16) -> String {
 fn parts(areas: &Areas) -> Vec<Rect> {
     let Areas {
         header,
+        chips,
         tabs,
         datasets,
         status,
@@ -140,7 +151,7 @@ fn parts(areas: &Areas) -> Vec<Rect> {
         notice,
         hints,
     } = *areas;
-    let panes = [tabs, datasets, status, results, detail, query, jobs, basket];
+    let panes = [chips, tabs, datasets, status, results, detail, query, jobs, basket];
     panes.into_iter().flatten().chain([header, notice, hints]).collect()
 }
 

@@ -183,3 +183,42 @@ pub fn no_clusters_yet(columns: u16, rows: u16) -> Desk {
     desk.answer_page(Page::default());
     desk
 }
+
+/// The builder with a row of each standing: complete, incomplete, in doubt, off.
+pub fn query(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    for (kind, value) in [("1", "red van at night"), ("2", "van"), ("5", "0.9x"), ("4", "blur")] {
+        desk.press(&format!("3 a {kind}"));
+        desk.type_text(value);
+        desk.press("esc");
+    }
+    desk.press("space k k enter");
+    desk.type_text("truck");
+    desk.press("esc j enter");
+    desk
+}
+
+/// The builder with JSON that cannot be read.
+pub fn query_json(columns: u16, rows: u16) -> Desk {
+    let mut desk = query(columns, rows);
+    desk.press("esc d tab end enter ]");
+    desk
+}
+
+/// Chips above results that nothing passed into.
+pub fn chips(columns: u16, rows: u16) -> Desk {
+    let mut desk = query(columns, rows);
+    desk.press("esc d f5");
+    desk.answer_page(Page::default());
+    desk
+}
+
+/// The line of a caption search, over the results of the one before.
+pub fn caption_line(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("c v enter");
+    desk.answer_page(ranked());
+    paint(&mut desk);
+    desk.press("c tab 0 . 4");
+    desk
+}

@@ -1,9 +1,15 @@
 //! Asking by words and by filters: the caption line, the query builder, saved views.
 
 use tessera::{
-    app::Pane,
+    app::{
+        Effect, Event, Pane,
+        query::{chips, remarks},
+    },
     message::Request,
-    model::{Fraction, Page, Query, QueryText, Relevance, ScoreKind, Search},
+    model::{
+        EntityType, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText, Relevance,
+        SafeText, ScoreKind, Search, Tag, vql::LabelRule,
+    },
 };
 
 use crate::desk::{Desk, page};
@@ -85,4 +91,244 @@ fn m56_a_service_that_reads_the_bound_the_other_way_is_told_of_once() {
     desk.press("c enter r");
     desk.answer_page(scored(&[0.7, 0.9]));
     assert_eq!(desk.notice(), "");
+}
+
+/// Opens the builder and adds the filter with this number in the list of kinds.
+fn add(desk: &mut Desk, kind: &str) {
+    desk.press(&format!("3 a {kind}"));
+}
+
+fn says(desk: &Desk) -> String {
+    remarks(&desk.app).into_iter().map(|remark| remark.text + "\n").collect()
+}
+
+#[test]
+fn m60_filters_are_written_run_and_combined_with_the_caption() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("c v a n enter");
+    desk.answer_page(page(0, 4));
+    add(&mut desk, "5");
+    desk.type_text("0.95");
+    desk.press("f5");
+    let search = asked(&desk);
+    assert_eq!(search.query, caption("van", None));
+    assert_eq!(search.filters, [Filter::duplicates(0.95).unwrap()]);
+    assert_eq!(desk.app.focus, Pane::Results);
+    assert_eq!(
+        desk.app.query_json().unwrap(),
+        r#"[{"duplicates":{"op":"duplicates","value":0.95}}]"#
+    );
+}
+
+#[test]
+fn p24_a_mistake_is_told_at_its_place_and_keeps_run_off() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "5");
+    desk.type_text("0.9x");
+    assert!(says(&desk).starts_with("duplicates.value wants a number"), "{}", says(&desk));
+    desk.press("f5");
+    assert_eq!(desk.notice(), "row 1: duplicates.value: wants a number");
+    assert!(desk.requests().is_empty());
+    desk.press("backspace f5");
+    assert_eq!(asked(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
+}
+
+#[test]
+fn p26_a_filter_that_is_off_is_kept_and_not_sent() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "6");
+    desk.type_text("0.8");
+    desk.press("esc");
+    add(&mut desk, "4");
+    desk.type_text("blur");
+    desk.press("esc space f5");
+    assert_eq!(asked(&desk).filters, [Filter::uniqueness(0.8).unwrap()]);
+    assert_eq!(desk.app.draft().rows.len(), 2);
+    assert!(says(&desk).contains("1 on, 1 off (kept, not sent)"), "{}", says(&desk));
+}
+
+#[test]
+fn m61_full_text_has_no_bound_and_m62_semantic_has_a_minimum() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "1");
+    desk.type_text("red van");
+    desk.press("tab 0 . 3 5 esc");
+    assert_eq!(
+        desk.app.draft().filters().unwrap(),
+        [Filter::semantic("red van", Some(0.35)).unwrap()]
+    );
+    desk.press("right");
+    assert_eq!(desk.app.draft().filters().unwrap(), [Filter::full_text("red van").unwrap()]);
+    assert_eq!(desk.app.draft().row().unwrap().fields().count(), 1);
+}
+
+/// A page whose first cluster has labels and a tag.
+fn labelled() -> Page {
+    let mut page = page(0, 2);
+    page.clusters[0].labels = vec![SafeText::name("truck"), SafeText::name("van")];
+    let id = TAG.parse().unwrap();
+    page.clusters[0].tags = vec![Tag { id: Some(id), name: SafeText::name("night") }];
+    page
+}
+
+const TAG: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
+
+#[test]
+fn p29_values_that_were_seen_are_suggested_and_taken() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("r");
+    desk.answer(tessera::message::Lane::Datasets, answer_of_datasets());
+    desk.answer_page(labelled());
+    add(&mut desk, "2");
+    desk.press("t down v down esc");
+    let labels = Filter::labels(LabelRule::OneOf, ["truck", "van"]).unwrap();
+    assert_eq!(desk.app.draft().filters().unwrap(), [labels]);
+    // M59: a tag by the name it was seen with, sent by its id.
+    add(&mut desk, "3");
+    desk.type_text("night");
+    desk.press("enter esc");
+    let tags = Filter::tags(vec![TAG.parse().unwrap()]).unwrap();
+    assert_eq!(desk.app.draft().filters().unwrap()[1], tags);
+}
+
+fn answer_of_datasets() -> tessera::message::Answer {
+    use crate::desk::dataset;
+    tessera::message::Answer::Datasets(vec![dataset(1, tessera::model::Status::Ready)], 0)
+}
+
+#[test]
+fn m65_a_word_that_is_not_published_is_sent_with_a_note_until_the_service_took_it() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "4");
+    desk.type_text("grain");
+    assert!(says(&desk).contains("“grain” is not published"), "{}", says(&desk));
+    desk.press("f5");
+    let json = r#"[{"issues":{"mode":"in","op":"issue","value":"grain"}}]"#;
+    assert_eq!(desk.app.query_json().unwrap(), json);
+    desk.answer_page(page(0, 1));
+    assert!(!says(&desk).contains("not published"), "{}", says(&desk));
+}
+
+#[test]
+fn m67_a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "6");
+    desk.type_text("0.8");
+    desk.press("esc space");
+    add(&mut desk, "4");
+    desk.type_text("grain");
+    desk.press("f5");
+    let (ticket, _) = desk.take(|lane| matches!(lane, tessera::message::Lane::Page(_)));
+    let words = "query.vql: filter 0, issues.value: must be one of blur";
+    let failure = Failure::new(FailureKind::Invalid, "the request was refused (422)");
+    desk.respond(ticket, Err(failure.detail(Some(SafeText::detail(words)))));
+    let pinned = remarks(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
+    // Filter 0 of what was sent is the second row: the first one is off.
+    assert_eq!(pinned.unwrap().row, Some(1));
+    assert_eq!(desk.app.draft().rows.len(), 2);
+    desk.press("3 G k enter x");
+    let remarks = says(&desk);
+    assert!(!remarks.contains("must be one of blur"), "it was about another query: {remarks}");
+}
+
+#[test]
+fn p23_the_json_and_the_form_are_one_query() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "6");
+    desk.type_text("0.8");
+    desk.press("esc tab");
+    assert_eq!(
+        desk.app.draft().json.as_ref().unwrap().text.text(),
+        r#"[{"uniqueness":{"op":"uniqueness","value":0.8}}]"#
+    );
+    desk.press("end backspace");
+    desk.type_text(r#",{"text":{"op":"fts","value":"a AND b"}}]"#);
+    desk.press("tab");
+    assert_eq!(desk.app.draft().rows.len(), 2, "{}", says(&desk));
+    assert_eq!(desk.app.draft().filters().unwrap()[1], Filter::full_text("a AND b").unwrap());
+}
+
+#[test]
+fn m60_json_that_cannot_be_read_is_kept_and_its_place_is_told() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("3 tab end enter ]");
+    assert!(says(&desk).contains("line 2 column"), "{}", says(&desk));
+    desk.press("tab");
+    assert!(desk.notice().starts_with("this cannot be shown as a form yet"), "{}", desk.notice());
+    desk.press("f5");
+    assert!(desk.requests().is_empty(), "nothing is run that cannot be read");
+    desk.press("esc 3 backspace tab");
+    assert_eq!(desk.app.draft().rows.len(), 0);
+    assert!(desk.app.draft().json.is_none(), "{}", says(&desk));
+}
+
+#[test]
+fn the_editor_gives_the_json_back() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("3 f4");
+    assert_eq!(desk.other.last(), Some(&Effect::Edit("[]\n".to_owned())));
+    let text = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
+    desk.happen(Event::Edited(Ok(format!("{text}\n"))));
+    assert_eq!(desk.app.query_json().as_deref(), Some(text));
+    desk.happen(Event::Edited(Ok("[{".to_owned())));
+    assert_eq!(desk.app.draft().json.as_ref().unwrap().text.text(), "[{");
+}
+
+#[test]
+fn p22_chips_tell_what_is_on_off_and_not_run_yet() {
+    let mut desk = Desk::with_clusters(9);
+    assert!(chips(&desk.app).is_empty() && desk.app.areas().chips.is_none());
+    add(&mut desk, "6");
+    desk.type_text("0.8");
+    desk.press("f5");
+    desk.answer_page(page(0, 4));
+    add(&mut desk, "5");
+    desk.type_text("0.9");
+    desk.press("esc 2");
+    let told = |desk: &Desk| {
+        let chips = chips(&desk.app);
+        chips.iter().map(|chip| format!("{} {}; ", chip.standing.mark(), chip.text)).collect()
+    };
+    let text: String = told(&desk);
+    assert!(text.starts_with("✓ uniqueness >0.8; … duplicates ≥0.9; "), "{text}");
+    desk.press("3 space 2");
+    let text: String = told(&desk);
+    assert!(text.contains("○ duplicates ≥0.9"), "{text}");
+    // A click on a chip opens its row.
+    let line = desk.app.areas().chips.unwrap();
+    let kind = tessera::app::MouseKind::Click;
+    let mouse = tessera::app::Mouse { column: 24, row: line.y, kind };
+    desk.happen(Event::Mouse(mouse));
+    assert_eq!((desk.app.focus, desk.app.draft().cursor), (Pane::Query, 1));
+}
+
+#[test]
+fn the_strictest_condition_is_loosened_where_nothing_was_found() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("c v tab 0 . 2 enter");
+    desk.answer_page(Page::default());
+    assert_eq!(desk.app.looser().unwrap().words, "max score 0.20 → 0.40");
+    desk.press("g l");
+    assert_eq!(asked(&desk).query, caption("v", Some(0.4)));
+}
+
+#[test]
+fn m70_t_looks_at_objects_and_back() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("t");
+    assert_eq!(asked(&desk).entity, EntityType::Objects);
+    desk.answer_page(page(0, 2));
+    desk.press("t");
+    assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Images);
+}
+
+#[test]
+fn every_dataset_keeps_its_own_draft_and_undo_takes_a_step_back() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "6");
+    desk.type_text("0.8");
+    desk.press("esc d");
+    assert!(desk.app.draft().rows.is_empty());
+    desk.press("u");
+    assert_eq!(desk.app.draft().rows.len(), 1);
 }

@@ -27,7 +27,7 @@ pub use scroll::Scroll;
 pub use timeline::JobView;
 
 use crate::{
-    app::{App, Effect},
+    app::{App, Effect, query::Key},
     config::Destination,
     input::Chord,
 };
@@ -43,6 +43,8 @@ pub enum Overlay {
     Caption(CaptionLine),
     /// The picker of a query image.
     File(FilePicker),
+    /// The kinds of filters.
+    Kinds(Pick<Key>),
     /// The menu of actions.
     Menu(Menu),
     /// The deployments that can be switched to.
@@ -70,6 +72,7 @@ impl Overlay {
             Self::Export(form) => form.key(chord),
             Self::Caption(line) => line.key(chord),
             Self::File(picker) => picker.key(chord, app),
+            Self::Kinds(pick) => pick.key(chord),
             Self::Menu(menu) => menu.key(chord),
             Self::Profiles(pick) => pick.key(chord),
             Self::Timeline(view) => view.scroll.key(chord),
@@ -83,6 +86,7 @@ impl Overlay {
             Self::Export(form) => form.text(),
             Self::Caption(line) => Some(line.field()),
             Self::File(picker) => Some(&mut picker.path.line),
+            Self::Kinds(pick) => Some(pick.text()),
             Self::Menu(menu) => Some(menu.pick.text()),
             Self::Profiles(pick) => Some(pick.text()),
         }
@@ -95,6 +99,7 @@ impl Overlay {
             Self::Export(_) => (66, 11),
             Self::Caption(_) => (72, 5),
             Self::File(_) => (110, screen.1.saturating_sub(4).min(30)),
+            Self::Kinds(pick) => (100, pick.rows()),
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Timeline(view) => (86, view.rows),
@@ -117,7 +122,9 @@ impl Overlay {
             Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
             Self::File(_) => "↑ ↓ choose   Tab complete   Enter open or search   Esc leave",
-            Self::Menu(_) => "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave",
+            Self::Kinds(_) | Self::Menu(_) => {
+                "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave"
+            }
             Self::Profiles(_) => "Enter open   Esc leave",
         }
     }
@@ -144,6 +151,8 @@ impl App {
             picker.paste(text);
         } else if let Some(line) = self.overlay.as_mut().and_then(Overlay::text) {
             field::paste(line, text);
+        } else if self.overlay.is_none() && self.is_writing_query() {
+            self.paste_in_query(text);
         }
     }
 
@@ -154,6 +163,11 @@ impl App {
             Overlay::Export(form) => self.start_export(&form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),
             Overlay::File(picker) => self.search_by_file(picker, effects),
+            Overlay::Kinds(pick) => {
+                if let Some(&key) = pick.chosen() {
+                    self.add_filter(key);
+                }
+            }
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

@@ -75,6 +75,14 @@ impl Results {
 impl App {
     /// Opens a search in this tab: Esc comes back to what was before.
     pub(in crate::app) fn open_search(&mut self, search: Search) {
+        if self.view().is_none_or(|view| view.search.dataset != search.dataset) {
+            self.open_dataset(search.dataset);
+        }
+        if self.view().is_some_and(|view| view.search.filters != search.filters)
+            && let Some(draft) = self.draft_mut()
+        {
+            draft.adopt(&search.filters);
+        }
         let (similar_to, file) = match self.view() {
             // The words for an anchor are those of the view that has it.
             Some(view) if view.search.query == search.query => {

@@ -126,7 +126,7 @@ impl Ground<'_> {
             }
             Filter::Labels(rule, labels) => sieve.labels(*rule, labels.as_slice()),
             Filter::Tags(tags) => sieve.tags(self.dataset.id, tags.as_slice()),
-            Filter::Issue(issue) => sieve.issue(*issue),
+            Filter::Issue(issue) => sieve.issue(issue),
             Filter::Duplicates(similarity) => sieve.duplicates(*similarity),
             Filter::Uniqueness(score) => sieve.uniqueness(*score),
         }

@@ -7,7 +7,7 @@ use crate::{
     local::issues::{SURE, confidence},
     model::{
         DatasetId, TagId,
-        vql::{Fraction, Issue, Label, LabelRule, Mode},
+        vql::{Fraction, Issue, IssueWord, Label, LabelRule, Mode},
     },
 };
 
@@ -68,15 +68,19 @@ impl<'a> Sieve<'a> {
     }
 
     /// Members with, or without, a quality issue.
-    pub fn issue(&mut self, issue: Issue) {
+    pub fn issue(&mut self, issue: &Issue) {
         // Who bounds it from above alone asks for what is not so sure.
         let least = if issue.confidence_max.is_some() { 0.0 } else { SURE };
         let least = issue.confidence_min.map_or(least, Fraction::value);
         let most = issue.confidence_max.map_or(1.0, Fraction::value);
         self.narrow(|member| {
-            let has = {
-                let Member { sharpness, brightness, place, .. } = member;
-                (least..=most).contains(&confidence(issue.kind, *sharpness, *brightness, place))
+            let Member { sharpness, brightness, place, .. } = member;
+            let has = match issue.kind {
+                IssueWord::Known(kind) => {
+                    (least..=most).contains(&confidence(kind, *sharpness, *brightness, place))
+                }
+                // Nothing is known to have what nobody here looks for.
+                IssueWord::Other(_) => false,
             };
             match issue.mode {
                 Mode::In => has,

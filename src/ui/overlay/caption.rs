@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Cells before a field.
-const LABEL: u16 = 12;
+const LABEL: u16 = 14;
 /// Cells of the field of the max score.
 const NUMBER: u16 = 8;
 

@@ -85,7 +85,7 @@ fn picture(screen: &mut Screen, area: Rect, picker: &FilePicker) {
 }
 
 /// A text field on one line, scrolled so that the cursor is visible.
-pub(super) fn field(screen: &mut Screen, area: Rect, input: &Input, focused: bool) {
+pub(in crate::ui) fn field(screen: &mut Screen, area: Rect, input: &Input, focused: bool) {
     let cells = usize::from(area.width).max(1);
     let shown = SafeText::file(input.value());
     let before: String = input.value().chars().take(input.cursor()).collect();

@@ -7,6 +7,7 @@ mod help;
 mod pick;
 mod timeline;
 
+pub(super) use file::field;
 use ratatui::{
     layout::Rect,
     widgets::{Clear, Widget},
@@ -22,6 +23,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Export(form)) => export::draw(screen, area, form),
         Some(Overlay::Caption(line)) => caption::draw(screen, area, line),
         Some(Overlay::File(picker)) => file::draw(screen, area, picker),
+        Some(Overlay::Kinds(pick)) => pick::draw(screen, area, "Add a filter", pick),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),

@@ -1,18 +1,386 @@
-//! The query builder: the filters of the search, each on a line.
+//! The query builder: what is asked, a row per filter, the JSON that is sent, and what there is to
+//! say of it.
 
-use ratatui::layout::Rect;
+use ratatui::{layout::Rect, style::Style};
+use tui_input::Input;
 
+use super::select_row;
 use crate::{
-    app::Pane,
+    app::{
+        Pane,
+        pane::scrolled,
+        query::{Draft, Field, Json, Key, Remark, Row, Severity, remarks},
+    },
+    model::{EntityType, Granularity, Query, SafeText},
     ui::{
         Screen,
-        widget::{frame, message},
+        overlay::field,
+        widget::{clip, frame, message, put, width},
     },
 };
 
+/// Cells of the columns before the value: the marks, the key, the choice.
+const COLUMNS: [u16; 3] = [5, 12, 16];
+/// Cells of a field that takes a number.
+const NUMBER: u16 = 6;
+/// Values suggested at once.
+const SUGGESTED: usize = 8;
+
 /// The pane.
 pub(in crate::ui) fn query(screen: &mut Screen, area: Rect) {
-    let filters = screen.app.view().map_or(0, |view| view.search.filters.len());
-    let inside = frame(screen, area, Pane::Query, &format!("{filters} filters"));
-    message(screen, inside, screen.theme.dim, &["No filters."]);
+    let app = screen.app;
+    let draft = app.draft();
+    let on = draft.rows.iter().filter(|row| row.on).count();
+    let words = match draft.rows.len() {
+        0 => "no filters".to_owned(),
+        all => format!("{on} of {all} filters on"),
+    };
+    let inside = frame(screen, area, Pane::Query, &words);
+    if app.view().is_none() {
+        return message(screen, inside, screen.theme.dim, &["Open a dataset first."]);
+    }
+    let remarks = remarks(app);
+    let [head, form, json, check] = parts(inside, draft, remarks.len());
+    subject(screen, head);
+    rows(screen, form, draft, &remarks);
+    live(screen, json, draft);
+    say(screen, check, &remarks);
+}
+
+/// The four parts, top to bottom. The form and the JSON share what the others leave; the part that
+/// takes the keys goes first.
+fn parts(inside: Rect, draft: &Draft, remarks: usize) -> [Rect; 4] {
+    let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+    let head = 4.min(inside.height);
+    let rest = inside.height - head;
+    let check = (lines(remarks) + 1).min(rest / 3).max(2.min(rest));
+    let body = rest - check;
+    let json_lines = draft.json.as_ref().map_or_else(
+        || draft.rows.iter().filter(|row| row.on).count().max(1),
+        |json| json.text.lines().len(),
+    );
+    let (form, json) = (lines(draft.rows.len() + 2), lines(json_lines + 1));
+    let form = match &draft.json {
+        Some(_) => form.min(body.saturating_sub(json).max(body / 3)),
+        None => form.min(body.saturating_sub(json.min(body / 3))),
+    };
+    let json = json.min(body - form);
+    let at = |y: u16, height: u16| Rect { y: inside.y + y, height, ..inside };
+    [at(0, head), at(head, form), at(head + form, json), at(head + form + json, check)]
+}
+
+/// What the filters are added to: entity, granularity, and the anchor or caption.
+fn subject(screen: &mut Screen, area: Rect) {
+    let (app, theme) = (screen.app, screen.theme);
+    let Some(view) = app.view() else { return };
+    let search = &view.search;
+    let dot = |entity| if search.entity == entity { "(•) " } else { "( ) " };
+    let level = |level: u8| {
+        let here = Granularity::new(level) == Some(search.granularity);
+        if here { format!("[{level}]") } else { format!(" {level} ") }
+    };
+    let levels: String = (0..5).map(level).collect();
+    let keys = |action| app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next();
+    let toggle = keys(crate::input::Action::ToggleEntity).unwrap_or_default();
+    put(
+        screen,
+        area,
+        0,
+        &[
+            (" entity ", theme.dim),
+            (dot(EntityType::Images), theme.text),
+            ("IMAGES ", theme.text),
+            (dot(EntityType::Objects), theme.text),
+            ("OBJECTS  ", theme.text),
+            (&toggle, theme.key),
+            ("   granularity ", theme.dim),
+            (&levels, theme.text),
+            ("  < >", theme.key),
+        ],
+    );
+    let (about, words, end) = match &search.query {
+        Query::Browse => (" of the whole dataset", String::new(), String::new()),
+        Query::Similar(_) => {
+            let name = view.similar_to.as_ref().map_or("a picture", SafeText::as_str);
+            (" similar to ", name.to_owned(), String::new())
+        }
+        Query::Caption { text, max_score } => {
+            let bound = max_score.map_or_else(
+                || "  no max score".to_owned(),
+                |score| format!("  max score {} (lower = stricter)", score.value()),
+            );
+            (" captions that mean ", SafeText::name(text.as_str()).to_string(), bound)
+        }
+    };
+    put(screen, area, 1, &[(about, theme.dim), (&words, theme.accent), (&end, theme.text)]);
+    let titles = [" on", "key", "op", "value"];
+    let starts = [0, COLUMNS[0], COLUMNS[0] + COLUMNS[1], COLUMNS.iter().sum()];
+    for (title, start) in titles.into_iter().zip(starts) {
+        let place = Rect { x: area.x + start, width: area.width.saturating_sub(start), ..area };
+        put(screen, place, 3, &[(title, theme.dim)]);
+    }
+}
+
+/// The form: a line per row, the line that adds, and what can be chosen for the field in hand.
+fn rows(screen: &mut Screen, area: Rect, draft: &Draft, remarks: &[Remark]) {
+    let greyed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
+    let height = usize::from(area.height.saturating_sub(1));
+    let top = scrolled(0, draft.cursor, height);
+    for (line, place) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
+        let here = Rect { y: area.y + line, height: 1, ..area };
+        match draft.rows.get(place) {
+            Some(row) => {
+                let remark = remarks.iter().find(|remark| remark.row == Some(place));
+                self::row(screen, here, draft, place, row, greyed, remark);
+            }
+            None => adding(screen, here),
+        }
+        let selected = draft.cursor == place && draft.json.is_none();
+        let takes_keys = screen.app.focus == Pane::Query && draft.field.is_none();
+        select_row(screen, here, 0, selected && takes_keys);
+    }
+    if area.height > 0 {
+        advice(screen, Rect { y: area.bottom() - 1, height: 1, ..area }, draft);
+    }
+}
+
+fn adding(screen: &mut Screen, line: Rect) {
+    let theme = screen.theme;
+    let kinds: Vec<&str> = Key::ALL.into_iter().map(Key::word).collect();
+    let kinds = kinds.join(" · ");
+    put(
+        screen,
+        line,
+        0,
+        &[(" +   ", theme.key), ("add filter … ", theme.text), (&kinds, theme.dim)],
+    );
+}
+
+/// What the row in hand does, or the values that were seen and fit what is typed.
+fn advice(screen: &mut Screen, line: Rect, draft: &Draft) {
+    let theme = screen.theme;
+    let Some(row) = draft.row().filter(|_| screen.app.focus == Pane::Query) else { return };
+    let seen = match draft.field {
+        Some(0) => screen.app.seen().suggest(row, SUGGESTED),
+        Some(_) | None => Vec::new(),
+    };
+    if seen.is_empty() {
+        return put(screen, line, 0, &[("     ", theme.dim), (row.key.about(), theme.dim)]);
+    }
+    let source = if row.key == Key::Issues { "     words: " } else { "     seen: " };
+    let values: Vec<&str> = seen.iter().map(|seen| seen.shown.as_str()).collect();
+    let values = values.join(" · ");
+    put(
+        screen,
+        line,
+        0,
+        &[(source, theme.dim), (&values, theme.text), ("  ↓ takes the first", theme.dim)],
+    );
+}
+
+fn row(
+    screen: &mut Screen,
+    line: Rect,
+    draft: &Draft,
+    place: usize,
+    row: &Row,
+    greyed: bool,
+    remark: Option<&Remark>,
+) {
+    let theme = screen.theme;
+    let style = if row.on && !greyed { theme.text } else { theme.dim };
+    let here = draft.cursor == place;
+    let cursor = if here { "▸" } else { " " };
+    let mark = if row.on { "✓" } else { "○" };
+    put(screen, line, 0, &[(cursor, theme.accent), (" ", style), (mark, style)]);
+    let mut at = line.x + COLUMNS[0];
+    let choice = if here && row.key.choices().len() > 1 {
+        format!("‹ {} ›", choice(row))
+    } else {
+        choice(row)
+    };
+    for (text, cells) in [(row.key.word(), COLUMNS[1]), (choice.as_str(), COLUMNS[2])] {
+        put(screen, cut(line, at, cells), 0, &[(text, style)]);
+        at += cells;
+    }
+    let field = if here { draft.field } else { None };
+    at = value(screen, line, at, row, field, style);
+    for (number, (part, input)) in row.fields().enumerate().skip(1) {
+        // A bound that is not set is only shown where it can be.
+        if !here && input.value().is_empty() {
+            continue;
+        }
+        at = number_field(screen, line, at, part, input, field == Some(number), style);
+    }
+    let (words, style) = match remark {
+        Some(remark) => (after(remark), severity_style(screen, remark.severity)),
+        None if !row.on => ("(off, kept)".to_owned(), theme.dim),
+        None => return,
+    };
+    put(screen, cut(line, at + 1, line.width), 0, &[(&words, style)]);
+}
+
+/// The choice as it stands in the form.
+fn choice(row: &Row) -> String {
+    if row.key == Key::Issues { format!("mode {}", row.word()) } else { row.word().to_owned() }
+}
+
+/// The value: the entries of a list and the line that is typed. Returns where it ends.
+fn value(
+    screen: &mut Screen,
+    line: Rect,
+    at: u16,
+    row: &Row,
+    field: Option<usize>,
+    style: Style,
+) -> u16 {
+    let mut at = at;
+    for entry in &row.entries {
+        let name = screen.app.seen().tag_name(entry).filter(|_| row.key == Key::Tags);
+        let shown = name.cloned().unwrap_or_else(|| SafeText::name(entry));
+        let chip = format!("[{}]", clip(shown.as_str(), 24));
+        put(screen, cut(line, at, line.width), 0, &[(&chip, style)]);
+        at += cells(&chip);
+    }
+    let focused = field == Some(0);
+    if row.key.is_list() && !focused {
+        return at;
+    }
+    let typed = cells(SafeText::name(row.typed(0)).as_str()) + 1;
+    let right = line.right().saturating_sub(at + 30).max(12);
+    let room = typed.clamp(if row.key == Key::Text { 20 } else { 8 }, right.max(20));
+    boxed_field(screen, line, at, room, row.fields().next().map(|(_, input)| input), focused, style)
+}
+
+fn number_field(
+    screen: &mut Screen,
+    line: Rect,
+    at: u16,
+    part: Field,
+    input: &Input,
+    focused: bool,
+    style: Style,
+) -> u16 {
+    let label = format!("  {} ", part.label);
+    put(screen, cut(line, at, line.width), 0, &[(&label, screen.theme.dim)]);
+    boxed_field(screen, line, at + cells(&label), NUMBER, Some(input), focused, style)
+}
+
+/// `[text ]`, with the cursor in it when it takes the keys. Returns where it ends.
+fn boxed_field(
+    screen: &mut Screen,
+    line: Rect,
+    at: u16,
+    room: u16,
+    input: Option<&Input>,
+    focused: bool,
+    style: Style,
+) -> u16 {
+    let place = cut(line, at + 1, room);
+    put(screen, cut(line, at, 1), 0, &[("[", style)]);
+    if let Some(input) = input {
+        field(screen, place, input, focused);
+        if !focused {
+            screen.buf.set_style(place, style);
+        }
+    }
+    put(screen, cut(line, at + 1 + room, 1), 0, &[("]", style)]);
+    at + room + 2
+}
+
+/// The part of a line from a column on, at most `room` cells.
+fn cut(line: Rect, x: u16, room: u16) -> Rect {
+    let x = x.min(line.right());
+    Rect { x, width: room.min(line.right() - x), ..line }
+}
+
+fn cells(text: &str) -> u16 {
+    u16::try_from(width(text)).unwrap_or(u16::MAX)
+}
+
+/// The JSON that is sent, or that is being written.
+fn live(screen: &mut Screen, area: Rect, draft: &Draft) {
+    let theme = screen.theme;
+    let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
+    rule(screen, area, title, "F4 $EDITOR");
+    let body =
+        Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
+    if let Some(json) = &draft.json {
+        return written(screen, body, json);
+    }
+    let lines: Vec<Result<String, String>> = draft.lines().collect();
+    if lines.is_empty() {
+        return put(screen, body, 0, &[(" []", theme.dim)]);
+    }
+    let last = lines.len() - 1;
+    for (row, (place, line)) in (0..).zip(lines.iter().enumerate()) {
+        let (text, style) = match line {
+            Ok(text) => (text, theme.text),
+            Err(text) => (text, theme.failure),
+        };
+        let before = if place == 0 { " [" } else { "  " };
+        let after = if place == last { "]" } else { "," };
+        let text = SafeText::caption(text);
+        put(screen, body, row, &[(before, theme.dim), (text.as_str(), style), (after, theme.dim)]);
+    }
+}
+
+/// The JSON that takes the keys, with its cursor.
+fn written(screen: &mut Screen, area: Rect, json: &Json) {
+    let theme = screen.theme;
+    let top = scrolled(0, json.text.line, usize::from(area.height));
+    for (row, (place, line)) in (0..area.height).zip(json.text.lines().iter().enumerate().skip(top))
+    {
+        let number = format!("{:>3} ", place + 1);
+        put(screen, area, row, &[(&number, theme.dim)]);
+        let place_of_text =
+            Rect { y: area.y + row, height: 1, ..cut(area, area.x + 4, area.width) };
+        let here = place == json.text.line;
+        let column = if here { json.text.column } else { 0 };
+        let input = Input::new(line.clone()).with_cursor(column);
+        field(screen, place_of_text, &input, here && screen.app.focus == Pane::Query);
+    }
+}
+
+/// What there is to say, what matters most first.
+fn say(screen: &mut Screen, area: Rect, remarks: &[Remark]) {
+    rule(screen, area, "check", "");
+    for (row, remark) in (1..).zip(remarks) {
+        let style = severity_style(screen, remark.severity);
+        let mark = match remark.severity {
+            Severity::Error => " ! ",
+            Severity::Note => " ? ",
+            Severity::Plain => "   ",
+        };
+        let place = remark.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
+        let text = SafeText::detail(&remark.text);
+        put(screen, area, row, &[(mark, style), (&place, style), (text.as_str(), style)]);
+    }
+}
+
+/// What stands behind a row: that something is to be said of it; the sentence is below.
+fn after(remark: &Remark) -> String {
+    match remark.severity {
+        Severity::Error => format!("! {}", SafeText::detail(&remark.text)),
+        Severity::Note => "?".to_owned(),
+        Severity::Plain => String::new(),
+    }
+}
+
+fn severity_style(screen: &Screen, severity: Severity) -> Style {
+    match severity {
+        Severity::Error => screen.theme.failure,
+        Severity::Note => screen.theme.moving,
+        Severity::Plain => screen.theme.dim,
+    }
+}
+
+/// A line with a title in it, and a hint at its end.
+fn rule(screen: &mut Screen, area: Rect, title: &str, hint: &str) {
+    let theme = screen.theme;
+    let title = format!("─ {title} ");
+    let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
+    let used = width(&title) + width(&hint);
+    let fill = "─".repeat(usize::from(area.width).saturating_sub(used));
+    put(screen, area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
 }

@@ -8,7 +8,13 @@ use ratatui::{
 
 use super::{basket::sign, select_row};
 use crate::{
-    app::{Pane, Tile, View, areas::Grid, basket::Standing},
+    app::{
+        Pane, Tile, View,
+        areas::Grid,
+        basket::Standing,
+        query::{self, Looser, chips},
+    },
+    input::Action,
     model::{Cluster, Page, Query, Relevance, Scale},
     ui::{
         Screen,
@@ -107,8 +113,29 @@ fn loading(screen: &mut Screen, area: Rect) {
     }
 }
 
+/// Nothing passed the conditions: which they are, and the key that loosens the strictest.
+fn too_strict(screen: &mut Screen, body: Rect, looser: &Looser) {
+    let app = screen.app;
+    let chips = chips(app);
+    let on = chips.iter().filter(|chip| chip.standing == query::Standing::On);
+    let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
+    let keys = app.setup.keymap.keys_of(&app.contexts(), Action::Loosen);
+    let key = keys.first().map_or("", String::as_str);
+    let lines = [
+        format!("Nothing passes: {}", on.join(" and ")),
+        format!("{key} searches again with {}", looser.words),
+        "Esc goes back".to_owned(),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    message(screen, body, screen.theme.text, &lines);
+}
+
 fn empty(screen: &mut Screen, body: Rect, view: &View) {
     let theme = screen.theme;
+    let moving = screen.app.dataset().is_some_and(|dataset| dataset.status.is_moving());
+    if let (0, false, Some(looser)) = (view.search.page, moving, screen.app.looser()) {
+        return too_strict(screen, body, &looser);
+    }
     let lines: &[&str] = match (view.search.page, &view.search.query, screen.app.dataset()) {
         (1.., ..) => &["This page is empty: the one before was the last.", "p goes back"],
         (0, _, Some(dataset)) if dataset.status.is_moving() => {

@@ -1,0 +1,99 @@
+//! What was seen of a dataset in the pages that were loaded: values to suggest. Nothing here claims
+//! to be complete, because the interface has no list of labels, tags or issues.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    app::query::{Key, Row},
+    model::{
+        Filter, Page, SafeText, Search, TagId,
+        vql::{Issue, IssueKind, IssueWord},
+    },
+};
+
+/// The values seen in one dataset.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    labels: BTreeSet<SafeText>,
+    tags: BTreeMap<TagId, SafeText>,
+    /// Words for issues that are not published, and that the service took.
+    issues: BTreeSet<SafeText>,
+}
+
+/// A value to choose instead of typing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What is sent.
+    pub value: String,
+    /// What is shown.
+    pub shown: SafeText,
+}
+
+impl Seen {
+    /// Most values kept of a kind: a person types a few letters anyway.
+    const KEPT: usize = 2_000;
+
+    /// Notes what a page shows; that it came at all says that the words of its search are known.
+    pub fn note(&mut self, search: &Search, page: &Page) {
+        for cluster in &page.clusters {
+            if self.labels.len() < Self::KEPT {
+                self.labels.extend(cluster.labels.iter().cloned());
+            }
+            for tag in &cluster.tags {
+                if let (Some(id), true) = (tag.id, self.tags.len() < Self::KEPT) {
+                    self.tags.insert(id, tag.name.clone());
+                }
+            }
+        }
+        for filter in &search.filters {
+            if let Filter::Issue(Issue { kind: IssueWord::Other(word), .. }) = filter {
+                self.issues.insert(SafeText::name(word.as_str()));
+            }
+        }
+    }
+
+    /// Whether the service took this word for an issue before.
+    #[must_use]
+    pub fn took_issue(&self, word: &str) -> bool {
+        self.issues.contains(&SafeText::name(word))
+    }
+
+    /// The name of a tag, if it was ever seen.
+    #[must_use]
+    pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
+        self.tags.get(&id.parse().ok()?)
+    }
+
+    /// The id of a tag by its name, if it was ever seen.
+    #[must_use]
+    pub fn tag_id(&self, name: &str) -> Option<TagId> {
+        self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
+    }
+
+    /// What fits the typed beginning of a row's value and is not there yet.
+    #[must_use]
+    pub fn suggest(&self, row: &Row, most: usize) -> Vec<Suggestion> {
+        let plain = |shown: SafeText| Suggestion { value: shown.as_str().to_owned(), shown };
+        let all: Vec<Suggestion> = match row.key {
+            Key::Labels => self.labels.iter().cloned().map(plain).collect(),
+            Key::Tags => {
+                let tag = |(id, name): (&TagId, &SafeText)| Suggestion {
+                    value: id.to_string(),
+                    shown: name.clone(),
+                };
+                self.tags.iter().map(tag).collect()
+            }
+            Key::Issues => {
+                let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.word()));
+                known.chain(self.issues.iter().cloned()).map(plain).collect()
+            }
+            Key::Text | Key::Duplicates | Key::Uniqueness | Key::Similarity => Vec::new(),
+        };
+        let typed = row.typed(0).trim().to_lowercase();
+        let fits = |suggestion: &Suggestion| {
+            let shown = suggestion.shown.as_str().to_lowercase();
+            shown.starts_with(&typed) && shown != typed && !row.entries.contains(&suggestion.value)
+        };
+        all.into_iter().filter(fits).take(most).collect()
+    }
+}
