@@ -263,6 +263,7 @@ impl House {
             clock,
             protocol: self.options.first_protocol(),
             theme: self.settings.theme.clone(),
+            mouse: self.settings.mouse,
             ..app::Setup::new(SafeText::name(&place), keymap)
         };
         let worker = worker::spawn(client, journal);

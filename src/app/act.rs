@@ -1,7 +1,7 @@
 //! What each action does: one line each, in the order of `input/action.rs`.
 
 use crate::{
-    app::{App, Effect, Level, Overlay, Pane, gate, overlay::Scroll},
+    app::{App, Effect, Level, Overlay, Pane, gate, overlay::Help},
     input::Action,
 };
 
@@ -79,7 +79,11 @@ impl App {
             Action::NarrowerSides => self.widen_sides(-1),
             Action::Zoom => self.zoomed = !self.zoomed,
             Action::Menu => self.open_menu(),
-            Action::Help => self.overlay = Some(Overlay::Help(Scroll::default())),
+            Action::Palette => self.open_palette(),
+            Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
+            Action::Theme => self.next_theme(),
+            Action::Footer => self.footer = !self.footer,
+            Action::Mouse => self.toggle_mouse(effects),
             Action::Redraw => effects.push(Effect::Redraw),
             Action::Suspend => effects.push(Effect::Suspend),
             Action::Quit => effects.push(Effect::Quit),

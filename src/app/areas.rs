@@ -59,9 +59,15 @@ impl Areas {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
         let [header, rest] =
             Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(screen);
-        let [body, notice, hints] =
-            Layout::vertical([Constraint::Min(0), Constraint::Length(1), Constraint::Length(1)])
-                .areas(rest);
+        let footer = u16::from(app.footer);
+        let [body, notice, hints] = Layout::vertical([
+            Constraint::Min(0),
+            Constraint::Length(1),
+            Constraint::Length(footer),
+        ])
+        .areas(rest);
+        // Without a line of its own, what must be said all the same is said over the notice.
+        let hints = if app.footer { hints } else { notice };
         let (chips, body) = Self::chips_above(app, body);
         let areas = Self { header, notice, hints, chips, ..Self::default() };
         if app.size.0 < 100 || app.size.1 < 24 {

@@ -23,6 +23,8 @@ pub enum Effect {
     Copy(String),
     /// Give the terminal to the person's editor, with this text in it.
     Edit(String),
+    /// Take the mouse, or leave it to the terminal.
+    Mouse(bool),
     /// Draw everything anew and send all pictures again.
     Redraw,
     /// Give the terminal back to the shell until it is resumed.

@@ -19,6 +19,7 @@ pub mod gate;
 mod job;
 mod keys;
 mod log;
+mod look;
 mod mouse;
 mod moving;
 mod notice;
@@ -89,6 +90,8 @@ pub struct Setup {
     pub protocol: Protocol,
     /// The theme that the settings ask for.
     pub theme: ThemeChoice,
+    /// Whether the mouse is ours at first.
+    pub mouse: bool,
 }
 
 impl Setup {
@@ -110,6 +113,7 @@ impl Setup {
             size: (80, 24),
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
+            mouse: true,
         }
     }
 }
@@ -159,6 +163,12 @@ pub struct App {
     pub basket_row: usize,
     /// Marking that takes more than one key.
     pub marking: basket::Marking,
+    /// Whether the line of keys is shown.
+    pub footer: bool,
+    /// What was typed in the palette, newest first.
+    typed_commands: Vec<String>,
+    /// Whether the mouse is ours.
+    mouse: bool,
     /// The beginning of a key sequence.
     keys: Vec<Chord>,
     last_click: Option<(Moment, Mouse)>,
@@ -194,6 +204,9 @@ impl App {
             jobs: pane::Jobs::default(),
             basket_row: 0,
             marking: basket::Marking::default(),
+            footer: true,
+            typed_commands: Vec::new(),
+            mouse: setup.mouse,
             keys: Vec::new(),
             last_click: None,
             wake: None,

@@ -151,7 +151,11 @@ actions! {
     NarrowerSides, "narrower-sides", "narrower sides", Program, "Narrower panes left and right of the results";
     Zoom, "zoom", "zoom", Program, "Give the focused pane the whole screen, and back";
     Menu, "menu", "actions", Program, "Everything that can be done here, and why not";
+    Palette, "palette", "command", Program, "Find any action, dataset, tab or theme by its name";
     Help, "help", "help", Program, "This help";
+    Theme, "theme", "theme", Program, "The next theme: auto, dark, light, plain";
+    Footer, "footer", "footer", Program, "Hide this line of keys, and show it again";
+    Mouse, "mouse", "mouse", Program, "Leave the mouse to the terminal, and take it again";
     Redraw, "redraw", "redraw", Program, "Draw the screen anew and send the pictures again";
     Suspend, "suspend", "suspend", Program, "Suspend to the shell; fg comes back";
     Quit, "quit", "quit", Program, "Quit; exports go on at the service";

@@ -205,6 +205,7 @@ impl Shell<'_> {
                 Effect::Switch(choice) => return Ok(Some(Ending::Switch(choice))),
                 Effect::Redraw => self.redraw()?,
                 Effect::Suspend => self.suspend()?,
+                Effect::Mouse(ours) => self.screen.set_mouse(ours)?,
                 Effect::Copy(text) => self.copy(&text)?,
                 Effect::FullSize(bytes) => {
                     let ended = self.full_size(bytes).await?;

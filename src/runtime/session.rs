@@ -50,6 +50,7 @@ impl Session {
                 Effect::FullSize(_)
                 | Effect::Copy(_)
                 | Effect::Edit(_)
+                | Effect::Mouse(_)
                 | Effect::Redraw
                 | Effect::Suspend
                 | Effect::Quit

@@ -73,6 +73,16 @@ impl Screen {
         self.frames.forget();
         out.flush()
     }
+
+    /// Takes the mouse, or leaves it to the terminal.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn set_mouse(&mut self, ours: bool) -> io::Result<()> {
+        self.mouse = ours;
+        let mut out = io::stdout();
+        if ours { execute!(out, EnableMouseCapture) } else { execute!(out, DisableMouseCapture) }
+    }
 }
 
 impl Drop for Screen {

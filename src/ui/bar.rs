@@ -241,6 +241,9 @@ pub(super) fn hints(screen: &mut Screen, area: Rect) {
     if let Some(words) = marking(app) {
         return put(screen, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);
     }
+    if !app.footer {
+        return;
+    }
     let mut parts: Vec<(String, Style)> = Vec::new();
     for &action in worth_showing(screen) {
         let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {

@@ -2,6 +2,7 @@
 
 use tessera::{
     app::{Effect, Event, Mouse, MouseKind, Overlay, Pane},
+    config::ThemeChoice,
     input::Action,
     message::{Answer, Lane, Read, Request},
     model::{Link, Status},
@@ -122,4 +123,64 @@ fn m41_the_profiler_line_is_for_deployments_on_premises() {
     desk.press("y s");
     let id = dataset(1, Status::Ready).id;
     assert_eq!(clipboard(&desk), Some(format!("run_profiler.sh -o reindex -d {id}").as_str()));
+}
+
+#[test]
+fn p64_the_palette_finds_actions_datasets_and_themes() {
+    let mut desk = Desk::new();
+    let list = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
+    desk.answer(Lane::Datasets, Answer::Datasets(list, 0));
+    desk.press(":");
+    desk.type_text("ds set-2");
+    desk.press("enter");
+    assert_eq!(desk.app.view().unwrap().search.dataset, dataset(2, Status::Ready).id);
+    desk.press("ctrl-p");
+    desk.type_text("theme plain");
+    desk.press("enter");
+    assert_eq!(desk.app.theme, ThemeChoice::Plain);
+    desk.press(":");
+    desk.type_text("zoom");
+    desk.press("enter");
+    assert!(desk.app.zoomed);
+}
+
+#[test]
+fn p64_the_palette_tells_why_not_and_remembers_what_was_typed() {
+    let mut desk = standing(Status::Indexing);
+    desk.press(":");
+    desk.type_text("export");
+    let Some(Overlay::Palette(palette)) = &desk.app.overlay else { panic!("the palette is open") };
+    let first = palette.pick.shown()[0];
+    assert!(first.refused && first.note.as_str().contains("busy indexing"), "{first:?}");
+    desk.press("enter");
+    assert!(matches!(desk.app.overlay, Some(Overlay::Menu(_))), "it is explained");
+    desk.press("esc : up enter");
+    assert!(matches!(desk.app.overlay, Some(Overlay::Menu(_))), "↑ brings `export` back");
+}
+
+#[test]
+fn p63_the_help_is_searched_and_left_one_layer_at_a_time() {
+    let mut desk = standing(Status::Ready);
+    desk.press("? /");
+    desk.type_text("granularity");
+    desk.press("enter");
+    let Some(Overlay::Help(help)) = &desk.app.overlay else { panic!("the help is open") };
+    assert_eq!((help.typed.value(), help.searching), ("granularity", false));
+    desk.press("esc");
+    assert!(desk.app.overlay.is_some(), "Esc takes the search back first");
+    desk.press("esc");
+    assert!(desk.app.overlay.is_none());
+}
+
+#[test]
+fn p67_the_mouse_and_the_line_of_keys_can_be_switched_off() {
+    let mut desk = standing(Status::Ready);
+    desk.press("alt-m");
+    assert!(desk.other.contains(&Effect::Mouse(false)));
+    assert!(desk.notice().contains("terminal's"));
+    let before = desk.app.areas().results.unwrap().height;
+    desk.press("alt-f");
+    assert_eq!(desk.app.areas().results.unwrap().height, before + 1);
+    desk.press("T");
+    assert_eq!(desk.app.theme, ThemeChoice::Dark);
 }

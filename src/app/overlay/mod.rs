@@ -7,7 +7,9 @@ pub mod caption;
 pub mod export;
 pub mod field;
 pub mod file;
+pub mod help;
 pub mod menu;
+pub mod palette;
 pub mod path;
 pub mod pick;
 pub mod profiles;
@@ -20,7 +22,9 @@ use tui_input::Input;
 pub use caption::CaptionLine;
 pub use export::{ExportForm, Field};
 pub use file::FilePicker;
+pub use help::Help;
 pub use menu::Menu;
+pub use palette::Palette;
 pub use path::PathLine;
 pub use pick::{Choice, Pick};
 pub use scroll::Scroll;
@@ -36,7 +40,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub enum Overlay {
     /// The help.
-    Help(Scroll),
+    Help(Help),
     /// The form that starts an export.
     Export(ExportForm),
     /// The line that asks for a caption search.
@@ -47,6 +51,8 @@ pub enum Overlay {
     Kinds(Pick<Key>),
     /// The menu of actions.
     Menu(Menu),
+    /// The command palette.
+    Palette(Palette),
     /// The deployments that can be switched to.
     Profiles(Pick<Destination>),
     /// The states a job went through.
@@ -68,12 +74,13 @@ impl Overlay {
     /// Takes a key. The layer is off the app meanwhile.
     fn key(&mut self, chord: Chord, app: &App) -> Press {
         match self {
-            Self::Help(scroll) => scroll.key(chord),
+            Self::Help(help) => help.key(chord),
             Self::Export(form) => form.key(chord),
             Self::Caption(line) => line.key(chord),
             Self::File(picker) => picker.key(chord, app),
             Self::Kinds(pick) => pick.key(chord),
             Self::Menu(menu) => menu.key(chord),
+            Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
             Self::Timeline(view) => view.scroll.key(chord),
         }
@@ -82,12 +89,14 @@ impl Overlay {
     /// The text field that takes what is pasted, if there is one.
     fn text(&mut self) -> Option<&mut Input> {
         match self {
-            Self::Help(_) | Self::Timeline(_) => None,
+            Self::Help(help) => help.text(),
+            Self::Timeline(_) => None,
             Self::Export(form) => form.text(),
             Self::Caption(line) => Some(line.field()),
             Self::File(picker) => Some(&mut picker.path.line),
             Self::Kinds(pick) => Some(pick.text()),
             Self::Menu(menu) => Some(menu.pick.text()),
+            Self::Palette(palette) => Some(palette.pick.text()),
             Self::Profiles(pick) => Some(pick.text()),
         }
     }
@@ -95,7 +104,8 @@ impl Overlay {
     /// The cells it would like to have, frame included (columns, rows).
     fn size(&self, screen: (u16, u16)) -> (u16, u16) {
         match self {
-            Self::Help(_) => (76, screen.1.saturating_sub(2)),
+            Self::Palette(_) => (96, screen.1.saturating_sub(4).min(24)),
+            Self::Help(_) => (88, screen.1.saturating_sub(2)),
             Self::Export(_) => (66, 11),
             Self::Caption(_) => (72, 5),
             Self::File(_) => (110, screen.1.saturating_sub(4).min(30)),
@@ -118,12 +128,16 @@ impl Overlay {
     #[must_use]
     pub fn hints(&self) -> &'static str {
         match self {
-            Self::Help(_) | Self::Timeline(_) => "j k scroll   Esc leave",
+            Self::Help(_) => "j k scroll   / search   Esc leave",
+            Self::Timeline(_) => "j k scroll   Esc leave",
             Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
             Self::File(_) => "↑ ↓ choose   Tab complete   Enter open or search   Esc leave",
             Self::Kinds(_) | Self::Menu(_) => {
                 "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave"
+            }
+            Self::Palette(_) => {
+                "type to find   ↑ ↓ choose, ↑ at the top what was typed before   Enter do it   Esc leave"
             }
             Self::Profiles(_) => "Enter open   Esc leave",
         }
@@ -168,6 +182,7 @@ impl App {
                     self.add_filter(key);
                 }
             }
+            Overlay::Palette(palette) => self.run_command(&palette, effects),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

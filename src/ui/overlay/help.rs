@@ -1,4 +1,5 @@
-//! The help: every action with the keys that are really bound, and why it cannot be done now.
+//! The help: what the focused pane can do, what holds everywhere, and what the words mean; with
+//! the keys that are really bound, and why something cannot be done now.
 
 use ratatui::{
     layout::Rect,
@@ -6,58 +7,154 @@ use ratatui::{
 };
 
 use crate::{
-    app::{App, gate, overlay::Scroll},
+    app::{
+        App, gate,
+        overlay::{Help, Scroll},
+    },
     input::{Action, Context, action::Group},
-    ui::{Screen, widget::boxed},
+    ui::{
+        Screen,
+        overlay::file,
+        widget::{boxed, put},
+    },
 };
 
+/// Cells for the keys, and for the words that are explained.
+const KEYS: usize = 16;
+
+/// The words of the screen that stand for something of the service, and what.
+const WORDS: [(&str, &str); 17] = [
+    ("READY", "everything is allowed except a reindex"),
+    ("PARTIAL INDEX", "media were added and are not clustered yet; a reindex does that"),
+    ("READ ONLY", "media are being added; nothing can be changed until that is done"),
+    ("INDEXING", "the clusters are being computed"),
+    ("ERROR", "the last operation ended badly; the record (i) may say why"),
+    ("cluster", "media that are alike; up to nine of them are shown as previews"),
+    ("granularity", "how fine the clusters are: 0 the finest, 4 the coarsest"),
+    ("score", "the distance from what was searched for: lower is closer"),
+    ("max score", "of a caption search: keeps what scores below; lower is stricter"),
+    ("min similarity", "of a semantic filter: keeps what is above; higher is stricter"),
+    ("anchor", "the picture that the others are compared with"),
+    ("upload", "an anchor from a file; it holds for one granularity"),
+    ("filter", "what a medium must be besides; all filters hold together"),
+    ("enrichment", "models run over a dataset: captions, labels, objects"),
+    ("basket", "what is marked, kept per dataset, for an export"),
+    ("job", "what takes time at the service; it goes on without this program"),
+    ("seen 09:12", "the service does not say it any more; this is the last it said"),
+];
+
 /// Draws the help, scrolled.
-pub(super) fn draw(screen: &mut Screen, area: Rect, scroll: Scroll) {
-    let inside = boxed(screen, area, Line::from(" Help "), true);
-    let lines = lines(screen);
-    scrolled(screen, inside, &lines, scroll);
+pub(super) fn draw(screen: &mut Screen, area: Rect, help: &Help) {
+    let mut inside = boxed(screen, area, Line::from(" Help "), true);
+    if help.searching || !help.typed.value().is_empty() {
+        put(screen, inside, 0, &[(" / ", screen.theme.key)]);
+        let line =
+            Rect { x: inside.x + 3, width: inside.width.saturating_sub(4), height: 1, ..inside };
+        file::field(screen, line, &help.typed, help.searching);
+        inside = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
+    }
+    let lines = matching(sections(screen), help.typed.value());
+    if lines.is_empty() {
+        put(
+            screen,
+            inside,
+            0,
+            &[(" nothing here speaks of that; Esc shows everything", screen.theme.dim)],
+        );
+    }
+    scrolled(screen, inside, &lines, help.scroll);
 }
 
 /// Lines of a text that is only read, from where it is scrolled to.
 pub(super) fn scrolled(screen: &mut Screen, inside: Rect, lines: &[Line], scroll: Scroll) {
     let last = lines.len().saturating_sub(usize::from(inside.height));
-    for (row, line) in lines.iter().skip(scroll.top.min(last)).enumerate() {
-        let Ok(row) = u16::try_from(row) else { break };
-        if row >= inside.height {
-            break;
-        }
+    for (row, line) in (0..inside.height).zip(lines.iter().skip(scroll.top.min(last))) {
         screen.buf.set_line(inside.x, inside.y + row, line, inside.width);
     }
 }
 
-fn lines(screen: &Screen) -> Vec<Line<'static>> {
-    let theme = screen.theme;
-    let mut lines = Vec::new();
-    for group in Group::ALL {
-        lines.push(Line::styled(format!(" {}", group.heading()), theme.accent));
-        for &action in Action::ALL.iter().filter(|action| action.group() == group) {
-            let keys = keys(screen.app, action).join("  ");
-            let refusal = gate::refusal(screen.app, action);
-            let style = if refusal.is_some() { theme.dim } else { theme.text };
-            lines.push(Line::from(vec![
-                Span::styled(format!("   {keys:<16}"), theme.key),
-                Span::styled(action.help(), style),
-            ]));
-            if let Some(reason) = refusal {
-                lines.push(Line::styled(format!("   {:<16}not now: {reason}", ""), theme.dim));
-            }
-        }
-        lines.push(Line::default());
-    }
-    lines.push(Line::styled(" Mouse", theme.accent));
-    lines.push(Line::from(
-        "   click selects, a second click opens, the wheel moves; Shift selects text",
-    ));
-    lines
+/// A heading with what stands below it; each of these may take more than one line.
+struct Section {
+    heading: Line<'static>,
+    entries: Vec<Vec<Line<'static>>>,
 }
 
-/// The keys of an action in every context, each once.
-fn keys(app: &App, action: Action) -> Vec<String> {
-    let contexts: Vec<Context> = app.setup.keymap.contexts().collect();
-    app.setup.keymap.keys_of(&contexts, action)
+/// The lines that speak of what is searched for, under their headings.
+fn matching(sections: Vec<Section>, typed: &str) -> Vec<Line<'static>> {
+    let typed = typed.to_lowercase();
+    let speaks = |lines: &Vec<Line>| {
+        lines.iter().any(|line| line.to_string().to_lowercase().contains(&typed))
+    };
+    let mut found = Vec::new();
+    for Section { heading, entries } in sections {
+        let entries: Vec<_> = entries.into_iter().filter(speaks).collect();
+        if !entries.is_empty() {
+            found.push(heading);
+            found.extend(entries.into_iter().flatten());
+            found.push(Line::default());
+        }
+    }
+    found
+}
+
+fn sections(screen: &Screen) -> Vec<Section> {
+    let theme = screen.theme;
+    let app = screen.app;
+    let [pane, _] = app.contexts();
+    let keymap = &app.setup.keymap;
+    let here = |action: &Action| !keymap.keys_of(&[pane], *action).is_empty();
+    let heading = |words: String| Line::styled(format!(" {words}"), theme.accent);
+    let mut sections = vec![Section {
+        heading: heading(format!("In {}", app.focus.name())),
+        entries: Action::ALL
+            .iter()
+            .filter(|action| here(action))
+            .map(|&action| entry(screen, &[pane], action))
+            .collect(),
+    }];
+    let all: Vec<Context> = keymap.contexts().collect();
+    sections.extend(Group::ALL.map(|group| {
+        let actions = Action::ALL.iter().filter(|action| action.group() == group);
+        Section {
+            heading: heading(group.heading().to_owned()),
+            entries: actions.map(|&action| entry(screen, &all, action)).collect(),
+        }
+    }));
+    let line = |(word, meaning): &(&'static str, &'static str)| {
+        vec![Line::from(vec![
+            Span::styled(format!("   {word:<KEYS$}"), theme.key),
+            Span::styled(*meaning, theme.text),
+        ])]
+    };
+    let mouse = [
+        ("click", "selects; a second click opens"),
+        ("right click", "everything that can be done there"),
+        ("wheel", "moves"),
+        ("Shift", "held, the terminal selects text as ever"),
+    ];
+    sections.push(Section {
+        heading: heading("Mouse".to_owned()),
+        entries: mouse.iter().map(line).collect(),
+    });
+    sections.push(Section {
+        heading: heading("What do these words mean".to_owned()),
+        entries: WORDS.iter().map(line).collect(),
+    });
+    sections
+}
+
+/// An action with its keys in these contexts, and below it why it cannot be done now.
+fn entry(screen: &Screen, contexts: &[Context], action: Action) -> Vec<Line<'static>> {
+    let (app, theme): (&App, _) = (screen.app, screen.theme);
+    let mut keys = app.setup.keymap.keys_of(contexts, action);
+    keys.dedup();
+    let refusal = gate::refusal(app, action);
+    let style = if refusal.is_some() { theme.dim } else { theme.text };
+    let mut lines = vec![Line::from(vec![
+        Span::styled(format!("   {:<KEYS$}", keys.join("  ")), theme.key),
+        Span::styled(action.help(), style),
+    ])];
+    let reason = refusal.map(|reason| format!("   {:<KEYS$}not now: {reason}", ""));
+    lines.extend(reason.map(|reason| Line::styled(reason, theme.dim)));
+    lines
 }

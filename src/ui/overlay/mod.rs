@@ -19,7 +19,8 @@ use crate::{app::Overlay, ui::Screen};
 pub(super) fn draw(screen: &mut Screen, area: Rect) {
     Clear.render(area, screen.buf);
     match &screen.app.overlay {
-        Some(Overlay::Help(scroll)) => help::draw(screen, area, *scroll),
+        Some(Overlay::Help(help)) => help::draw(screen, area, help),
+        Some(Overlay::Palette(palette)) => pick::draw(screen, area, "Command", &palette.pick),
         Some(Overlay::Export(form)) => export::draw(screen, area, form),
         Some(Overlay::Caption(line)) => caption::draw(screen, area, line),
         Some(Overlay::File(picker)) => file::draw(screen, area, picker),
