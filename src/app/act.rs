@@ -61,6 +61,8 @@ impl App {
 
             Action::Export => self.ask_for_export(),
             Action::Download => self.download_chosen(effects),
+            Action::AddMedia => self.ask_for_media(),
+            Action::Reindex => self.ask_for_reindex(),
             Action::StopWatching => self.stop_watching(effects),
             Action::ForgetJob => self.forget_job(),
 

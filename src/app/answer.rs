@@ -1,7 +1,7 @@
 //! What each answer changes. Only answers whose ticket is current get here.
 
 use crate::{
-    app::{App, Effect, Job, Level, Pane, Stage},
+    app::{App, Effect, Job, Level, Pane},
     message::{Answer, Lane, Progress},
     model::{Book, Dataset, DatasetId, Failure, FailureKind},
 };
@@ -50,11 +50,16 @@ impl App {
             (Lane::Original, Ok(Answer::Original(bytes))) => effects.push(Effect::FullSize(bytes)),
             (Lane::Original, Err(failure)) => self.notices.fail(self.now, &failure),
             (Lane::Start(id), Ok(Answer::Export(task))) => {
-                self.export_moved(id, Job::started, Ok(task), effects);
+                self.job_started(id, Ok(Some(task)), effects);
             }
-            (Lane::Start(id), Err(failure)) => {
-                self.export_moved(id, Job::started, Err(failure), effects);
+            (Lane::Start(id) | Lane::Upload(id), Ok(Answer::Accepted)) => {
+                self.job_started(id, Ok(None), effects);
             }
+            (Lane::Start(id) | Lane::Upload(id), Err(failure)) => {
+                self.job_started(id, Err(failure), effects);
+            }
+            (Lane::Preflight, Ok(Answer::Preflight(found))) => self.preflight_came(Ok(found)),
+            (Lane::Preflight, Err(failure)) => self.preflight_came(Err(failure)),
             (Lane::Export(id), Ok(Answer::Export(task))) => {
                 self.export_moved(id, Job::polled, Ok(task), effects);
             }
@@ -81,9 +86,7 @@ impl App {
                 | Lane::Enrichment(_)
                 | Lane::Record(_)
                 | Lane::Inspect
-                | Lane::Outside
-                | Lane::Upload(_)
-                | Lane::Preflight,
+                | Lane::Outside,
                 Err(failure),
             ) => {
                 self.notices.fail(self.now, &failure);
@@ -92,15 +95,10 @@ impl App {
         }
     }
 
-    /// How far a download has come.
+    /// How far a transfer has come.
     pub(in crate::app) fn progress(&mut self, progress: Progress) {
-        let Lane::Download(id) = progress.ticket.lane else {
-            return;
-        };
-        if let Some(Stage::Downloading(_, done, total)) =
-            self.store.jobs.get_mut(&id).map(|job| &mut job.stage)
-        {
-            (*done, *total) = (progress.done, progress.total);
+        if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
+            self.transferred(id, progress.done, progress.total);
         }
     }
 
@@ -135,6 +133,7 @@ impl App {
             self.open_dataset(first);
             self.focus = Pane::Results;
         }
+        self.follow_datasets(effects);
     }
 
     /// The dataset that the person named, by id or by name; else the first of the list.

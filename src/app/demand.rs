@@ -59,7 +59,8 @@ impl App {
 
     fn datasets_want(&self) -> Want {
         let moving = self.store.list().iter().any(|dataset| dataset.status.is_moving());
-        let watch = if moving { Watch::MovingDatasets } else { Watch::RestingDatasets };
+        let followed = self.store.jobs.values().any(|job| matches!(job.stage, Stage::Following));
+        let watch = if moving || followed { Watch::MovingDatasets } else { Watch::RestingDatasets };
         let datasets = &self.store.datasets;
         let due = datasets.due(Some(interval(watch, datasets.failures())));
         Want { lane: Lane::Datasets, request: Request::Datasets, due: due.unwrap_or_default() }

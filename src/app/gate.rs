@@ -4,7 +4,7 @@
 use crate::{
     app::{App, Pane, copy, job::Stage},
     input::Action,
-    model::{AnchorKind, Basket, Operation, Query, Selection},
+    model::{AnchorKind, Basket, Dataset, Operation, Query, Selection, Verdict},
 };
 
 /// The reason why `action` cannot be done now, if there is one.
@@ -64,6 +64,10 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             (!can).then(|| "nothing was taken back".to_owned())
         }),
         Action::Unmark | Action::ClearBasket => no_basket(app).or_else(|| nothing_marked(app)),
+        Action::AddMedia => adding(app),
+        Action::Reindex => {
+            no_target(app).or_else(|| by_status_of(app.target(), Operation::Reindex))
+        }
         Action::StopWatching => stopping(app),
         Action::ForgetJob => forgetting(app),
         Action::Larger | Action::Smaller => {
@@ -86,7 +90,10 @@ pub fn remedy(app: &App, action: Action) -> Option<Action> {
     refusal(app, action)?;
     match action {
         _ if app.dataset().is_none() => Some(Action::FocusDatasets),
-        Action::Export | Action::SimilarToFile => Some(Action::Refresh),
+        Action::Export if allowed(app, Operation::Reindex) => Some(Action::Reindex),
+        Action::Export | Action::SimilarToFile | Action::AddMedia | Action::Reindex => {
+            Some(Action::Refresh)
+        }
         Action::Similar if app.preview().is_some() => Some(Action::Refresh),
         Action::Similar | Action::FullSize | Action::Larger | Action::Smaller => {
             Some(Action::FocusResults)
@@ -100,8 +107,16 @@ pub fn remedy(app: &App, action: Action) -> Option<Action> {
     }
 }
 
+fn allowed(app: &App, operation: Operation) -> bool {
+    app.dataset().is_some_and(|dataset| dataset.status.allows(operation) == Verdict::Yes)
+}
+
 fn by_status(app: &App, operation: Operation) -> Option<String> {
-    let dataset = app.dataset()?;
+    by_status_of(app.dataset(), operation)
+}
+
+fn by_status_of(dataset: Option<&Dataset>, operation: Operation) -> Option<String> {
+    let dataset = dataset?;
     let reason = dataset.status.allows(operation).refusal()?;
     Some(format!("{} {reason} (now {})", operation.name(), dataset.status.word()))
 }
@@ -109,8 +124,19 @@ fn by_status(app: &App, operation: Operation) -> Option<String> {
 fn stopping(app: &App) -> Option<String> {
     let stops = app
         .selected_job()
-        .is_some_and(|job| matches!(job.stage, Stage::Running(..) | Stage::Downloading(..)));
+        .is_some_and(|job| job.is_active() && !matches!(job.stage, Stage::Starting));
     (!stops).then(|| "this job is not being watched".to_owned())
+}
+
+/// A busy dataset refuses nothing: the addition waits here until it is free (M38).
+fn adding(app: &App) -> Option<String> {
+    let waits = app.target().is_some_and(|dataset| dataset.status.is_moving());
+    let refused = || by_status_of(app.target(), Operation::AddMedia).filter(|_| !waits);
+    no_target(app).or_else(refused)
+}
+
+fn no_target(app: &App) -> Option<String> {
+    app.target().is_none().then(|| "open a dataset first".to_owned())
 }
 
 fn forgetting(app: &App) -> Option<String> {

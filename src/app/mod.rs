@@ -38,7 +38,7 @@ use std::path::PathBuf;
 
 pub use effect::Effect;
 pub use event::{Event, Moment, Mouse, MouseKind};
-pub use job::{Job, Stage, Step, Timeline};
+pub use job::{Course, Job, Stage, Step, Timeline};
 pub use log::Log;
 pub use notice::{Level, Notice, Notices};
 pub use overlay::Overlay;
@@ -383,6 +383,15 @@ impl App {
         let list = self.listed();
         let selected = list.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
         selected.or(list.first()).copied()
+    }
+
+    /// The dataset that a change is for: the selected one in its list, else the open one.
+    #[must_use]
+    pub fn target(&self) -> Option<&Dataset> {
+        match self.focus {
+            Pane::Datasets => self.selected_dataset(),
+            _ => self.dataset(),
+        }
     }
 
     /// Opens the results of a dataset, where they were left.

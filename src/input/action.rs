@@ -135,6 +135,8 @@ actions! {
     EditJson, "edit-json", "$EDITOR", Querying, "Edit the JSON of the query in your editor";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";
+    AddMedia, "add-media", "add media", Exporting, "Add media to the dataset";
+    Reindex, "reindex", "reindex", Exporting, "Cluster the dataset anew";
     StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job (the service goes on with it), or stop a download";
     ForgetJob, "forget-job", "forget", Exporting, "Take a job that is over off the list";
     Profiles, "profiles", "profiles", Program, "Open another deployment";

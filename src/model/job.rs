@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::model::{Archive, DatasetId, ExportSpec, ExportTaskId, SafeText};
+use crate::model::{AddMedia, Archive, DatasetId, ExportSpec, ExportTaskId, MediaSource, SafeText};
 
 /// Time since 1970 by the clock of this machine, so that it means the same after a restart.
 pub type Stamp = Duration;
@@ -91,6 +91,36 @@ pub struct Addition {
     pub option: SafeText,
     /// Whether a full reindex follows by itself.
     pub auto_reindex: bool,
+}
+
+impl Addition {
+    /// An addition in words.
+    #[must_use]
+    pub fn of(addition: &AddMedia) -> Self {
+        let name = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let (source, option) = match &addition.source {
+            MediaSource::Storage(uri) => (uri.clone(), format!("--s3 {}", quoted(uri))),
+            MediaSource::Archive(path) => {
+                (name(path), format!("--archive {}", quoted(&name(path))))
+            }
+            MediaSource::ServerPath(path) => {
+                (path.clone(), format!("--server-path {}", quoted(path)))
+            }
+            MediaSource::Files(paths) => {
+                let words = match paths.as_slice() {
+                    [only] => name(only),
+                    many => format!("{} files and folders", many.len()),
+                };
+                let options = paths.iter().map(|path| format!("--file {}", quoted(&name(path))));
+                (words, options.collect::<Vec<_>>().join(" "))
+            }
+        };
+        Self {
+            source: SafeText::file(&source),
+            option: SafeText::file(&option),
+            auto_reindex: addition.auto_reindex,
+        }
+    }
 }
 
 /// A job as it is written down.

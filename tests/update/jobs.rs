@@ -1,11 +1,12 @@
 //! Jobs of every kind: followed, told once, written down, and taken off the list.
 
 use tessera::{
-    app::{Overlay, Stage},
+    app::{Overlay, Stage, overlay::AddField},
     message::{Answer, JobId, Lane, Request},
+    model::{AddMedia, Dataset, FailureKind, MediaSource, Preflight, Status},
 };
 
-use crate::desk::{Desk, task};
+use crate::desk::{Desk, dataset, page, task};
 
 const JOB: JobId = JobId(0);
 
@@ -63,4 +64,168 @@ fn p41_only_what_is_over_is_taken_off_the_list() {
     assert!(desk.app.store.jobs.is_empty());
     desk.press("D");
     assert_eq!(desk.notice(), "there is no job here");
+}
+
+fn images(count: u64, status: &str) -> Answer {
+    let list = vec![Dataset { n_images: Some(count), ..dataset(1, Status::parse(status)) }];
+    Answer::Datasets(list, 0)
+}
+
+/// The next look at the datasets finds this.
+fn seen(desk: &mut Desk, count: u64, status: &str) {
+    desk.wait(2);
+    if !desk.requests().contains(&&Request::Datasets) {
+        desk.wait(20);
+    }
+    desk.answer(Lane::Datasets, images(count, status));
+}
+
+/// A form for files, looked at and sent.
+fn adding(desk: &mut Desk) {
+    desk.press("a");
+    desk.type_text("'/data/my new' ~/x.jpg");
+    desk.press("enter");
+    let found = Preflight { images: 3, bytes: 4_000, ..Preflight::default() };
+    desk.answer(Lane::Preflight, Answer::Preflight(found));
+    desk.press("enter");
+}
+
+fn files() -> AddMedia {
+    let paths = vec!["/data/my new".into(), "/home/me/x.jpg".into()];
+    AddMedia::new(MediaSource::Files(paths))
+}
+
+#[test]
+fn m29_an_addition_is_looked_at_first_and_then_sent_as_it_was_shown() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("a");
+    desk.type_text("'/data/my new' ~/x.jpg");
+    desk.press("enter");
+    assert_eq!(desk.requests(), [&Request::Preflight(files().source)]);
+    desk.press("enter");
+    assert_eq!(desk.requests().len(), 1, "a look is not asked for twice");
+    let found = Preflight { images: 3, ..Preflight::default() };
+    desk.answer(Lane::Preflight, Answer::Preflight(found));
+    desk.press("enter");
+    assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, files())]);
+    assert!(desk.app.overlay.is_none());
+}
+
+#[test]
+fn m30_a_source_without_media_is_not_sent() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("a");
+    desk.type_text("/empty");
+    desk.press("enter");
+    desk.answer(Lane::Preflight, Answer::Preflight(Preflight::default()));
+    desk.press("enter");
+    assert!(desk.requests().is_empty() && desk.app.overlay.is_some());
+}
+
+#[test]
+fn m31_m33_the_other_sources_are_kept_and_not_sent() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("a");
+    desk.type_text("/files");
+    desk.press("up left tab");
+    desk.type_text("s3://bucket/new/");
+    desk.press("tab space tab");
+    desk.type_text("arn:aws:iam::123456789012:role/reader");
+    desk.press("tab tab");
+    desk.type_text("x");
+    desk.press("enter");
+    assert!(desk.requests().is_empty(), "a count that is no number is refused at its field");
+    let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
+    assert_eq!(form.trouble.as_ref().map(|trouble| trouble.0), Some(AddField::Images));
+    desk.press("backspace 9 enter");
+    let addition = AddMedia {
+        auto_reindex: true,
+        assume_role: Some("arn:aws:iam::123456789012:role/reader".into()),
+        batch_images: Some(9),
+        ..AddMedia::new(MediaSource::Storage("s3://bucket/new/".into()))
+    };
+    assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
+}
+
+#[test]
+fn m15_an_addition_is_followed_to_partial_index_with_its_counts() {
+    let mut desk = Desk::with_clusters(3);
+    adding(&mut desk);
+    desk.answer(Lane::Upload(JOB), Answer::Accepted);
+    desk.answer(Lane::Datasets, images(240, "READY"));
+    assert!(desk.app.store.jobs[&JOB].is_active(), "READY right after the start is not the end");
+    seen(&mut desk, 241, "READ ONLY");
+    assert_eq!(desk.app.store.jobs[&JOB].word(), "READ ONLY");
+    seen(&mut desk, 243, "PARTIAL INDEX");
+    assert_eq!(desk.app.store.jobs[&JOB].word(), "PARTIAL INDEX");
+    assert!(!desk.app.store.jobs[&JOB].is_active());
+    assert_eq!(desk.notice(), "set-1: 3 media came; it is PARTIAL INDEX: R reindexes it");
+}
+
+#[test]
+fn m42_m16_a_reindex_asks_tells_and_is_followed() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("R");
+    assert!(desk.notice().contains("nothing to re-cluster"), "{}", desk.notice());
+    desk.wait(20);
+    desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
+    desk.press("R esc");
+    assert!(!desk.requests().iter().any(|request| matches!(request, Request::Reindex(_))));
+    desk.press("R enter");
+    desk.answer(Lane::Start(JOB), Answer::Accepted);
+    desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
+    for status in ["READ ONLY", "INDEXING"] {
+        seen(&mut desk, 240, status);
+        assert!(desk.app.store.jobs[&JOB].is_active(), "{status}");
+    }
+    seen(&mut desk, 240, "READY");
+    assert!(matches!(desk.app.store.jobs[&JOB].stage, Stage::Done(_)));
+    let words: Vec<&str> =
+        desk.app.store.jobs[&JOB].timeline.steps().iter().map(|step| step.word.as_str()).collect();
+    assert_eq!(words, ["starting", "accepted", "READ ONLY", "INDEXING", "READY"]);
+}
+
+#[test]
+fn m37_a_lost_answer_is_settled_by_the_dataset() {
+    let mut desk = Desk::with_clusters(3);
+    adding(&mut desk);
+    desk.fail(Lane::Upload(JOB), FailureKind::NoAnswer);
+    assert!(matches!(desk.app.store.jobs[&JOB].stage, Stage::Uncertain(_)));
+    desk.answer(Lane::Datasets, images(240, "READ ONLY"));
+    assert_eq!(desk.app.store.jobs[&JOB].stage, Stage::Following);
+    assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
+}
+
+#[test]
+fn m38_a_busy_dataset_lets_the_addition_wait_here() {
+    let mut desk = Desk::new();
+    desk.answer(Lane::Datasets, images(240, "INDEXING"));
+    desk.answer_page(page(0, 3));
+    adding(&mut desk);
+    assert_eq!(desk.app.store.jobs[&JOB].word(), "queued here");
+    seen(&mut desk, 240, "READ ONLY");
+    assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
+    seen(&mut desk, 240, "READY");
+    desk.take(|lane| *lane == Lane::Upload(JOB));
+}
+
+#[test]
+fn m43_what_the_service_refuses_comes_back_to_the_form() {
+    let mut desk = Desk::with_clusters(3);
+    adding(&mut desk);
+    desk.fail(Lane::Upload(JOB), FailureKind::Invalid);
+    let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
+    assert_eq!(form.place().value(), "'/data/my new' ~/x.jpg");
+    assert!(form.trouble.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
+}
+
+#[test]
+fn m40_on_premises_has_only_a_path_at_the_service() {
+    let mut desk = Desk::with_clusters(3);
+    desk.app.setup.on_premises = true;
+    desk.press("a");
+    desk.type_text("/mnt/new");
+    desk.press("enter");
+    let addition = AddMedia::new(MediaSource::ServerPath("/mnt/new".into()));
+    assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
 }

@@ -4,7 +4,9 @@
 //! What follows from a step (a notice, a line of the timeline, an entry of the journal) is done in
 //! one place, `track`, by comparing before and after.
 
+mod course;
 mod export;
+mod operation;
 mod steps;
 mod timeline;
 mod track;
@@ -13,10 +15,12 @@ use crate::{
     app::{Moment, Remote},
     message::JobId,
     model::{
-        Archive, DatasetId, Export, ExportTask, ExportTaskId, Failure, SafeText, Stamp, Work,
+        AddMedia, Archive, DatasetId, Export, ExportTask, ExportTaskId, Failure, SafeText, Stamp,
+        Work,
         cadence::{Watch, interval},
     },
 };
+pub use course::{Course, Sight};
 pub use timeline::{Step, Timeline};
 
 /// A job this program started, now or in an earlier run.
@@ -36,6 +40,8 @@ pub struct Job {
     pub ended: Option<Stamp>,
     /// Where it stands.
     pub stage: Stage,
+    /// The way of its dataset, when the job is about the dataset itself.
+    pub course: Option<Course>,
     /// The states it went through.
     pub timeline: Timeline,
     /// Whether a person has looked at it since it ended.
@@ -45,8 +51,16 @@ pub struct Job {
 /// Where a job stands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stage {
+    /// Waits on this machine until its dataset is free.
+    Queued(Box<AddMedia>),
     /// Sent, not yet acknowledged.
     Starting,
+    /// Media are being sent: bytes so far, bytes in all.
+    Sending(u64, Option<u64>),
+    /// The service works on the dataset; how far is told by the course.
+    Following,
+    /// The dataset has come to rest in this status.
+    Done(SafeText),
     /// At work; the last word of the service is kept when it stops answering.
     Running(ExportTaskId, Remote<ExportTask>),
     /// Ready to be fetched.
@@ -80,6 +94,7 @@ impl Job {
             started,
             ended: None,
             stage: Stage::Starting,
+            course: None,
             timeline: Timeline::default(),
             looked_at: false,
         }
@@ -89,7 +104,11 @@ impl Job {
     #[must_use]
     pub fn word(&self) -> &str {
         match &self.stage {
+            Stage::Queued(_) => "queued here",
             Stage::Starting => "starting",
+            Stage::Sending(..) => "uploading",
+            Stage::Following => self.course.as_ref().map_or("accepted", Course::word),
+            Stage::Done(word) => word.as_str(),
             Stage::Running(_, task) => task.value().map_or("PENDING", |task| task.state.word()),
             Stage::Completed(_) => "COMPLETED",
             Stage::Downloading(..) => "downloading",
@@ -103,7 +122,20 @@ impl Job {
     /// Whether something is still going on.
     #[must_use]
     pub fn is_active(&self) -> bool {
-        matches!(self.stage, Stage::Starting | Stage::Running(..) | Stage::Downloading(..))
+        match self.stage {
+            Stage::Queued(_)
+            | Stage::Starting
+            | Stage::Sending(..)
+            | Stage::Following
+            | Stage::Running(..)
+            | Stage::Downloading(..) => true,
+            Stage::Done(_)
+            | Stage::Completed(_)
+            | Stage::Downloaded(_)
+            | Stage::Failed(_)
+            | Stage::Uncertain(_)
+            | Stage::Unwatched(_) => false,
+        }
     }
 
     /// Whether it ended badly and nobody has looked at it.
@@ -129,7 +161,14 @@ impl Job {
                 Some(*task)
             }
             Stage::Unwatched(task) => *task,
-            Stage::Starting | Stage::Downloaded(_) | Stage::Failed(_) | Stage::Uncertain(_) => None,
+            Stage::Queued(_)
+            | Stage::Starting
+            | Stage::Sending(..)
+            | Stage::Following
+            | Stage::Done(_)
+            | Stage::Downloaded(_)
+            | Stage::Failed(_)
+            | Stage::Uncertain(_) => None,
         }
     }
 
@@ -138,7 +177,12 @@ impl Job {
     pub fn measure(&self) -> Option<(u64, u64)> {
         match &self.stage {
             Stage::Running(_, task) => Some((task.value()?.progress?.into(), 100)),
-            Stage::Downloading(_, done, Some(total)) if *total > 0 => Some((*done, *total)),
+            Stage::Following => Some((self.course.as_ref()?.percent()?.into(), 100)),
+            Stage::Sending(done, Some(total)) | Stage::Downloading(_, done, Some(total))
+                if *total > 0 =>
+            {
+                Some((*done, *total))
+            }
             _ => None,
         }
     }
@@ -146,7 +190,7 @@ impl Job {
     /// Part done, 0.0-1.0, where it is known.
     #[must_use]
     pub fn part(&self) -> Option<f64> {
-        if matches!(self.stage, Stage::Completed(_) | Stage::Downloaded(_)) {
+        if matches!(self.stage, Stage::Done(_) | Stage::Completed(_) | Stage::Downloaded(_)) {
             return Some(1.0);
         }
         let (done, total) = self.measure()?;

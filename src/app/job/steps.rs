@@ -15,12 +15,46 @@ impl App {
         work: Work,
         request: Request,
         effects: &mut Vec<Effect>,
-    ) {
+    ) -> JobId {
+        let id = self.new_job(dataset, work);
+        self.send(Lane::Start(id), request, effects);
+        id
+    }
+
+    /// A new job at the top of the list.
+    pub(in crate::app) fn new_job(&mut self, dataset: (DatasetId, SafeText), work: Work) -> JobId {
         let id = JobId(self.jobs.next);
         self.jobs.next += 1;
         self.jobs.cursor = 0;
         self.store.jobs.insert(id, Job::new(id, dataset, work, self.clock()));
-        self.send(Lane::Start(id), request, effects);
+        id
+    }
+
+    /// The answer to the start of a job.
+    pub(in crate::app) fn job_started(
+        &mut self,
+        id: JobId,
+        answer: Result<Option<ExportTask>, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        match answer {
+            Ok(Some(task)) => self.export_moved(id, Job::started, Ok(task), effects),
+            Ok(None) => self.operation_started(id, Ok(())),
+            Err(failure) if self.store.jobs.get(&id).is_some_and(|job| job.course.is_some()) => {
+                self.operation_started(id, Err(failure));
+            }
+            Err(failure) => self.export_moved(id, Job::started, Err(failure), effects),
+        }
+    }
+
+    /// How far a transfer has come: bytes so far, bytes in all.
+    pub(in crate::app) fn transferred(&mut self, id: JobId, so_far: u64, all: Option<u64>) {
+        match self.store.jobs.get_mut(&id).map(|job| &mut job.stage) {
+            Some(Stage::Sending(done, total) | Stage::Downloading(_, done, total)) => {
+                (*done, *total) = (so_far, all);
+            }
+            _ => {}
+        }
     }
 
     /// An export took a step: told when it failed, fetched when it is ready.

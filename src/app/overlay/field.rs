@@ -17,6 +17,44 @@ pub fn path(typed: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
+/// The words of a line as a shell takes them apart: by spaces that are not quoted or escaped. Files
+/// that are dropped on a terminal arrive so.
+#[must_use]
+pub fn words(typed: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut quote, mut open) = (None, false);
+    let mut rest = typed.chars();
+    while let Some(c) = rest.next() {
+        let c = match (c, quote) {
+            (c, Some(end)) if c == end => {
+                quote = None;
+                continue;
+            }
+            (c, Some(_)) => c,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                if !open {
+                    words.push(String::new());
+                    open = true;
+                }
+                continue;
+            }
+            (c, None) if c.is_whitespace() => {
+                open = false;
+                continue;
+            }
+            ('\\', None) => rest.next().unwrap_or(c),
+            (c, None) => c,
+        };
+        match words.last_mut().filter(|_| open) {
+            Some(word) => word.push(c),
+            None => words.push(c.to_string()),
+        }
+        open = true;
+    }
+    words
+}
+
 /// Gives a key to a text field.
 pub fn edit(input: &mut Input, chord: Chord) {
     let request = match (chord.key, chord.ctrl) {
@@ -49,6 +87,16 @@ pub fn paste(input: &mut Input, raw: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn m29_dropped_paths_are_taken_apart_as_a_shell_does() {
+        assert_eq!(
+            words(r"/a/b.jpg '/a/my c.jpg'  /d\ e.jpg"),
+            ["/a/b.jpg", "/a/my c.jpg", "/d e.jpg"]
+        );
+        assert_eq!(words("~/x\"y z\""), ["~/xy z"]);
+        assert_eq!(words("  "), Vec::<String>::new());
+    }
 
     #[test]
     fn t21_a_paste_is_one_clean_line() {

@@ -3,6 +3,7 @@
 //! A layer is a small state machine: a key changes it, leaves it or says yes. What yes means is
 //! told in [`App::accept`], a line per layer.
 
+pub mod add_media;
 pub mod caption;
 pub mod export;
 pub mod field;
@@ -13,12 +14,14 @@ pub mod palette;
 pub mod path;
 pub mod pick;
 pub mod profiles;
+pub mod reindex;
 pub mod scroll;
 pub mod timeline;
 
 use ratatui::layout::Rect;
 use tui_input::Input;
 
+pub use add_media::{AddField, AddMediaForm, Check, Tab};
 pub use caption::CaptionLine;
 pub use export::{ExportForm, Field};
 pub use file::FilePicker;
@@ -27,6 +30,7 @@ pub use menu::Menu;
 pub use palette::Palette;
 pub use path::PathLine;
 pub use pick::{Choice, Pick};
+pub use reindex::ReindexQuestion;
 pub use scroll::Scroll;
 pub use timeline::JobView;
 
@@ -57,6 +61,10 @@ pub enum Overlay {
     Profiles(Pick<Destination>),
     /// The states a job went through.
     Timeline(JobView),
+    /// The form that adds media.
+    AddMedia(Box<AddMediaForm>),
+    /// The question before a reindex.
+    Reindex(ReindexQuestion),
 }
 
 /// What a key did to a layer.
@@ -83,6 +91,8 @@ impl Overlay {
             Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
             Self::Timeline(view) => view.scroll.key(chord),
+            Self::AddMedia(form) => form.key(chord),
+            Self::Reindex(question) => question.key(chord),
         }
     }
 
@@ -90,7 +100,8 @@ impl Overlay {
     fn text(&mut self) -> Option<&mut Input> {
         match self {
             Self::Help(help) => help.text(),
-            Self::Timeline(_) => None,
+            Self::Timeline(_) | Self::Reindex(_) => None,
+            Self::AddMedia(form) => form.text(),
             Self::Export(form) => form.text(),
             Self::Caption(line) => Some(line.field()),
             Self::File(picker) => Some(&mut picker.path.line),
@@ -113,6 +124,8 @@ impl Overlay {
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Timeline(view) => (86, view.rows),
+            Self::AddMedia(_) => (86, 20),
+            Self::Reindex(_) => (86, 8),
         }
     }
 
@@ -131,6 +144,8 @@ impl Overlay {
             Self::Help(_) => "j k scroll   / search   Esc leave",
             Self::Timeline(_) => "j k scroll   Esc leave",
             Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
+            Self::AddMedia(_) => "Tab next field   ← → change   Enter look, then send   Esc leave",
+            Self::Reindex(_) => "Enter reindex   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
             Self::File(_) => "↑ ↓ choose   Tab complete   Enter open or search   Esc leave",
             Self::Kinds(_) | Self::Menu(_) => {
@@ -183,6 +198,8 @@ impl App {
                 }
             }
             Overlay::Palette(palette) => self.run_command(&palette, effects),
+            Overlay::AddMedia(form) => self.add_media(form, effects),
+            Overlay::Reindex(question) => self.reindex(question, effects),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

@@ -1,8 +1,9 @@
 //! The jobs pane: the selected row, newest first, and what can be done with it.
 
 use crate::{
-    app::{App, Effect, Level, Pane, Remote, Stage, pane::moved},
-    message::Lane,
+    app::{App, Effect, Level, Pane, Remote, Stage, overlay::AddMediaForm, pane::moved},
+    message::{JobId, Lane},
+    model::{Failure, FailureKind},
 };
 
 /// State of the pane.
@@ -12,6 +13,8 @@ pub struct Jobs {
     pub cursor: usize,
     /// The number of the next job.
     pub next: u32,
+    /// The form of the newest addition, to correct it when the service refuses it.
+    pub sent_form: Option<(JobId, Box<AddMediaForm>)>,
 }
 
 impl App {
@@ -38,11 +41,22 @@ impl App {
                 let text = "download stopped; what came stays in the .part file, d goes on from it";
                 (Lane::Download(id), text)
             }
-            Stage::Running(..) => {
+            Stage::Running(..) | Stage::Following => {
                 job.stage = Stage::Unwatched(job.task());
-                let text =
-                    "not watched any more; the service goes on with the export. r looks again";
+                let text = "not watched any more; the service goes on with it. r looks again";
                 (Lane::Export(id), text)
+            }
+            Stage::Sending(..) => {
+                let text = "upload stopped; what was sent whole may still have been taken on";
+                job.stage = Stage::Uncertain(Failure::new(FailureKind::Local, text));
+                self.store.datasets.invalidate();
+                (Lane::Upload(id), text)
+            }
+            Stage::Queued(_) => {
+                let text = "taken off the queue; nothing was sent";
+                job.stage = Stage::Failed(Failure::new(FailureKind::Local, text));
+                job.looked_at = true;
+                (Lane::Upload(id), text)
             }
             _ => return,
         };
@@ -57,9 +71,12 @@ impl App {
         if self.focus == Pane::Jobs
             && let Some(id) = self.selected_job().map(|job| job.id)
             && let Some(job) = self.store.jobs.get_mut(&id)
-            && let Stage::Unwatched(Some(task)) = job.stage
+            && let Stage::Unwatched(task) = job.stage
         {
-            job.stage = Stage::Running(task, Remote::default());
+            job.stage = match task {
+                Some(task) => Stage::Running(task, Remote::default()),
+                None => Stage::Following,
+            };
         }
         for job in self.store.jobs.values_mut() {
             if let Stage::Running(_, task) = &mut job.stage {

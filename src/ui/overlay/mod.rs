@@ -1,10 +1,12 @@
 //! What lies over the panes: the help, the export form, the lines that ask for a search.
 
+mod add_media;
 mod caption;
 mod export;
 mod file;
 mod help;
 mod pick;
+mod reindex;
 mod timeline;
 
 pub(super) use file::field;
@@ -28,6 +30,8 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),
+        Some(Overlay::AddMedia(form)) => add_media::draw(screen, area, form),
+        Some(Overlay::Reindex(question)) => reindex::draw(screen, area, question),
         None => {}
     }
 }

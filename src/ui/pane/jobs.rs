@@ -4,7 +4,7 @@ use ratatui::{layout::Rect, style::Style};
 
 use super::select_row;
 use crate::{
-    app::{App, Job, Pane, Stage, pane::jobs_top},
+    app::{App, Course, Job, Pane, Stage, pane::jobs_top},
     model::{ExportTaskId, SafeText, Work},
     ui::{
         Screen, Theme,
@@ -73,8 +73,13 @@ fn line(screen: &mut Screen, inside: Rect, row: u16, job: &Job) {
 
 fn mark(theme: &Theme, job: &Job) -> (&'static str, Style) {
     match job.stage {
-        Stage::Starting | Stage::Running(..) | Stage::Downloading(..) => ("▶", theme.moving),
-        Stage::Completed(_) | Stage::Downloaded(_) => ("✔", theme.success),
+        Stage::Queued(_) => ("…", theme.dim),
+        Stage::Starting
+        | Stage::Sending(..)
+        | Stage::Following
+        | Stage::Running(..)
+        | Stage::Downloading(..) => ("▶", theme.moving),
+        Stage::Done(_) | Stage::Completed(_) | Stage::Downloaded(_) => ("✔", theme.success),
         Stage::Failed(_) => ("✖", theme.failure),
         Stage::Uncertain(_) => ("?", theme.moving),
         Stage::Unwatched(_) => ("○", theme.dim),
@@ -84,7 +89,9 @@ fn mark(theme: &Theme, job: &Job) -> (&'static str, Style) {
 /// The word of the state with its percentage, so that a bar is never alone (3.10).
 fn state(job: &Job) -> String {
     match (&job.stage, job.measure()) {
-        (Stage::Running(..), Some((percent, 100))) => format!("{} {percent}%", job.word()),
+        (Stage::Running(..) | Stage::Following, Some((percent, 100))) => {
+            format!("{} {percent}%", job.word())
+        }
         _ => job.word().to_owned(),
     }
 }
@@ -104,11 +111,13 @@ pub(in crate::ui) fn job_note(job: &Job) -> String {
             None => contents(job),
         },
         Stage::Starting => contents(job),
+        Stage::Queued(_) => format!("waits here until the dataset is free · {}", contents(job)),
+        Stage::Following | Stage::Done(_) => format!("{}{}", added(job), way(job)),
         Stage::Completed(_) => format!("{} · d downloads it", contents(job)),
-        Stage::Downloading(_, done, Some(total)) => {
+        Stage::Sending(done, Some(total)) | Stage::Downloading(_, done, Some(total)) => {
             format!("{} of {}", bytes(*done), bytes(*total))
         }
-        Stage::Downloading(_, done, None) => bytes(*done),
+        Stage::Sending(done, None) | Stage::Downloading(_, done, None) => bytes(*done),
         Stage::Downloaded(archive) => {
             let path = SafeText::file(&archive.path.to_string_lossy());
             format!("{path} · {} verified", bytes(archive.bytes))
@@ -117,11 +126,26 @@ pub(in crate::ui) fn job_note(job: &Job) -> String {
         Stage::Unwatched(_) => "the service goes on with it; r looks again".to_owned(),
     };
     let left = job.timeline.left().map(|left| format!("{} left", clock(left)));
-    let rate = job.timeline.rate().filter(|_| matches!(job.stage, Stage::Downloading(..)));
+    let rate = job
+        .timeline
+        .rate()
+        .filter(|_| matches!(job.stage, Stage::Sending(..) | Stage::Downloading(..)));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
     let rate = rate.map(|rate| format!("{}/s", bytes(rate as u64)));
     let parts = [left, rate, Some(words)].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
+}
+
+/// Media that came so far.
+fn added(job: &Job) -> String {
+    let added = job.course.as_ref().and_then(Course::added).filter(|added| *added > 0);
+    added.map_or_else(String::new, |added| format!("+{added} media · "))
+}
+
+/// The statuses its dataset went through.
+fn way(job: &Job) -> String {
+    let words: Vec<&str> = job.timeline.steps().iter().map(|step| step.word.as_str()).collect();
+    words.join(" → ")
 }
 
 /// What the job is about, in a few words.
