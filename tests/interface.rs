@@ -13,10 +13,11 @@ mod scripted;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use tessera::{
-    api::QueryImage,
+    api::{BaseUrl, Client, QueryImage},
     model::{
-        Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec, ExportState,
-        Granularity, Query, ScoreKind, Search, Status,
+        AddMedia, Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec,
+        ExportState, Granularity, MediaSource, Query, Region, ScoreKind, Search, SelectionItem,
+        Status,
     },
     wire::{
         dataset::{DatasetBody, DatasetExtras, legacy_word, read_dataset, read_datasets},
@@ -235,7 +236,7 @@ async fn service() -> Scripted {
         Act::json(match path.rsplit('/').next().unwrap() {
             "datasets" => format!("[{RECORD}]"),
             "search-image-similarity" => ANCHOR.to_owned(),
-            "export_context_async" | "export_status" => TASK.to_owned(),
+            "export_context_async" | "export_entities_async" | "export_status" => TASK.to_owned(),
             _ if path.contains("/explore/") => EXPLORE.to_owned(),
             _ => RECORD.to_owned(),
         })
@@ -455,4 +456,113 @@ fn m67_the_list_of_wrong_parameters_is_written_as_such_services_do() {
         read_problem(body.as_bytes()).unwrap().as_str(),
         "query.threshold: Input should be an integer from 0 to 4"
     );
+}
+
+const OF_DATASET: &str = "/api/v1/dataset/ad48d250-0000-11f1-bfca-000000000001";
+
+#[tokio::test]
+async fn m24_a_selective_export_is_a_post_of_items() {
+    let server = service().await;
+    let media = "31ae21e5-0000-46f6-85a3-000000000001";
+    let cluster = "9a205a5e-0000-46be-83a3-000000000001";
+    let items = [
+        SelectionItem::Media(vec![media.parse().unwrap()]),
+        SelectionItem::Cluster {
+            cluster: cluster.parse().unwrap(),
+            entity: EntityType::Images,
+            filters: Vec::new(),
+            exclude: Vec::new(),
+        },
+    ];
+    let client = hosted(&server.url(), impatient());
+    let start = client.start_selective_export(dataset(), ExportFormat::Parquet, true, &items);
+    assert_eq!(start.await.unwrap().id, task());
+    let seen = server.requests().remove(0);
+    let line = format!("{} {}", seen.method, seen.target);
+    let query = "export_format=parquet&include_images=true";
+    assert_eq!(line, format!("POST {OF_DATASET}/export_entities_async?{query}"));
+    assert_eq!(seen.header("content-type"), Some("application/json"));
+    let body: Value = serde_json::from_slice(&seen.body).unwrap();
+    let expected = json!({"media_selection": [
+        {"type": "media", "payload": {"media_ids": [media]}},
+        {"type": "cluster", "payload": {"cluster_id": cluster,
+         "cluster_filters": {"entity_type": "IMAGES"}, "exclude_media_ids": []}}]});
+    assert_eq!(body, expected);
+}
+
+#[tokio::test]
+async fn m42_a_reindex_has_no_body_and_its_answer_is_not_read() {
+    let server = Scripted::start(|_: &Seen| Act::reply(202, &[], "anything")).await;
+    hosted(&server.url(), impatient()).reindex(dataset()).await.unwrap();
+    let seen = server.requests().remove(0);
+    assert_eq!(format!("{} {}", seen.method, seen.target), format!("POST {OF_DATASET}/reindex"));
+    assert_eq!((seen.body.len(), seen.header("content-length")), (0, Some("0")));
+}
+
+#[tokio::test]
+async fn m45_a_box_is_json_in_the_query() {
+    let server = service().await;
+    let client = hosted(&server.url(), impatient());
+    let mut png = std::io::Cursor::new(Vec::new());
+    image::RgbImage::new(2, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    let image = QueryImage::new(png.into_inner().into(), "a.png").await.unwrap();
+    let region = Region::new(0.1, 0.25, 1.0 / 3.0, 0.5);
+    let (entity, granularity) = (EntityType::Images, Granularity::new(0).unwrap());
+    client.register_anchor(dataset(), image, entity, granularity, region).await.unwrap();
+    let expected = "?entity_type=IMAGES&threshold=0&bounding_box=%7B%22x%22%3A0.1%2C%22y%22%3A0.25\
+                    %2C%22width%22%3A0.333333%2C%22height%22%3A0.5%7D";
+    let target = server.requests().remove(0).target;
+    assert_eq!(target, format!("{OF_DATASET}/search-image-similarity{expected}"));
+}
+
+#[tokio::test]
+async fn m29_m32_u06_the_form_of_an_addition() {
+    let server = Scripted::start(|seen: &Seen| match seen.method.as_str() {
+        "POST" => Act::reply(202, &[], ""),
+        _ => Act::json(RECORD),
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a\"b\r\nX-Evil: 1.png");
+    image::RgbImage::new(2, 2).save_with_format(&file, image::ImageFormat::Png).unwrap();
+    let addition = AddMedia {
+        auto_reindex: true,
+        batch_images: Some(1),
+        ..AddMedia::new(MediaSource::Files(vec![file.clone()]))
+    };
+    let client = hosted(&server.url(), impatient());
+    client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
+    let seen = server.requests().remove(1);
+    assert_eq!(format!("{} {}", seen.method, seen.target), format!("POST {OF_DATASET}/add_media"));
+    let content_type = seen.header("content-type").unwrap();
+    let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let text = |name: &str, value: &str| {
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+        )
+    };
+    let mut expected = text("auto_reindex", "true") + &text("batch_n_images", "1");
+    expected += &format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"files\"; \
+         filename=\"a%22b%0D%0AX-Evil: 1.png\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+    );
+    let mut expected = expected.into_bytes();
+    expected.extend(std::fs::read(&file).unwrap());
+    expected.extend(format!("\r\n--{boundary}--\r\n").as_bytes());
+    assert_eq!(String::from_utf8_lossy(&seen.body), String::from_utf8_lossy(&expected));
+}
+
+#[tokio::test]
+async fn m40_the_pipeline_is_asked_without_a_login() {
+    let pipeline = Scripted::start(|_: &Seen| Act::json("{}")).await;
+    let endpoint = hosted("http://127.0.0.1:9", impatient()).endpoint().clone();
+    let url = BaseUrl::parse(&pipeline.url()).unwrap();
+    let client = Client::with_policy(endpoint.with_pipeline(url), impatient()).unwrap();
+    let addition = AddMedia::new(MediaSource::ServerPath("/data/new photos".into()));
+    client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
+    let seen = pipeline.requests().remove(0);
+    let query = format!("dataset_id={}&path=%2Fdata%2Fnew+photos", dataset());
+    let line = format!("{} {}", seen.method, seen.target);
+    assert_eq!(line, format!("GET /api/v1/process/add_media?{query}"));
+    assert_eq!(seen.header("authorization"), None);
 }

@@ -14,8 +14,8 @@ mod scripted;
 use tessera::{
     api::{Client, QueryImage},
     model::{
-        ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind, Granularity, Link,
-        Search,
+        AddMedia, ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind,
+        Granularity, Link, MediaId, MediaSource, Search, SelectionItem,
     },
 };
 
@@ -36,13 +36,19 @@ const FAULTS: [&str; 8] = [
 
 /// Requests seen for each fault. Pictures and archives carry no login, so a 401 there is no
 /// expired token; for an archive it means a link that has expired, and three fresh ones are tried.
-const TABLE: [(&str, [usize; 8]); 8] = [
+const TABLE: [(&str, [usize; 8]); 12] = [
     ("datasets", [0, 3, 3, 2, 1, 3, 3, 3]),
     ("dataset", [0, 3, 3, 2, 1, 3, 3, 3]),
     ("explore", [0, 3, 3, 2, 1, 3, 3, 3]),
     ("search-image-similarity", [0, 2, 2, 2, 1, 2, 2, 2]),
     ("export_context_async", [0, 1, 1, 2, 1, 1, 1, 1]),
+    ("export_entities_async", [0, 1, 1, 2, 1, 1, 1, 1]),
     ("export_status", [0, 3, 3, 2, 1, 3, 3, 3]),
+    ("enrichment context", [0, 3, 3, 2, 1, 3, 3, 3]),
+    ("reindex", [0, 1, 1, 2, 1, 1, 1, 1]),
+    // Without login, so a 401 is no expired token. `add_media` itself is in tests/client/uploads.rs:
+    // it reads the dataset first.
+    ("process/add_media", [0, 1, 1, 1, 1, 1, 1, 1]),
     ("picture", [0, 3, 3, 1, 1, 3, 3, 3]),
     ("archive", [0, 5, 5, 4, 1, 5, 5, 5]),
 ];
@@ -69,6 +75,20 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
             anchor.await.map(drop)
         }
         "export_context_async" => client.start_export(dataset(), &spec).await.map(drop),
+        "export_entities_async" => {
+            let items = [SelectionItem::Media(vec![MediaId(task().0)])];
+            let start = client.start_selective_export(dataset(), ExportFormat::Json, false, &items);
+            start.await.map(drop)
+        }
+        "enrichment context" => client.enrichment(dataset()).await.map(drop),
+        "reindex" => client.reindex(dataset()).await,
+        "process/add_media" => {
+            let endpoint = client.endpoint().clone();
+            let pipeline = endpoint.base_url().clone();
+            let client = Client::with_policy(endpoint.with_pipeline(pipeline), impatient())?;
+            let addition = AddMedia::new(MediaSource::ServerPath("/data/new".into()));
+            client.add_media(dataset(), &addition, &mut |_, _| {}).await
+        }
         "export_status" => client.export_status(dataset(), task()).await.map(drop),
         "picture" => client.picture(&Link::new(link), 1_000).await.map(drop),
         "archive" => {

@@ -23,7 +23,7 @@ use crate::{
 };
 use reqwest::{
     Response, StatusCode, Url,
-    header::{AUTHORIZATION, CONTENT_TYPE},
+    header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
 };
 
 /// Bytes of an error body that are read.
@@ -181,7 +181,8 @@ impl Transport {
         let url = call.url.clone();
         let mut request = match &call.payload {
             Payload::Get => client.get(url),
-            Payload::Post => client.post(url),
+            // Said by nobody else, and asked for by some servers in front of services (411).
+            Payload::Post => client.post(url).header(CONTENT_LENGTH, 0),
             Payload::Json(body) => {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }

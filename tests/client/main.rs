@@ -13,4 +13,5 @@ mod downloads;
 mod faults;
 mod links;
 mod log;
+mod uploads;
 mod worker;

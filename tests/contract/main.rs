@@ -12,6 +12,7 @@ mod batches;
 mod bucket;
 mod captions;
 mod change;
+mod client;
 mod codes;
 mod compat;
 mod credentials;
