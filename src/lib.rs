@@ -17,9 +17,11 @@
 //!           app -> model, message, picture, input, config, wire
 //! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, credentials, local
 //! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model
+//!           accessible -> api, model
 //! layer 6   main, open -> everything
 //! ```
 
+pub mod accessible;
 pub mod api;
 pub mod app;
 pub mod cli;

@@ -24,7 +24,9 @@ async fn run(line: Line) -> Result<i32, Ended> {
     let settings = Settings::load(config::user_file().as_deref(), line.overrides())
         .map_err(|error| Ended::new(cli::Exit::Usage, error))?;
     match line.command {
-        Some(Command::Demo { images, data }) if !open::has_terminal() => {
+        Some(Command::Demo { images, data })
+            if !open::has_terminal() && settings.accessible.is_none() =>
+        {
             let local = cli::paint(images, data).await?;
             cli::tell(&local).await?;
             local.stop().await.map(|()| 0)

@@ -10,6 +10,7 @@ use std::{
 
 use secrecy::SecretString;
 use tessera::{
+    accessible::{self, Beginning, Voice},
     api::Client,
     app::{self, welcome::Candidate},
     cli::{self, Command, Ended, Exit, Line, Local},
@@ -58,10 +59,11 @@ pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
     let trace = line.trace.clone();
     let dataset = line.dataset.clone();
     let wish = first(line, &settings)?;
-    if !has_terminal() {
+    if !has_terminal() && settings.accessible.is_none() {
         return Err(usage(
-            "the interface needs a terminal for input and output; without one, `tessera demo` tells \
-             its tour as text and `tessera serve DIR` answers over HTTP",
+            "the interface needs a terminal for input and output; without one, --accessible asks and \
+             answers line by line, `tessera demo` tells its tour as text and `tessera serve DIR` \
+             answers over HTTP",
         ));
     }
     let mut options = runtime::Options::new(&settings).map_err(usage)?;
@@ -70,8 +72,7 @@ pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
             .map_err(|error| usage(format!("--trace {}: {error}", path.display())))?;
     }
     let trace = options.trace.clone();
-    let signals = runtime::watch_signals()?;
-    let mut house = House { settings, options, dataset, signals, command: String::new() };
+    let mut house = House { settings, options, dataset, signals: None, command: String::new() };
     let mut wish = wish;
     loop {
         match house.open(wish).await? {
@@ -167,7 +168,8 @@ struct House {
     options: runtime::Options,
     /// The dataset that the command line names, for the first deployment.
     dataset: Option<String>,
-    signals: Received,
+    /// Watched from the first screen on.
+    signals: Option<Received>,
     /// What a shell opens the same with.
     command: String,
 }
@@ -241,6 +243,9 @@ impl House {
         profile: Option<String>,
         on_premises: bool,
     ) -> Result<Ending, Ended> {
+        if let Some(reason) = self.settings.accessible {
+            return self.tell(client, place, dataset, reason).await;
+        }
         let journal = config::state_folder(place).map(Journal::in_folder).unwrap_or_default();
         let kind = profile.as_ref().and_then(|name| {
             let known = self.settings.profiles.iter().find(|each| each.name == *name);
@@ -267,11 +272,34 @@ impl House {
             ..app::Setup::new(SafeText::name(&place), keymap)
         };
         let worker = worker::spawn(client, journal);
-        Ok(runtime::run(setup, self.options.clone(), worker, &mut self.signals).await?)
+        let options = self.options.clone();
+        Ok(runtime::run(setup, options, worker, watched(&mut self.signals)?).await?)
+    }
+
+    /// The same as a conversation in lines, over standard input and output.
+    async fn tell(
+        &self,
+        client: Client,
+        place: &str,
+        dataset: Option<DatasetId>,
+        reason: &'static str,
+    ) -> Result<Ending, Ended> {
+        let voice = Voice::new(io::BufReader::new(io::stdin()), io::stdout());
+        let downloads = PathBuf::from(&self.settings.download_dir);
+        let place = SafeText::name(place);
+        let beginning = Beginning { place, dataset, reason, downloads };
+        // Signals do what they do to any program: there is no terminal to be given back.
+        accessible::run(client, beginning, voice).await?;
+        Ok(Ending::Code(0))
     }
 
     /// The welcome. What was decided is remembered only after it was reached.
     async fn ask(&mut self, trouble: Option<String>) -> Result<Ending, Ended> {
+        if self.settings.accessible.is_some() {
+            let nothing = "nothing to open: try `tessera --accessible demo`, `tessera --accessible open \
+                           FOLDER`, or name a profile";
+            return Err(usage(trouble.unwrap_or_else(|| nothing.to_owned())));
+        }
         let place = secrets().map(|secrets| secrets.place().display().to_string());
         let around = Surroundings {
             trouble,
@@ -280,7 +308,8 @@ impl House {
             secrets: place.unwrap_or_else(|| "no folder: nothing can be stored".to_owned()),
         };
         let reach = |candidate| Box::pin(reach(candidate)) as _;
-        match runtime::welcome::welcome(&self.options, &mut self.signals, around, reach).await? {
+        let signals = watched(&mut self.signals)?;
+        match runtime::welcome::welcome(&self.options, signals, around, reach).await? {
             Decided::Leave(code) => Ok(Ending::Code(code)),
             Decided::Open(destination) => Ok(Ending::Switch(destination)),
             Decided::Keep(candidate) => self.keep(candidate).await,
@@ -300,6 +329,14 @@ impl House {
             secrets.keep(holder, secret).map_err(usage)?;
         }
         Box::pin(self.open(wish_for(profile, secret))).await
+    }
+}
+
+/// The signals, watched from now on if they were not yet.
+fn watched(signals: &mut Option<Received>) -> io::Result<&mut Received> {
+    match signals {
+        Some(signals) => Ok(signals),
+        none => Ok(none.insert(runtime::watch_signals()?)),
     }
 }
 

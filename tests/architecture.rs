@@ -24,6 +24,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("app", &["model", "message", "picture", "input", "config", "wire"]),
     ("ui", &["model", "picture", "input", "config", "app"]),
     ("cli", &["model", "api", "config", "credentials", "local"]),
+    ("accessible", &["api", "model"]),
     ("runtime", &["app", "ui", "worker", "message", "input", "config", "picture", "api", "model"]),
 ];
 

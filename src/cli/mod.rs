@@ -49,6 +49,11 @@ pub struct Line {
     #[arg(long, global = true, env = "TESSERA_GRAPHICS", value_name = "PROTOCOL")]
     pub graphics: Option<GraphicsChoice>,
 
+    /// Sentences and numbered questions for screen readers and pipes, instead of a drawn screen.
+    #[arg(long, global = true, env = "TESSERA_ACCESSIBLE", value_name = "BOOL", num_args = 0..=1,
+          require_equals = true, default_missing_value = "true")]
+    pub accessible: Option<bool>,
+
     /// Write what happens and how long it takes into this new file, as JSON lines without secrets.
     #[arg(long, global = true, value_name = "FILE")]
     pub trace: Option<PathBuf>,
@@ -176,7 +181,13 @@ impl Line {
     /// What the command line and the environment say about settings.
     #[must_use]
     pub fn overrides(&self) -> Overrides {
-        Overrides { theme: self.theme.clone(), graphics: self.graphics }
+        let asks = |value: std::ffi::OsString| !value.is_empty() && value != "0";
+        Overrides {
+            theme: self.theme.clone(),
+            graphics: self.graphics,
+            accessible: self.accessible,
+            everywhere_accessible: std::env::var_os("ACCESSIBLE").is_some_and(asks),
+        }
     }
 }
 

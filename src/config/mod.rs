@@ -27,6 +27,8 @@ pub struct Settings {
     pub graphics: GraphicsChoice,
     /// Whether the mouse is ours.
     pub mouse: bool,
+    /// Why the accessible mode is on, if it is.
+    pub accessible: Option<&'static str>,
     /// The folder that the export form offers.
     pub download_dir: String,
     /// The profile that is opened when none is named.
@@ -60,6 +62,10 @@ pub struct Overrides {
     pub theme: Option<ThemeChoice>,
     /// `--graphics` or `TESSERA_GRAPHICS`.
     pub graphics: Option<GraphicsChoice>,
+    /// `--accessible` or `TESSERA_ACCESSIBLE`.
+    pub accessible: Option<bool>,
+    /// Whether `ACCESSIBLE` is set, by which a person asks every program.
+    pub everywhere_accessible: bool,
 }
 
 #[derive(Deserialize)]
@@ -80,6 +86,7 @@ struct Ui {
     theme: Option<ThemeChoice>,
     graphics: Option<GraphicsChoice>,
     mouse: Option<bool>,
+    accessible: Option<bool>,
 }
 
 #[derive(Deserialize, Default)]
@@ -101,6 +108,12 @@ impl Settings {
             Some((path, Err(error))) => return Err(format!("{}: {error}", path.display())),
             None => parse("", "")?,
         };
+        let accessible = match (overrides.accessible, user.ui.accessible) {
+            (Some(true), _) => Some("--accessible or TESSERA_ACCESSIBLE asks for it"),
+            (None, Some(true)) => Some("the settings ask for it"),
+            (None, None) if overrides.everywhere_accessible => Some("ACCESSIBLE is set"),
+            _ => None,
+        };
         let missing = |name: &str| format!("assets/config.toml lacks `{name}`");
         Ok(Self {
             theme: overrides
@@ -114,6 +127,7 @@ impl Settings {
                 .or(shipped.ui.graphics)
                 .ok_or_else(|| missing("graphics"))?,
             mouse: user.ui.mouse.or(shipped.ui.mouse).ok_or_else(|| missing("mouse"))?,
+            accessible,
             download_dir: user
                 .export
                 .download_dir
@@ -223,6 +237,26 @@ mod tests {
         let absent =
             Settings::load(Some(&folder.path().join("none")), Overrides::default()).unwrap();
         assert_eq!(absent.theme, ThemeChoice::Auto);
+    }
+
+    #[test]
+    fn p69_an_explicit_off_wins_over_what_is_asked_of_every_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let asked = |accessible| Overrides {
+            accessible,
+            everywhere_accessible: true,
+            ..Overrides::default()
+        };
+        let reason = |overrides| Settings::load(Some(&file), overrides).unwrap().accessible;
+        assert_eq!(reason(Overrides::default()), None);
+        assert_eq!(reason(asked(None)), Some("ACCESSIBLE is set"));
+        assert_eq!(reason(asked(Some(false))), None);
+        std::fs::write(&file, "[ui]\naccessible = false\n").unwrap();
+        assert_eq!(reason(asked(None)), None);
+        assert!(reason(asked(Some(true))).is_some());
+        std::fs::write(&file, "[ui]\naccessible = true\n").unwrap();
+        assert_eq!(reason(Overrides::default()), Some("the settings ask for it"));
     }
 
     #[test]

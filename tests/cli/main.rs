@@ -1,6 +1,7 @@
 //! The real binary without a terminal: streams, exit codes, and clear words for every refusal.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod accessible;
 mod kill;
 mod readme;
 mod serve;

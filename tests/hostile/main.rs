@@ -59,7 +59,7 @@ fn page(text: &str) -> Page {
         each.relevance = Some(Relevance { score, kind: ScoreKind::Other(name(text)) });
         each.similarity_threshold = Some(name(text));
         each.labels = vec![name(text)];
-        each.tags = vec![name(text)];
+        each.tags = vec![tessera::model::Tag { id: None, name: name(text) }];
         each.captions = vec![SafeText::caption(text)];
         for preview in &mut each.previews {
             preview.kind = name(text);

@@ -1,0 +1,79 @@
+//! How things are read out: one sentence each, the most important first.
+
+use crate::model::{Cluster, Dataset, Page, Query, Scale, Search};
+
+/// A dataset with its place among `count`, 1-based.
+pub(super) fn dataset(place: usize, count: usize, dataset: &Dataset) -> String {
+    let mut words = format!("{place} of {count}. Dataset {}, {}", dataset.name, status(dataset));
+    if let Some(images) = dataset.n_images {
+        words.push_str(&format!(", {}", number(images, "image")));
+    }
+    if let Some(error) = &dataset.error {
+        words.push_str(&format!(", error: {error}"));
+    }
+    words
+}
+
+/// The status of a dataset, with the percentage while it moves.
+pub(super) fn status(dataset: &Dataset) -> String {
+    match dataset.progress {
+        Some(percent) if dataset.status.is_moving() => {
+            format!("{} {percent} percent", dataset.status.word())
+        }
+        _ => dataset.status.word().to_owned(),
+    }
+}
+
+/// What is asked, and how the scores of its answer are read.
+pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
+    let about = match &search.query {
+        Query::Browse => "the whole dataset".to_owned(),
+        Query::Similar(_) => format!("similar to {similar_to}"),
+        Query::Caption { text, .. } => format!("captions that mean {}", text.as_str()),
+    };
+    let clusters = number(page.clusters.len() as u64, "cluster");
+    let more = if page.may_continue() { ", and there may be more" } else { "" };
+    let score = match search.query {
+        Query::Browse => "",
+        Query::Similar(_) | Query::Caption { .. } => " A lower score is closer.",
+    };
+    let (number, level) = (search.page + 1, search.granularity.level());
+    format!("{about}: page {number}, granularity {level}, {clusters}{more}.{score}")
+}
+
+/// A cluster with its place among `count`, 1-based.
+pub(super) fn cluster(
+    place: usize,
+    count: usize,
+    cluster: &Cluster,
+    scale: Scale,
+    marked: bool,
+) -> String {
+    let mut words = format!("{place} of {count}. Cluster c{place:02}");
+    if marked {
+        words.push_str(", marked");
+    }
+    if let Some(relevance) = &cluster.relevance {
+        words.push_str(&format!(", score {:.2}", relevance.score));
+        if let Some(band) = relevance.band(scale) {
+            words.push_str(&format!(" {}", band.word()));
+        }
+    }
+    if let Some(images) = cluster.size() {
+        words.push_str(&format!(", {}", number(images, "member")));
+    }
+    let first = cluster.previews.first();
+    if let Some(first) = first {
+        words.push_str(&format!(", first file {}", first.file_name));
+    }
+    let caption = cluster.captions.first().or_else(|| first.and_then(|it| it.caption.as_ref()));
+    if let Some(caption) = caption {
+        words.push_str(&format!(", caption: {caption}"));
+    }
+    words
+}
+
+/// A count with its noun.
+pub(super) fn number(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

@@ -1,0 +1,61 @@
+//! The accessible mode through the real binary in a pipe: a person's answers in, lines out.
+
+use std::{
+    io::Write as _,
+    process::{Command, Stdio},
+};
+
+/// Runs `tessera demo` with these answers, one a line; gives the code and the lines.
+fn converse(answers: &str, settings: &[&str]) -> (Option<i32>, Vec<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    command.args(settings).args(["demo", "--images", "12", "--data"]).arg(folder.path());
+    command.env("XDG_CONFIG_HOME", folder.path()).current_dir(folder.path());
+    command.env_remove("ACCESSIBLE").env_remove("TESSERA_ACCESSIBLE");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let told = String::from_utf8(ended.stdout).unwrap();
+    assert!(!told.contains('\x1b'), "no escape sequence may be in it: {told:?}");
+    (ended.status.code(), told.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn p69_a_conversation_browses_searches_marks_and_exports() {
+    let answers = "6\n1\n5\na balloon\n8\n1\n9\n2\ny\n0\n";
+    let (code, lines) = converse(answers, &["--accessible"]);
+    let told = lines.join("\n");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(lines[0].starts_with("status: accessible mode is on, because --accessible"), "{told}");
+    for line in &lines {
+        let word = line.split(':').next().unwrap();
+        assert!(["status", "item", "question", "error"].contains(&word), "{line}");
+    }
+    let has = |words: &str| assert!(told.contains(words), "`{words}` is missing:\n{told}");
+    has("item: 1 of 1. Dataset ");
+    has(". Cluster c01, ");
+    has(", first file ");
+    has("status: similar to ");
+    has("score 0.00 same");
+    has("status: captions that mean a balloon: page 1");
+    has("status: 1 is marked; 1 cluster marked in all");
+    has("status: export COMPLETED");
+    has("entries verified");
+    has("status: left");
+    assert!(!told.contains("error:"), "{told}");
+}
+
+#[test]
+fn p69_answers_that_end_or_make_no_sense_are_survived() {
+    let (code, lines) = converse("99\nx\n3\n9\n2\n", &["--accessible=true"]);
+    let told = lines.join("\n");
+    assert_eq!(code, Some(0), "{told}");
+    for words in [
+        "error: 99 is none of 1 to 11",
+        "error: this is the first page",
+        "error: nothing is marked",
+    ] {
+        assert!(told.contains(words), "`{words}` is missing:\n{told}");
+    }
+}
