@@ -58,7 +58,7 @@ fn page(clusters: u128, previews: u128) -> Page {
         tags: vec![],
         captions: vec![SafeText::caption(CAPTION)],
     };
-    Page { clusters: (0..clusters).map(cluster).collect(), skipped: 0 }
+    Page { clusters: (0..clusters).map(cluster).collect(), ..Page::default() }
 }
 
 fn dataset() -> Dataset {

@@ -25,6 +25,18 @@ impl App {
             Action::FocusQuery => self.focus = Pane::Query,
             Action::FocusJobs => self.focus = Pane::Jobs,
             Action::FocusBasket => self.focus = Pane::Basket,
+            Action::Forward => self.forward(),
+            Action::NewTab => self.open_tab(),
+            Action::CloseTab => self.close_tab(),
+            Action::Tab1 => self.go_to_tab(1),
+            Action::Tab2 => self.go_to_tab(2),
+            Action::Tab3 => self.go_to_tab(3),
+            Action::Tab4 => self.go_to_tab(4),
+            Action::Tab5 => self.go_to_tab(5),
+            Action::Tab6 => self.go_to_tab(6),
+            Action::Tab7 => self.go_to_tab(7),
+            Action::Tab8 => self.go_to_tab(8),
+            Action::Tab9 => self.go_to_tab(9),
             Action::Open => self.open(effects),
             Action::Back => self.back(),
 
@@ -37,6 +49,9 @@ impl App {
             Action::Loosen => self.loosen(),
             Action::Finer => self.regroup(self.granularity().finer(), effects),
             Action::Coarser => self.regroup(self.granularity().coarser(), effects),
+            Action::Filter => self.ask_for_filter(),
+            Action::Sort => self.ask_for_order(),
+            Action::Fold => self.toggle_fold(),
             Action::ToggleEntity => self.toggle_entity(effects),
             Action::Refresh => self.refresh(),
 
@@ -88,6 +103,7 @@ impl App {
             Action::Mouse => self.toggle_mouse(effects),
             Action::Redraw => effects.push(Effect::Redraw),
             Action::Suspend => effects.push(Effect::Suspend),
+            Action::Stop => self.stop(effects),
             Action::Quit => effects.push(Effect::Quit),
         }
     }

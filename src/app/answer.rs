@@ -23,11 +23,11 @@ impl App {
                 self.check_direction(&search, &page);
                 self.confirm_marks(search.dataset, &page, effects);
                 self.note_seen(&search, &page);
-                self.store.pages.entry(search).succeed(self.now, page);
+                self.page_came(search, page);
             }
             (Lane::Page(search), Err(failure)) => {
                 self.page_to_mark_failed(&search, &failure);
-                self.store.pages.entry(search).fail(self.now, failure);
+                self.page_failed(search, failure);
             }
             (Lane::Picture(sight, canvas), Ok(Answer::Picture(picture))) => {
                 self.store.pictures.insert(sight, canvas, Ok(picture));

@@ -13,7 +13,7 @@ pub struct Arrangement {
     /// In which order.
     pub order: Order,
     /// Folds neighbours of equal score into one tile: near duplicates drown the rest (3.8).
-    pub collapse: bool,
+    pub fold: bool,
 }
 
 /// In which order things are shown.
@@ -46,16 +46,23 @@ impl By {
     pub const CLUSTERS: &[Self] = &[Self::Service, Self::Score, Self::Size, Self::Name];
     /// What datasets can be ordered by.
     pub const DATASETS: &[Self] = &[Self::Service, Self::Name, Self::Status, Self::Size];
+}
 
+impl Order {
     /// The name in the menu.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Service => "order of the service",
-            Self::Score => "score, nearest first",
-            Self::Size => "size, largest first",
-            Self::Name => "name, from A to Z",
-            Self::Status => "status, READY first",
+        match (self.by, self.reversed) {
+            (By::Service, false) => "order of the service",
+            (By::Service, true) => "order of the service, from its end",
+            (By::Score, false) => "score, nearest first",
+            (By::Score, true) => "score, farthest first",
+            (By::Size, false) => "size, largest first",
+            (By::Size, true) => "size, smallest first",
+            (By::Name, false) => "name, from A to Z",
+            (By::Name, true) => "name, from Z to A",
+            (By::Status, false) => "status, READY first",
+            (By::Status, true) => "status, READY last",
         }
     }
 }
@@ -88,9 +95,7 @@ pub fn arrange(page: &Page, arrangement: &Arrangement) -> Vec<Shown> {
     let mut shown: Vec<Shown> = Vec::new();
     for place in places {
         match shown.last_mut() {
-            Some(last)
-                if arrangement.collapse && alike(&clusters[last.place], &clusters[place]) =>
-            {
+            Some(last) if arrangement.fold && alike(&clusters[last.place], &clusters[place]) => {
                 last.folded.push(place);
             }
             _ => shown.push(Shown { place, folded: Vec::new() }),

@@ -14,16 +14,17 @@ use crate::{
 };
 
 /// A read that is missing or too old now, or will be at a later moment.
-struct Want {
+pub(in crate::app) struct Want {
     lane: Lane,
     request: Request,
-    due: Moment,
+    pub(in crate::app) due: Moment,
 }
 
 impl App {
     /// Asks for what is missing, lets go of what is no longer wanted, and sets the next wake.
     pub(in crate::app) fn settle(&mut self, effects: &mut Vec<Effect>) {
         self.track_jobs();
+        self.filter_as_typed();
         self.keep_place();
         let pictures = self.visible_pictures();
         self.mark_pages_that_came(effects);
@@ -42,6 +43,7 @@ impl App {
         for picture in pictures {
             self.ask_for_picture(picture, effects);
         }
+        let wake = wake.into_iter().chain(self.next_second()).min();
         if wake != self.wake {
             self.wake = wake;
             effects.extend(wake.map(Effect::WakeAt));
@@ -57,7 +59,7 @@ impl App {
         wants
     }
 
-    fn datasets_want(&self) -> Want {
+    pub(in crate::app) fn datasets_want(&self) -> Want {
         let moving = self.store.list().iter().any(|dataset| dataset.status.is_moving());
         let followed = self.store.jobs.values().any(|job| matches!(job.stage, Stage::Following));
         let watch = if moving || followed { Watch::MovingDatasets } else { Watch::RestingDatasets };

@@ -10,6 +10,9 @@ use crate::{
 /// The reason why `action` cannot be done now, if there is one.
 #[must_use]
 pub fn refusal(app: &App, action: Action) -> Option<String> {
+    if changes(action) && app.outage().is_some() {
+        return Some("the service does not answer; it is asked again by itself".to_owned());
+    }
     match action {
         Action::Export => no_dataset(app).or_else(|| by_status(app, Operation::Export)),
         Action::Caption => no_dataset(app).or_else(|| by_status(app, Operation::TextSearch)),
@@ -36,6 +39,29 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             first.then(|| "this is the first page".to_owned())
         }
         Action::Finer | Action::Coarser => granularity(app, action),
+        Action::Forward => {
+            let ahead = app.results.tabs().is_some_and(|tabs| !tabs.tab().ahead.is_empty());
+            (!ahead).then(|| "nothing was gone back from".to_owned())
+        }
+        Action::NewTab => no_dataset(app),
+        Action::CloseTab => (app.tab_count() < 2).then(|| "this is the only tab".to_owned()),
+        Action::Tab1 => no_tab(app, 1),
+        Action::Tab2 => no_tab(app, 2),
+        Action::Tab3 => no_tab(app, 3),
+        Action::Tab4 => no_tab(app, 4),
+        Action::Tab5 => no_tab(app, 5),
+        Action::Tab6 => no_tab(app, 6),
+        Action::Tab7 => no_tab(app, 7),
+        Action::Tab8 => no_tab(app, 8),
+        Action::Tab9 => no_tab(app, 9),
+        Action::Filter | Action::Sort => match app.focus {
+            Pane::Datasets => None,
+            Pane::Results | Pane::Detail => no_dataset(app),
+            Pane::Query | Pane::Jobs | Pane::Basket => {
+                Some("only datasets and results are filtered and sorted".to_owned())
+            }
+        },
+        Action::Fold => no_scores(app),
         Action::ToggleEntity => no_dataset(app).or_else(|| fixed(app)),
         Action::Download => {
             let ready = app.job_to_download().is_some();
@@ -212,4 +238,23 @@ fn fixed(app: &App) -> Option<String> {
     let upload =
         matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
     if upload { by_status(app, Operation::VisualSearch) } else { None }
+}
+
+fn no_tab(app: &App, number: usize) -> Option<String> {
+    let count = app.tab_count();
+    (number > count).then(|| match count {
+        0 => "open a dataset first".to_owned(),
+        1 => "there is one tab; Ctrl-T opens another".to_owned(),
+        _ => format!("there are {count} tabs"),
+    })
+}
+
+fn no_scores(app: &App) -> Option<String> {
+    let scored = app.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
+    (!scored).then(|| "nothing has a score here: a search gives one".to_owned())
+}
+
+/// What changes something at the service: off while it does not answer.
+fn changes(action: Action) -> bool {
+    matches!(action, Action::Export | Action::SimilarToFile)
 }

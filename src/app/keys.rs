@@ -8,9 +8,9 @@ use crate::{
 impl App {
     /// A key: to the layer on top, or through the keymap.
     pub(in crate::app) fn key(&mut self, chord: Chord, effects: &mut Vec<Effect>) {
-        // Ctrl-C leaves from anywhere, also out of a text field.
+        // Ctrl-C stops and leaves from anywhere, also out of a text field.
         if self.overlay.is_some() && chord.ctrl && chord.key == Key::Char('c') {
-            effects.push(Effect::Quit);
+            self.stop(effects);
         } else if let Some(overlay) = self.overlay.take() {
             self.key_in_overlay(overlay, chord, effects);
         } else if !(self.is_writing_query() && self.key_in_query(chord)) {

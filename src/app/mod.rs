@@ -29,9 +29,11 @@ pub mod query;
 mod remote;
 mod sights;
 mod store;
+mod tabs;
 mod tickets;
 mod tiles;
 mod view;
+mod waiting;
 pub mod welcome;
 
 use std::path::PathBuf;
@@ -49,6 +51,7 @@ pub use store::{Picture, Store};
 pub use tickets::Tickets;
 pub use tiles::Tile;
 pub use view::{Computed, Tab, Tabs, View};
+pub use waiting::Outage;
 
 use crate::{
     app::areas::{Areas, Grid, TileSize},
@@ -255,7 +258,7 @@ impl App {
 
     /// Opens a ticket for a request and sends it.
     fn send(&mut self, lane: Lane, request: Request, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Send(self.tickets.open(lane), request));
+        effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
     }
 
     /// The time of day of the last event.

@@ -80,7 +80,7 @@ impl App {
                     self.focus = Pane::Datasets;
                 }
             }
-            Pane::Datasets => {}
+            Pane::Datasets => self.datasets.arrangement.filter.clear(),
         }
     }
 

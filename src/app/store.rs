@@ -81,6 +81,17 @@ impl Pages {
         &mut self.recent[last].1
     }
 
+    /// The known pages of a search, whichever page it names, in the order of their numbers.
+    #[must_use]
+    pub fn of(&self, search: &Search) -> Vec<(u32, &Page)> {
+        let number = |page: u32| Search { page, ..search.clone() };
+        let same = self.recent.iter().filter(|(known, _)| number(known.page) == *known);
+        let mut pages: Vec<(u32, &Page)> =
+            same.filter_map(|(known, page)| Some((known.page, page.value()?))).collect();
+        pages.sort_by_key(|(number, _)| *number);
+        pages
+    }
+
     /// The pages of a dataset are out of date: its media or clusters changed.
     pub fn invalidate(&mut self, dataset: DatasetId) {
         for (_, page) in self.recent.iter_mut().filter(|(search, _)| search.dataset == dataset) {

@@ -6,20 +6,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::message::{Lane, Ticket};
+use crate::{
+    app::Moment,
+    message::{Lane, Ticket},
+};
 
 /// The open tickets.
 #[derive(Debug, Default)]
 pub struct Tickets {
     last: u64,
-    open: BTreeMap<Lane, u64>,
+    open: BTreeMap<Lane, (u64, Moment)>,
 }
 
 impl Tickets {
     /// Opens `lane`; an older ticket of it is stale from now on.
-    pub fn open(&mut self, lane: Lane) -> Ticket {
+    pub fn open(&mut self, lane: Lane, now: Moment) -> Ticket {
         self.last += 1;
-        self.open.insert(lane.clone(), self.last);
+        self.open.insert(lane.clone(), (self.last, now));
         Ticket { lane, number: self.last }
     }
 
@@ -40,13 +43,19 @@ impl Tickets {
     /// Whether an answer with this ticket would be used.
     #[must_use]
     pub fn is_current(&self, ticket: &Ticket) -> bool {
-        self.open.get(&ticket.lane) == Some(&ticket.number)
+        self.open.get(&ticket.lane).is_some_and(|(number, _)| *number == ticket.number)
     }
 
     /// Whether an answer of `lane` is awaited.
     #[must_use]
     pub fn is_open(&self, lane: &Lane) -> bool {
         self.open.contains_key(lane)
+    }
+
+    /// Since when an answer of `lane` is awaited.
+    #[must_use]
+    pub fn since(&self, lane: &Lane) -> Option<Moment> {
+        self.open.get(lane).map(|(_, since)| *since)
     }
 
     /// The lanes that are awaited.
@@ -68,13 +77,13 @@ mod tests {
     #[test]
     fn n17_only_the_newest_answer_of_a_lane_counts() {
         let mut tickets = Tickets::default();
-        let first = tickets.open(Lane::Datasets);
-        let second = tickets.open(Lane::Datasets);
+        let first = tickets.open(Lane::Datasets, Moment::ZERO);
+        let second = tickets.open(Lane::Datasets, Moment::ZERO);
         assert!(!tickets.close(&first));
         assert_eq!(tickets.outstanding(), 1);
         assert!(tickets.close(&second));
         assert!(!tickets.close(&second), "an answer counts once");
-        let third = tickets.open(Lane::Anchor);
+        let third = tickets.open(Lane::Anchor, Moment::ZERO);
         assert!(tickets.cancel(&Lane::Anchor) && !tickets.close(&third));
         assert_eq!(tickets.outstanding(), 0);
     }

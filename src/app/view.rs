@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{
     app::arrange::Arrangement,
-    model::{ClusterId, DatasetId, Page, SafeText, Search},
+    model::{ClusterId, DatasetId, Page, Query, SafeText, Search},
 };
 
 /// One search with the place in its results.
@@ -59,6 +59,15 @@ impl View {
         }
     }
 
+    /// What is looked at, in a few words.
+    #[must_use]
+    pub fn title(&self) -> SafeText {
+        match (&self.computed, &self.search.query, &self.similar_to) {
+            (Some(computed), ..) => computed.label.clone(),
+            (None, query, name) => title(query, name.as_ref(), self.search.filters.len()),
+        }
+    }
+
     /// The same view on other clusters: from their beginning.
     pub(in crate::app) fn turn(&mut self, search: Search) {
         *self = Self {
@@ -67,6 +76,29 @@ impl View {
             arrangement: std::mem::take(&mut self.arrangement),
             ..Self::new(search)
         };
+    }
+}
+
+/// What a search looks for, in a few words.
+#[must_use]
+pub fn title(query: &Query, similar_to: Option<&SafeText>, filters: usize) -> SafeText {
+    let words = match (query, similar_to) {
+        (Query::Similar(_), Some(name)) => format!("≈ {name}"),
+        (Query::Similar(_), None) => "≈ a picture".to_owned(),
+        (Query::Caption { text, .. }, _) => format!("“{}”", text.as_str()),
+        (Query::Browse, _) => return SafeText::name(&filtered(filters)),
+    };
+    SafeText::name(&match filters {
+        0 => words,
+        _ => format!("{words}, {}", filtered(filters)),
+    })
+}
+
+fn filtered(filters: usize) -> String {
+    match filters {
+        0 => "all".to_owned(),
+        1 => "1 filter".to_owned(),
+        many => format!("{many} filters"),
     }
 }
 

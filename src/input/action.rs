@@ -103,6 +103,18 @@ actions! {
     FocusQuery, "focus-query", "query", Moving, "To the query builder";
     FocusJobs, "focus-jobs", "jobs", Moving, "To the jobs";
     FocusBasket, "focus-basket", "basket", Moving, "To the basket";
+    Forward, "forward", "forward", Moving, "Forward to where Back came from";
+    NewTab, "new-tab", "new tab", Moving, "A new tab of results, on the whole dataset";
+    CloseTab, "close-tab", "close tab", Moving, "Close this tab of results";
+    Tab1, "tab-1", "tab 1", Moving, "To the first tab of results";
+    Tab2, "tab-2", "tab 2", Moving, "To the second tab of results";
+    Tab3, "tab-3", "tab 3", Moving, "To the third tab of results";
+    Tab4, "tab-4", "tab 4", Moving, "To the fourth tab of results";
+    Tab5, "tab-5", "tab 5", Moving, "To the fifth tab of results";
+    Tab6, "tab-6", "tab 6", Moving, "To the sixth tab of results";
+    Tab7, "tab-7", "tab 7", Moving, "To the seventh tab of results";
+    Tab8, "tab-8", "tab 8", Moving, "To the eighth tab of results";
+    Tab9, "tab-9", "tab 9", Moving, "To the ninth tab of results";
     Open, "open", "open", Searching, "Open: a dataset, a cluster's previews, a preview full size";
     Back, "back", "back", Searching, "Back: close the dialog, to the results before";
     FullSize, "full-size", "full size", Searching, "Show the picture full size";
@@ -113,6 +125,9 @@ actions! {
     Caption, "caption", "caption", Searching, "Find what a caption says";
     Finer, "finer", "finer", Searching, "Finer clusters (granularity towards 0)";
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity towards 4)";
+    Filter, "filter", "filter", Searching, "Filter what is loaded: names, captions, labels";
+    Sort, "sort", "sort", Searching, "Order what is loaded";
+    Fold, "fold", "fold alike", Searching, "Fold neighbours of equal score into one tile, and unfold them";
     ToggleEntity, "toggle-entity", "images/objects", Searching, "Images instead of objects, and back";
     Refresh, "refresh", "refresh", Searching, "Ask the service again now";
     Mark, "mark", "mark", Marking, "Mark the cluster; in the detail the preview, or leave it out of its marked cluster";
@@ -160,6 +175,7 @@ actions! {
     Mouse, "mouse", "mouse", Program, "Leave the mouse to the terminal, and take it again";
     Redraw, "redraw", "redraw", Program, "Draw the screen anew and send the pictures again";
     Suspend, "suspend", "suspend", Program, "Suspend to the shell; fg comes back";
+    Stop, "stop", "stop", Program, "Stop what is awaited; with nothing to stop, quit";
     Quit, "quit", "quit", Program, "Quit; exports go on at the service";
 }
 

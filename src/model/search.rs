@@ -202,6 +202,8 @@ pub struct Page {
     pub clusters: Vec<Cluster>,
     /// Rows that could not be read and were left out.
     pub skipped: usize,
+    /// Clusters that an earlier page already showed and that were left out (M49).
+    pub repeated: usize,
 }
 
 impl Page {
@@ -211,7 +213,7 @@ impl Page {
     /// Whether another page may follow: the service gives no total (M49).
     #[must_use]
     pub fn may_continue(&self) -> bool {
-        self.clusters.len() + self.skipped >= Self::SIZE
+        self.clusters.len() + self.skipped + self.repeated >= Self::SIZE
     }
 }
 

@@ -4,15 +4,15 @@ use ratatui::{layout::Rect, style::Style};
 
 use crate::{
     app::{
-        App, Level, Overlay, Pane, gate,
+        App, Level, Outage, Overlay, Pane, gate,
         query::{self, Standing},
     },
     input::Action,
     model::{Dataset, Status},
     ui::{
-        Screen, Theme,
+        Screen, Theme, asked,
         pane::basket,
-        widget::{grouped, put, width},
+        widget::{clock, grouped, put, width},
     },
 };
 
@@ -53,7 +53,10 @@ pub(super) fn header(screen: &mut Screen, area: Rect) {
     let right = activity(screen);
     let room = area.width.saturating_sub(u16::try_from(width(&right)).unwrap_or(0) + 1);
     put(screen, Rect { width: room, ..area }, 0, &parts);
-    let style = screen.theme.dim;
+    let used = parts.iter().map(|(words, _)| width(words)).sum::<usize>() + 2;
+    let used = u16::try_from(used).unwrap_or(room).min(room);
+    asked::tabs(screen, Rect { x: area.x + used, width: room - used, ..area });
+    let style = if app.outage().is_some() { screen.theme.moving } else { screen.theme.dim };
     put(screen, Rect { x: area.x + room, width: area.width - room, ..area }, 0, &[(&right, style)]);
 }
 
@@ -61,13 +64,7 @@ pub(super) fn header(screen: &mut Screen, area: Rect) {
 fn activity(screen: &Screen) -> String {
     let app = screen.app;
     let mut words = Vec::new();
-    if app.store.datasets.failures() > 0 {
-        let age = app.now.saturating_sub(app.store.datasets.updated()).as_secs();
-        words.push(match app.store.datasets.value() {
-            Some(_) => format!("no answer for {age} s, showing what was last seen"),
-            None => "no answer".to_owned(),
-        });
-    }
+    words.extend(app.outage().map(|outage| no_answer(outage, app.size.0)));
     match app.tickets.outstanding() {
         0 => {}
         1 => words.push("1 request".to_owned()),
@@ -79,6 +76,20 @@ fn activity(screen: &Screen) -> String {
         words.push(format!("jobs {active}▶"));
     }
     words.join("   ")
+}
+
+/// The link is down: since when, what is on screen, and when it is tried again.
+fn no_answer(outage: Outage, columns: u16) -> String {
+    let since = outage.since.map_or_else(String::new, |age| format!(" for {}", clock(age)));
+    let seen = match outage.since {
+        Some(_) if columns >= 100 => ", showing what was last seen",
+        _ => "",
+    };
+    let next = match outage.next {
+        Some(next) => format!("next try in {} s", next.as_secs()),
+        None => "trying again".to_owned(),
+    };
+    format!("no answer{since}{seen}, {next}")
 }
 
 /// The names of the panes, where only one of them is on screen.

@@ -3,11 +3,13 @@
 //! Nothing here remembers anything; the [`Layer`] does only because terminals keep pictures, and
 //! somebody has to know which.
 
+mod asked;
 mod bar;
 pub mod layer;
 mod overlay;
 mod pane;
 pub mod theme;
+mod tile;
 pub mod welcome;
 mod widget;
 

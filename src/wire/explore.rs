@@ -131,7 +131,7 @@ pub fn read_page(value: &Value) -> Option<Page> {
     let clusters: Vec<Cluster> =
         rows.iter().filter_map(read_cluster).filter(|cluster| seen.insert(cluster.id)).collect();
     let skipped = rows.len() - clusters.len();
-    Some(Page { clusters, skipped })
+    Some(Page { clusters, skipped, repeated: 0 })
 }
 
 fn read_cluster(value: &Value) -> Option<Cluster> {

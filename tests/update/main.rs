@@ -10,6 +10,7 @@ mod layout;
 mod query;
 mod reads;
 mod region;
+mod results;
 mod searching;
 mod terminal;
 mod way;

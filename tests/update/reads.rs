@@ -96,7 +96,7 @@ fn a_page_refused_by_the_service_waits_for_the_person() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
     let lane = Lane::Page(Search::browse(dataset(1, Status::Ready).id));
-    desk.fail(lane.clone(), FailureKind::Invalid);
+    desk.fail(lane.clone(), FailureKind::Forbidden);
     desk.wait(5);
     assert!(desk.requests().is_empty(), "asking again would be refused again");
     desk.press("r");

@@ -8,6 +8,7 @@ pub mod caption;
 pub mod export;
 pub mod field;
 pub mod file;
+pub mod filter;
 pub mod help;
 pub mod menu;
 pub mod palette;
@@ -16,6 +17,7 @@ pub mod pick;
 pub mod profiles;
 pub mod reindex;
 pub mod scroll;
+pub mod sort;
 pub mod timeline;
 
 use ratatui::layout::Rect;
@@ -25,6 +27,7 @@ pub use add_media::{AddField, AddMediaForm, Check, Tab};
 pub use caption::CaptionLine;
 pub use export::{ExportForm, Field};
 pub use file::FilePicker;
+pub use filter::FilterLine;
 pub use help::Help;
 pub use menu::Menu;
 pub use palette::Palette;
@@ -35,7 +38,7 @@ pub use scroll::Scroll;
 pub use timeline::JobView;
 
 use crate::{
-    app::{App, Effect, query::Key},
+    app::{App, Effect, arrange::Order, query::Key},
     config::Destination,
     input::Chord,
 };
@@ -53,6 +56,10 @@ pub enum Overlay {
     File(FilePicker),
     /// The kinds of filters.
     Kinds(Pick<Key>),
+    /// The line that filters what is loaded.
+    Filter(FilterLine),
+    /// The menu of orders.
+    Sort(Pick<Order>),
     /// The menu of actions.
     Menu(Menu),
     /// The command palette.
@@ -87,6 +94,8 @@ impl Overlay {
             Self::Caption(line) => line.key(chord),
             Self::File(picker) => picker.key(chord, app),
             Self::Kinds(pick) => pick.key(chord),
+            Self::Filter(asked) => asked.key(chord),
+            Self::Sort(pick) => pick.key(chord),
             Self::Menu(menu) => menu.key(chord),
             Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
@@ -106,6 +115,8 @@ impl Overlay {
             Self::Caption(line) => Some(line.field()),
             Self::File(picker) => Some(&mut picker.path.line),
             Self::Kinds(pick) => Some(pick.text()),
+            Self::Filter(asked) => Some(&mut asked.line),
+            Self::Sort(pick) => Some(pick.text()),
             Self::Menu(menu) => Some(menu.pick.text()),
             Self::Palette(palette) => Some(palette.pick.text()),
             Self::Profiles(pick) => Some(pick.text()),
@@ -121,6 +132,8 @@ impl Overlay {
             Self::Caption(_) => (72, 5),
             Self::File(_) => (110, screen.1.saturating_sub(4).min(30)),
             Self::Kinds(pick) => (100, pick.rows()),
+            Self::Filter(_) => (screen.0, 1),
+            Self::Sort(pick) => (76, pick.rows()),
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Timeline(view) => (86, view.rows),
@@ -134,7 +147,12 @@ impl Overlay {
     pub fn area(&self, screen: (u16, u16)) -> Rect {
         let (columns, rows) = self.size(screen);
         let (width, height) = (screen.0.min(columns), screen.1.min(rows));
-        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
+        let y = match self {
+            // Above the hints, where it hides nothing of what it narrows.
+            Self::Filter(_) => screen.1.saturating_sub(2),
+            _ => (screen.1 - height) / 3,
+        };
+        Rect { x: (screen.0 - width) / 2, y, width, height }
     }
 
     /// What its keys do, for the hint line.
@@ -154,6 +172,8 @@ impl Overlay {
             Self::Palette(_) => {
                 "type to find   ↑ ↓ choose, ↑ at the top what was typed before   Enter do it   Esc leave"
             }
+            Self::Filter(_) => "type to filter   Enter keep   Esc clear",
+            Self::Sort(_) => "↑ ↓ choose   Enter sort   Esc leave",
             Self::Profiles(_) => "Enter open   Esc leave",
         }
     }
@@ -200,6 +220,8 @@ impl App {
             Overlay::Palette(palette) => self.run_command(&palette, effects),
             Overlay::AddMedia(form) => self.add_media(form, effects),
             Overlay::Reindex(question) => self.reindex(question, effects),
+            Overlay::Filter(asked) => self.filter(asked.pane, asked.line.value().to_owned()),
+            Overlay::Sort(pick) => self.sort(&pick),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

@@ -1,11 +1,14 @@
 //! The results pane: for each dataset its tabs, each a way from the whole dataset to the search on
 //! screen, with the place in every result.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
 
 use crate::{
-    app::{App, Pane, Tabs, View},
-    model::{DatasetId, Search},
+    app::{App, Level, Pane, Tabs, View},
+    model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status},
 };
 
 /// State of the pane.
@@ -17,6 +20,8 @@ pub struct Results {
     left: HashMap<DatasetId, Tabs>,
     /// The query image that is being registered.
     pub registering: Option<Registration>,
+    /// The datasets of which it was told that new media are not in their clusters yet.
+    told: HashSet<DatasetId>,
 }
 
 /// A file on its way to become a query image.
@@ -92,6 +97,52 @@ impl App {
         };
         self.results.go(View { similar_to, file, ..View::new(search) });
         self.focus = Pane::Results;
+    }
+
+    /// A page came. What an earlier page showed is not shown again (M49).
+    pub(in crate::app) fn page_came(&mut self, search: Search, mut page: Page) {
+        let earlier = self.store.pages.of(&search).into_iter();
+        let earlier = earlier.filter(|(number, _)| *number < search.page);
+        let seen: HashSet<ClusterId> =
+            earlier.flat_map(|(_, page)| &page.clusters).map(|cluster| cluster.id).collect();
+        let all = page.clusters.len();
+        page.clusters.retain(|cluster| !seen.contains(&cluster.id));
+        page.repeated = all - page.clusters.len();
+        self.tell_unclustered(search.dataset);
+        self.store.pages.entry(search).succeed(self.now, page);
+    }
+
+    /// A page did not come. A service that shows nothing without a query gets one: the line that
+    /// asks for it opens by itself.
+    pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
+        self.store.pages.entry(search).fail(self.now, failure);
+        if self.needs_query() && self.overlay.is_none() {
+            self.ask_for_caption();
+        }
+    }
+
+    /// Whether the service refused to show the dataset without a query.
+    #[must_use]
+    pub fn needs_query(&self) -> bool {
+        let asked = self.view().map(|view| &view.search);
+        let browses = asked.is_some_and(|search| {
+            search.query == Query::Browse && search.filters.is_empty() && search.page == 0
+        });
+        let refused =
+            self.remote_page().and_then(|page| page.failure()).map(|failure| failure.kind);
+        browses && matches!(refused, Some(FailureKind::Invalid | FailureKind::NotFound))
+    }
+
+    /// Media that were added are found before they are clustered: told once per dataset (M18).
+    fn tell_unclustered(&mut self, id: DatasetId) {
+        let partial = self.store.dataset(id).filter(|set| set.status == Status::PartialIndex);
+        let Some(name) = partial.map(|dataset| dataset.name.clone()) else { return };
+        if self.results.told.insert(id) {
+            let text = format!(
+                "{name}: new media are not in its clusters yet; searches may show them outside"
+            );
+            self.notices.add(self.now, Level::Warning, text);
+        }
     }
 
     /// Turns to another page.

@@ -4,6 +4,7 @@ mod add_media;
 mod caption;
 mod export;
 mod file;
+mod filter;
 mod help;
 mod pick;
 mod reindex;
@@ -27,6 +28,8 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Caption(line)) => caption::draw(screen, area, line),
         Some(Overlay::File(picker)) => file::draw(screen, area, picker),
         Some(Overlay::Kinds(pick)) => pick::draw(screen, area, "Add a filter", pick),
+        Some(Overlay::Filter(asked)) => filter::draw(screen, area, asked),
+        Some(Overlay::Sort(pick)) => pick::draw(screen, area, "Order of what is loaded", pick),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),

@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 use crate::ui::Screen;
 
 /// Marks a row of a list as selected, over its whole width.
-fn select_row(screen: &mut Screen, area: Rect, row: u16, selected: bool) {
+pub(super) fn select_row(screen: &mut Screen, area: Rect, row: u16, selected: bool) {
     if selected && row < area.height {
         let line = Rect { y: area.y + row, height: 1, ..area };
         screen.buf.set_style(line, screen.theme.selected);

@@ -1,0 +1,59 @@
+//! Tabs of results, and the way back and forward in each.
+
+use crate::app::{App, Level, Pane, Tabs, View};
+
+impl App {
+    /// Opens a tab on the whole dataset.
+    pub(in crate::app) fn open_tab(&mut self) {
+        let Some(dataset) = self.view().map(|view| view.search.dataset) else { return };
+        let view = View::new(crate::model::Search::browse(dataset));
+        self.open_in_tab(view);
+    }
+
+    /// Opens a tab on a view.
+    pub(in crate::app) fn open_in_tab(&mut self, view: View) {
+        let added = self.results.tabs_mut().is_some_and(|tabs| tabs.add(view));
+        if added {
+            self.focus = Pane::Results;
+        } else {
+            let text = format!("{} tabs are open; close one first", Tabs::MOST);
+            self.notices.add(self.now, Level::Warning, text);
+        }
+    }
+
+    /// Closes the tab on screen.
+    pub(in crate::app) fn close_tab(&mut self) {
+        if let Some(tabs) = self.results.tabs_mut() {
+            tabs.close();
+        }
+    }
+
+    /// Goes to a tab, counted from 1 as on its key.
+    pub(in crate::app) fn go_to_tab(&mut self, number: usize) {
+        if let Some(tabs) = self.results.tabs_mut() {
+            tabs.go_to(number - 1);
+            self.focus = Pane::Results;
+        }
+    }
+
+    /// Goes forward to where Back came from.
+    pub(in crate::app) fn forward(&mut self) {
+        if let Some(tabs) = self.results.tabs_mut() {
+            tabs.tab_mut().forward();
+            self.focus = Pane::Results;
+        }
+    }
+
+    /// Folds clusters of equal score into one tile each, and unfolds them.
+    pub(in crate::app) fn toggle_fold(&mut self) {
+        if let Some(view) = self.results.view_mut() {
+            view.arrangement.fold = !view.arrangement.fold;
+        }
+    }
+
+    /// How many tabs the dataset on screen has.
+    #[must_use]
+    pub fn tab_count(&self) -> usize {
+        self.results.tabs().map_or(0, |tabs| tabs.all().len())
+    }
+}

@@ -1,0 +1,255 @@
+//! What is shown of what is loaded: tabs, the way back and forward, filters, orders, folds, members.
+
+use tessera::{
+    app::{Effect, Event, Overlay, Pane},
+    message::{Answer, Lane, Request},
+    model::{
+        Cluster, EntityType, FailureKind, Page, Relevance, SafeText, ScoreKind, Search, Status,
+    },
+};
+
+use crate::desk::{Desk, cluster, dataset, page};
+
+/// Clusters with these scores, in this order.
+fn scored(scores: &[f64], kind: &ScoreKind) -> Page {
+    let clusters = (0u128..).zip(scores).map(|(number, &score)| Cluster {
+        relevance: Some(Relevance { score, kind: kind.clone() }),
+        ..cluster(number)
+    });
+    Page { clusters: clusters.collect(), ..Page::default() }
+}
+
+/// A desk on the results of a search with these scores.
+fn searched(scores: &[f64]) -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("f");
+    desk.answer_page(scored(scores, &ScoreKind::CosineDistance));
+    desk
+}
+
+/// The numbers of the clusters on screen.
+fn numbers(desk: &Desk) -> Vec<u128> {
+    desk.app.tiles().iter().map(|tile| tile.cluster.id.0.as_u128() - 1_000).collect()
+}
+
+fn here(desk: &Desk) -> u128 {
+    desk.app.cluster().unwrap().id.0.as_u128() - 1_000
+}
+
+fn asked(desk: &Desk) -> Vec<Search> {
+    let explored = |request: &&Request| match request {
+        Request::Explore(search) => Some(search.clone()),
+        _ => None,
+    };
+    desk.requests().iter().filter_map(explored).collect()
+}
+
+#[test]
+fn m70_images_and_objects_are_asked_for_per_tab() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("t");
+    assert_eq!(asked(&desk)[0].entity, EntityType::Objects);
+    desk.answer_page(page(50, 4));
+    desk.press("ctrl-t");
+    assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Images);
+    desk.press("alt-1");
+    assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Objects);
+}
+
+#[test]
+fn p09_tabs_keep_their_searches_and_places() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("l l f");
+    desk.answer_page(page(50, 9));
+    desk.press("l ctrl-t l l l");
+    assert_eq!((desk.app.tab_count(), desk.steps(), here(&desk)), (2, 1, 3));
+    desk.press("alt-1");
+    assert_eq!((desk.steps(), here(&desk)), (2, 51));
+    desk.press("alt-7");
+    assert_eq!(desk.notice(), "there are 2 tabs");
+    desk.press("ctrl-w ctrl-w");
+    assert_eq!((desk.app.tab_count(), here(&desk)), (1, 3));
+    assert_eq!(desk.notice(), "this is the only tab");
+}
+
+#[test]
+fn p10_forward_returns_to_where_back_came_from() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("f");
+    desk.answer_page(page(50, 4));
+    desk.press("l esc alt-right");
+    assert_eq!((desk.steps(), here(&desk)), (2, 51));
+    assert!(asked(&desk).is_empty(), "both are still known");
+    desk.press("]");
+    assert_eq!(desk.notice(), "nothing was gone back from");
+}
+
+#[test]
+fn p02_a_filter_narrows_while_it_is_typed_and_keeps_the_place() {
+    let mut desk = Desk::with_clusters(30);
+    desk.press("l l l");
+    desk.press("/");
+    desk.type_text("121");
+    assert_eq!(numbers(&desk), [12], "121.jpg is in cluster 12");
+    assert!(matches!(desk.app.overlay, Some(Overlay::Filter(_))));
+    desk.press("enter");
+    assert_eq!((numbers(&desk), here(&desk)), (vec![12], 12));
+    desk.press("esc");
+    assert_eq!((numbers(&desk).len(), here(&desk)), (30, 3), "Esc clears and finds the place");
+    assert!(asked(&desk).is_empty(), "the service is not asked");
+}
+
+#[test]
+fn p02_esc_in_the_filter_clears_it() {
+    let mut desk = Desk::with_clusters(30);
+    desk.press("/");
+    desk.happen(Event::Paste("121".to_owned()));
+    assert_eq!(numbers(&desk), [12]);
+    desk.press("esc");
+    assert_eq!((numbers(&desk).len(), desk.steps()), (30, 1));
+}
+
+#[test]
+fn p03_orders_go_both_ways_and_the_place_follows() {
+    let mut desk = searched(&[0.3, 0.1, 0.2]);
+    desk.press("l , down enter");
+    assert_eq!(numbers(&desk), [1, 2, 0]);
+    assert_eq!((here(&desk), desk.app.view().unwrap().cursor), (1, 0));
+    desk.press(", down enter");
+    assert_eq!(numbers(&desk), [0, 2, 1]);
+    desk.press(", 1");
+    assert_eq!(numbers(&desk), [0, 1, 2], "the order of the service is a choice");
+}
+
+#[test]
+fn m50_a_score_of_unknown_direction_is_not_sorted_by_us() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("f");
+    desk.answer_page(scored(&[0.3, 0.1], &ScoreKind::Other(SafeText::name("dot"))));
+    desk.press(", 2");
+    assert_eq!(numbers(&desk), [0, 1]);
+    assert_eq!(desk.notice(), "no scores here whose direction is known");
+}
+
+#[test]
+fn near_duplicates_fold_into_one_tile_and_the_place_with_them() {
+    let mut desk = searched(&[0.1, 0.2, 0.2, 0.2, 0.3]);
+    desk.press("l l l C");
+    assert_eq!(numbers(&desk), [0, 1, 4]);
+    assert_eq!(desk.app.tiles()[1].alike, 2);
+    assert_eq!(desk.app.view().unwrap().cursor, 1, "the tile that holds where the person was");
+    desk.press("C");
+    assert_eq!(here(&desk), 3);
+}
+
+#[test]
+fn p06_a_cluster_opens_to_its_members_and_esc_closes_it() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("l enter");
+    assert!(desk.app.shows_members());
+    let names: Vec<String> =
+        desk.app.tiles().iter().map(|tile| tile.preview.unwrap().file_name.to_string()).collect();
+    assert_eq!(names, ["10.jpg", "11.jpg", "12.jpg"]);
+    desk.press("l l l");
+    assert_eq!(desk.app.preview().unwrap().file_name.as_str(), "12.jpg");
+    assert_eq!(here(&desk), 1, "past the last member there is no other cluster");
+    desk.press("esc");
+    assert_eq!((desk.app.shows_members(), here(&desk), desk.app.focus), (false, 1, Pane::Results));
+}
+
+#[test]
+fn m49_walking_past_an_end_turns_the_page() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("G j");
+    assert_eq!(asked(&desk)[0].page, 1);
+    desk.answer_page(page(100, 40));
+    assert_eq!(here(&desk), 100);
+    desk.press("k");
+    assert_eq!((desk.app.page_number(), here(&desk)), (0, 99));
+    desk.press("j G j");
+    assert_eq!((desk.app.page_number(), here(&desk)), (1, 139), "the last page is the end");
+}
+
+#[test]
+fn m49_a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    desk.answer_page(page(95, 100));
+    let shown = desk.app.page().unwrap();
+    assert_eq!((shown.clusters.len(), shown.repeated, shown.may_continue()), (95, 5, true));
+    assert_eq!(numbers(&desk)[0], 100);
+}
+
+#[test]
+fn m18_new_media_outside_the_clusters_are_told_once() {
+    let mut desk = Desk::new();
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
+    desk.answer_page(page(0, 3));
+    assert!(desk.notice().starts_with("set-1: new media are not in its clusters yet"));
+    desk.wait(9);
+    desk.press("r");
+    desk.answer_page(page(0, 3));
+    assert_eq!(desk.notice(), "");
+}
+
+#[test]
+fn p46_ctrl_c_stops_what_is_awaited_and_then_quits() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("f");
+    desk.wait(3);
+    assert_eq!(desk.app.waited().unwrap().as_secs(), 3);
+    desk.press("ctrl-c");
+    assert!(matches!(desk.cancelled[..], [Lane::Page(_)]));
+    assert!(!desk.other.contains(&Effect::Quit));
+    desk.wait(60);
+    assert!(asked(&desk).is_empty(), "what was stopped is not asked again by itself");
+    desk.press("ctrl-c");
+    assert!(desk.other.contains(&Effect::Quit));
+}
+
+#[test]
+fn a_service_that_refuses_browsing_gets_a_query() {
+    let mut desk = Desk::new();
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.fail(Lane::Page(Search::browse(dataset(1, Status::Ready).id)), FailureKind::Invalid);
+    assert!(desk.app.needs_query());
+    assert!(matches!(desk.app.overlay, Some(Overlay::Caption(_))));
+    desk.type_text("a red van");
+    desk.press("enter");
+    desk.answer_page(page(0, 3));
+    assert_eq!(numbers(&desk), [0, 1, 2]);
+}
+
+#[test]
+fn p76_while_the_link_is_down_changes_are_off_and_recovery_comes_by_itself() {
+    let mut desk = Desk::with_clusters(9);
+    desk.wait(15);
+    desk.fail(Lane::Datasets, FailureKind::Unreachable);
+    let outage = desk.app.outage().unwrap();
+    assert_eq!((outage.since.unwrap().as_secs(), outage.next.unwrap().as_secs()), (15, 2));
+    desk.press("e");
+    assert_eq!(desk.notice(), "the service does not answer; it is asked again by itself");
+    assert_eq!(numbers(&desk).len(), 9, "what was seen stays");
+    desk.wait(2);
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert_eq!(desk.app.outage(), None);
+}
+
+#[test]
+fn p02_p03_datasets_are_filtered_and_sorted_too() {
+    let mut desk = Desk::new();
+    let mut list = vec![dataset(1, Status::Error), dataset(2, Status::Ready)];
+    list.push(dataset(13, Status::Indexing));
+    desk.answer(Lane::Datasets, Answer::Datasets(list, 0));
+    let names = |desk: &Desk| -> Vec<String> {
+        desk.app.listed().iter().map(|dataset| dataset.name.to_string()).collect()
+    };
+    desk.press("1 , 4");
+    assert_eq!(names(&desk), ["set-2", "set-13", "set-1"]);
+    desk.press("/");
+    desk.type_text("set-1");
+    desk.press("enter");
+    assert_eq!(names(&desk), ["set-13", "set-1"]);
+    desk.press("esc");
+    assert_eq!(names(&desk).len(), 3);
+}
