@@ -8,7 +8,7 @@ use crate::{
     model::{
         AddMedia, Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry,
         ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity,
-        Inspection, Link, MediaSource, Page, PictureSource, Preflight, Region, Search,
+        Inspection, Link, MediaSource, Page, PictureSource, Preflight, Region, Search, Selection,
         SelectionItem,
     },
     picture::{Canvas, Part, Sight, Thumbnail},
@@ -55,6 +55,8 @@ pub enum Lane {
     Original,
     /// A `curl` command.
     Curl,
+    /// A selection that is saved to a file or opened from one; never cancelled.
+    Selection,
     /// The writing of something that outlives the program; never cancelled.
     Keep(Book),
     /// The reading of it.
@@ -65,7 +67,7 @@ impl Lane {
     /// Whether leaving the place the answer was for may abort the work. Writes go on.
     #[must_use]
     pub fn may_cancel(&self) -> bool {
-        !matches!(self, Self::Start(_) | Self::Keep(_))
+        !matches!(self, Self::Start(_) | Self::Selection | Self::Keep(_))
     }
 }
 
@@ -144,6 +146,10 @@ pub enum Request {
     Original(Link),
     /// Spell a read as a `curl` command.
     Curl(Read),
+    /// Save what is marked in a dataset as a selection file, which must not exist yet.
+    SaveSelection(PathBuf, DatasetId, Selection),
+    /// Open a selection file of a dataset.
+    OpenSelection(PathBuf, DatasetId),
     /// Keep something beyond the end of the program.
     Keep(Entry),
     /// Give back what was kept.
@@ -194,6 +200,10 @@ pub enum Answer {
     Original(Arc<[u8]>),
     /// A `curl` command, without secrets.
     Curl(String),
+    /// The selection is in this file.
+    SelectionSaved(PathBuf),
+    /// The selection of a dataset that a file holds.
+    Selection(DatasetId, Selection),
     /// It is kept.
     Kept,
     /// What was kept, if anything was.

@@ -1,7 +1,10 @@
 //! What each action does: one line each, in the order of `input/action.rs`.
 
 use crate::{
-    app::{App, Effect, Level, Overlay, Pane, gate, overlay::Help},
+    app::{
+        App, Effect, Level, Overlay, Pane, gate,
+        overlay::{Help, SelectionFile},
+    },
     input::Action,
 };
 
@@ -65,6 +68,8 @@ impl App {
             Action::Redo => self.redo(effects),
             Action::Unmark => self.unmark(effects),
             Action::ClearBasket => self.clear_basket(effects),
+            Action::SaveSelection => self.ask_for_selection(SelectionFile::Save),
+            Action::OpenSelection => self.ask_for_selection(SelectionFile::Open),
 
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.offer_filters(),
@@ -74,6 +79,7 @@ impl App {
             Action::SwitchJson => self.switch_json(),
             Action::EditJson => self.edit_json(effects),
 
+            Action::ExportBasket => self.ask_for_basket_export(),
             Action::Export => self.ask_for_export(),
             Action::Download => self.download_chosen(effects),
             Action::AddMedia => self.ask_for_media(),

@@ -73,6 +73,10 @@ impl App {
             (Lane::Curl, Ok(Answer::Curl(command))) => {
                 self.copy_text("curl command", command, effects);
             }
+            (Lane::Selection, Ok(Answer::SelectionSaved(path))) => self.selection_saved(&path),
+            (Lane::Selection, Ok(Answer::Selection(dataset, selection))) => {
+                self.selection_opened(dataset, &selection, effects);
+            }
             (Lane::Keep(_), Ok(Answer::Kept)) => {}
             (Lane::Recall(Book::Basket(dataset)), Ok(Answer::Recalled(entry))) => {
                 self.basket_recalled(dataset, Ok(entry));
@@ -82,6 +86,7 @@ impl App {
             }
             (
                 Lane::Curl
+                | Lane::Selection
                 | Lane::Keep(_)
                 | Lane::Enrichment(_)
                 | Lane::Record(_)

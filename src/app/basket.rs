@@ -130,7 +130,7 @@ impl App {
         self.change_basket_of(dataset, effects, change)
     }
 
-    fn change_basket_of<T>(
+    pub(in crate::app) fn change_basket_of<T>(
         &mut self,
         dataset: DatasetId,
         effects: &mut Vec<Effect>,
@@ -175,15 +175,13 @@ impl App {
         due.is_none_or(|due| due.is_some()).then_some(Book::Basket(dataset))
     }
 
-    /// A dataset was clustered anew: its marked clusters may be gone (M16).
+    /// A dataset was clustered anew (M16), or its service does not find what is marked (M26).
     pub(in crate::app) fn doubt_basket(&mut self, dataset: DatasetId, effects: &mut Vec<Effect>) {
         let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
         let stale = basket.map_or(0, Basket::expire);
         if stale > 0 {
-            let text = format!(
-                "{} in the basket may be gone since the dataset was clustered anew: 5 lists them",
-                clusters(stale)
-            );
+            let text =
+                format!("{} in the basket may be gone by now: 5 lists them", clusters(stale));
             self.notices.add(self.now, Level::Warning, text);
             self.keep_basket(dataset, effects);
         }
@@ -212,6 +210,7 @@ pub(in crate::app) fn clusters(count: usize) -> String {
 }
 
 /// A count with its noun.
-pub(in crate::app) fn counted(count: usize, one: &str, many: &str) -> String {
+#[must_use]
+pub fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

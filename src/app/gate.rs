@@ -89,7 +89,13 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             let can = app.basket().is_some_and(Basket::can_redo);
             (!can).then(|| "nothing was taken back".to_owned())
         }),
-        Action::Unmark | Action::ClearBasket => no_basket(app).or_else(|| nothing_marked(app)),
+        Action::OpenSelection => no_basket(app),
+        Action::ExportBasket => no_basket(app)
+            .or_else(|| nothing_marked(app))
+            .or_else(|| by_status(app, Operation::Export)),
+        Action::Unmark | Action::ClearBasket | Action::SaveSelection => {
+            no_basket(app).or_else(|| nothing_marked(app))
+        }
         Action::AddMedia => adding(app),
         Action::Reindex => {
             no_target(app).or_else(|| by_status_of(app.target(), Operation::Reindex))

@@ -140,6 +140,8 @@ actions! {
     Redo, "redo", "redo", Marking, "Do what was taken back again";
     Unmark, "unmark", "drop", Marking, "Take the mark of this row away";
     ClearBasket, "clear-basket", "clear", Marking, "Take all marks away";
+    SaveSelection, "save-selection", "save", Marking, "Save what is marked as a selection file";
+    OpenSelection, "open-selection", "open file", Marking, "Mark what a selection file says, in the place of what is marked";
     Loosen, "loosen", "loosen", Searching, "Search again with the strictest condition loosened";
     RunQuery, "run-query", "run", Querying, "Run the query on what is on screen";
     AddFilter, "add-filter", "add", Querying, "Add a filter";
@@ -148,6 +150,7 @@ actions! {
     UndoQuery, "undo-query", "undo", Querying, "Take the last change of the query back";
     SwitchJson, "switch-json", "form/JSON", Querying, "Write the query as JSON, and back to the form";
     EditJson, "edit-json", "$EDITOR", Querying, "Edit the JSON of the query in your editor";
+    ExportBasket, "export-basket", "export basket", Exporting, "Export what is marked as a ZIP archive";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";
     AddMedia, "add-media", "add media", Exporting, "Add media to the dataset";

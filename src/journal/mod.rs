@@ -14,7 +14,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::model::{Book, Entry, Failure, FailureKind};
+use crate::model::{Book, DatasetId, Entry, Failure, FailureKind, Selection};
 
 /// The state of one deployment. Without a folder nothing outlives the program.
 #[derive(Debug, Default)]
@@ -62,6 +62,43 @@ impl Journal {
     }
 }
 
+/// Saves a selection where a person wants it. Nothing is ever overwritten.
+///
+/// # Errors
+/// [`FailureKind::Local`]: there is something at `path`, or it cannot be written.
+pub fn save_selection(
+    path: PathBuf,
+    dataset: DatasetId,
+    selection: &Selection,
+) -> Result<PathBuf, Failure> {
+    let text = format!("{:#}\n", selection::write(dataset, selection));
+    let written = fs::OpenOptions::new().write(true).create_new(true).open(&path);
+    match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Ok(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let sentence = format!("{} exists already", path.display());
+            Err(Failure::new(FailureKind::Local, sentence).remedy("Choose another name"))
+        }
+        Err(error) => {
+            let sentence = format!("{} cannot be written: {error}", path.display());
+            Err(Failure::new(FailureKind::Local, sentence).remedy("Choose another folder"))
+        }
+    }
+}
+
+/// Opens a selection of `dataset`, as it was saved or written by hand.
+///
+/// # Errors
+/// [`FailureKind::Local`]: the file cannot be read, is no selection, or of another dataset.
+pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
+    let refused = |reason: String| {
+        Failure::new(FailureKind::Local, format!("{} cannot be opened: {reason}", path.display()))
+    };
+    let source = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    let document = serde_json::from_str(&source).map_err(|error| refused(error.to_string()))?;
+    selection::read(dataset, &document).map_err(refused)
+}
+
 fn failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {
     let sentence = format!("{} cannot be {what}: {reason}", path.display());
     Failure::new(FailureKind::Local, sentence).remedy("Move the file away to begin anew")
@@ -106,6 +143,19 @@ mod tests {
         assert_eq!(journal.recall(&book), Ok(Some(basket(2))));
         let fresh = Journal::in_folder(folder.path().join("state"));
         assert_eq!(fresh.recall(&book), Ok(Some(basket(2))));
+    }
+
+    #[test]
+    fn row_38_a_selection_is_saved_once_and_opened_for_its_dataset() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("night.json");
+        let Entry::Basket(dataset, selection) = basket(3);
+        save_selection(path.clone(), dataset, &selection).unwrap();
+        assert_eq!(open_selection(&path, dataset), Ok(selection));
+        let again = save_selection(path.clone(), dataset, &Selection::default()).unwrap_err();
+        assert!(again.to_string().contains("exists already"), "{again}");
+        let other = open_selection(&path, DatasetId(Uuid::from_u128(9))).unwrap_err();
+        assert!(other.to_string().contains("belongs to the dataset"), "{other}");
     }
 
     #[test]

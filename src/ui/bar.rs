@@ -191,6 +191,8 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
             Action::Open,
             Action::Unmark,
             Action::ClearBasket,
+            Action::SaveSelection,
+            Action::ExportBasket,
             Action::Undo,
             Action::Refresh,
             Action::Back,

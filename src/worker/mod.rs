@@ -137,6 +137,7 @@ impl Shift {
             | Lane::Start(_)
             | Lane::Upload(_)
             | Lane::Preflight
+            | Lane::Selection
             | Lane::Keep(_)
             | Lane::Recall(_)
             | Lane::Export(_)

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     api::{Client, QueryImage},
-    journal::Journal,
+    journal::{self, Journal},
     message::{Answer, Progress, Read, Request, Response, Ticket},
     model::{Failure, FailureKind, Inspection, PictureSource, Preflight},
     worker::{
@@ -104,6 +104,16 @@ impl Desk {
                 Read::Page(search) => client.curl_explore(&search),
                 Read::Export(dataset, task) => client.curl_export_status(dataset, task),
             })),
+            Request::SaveSelection(path, dataset, selection) => {
+                aside(move || journal::save_selection(path, dataset, &selection))
+                    .await
+                    .map(Answer::SelectionSaved)
+            }
+            Request::OpenSelection(path, dataset) => {
+                aside(move || journal::open_selection(&path, dataset))
+                    .await
+                    .map(|selection| Answer::Selection(dataset, selection))
+            }
             Request::Keep(entry) => {
                 let number = ticket.number;
                 self.write_down(move |journal| journal.keep(number, &entry)).await?;

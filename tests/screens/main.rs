@@ -13,7 +13,7 @@ mod styled;
 use desk::Desk;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};
-use scene::{browsing, similar};
+use scene::{browsing, similar, with_marks};
 use styled::styled;
 use tessera::{
     app::{
@@ -103,6 +103,33 @@ screens! {
     chips_120x40: screen(&scene::chips(120, 40));
     caption_line_120x40: screen(&scene::caption_line(120, 40));
     similar_plain_120x40: screen_in(&similar(120, 40), ThemeName::Plain);
+    marked_120x40: screen(&with_marks(120, 40));
+    marked_plain_80x24: screen_in(&with_marks(80, 24), ThemeName::Plain);
+    basket_120x40: {
+        let mut desk = with_marks(120, 40);
+        desk.press("M j");
+        screen(&desk)
+    };
+    basket_empty_120x40: {
+        let mut desk = browsing(120, 40);
+        desk.press("M");
+        screen(&desk)
+    };
+    export_basket_120x40: {
+        let mut desk = with_marks(120, 40);
+        desk.press("E");
+        screen(&desk)
+    };
+    save_selection_80x24: {
+        let mut desk = with_marks(80, 24);
+        desk.press("M w");
+        screen(&desk)
+    };
+    range_120x40: {
+        let mut desk = browsing(120, 40);
+        desk.press("l v l l j");
+        screen(&desk)
+    };
     compact_list_50x14: screen(&similar(50, 14));
     too_small_20x5: screen(&browsing(20, 5));
 }

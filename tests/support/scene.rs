@@ -222,3 +222,16 @@ pub fn caption_line(columns: u16, rows: u16) -> Desk {
     desk.press("c tab 0 . 4");
     desk
 }
+
+/// Marks of each kind, some of them on another page than the one on screen.
+pub fn with_marks(columns: u16, rows: u16) -> Desk {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.happen(Event::Resize(columns, rows));
+    desk.answer(Lane::Datasets, Answer::Datasets(several(), 0));
+    desk.answer_page(page(100, 100));
+    desk.press("space l space n");
+    desk.answer_page(page(0, 40));
+    desk.press("space l space x l enter l space esc");
+    paint(&mut desk);
+    desk
+}

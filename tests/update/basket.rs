@@ -1,11 +1,15 @@
 //! Marking, and what is marked: across pages and searches, with exclusions, and never unseen.
 
 use tessera::{
-    message::{Answer, Lane},
-    model::{Book, Entry, MarkId, Marked, Selection, SelectionItem, Status, Totals},
+    app::Overlay,
+    message::{Answer, JobId, Lane, Request},
+    model::{
+        Book, Entry, ExportFormat, FailureKind, MarkId, Marked, Selection, SelectionItem, Status,
+        Totals,
+    },
 };
 
-use crate::desk::{Desk, cluster, dataset, page};
+use crate::desk::{Desk, cluster, dataset, page, task};
 
 fn selection(desk: &Desk) -> &Selection {
     desk.app.selection().expect("the basket is there")
@@ -189,4 +193,100 @@ fn opening_a_row_goes_to_its_tile_or_looks_for_it() {
     desk.answer_page(page(0, 5));
     desk.press("M enter");
     assert_eq!(desk.app.cluster().unwrap().id, cluster(1).id);
+}
+
+/// A desk with two clusters marked, one of them without a member.
+fn marked() -> Desk {
+    let mut desk = Desk::with_clusters(5);
+    desk.press("space l space x");
+    desk
+}
+
+#[test]
+fn m24_the_basket_is_exported_as_it_was_shown() {
+    let mut desk = marked();
+    desk.press("E enter");
+    let items = selection(&desk).items();
+    let (ticket, request) = desk.take(|lane| matches!(lane, Lane::Start(_)));
+    let expected = Request::StartSelection {
+        dataset: dataset(1, Status::Ready).id,
+        format: ExportFormat::Parquet,
+        images: true,
+        items,
+    };
+    assert_eq!(request, expected);
+    desk.respond(ticket, Ok(Answer::Export(task("COMPLETED"))));
+    let selected = desk.app.store.jobs[&JobId(0)].export().unwrap().selection.clone();
+    assert_eq!(selected.unwrap().as_str(), "2 clusters");
+    let (_, request) = desk.take(|lane| matches!(lane, Lane::Download(_)));
+    let Request::Download { target, .. } = request else { panic!("{request:?}") };
+    assert_eq!(target.to_str(), Some("/downloads/set-1 selection.zip"));
+}
+
+#[test]
+fn m24_an_empty_basket_is_not_exported() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("E");
+    assert!(desk.app.overlay.is_none());
+    assert_eq!(desk.notice(), "nothing is marked: space marks a cluster");
+}
+
+#[test]
+fn m16_what_is_in_doubt_is_shown_but_not_exported() {
+    let mut desk = marked();
+    for status in [Status::Indexing, Status::Ready] {
+        desk.wait(15);
+        desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, status)], 0));
+    }
+    desk.press("E enter");
+    assert!(matches!(desk.app.overlay, Some(Overlay::Export(_))), "the form stays");
+    assert_eq!(desk.notice(), "2 clusters may be gone: recheck or drop them in the basket (5)");
+    assert!(!desk.requests().iter().any(|it| matches!(it, Request::StartSelection { .. })));
+}
+
+#[test]
+fn m26_a_refused_export_keeps_the_basket_and_looks_again() {
+    for (kind, doubt) in [(FailureKind::Conflict, 0), (FailureKind::NotFound, 2)] {
+        let mut desk = marked();
+        desk.press("E enter");
+        desk.fail(Lane::Start(JobId(0)), kind);
+        assert_eq!((totals(&desk).clusters, totals(&desk).stale), (2, doubt), "{kind:?}");
+        assert!(desk.requests().contains(&&Request::Datasets), "{kind:?}");
+    }
+}
+
+#[test]
+fn m24_the_form_tells_the_command_that_does_the_same() {
+    let mut desk = marked();
+    desk.press("E");
+    let Some(Overlay::Export(form)) = &desk.app.overlay else { panic!("the form is open") };
+    let (whole, part) = (cluster(0).id, cluster(1).id);
+    let out = cluster(1).previews[0].media;
+    assert_eq!(
+        form.command(),
+        format!(
+            "tessera export start {} --cluster {whole} --cluster {part}^{out} --format parquet \
+             --images --name 'set-1 selection.zip'",
+            dataset(1, Status::Ready).id
+        )
+    );
+}
+
+#[test]
+fn p38_a_selection_is_saved_under_a_name_and_opened_again() {
+    let mut desk = marked();
+    let marked = selection(&desk).clone();
+    let id = dataset(1, Status::Ready).id;
+    desk.press("M w enter");
+    let path = std::path::PathBuf::from("/downloads/set-1.json");
+    let request = Request::SaveSelection(path.clone(), id, marked.clone());
+    assert_eq!(desk.requests(), [&request]);
+    desk.answer(Lane::Selection, Answer::SelectionSaved(path.clone()));
+    assert_eq!(desk.notice(), "what is marked is saved in /downloads/set-1.json");
+    desk.press("D o enter");
+    assert_eq!(desk.requests(), [&Request::OpenSelection(path, id)]);
+    desk.answer(Lane::Selection, Answer::Selection(id, marked.clone()));
+    assert_eq!(selection(&desk), &marked);
+    desk.press("u");
+    assert!(selection(&desk).is_empty());
 }

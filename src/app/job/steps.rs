@@ -69,9 +69,14 @@ impl App {
         step(job, self.now, answer);
         if let Stage::Uncertain(failure) | Stage::Failed(failure) = &job.stage {
             let failure = failure.clone();
-            // Our picture of the dataset was wrong: look again (M14).
-            if failure.kind == FailureKind::Conflict {
+            let selected = job.export().is_some_and(|export| export.selection.is_some());
+            let dataset = job.dataset;
+            // Our picture of the dataset was wrong: look again (M14, M26).
+            if matches!(failure.kind, FailureKind::Conflict | FailureKind::NotFound) {
                 self.store.datasets.invalidate();
+            }
+            if selected && failure.kind == FailureKind::NotFound {
+                self.doubt_basket(dataset, effects);
             }
             self.notices.fail(self.now, &failure);
         }

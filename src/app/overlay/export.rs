@@ -6,15 +6,20 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect,
+        App, Effect, Level,
+        basket::{clusters, counted},
+        gate,
         overlay::{
             Overlay, Press,
             field::{edit, path},
         },
     },
-    input::{Chord, Key},
+    input::{Action, Chord, Key},
     message::Request,
-    model::{ArchiveName, DatasetId, Export, ExportFormat, ExportSpec, SafeText, Work},
+    model::{
+        ArchiveName, DatasetId, Export, ExportFormat, ExportSpec, Mark, Marked, SafeText,
+        Selection, Work, job::quoted,
+    },
 };
 
 /// The fields of the export form, in the order of the Tab key.
@@ -56,6 +61,10 @@ pub struct ExportForm {
     pub images: bool,
     /// Download as soon as it is ready, or on demand.
     pub fetch: bool,
+    /// What is exported when it is not the whole dataset.
+    pub selection: Option<Selection>,
+    /// How far the list of what is exported is scrolled.
+    pub top: usize,
 }
 
 impl ExportForm {
@@ -72,6 +81,8 @@ impl ExportForm {
             format: ExportFormat::default(),
             images: true,
             fetch: true,
+            selection: None,
+            top: 0,
         }
     }
 
@@ -89,6 +100,8 @@ impl ExportForm {
             Key::Tab if chord.shift => self.step(Field::ALL.len() - 1),
             Key::Up => self.step(Field::ALL.len() - 1),
             Key::Tab | Key::Down => self.step(1),
+            Key::PageUp => self.top = self.top.saturating_sub(1),
+            Key::PageDown => self.top += 1,
             _ => self.key_in_field(chord),
         }
         Press::Stay
@@ -120,6 +133,24 @@ impl ExportForm {
         }
     }
 
+    /// The cells it would like to have on a screen (columns, rows).
+    pub(super) fn size(&self, screen: (u16, u16)) -> (u16, u16) {
+        match self.selection {
+            None => (66, 11),
+            Some(_) => (86, screen.1.saturating_sub(2).min(30)),
+        }
+    }
+
+    /// What its keys do.
+    pub(super) fn hints(&self) -> &'static str {
+        match self.selection {
+            None => "Tab next field   Space change   Enter start the export   Esc leave",
+            Some(_) => {
+                "Tab next field   Space change   PgUp PgDn the list   Enter start   Esc leave"
+            }
+        }
+    }
+
     /// What the form asks for.
     #[must_use]
     pub fn spec(&self) -> ExportSpec {
@@ -130,11 +161,54 @@ impl ExportForm {
         }
     }
 
+    /// The command line that does the same.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let spec = self.spec();
+        let what = self.selection.as_ref().map_or_else(String::new, options);
+        let images = if spec.include_images { " --images" } else { "" };
+        let (format, name) = (spec.format.word(), quoted(spec.file_name.as_str()));
+        let dataset = self.dataset;
+        format!("tessera export start {dataset}{what} --format {format}{images} --name {name}")
+    }
+
     /// Where the archive goes.
     #[must_use]
     pub fn target_folder(&self, home: Option<&Path>) -> PathBuf {
         path(self.folder.value(), home)
     }
+}
+
+/// What a selection holds, for the row of its job: `3 clusters, 9 media`.
+fn contents(selection: &Selection) -> SafeText {
+    let totals = selection.totals();
+    let media = || counted(totals.media, "medium", "media");
+    SafeText::name(&match (totals.clusters, totals.media) {
+        (0, _) => media(),
+        (count, 0) => clusters(count),
+        (count, _) => format!("{}, {}", clusters(count), media()),
+    })
+}
+
+/// Marks that a command line can carry; more come from a file that `w` in the basket saves.
+const OPTIONS: usize = 4;
+
+/// What is exported, as options of the command line.
+fn options(selection: &Selection) -> String {
+    if selection.len() > OPTIONS {
+        return " --selection-file FILE".to_owned();
+    }
+    let option = |mark: &Mark| match &mark.what {
+        Marked::Medium(id, _) => format!(" --media {id}"),
+        Marked::Cluster(cluster) if cluster.exclude.is_empty() => {
+            format!(" --cluster {}", cluster.id)
+        }
+        Marked::Cluster(cluster) => {
+            let out: Vec<String> = cluster.exclude.iter().map(ToString::to_string).collect();
+            format!(" --cluster {}^{}", cluster.id, out.join(","))
+        }
+    };
+    selection.rows().into_iter().map(option).collect()
 }
 
 impl App {
@@ -147,13 +221,53 @@ impl App {
         }
     }
 
+    /// Opens the form for what is marked in the open dataset.
+    pub(in crate::app) fn ask_for_basket_export(&mut self) {
+        let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
+        let folder = self.setup.downloads.as_str();
+        let form = ExportForm::new(dataset.id, dataset.name.clone(), folder);
+        let name = ArchiveName::new(&format!("{} selection", dataset.name));
+        let selection = Some(selection.clone());
+        let form = ExportForm { name: name.as_str().into(), selection, ..form };
+        self.overlay = Some(Overlay::Export(form));
+    }
+
+    /// Starts what a form asks for, unless it cannot be done: then the form stays.
+    pub(in crate::app) fn confirm_export(&mut self, form: ExportForm, effects: &mut Vec<Effect>) {
+        let action = match &form.selection {
+            Some(_) => Action::ExportBasket,
+            None => Action::Export,
+        };
+        let stale = form.selection.as_ref().map_or(0, |selection| selection.totals().stale);
+        let refusal = gate::refusal(self, action).or_else(|| {
+            (stale > 0).then(|| {
+                format!("{} may be gone: recheck or drop them in the basket (5)", clusters(stale))
+            })
+        });
+        match refusal {
+            Some(reason) => {
+                self.notices.add(self.now, Level::Warning, reason);
+                self.overlay = Some(Overlay::Export(form));
+            }
+            None => self.start_export(&form, effects),
+        }
+    }
+
     /// Starts what a form asks for.
-    pub(in crate::app) fn start_export(&mut self, form: &ExportForm, effects: &mut Vec<Effect>) {
+    fn start_export(&mut self, form: &ExportForm, effects: &mut Vec<Effect>) {
         let spec = form.spec();
-        let request = Request::StartExport(form.dataset, spec.clone());
+        let request = match &form.selection {
+            None => Request::StartExport(form.dataset, spec.clone()),
+            Some(selection) => Request::StartSelection {
+                dataset: form.dataset,
+                format: spec.format,
+                images: spec.include_images,
+                items: selection.items(),
+            },
+        };
         let export = Export {
             spec,
-            selection: None,
+            selection: form.selection.as_ref().map(contents),
             folder: form.target_folder(self.setup.home.as_deref()),
             fetch: form.fetch,
         };

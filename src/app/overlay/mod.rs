@@ -17,6 +17,7 @@ pub mod pick;
 pub mod profiles;
 pub mod reindex;
 pub mod scroll;
+pub mod selection;
 pub mod sort;
 pub mod timeline;
 
@@ -35,6 +36,7 @@ pub use path::PathLine;
 pub use pick::{Choice, Pick};
 pub use reindex::ReindexQuestion;
 pub use scroll::Scroll;
+pub use selection::{SelectionFile, SelectionLine};
 pub use timeline::JobView;
 
 use crate::{
@@ -60,6 +62,8 @@ pub enum Overlay {
     Filter(FilterLine),
     /// The menu of orders.
     Sort(Pick<Order>),
+    /// The line that names a selection file.
+    Selection(SelectionLine),
     /// The menu of actions.
     Menu(Menu),
     /// The command palette.
@@ -96,6 +100,7 @@ impl Overlay {
             Self::Kinds(pick) => pick.key(chord),
             Self::Filter(asked) => asked.key(chord),
             Self::Sort(pick) => pick.key(chord),
+            Self::Selection(line) => line.key(chord),
             Self::Menu(menu) => menu.key(chord),
             Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
@@ -117,6 +122,7 @@ impl Overlay {
             Self::Kinds(pick) => Some(pick.text()),
             Self::Filter(asked) => Some(&mut asked.line),
             Self::Sort(pick) => Some(pick.text()),
+            Self::Selection(line) => Some(&mut line.path),
             Self::Menu(menu) => Some(menu.pick.text()),
             Self::Palette(palette) => Some(palette.pick.text()),
             Self::Profiles(pick) => Some(pick.text()),
@@ -128,8 +134,8 @@ impl Overlay {
         match self {
             Self::Palette(_) => (96, screen.1.saturating_sub(4).min(24)),
             Self::Help(_) => (88, screen.1.saturating_sub(2)),
-            Self::Export(_) => (66, 11),
-            Self::Caption(_) => (72, 5),
+            Self::Export(form) => form.size(screen),
+            Self::Caption(_) | Self::Selection(_) => (72, 5),
             Self::File(_) => (110, screen.1.saturating_sub(4).min(30)),
             Self::Kinds(pick) => (100, pick.rows()),
             Self::Filter(_) => (screen.0, 1),
@@ -161,7 +167,7 @@ impl Overlay {
         match self {
             Self::Help(_) => "j k scroll   / search   Esc leave",
             Self::Timeline(_) => "j k scroll   Esc leave",
-            Self::Export(_) => "Tab next field   Space change   Enter start the export   Esc leave",
+            Self::Export(form) => form.hints(),
             Self::AddMedia(_) => "Tab next field   ← → change   Enter look, then send   Esc leave",
             Self::Reindex(_) => "Enter reindex   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
@@ -174,6 +180,7 @@ impl Overlay {
             }
             Self::Filter(_) => "type to filter   Enter keep   Esc clear",
             Self::Sort(_) => "↑ ↓ choose   Enter sort   Esc leave",
+            Self::Selection(line) => line.purpose.hints(),
             Self::Profiles(_) => "Enter open   Esc leave",
         }
     }
@@ -209,7 +216,7 @@ impl App {
     fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
         match overlay {
             Overlay::Help(_) | Overlay::Timeline(_) => {}
-            Overlay::Export(form) => self.start_export(&form, effects),
+            Overlay::Export(form) => self.confirm_export(form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),
             Overlay::File(picker) => self.search_by_file(picker, effects),
             Overlay::Kinds(pick) => {
@@ -222,6 +229,7 @@ impl App {
             Overlay::Reindex(question) => self.reindex(question, effects),
             Overlay::Filter(asked) => self.filter(asked.pane, asked.line.value().to_owned()),
             Overlay::Sort(pick) => self.sort(&pick),
+            Overlay::Selection(line) => self.selection_file(line, effects),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

@@ -8,6 +8,7 @@ mod filter;
 mod help;
 mod pick;
 mod reindex;
+mod selection;
 mod timeline;
 
 pub(super) use file::field;
@@ -30,6 +31,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Kinds(pick)) => pick::draw(screen, area, "Add a filter", pick),
         Some(Overlay::Filter(asked)) => filter::draw(screen, area, asked),
         Some(Overlay::Sort(pick)) => pick::draw(screen, area, "Order of what is loaded", pick),
+        Some(Overlay::Selection(line)) => selection::draw(screen, area, line),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),

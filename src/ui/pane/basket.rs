@@ -4,7 +4,11 @@ use ratatui::{layout::Rect, style::Style};
 
 use super::select_row;
 use crate::{
-    app::{App, Pane, basket::Standing, pane::scrolled},
+    app::{
+        App, Pane,
+        basket::{Standing, counted},
+        pane::scrolled,
+    },
     model::{Mark, Marked, MarkedCluster, Selection, Totals},
     ui::{
         Screen, Theme,
@@ -42,7 +46,7 @@ pub(in crate::ui) fn basket(screen: &mut Screen, area: Rect) {
             ["Nothing is marked.", "In the results space marks a cluster, v a range, V the page."];
         return message(screen, inside, screen.theme.dim, &lines);
     }
-    let list = Rect { height: inside.height.saturating_sub(1), ..inside };
+    let list = Rect { height: inside.height.saturating_sub(2), ..inside };
     let cursor = app.basket_row.min(rows.len() - 1);
     let top = scrolled(0, cursor, usize::from(list.height));
     for (row, mark) in (0..list.height).zip(&rows[top..]) {
@@ -50,8 +54,10 @@ pub(in crate::ui) fn basket(screen: &mut Screen, area: Rect) {
         let selected = app.focus == Pane::Basket && top + usize::from(row) == cursor;
         select_row(screen, list, row, selected);
     }
-    let words = summary(&totals);
-    put(screen, inside, inside.height.saturating_sub(1), &[(&words, screen.theme.dim)]);
+    let theme = screen.theme;
+    for (row, words) in (list.height..).zip([sum(&totals), seen(&totals)]) {
+        put(screen, inside, row, &[(" ", theme.dim), (&words, theme.dim)]);
+    }
 }
 
 fn heading(totals: &Totals) -> String {
@@ -62,23 +68,40 @@ fn heading(totals: &Totals) -> String {
     }
 }
 
-fn summary(totals: &Totals) -> String {
-    let mut words = format!(
-        " {} clusters, {} single media, {} left out: {}{} media",
-        totals.clusters,
-        totals.media,
-        totals.excluded,
-        totals.sign(),
-        grouped(totals.rows())
-    );
+/// `3 clusters of 1 204 members − 2 left out, 9 single media: ≈1 211 rows`.
+pub(in crate::ui) fn sum(totals: &Totals) -> String {
+    let mut parts = Vec::new();
     if totals.clusters > 0 {
-        let members = grouped(totals.members);
-        words += &format!(" · previews seen {} of {members} members", totals.seen);
+        let mut clusters = counted(totals.clusters, "cluster", "clusters");
+        clusters += &format!(" of {} members", grouped(totals.members));
+        if totals.excluded > 0 {
+            clusters += &format!(" − {} left out", totals.excluded);
+        }
+        parts.push(clusters);
+    }
+    if totals.media > 0 {
+        parts.push(counted(totals.media, "single medium", "single media"));
+    }
+    format!("{}: {}{} rows", parts.join(", "), totals.sign(), grouped(totals.rows()))
+}
+
+/// How much of the clusters was seen, and what is not known of them.
+pub(in crate::ui) fn seen(totals: &Totals) -> String {
+    if totals.clusters == 0 {
+        return String::new();
+    }
+    let mut words = format!("previews seen {} of {}", totals.seen, grouped(totals.members));
+    words += " members";
+    match totals.uncounted {
+        0 => {}
+        1 => words += " · 1 cluster may hold more than was counted",
+        many => words += &format!(" · {many} clusters may hold more than was counted"),
     }
     words
 }
 
-fn line(screen: &mut Screen, list: Rect, row: u16, mark: &Mark) {
+/// One mark with where it is.
+pub(in crate::ui) fn line(screen: &mut Screen, list: Rect, row: u16, mark: &Mark) {
     let (app, theme) = (screen.app, screen.theme);
     let (standing, size) = match &mark.what {
         Marked::Medium(..) => (Standing::Singles(1), "1 medium".to_owned()),

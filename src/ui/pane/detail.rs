@@ -7,7 +7,7 @@ use crate::{
     model::{Cluster, MarkId, Preview},
     ui::{
         Screen,
-        widget::{clip, frame, message, put, score, width},
+        widget::{frame, message, put, score, wrapped},
     },
 };
 
@@ -73,38 +73,4 @@ fn marked(app: &App, preview: &Preview) -> Option<&'static str> {
         (true, false) => "⚠ its cluster is marked, to be rechecked",
         (false, false) => "● its cluster is marked",
     })
-}
-
-/// Words over at most `most` lines of `cells` cells.
-fn wrapped(text: &str, cells: usize, most: usize) -> impl Iterator<Item = String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && width(&lines[last]) + 1 + width(word) > cells {
-            lines.push(word.to_owned());
-        } else {
-            if !lines[last].is_empty() {
-                lines[last].push(' ');
-            }
-            lines[last].push_str(word);
-        }
-    }
-    if lines.len() > most {
-        let rest = lines.split_off(most - 1).join(" ");
-        lines.push(clip(&rest, cells));
-    }
-    lines.into_iter().filter(|line| !line.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn captions_are_wrapped_and_cut() {
-        let lines: Vec<String> =
-            wrapped("a red delivery van parked under a light", 12, 3).collect();
-        assert_eq!(lines, ["a red", "delivery van", "parked unde…"]);
-        assert_eq!(wrapped("", 12, 3).count(), 0);
-    }
 }

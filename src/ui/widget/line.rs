@@ -46,6 +46,31 @@ pub(in crate::ui) fn put(screen: &mut Screen, area: Rect, row: u16, parts: &[(&s
     screen.buf.set_line(area.x, area.y + row, &line, area.width);
 }
 
+/// Words over at most `most` lines of `cells` cells.
+pub(in crate::ui) fn wrapped(
+    text: &str,
+    cells: usize,
+    most: usize,
+) -> impl Iterator<Item = String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.len() - 1;
+        if !lines[last].is_empty() && width(&lines[last]) + 1 + width(word) > cells {
+            lines.push(word.to_owned());
+        } else {
+            if !lines[last].is_empty() {
+                lines[last].push(' ');
+            }
+            lines[last].push_str(word);
+        }
+    }
+    if lines.len() > most {
+        let rest = lines.split_off(most - 1).join(" ");
+        lines.push(clip(&rest, cells));
+    }
+    lines.into_iter().filter(|line| !line.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +81,13 @@ mod tests {
         assert_eq!(clip("abcdef", 4), "abc…");
         assert_eq!(clip("猫猫猫", 4), "猫…");
         assert_eq!(clip("abc", 0), "");
+    }
+
+    #[test]
+    fn captions_are_wrapped_and_cut() {
+        let lines: Vec<String> =
+            wrapped("a red delivery van parked under a light", 12, 3).collect();
+        assert_eq!(lines, ["a red", "delivery van", "parked unde…"]);
+        assert_eq!(wrapped("", 12, 3).count(), 0);
     }
 }

@@ -10,7 +10,7 @@ use ratatui::{
     widgets::{Block, BorderType, Widget},
 };
 
-pub(super) use line::{clip, put, width};
+pub(super) use line::{clip, put, width, wrapped};
 pub(super) use place::{empty_picture, message, too_small};
 
 use crate::{app::Pane, ui::Screen};

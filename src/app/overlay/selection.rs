@@ -1,0 +1,110 @@
+//! The line that names a selection file: to save what is marked, or to mark what it says.
+
+use std::path::Path;
+
+use tui_input::Input;
+
+use crate::{
+    app::{
+        App, Effect, Level, Overlay,
+        basket::counted,
+        overlay::{
+            Press,
+            field::{edit, path},
+        },
+    },
+    input::{Chord, Key},
+    message::{Lane, Request},
+    model::{DatasetId, SafeText, Selection},
+};
+
+/// What the file is named for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectionFile {
+    /// What is marked goes into it.
+    Save,
+    /// What it says is marked.
+    Open,
+}
+
+impl SelectionFile {
+    /// What the keys of the line do.
+    #[must_use]
+    pub fn hints(self) -> &'static str {
+        match self {
+            Self::Save => "Enter save   Esc leave",
+            Self::Open => "Enter mark what it says   Esc leave",
+        }
+    }
+}
+
+/// A half-typed path.
+#[derive(Clone, Debug)]
+pub struct SelectionLine {
+    /// What for.
+    pub purpose: SelectionFile,
+    /// What is typed.
+    pub path: Input,
+}
+
+impl SelectionLine {
+    /// Takes a key.
+    pub fn key(&mut self, chord: Chord) -> Press {
+        match chord.key {
+            Key::Esc => return Press::Leave,
+            Key::Enter => return Press::Accept,
+            _ => edit(&mut self.path, chord),
+        }
+        Press::Stay
+    }
+}
+
+impl App {
+    /// Opens the line, with a path beside the downloads.
+    pub(in crate::app) fn ask_for_selection(&mut self, purpose: SelectionFile) {
+        let folder = self.setup.downloads.as_str().trim_end_matches('/');
+        let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());
+        let path = format!("{folder}/{}.json", name.replace('/', "_")).into();
+        self.overlay = Some(Overlay::Selection(SelectionLine { purpose, path }));
+    }
+
+    /// Saves or opens the file that was named.
+    pub(in crate::app) fn selection_file(
+        &mut self,
+        asked: SelectionLine,
+        effects: &mut Vec<Effect>,
+    ) {
+        let (Some(view), Some(selection)) = (self.view(), self.selection()) else { return };
+        let dataset = view.search.dataset;
+        if asked.path.value().trim().is_empty() {
+            self.notices.add(self.now, Level::Warning, "type the path of a file, or Esc");
+            self.overlay = Some(Overlay::Selection(asked));
+            return;
+        }
+        let file = path(asked.path.value(), self.setup.home.as_deref());
+        let request = match asked.purpose {
+            SelectionFile::Save => Request::SaveSelection(file, dataset, selection.clone()),
+            SelectionFile::Open => Request::OpenSelection(file, dataset),
+        };
+        self.send(Lane::Selection, request, effects);
+    }
+
+    /// The file is written.
+    pub(in crate::app) fn selection_saved(&mut self, file: &Path) {
+        let file = SafeText::file(&file.to_string_lossy());
+        self.notices.add(self.now, Level::Success, format!("what is marked is saved in {file}"));
+    }
+
+    /// A file was read: what it says is marked now, and nothing else.
+    pub(in crate::app) fn selection_opened(
+        &mut self,
+        dataset: DatasetId,
+        selection: &Selection,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.change_basket_of(dataset, effects, |basket| basket.replace(selection));
+        let marks = counted(selection.len(), "mark", "marks");
+        let text = format!("{marks} from the file; u brings back what was marked before");
+        self.notices.add(self.now, Level::Success, text);
+    }
+}
