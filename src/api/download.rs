@@ -4,7 +4,10 @@
 //! A part is continued even when the service names no version of the archive: the checksums at the
 //! end tell, and a damaged archive that was put together from pieces is fetched once more whole.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use reqwest::{
     Response, StatusCode, Url,
@@ -24,7 +27,9 @@ use crate::{
         setback::Setback,
         witness::Attempt,
     },
-    model::{Archive, DatasetId, ExportState, ExportTaskId, Failure, FailureKind},
+    model::{
+        Archive, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link,
+    },
 };
 
 /// Fresh links in a row that may bring no byte.
@@ -104,25 +109,38 @@ impl Client {
         Ok(Archive { path, bytes, entries, images })
     }
 
-    /// A link that is good now.
+    /// A link that is good now. A finished export may be without one for a while (D21).
     async fn fresh_link(&self, (dataset, task): (DatasetId, ExportTaskId)) -> Result<Url, Failure> {
-        let export = self.export_status(dataset, task).await?;
-        let word = export.state.word();
-        match (&export.state, &export.download) {
-            (ExportState::Completed, Some(link)) => self.transport.resolve(link),
-            (ExportState::Completed, None) => {
+        let policy = self.transport.engine.policy();
+        let asked = Instant::now();
+        loop {
+            let export = self.export_status(dataset, task).await?;
+            if let Some(link) = link_of(export)? {
+                return self.transport.resolve(&link);
+            }
+            if asked.elapsed() >= policy.link {
                 let sentence = "the export is complete, but the service gives no link to it";
-                Err(Failure::new(FailureKind::Unexpected, sentence).remedy("Try again in a while"))
+                let failure = Failure::new(FailureKind::Unexpected, sentence);
+                return Err(failure.remedy("Try again later, or start the export again"));
             }
-            (ExportState::Running(_), _) => {
-                let sentence = format!("the export is not finished: {word}");
-                Err(Failure::new(FailureKind::Conflict, sentence).remedy("Wait until it is"))
-            }
-            (ExportState::Failed(_), _) => {
-                let sentence = format!("there is no archive: the export ended as {word}");
-                let failure = Failure::new(FailureKind::NotFound, sentence);
-                Err(failure.detail(export.message).remedy("Start the export again"))
-            }
+            tokio::time::sleep(policy.link_pause).await;
+        }
+    }
+}
+
+/// The link to a finished export, if it is there already.
+fn link_of(export: ExportTask) -> Result<Option<Link>, Failure> {
+    let word = export.state.word();
+    match &export.state {
+        ExportState::Completed => Ok(export.download),
+        ExportState::Running(_) => {
+            let sentence = format!("the export is not finished: {word}");
+            Err(Failure::new(FailureKind::Conflict, sentence).remedy("Wait until it is"))
+        }
+        ExportState::Failed(_) => {
+            let sentence = format!("there is no archive: the export ended as {word}");
+            let failure = Failure::new(FailureKind::NotFound, sentence);
+            Err(failure.detail(export.message).remedy("Start the export again"))
         }
     }
 }
@@ -185,6 +203,8 @@ impl Transfer<'_> {
         let response = self.client.transport.head(call).await?;
         let status = response.status();
         self.line_up(&response).await?;
+        let missing = self.version.total.map(|total| total.saturating_sub(self.part.have()));
+        self.part.check_room(missing.unwrap_or_default()).map_err(Setback::Final)?;
         let idle = self.client.transport.engine.policy().idle;
         let mut body = Body::transfer(response, idle);
         while let Some(piece) = body.next().await? {

@@ -16,6 +16,9 @@ use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _, SeekFrom};
 
 use crate::model::{ExportTaskId, Failure, FailureKind};
 
+/// Bytes of the disk that a download leaves free.
+const SPARE: u64 = 64 << 20;
+
 /// A part file, open and locked.
 pub(super) struct Part {
     target: PathBuf,
@@ -51,6 +54,24 @@ impl Part {
     /// Bytes it holds.
     pub(super) fn have(&self) -> u64 {
         self.have
+    }
+
+    /// Whether the disk has room for so many more bytes, and something over (D15).
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] with both numbers; what is there stays.
+    pub(super) fn check_room(&self, missing: u64) -> Result<(), Failure> {
+        let space = rustix::fs::fstatvfs(&self.file);
+        let space = space.map_err(|error| disk(&self.path, &error.into()))?;
+        let free = space.f_bavail.saturating_mul(space.f_frsize);
+        if missing == 0 || free >= missing.saturating_add(missing / 20).saturating_add(SPARE) {
+            return Ok(());
+        }
+        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+        let reason =
+            format!("{} MiB are still to come, and {} MiB are free", mib(missing), mib(free));
+        Err(local(&self.path, &reason)
+            .remedy("Free some space and download again: it goes on where it stopped"))
     }
 
     /// Adds a piece at the end.

@@ -21,6 +21,10 @@ pub struct Policy {
     pub total: Duration,
     /// Until a service takes the next bytes of an upload.
     pub upload_idle: Duration,
+    /// Until a finished export must have a link.
+    pub link: Duration,
+    /// Between two questions for that link.
+    pub link_pause: Duration,
     /// Start of the jitter; `None` differs from run to run.
     pub seed: Option<u64>,
 }
@@ -36,6 +40,8 @@ impl Default for Policy {
             idle: Duration::from_secs(30),
             total: Duration::from_mins(1),
             upload_idle: Duration::from_mins(1),
+            link: Duration::from_mins(10),
+            link_pause: Duration::from_secs(5),
             seed: None,
         }
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use tessera::{
-    api::Client,
+    api::{Client, Policy},
     model::{Archive, Failure, FailureKind},
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
@@ -353,4 +353,37 @@ async fn d21_exports_without_an_archive() {
         let failure = Place::new().download(&server).await.unwrap_err();
         assert_eq!((failure.kind, server.count()), (kind, 1), "{failure}");
     }
+}
+
+#[tokio::test]
+async fn d21_a_link_that_comes_late_is_waited_for() {
+    let asked = AtomicUsize::new(0);
+    let bytes = archive();
+    let server = Scripted::start(move |seen: &Seen| {
+        if !seen.path().ends_with("export_status") {
+            return full(&bytes, "\"v1\"");
+        }
+        match asked.fetch_add(1, Ordering::Relaxed) {
+            0 | 1 => Act::json(r#"{"status":"COMPLETED"}"#),
+            _ => Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#),
+        }
+    })
+    .await;
+    let place = Place::new();
+    let policy = Policy { link: std::time::Duration::from_mins(1), ..impatient() };
+    let client = hosted(&server.url(), policy);
+    let target = place.folder.path().join("x.zip");
+    client.download(dataset(), task(), &target, &mut |_, _| {}).await.unwrap();
+    assert_eq!(server.count(), 4);
+}
+
+#[tokio::test]
+async fn d15_a_disk_without_room_is_told_before_the_bytes_come() {
+    let huge = (1_u64 << 60).to_string();
+    let endless = move |_: &Seen, _| Act::hold(head(200, &[("content-length", &huge)]));
+    let server = service(endless).await;
+    let failure = Place::new().download(&server).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Local);
+    let words = failure.to_string();
+    assert!(words.contains("still to come") && words.contains("Free some space"), "{words}");
 }

@@ -23,6 +23,8 @@ pub fn impatient() -> Policy {
     Policy {
         backoff: Duration::ZERO,
         retry_after_cap: Duration::ZERO,
+        link: Duration::ZERO,
+        link_pause: Duration::ZERO,
         seed: Some(1),
         ..Policy::default()
     }

@@ -130,13 +130,11 @@ impl Choice {
         let raw = path.file_name().unwrap_or_default().to_string_lossy();
         let name = safe_name(&raw);
         let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
-        let numbered = |number: u32| match number {
-            1 => name.clone(),
-            _ => format!("{stem}-{number}.{extension}"),
-        };
-        let free = (1..).map(numbered).find(|name| !self.names.contains(name));
-        let free = free.unwrap_or(name.clone());
-        self.names.insert(free.clone());
+        let (mut free, mut number) = (name.clone(), 1);
+        while !self.names.insert(free.clone()) {
+            number += 1;
+            free = format!("{stem}-{number}.{extension}");
+        }
         free
     }
 }

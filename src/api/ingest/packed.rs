@@ -54,18 +54,18 @@ pub(super) fn look(path: &Path) -> Result<Packed, String> {
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let file = File::open(path).map_err(|error| error.to_string())?;
-    let (kind, count) = if name.ends_with(".zip") {
-        (".zip", zipped(file)?)
-    } else if name.ends_with(".tar") {
-        (".tar", tarred(BufReader::new(file))?)
-    } else {
-        (".tar.gz", tarred(MultiGzDecoder::new(BufReader::new(file)))?)
+    let (_, end) = name.rsplit_once('.').unwrap_or_default();
+    let (kind, count) = match end {
+        "zip" => (".zip", zipped(file)?),
+        "tar" => (".tar", tarred(BufReader::new(file))?),
+        "tgz" => (SHORT_ARCHIVE, tarred(MultiGzDecoder::new(BufReader::new(file)))?),
+        _ => (".tar.gz", tarred(MultiGzDecoder::new(BufReader::new(file)))?),
     };
     if count.encrypted {
         return Err("it is encrypted; the service could not open it".to_owned());
     }
     let mut warnings = Vec::new();
-    if name.ends_with(SHORT_ARCHIVE) {
+    if kind == SHORT_ARCHIVE {
         warnings.push(".tgz is not among the archives of the interface: .tar.gz is safer");
     }
     if count.images + count.videos == 0 {
@@ -77,10 +77,7 @@ pub(super) fn look(path: &Path) -> Result<Packed, String> {
     Ok(Packed {
         file: Chosen {
             path: path.to_owned(),
-            name: format!(
-                "media{}",
-                if name.ends_with(SHORT_ARCHIVE) { SHORT_ARCHIVE } else { kind }
-            ),
+            name: format!("media{kind}"),
             stamp: Stamp::of(&metadata),
         },
         images: count.images,
