@@ -193,7 +193,7 @@ pub enum Answer {
     /// What is in a folder.
     Folder(Folder),
     /// What is in an archive.
-    Inspection(Inspection),
+    Inspection(Box<Inspection>),
     /// Another program shows the picture.
     Outside,
     /// The bytes of a picture, not decoded.
