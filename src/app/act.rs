@@ -44,6 +44,7 @@ impl App {
             Action::Back => self.back(),
 
             Action::FullSize => self.show_full_size(effects),
+            Action::Outside => self.show_outside(effects),
             Action::NextPage => self.turn_page(self.page_number() + 1),
             Action::PreviousPage => self.turn_page(self.page_number().saturating_sub(1)),
             Action::Similar => self.search_similar(),
@@ -104,6 +105,9 @@ impl App {
             Action::Menu => self.open_menu(),
             Action::Palette => self.open_palette(),
             Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
+            Action::Log => self.open_log(),
+            Action::Record => self.ask_for_record(effects),
+            Action::Watch => self.toggle_watch(),
             Action::Theme => self.next_theme(),
             Action::Footer => self.footer = !self.footer,
             Action::Mouse => self.toggle_mouse(effects),

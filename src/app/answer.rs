@@ -77,6 +77,19 @@ impl App {
             (Lane::Selection, Ok(Answer::Selection(dataset, selection))) => {
                 self.selection_opened(dataset, &selection, effects);
             }
+            (Lane::Outside, Ok(Answer::Outside)) => {
+                self.notices.add(self.now, Level::Success, "handed to the viewer of the desktop");
+            }
+            (Lane::Record(dataset), Ok(Answer::Record(fields))) => {
+                self.record_came(dataset, fields);
+            }
+            (Lane::Enrichment(dataset), Ok(Answer::Enrichment(enrichment))) => {
+                self.store.enrichments.entry(dataset).or_default().succeed(self.now, enrichment);
+            }
+            // Not every deployment tells: the status then shows `?`, and the log says why.
+            (Lane::Enrichment(dataset), Err(failure)) => {
+                self.store.enrichments.entry(dataset).or_default().fail(self.now, failure);
+            }
             (Lane::Keep(_), Ok(Answer::Kept)) => {}
             (Lane::Recall(Book::Basket(dataset)), Ok(Answer::Recalled(entry))) => {
                 self.basket_recalled(dataset, Ok(entry));
@@ -88,7 +101,6 @@ impl App {
                 Lane::Curl
                 | Lane::Selection
                 | Lane::Keep(_)
-                | Lane::Enrichment(_)
                 | Lane::Record(_)
                 | Lane::Inspect
                 | Lane::Outside,
@@ -125,7 +137,9 @@ impl App {
                 (&then.status, then.n_images) != (&dataset.status, dataset.n_images)
             });
             let regrouped = before.is_some_and(|then| dataset.is_regrouped_since(then));
+            self.store.seen.look(self.now, dataset);
             if changed {
+                self.store.enrichments.remove(&dataset.id);
                 self.store.pages.invalidate(dataset.id);
             }
             if regrouped {

@@ -126,8 +126,9 @@ impl Areas {
             Constraint::Length(right),
         ])
         .areas(panes);
+        let status = if left.height >= 30 { 19 } else { 12 };
         let [datasets, status] =
-            Layout::vertical([Constraint::Min(0), Constraint::Length(12)]).areas(left);
+            Layout::vertical([Constraint::Min(0), Constraint::Length(status)]).areas(left);
         let areas =
             Self { datasets: Some(datasets), status: Some(status), jobs: Some(jobs), ..self };
         if body.width >= WIDE {

@@ -51,7 +51,8 @@ impl App {
     }
 
     fn wants(&self) -> Vec<Want> {
-        let mut wants = vec![self.datasets_want()];
+        let mut wants: Vec<Want> = self.datasets_want().into_iter().collect();
+        wants.extend(self.enrichment_want());
         wants.extend(self.page_want());
         wants.extend(self.basket_wants());
         wants.extend(self.export_wants());
@@ -59,13 +60,26 @@ impl App {
         wants
     }
 
-    pub(in crate::app) fn datasets_want(&self) -> Want {
+    /// The list of datasets, again and again while it is watched.
+    pub(in crate::app) fn datasets_want(&self) -> Option<Want> {
         let moving = self.store.list().iter().any(|dataset| dataset.status.is_moving());
         let followed = self.store.jobs.values().any(|job| matches!(job.stage, Stage::Following));
         let watch = if moving || followed { Watch::MovingDatasets } else { Watch::RestingDatasets };
         let datasets = &self.store.datasets;
-        let due = datasets.due(Some(interval(watch, datasets.failures())));
-        Want { lane: Lane::Datasets, request: Request::Datasets, due: due.unwrap_or_default() }
+        // Whoever does not watch wants to know all the same when a lost service is back.
+        let asks = self.watching || datasets.failures() > 0;
+        let due = datasets.due(asks.then(|| interval(watch, datasets.failures())))?;
+        Some(Want { lane: Lane::Datasets, request: Request::Datasets, due })
+    }
+
+    /// The models run over the selected dataset, where its status is shown.
+    fn enrichment_want(&self) -> Option<Want> {
+        let id = self.areas().status.and(self.selected_dataset())?.id;
+        let due = match self.store.enrichments.get(&id) {
+            None => Moment::ZERO,
+            Some(enrichment) => enrichment.due(None)?,
+        };
+        Some(Want { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
     }
 
     /// The page on screen. A good one is kept until it is invalidated; a failed one is asked for

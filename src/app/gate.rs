@@ -29,7 +29,10 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             no_dataset(app).or_else(|| by_status(app, Operation::VisualSearch))
         }
         Action::Similar => no_preview(app).or_else(|| by_status(app, Operation::VisualSearch)),
-        Action::FullSize => no_preview(app),
+        Action::Record => {
+            app.selected_dataset().is_none().then(|| "there is no dataset here".to_owned())
+        }
+        Action::FullSize | Action::Outside => no_preview(app),
         Action::NextPage => match app.page() {
             None => Some("this page is still loading".to_owned()),
             Some(page) => (!page.may_continue()).then(|| "this is the last page".to_owned()),
@@ -127,7 +130,7 @@ pub fn remedy(app: &App, action: Action) -> Option<Action> {
             Some(Action::Refresh)
         }
         Action::Similar if app.preview().is_some() => Some(Action::Refresh),
-        Action::Similar | Action::FullSize | Action::Larger | Action::Smaller => {
+        Action::Similar | Action::FullSize | Action::Outside | Action::Larger | Action::Smaller => {
             Some(Action::FocusResults)
         }
         Action::NextPage => Some(Action::PreviousPage),

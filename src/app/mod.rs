@@ -27,6 +27,7 @@ pub mod overlay;
 pub mod pane;
 pub mod query;
 mod remote;
+pub mod seen;
 mod sights;
 mod store;
 mod tabs;
@@ -172,6 +173,8 @@ pub struct App {
     typed_commands: Vec<String>,
     /// Whether the mouse is ours.
     mouse: bool,
+    /// Whether the service is asked by itself how the datasets stand.
+    pub watching: bool,
     /// The beginning of a key sequence.
     keys: Vec<Chord>,
     last_click: Option<(Moment, Mouse)>,
@@ -210,6 +213,7 @@ impl App {
             footer: true,
             typed_commands: Vec::new(),
             mouse: setup.mouse,
+            watching: true,
             keys: Vec::new(),
             last_click: None,
             wake: None,

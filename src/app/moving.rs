@@ -4,6 +4,7 @@ use crate::{
     app::{App, Effect, Pane, wanted_original},
     input::Action,
     message::{Lane, Request},
+    model::PictureSource,
 };
 
 impl App {
@@ -97,6 +98,13 @@ impl App {
             self.store.pages.entry(search).invalidate();
         }
         self.poll_now();
+    }
+
+    /// Opens the original of the preview on screen in the viewer of the desktop.
+    pub(in crate::app) fn show_outside(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(link) = self.preview().and_then(wanted_original) {
+            self.send(Lane::Outside, Request::Outside(PictureSource::Link(link)), effects);
+        }
     }
 
     /// Asks for the bytes of the preview on screen, to show them alone.

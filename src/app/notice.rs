@@ -32,11 +32,15 @@ pub struct Notice {
 #[derive(Debug, Default)]
 pub struct Notices {
     waiting: VecDeque<Notice>,
+    /// What was told, oldest first, for the log.
+    told: VecDeque<(Moment, Notice)>,
 }
 
 impl Notices {
     /// Most notices kept: older ones have been overtaken by events.
     const KEPT: usize = 8;
+    /// Most notices kept for the log.
+    const TOLD: usize = 200;
 
     /// Adds a line; the same line again only lives longer.
     pub fn add(&mut self, now: Moment, level: Level, text: impl AsRef<str>) {
@@ -47,7 +51,12 @@ impl Notices {
         };
         let text = SafeText::detail(text.as_ref());
         self.waiting.retain(|notice| notice.text != text);
-        self.waiting.push_back(Notice { level, text, expires: life.map(|life| now + life) });
+        let notice = Notice { level, text, expires: life.map(|life| now + life) };
+        self.told.push_back((now, notice.clone()));
+        if self.told.len() > Self::TOLD {
+            self.told.pop_front();
+        }
+        self.waiting.push_back(notice);
         if self.waiting.len() > Self::KEPT {
             self.waiting.pop_front();
         }
@@ -73,6 +82,11 @@ impl Notices {
     #[must_use]
     pub fn current(&self) -> Option<&Notice> {
         self.waiting.back()
+    }
+
+    /// What was told so far with its time, newest first.
+    pub fn told(&self) -> impl Iterator<Item = &(Moment, Notice)> {
+        self.told.iter().rev()
     }
 
     /// How many wait.

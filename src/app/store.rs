@@ -6,9 +6,9 @@ use std::{
 };
 
 use crate::{
-    app::{Job, Remote},
+    app::{Job, Remote, seen::Seen},
     message::JobId,
-    model::{Basket, Dataset, DatasetId, Folder, MediaId, Page, SafeText, Search},
+    model::{Basket, Dataset, DatasetId, Enrichment, Folder, MediaId, Page, SafeText, Search},
     picture::{Canvas, Sight, Subject, Thumbnail},
 };
 
@@ -19,6 +19,10 @@ pub struct Store {
     pub datasets: Remote<Vec<Dataset>>,
     /// Rows of that list that could not be read.
     pub unreadable_datasets: usize,
+    /// What was seen of the datasets so far.
+    pub seen: Seen,
+    /// The models that were run over a dataset.
+    pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
     /// Pages of clusters.
     pub pages: Pages,
     /// Exports of this run, oldest first.
@@ -43,6 +47,12 @@ impl Store {
         let known = self.folder.take().filter(|(known, _)| *known == path);
         let (_, listed) = self.folder.insert(known.unwrap_or((path, Remote::default())));
         listed
+    }
+
+    /// The models that were run over a dataset, as far as they are known.
+    #[must_use]
+    pub fn enrichment(&self, dataset: DatasetId) -> Option<&Enrichment> {
+        self.enrichments.get(&dataset)?.value()
     }
 
     /// One dataset.

@@ -30,8 +30,8 @@ impl App {
         }
         let since = datasets.value().map(|_| self.now.saturating_sub(datasets.updated()));
         let asking = self.tickets.is_open(&Lane::Datasets);
-        let due = self.datasets_want().due;
-        Some(Outage { since, next: (!asking).then(|| due.saturating_sub(self.now)) })
+        let due = self.datasets_want().filter(|_| !asking).map(|want| want.due);
+        Some(Outage { since, next: due.map(|due| due.saturating_sub(self.now)) })
     }
 
     /// What the person waits for.

@@ -118,6 +118,7 @@ actions! {
     Open, "open", "open", Searching, "Open: a dataset, a cluster's previews, a preview full size";
     Back, "back", "back", Searching, "Back: close the dialog, to the results before";
     FullSize, "full-size", "full size", Searching, "Show the picture full size";
+    Outside, "outside", "open outside", Searching, "Open the original in the viewer of the desktop";
     NextPage, "next-page", "next page", Searching, "Next page of clusters";
     PreviousPage, "previous-page", "previous page", Searching, "Previous page of clusters";
     Similar, "similar", "similar", Searching, "Find what is similar to this picture";
@@ -151,6 +152,8 @@ actions! {
     SwitchJson, "switch-json", "form/JSON", Querying, "Write the query as JSON, and back to the form";
     EditJson, "edit-json", "$EDITOR", Querying, "Edit the JSON of the query in your editor";
     ExportBasket, "export-basket", "export basket", Exporting, "Export what is marked as a ZIP archive";
+    Record, "record", "record", Searching, "Every field of the dataset as the service sends it";
+    Watch, "watch", "watch", Searching, "Stop asking by itself how the datasets stand, and begin again";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";
     AddMedia, "add-media", "add media", Exporting, "Add media to the dataset";
@@ -173,6 +176,7 @@ actions! {
     Menu, "menu", "actions", Program, "Everything that can be done here, and why not";
     Palette, "palette", "command", Program, "Find any action, dataset, tab or theme by its name";
     Help, "help", "help", Program, "This help";
+    Log, "log", "log", Program, "What was asked of the service and what it answered, and what changed";
     Theme, "theme", "theme", Program, "The next theme: auto, dark, light, plain";
     Footer, "footer", "footer", Program, "Hide this line of keys, and show it again";
     Mouse, "mouse", "mouse", Program, "Leave the mouse to the terminal, and take it again";

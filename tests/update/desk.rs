@@ -113,9 +113,11 @@ impl Desk {
         self.open.remove(place.expect("this lane was asked")).unwrap()
     }
 
-    /// Everything that is asked and not answered.
+    /// Everything that is asked and not answered, but for the models of the selected dataset:
+    /// they are asked for beside everything else.
     pub fn requests(&self) -> Vec<&Request> {
-        self.open.iter().map(|(_, request)| request).collect()
+        let aside = |request: &&Request| matches!(request, Request::Enrichment(_));
+        self.open.iter().map(|(_, request)| request).filter(|it| !aside(it)).collect()
     }
 
     pub fn respond(&mut self, ticket: Ticket, result: Result<Answer, Failure>) {

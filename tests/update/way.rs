@@ -1,11 +1,13 @@
 //! Finding one's way: the menu of actions, the palette, the help, what is copied and logged.
 
+use std::time::Duration;
+
 use tessera::{
     app::{Effect, Event, Mouse, MouseKind, Overlay, Pane},
     config::ThemeChoice,
     input::Action,
     message::{Answer, Lane, Read, Request},
-    model::{Link, Status},
+    model::{Exchange, FailureKind, Field, Link, Outcome, SafeText, Status},
 };
 
 use crate::desk::{Desk, dataset, page};
@@ -183,4 +185,89 @@ fn p67_the_mouse_and_the_line_of_keys_can_be_switched_off() {
     assert_eq!(desk.app.areas().results.unwrap().height, before + 1);
     desk.press("T");
     assert_eq!(desk.app.theme, ThemeChoice::Dark);
+}
+
+#[test]
+fn m12_m13_what_was_seen_stays_with_its_age() {
+    let mut desk = standing(Status::Indexing);
+    desk.wait(5);
+    let mut later = dataset(1, Status::Ready);
+    later.n_images = None;
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![later], 0));
+    let past = desk.app.store.seen.of(dataset(1, Status::Ready).id).unwrap();
+    assert_eq!(past.images, Some((240, Duration::ZERO)), "not told any more: the last one stays");
+    let change = past.changes.last().unwrap();
+    assert_eq!((&change.from, &change.to), (&Status::Indexing, &Status::Ready));
+    assert_eq!(change.at, Duration::from_secs(5));
+}
+
+#[test]
+fn m17_an_error_keeps_the_last_good_status() {
+    let mut desk = standing(Status::Indexing);
+    desk.wait(5);
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Error)], 0));
+    let past = desk.app.store.seen.of(dataset(1, Status::Ready).id).unwrap();
+    assert_eq!(past.good, Some((Status::Indexing, Duration::ZERO)));
+}
+
+#[test]
+fn m69_enrichments_are_asked_for_once_and_their_absence_is_no_alarm() {
+    let mut desk = standing(Status::Ready);
+    let id = dataset(1, Status::Ready).id;
+    desk.fail(Lane::Enrichment(id), FailureKind::NotFound);
+    assert_eq!((desk.notice(), desk.app.store.enrichment(id)), ("", None));
+    desk.wait(10);
+    let again = desk.open.iter().any(|(_, request)| *request == Request::Enrichment(id));
+    assert!(!again, "not again and again");
+}
+
+#[test]
+fn w_stops_and_starts_the_watch() {
+    let mut desk = standing(Status::Indexing);
+    desk.press("1 w");
+    desk.wait(60);
+    assert!(!desk.requests().contains(&&Request::Datasets));
+    desk.press("r");
+    assert!(desk.requests().contains(&&Request::Datasets), "r asks all the same");
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.press("w");
+    desk.wait(60);
+    assert!(desk.requests().contains(&&Request::Datasets));
+}
+
+#[test]
+fn m08_the_record_shows_fields_nobody_knows() {
+    let mut desk = standing(Status::Ready);
+    desk.press("1 i");
+    let id = dataset(1, Status::Ready).id;
+    let field = |name: &str, value: &str| Field {
+        name: SafeText::name(name),
+        value: SafeText::detail(value),
+    };
+    let fields = vec![field("created_at", "2026-11-21T09:00:00"), field("flux_level", "7")];
+    desk.answer(Lane::Record(id), Answer::Record(fields));
+    let Some(Overlay::Sheet(sheet)) = &desk.app.overlay else { panic!("the record is shown") };
+    let lines: Vec<String> =
+        sheet.lines.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(lines, ["created_at=2026-11-21T09:00:00  (zone not given)", "flux_level=7"]);
+}
+
+#[test]
+fn m71_the_log_opens_an_exchange_with_the_words_of_the_service() {
+    let mut desk = standing(Status::Ready);
+    desk.happen(Event::Exchange(Exchange {
+        method: "GET",
+        target: SafeText::detail("/api/v1/datasets"),
+        attempt: 2,
+        took: Duration::from_millis(31),
+        sent: 0,
+        outcome: Outcome::Refused { status: 409, words: Some(SafeText::detail("not READY")) },
+        again_in: None,
+    }));
+    desk.press("@");
+    let Some(Overlay::Log(pick)) = &desk.app.overlay else { panic!("the log is open") };
+    assert!(pick.shown()[0].text.as_str().starts_with("409"), "{:?}", pick.shown()[0]);
+    desk.press("enter");
+    let Some(Overlay::Sheet(sheet)) = &desk.app.overlay else { panic!("the exchange is shown") };
+    assert!(sheet.lines.iter().any(|(_, value)| value.as_str() == "not READY"));
 }

@@ -10,6 +10,7 @@ pub mod field;
 pub mod file;
 pub mod filter;
 pub mod help;
+pub mod log;
 pub mod menu;
 pub mod palette;
 pub mod path;
@@ -18,6 +19,7 @@ pub mod profiles;
 pub mod reindex;
 pub mod scroll;
 pub mod selection;
+pub mod sheet;
 pub mod sort;
 pub mod timeline;
 
@@ -37,6 +39,7 @@ pub use pick::{Choice, Pick};
 pub use reindex::ReindexQuestion;
 pub use scroll::Scroll;
 pub use selection::{SelectionFile, SelectionLine};
+pub use sheet::Sheet;
 pub use timeline::JobView;
 
 use crate::{
@@ -70,6 +73,10 @@ pub enum Overlay {
     Palette(Palette),
     /// The deployments that can be switched to.
     Profiles(Pick<Destination>),
+    /// The log of exchanges, notices and changes.
+    Log(Pick<Sheet>),
+    /// Facts that are only read.
+    Sheet(Sheet),
     /// The states a job went through.
     Timeline(JobView),
     /// The form that adds media.
@@ -104,6 +111,8 @@ impl Overlay {
             Self::Menu(menu) => menu.key(chord),
             Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
+            Self::Log(pick) => pick.key(chord),
+            Self::Sheet(sheet) => sheet.key(chord),
             Self::Timeline(view) => view.scroll.key(chord),
             Self::AddMedia(form) => form.key(chord),
             Self::Reindex(question) => question.key(chord),
@@ -114,8 +123,9 @@ impl Overlay {
     fn text(&mut self) -> Option<&mut Input> {
         match self {
             Self::Help(help) => help.text(),
-            Self::Timeline(_) | Self::Reindex(_) => None,
+            Self::Timeline(_) | Self::Reindex(_) | Self::Sheet(_) => None,
             Self::AddMedia(form) => form.text(),
+            Self::Log(pick) => Some(pick.text()),
             Self::Export(form) => form.text(),
             Self::Caption(line) => Some(line.field()),
             Self::File(picker) => Some(&mut picker.path.line),
@@ -142,6 +152,11 @@ impl Overlay {
             Self::Sort(pick) => (76, pick.rows()),
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
+            Self::Log(_) => (116, screen.1.saturating_sub(4)),
+            Self::Sheet(sheet) => {
+                let lines = u16::try_from(sheet.lines.len()).unwrap_or(u16::MAX);
+                (100, lines.saturating_add(6).min(screen.1.saturating_sub(4)))
+            }
             Self::Timeline(view) => (86, view.rows),
             Self::AddMedia(_) => (86, 20),
             Self::Reindex(_) => (86, 8),
@@ -166,8 +181,9 @@ impl Overlay {
     pub fn hints(&self) -> &'static str {
         match self {
             Self::Help(_) => "j k scroll   / search   Esc leave",
-            Self::Timeline(_) => "j k scroll   Esc leave",
             Self::Export(form) => form.hints(),
+            Self::Log(_) => "type to filter   ↑ ↓ choose   Enter look closer   Esc leave",
+            Self::Sheet(_) | Self::Timeline(_) => "j k scroll   Esc leave",
             Self::AddMedia(_) => "Tab next field   ← → change   Enter look, then send   Esc leave",
             Self::Reindex(_) => "Enter reindex   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
@@ -215,7 +231,8 @@ impl App {
     /// Does what a layer asked for. One that is not content puts itself back.
     fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
         match overlay {
-            Overlay::Help(_) | Overlay::Timeline(_) => {}
+            Overlay::Help(_) | Overlay::Sheet(_) | Overlay::Timeline(_) => {}
+            Overlay::Log(pick) => self.overlay = pick.chosen().cloned().map(Overlay::Sheet),
             Overlay::Export(form) => self.confirm_export(form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),
             Overlay::File(picker) => self.search_by_file(picker, effects),

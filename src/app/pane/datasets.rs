@@ -2,7 +2,7 @@
 
 use crate::{
     app::{
-        App,
+        App, Level,
         arrange::{Arrangement, arrange_datasets},
         pane::moved,
     },
@@ -23,6 +23,16 @@ impl App {
     #[must_use]
     pub fn listed(&self) -> Vec<&Dataset> {
         arrange_datasets(self.store.list(), &self.datasets.arrangement)
+    }
+
+    /// Stops asking how the datasets stand, or begins again.
+    pub(in crate::app) fn toggle_watch(&mut self) {
+        self.watching = !self.watching;
+        let text = match self.watching {
+            true => "watching: the service is asked by itself how the datasets stand",
+            false => "not watching: r asks how the datasets stand",
+        };
+        self.notices.add(self.now, Level::Success, text);
     }
 
     /// Moves the selection by some rows.

@@ -9,6 +9,7 @@ mod help;
 mod pick;
 mod reindex;
 mod selection;
+mod sheet;
 mod timeline;
 
 pub(super) use file::field;
@@ -34,6 +35,8 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Selection(line)) => selection::draw(screen, area, line),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
+        Some(Overlay::Log(pick)) => pick::draw(screen, area, "Log, newest first", pick),
+        Some(Overlay::Sheet(sheet)) => sheet::draw(screen, area, sheet),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),
         Some(Overlay::AddMedia(form)) => add_media::draw(screen, area, form),
         Some(Overlay::Reindex(question)) => reindex::draw(screen, area, question),

@@ -1,16 +1,14 @@
-//! The list of datasets, and the status of the selected one with what it allows.
+//! The list of datasets.
 
-use std::ops::RangeFrom;
-
-use ratatui::{layout::Rect, text::Line};
+use ratatui::layout::Rect;
 
 use super::select_row;
 use crate::{
     app::{Pane, pane::list_top},
-    model::{Dataset, Operation, Verdict},
+    model::Dataset,
     ui::{
         Screen, bar,
-        widget::{boxed, clip, frame, gauge, grouped, message, put},
+        widget::{clip, frame, grouped, message, put},
     },
 };
 
@@ -81,75 +79,4 @@ fn nothing(screen: &mut Screen, inside: Rect) {
         }
         (None, None) => message(screen, inside, theme.dim, &["loading"]),
     }
-}
-
-/// Facts of the selected dataset, and what its status allows.
-pub(in crate::ui) fn status(screen: &mut Screen, area: Rect) {
-    let inside = boxed(screen, area, Line::from(" Status "), false);
-    let Some(dataset) = screen.app.selected_dataset() else {
-        return;
-    };
-    standing(screen, inside, dataset);
-    let mut rows = 2..;
-    for ((name, value), row) in facts(dataset).into_iter().zip(&mut rows) {
-        let theme = screen.theme;
-        put(screen, inside, row, &[(&format!(" {name:<9}"), theme.dim), (&value, theme.text)]);
-    }
-    rows.start += 1;
-    for operation in [Operation::VisualSearch, Operation::Export] {
-        let verdict = dataset.status.allows(operation);
-        allowed(screen, inside, &mut rows, verdict, operation.name());
-    }
-}
-
-/// The status in a glyph and a word, and below it how far it is or what went wrong.
-fn standing(screen: &mut Screen, inside: Rect, dataset: &Dataset) {
-    let theme = screen.theme;
-    let (glyph, style) = bar::status_mark(theme, &dataset.status);
-    let word = format!(" {}", bar::status_words(dataset));
-    let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
-    let parts = [(" ", theme.text), (glyph, style), (&word, style), (legacy, theme.dim)];
-    put(screen, inside, 0, &parts);
-    if let (true, Some(percent)) = (dataset.status.is_moving(), dataset.progress) {
-        let cells = usize::from(inside.width.saturating_sub(2));
-        let bar = gauge(f64::from(percent) / 100.0, cells);
-        put(screen, inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
-    } else if let Some(error) = &dataset.error {
-        put(screen, inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
-    }
-}
-
-/// One operation, and on a line of its own why it is not allowed.
-fn allowed(
-    screen: &mut Screen,
-    inside: Rect,
-    rows: &mut RangeFrom<u16>,
-    verdict: Verdict,
-    name: &str,
-) {
-    let theme = screen.theme;
-    let (mark, style, reason) = match verdict {
-        Verdict::Yes => (" ✓ ", theme.success, ""),
-        Verdict::Try | Verdict::Ask => (" ? ", theme.moving, "may be refused"),
-        Verdict::No(reason) => (" ✗ ", theme.dim, reason),
-    };
-    put(screen, inside, rows.start, &[(mark, style), (name, style)]);
-    rows.start += 1;
-    if !reason.is_empty() {
-        put(screen, inside, rows.start, &[("   ", theme.dim), (reason, theme.dim)]);
-        rows.start += 1;
-    }
-}
-
-fn facts(dataset: &Dataset) -> Vec<(&'static str, String)> {
-    let count = |count: Option<u64>| count.map_or_else(|| "—".to_owned(), grouped);
-    let text = |text: &Option<crate::model::SafeText>| {
-        text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string)
-    };
-    vec![
-        ("images", count(dataset.n_images)),
-        ("videos", count(dataset.n_videos)),
-        ("owner", text(&dataset.owner)),
-        ("created", text(&dataset.created_at).chars().take(16).collect()),
-    ]
 }

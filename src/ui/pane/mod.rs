@@ -6,12 +6,14 @@ mod detail;
 mod jobs;
 mod query;
 mod results;
+mod status;
 
-pub(super) use datasets::{datasets, status};
+pub(super) use datasets::datasets;
 pub(super) use detail::detail;
 pub(super) use jobs::{job_note, jobs};
 pub(super) use query::query;
 pub(super) use results::results;
+pub(super) use status::status;
 
 use ratatui::layout::Rect;
 
