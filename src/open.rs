@@ -57,7 +57,7 @@ fn usage(error: impl Into<String>) -> Ended {
 /// Runs the interface until the person leaves it.
 pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
     let trace = line.trace.clone();
-    let dataset = line.dataset.clone();
+    let (dataset, read_only) = (line.dataset.clone(), line.read_only);
     let wish = first(line, &settings)?;
     if !has_terminal() && settings.accessible.is_none() {
         return Err(usage(
@@ -72,7 +72,8 @@ pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
             .map_err(|error| usage(format!("--trace {}: {error}", path.display())))?;
     }
     let trace = options.trace.clone();
-    let mut house = House { settings, options, dataset, signals: None, command: String::new() };
+    let mut house =
+        House { settings, options, read_only, dataset, signals: None, command: String::new() };
     let mut wish = wish;
     loop {
         match house.open(wish).await? {
@@ -166,6 +167,7 @@ fn command(wish: &Wish) -> String {
 struct House {
     settings: Settings,
     options: runtime::Options,
+    read_only: bool,
     /// The dataset that the command line names, for the first deployment.
     dataset: Option<String>,
     /// Watched from the first screen on.
@@ -258,6 +260,7 @@ impl House {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let setup = app::Setup {
             profile,
+            read_only: self.read_only,
             warnings,
             profiles: self.settings.profiles.clone(),
             on_premises,

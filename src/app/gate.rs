@@ -99,6 +99,9 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
         Action::Unmark | Action::ClearBasket | Action::SaveSelection => {
             no_basket(app).or_else(|| nothing_marked(app))
         }
+        Action::AddMedia | Action::Reindex if app.setup.read_only => {
+            Some("opened with --read-only: nothing is changed".to_owned())
+        }
         Action::AddMedia => adding(app),
         Action::Reindex => {
             no_target(app).or_else(|| by_status_of(app.target(), Operation::Reindex))

@@ -78,6 +78,8 @@ pub struct Setup {
     pub dataset: Option<String>,
     /// The bindings.
     pub keymap: Keymap,
+    /// Whether datasets must stay as they are. An export changes none.
+    pub read_only: bool,
     /// What a person should know at once, of their settings.
     pub warnings: Vec<String>,
     /// Folder that downloads go to unless another is typed.
@@ -109,6 +111,7 @@ impl Setup {
             on_premises: false,
             dataset: None,
             keymap,
+            read_only: false,
             warnings: Vec::new(),
             downloads: SafeText::file("."),
             command: "tessera".to_owned(),

@@ -37,6 +37,10 @@ pub struct Line {
     #[arg(long, short, env = "TESSERA_DATASET", value_name = "ID|NAME")]
     pub dataset: Option<String>,
 
+    /// Offer nothing that changes a dataset.
+    #[arg(long, env = "TESSERA_READ_ONLY")]
+    pub read_only: bool,
+
     /// The deployment of this name in the user's file.
     #[arg(long, short, env = "TESSERA_PROFILE", value_name = "NAME", conflicts_with = "base_url")]
     pub profile: Option<String>,

@@ -206,6 +206,16 @@ fn an_answer_of_the_wrong_kind_is_told_not_hidden() {
 }
 
 #[test]
+fn p59_a_program_opened_to_read_offers_no_change() {
+    let mut desk = Desk::with_clusters(3);
+    desk.app.setup.read_only = true;
+    desk.press("1 a");
+    assert!(desk.app.overlay.is_none() && desk.notice().contains("--read-only"));
+    desk.press("e");
+    assert!(desk.app.overlay.is_some(), "an export changes no dataset");
+}
+
+#[test]
 fn p11_the_program_starts_at_the_dataset_that_is_named() {
     let list = || Answer::Datasets(vec![dataset(1, Status::Ready), dataset(2, Status::Ready)], 0);
     let opened = |named: &str| {
