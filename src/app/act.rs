@@ -49,6 +49,8 @@ impl App {
             Action::PreviousPage => self.turn_page(self.page_number().saturating_sub(1)),
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => self.ask_for_file(),
+            Action::PickRegion => self.pick_region(),
+            Action::PickRegionOfQuery => self.pick_region_of_query(),
             Action::Caption => self.ask_for_caption(),
             Action::Loosen => self.loosen(),
             Action::Finer => self.regroup(self.granularity().finer(), effects),

@@ -1,14 +1,9 @@
-//! Searching by a picture: one of the dataset, or a file that is registered first.
-
-use std::path::PathBuf;
+//! Searching by a picture: one of the dataset, or a query image that is registered first.
 
 use crate::{
-    app::{App, Effect, View, pane::Registration},
+    app::{App, Effect, QueryImage, View, pane::Registration},
     message::{Lane, Request},
-    model::{
-        Anchor, AnchorKind, EntityType, Granularity, MediaId, PictureSource, Query, SafeText,
-        Search,
-    },
+    model::{Anchor, AnchorKind, EntityType, Granularity, MediaId, Query, SafeText, Search},
 };
 
 impl App {
@@ -35,47 +30,47 @@ impl App {
         }
     }
 
-    /// Registers a file as query image; its answer opens the results.
+    /// Registers a query image; its answer opens the results.
     pub(in crate::app) fn register(
         &mut self,
-        file: PathBuf,
+        image: QueryImage,
         search: Search,
         effects: &mut Vec<Effect>,
     ) {
         let request = Request::RegisterAnchor {
             dataset: search.dataset,
-            image: PictureSource::File(file.clone()),
+            image: image.source.clone(),
             entity: search.entity,
             granularity: search.granularity,
-            region: None,
+            region: image.region,
         };
-        self.results.registering = Some(Registration { file, search });
+        self.recent.add(image.clone());
+        self.results.registering = Some(Registration { image, search });
         self.send(Lane::Anchor, request, effects);
     }
 
     /// A query image was registered.
     pub(in crate::app) fn registered(&mut self, anchor: Anchor) {
-        let Some(Registration { file, search }) = self.results.registering.take() else {
+        let Some(Registration { image, search }) = self.results.registering.take() else {
             return;
         };
-        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
-        // The same file with another granularity replaces its view instead of adding one.
-        if self.view().is_some_and(|view| view.file.as_ref() == Some(&file)) {
+        // The same image with another granularity replaces its view instead of adding one.
+        if self.view().is_some_and(|view| view.query_image.as_ref() == Some(&image)) {
             let query = Query::Similar(anchor);
             return self.ask_anew(Search { query, ..search });
         }
-        self.go_to_anchor(search, anchor, SafeText::file(&name), Some(file));
+        self.go_to_anchor(search, anchor, image.label(), Some(image));
     }
 
-    fn go_to_anchor(
+    pub(in crate::app) fn go_to_anchor(
         &mut self,
         from: Search,
         anchor: Anchor,
         name: SafeText,
-        file: Option<PathBuf>,
+        query_image: Option<QueryImage>,
     ) {
         let search = Search { query: Query::Similar(anchor), page: 0, ..from };
-        self.results.go(View { similar_to: Some(name), file, ..View::new(search) });
+        self.results.go(View { similar_to: Some(name), query_image, ..View::new(search) });
     }
 
     /// Changes the granularity of what is on screen.
@@ -95,10 +90,10 @@ impl App {
     }
 
     /// An uploaded anchor holds for the granularity and kind it was registered with, so for others
-    /// its file is registered again (M47).
+    /// its image is registered again (M47).
     fn ask_otherwise(&mut self, search: Search, effects: &mut Vec<Effect>) {
-        match self.view().and_then(|view| view.file.clone()) {
-            Some(file) => self.register(file, search, effects),
+        match self.view().and_then(|view| view.query_image.clone()) {
+            Some(image) => self.register(image, search, effects),
             None => self.ask_anew(search),
         }
     }

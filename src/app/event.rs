@@ -55,6 +55,10 @@ pub struct Mouse {
 pub enum MouseKind {
     /// The left button went down.
     Click,
+    /// The mouse moved with the left button down.
+    Drag,
+    /// The left button went up.
+    Release,
     /// The right button went down.
     RightClick,
     /// The wheel turned away from the person.

@@ -33,6 +33,12 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             app.selected_dataset().is_none().then(|| "there is no dataset here".to_owned())
         }
         Action::FullSize | Action::Outside => no_preview(app),
+        Action::PickRegion => no_preview(app)
+            .or_else(|| no_original(app))
+            .or_else(|| by_status(app, Operation::VisualSearch)),
+        Action::PickRegionOfQuery => no_dataset(app)
+            .or_else(|| no_query_image(app))
+            .or_else(|| by_status(app, Operation::VisualSearch)),
         Action::NextPage => match app.page() {
             None => Some("this page is still loading".to_owned()),
             Some(page) => (!page.may_continue()).then(|| "this is the last page".to_owned()),
@@ -187,6 +193,16 @@ fn forgetting(app: &App) -> Option<String> {
 
 fn no_dataset(app: &App) -> Option<String> {
     app.dataset().is_none().then(|| "open a dataset first".to_owned())
+}
+
+fn no_original(app: &App) -> Option<String> {
+    let linked = app.preview().is_some_and(|preview| preview.original.is_some());
+    (!linked).then(|| "the service gives no link to this picture".to_owned())
+}
+
+fn no_query_image(app: &App) -> Option<String> {
+    let uploaded = app.view().is_some_and(|view| view.query_image.is_some());
+    (!uploaded).then(|| "no picture was uploaded for this search; F chooses one".to_owned())
 }
 
 fn no_preview(app: &App) -> Option<String> {

@@ -26,6 +26,7 @@ mod notice;
 pub mod overlay;
 pub mod pane;
 pub mod query;
+mod query_image;
 mod remote;
 pub mod seen;
 mod sights;
@@ -46,8 +47,9 @@ pub use log::Log;
 pub use notice::{Level, Notice, Notices};
 pub use overlay::Overlay;
 pub use pane::Pane;
+pub use query_image::{QueryImage, Recent};
 pub use remote::Remote;
-pub use sights::wanted_original;
+pub use sights::{detail_sight, wanted_original};
 pub use store::{Picture, Store};
 pub use tickets::Tickets;
 pub use tiles::Tile;
@@ -144,6 +146,8 @@ pub struct App {
     pub store: Store,
     /// The answers that are awaited.
     pub tickets: Tickets,
+    /// The pictures searched by in this run.
+    pub recent: Recent,
     /// What just happened.
     pub notices: Notices,
     /// What went to the service, and what came of it.
@@ -199,6 +203,7 @@ impl App {
             cell: (10, 20),
             theme: setup.theme.clone(),
             store: Store::default(),
+            recent: Recent::default(),
             tickets: Tickets::default(),
             notices,
             log: Log::default(),

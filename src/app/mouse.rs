@@ -13,7 +13,10 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 impl App {
     /// Takes what the mouse did; the layer on top keeps it from the panes.
     pub(in crate::app) fn mouse(&mut self, mouse: Mouse, effects: &mut Vec<Effect>) {
-        if self.overlay.is_some() {
+        if let Some(overlay) = self.overlay.take() {
+            return self.mouse_in_overlay(overlay, mouse);
+        }
+        if matches!(mouse.kind, MouseKind::Drag | MouseKind::Release) {
             return;
         }
         let areas = self.areas();
@@ -35,6 +38,7 @@ impl App {
         match mouse.kind {
             MouseKind::WheelUp => self.step(Action::Up),
             MouseKind::WheelDown => self.step(Action::Down),
+            MouseKind::Drag | MouseKind::Release => {}
             MouseKind::RightClick => {
                 self.select_at(mouse);
                 self.open_menu();

@@ -5,7 +5,7 @@ use crate::{
     app::{App, Effect, Overlay, areas::detail_picture},
     message::{Lane, Request},
     model::{Link, PictureSource, Preview},
-    picture::{Canvas, Protocol, Sight},
+    picture::{Canvas, Part, Protocol, Sight, Subject},
 };
 
 /// A picture on screen.
@@ -33,14 +33,16 @@ impl App {
         if self.protocol == Protocol::None || self.is_too_small() {
             return pictures;
         }
-        if let Some(Overlay::File(picker)) = &self.overlay {
-            pictures.extend(picker.visible(self));
+        match &self.overlay {
+            Some(Overlay::File(picker)) => pictures.extend(picker.visible(self)),
+            Some(Overlay::Region(picker)) => pictures.push(picker.visible(self)),
+            _ => {}
         }
         let areas = self.areas();
         if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
             let area = detail_picture(area, self.cell);
             let canvas = self.canvas(area.width, area.height);
-            pictures.extend(visible(preview, canvas));
+            pictures.extend(framed(preview, canvas).or_else(|| visible(preview, canvas)));
         }
         let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
             return pictures;
@@ -77,6 +79,21 @@ impl App {
             self.send(lane, Request::Picture(source, sight.part, canvas), effects);
         }
     }
+}
+
+/// What the detail shows of a preview: a part of a picture is framed in the whole of it.
+#[must_use]
+pub fn detail_sight(preview: &Preview) -> Sight {
+    let region = preview.region.filter(|_| preview.original.is_some());
+    let part = region.map_or(Part::Whole, Part::Framed);
+    Sight { of: Subject::Media(preview.media), part }
+}
+
+/// The picture that a preview is a part of.
+fn framed(preview: &Preview, canvas: Canvas) -> Option<Visible> {
+    preview.region?;
+    let source = PictureSource::Link(preview.original.clone()?);
+    Some(Visible { sight: detail_sight(preview), source, canvas })
 }
 
 /// A preview's picture. The thumbnail will do for small canvases; on larger ones the original is

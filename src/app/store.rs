@@ -131,6 +131,17 @@ impl Pictures {
         self.known.get(&(sight.clone(), canvas)).map(|(picture, _)| picture)
     }
 
+    /// The sight seen last among those that are known and differ from `wanted` in nothing but the
+    /// region; itself, if it is known.
+    #[must_use]
+    pub fn newest(&self, wanted: &Sight, canvas: Canvas) -> Option<&Sight> {
+        let like = self.known.iter().filter(|((sight, at), (picture, _))| {
+            *at == canvas && (sight == wanted || (picture.is_ok() && sight.is_like(wanted)))
+        });
+        let newest = like.max_by_key(|((sight, _), (_, seen))| (sight == wanted, *seen));
+        newest.map(|((sight, _), _)| sight)
+    }
+
     /// Keeps a picture, and drops those not seen for longest beyond the budget.
     pub fn insert(&mut self, sight: Sight, canvas: Canvas, picture: Picture) {
         self.clock += 1;

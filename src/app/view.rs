@@ -1,9 +1,7 @@
 //! One search with the place in its results, and a tab: the way from the whole dataset to it.
 
-use std::path::PathBuf;
-
 use crate::{
-    app::arrange::Arrangement,
+    app::{QueryImage, arrange::Arrangement},
     model::{ClusterId, DatasetId, Page, Query, SafeText, Search},
 };
 
@@ -14,8 +12,8 @@ pub struct View {
     pub search: Search,
     /// What it is similar to, in words; `None` for the whole dataset.
     pub similar_to: Option<SafeText>,
-    /// The file behind an uploaded anchor, to register it again for another granularity.
-    pub file: Option<PathBuf>,
+    /// The picture behind an uploaded anchor, to register it again for another granularity.
+    pub query_image: Option<QueryImage>,
     /// Clusters computed here from loaded pages, instead of an answer of the service.
     pub computed: Option<Computed>,
     /// Which of the clusters are shown, and in which order.
@@ -48,7 +46,7 @@ impl View {
         Self {
             search,
             similar_to: None,
-            file: None,
+            query_image: None,
             computed: None,
             arrangement: Arrangement::default(),
             cursor: 0,
@@ -72,7 +70,7 @@ impl View {
     pub(in crate::app) fn turn(&mut self, search: Search) {
         *self = Self {
             similar_to: self.similar_to.take(),
-            file: self.file.take(),
+            query_image: self.query_image.take(),
             arrangement: std::mem::take(&mut self.arrangement),
             ..Self::new(search)
         };

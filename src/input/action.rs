@@ -123,6 +123,8 @@ actions! {
     PreviousPage, "previous-page", "previous page", Searching, "Previous page of clusters";
     Similar, "similar", "similar", Searching, "Find what is similar to this picture";
     SimilarToFile, "similar-to-file", "by file", Searching, "Find what is similar to a file of this machine";
+    PickRegion, "pick-region", "region", Searching, "Find what is similar to a part of this picture";
+    PickRegionOfQuery, "pick-region-of-query", "query region", Searching, "Find what is similar to another part of the query image";
     Caption, "caption", "caption", Searching, "Find what a caption says";
     Finer, "finer", "finer", Searching, "Finer clusters (granularity towards 0)";
     Coarser, "coarser", "coarser", Searching, "Coarser clusters (granularity towards 4)";

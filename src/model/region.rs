@@ -38,6 +38,21 @@ impl Region {
 
     /// The whole image.
     pub const WHOLE: Self = Self { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
+    /// The half in the middle.
+    pub const INNER_HALF: Self = Self { x: 0.25, y: 0.25, width: 0.5, height: 0.5 };
+
+    /// Regions that are picked by a number, each with its name.
+    pub const PRESETS: [(&'static str, Self); 9] = [
+        ("whole picture", Self::WHOLE),
+        ("inner half", Self::INNER_HALF),
+        ("upper left quarter", Self { x: 0.0, y: 0.0, width: 0.5, height: 0.5 }),
+        ("upper right quarter", Self { x: 0.5, y: 0.0, width: 0.5, height: 0.5 }),
+        ("lower left quarter", Self { x: 0.0, y: 0.5, width: 0.5, height: 0.5 }),
+        ("lower right quarter", Self { x: 0.5, y: 0.5, width: 0.5, height: 0.5 }),
+        ("left third", Self { x: 0.0, y: 0.0, width: 0.333_333, height: 1.0 }),
+        ("middle third", Self { x: 0.333_333, y: 0.0, width: 0.333_334, height: 1.0 }),
+        ("right third", Self { x: 0.666_667, y: 0.0, width: 0.333_333, height: 1.0 }),
+    ];
 
     /// The smallest side a region is made with: the last of six decimals.
     const LEAST: f64 = 1e-6;
@@ -115,6 +130,15 @@ impl Region {
         ((x, y), (width, height))
     }
 
+    /// The cells that it reaches into, of an image drawn in so many: the nearest to the near
+    /// corner, and how many of them, 1 or more.
+    #[must_use]
+    pub fn cells(self, image: (u16, u16)) -> ((u16, u16), (u16, u16)) {
+        let (x, width) = cells(self.x, self.width, image.0);
+        let (y, height) = cells(self.y, self.height, image.1);
+        ((x, y), (width, height))
+    }
+
     fn sides(self) -> [f64; 4] {
         // Adding zero turns the negative one into it.
         [self.x, self.y, self.width, self.height].map(|side| side + 0.0)
@@ -145,6 +169,20 @@ fn pixels(start: f64, length: f64, side: u32) -> (u32, u32) {
     let pixel = |place: f64| ((place * f64::from(side)).round() as u32).min(side);
     let first = pixel(start).min(side - 1);
     (first, pixel(start + length).saturating_sub(first).max(1))
+}
+
+/// Start and length of the cells that a span reaches into.
+fn cells(start: f64, length: f64, side: u16) -> (u16, u16) {
+    // A border that falls between two cells is not of the next one, however it was rounded.
+    const BETWEEN: f64 = 1e-4;
+    let (side, count) = (side.max(1), f64::from(side.max(1)));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a side")]
+    let (first, end) = (
+        (start * count + BETWEEN).floor() as u16,
+        ((start + length) * count - BETWEEN).ceil() as u16,
+    );
+    let first = first.min(side - 1);
+    (first, end.clamp(first + 1, side) - first)
 }
 
 /// Its numbers are never NaN.
@@ -183,6 +221,18 @@ mod tests {
         }
         assert_eq!(Region::new(f64::NAN, 0.0, 0.1, 0.1), None);
         assert_eq!(Region::new(0.0, 0.0, f64::INFINITY, 0.1), None);
+    }
+
+    #[test]
+    fn m45_presets_lie_inside_and_border_on_cells() {
+        for (name, Region { x, y, width, height }) in Region::PRESETS {
+            assert!(Region::new(x, y, width, height).is_some(), "{name}");
+        }
+        let thirds = Region::PRESETS.iter().skip(6).map(|(_, third)| third.cells((30, 10)));
+        let columns: Vec<_> = thirds.map(|((x, _), (width, _))| (x, width)).collect();
+        assert_eq!(columns, [(0, 10), (10, 10), (20, 10)]);
+        let line = Region::between((0.5, 0.999), (0.5, 1.0), (0.0, 0.0));
+        assert_eq!(line.cells((30, 10)), ((15, 9), (1, 1)));
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub fn thumbnail(bytes: &[u8], part: Part, canvas: Canvas) -> Result<Thumbnail, 
         decode::decode_for(bytes, |original| fit(original).enough(part.size(original), original))?;
     let Fit { cells, pixels } = fit(decoded.original);
     let mut rgb = fit::resize(&part.cut(&decoded.pixels), pixels)?;
-    part.frame(&mut rgb, pixels);
+    part.frame(&mut rgb, pixels, canvas.protocol);
     let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => half_block::encode(&rgb),
         Protocol::Kitty => kitty::encode(&rgb, pixels),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use image::{RgbImage, imageops::crop_imm};
 
-use super::Part;
+use super::{Part, Protocol};
 use crate::model::Region;
 
 /// The line of a frame, and the line around it that keeps it visible on any ground.
@@ -35,16 +35,17 @@ impl Part {
         }
     }
 
-    /// Paints the frame of this part, if it has one, into packed RGB rows of `size` pixels.
-    pub(super) fn frame(self, rgb: &mut [u8], size: (u32, u32)) {
+    /// Paints the frame of this part, if it has one, into packed RGB rows of `size` pixels. Half
+    /// blocks are too coarse for its lines: characters are drawn over them instead.
+    pub(super) fn frame(self, rgb: &mut [u8], size: (u32, u32), protocol: Protocol) {
         if let Self::Framed(region) = self {
-            frame(rgb, size, region);
+            dim_around(rgb, size, region, protocol != Protocol::HalfBlock);
         }
     }
 }
 
-/// A two-pixel line inside the region, a dark one around it, and half the light beyond.
-fn frame(rgb: &mut [u8], size: (u32, u32), region: Region) {
+/// Half the light around the region; with `lines` a dark one and a bright one just inside.
+fn dim_around(rgb: &mut [u8], size: (u32, u32), region: Region, lines: bool) {
     let ((left, top), (width, height)) = region.pixels(size);
     let (right, bottom) = (left + width, top + height);
     let rows = rgb.chunks_exact_mut(3 * size.0.max(1) as usize);
@@ -56,8 +57,8 @@ fn frame(rgb: &mut [u8], size: (u32, u32), region: Region) {
             };
             match deep(x, left, right).min(deep(y, top, bottom)) {
                 0 => *pixel = pixel.map(|sample| sample / 2),
-                1 => *pixel = EDGE,
-                2 | 3 => *pixel = LINE,
+                1 if lines => *pixel = EDGE,
+                2 | 3 if lines => *pixel = LINE,
                 _ => {}
             }
         }
@@ -67,7 +68,7 @@ fn frame(rgb: &mut [u8], size: (u32, u32), region: Region) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::{Canvas, Encoded, Protocol, thumbnail};
+    use crate::picture::{Canvas, Encoded, thumbnail};
 
     const CANVAS: Canvas =
         Canvas { columns: 20, rows: 10, cell: (10, 20), protocol: Protocol::HalfBlock };
@@ -103,6 +104,17 @@ mod tests {
         let (pixels, (columns, rows)) = pixels(Part::Framed(region));
         let at = |x: u16, y: u16| pixels[usize::from(y * columns + x)];
         assert_eq!(at(columns - 2, rows), [0, 0, 100]);
-        assert_eq!((at(0, 0), at(1, rows), at(5, rows)), (EDGE, LINE, [200, 0, 0]));
+        assert_eq!((at(0, 0), at(5, rows)), ([200, 0, 0], [200, 0, 0]));
+    }
+
+    #[test]
+    fn p55_the_lines_of_a_frame_are_seen_on_any_ground() {
+        for ground in [0, 255] {
+            let mut rgb = vec![ground; 3 * 12 * 12];
+            dim_around(&mut rgb, (12, 12), Region::WHOLE, true);
+            let row: Vec<u8> = rgb.chunks(3).skip(6 * 12).take(12).map(|pixel| pixel[0]).collect();
+            assert_eq!(row[..4], [0, 255, 255, ground]);
+            assert_eq!(row[8..], [ground, 255, 255, 0]);
+        }
     }
 }

@@ -34,6 +34,20 @@ pub struct Sight {
     pub part: Part,
 }
 
+impl Sight {
+    /// Whether it differs from `other` in nothing but the region.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let like = matches!(
+            (self.part, other.part),
+            (Part::Whole, Part::Whole)
+                | (Part::Framed(_), Part::Framed(_))
+                | (Part::Crop(_), Part::Crop(_))
+        );
+        like && self.of == other.of
+    }
+}
+
 impl From<MediaId> for Sight {
     fn from(media: MediaId) -> Self {
         Self { of: Subject::Media(media), part: Part::Whole }

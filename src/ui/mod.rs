@@ -76,18 +76,21 @@ impl Screen<'_> {
         self.sight(area, preview.media.into(), canvas);
     }
 
-    /// Puts a picture into `area`, or says in place why there is none.
-    fn sight(&mut self, area: Rect, sight: Sight, canvas: Canvas) {
+    /// Puts a picture into `area`, or says in place why there is none; the cells it covers.
+    fn sight(&mut self, area: Rect, sight: Sight, canvas: Canvas) -> Option<Rect> {
         match self.app.store.pictures.get(&sight, canvas) {
             Some(Ok(thumbnail)) => {
                 let key = (sight, canvas);
+                let covered = self.layer.place(self.buf, area, key, thumbnail);
                 // A picture that cannot lie under an overlay leaves its place empty.
-                if self.layer.place(self.buf, area, key, thumbnail).is_none() {
+                if covered.is_none() {
                     widget::empty_picture(self, area, "");
                 }
+                return covered;
             }
             Some(Err(reason)) => widget::empty_picture(self, area, reason.as_str()),
             None => widget::empty_picture(self, area, ""),
         }
+        None
     }
 }

@@ -1,13 +1,18 @@
-//! Searching by a picture: choosing a file.
+//! Searching by a picture or a part of it: choosing a file, picking a region.
+
+use std::sync::Arc;
 
 use tessera::{
-    app::{Event, Overlay},
+    app::{Event, Mouse, MouseKind, Overlay, overlay::RegionPicker},
     message::{Answer, Lane, Request},
-    model::{Folder, FolderEntry, PictureSource, SafeText},
-    picture::{Part, Protocol, Subject},
+    model::{
+        Anchor, AnchorKind, Folder, FolderEntry, MediaId, PictureSource, Query, Region, SafeText,
+    },
+    picture::{Canvas, Encoded, Part, Protocol, Sight, Subject, Thumbnail, fit::Fit},
 };
+use uuid::Uuid;
 
-use crate::desk::Desk;
+use crate::desk::{Desk, page};
 
 /// Answers with a listing; a name that ends in `/` is a folder.
 fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
@@ -96,4 +101,211 @@ fn p13_the_picture_under_the_cursor_is_seen_and_let_go() {
     assert!(!local(&desk));
     let gone = |lane: &Lane| matches!(lane, Lane::Picture(sight, _) if matches!(sight.of, Subject::File(_)));
     assert!(desk.cancelled.iter().any(gone));
+}
+
+/// A picture of 640x480 pixels, as the worker would fit it.
+fn fitted(canvas: Canvas) -> Thumbnail {
+    let cells = Fit::new((640, 480), canvas).cells;
+    Thumbnail { cells, original: (640, 480), encoded: Encoded::Pixels(Arc::new([])) }
+}
+
+/// Answers the picture that the picker waits for; what was seen of it.
+fn show(desk: &mut Desk) -> Sight {
+    let canvas = RegionPicker::canvas(&desk.app);
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Picture(_, at) if *at == canvas));
+    let Lane::Picture(sight, _) = ticket.lane.clone() else { panic!("another lane") };
+    desk.respond(ticket, Ok(Answer::Picture(fitted(canvas))));
+    sight
+}
+
+fn picker(desk: &Desk) -> &RegionPicker {
+    match &desk.app.overlay {
+        Some(Overlay::Region(picker)) => picker,
+        other => panic!("no region picker but {other:?}"),
+    }
+}
+
+fn region(x: f64, y: f64, width: f64, height: f64) -> Region {
+    Region::new(x, y, width, height).unwrap()
+}
+
+/// A picker on the first preview, with its picture seen.
+fn picking() -> Desk {
+    let mut desk = Desk::with_clusters(1);
+    desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
+    desk.press("b");
+    show(&mut desk);
+    desk
+}
+
+#[test]
+fn p14_a_region_of_a_media_is_searched_by_a_copy_of_it() {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("b");
+    assert_eq!(picker(&desk).image.name.as_str(), "copy of media 00000000");
+    desk.press("6 enter");
+    let Some(Request::RegisterAnchor { image, region: asked, .. }) = registered(&desk) else {
+        panic!("nothing is registered")
+    };
+    assert!(matches!(image, PictureSource::Link(_)));
+    assert_eq!(*asked, Some(region(0.5, 0.5, 0.5, 0.5)));
+    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    desk.answer(Lane::Anchor, Answer::Anchor(anchor));
+    let label = desk.app.view().unwrap().similar_to.as_ref().unwrap().to_string();
+    assert_eq!(label, "copy of media 00000000, region 0.500×0.500 at 0.500 0.500");
+}
+
+#[test]
+fn m47_another_granularity_registers_the_same_region_again() {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("b 3 enter");
+    let first = registered(&desk).cloned();
+    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    desk.answer(Lane::Anchor, Answer::Anchor(anchor));
+    desk.answer_page(page(0, 2));
+    desk.press("<");
+    let (Some(Request::RegisterAnchor { granularity: before, region: asked, .. }), Some(again)) =
+        (first, registered(&desk))
+    else {
+        panic!("not registered twice")
+    };
+    let Request::RegisterAnchor { granularity, region: repeated, .. } = again else { panic!() };
+    assert_eq!((*granularity, *repeated), (before.finer(), asked));
+    // The region can be picked anew from the query image, and begins where it was.
+    desk.press("B");
+    assert_eq!(Some(picker(&desk).region), asked);
+}
+
+#[test]
+fn m48_the_whole_of_a_media_needs_no_copy() {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("b w enter");
+    assert_eq!(registered(&desk), None);
+    let Query::Similar(anchor) = desk.app.view().unwrap().search.query else { panic!() };
+    assert_eq!(anchor.kind, AnchorKind::Media);
+}
+
+#[test]
+fn m45_keys_move_the_box_and_its_corners_and_take_it_back() {
+    let mut desk = picking();
+    desk.press(", , , .");
+    assert_eq!(picker(&desk).step.name(), "10 pixels");
+    desk.press("l j");
+    let tenths = (10.0 / 640.0, 10.0 / 480.0);
+    let close = |one: f64, other: f64| (one - other).abs() < 1e-5;
+    let now = picker(&desk).region;
+    assert!(close(now.x, 0.25 + tenths.0) && close(now.y, 0.25 + tenths.1), "{now:?}");
+    desk.press("u u L alt-k shift-up");
+    let now = picker(&desk).region;
+    assert!(close(now.width, 0.5 + tenths.0) && close(now.x, 0.25), "{now:?}");
+    assert!(close(now.y, 0.25 - tenths.1) && close(now.height, 0.5), "{now:?}");
+    for _ in 0..200 {
+        desk.press("h k H K");
+    }
+    let now = picker(&desk).region;
+    assert_eq!((now.x, now.y), (0.0, 0.0));
+    assert_eq!(now.pixels((640, 480)), ((0, 0), (1, 1)), "never empty");
+}
+
+#[test]
+fn m45_numbers_are_taken_while_they_are_typed_and_refused_with_a_reason() {
+    let mut desk = picking();
+    desk.press("tab tab tab ctrl-u");
+    desk.type_text("0.9");
+    let numbers = picker(&desk).numbers.as_ref().unwrap();
+    assert_eq!(numbers.complaint, Some("this would leave the picture"));
+    desk.press("enter");
+    assert_eq!(registered(&desk), None, "what is not taken is not searched");
+    desk.press("backspace");
+    desk.type_text("3");
+    assert_eq!(picker(&desk).region, region(0.25, 0.25, 0.3, 0.5));
+    desk.press("esc u");
+    assert_eq!(picker(&desk).region, region(0.25, 0.25, 0.5, 0.5));
+}
+
+#[test]
+fn p3_25_the_mouse_draws_moves_and_pulls_the_box() {
+    let mut desk = picking();
+    let covered = picker(&desk).covered(&desk.app).unwrap();
+    let at = |kind, column: u16, row: u16| {
+        Event::Mouse(Mouse { column: covered.x + column, row: covered.y + row, kind })
+    };
+    desk.press("w");
+    desk.happen(at(MouseKind::Click, 10, 5));
+    desk.happen(at(MouseKind::Drag, 4, 2));
+    desk.happen(at(MouseKind::Release, 4, 2));
+    let cells = |desk: &Desk| picker(desk).region.cells((covered.width, covered.height));
+    assert_eq!(cells(&desk), ((4, 2), (7, 4)));
+    desk.happen(at(MouseKind::Click, 6, 3));
+    desk.happen(at(MouseKind::Drag, 7, 4));
+    desk.happen(at(MouseKind::Release, 7, 4));
+    assert_eq!(cells(&desk), ((5, 3), (7, 4)));
+    desk.happen(at(MouseKind::Click, 11, 4));
+    desk.happen(at(MouseKind::Drag, 13, 4));
+    // Outside the picture the edge stops at its border.
+    desk.happen(Event::Mouse(Mouse { column: 119, row: 0, kind: MouseKind::Drag }));
+    desk.happen(at(MouseKind::Release, 13, 4));
+    assert_eq!(cells(&desk), ((5, 3), (covered.width - 5, 4)));
+    desk.press("u u u");
+    assert_eq!(picker(&desk).region, Region::WHOLE);
+}
+
+#[test]
+fn f47_a_moving_box_is_followed_as_fast_as_pictures_are_made() {
+    let mut desk = picking();
+    let pictures = |desk: &Desk| {
+        let canvas = RegionPicker::canvas(&desk.app);
+        let here = |lane: &Lane| matches!(lane, Lane::Picture(_, at) if *at == canvas);
+        desk.open.iter().filter(|(ticket, _)| here(&ticket.lane)).count()
+    };
+    desk.press("l l l l l l");
+    assert_eq!(pictures(&desk), 1, "one is made, the newer wait");
+    let first = show(&mut desk);
+    assert_eq!(picker(&desk).sight(&desk.app), first, "the newest there is is seen");
+    let last = show(&mut desk);
+    assert_eq!(last.part, Part::Framed(picker(&desk).region));
+    assert_eq!(pictures(&desk), 0);
+}
+
+#[test]
+fn p54_the_box_is_seen_enlarged() {
+    let mut desk = picking();
+    desk.press("z");
+    assert_eq!(show(&mut desk).part, Part::Crop(picker(&desk).region));
+    desk.press("z");
+    assert!(matches!(picker(&desk).sight(&desk.app).part, Part::Framed(_)));
+}
+
+#[test]
+fn p13_a_file_leads_to_the_region_picker_and_is_offered_again_with_its_box() {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("F");
+    list(&mut desk, ".", &["van.jpg"]);
+    desk.press("tab tab");
+    assert_eq!(picker(&desk).image.of, Subject::File("./van.jpg".into()));
+    desk.press("4 enter F");
+    list(&mut desk, ".", &["car.jpg", "van.jpg"]);
+    desk.press("tab");
+    let image = &picker(&desk).image;
+    assert_eq!(image.of, Subject::File("./van.jpg".into()), "the last one comes first");
+    assert_eq!(picker(&desk).region, region(0.5, 0.0, 0.5, 0.5));
+}
+
+#[test]
+fn p55_the_detail_frames_a_part_in_the_whole_picture() {
+    let mut desk = Desk::with_pictures(Protocol::Kitty);
+    let ready = crate::desk::dataset(1, tessera::model::Status::Ready);
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![ready], 0));
+    let mut objects = page(0, 1);
+    let part = region(0.1, 0.2, 0.3, 0.4);
+    objects.clusters[0].previews[0].region = Some(part);
+    desk.answer_page(objects);
+    let framed = |request: &&Request| {
+        matches!(request, Request::Picture(PictureSource::Link(link), Part::Framed(region), _)
+            if link.resource().contains("/media/") && *region == part)
+    };
+    assert_eq!(desk.requests().into_iter().filter(framed).count(), 1);
+    // The picker begins with the box of the object.
+    desk.press("b");
+    assert_eq!(picker(&desk).region, part);
 }

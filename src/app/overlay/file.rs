@@ -1,13 +1,13 @@
 //! The picker of a query image: a path that is completed from the folder it leads into, with the
 //! picture under the cursor beside it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane, Remote,
+        App, Effect, Level, Overlay, Pane, QueryImage, Remote,
         areas::inside,
         overlay::{PathLine, Press},
         pane::moved,
@@ -28,6 +28,40 @@ pub struct FilePicker {
     pub path: PathLine,
     /// The offer under the cursor.
     pub cursor: usize,
+    /// Whether a region of the file is to be picked before it is searched by.
+    to_region: bool,
+}
+
+/// A file or folder that can be chosen.
+#[derive(Clone, Copy, Debug)]
+pub enum Offer<'a> {
+    /// A file that was searched by in this run.
+    Recent(&'a Path),
+    /// An entry of a folder.
+    Entry(&'a Folder, &'a FolderEntry),
+}
+
+impl<'a> Offer<'a> {
+    /// The entry of a folder that it is.
+    fn entry(self) -> Option<&'a FolderEntry> {
+        match self {
+            Self::Recent(_) => None,
+            Self::Entry(_, entry) => Some(entry),
+        }
+    }
+
+    /// Its whole path.
+    #[must_use]
+    pub fn path(self) -> PathBuf {
+        match self {
+            Self::Recent(path) => path.to_owned(),
+            Self::Entry(folder, entry) => folder.path_of(entry),
+        }
+    }
+
+    fn is_picture(self) -> bool {
+        self.entry().is_none_or(FolderEntry::is_picture)
+    }
 }
 
 /// The parts of the picker on screen.
@@ -46,15 +80,21 @@ impl FilePicker {
     pub fn key(&mut self, chord: Chord, app: &App) -> Press {
         let offers = self.offers(app);
         let count = offers.len();
-        let folder = offers.get(self.cursor).copied().filter(|entry| entry.is_folder);
+        let chosen = offers.get(self.cursor).copied();
+        let folder = chosen.and_then(Offer::entry).filter(|entry| entry.is_folder);
+        let entries: Vec<&FolderEntry> = offers.iter().copied().filter_map(Offer::entry).collect();
         match (chord.key, folder) {
             (Key::Esc, _) => return Press::Leave,
-            (Key::Tab, _) if self.path.complete(&offers) => self.cursor = 0,
+            (Key::Tab, _) if self.path.complete(&entries) => self.cursor = 0,
             (Key::Enter | Key::Tab, Some(folder)) => {
                 self.path.enter(folder);
                 self.cursor = 0;
             }
             (Key::Enter, None) => return Press::Accept,
+            (Key::Tab, None) if chosen.is_some() => {
+                self.to_region = true;
+                return Press::Accept;
+            }
             (Key::Tab, None) => {}
             (Key::Up, _) => self.cursor = moved(self.cursor, -1, count),
             (Key::Down, _) => self.cursor = moved(self.cursor, 1, count),
@@ -83,23 +123,23 @@ impl FilePicker {
         known.map(|(_, listed)| listed)
     }
 
-    /// What the typed path may mean, as far as its folder is known.
+    /// What the typed path may mean, as far as its folder is known; before anything is typed, the
+    /// files of this run come first.
     #[must_use]
-    pub fn offers<'a>(&self, app: &'a App) -> Vec<&'a FolderEntry> {
+    pub fn offers<'a>(&self, app: &'a App) -> Vec<Offer<'a>> {
+        let fresh = self.path.line.value().is_empty();
+        let recent = app.recent.files().filter(|_| fresh).map(|path| Offer::Recent(path.as_path()));
         let listed = self.listed(app).and_then(Remote::value);
-        listed.map_or_else(Vec::new, |folder| self.path.offers(folder))
-    }
-
-    /// The offer under the cursor with its path.
-    fn chosen<'a>(&self, app: &'a App) -> Option<(PathBuf, &'a FolderEntry)> {
-        let folder = self.listed(app).and_then(Remote::value)?;
-        let entry = *self.path.offers(folder).get(self.cursor)?;
-        Some((folder.path_of(entry), entry))
+        let entries = listed.into_iter().flat_map(|folder| {
+            let offers = self.path.offers(folder).into_iter();
+            offers.map(move |entry| Offer::Entry(folder, entry))
+        });
+        recent.chain(entries).collect()
     }
 
     /// The file that Enter takes: the offer under the cursor, else what is typed.
     fn file(&self, app: &App) -> Option<PathBuf> {
-        let offer = self.chosen(app).map(|(path, _)| path);
+        let offer = self.offers(app).get(self.cursor).map(|offer| offer.path());
         offer.or_else(|| self.path.path(app.setup.home.as_deref()))
     }
 
@@ -119,8 +159,9 @@ impl FilePicker {
     /// The picture under the cursor.
     #[must_use]
     pub fn sight(&self, app: &App) -> Option<Sight> {
-        let (path, _) = self.chosen(app).filter(|(_, entry)| entry.is_picture())?;
-        Some(Sight { of: Subject::File(path), part: Part::Whole })
+        let offers = self.offers(app);
+        let offer = offers.get(self.cursor).filter(|offer| offer.is_picture())?;
+        Some(Sight { of: Subject::File(offer.path()), part: Part::Whole })
     }
 
     /// The picture under the cursor, to be asked for.
@@ -159,7 +200,11 @@ impl App {
             self.overlay = Some(Overlay::File(picker));
             return;
         };
+        let image = QueryImage::file(file);
+        if picker.to_region {
+            return self.pick_region_of(image);
+        }
         self.focus = Pane::Results;
-        self.register(file, search, effects);
+        self.register(image, search, effects);
     }
 }

@@ -16,6 +16,7 @@ pub mod palette;
 pub mod path;
 pub mod pick;
 pub mod profiles;
+pub mod region;
 pub mod reindex;
 pub mod scroll;
 pub mod selection;
@@ -36,6 +37,7 @@ pub use menu::Menu;
 pub use palette::Palette;
 pub use path::PathLine;
 pub use pick::{Choice, Pick};
+pub use region::RegionPicker;
 pub use reindex::ReindexQuestion;
 pub use scroll::Scroll;
 pub use selection::{SelectionFile, SelectionLine};
@@ -43,7 +45,7 @@ pub use sheet::Sheet;
 pub use timeline::JobView;
 
 use crate::{
-    app::{App, Effect, arrange::Order, query::Key},
+    app::{App, Effect, Mouse, arrange::Order, query::Key},
     config::Destination,
     input::Chord,
 };
@@ -67,6 +69,8 @@ pub enum Overlay {
     Sort(Pick<Order>),
     /// The line that names a selection file.
     Selection(SelectionLine),
+    /// The region picker on a query image.
+    Region(RegionPicker),
     /// The menu of actions.
     Menu(Menu),
     /// The command palette.
@@ -108,6 +112,7 @@ impl Overlay {
             Self::Filter(asked) => asked.key(chord),
             Self::Sort(pick) => pick.key(chord),
             Self::Selection(line) => line.key(chord),
+            Self::Region(picker) => picker.key(chord, app),
             Self::Menu(menu) => menu.key(chord),
             Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
@@ -133,6 +138,7 @@ impl Overlay {
             Self::Filter(asked) => Some(&mut asked.line),
             Self::Sort(pick) => Some(pick.text()),
             Self::Selection(line) => Some(&mut line.path),
+            Self::Region(picker) => picker.numbers.as_mut().map(|numbers| &mut numbers.typed),
             Self::Menu(menu) => Some(menu.pick.text()),
             Self::Palette(palette) => Some(palette.pick.text()),
             Self::Profiles(pick) => Some(pick.text()),
@@ -150,6 +156,7 @@ impl Overlay {
             Self::Kinds(pick) => (100, pick.rows()),
             Self::Filter(_) => (screen.0, 1),
             Self::Sort(pick) => (76, pick.rows()),
+            Self::Region(_) => screen,
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Log(_) => (116, screen.1.saturating_sub(4)),
@@ -166,6 +173,9 @@ impl Overlay {
     /// Where it lies on a screen of this size.
     #[must_use]
     pub fn area(&self, screen: (u16, u16)) -> Rect {
+        if matches!(self, Self::Region(_)) {
+            return RegionPicker::area(screen);
+        }
         let (columns, rows) = self.size(screen);
         let (width, height) = (screen.0.min(columns), screen.1.min(rows));
         let y = match self {
@@ -187,7 +197,10 @@ impl Overlay {
             Self::AddMedia(_) => "Tab next field   ← → change   Enter look, then send   Esc leave",
             Self::Reindex(_) => "Enter reindex   Esc leave",
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
-            Self::File(_) => "↑ ↓ choose   Tab complete   Enter open or search   Esc leave",
+            Self::File(_) => {
+                "↑ ↓ choose   Tab complete, then pick a region   Enter open or search   Esc leave"
+            }
+            Self::Region(picker) => picker.hints(),
             Self::Kinds(_) | Self::Menu(_) => {
                 "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave"
             }
@@ -215,6 +228,14 @@ impl App {
             Press::Leave => {}
             Press::Accept => self.accept(overlay, effects),
         }
+    }
+
+    /// Gives what the mouse did to the layer on top, which keeps it from the panes.
+    pub(in crate::app) fn mouse_in_overlay(&mut self, mut overlay: Overlay, mouse: Mouse) {
+        if let Overlay::Region(picker) = &mut overlay {
+            picker.mouse(mouse, self);
+        }
+        self.overlay = Some(overlay);
     }
 
     /// Pasted text goes into a text field or nowhere; it is never keys (T21).
@@ -247,6 +268,7 @@ impl App {
             Overlay::Filter(asked) => self.filter(asked.pane, asked.line.value().to_owned()),
             Overlay::Sort(pick) => self.sort(&pick),
             Overlay::Selection(line) => self.selection_file(line, effects),
+            Overlay::Region(picker) => self.search_by_region(picker, effects),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

@@ -1,13 +1,10 @@
 //! The results pane: for each dataset its tabs, each a way from the whole dataset to the search on
 //! screen, with the place in every result.
 
-use std::{
-    collections::{HashMap, HashSet},
-    path::PathBuf,
-};
+use std::collections::{HashMap, HashSet};
 
 use crate::{
-    app::{App, Level, Pane, Tabs, View},
+    app::{App, Level, Pane, QueryImage, Tabs, View},
     model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status},
 };
 
@@ -24,11 +21,11 @@ pub struct Results {
     told: HashSet<DatasetId>,
 }
 
-/// A file on its way to become a query image.
+/// A picture on its way to become a query image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registration {
-    /// The file.
-    pub file: PathBuf,
+    /// The picture.
+    pub image: QueryImage,
     /// What its anchor will be searched with: the query is still the one before.
     pub search: Search,
 }
@@ -88,14 +85,14 @@ impl App {
         {
             draft.adopt(&search.filters);
         }
-        let (similar_to, file) = match self.view() {
+        let (similar_to, query_image) = match self.view() {
             // The words for an anchor are those of the view that has it.
             Some(view) if view.search.query == search.query => {
-                (view.similar_to.clone(), view.file.clone())
+                (view.similar_to.clone(), view.query_image.clone())
             }
             _ => (None, None),
         };
-        self.results.go(View { similar_to, file, ..View::new(search) });
+        self.results.go(View { similar_to, query_image, ..View::new(search) });
         self.focus = Pane::Results;
     }
 

@@ -4,8 +4,12 @@ use ratatui::{layout::Rect, text::Line};
 use tui_input::Input;
 
 use crate::{
-    app::{Remote, overlay::FilePicker, pane::scrolled},
-    model::{FolderEntry, SafeText},
+    app::{
+        Remote,
+        overlay::{FilePicker, file::Offer},
+        pane::scrolled,
+    },
+    model::SafeText,
     ui::{
         Screen,
         widget::{boxed, bytes, empty_picture, grouped, message, put, width},
@@ -45,8 +49,8 @@ fn offers(screen: &mut Screen, area: Rect, picker: &FilePicker) {
     let left_off = listed.and_then(Remote::value).map_or(0, |folder| folder.left_off);
     let rows = area.height.saturating_sub(u16::from(left_off > 0));
     let top = scrolled(0, picker.cursor, usize::from(rows));
-    for (row, (place, entry)) in (0..rows).zip(offers.into_iter().enumerate().skip(top)) {
-        offer(screen, area, row, entry, place == picker.cursor);
+    for (row, (place, each)) in (0..rows).zip(offers.into_iter().enumerate().skip(top)) {
+        offer(screen, area, row, each, place == picker.cursor);
     }
     if left_off > 0 {
         let words = format!(" {} more are not listed", grouped(left_off as u64));
@@ -54,21 +58,23 @@ fn offers(screen: &mut Screen, area: Rect, picker: &FilePicker) {
     }
 }
 
-fn offer(screen: &mut Screen, area: Rect, row: u16, entry: &FolderEntry, here: bool) {
+fn offer(screen: &mut Screen, area: Rect, row: u16, offer: Offer, here: bool) {
     let theme = screen.theme;
-    let (style, end) = match (entry.is_folder, entry.is_picture()) {
-        (true, _) => (theme.accent, "/".to_owned()),
-        (false, true) => (theme.text, format!("  {}", bytes(entry.bytes))),
-        (false, false) => (theme.dim, "  no picture".to_owned()),
+    let (name, style, end) = match offer {
+        Offer::Recent(path) => {
+            (SafeText::file(&path.to_string_lossy()), theme.text, "  again".to_owned())
+        }
+        Offer::Entry(_, entry) if entry.is_folder => {
+            (entry.name.clone(), theme.accent, "/".to_owned())
+        }
+        Offer::Entry(_, entry) if entry.is_picture() => {
+            (entry.name.clone(), theme.text, format!("  {}", bytes(entry.bytes)))
+        }
+        Offer::Entry(_, entry) => (entry.name.clone(), theme.dim, "  no picture".to_owned()),
     };
     let cursor = if here { " ▸ " } else { "   " };
-    let end_style = if entry.is_folder { style } else { theme.dim };
-    put(
-        screen,
-        area,
-        row,
-        &[(cursor, theme.accent), (entry.name.as_str(), style), (&end, end_style)],
-    );
+    let parts = [(cursor, theme.accent), (name.as_str(), style), (end.as_str(), theme.dim)];
+    put(screen, area, row, &parts);
     if here {
         let line = Rect { y: area.y + row, height: 1, ..area };
         screen.buf.set_style(line, theme.selected);

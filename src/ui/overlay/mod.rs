@@ -7,6 +7,7 @@ mod file;
 mod filter;
 mod help;
 mod pick;
+mod region;
 mod reindex;
 mod selection;
 mod sheet;
@@ -33,6 +34,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Filter(asked)) => filter::draw(screen, area, asked),
         Some(Overlay::Sort(pick)) => pick::draw(screen, area, "Order of what is loaded", pick),
         Some(Overlay::Selection(line)) => selection::draw(screen, area, line),
+        Some(Overlay::Region(picker)) => region::draw(screen, area, picker),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
         Some(Overlay::Log(pick)) => pick::draw(screen, area, "Log, newest first", pick),

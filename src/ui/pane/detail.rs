@@ -3,11 +3,12 @@
 use ratatui::{layout::Rect, style::Style};
 
 use crate::{
-    app::{App, Pane, areas::detail_picture},
+    app::{App, Pane, areas::detail_picture, detail_sight},
     model::{Cluster, MarkId, Preview},
+    picture::Part,
     ui::{
         Screen,
-        widget::{frame, message, put, score, wrapped},
+        widget::{frame, message, outline, put, score, wrapped},
     },
 };
 
@@ -22,7 +23,12 @@ pub(in crate::ui) fn detail(screen: &mut Screen, area: Rect) {
     let words = format!("{} of {} shown", place + 1, cluster.previews.len());
     let inside = frame(screen, area, Pane::Detail, &words);
     let picture = detail_picture(area, app.cell);
-    screen.picture(picture, preview, app.canvas(picture.width, picture.height));
+    let canvas = app.canvas(picture.width, picture.height);
+    let sight = detail_sight(preview);
+    let part = sight.part;
+    if let (Some(covered), Part::Framed(region)) = (screen.sight(picture, sight, canvas), part) {
+        outline(screen, covered, region);
+    }
     let below = Rect { y: picture.bottom(), height: inside.bottom() - picture.bottom(), ..inside };
     let lines = lines(screen, preview, usize::from(below.width));
     for (row, (text, style)) in (0..).zip(lines) {

@@ -1,6 +1,7 @@
 //! Small parts that several panes draw: frames, gauges, lines of words, and what stands in the
 //! place of something that is not there.
 
+mod boxes;
 mod line;
 mod place;
 
@@ -10,6 +11,7 @@ use ratatui::{
     widgets::{Block, BorderType, Widget},
 };
 
+pub(super) use boxes::outline;
 pub(super) use line::{clip, put, width, wrapped};
 pub(super) use place::{empty_picture, message, too_small};
 
