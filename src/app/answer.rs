@@ -94,6 +94,10 @@ impl App {
             (Lane::Recall(Book::Basket(dataset)), Ok(Answer::Recalled(entry))) => {
                 self.basket_recalled(dataset, Ok(entry));
             }
+            (Lane::Recall(Book::Jobs), Ok(Answer::Recalled(entry))) => {
+                self.jobs_recalled(Ok(entry))
+            }
+            (Lane::Recall(Book::Jobs), Err(failure)) => self.jobs_recalled(Err(failure)),
             (Lane::Recall(Book::Basket(dataset)), Err(failure)) => {
                 self.basket_recalled(dataset, Err(failure));
             }

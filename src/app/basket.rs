@@ -160,7 +160,8 @@ impl App {
             Ok(Some(Entry::Basket(_, selection))) => {
                 basket.succeed(self.now, Basket::new(selection));
             }
-            Ok(None) => basket.succeed(self.now, Basket::default()),
+            // Whatever else a basket's name stood for holds no marks.
+            Ok(None | Some(Entry::Jobs { .. })) => basket.succeed(self.now, Basket::default()),
             Err(failure) => {
                 self.notices.fail(self.now, &failure);
                 basket.fail(self.now, failure);

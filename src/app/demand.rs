@@ -23,7 +23,7 @@ pub(in crate::app) struct Want {
 impl App {
     /// Asks for what is missing, lets go of what is no longer wanted, and sets the next wake.
     pub(in crate::app) fn settle(&mut self, effects: &mut Vec<Effect>) {
-        self.track_jobs();
+        self.track_jobs(effects);
         self.filter_as_typed();
         self.keep_place();
         let pictures = self.visible_pictures();
@@ -55,6 +55,7 @@ impl App {
         wants.extend(self.enrichment_want());
         wants.extend(self.page_want());
         wants.extend(self.basket_wants());
+        wants.extend(self.jobs_want());
         wants.extend(self.export_wants());
         wants.extend(self.folder_want());
         wants
@@ -115,6 +116,11 @@ impl App {
         let known = self.store.folder.as_ref().filter(|(path, _)| *path == folder);
         let due = known.map_or(Some(Moment::ZERO), |(_, listed)| listed.due(None))?;
         Some(Want { lane: Lane::Folder(folder.clone()), request: Request::Folder(folder), due })
+    }
+
+    fn jobs_want(&self) -> Option<Want> {
+        let book = self.jobs_to_recall()?;
+        Some(Want { lane: Lane::Recall(book), request: Request::Recall(book), due: Moment::ZERO })
     }
 
     fn export_wants(&self) -> impl Iterator<Item = Want> {

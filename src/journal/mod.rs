@@ -3,6 +3,8 @@
 //! A file is replaced whole and at once, so a kill leaves the old one or the new one. Entries carry
 //! a number; an older one that arrives late never replaces a newer one.
 
+mod jobs;
+mod seat;
 mod selection;
 mod text;
 
@@ -14,20 +16,23 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::model::{Book, DatasetId, Entry, Failure, FailureKind, Selection};
+use seat::Seats;
+
+use crate::model::{Book, DatasetId, Entry, Failure, FailureKind, JobRecord, Selection};
 
 /// The state of one deployment. Without a folder nothing outlives the program.
 #[derive(Debug, Default)]
 pub struct Journal {
     folder: Option<PathBuf>,
     newest: Mutex<HashMap<Book, u64>>,
+    seats: Mutex<Seats>,
 }
 
 impl Journal {
     /// Keeps its files in `folder`, which is made when something is kept.
     #[must_use]
     pub fn in_folder(folder: PathBuf) -> Self {
-        Self { folder: Some(folder), newest: Mutex::default() }
+        Self { folder: Some(folder), ..Self::default() }
     }
 
     /// Writes an entry, unless one with a higher number was written before.
@@ -42,8 +47,46 @@ impl Journal {
             return Ok(());
         }
         *last = number;
-        let path = folder.join(text::file_name(&entry.book()));
+        let Some(name) = text::file_name(&entry.book()) else {
+            return self.keep_jobs(folder, entry);
+        };
+        let path = folder.join(name);
         replace(&path, &text::write(entry)).map_err(|error| failure(&path, "written", &error))
+    }
+
+    /// Writes our own jobs; what was taken over is in them, and goes.
+    fn keep_jobs(&self, folder: &Path, entry: &Entry) -> Result<(), Failure> {
+        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = seats.own(folder).map_err(|error| failure(folder, "written", &error))?;
+        replace(&path, &text::write(entry))
+            .and_then(|()| seats.settle())
+            .map_err(|error| failure(&path, "written", &error))
+    }
+
+    /// The jobs that copies left behind that are gone, and those of copies that are running.
+    fn recall_jobs(&self, folder: &Path) -> Result<Option<Entry>, Failure> {
+        if !folder.exists() {
+            return Ok(None);
+        }
+        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = seats.look(folder).map_err(|error| failure(folder, "read", &error))?;
+        let read = |paths: &[PathBuf]| -> Result<Vec<JobRecord>, Failure> {
+            let mut all = Vec::new();
+            for path in paths {
+                if let Some(Entry::Jobs { ours, .. }) = read(path, &Book::Jobs)? {
+                    all.extend(ours);
+                }
+            }
+            // A kill between writing and removing leaves a job in two files.
+            all.sort_by_key(|record| record.started);
+            all.dedup_by_key(|record| record.started);
+            Ok(all)
+        };
+        let jobs = read(&others.left_behind).and_then(|ours| {
+            read(&others.elsewhere).map(|elsewhere| Entry::Jobs { ours, elsewhere })
+        });
+        // What cannot be read stays where it is.
+        jobs.map(Some).inspect_err(|_| seats.let_go())
     }
 
     /// Reads an entry back; `None` when it was never kept.
@@ -52,13 +95,10 @@ impl Journal {
     /// [`FailureKind::Local`]: the file cannot be read, or is not what was written.
     pub fn recall(&self, book: &Book) -> Result<Option<Entry>, Failure> {
         let Some(folder) = &self.folder else { return Ok(None) };
-        let path = folder.join(text::file_name(book));
-        let source = match fs::read_to_string(&path) {
-            Ok(source) => source,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failure(&path, "read", &error)),
-        };
-        text::read(book, &source).map(Some).map_err(|reason| failure(&path, "understood", &reason))
+        match text::file_name(book) {
+            Some(name) => read(&folder.join(name), book),
+            None => self.recall_jobs(folder),
+        }
     }
 }
 
@@ -99,6 +139,15 @@ pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Fail
     selection::read(dataset, &document).map_err(refused)
 }
 
+fn read(path: &Path, book: &Book) -> Result<Option<Entry>, Failure> {
+    let source = match fs::read_to_string(path) {
+        Ok(source) => source,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failure(path, "read", &error)),
+    };
+    text::read(book, &source).map(Some).map_err(|reason| failure(path, "understood", &reason))
+}
+
 fn failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {
     let sentence = format!("{} cannot be {what}: {reason}", path.display());
     Failure::new(FailureKind::Local, sentence).remedy("Move the file away to begin anew")
@@ -120,7 +169,10 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{DatasetId, EntityType, Granularity, Mark, Marked, MediaId, SafeText};
+    use crate::model::{
+        DatasetId, EntityType, Granularity, JobRecord, Mark, Marked, MediaId, SafeText, Stamp,
+        Standing, Work,
+    };
 
     fn basket(media: u128) -> Entry {
         let mark = Mark {
@@ -145,6 +197,55 @@ mod tests {
         assert_eq!(fresh.recall(&book), Ok(Some(basket(2))));
     }
 
+    fn job(second: u64) -> JobRecord {
+        JobRecord {
+            started: Stamp::from_secs(second),
+            ended: None,
+            dataset: DatasetId(Uuid::nil()),
+            dataset_name: SafeText::name("x"),
+            work: Work::Reindex,
+            standing: Standing::Accepted,
+        }
+    }
+
+    fn jobs(ours: &[u64], elsewhere: &[u64]) -> Entry {
+        let all = |seconds: &[u64]| seconds.iter().copied().map(job).collect();
+        Entry::Jobs { ours: all(ours), elsewhere: all(elsewhere) }
+    }
+
+    #[test]
+    fn m20_one_copy_follows_a_job_and_the_next_takes_over_what_is_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Journal::in_folder(folder.path().to_owned());
+        let first = open();
+        first.keep(1, &jobs(&[1], &[])).unwrap();
+        let second = open();
+        assert_eq!(second.recall(&Book::Jobs), Ok(Some(jobs(&[], &[1]))));
+        second.keep(1, &jobs(&[2], &[])).unwrap();
+        drop(first);
+        assert_eq!(second.recall(&Book::Jobs), Ok(Some(jobs(&[1], &[]))));
+        drop(second);
+        let third = open();
+        assert_eq!(third.recall(&Book::Jobs), Ok(Some(jobs(&[1, 2], &[]))), "nothing was written");
+        third.keep(1, &jobs(&[1, 2], &[])).unwrap();
+        drop(third);
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let kept = files.filter(|path| path.extension().is_some_and(|end| end == "json")).count();
+        assert_eq!(kept, 1, "what was taken over is gone");
+        assert_eq!(open().recall(&Book::Jobs), Ok(Some(jobs(&[1, 2], &[]))));
+    }
+
+    #[test]
+    fn m20_jobs_that_cannot_be_read_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let damaged = folder.path().join("jobs-0.json");
+        fs::write(&damaged, "{").unwrap();
+        let journal = Journal::in_folder(folder.path().to_owned());
+        assert!(journal.recall(&Book::Jobs).is_err());
+        journal.keep(1, &jobs(&[1], &[])).unwrap();
+        assert_eq!(fs::read_to_string(damaged).unwrap(), "{");
+    }
+
     #[test]
     fn row_38_a_selection_is_saved_once_and_opened_for_its_dataset() {
         let folder = tempfile::tempdir().unwrap();
@@ -162,7 +263,7 @@ mod tests {
     fn a_damaged_file_is_named_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::in_folder(folder.path().to_owned());
-        let path = folder.path().join(text::file_name(&basket(1).book()));
+        let path = folder.path().join(text::file_name(&basket(1).book()).unwrap());
         fs::write(&path, "{\"schema\":").unwrap();
         let failure = journal.recall(&basket(1).book()).unwrap_err().to_string();
         assert!(failure.contains("cannot be understood"), "{failure}");

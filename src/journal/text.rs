@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::selection;
+use super::{jobs, selection};
 use crate::model::{Book, Entry};
 
-/// The file of a book.
-pub(super) fn file_name(book: &Book) -> String {
+/// The file of a book; jobs have one for each copy of the program.
+pub(super) fn file_name(book: &Book) -> Option<String> {
     match book {
-        Book::Basket(dataset) => format!("basket-{dataset}.json"),
+        Book::Basket(dataset) => Some(format!("basket-{dataset}.json")),
+        Book::Jobs => None,
     }
 }
 
@@ -16,6 +17,7 @@ pub(super) fn file_name(book: &Book) -> String {
 pub(super) fn write(entry: &Entry) -> String {
     let document = match entry {
         Entry::Basket(dataset, marked) => selection::write(*dataset, marked),
+        Entry::Jobs { ours, .. } => jobs::write(ours),
     };
     format!("{document:#}\n")
 }
@@ -27,5 +29,6 @@ pub(super) fn read(book: &Book, source: &str) -> Result<Entry, String> {
         Book::Basket(dataset) => {
             selection::read(*dataset, &document).map(|marked| Entry::Basket(*dataset, marked))
         }
+        Book::Jobs => jobs::read(&document).map(|ours| Entry::Jobs { ours, elsewhere: Vec::new() }),
     }
 }

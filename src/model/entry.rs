@@ -1,12 +1,14 @@
 //! What outlives the program: baskets, and what else a person would miss after a restart.
 
-use crate::model::{DatasetId, Selection};
+use crate::model::{DatasetId, JobRecord, Selection};
 
 /// Names one thing that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Book {
     /// What is marked in a dataset.
     Basket(DatasetId),
+    /// The jobs of every run.
+    Jobs,
 }
 
 /// One thing that is kept, whole.
@@ -14,6 +16,14 @@ pub enum Book {
 pub enum Entry {
     /// What is marked in a dataset; empty when nothing is.
     Basket(DatasetId, Selection),
+    /// The jobs of this copy of the program, and of other copies that are running: those are only
+    /// read.
+    Jobs {
+        /// Ours, also what copies left behind that are gone; oldest first.
+        ours: Vec<JobRecord>,
+        /// Those that another copy follows.
+        elsewhere: Vec<JobRecord>,
+    },
 }
 
 impl Entry {
@@ -22,6 +32,7 @@ impl Entry {
     pub fn book(&self) -> Book {
         match self {
             Self::Basket(dataset, _) => Book::Basket(*dataset),
+            Self::Jobs { .. } => Book::Jobs,
         }
     }
 }

@@ -128,6 +128,8 @@ impl Addition {
 pub struct JobRecord {
     /// When it was started; no two jobs of a person have the same.
     pub started: Stamp,
+    /// When it ended, if it has.
+    pub ended: Option<Stamp>,
     /// The dataset it works on.
     pub dataset: DatasetId,
     /// Its name when the job was started.

@@ -35,6 +35,15 @@ impl Desk {
     }
 
     pub fn with_pictures(protocol: Protocol) -> Self {
+        Self::start(protocol, BTreeMap::new())
+    }
+
+    /// A core at its start, with what the state folder holds.
+    pub fn keeping(kept: BTreeMap<Book, Entry>) -> Self {
+        Self::start(Protocol::None, kept)
+    }
+
+    fn start(protocol: Protocol, kept: BTreeMap<Book, Entry>) -> Self {
         let setup = Setup {
             dataset: None,
             downloads: SafeText::file("/downloads"),
@@ -50,7 +59,7 @@ impl Desk {
             now: Duration::ZERO,
             open: VecDeque::new(),
             cancelled: Vec::new(),
-            kept: BTreeMap::new(),
+            kept,
             other: Vec::new(),
         };
         desk.happen(Event::Wake);

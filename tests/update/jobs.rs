@@ -1,9 +1,11 @@
 //! Jobs of every kind: followed, told once, written down, and taken off the list.
 
 use tessera::{
-    app::{Overlay, Stage, overlay::AddField},
-    message::{Answer, JobId, Lane, Request},
-    model::{AddMedia, Dataset, FailureKind, MediaSource, Preflight, Status},
+    app::{Effect, Event, Overlay, Stage, overlay::AddField},
+    message::{Answer, JobId, Lane, Request, Response},
+    model::{
+        AddMedia, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, Standing, Status,
+    },
 };
 
 use crate::desk::{Desk, dataset, page, task};
@@ -228,4 +230,67 @@ fn m40_on_premises_has_only_a_path_at_the_service() {
     desk.press("enter");
     let addition = AddMedia::new(MediaSource::ServerPath("/mnt/new".into()));
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
+}
+
+/// The same person, back after the program ended in whatever way.
+fn again(desk: Desk) -> Desk {
+    let kept = desk.kept;
+    let mut desk = Desk::keeping(kept);
+    desk.answer(Lane::Datasets, images(240, "READY"));
+    desk.answer_page(page(0, 3));
+    desk
+}
+
+#[test]
+fn m20_an_export_is_written_down_before_anything_else_and_followed_on() {
+    let desk = exporting();
+    let mut desk = again(desk);
+    assert_eq!(desk.notice(), "1 job from last time: 1 still running");
+    let asked = desk.take(|lane| matches!(lane, Lane::Export(_))).1;
+    assert_eq!(asked, Request::ExportStatus(dataset(1, Status::Ready).id, task("").id));
+}
+
+#[test]
+fn m19_an_export_whose_answer_nobody_saw_may_have_started() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("e enter");
+    let desk = again(desk);
+    let job = desk.app.store.jobs.values().next().unwrap();
+    assert!(matches!(job.stage, Stage::Uncertain(_)));
+    assert_eq!(desk.notice(), "1 job from last time: 1 may have started");
+}
+
+#[test]
+fn m20_the_journal_is_written_in_the_step_that_brings_the_id_and_first() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("e enter");
+    let (ticket, _) = desk.take(|lane| *lane == Lane::Start(JOB));
+    let answer =
+        Event::Response(Response { ticket, result: Ok(Answer::Export(task("COMPLETED"))) });
+    let effects = desk.app.update(desk.now, answer);
+    let Some(Effect::Send(_, Request::Keep(Entry::Jobs { ours, .. }))) = effects.first() else {
+        unreachable!("the first effect is the journal: {effects:?}");
+    };
+    assert_eq!(ours[0].standing, Standing::Completed(task("").id));
+    assert!(matches!(&effects[1], Effect::Send(_, Request::Download { .. })));
+}
+
+#[test]
+fn m22_what_another_copy_follows_is_shown_and_not_polled() {
+    let desk = exporting();
+    let Some(Entry::Jobs { ours, .. }) = desk.kept.get(&Book::Jobs).cloned() else {
+        unreachable!("jobs are kept");
+    };
+    let other = Entry::Jobs { ours: vec![], elsewhere: ours };
+    let mut desk = Desk::keeping([(Book::Jobs, other)].into());
+    assert_eq!(desk.app.store.jobs.values().next().unwrap().word(), "elsewhere");
+    desk.wait(60);
+    assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
+}
+
+#[test]
+fn p42_a_forgotten_row_does_not_come_back() {
+    let mut desk = exporting();
+    desk.press("4 x D");
+    assert!(again(desk).app.store.jobs.is_empty());
 }

@@ -6,6 +6,7 @@
 
 mod course;
 mod export;
+mod journal;
 mod operation;
 mod steps;
 mod timeline;
@@ -75,6 +76,29 @@ pub enum Stage {
     Uncertain(Failure),
     /// Not watched any more; the service goes on. The export, to watch it again.
     Unwatched(Option<ExportTaskId>),
+    /// Another running copy of the program follows it.
+    Elsewhere(Option<ExportTaskId>),
+}
+
+impl Stage {
+    /// The id of the export at the service, once it is known.
+    #[must_use]
+    pub fn task(&self) -> Option<ExportTaskId> {
+        match self {
+            Self::Running(task, _) | Self::Completed(task) | Self::Downloading(task, ..) => {
+                Some(*task)
+            }
+            Self::Unwatched(task) | Self::Elsewhere(task) => *task,
+            Self::Queued(_)
+            | Self::Starting
+            | Self::Sending(..)
+            | Self::Following
+            | Self::Done(_)
+            | Self::Downloaded(_)
+            | Self::Failed(_)
+            | Self::Uncertain(_) => None,
+        }
+    }
 }
 
 impl Job {
@@ -116,6 +140,7 @@ impl Job {
             Stage::Failed(_) => "FAILED",
             Stage::Uncertain(_) => "may have started",
             Stage::Unwatched(_) => "not watched",
+            Stage::Elsewhere(_) => "elsewhere",
         }
     }
 
@@ -134,7 +159,8 @@ impl Job {
             | Stage::Downloaded(_)
             | Stage::Failed(_)
             | Stage::Uncertain(_)
-            | Stage::Unwatched(_) => false,
+            | Stage::Unwatched(_)
+            | Stage::Elsewhere(_) => false,
         }
     }
 
@@ -156,20 +182,7 @@ impl Job {
     /// The id of the export at the service, once it is known.
     #[must_use]
     pub fn task(&self) -> Option<ExportTaskId> {
-        match &self.stage {
-            Stage::Running(task, _) | Stage::Completed(task) | Stage::Downloading(task, ..) => {
-                Some(*task)
-            }
-            Stage::Unwatched(task) => *task,
-            Stage::Queued(_)
-            | Stage::Starting
-            | Stage::Sending(..)
-            | Stage::Following
-            | Stage::Done(_)
-            | Stage::Downloaded(_)
-            | Stage::Failed(_)
-            | Stage::Uncertain(_) => None,
-        }
+        self.stage.task()
     }
 
     /// Done and in all, in bytes or percent, while that is known.

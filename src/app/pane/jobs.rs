@@ -3,7 +3,7 @@
 use crate::{
     app::{App, Effect, Level, Pane, Remote, Stage, overlay::AddMediaForm, pane::moved},
     message::{JobId, Lane},
-    model::{Failure, FailureKind},
+    model::{Failure, FailureKind, JobRecord},
 };
 
 /// State of the pane.
@@ -13,6 +13,10 @@ pub struct Jobs {
     pub cursor: usize,
     /// The number of the next job.
     pub next: u32,
+    /// Whether the jobs of earlier runs were recalled.
+    pub recalled: Remote<()>,
+    /// What was written down last.
+    pub kept: Vec<JobRecord>,
     /// The form of the newest addition, to correct it when the service refuses it.
     pub sent_form: Option<(JobId, Box<AddMediaForm>)>,
 }
@@ -79,8 +83,10 @@ impl App {
             };
         }
         for job in self.store.jobs.values_mut() {
-            if let Stage::Running(_, task) = &mut job.stage {
-                task.invalidate();
+            match &mut job.stage {
+                Stage::Running(_, task) => task.invalidate(),
+                Stage::Elsewhere(_) => self.jobs.recalled.invalidate(),
+                _ => {}
             }
         }
     }

@@ -82,7 +82,7 @@ fn mark(theme: &Theme, job: &Job) -> (&'static str, Style) {
         Stage::Done(_) | Stage::Completed(_) | Stage::Downloaded(_) => ("✔", theme.success),
         Stage::Failed(_) => ("✖", theme.failure),
         Stage::Uncertain(_) => ("?", theme.moving),
-        Stage::Unwatched(_) => ("○", theme.dim),
+        Stage::Unwatched(_) | Stage::Elsewhere(_) => ("○", theme.dim),
     }
 }
 
@@ -123,6 +123,9 @@ pub(in crate::ui) fn job_note(job: &Job) -> String {
             format!("{path} · {} verified", bytes(archive.bytes))
         }
         Stage::Failed(failure) | Stage::Uncertain(failure) => failure.to_string(),
+        Stage::Elsewhere(_) => {
+            format!("another running copy follows it · {}", contents(job))
+        }
         Stage::Unwatched(_) => "the service goes on with it; r looks again".to_owned(),
     };
     let left = job.timeline.left().map(|left| format!("{} left", clock(left)));

@@ -1,0 +1,106 @@
+//! Several copies of the program may run over one deployment. Each writes its jobs to a file of its
+//! own and holds a lock beside it while it runs, so that one copy alone follows a job; what a copy
+//! that is gone left behind is taken over by the next one that looks.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Copies of the program that can run at once, those counted that left something behind.
+const SEATS: usize = 64;
+
+/// The files this copy may write to.
+#[derive(Debug, Default)]
+pub(super) struct Seats {
+    own: Option<(PathBuf, File)>,
+    /// What is taken over, until our own file holds it.
+    adopted: Vec<(PathBuf, File)>,
+}
+
+/// What other copies have written.
+#[derive(Debug, Default)]
+pub(super) struct Others {
+    /// By copies that are gone: ours now.
+    pub left_behind: Vec<PathBuf>,
+    /// By copies that are running.
+    pub elsewhere: Vec<PathBuf>,
+}
+
+impl Seats {
+    /// Our own file; it is new when this copy writes for the first time.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or every seat is taken.
+    pub(super) fn own(&mut self, folder: &Path) -> io::Result<PathBuf> {
+        if let Some((path, _)) = &self.own {
+            return Ok(path.clone());
+        }
+        fs::create_dir_all(folder)?;
+        for number in 0..SEATS {
+            let path = file(folder, number);
+            if !path.exists()
+                && let Some(lock) = lock(&path)?
+            {
+                self.own = Some((path.clone(), lock));
+                return Ok(path);
+            }
+        }
+        Err(io::Error::other(format!("{SEATS} copies of the program have jobs here")))
+    }
+
+    /// Takes over what copies that are gone left behind.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub(super) fn look(&mut self, folder: &Path) -> io::Result<Others> {
+        self.adopted.clear();
+        let mut others = Others::default();
+        let own = self.own.as_ref().map(|(path, _)| path);
+        for path in (0..SEATS).map(|number| file(folder, number)) {
+            if own == Some(&path) || !path.exists() {
+                continue;
+            }
+            match lock(&path)? {
+                Some(lock) => {
+                    others.left_behind.push(path.clone());
+                    self.adopted.push((path, lock));
+                }
+                None => others.elsewhere.push(path),
+            }
+        }
+        Ok(others)
+    }
+
+    /// Our own file holds everything that was taken over.
+    ///
+    /// # Errors
+    /// A file that was taken over cannot be removed.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        for (path, _lock) in self.adopted.drain(..) {
+            fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+
+    /// What was looked at is not taken over after all.
+    pub(super) fn let_go(&mut self) {
+        self.adopted.clear();
+    }
+}
+
+fn file(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("jobs-{number}.json"))
+}
+
+/// The lock of a seat, unless a running copy holds it. It ends with the process, however that ends.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    let path = path.with_extension("lock");
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
