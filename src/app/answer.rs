@@ -17,8 +17,12 @@ impl App {
         match (lane, result) {
             (Lane::Datasets, Ok(Answer::Datasets(list, unreadable))) => {
                 self.datasets_came(list, unreadable, effects);
+                self.release(effects);
             }
-            (Lane::Datasets, Err(failure)) => self.store.datasets.fail(self.now, failure),
+            (Lane::Datasets, Err(failure)) => {
+                self.keep_held(&failure);
+                self.store.datasets.fail(self.now, failure);
+            }
             (Lane::Page(search), Ok(Answer::Page(page))) => {
                 self.check_direction(&search, &page);
                 self.confirm_marks(search.dataset, &page, effects);

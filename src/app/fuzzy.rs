@@ -11,15 +11,16 @@ pub fn distance(typed: &str, text: &str) -> Option<usize> {
     })
 }
 
-/// The best place of the word in one piece: the beginning, a word's beginning, anywhere.
+/// The best place of the word in one piece: the whole text, its beginning, a word's beginning, anywhere.
 fn whole(word: &[char], text: &[char]) -> Option<usize> {
     text.windows(word.len())
         .enumerate()
         .filter(|(_, piece)| *piece == word)
         .map(|(at, _)| match at {
-            0 => 0,
-            _ if !text[at - 1].is_alphanumeric() => 1,
-            _ => 2,
+            0 if word.len() == text.len() => 0,
+            0 => 1,
+            _ if !text[at - 1].is_alphanumeric() => 2,
+            _ => 3,
         })
         .min()
 }
@@ -33,7 +34,7 @@ fn scattered(word: &[char], text: &[char]) -> Option<usize> {
         begun = true;
         at += skipped + 1;
     }
-    Some(3 + gaps)
+    Some(4 + gaps)
 }
 
 #[cfg(test)]
@@ -44,12 +45,12 @@ mod tests {
     fn whole_words_come_before_scattered_letters() {
         let badness = |typed: &str| distance(typed, "Export the dataset");
         assert_eq!(badness(""), Some(0));
-        assert_eq!(badness("EXP"), Some(0));
-        assert_eq!(badness("data"), Some(1));
-        assert_eq!(badness("data exp"), Some(1));
-        assert_eq!(badness("set"), Some(2));
-        assert!(badness("exds").unwrap() > 2);
+        assert_eq!(badness("EXP"), Some(1));
+        assert_eq!(badness("data"), Some(2));
+        assert_eq!(badness("data exp"), Some(3));
+        assert_eq!(badness("set"), Some(3));
+        assert!(badness("exds").unwrap() > 3);
         assert_eq!(badness("zebra"), None);
-        assert_eq!(distance("ПЛЯ", "пляж"), Some(0));
+        assert_eq!(distance("ПЛЯЖ", "пляж"), Some(0));
     }
 }

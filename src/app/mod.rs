@@ -14,6 +14,7 @@ mod copy;
 mod demand;
 mod effect;
 mod event;
+mod fresh;
 mod fuzzy;
 pub mod gate;
 mod job;
@@ -182,6 +183,8 @@ pub struct App {
     mouse: bool,
     /// Whether the service is asked by itself how the datasets stand.
     pub watching: bool,
+    /// Whether the form on top waits until it is known how its dataset stands.
+    pub held: bool,
     /// The beginning of a key sequence.
     keys: Vec<Chord>,
     last_click: Option<(Moment, Mouse)>,
@@ -222,6 +225,7 @@ impl App {
             typed_commands: Vec::new(),
             mouse: setup.mouse,
             watching: true,
+            held: false,
             keys: Vec::new(),
             last_click: None,
             wake: None,

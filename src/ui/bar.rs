@@ -241,6 +241,14 @@ fn marking(app: &App) -> Option<String> {
 /// What can be done now; what cannot is dimmed, and its key says why.
 pub(super) fn hints(screen: &mut Screen, area: Rect) {
     let (app, theme) = (screen.app, screen.theme);
+    if app.held {
+        return put(
+            screen,
+            area,
+            0,
+            &[(" asking how the dataset stands …   Esc leaves", theme.moving)],
+        );
+    }
     if let Some(words) = app.overlay.as_ref().map(Overlay::hints) {
         put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
         return;

@@ -271,3 +271,32 @@ fn m71_the_log_opens_an_exchange_with_the_words_of_the_service() {
     let Some(Overlay::Sheet(sheet)) = &desk.app.overlay else { panic!("the exchange is shown") };
     assert!(sheet.lines.iter().any(|(_, value)| value.as_str() == "not READY"));
 }
+
+#[test]
+fn m14_a_change_rests_on_a_record_of_five_seconds_at_most() {
+    let mut desk = standing(Status::Ready);
+    let starts = |desk: &Desk| {
+        desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Start(_))).count()
+    };
+    desk.wait(6);
+    desk.press("e enter");
+    assert_eq!((starts(&desk), desk.app.held), (0, true), "the service is asked first");
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert_eq!(starts(&desk), 1);
+    desk.wait(6);
+    desk.press("e enter");
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    assert_eq!(starts(&desk), 1, "the status has changed: nothing is sent");
+    assert!(desk.notice().contains("busy indexing"), "{}", desk.notice());
+    assert!(matches!(desk.app.overlay, Some(Overlay::Export(_))), "the form stays");
+}
+
+#[test]
+fn m14_nothing_is_sent_when_the_status_is_not_known() {
+    let mut desk = standing(Status::Ready);
+    desk.wait(6);
+    desk.press("e enter");
+    desk.fail(Lane::Datasets, FailureKind::NoAnswer);
+    assert!(desk.notice().contains("nothing was sent"), "{}", desk.notice());
+    assert!(!desk.app.held && desk.app.overlay.is_some());
+}

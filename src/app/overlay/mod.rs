@@ -223,10 +223,12 @@ impl App {
         chord: Chord,
         effects: &mut Vec<Effect>,
     ) {
+        // Whoever goes on typing does not mean what waits to be sent.
+        self.held = false;
         match overlay.key(chord, self) {
             Press::Stay => self.overlay = Some(overlay),
             Press::Leave => {}
-            Press::Accept => self.accept(overlay, effects),
+            Press::Accept => self.accept_fresh(overlay, effects),
         }
     }
 
@@ -250,7 +252,7 @@ impl App {
     }
 
     /// Does what a layer asked for. One that is not content puts itself back.
-    fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
         match overlay {
             Overlay::Help(_) | Overlay::Sheet(_) | Overlay::Timeline(_) => {}
             Overlay::Log(pick) => self.overlay = pick.chosen().cloned().map(Overlay::Sheet),
