@@ -7,5 +7,6 @@ mod exporting;
 mod harness;
 mod looking;
 mod losing;
+mod marking;
 #[path = "../support/paintings.rs"]
 mod paintings;

@@ -120,6 +120,7 @@ fn tiles(screen: &mut Screen, area: Rect) {
     let grid = Grid::new(screen.app, area);
     let (cursor, top) = screen.app.tile_cursor();
     let first = top * grid.columns;
+    let range = screen.app.range();
     for (place, tile) in screen.app.tiles().into_iter().skip(first).enumerate() {
         let Some(area) = grid.tile(place) else { break };
         let selected = first + place == cursor;
@@ -127,6 +128,11 @@ fn tiles(screen: &mut Screen, area: Rect) {
             tile::row(screen, area, &tile, selected);
         } else {
             tile::tile(screen, &grid, area, &tile, selected);
+        }
+        if range.as_ref().is_some_and(|range| range.contains(&(first + place))) {
+            let below = grid.picture(area).height;
+            let words = Rect { y: area.y + below, height: area.height - below, ..area };
+            screen.buf.set_style(words, screen.theme.selected);
         }
     }
 }

@@ -1,0 +1,60 @@
+//! From a mark to an archive that holds exactly what was marked.
+
+use std::{collections::BTreeSet, fs::File, io::Read};
+
+use tessera::app::Stage;
+
+use crate::harness::{Person, Service};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m24_mark_clusters_leave_one_out_export_and_find_exactly_that() {
+    let service = Service::over_paintings(40).await;
+    let mut person = Person::at(&service).await;
+    // The two first clusters hold several pictures each; one preview of the second stays behind.
+    person.press("space l space enter l x esc").await;
+    person.sees("marked 2 here");
+    let selection = person.session.app.selection().unwrap().clone();
+    let totals = selection.totals();
+    let left_out = person.session.app.preview().unwrap().file_name.clone();
+    assert_eq!((totals.clusters, totals.excluded), (2, 1));
+    let rows = usize::try_from(totals.rows()).unwrap();
+    assert!(rows < 39, "not everything is marked");
+
+    person.press("E").await;
+    person.sees(&format!("2 clusters of {} members − 1 left out: ≈{rows} rows", rows + 1));
+    person.press("tab tab space enter").await;
+    for _ in 0..20 {
+        service.deployment.settled().await;
+        person.wait(2).await;
+    }
+    let job = person.session.app.store.jobs.values().next_back().unwrap();
+    assert!(matches!(job.stage, Stage::Downloaded(_)), "{}", person.screen());
+
+    let path = service.folder.path().join("paintings selection.zip");
+    let mut archive = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();
+    let mut text = String::new();
+    archive.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
+    let metadata: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let items = metadata["media_items"].as_array().unwrap();
+    assert_eq!(items.len(), rows, "as many rows as the form told");
+    assert_eq!(archive.len(), rows + 1, "a picture for each, and the metadata");
+    let told: BTreeSet<&str> =
+        items.iter().map(|item| item["image_filename"].as_str().unwrap()).collect();
+    assert_eq!(told.len(), rows);
+    assert!(!told.contains(left_out.as_str()), "{left_out} was left out");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn p38_a_selection_is_saved_and_opened_again() {
+    let service = Service::over_paintings(24).await;
+    let mut person = Person::at(&service).await;
+    person.press("V u U M w enter").await;
+    let marked = person.session.app.selection().unwrap().clone();
+    person.sees("what is marked is saved in");
+    person.press("D").await;
+    assert!(person.session.app.selection().unwrap().is_empty());
+    person.press("w").await;
+    person.sees("nothing is marked");
+    person.press("o enter").await;
+    assert_eq!(person.session.app.selection(), Some(&marked));
+}
