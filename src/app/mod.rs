@@ -30,6 +30,7 @@ pub mod query;
 mod query_image;
 mod remote;
 pub mod seen;
+mod setup;
 mod sights;
 mod store;
 mod tabs;
@@ -38,8 +39,6 @@ mod tiles;
 mod view;
 mod waiting;
 pub mod welcome;
-
-use std::path::PathBuf;
 
 pub use effect::Effect;
 pub use event::{Event, Moment, Mouse, MouseKind};
@@ -50,6 +49,7 @@ pub use overlay::Overlay;
 pub use pane::Pane;
 pub use query_image::{QueryImage, Recent};
 pub use remote::Remote;
+pub use setup::Setup;
 pub use sights::{detail_sight, wanted_original};
 pub use store::{Picture, Store};
 pub use tickets::Tickets;
@@ -59,74 +59,12 @@ pub use waiting::Outage;
 
 use crate::{
     app::areas::{Areas, Grid, TileSize},
-    config::{Profile, ThemeChoice},
-    input::{Chord, Context, Keymap},
+    config::ThemeChoice,
+    input::{Chord, Context},
     message::{Lane, Request},
-    model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, SafeText, Scale, Stamp},
+    model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, Scale, Stamp},
     picture::Protocol,
 };
-
-/// What is fixed when the program starts.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// The deployment in a word or two, for the header: `local`, `lab.example`.
-    pub place: SafeText,
-    /// The profile that is open, if it is one.
-    pub profile: Option<String>,
-    /// The profiles that can be opened.
-    pub profiles: Vec<Profile>,
-    /// Whether the deployment has no login and a pipeline that adds media by path.
-    pub on_premises: bool,
-    /// The dataset that is opened first, by id or name; else the first one of the list.
-    pub dataset: Option<String>,
-    /// The bindings.
-    pub keymap: Keymap,
-    /// Whether datasets must stay as they are. An export changes none.
-    pub read_only: bool,
-    /// What a person should know at once, of their settings.
-    pub warnings: Vec<String>,
-    /// Folder that downloads go to unless another is typed.
-    pub downloads: SafeText,
-    /// The command that opens this deployment again.
-    pub command: String,
-    /// What `~/` means.
-    pub home: Option<PathBuf>,
-    /// The time of day when the program starts.
-    pub clock: Stamp,
-    /// Size of the screen (columns, rows).
-    pub size: (u16, u16),
-    /// How pictures are drawn until the terminal has answered.
-    pub protocol: Protocol,
-    /// The theme that the settings ask for.
-    pub theme: ThemeChoice,
-    /// Whether the mouse is ours at first.
-    pub mouse: bool,
-}
-
-impl Setup {
-    /// What a program starts with that knows nothing yet.
-    #[must_use]
-    pub fn new(place: SafeText, keymap: Keymap) -> Self {
-        Self {
-            place,
-            profile: None,
-            profiles: Vec::new(),
-            on_premises: false,
-            dataset: None,
-            keymap,
-            read_only: false,
-            warnings: Vec::new(),
-            downloads: SafeText::file("."),
-            command: "tessera".to_owned(),
-            home: None,
-            clock: Stamp::ZERO,
-            size: (80, 24),
-            protocol: Protocol::HalfBlock,
-            theme: ThemeChoice::Auto,
-            mouse: true,
-        }
-    }
-}
 
 /// The state of the program.
 #[derive(Debug)]
