@@ -4,10 +4,9 @@
 use std::path::PathBuf;
 
 use crate::{
-    app::Stamp,
     config::{Profile, ThemeChoice},
     input::Keymap,
-    model::SafeText,
+    model::{SafeText, Stamp},
     picture::Protocol,
 };
 
