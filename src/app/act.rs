@@ -111,6 +111,7 @@ impl App {
             Action::Record => self.ask_for_record(effects),
             Action::Watch => self.toggle_watch(),
             Action::Theme => self.next_theme(),
+            Action::TestPictures => self.test_pictures(),
             Action::Footer => self.footer = !self.footer,
             Action::Mouse => self.toggle_mouse(effects),
             Action::Redraw => effects.push(Effect::Redraw),

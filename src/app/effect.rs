@@ -6,6 +6,7 @@ use crate::{
     app::Moment,
     config::Destination,
     message::{Lane, Request, Ticket},
+    picture::Protocol,
 };
 
 /// One thing to be done outside.
@@ -25,6 +26,8 @@ pub enum Effect {
     Edit(String),
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
+    /// Pictures are drawn like this from now on; keep it for this terminal.
+    Graphics(Protocol),
     /// Draw everything anew and send all pictures again.
     Redraw,
     /// Give the terminal back to the shell until it is resumed.

@@ -35,6 +35,8 @@ pub enum Event {
     Wake,
     /// The editor was left: the text as it is now.
     Edited(Result<String, Failure>),
+    /// The terminal says that it draws pixels, and no person has said so yet.
+    Unproved,
     /// The full-size view was left, or could not be shown.
     FullSizeEnded(Result<(), Failure>),
 }

@@ -190,9 +190,10 @@ impl App {
                 self.progress(progress);
             }
             Event::Exchange(exchange) => self.log.add(now, exchange),
+            Event::Unproved if self.overlay.is_none() => self.test_pictures(),
             Event::FullSizeEnded(result) => self.full_size_ended(result, &mut effects),
             Event::Edited(text) => self.edited(text, &mut effects),
-            Event::Response(_) | Event::Progress(_) | Event::Wake => {}
+            Event::Response(_) | Event::Progress(_) | Event::Unproved | Event::Wake => {}
         }
         self.notices.expire(now);
         self.settle(&mut effects);

@@ -38,7 +38,7 @@ pub struct Settings {
 }
 
 /// The graphics setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum GraphicsChoice {
     /// What the terminal says it can draw.
@@ -208,6 +208,12 @@ pub fn keymap(file: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
 #[must_use]
 pub fn local_folder() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "tessera").map(|dirs| dirs.data_dir().join("local"))
+}
+
+/// Where it is kept how people see pictures in their terminals.
+#[must_use]
+pub fn verdicts_file() -> Option<PathBuf> {
+    state_folder("terminals").map(|folder| folder.with_extension("toml"))
 }
 
 /// Where the baskets, jobs and history of a deployment are kept; `place` is its name on screen.

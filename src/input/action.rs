@@ -180,6 +180,7 @@ actions! {
     Help, "help", "help", Program, "This help";
     Log, "log", "log", Program, "What was asked of the service and what it answered, and what changed";
     Theme, "theme", "theme", Program, "The next theme: auto, dark, light, plain";
+    TestPictures, "test-pictures", "test picture", Program, "Draw a test picture, and keep how pictures are seen in this terminal";
     Footer, "footer", "footer", Program, "Hide this line of keys, and show it again";
     Mouse, "mouse", "mouse", Program, "Leave the mouse to the terminal, and take it again";
     Redraw, "redraw", "redraw", Program, "Draw the screen anew and send the pictures again";

@@ -14,6 +14,7 @@ mod session;
 mod signals;
 pub mod terminal;
 pub mod trace;
+mod verdicts;
 pub mod welcome;
 
 use std::{
@@ -31,6 +32,7 @@ use crate::{
     app::{App, Effect, Event, Setup},
     config::Destination,
     model::{Failure, FailureKind},
+    picture::Protocol,
     runtime::{input::Input, probe::Environment, signals::Signal, terminal::Screen},
     ui::{self, Layer, layer::Surface, theme::Themes},
     worker::{Reply, Worker},
@@ -64,6 +66,7 @@ pub async fn run(
     setup.size = terminal::size()?;
     let environment = Environment::read();
     let surface = Surface { in_tmux: environment.in_tmux, colours: environment.colours() };
+    let graphics = options.graphics.or_else(|| verdicts::recall(&environment));
     let mut shell = Shell {
         session: Session::new(App::new(setup), worker).traced(options.trace),
         screen,
@@ -76,13 +79,14 @@ pub async fn run(
         signals,
         held: None,
         capabilities: None,
+        proved: graphics.is_some(),
     };
     if let Some(code) = shell.apply(Event::Wake).await? {
         return Ok(code);
     }
     shell.draw()?;
     // Only now: nothing must wait for the terminal, and nobody else writes while it is asked.
-    shell.input.probe(environment, options.graphics);
+    shell.input.probe(environment, graphics);
     shell.run().await
 }
 
@@ -102,6 +106,8 @@ struct Shell<'a> {
     /// A signal that came during the full-size view.
     held: Option<Signal>,
     capabilities: Option<probe::Capabilities>,
+    /// Whether a person has said how pictures are drawn.
+    proved: bool,
 }
 
 /// What the loop waited for.
@@ -166,10 +172,14 @@ impl Shell<'_> {
             let surface = Surface { in_tmux: found.in_tmux, colours: found.colours };
             self.layer = Layer::new(surface);
             self.themes.auto = found.theme;
+            let pixels = ![Protocol::HalfBlock, Protocol::None].contains(&found.protocol);
             let event = Event::Terminal(found.protocol, found.cell);
             self.capabilities = Some(found);
-            if let Some(code) = self.apply(event).await? {
-                return Ok(Some(code));
+            let unproved = (pixels && !self.proved).then_some(Event::Unproved);
+            for event in [Some(event), unproved].into_iter().flatten() {
+                if let Some(code) = self.apply(event).await? {
+                    return Ok(Some(code));
+                }
             }
         }
         for event in events {
@@ -207,6 +217,7 @@ impl Shell<'_> {
                 Effect::Suspend => self.suspend()?,
                 Effect::Mouse(ours) => self.screen.set_mouse(ours)?,
                 Effect::Copy(text) => self.copy(&text)?,
+                Effect::Graphics(protocol) => self.keep_verdict(protocol)?,
                 Effect::FullSize(bytes) => {
                     let ended = self.full_size(bytes).await?;
                     effects.extend(
@@ -311,6 +322,17 @@ impl Shell<'_> {
         self.drawn = Some(Instant::now());
         self.dirty = false;
         Ok(())
+    }
+
+    /// Draws pictures as the person has seen them, and keeps it. When it cannot be kept the person
+    /// is asked again next time.
+    fn keep_verdict(&mut self, protocol: Protocol) -> io::Result<()> {
+        if let Some(capabilities) = &mut self.capabilities {
+            capabilities.protocol = protocol;
+        }
+        self.proved = true;
+        let _ = verdicts::keep(&Environment::read(), protocol);
+        self.redraw()
     }
 
     /// Puts a text into the clipboard of the terminal (OSC 52).

@@ -26,18 +26,10 @@ impl Options {
     /// # Errors
     /// The person's theme cannot be read or understood.
     pub fn new(settings: &Settings) -> Result<Self, String> {
-        let graphics = match settings.graphics {
-            GraphicsChoice::Auto => None,
-            GraphicsChoice::Half => Some(Protocol::HalfBlock),
-            GraphicsChoice::Kitty => Some(Protocol::Kitty),
-            GraphicsChoice::Sixel => Some(Protocol::Sixel),
-            GraphicsChoice::Iterm => Some(Protocol::Iterm),
-            GraphicsChoice::None => Some(Protocol::None),
-        };
         Ok(Self {
             mouse: settings.mouse,
             themes: themes(&settings.theme)?,
-            graphics,
+            graphics: protocol(settings.graphics),
             trace: Trace::off(),
         })
     }
@@ -49,6 +41,18 @@ impl Options {
             Some(Protocol::None) => Protocol::None,
             _ => Protocol::HalfBlock,
         }
+    }
+}
+
+/// The protocol of a choice; none when the terminal is to be asked.
+pub(super) fn protocol(choice: GraphicsChoice) -> Option<Protocol> {
+    match choice {
+        GraphicsChoice::Auto => None,
+        GraphicsChoice::Half => Some(Protocol::HalfBlock),
+        GraphicsChoice::Kitty => Some(Protocol::Kitty),
+        GraphicsChoice::Sixel => Some(Protocol::Sixel),
+        GraphicsChoice::Iterm => Some(Protocol::Iterm),
+        GraphicsChoice::None => Some(Protocol::None),
     }
 }
 

@@ -49,6 +49,7 @@ impl Session {
                 Effect::WakeAt(moment) => self.wake = Some(moment),
                 Effect::FullSize(_)
                 | Effect::Copy(_)
+                | Effect::Graphics(_)
                 | Effect::Edit(_)
                 | Effect::Mouse(_)
                 | Effect::Redraw

@@ -119,6 +119,7 @@ fn words(event: &Event, secret: bool) -> Value {
         Event::Exchange(_) => json!("exchange"),
         Event::Wake => json!("wake"),
         Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),
+        Event::Unproved => json!("unproved"),
         Event::FullSizeEnded(_) => json!("full size ended"),
     }
 }

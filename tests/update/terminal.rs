@@ -1,7 +1,7 @@
 //! Rows about every terminal: nothing left behind, no key that a keyboard lacks.
 
 use tessera::{
-    app::Event,
+    app::{Effect, Event, Overlay},
     input::{Action, Context, Keymap},
     message::Lane,
     model::Preview,
@@ -48,4 +48,29 @@ fn p3_22_no_action_needs_a_key_that_keyboards_lack() {
         let all: Vec<String> = keys.iter().map(ToString::to_string).collect();
         assert!(!all.iter().all(is_rare), "{} has only {all:?}", action.name());
     }
+}
+
+#[test]
+fn p52_the_test_picture_is_shown_once_and_its_answer_counts() {
+    let mut desk = Desk::with_clusters(3);
+    desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
+    desk.happen(Event::Unproved);
+    assert!(matches!(desk.app.overlay, Some(Overlay::PictureTest(_))));
+    desk.press("x b");
+    assert!(desk.app.overlay.is_none());
+    assert_eq!(desk.app.protocol, Protocol::HalfBlock);
+    assert!(desk.other.contains(&Effect::Graphics(Protocol::HalfBlock)));
+    desk.press("g p n");
+    assert_eq!(desk.app.protocol, Protocol::None);
+    // Half-blocks are tried again, for they work everywhere.
+    desk.press("g p y");
+    assert_eq!(desk.app.protocol, Protocol::HalfBlock);
+}
+
+#[test]
+fn p52_the_test_picture_never_covers_what_somebody_has_opened() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("?");
+    desk.happen(Event::Unproved);
+    assert!(matches!(desk.app.overlay, Some(Overlay::Help(_))));
 }

@@ -15,6 +15,7 @@ pub mod menu;
 pub mod palette;
 pub mod path;
 pub mod pick;
+pub mod picture_test;
 pub mod profiles;
 pub mod region;
 pub mod reindex;
@@ -37,6 +38,7 @@ pub use menu::Menu;
 pub use palette::Palette;
 pub use path::PathLine;
 pub use pick::{Choice, Pick};
+pub use picture_test::PictureTest;
 pub use region::RegionPicker;
 pub use reindex::ReindexQuestion;
 pub use scroll::Scroll;
@@ -87,6 +89,8 @@ pub enum Overlay {
     AddMedia(Box<AddMediaForm>),
     /// The question before a reindex.
     Reindex(ReindexQuestion),
+    /// The test picture.
+    PictureTest(Box<PictureTest>),
 }
 
 /// What a key did to a layer.
@@ -121,6 +125,7 @@ impl Overlay {
             Self::Timeline(view) => view.scroll.key(chord),
             Self::AddMedia(form) => form.key(chord),
             Self::Reindex(question) => question.key(chord),
+            Self::PictureTest(test) => test.key(chord),
         }
     }
 
@@ -128,7 +133,7 @@ impl Overlay {
     fn text(&mut self) -> Option<&mut Input> {
         match self {
             Self::Help(help) => help.text(),
-            Self::Timeline(_) | Self::Reindex(_) | Self::Sheet(_) => None,
+            Self::Timeline(_) | Self::Reindex(_) | Self::Sheet(_) | Self::PictureTest(_) => None,
             Self::AddMedia(form) => form.text(),
             Self::Log(pick) => Some(pick.text()),
             Self::Export(form) => form.text(),
@@ -167,6 +172,7 @@ impl Overlay {
             Self::Timeline(view) => (86, view.rows),
             Self::AddMedia(_) => (86, 20),
             Self::Reindex(_) => (86, 8),
+            Self::PictureTest(_) => (66, 12),
         }
     }
 
@@ -196,6 +202,9 @@ impl Overlay {
             Self::Sheet(_) | Self::Timeline(_) => "j k scroll   Esc leave",
             Self::AddMedia(_) => "Tab next field   ← → change   Enter look, then send   Esc leave",
             Self::Reindex(_) => "Enter reindex   Esc leave",
+            Self::PictureTest(_) => {
+                "y yes   b half-blocks   n no pictures   Esc ask again next time"
+            }
             Self::Caption(_) => "Tab max score   Enter search   Esc leave",
             Self::File(_) => {
                 "↑ ↓ choose   Tab complete, then pick a region   Enter open or search   Esc leave"
@@ -271,6 +280,7 @@ impl App {
             Overlay::Sort(pick) => self.sort(&pick),
             Overlay::Selection(line) => self.selection_file(line, effects),
             Overlay::Region(picker) => self.search_by_region(picker, effects),
+            Overlay::PictureTest(test) => self.keep_verdict(&test, effects),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.pick.chosen() {
                     self.choose_action(action, effects);

@@ -72,6 +72,13 @@ impl Environment {
         }
     }
 
+    /// A name for this terminal and what lies between it and us, for what is kept about it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let name = if self.program.is_empty() { &self.term } else { &self.program };
+        if self.is_multiplexed() { format!("{name} in a multiplexer") } else { name.clone() }
+    }
+
     /// The theme for this terminal: plain when colour is not wanted, else by its background, which
     /// it tells itself or, less reliably, by `COLORFGBG`.
     #[must_use]

@@ -7,6 +7,7 @@ mod file;
 mod filter;
 mod help;
 mod pick;
+mod picture_test;
 mod region;
 mod reindex;
 mod selection;
@@ -42,6 +43,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),
         Some(Overlay::AddMedia(form)) => add_media::draw(screen, area, form),
         Some(Overlay::Reindex(question)) => reindex::draw(screen, area, question),
+        Some(Overlay::PictureTest(test)) => picture_test::draw(screen, area, test),
         None => {}
     }
 }

@@ -1,0 +1,71 @@
+//! How a person has seen the test picture, for each terminal: one small file for all deployments.
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use crate::{
+    config::{self, GraphicsChoice},
+    picture::Protocol,
+    runtime::{options, probe::Environment},
+};
+
+/// The verdict for this terminal, if there is one. A file that cannot be read holds none: the
+/// picture is shown again.
+pub(super) fn recall(environment: &Environment) -> Option<Protocol> {
+    let choice = *read(&config::verdicts_file()?).ok()?.get(&environment.name())?;
+    options::protocol(choice)
+}
+
+/// Keeps the verdict for this terminal.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn keep(environment: &Environment, protocol: Protocol) -> io::Result<()> {
+    let Some(path) = config::verdicts_file() else { return Ok(()) };
+    keep_in(&path, environment, protocol)
+}
+
+fn keep_in(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
+    // What cannot be read is replaced.
+    let mut verdicts = read(path).unwrap_or_default();
+    verdicts.insert(environment.name(), choice(protocol));
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, toml::to_string(&verdicts).map_err(io::Error::other)?)
+}
+
+fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {
+    toml::from_str(&fs::read_to_string(path)?).map_err(io::Error::other)
+}
+
+fn choice(protocol: Protocol) -> GraphicsChoice {
+    match protocol {
+        Protocol::HalfBlock => GraphicsChoice::Half,
+        Protocol::Kitty => GraphicsChoice::Kitty,
+        Protocol::Sixel => GraphicsChoice::Sixel,
+        Protocol::Iterm => GraphicsChoice::Iterm,
+        Protocol::None => GraphicsChoice::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p52_each_terminal_keeps_its_own_verdict() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/terminals.toml");
+        let kitty = Environment { term: "xterm-kitty".into(), ..Environment::default() };
+        let in_tmux = Environment { in_tmux: true, ..kitty.clone() };
+        keep_in(&path, &kitty, Protocol::Kitty).unwrap();
+        keep_in(&path, &in_tmux, Protocol::HalfBlock).unwrap();
+        let verdicts = read(&path).unwrap();
+        assert_eq!(verdicts[&kitty.name()], GraphicsChoice::Kitty);
+        assert_eq!(verdicts[&in_tmux.name()], GraphicsChoice::Half);
+        fs::write(&path, "damaged").unwrap();
+        assert!(read(&path).is_err());
+        keep_in(&path, &kitty, Protocol::None).unwrap();
+        assert_eq!(read(&path).unwrap()[&kitty.name()], GraphicsChoice::None);
+    }
+}
