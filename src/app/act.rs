@@ -81,6 +81,8 @@ impl App {
             Action::UndoQuery => self.undo_in_query(),
             Action::SwitchJson => self.switch_json(),
             Action::EditJson => self.edit_json(effects),
+            Action::SaveView => self.ask_for_view_name(),
+            Action::Views => self.list_views(),
 
             Action::ExportBasket => self.ask_for_basket_export(),
             Action::Export => self.ask_for_export(),

@@ -95,6 +95,10 @@ impl App {
                 self.store.enrichments.entry(dataset).or_default().fail(self.now, failure);
             }
             (Lane::Keep(_), Ok(Answer::Kept)) => {}
+            (Lane::Recall(Book::Views), Ok(Answer::Recalled(entry))) => {
+                self.views_recalled(Ok(entry));
+            }
+            (Lane::Recall(Book::Views), Err(failure)) => self.views_recalled(Err(failure)),
             (Lane::Recall(Book::Basket(dataset)), Ok(Answer::Recalled(entry))) => {
                 self.basket_recalled(dataset, Ok(entry));
             }

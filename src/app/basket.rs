@@ -161,7 +161,9 @@ impl App {
                 basket.succeed(self.now, Basket::new(selection));
             }
             // Whatever else a basket's name stood for holds no marks.
-            Ok(None | Some(Entry::Jobs { .. })) => basket.succeed(self.now, Basket::default()),
+            Ok(None | Some(Entry::Jobs { .. } | Entry::Views(_))) => {
+                basket.succeed(self.now, Basket::default());
+            }
             Err(failure) => {
                 self.notices.fail(self.now, &failure);
                 basket.fail(self.now, failure);

@@ -8,7 +8,7 @@ use crate::{
     app::{App, Effect, Moment, job::Stage, sights::Visible},
     message::{Lane, Request},
     model::{
-        Failure, Search,
+        Book, Failure, Search,
         cadence::{Watch, interval},
     },
 };
@@ -58,6 +58,7 @@ impl App {
         wants.extend(self.jobs_want());
         wants.extend(self.export_wants());
         wants.extend(self.folder_want());
+        wants.extend(self.views_want());
         wants
     }
 
@@ -121,6 +122,12 @@ impl App {
     fn jobs_want(&self) -> Option<Want> {
         let book = self.jobs_to_recall()?;
         Some(Want { lane: Lane::Recall(book), request: Request::Recall(book), due: Moment::ZERO })
+    }
+
+    /// The saved views, once somebody looks where they are shown.
+    fn views_want(&self) -> Option<Want> {
+        let (lane, request) = (Lane::Recall(Book::Views), Request::Recall(Book::Views));
+        self.wants_views().then_some(Want { lane, request, due: Moment::ZERO })
     }
 
     fn export_wants(&self) -> impl Iterator<Item = Want> {

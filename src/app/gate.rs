@@ -19,7 +19,12 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
         Action::RunQuery => no_dataset(app)
             .or_else(|| by_status(app, Operation::TextSearch))
             .or_else(|| app.draft().filters().err()),
-        Action::AddFilter | Action::SwitchJson | Action::EditJson => no_dataset(app),
+        Action::AddFilter | Action::SwitchJson | Action::EditJson | Action::Views => {
+            no_dataset(app)
+        }
+        Action::SaveView => {
+            no_dataset(app).or_else(|| app.views_refusal()).or_else(|| app.draft().filters().err())
+        }
         Action::ToggleFilter | Action::DeleteFilter => {
             let none = app.draft().row().is_none();
             none.then(|| "there is no filter on this line; a adds one".to_owned())

@@ -8,7 +8,9 @@ use std::{
 use crate::{
     app::{Job, Remote, seen::Seen},
     message::JobId,
-    model::{Basket, Dataset, DatasetId, Enrichment, Folder, MediaId, Page, SafeText, Search},
+    model::{
+        Basket, Dataset, DatasetId, Enrichment, Folder, MediaId, Page, SafeText, SavedView, Search,
+    },
     picture::{Canvas, Sight, Subject, Thumbnail},
 };
 
@@ -29,6 +31,8 @@ pub struct Store {
     pub jobs: BTreeMap<JobId, Job>,
     /// What is marked in each dataset that was opened.
     pub baskets: BTreeMap<DatasetId, Remote<Basket>>,
+    /// The saved views.
+    pub views: Remote<Vec<SavedView>>,
     /// Pictures, ready to be drawn.
     pub pictures: Pictures,
     /// The folder of this machine that was listed last.

@@ -152,6 +152,8 @@ actions! {
     DeleteFilter, "delete-filter", "delete", Querying, "Delete a filter";
     UndoQuery, "undo-query", "undo", Querying, "Take the last change of the query back";
     SwitchJson, "switch-json", "form/JSON", Querying, "Write the query as JSON, and back to the form";
+    SaveView, "save-view", "save", Querying, "Keep the query under a name, also those of its filters that are off";
+    Views, "views", "views", Searching, "Saved views: open, rename, delete";
     EditJson, "edit-json", "$EDITOR", Querying, "Edit the JSON of the query in your editor";
     ExportBasket, "export-basket", "export basket", Exporting, "Export what is marked as a ZIP archive";
     Record, "record", "record", Searching, "Every field of the dataset as the service sends it";

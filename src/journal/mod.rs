@@ -7,6 +7,7 @@ mod jobs;
 mod seat;
 mod selection;
 mod text;
+mod views;
 
 use std::{
     collections::HashMap,
@@ -250,7 +251,7 @@ mod tests {
     fn row_38_a_selection_is_saved_once_and_opened_for_its_dataset() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("night.json");
-        let Entry::Basket(dataset, selection) = basket(3);
+        let Entry::Basket(dataset, selection) = basket(3) else { panic!("a basket") };
         save_selection(path.clone(), dataset, &selection).unwrap();
         assert_eq!(open_selection(&path, dataset), Ok(selection));
         let again = save_selection(path.clone(), dataset, &Selection::default()).unwrap_err();

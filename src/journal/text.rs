@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::{jobs, selection};
+use super::{jobs, selection, views};
 use crate::model::{Book, Entry};
 
 /// The file of a book; jobs have one for each copy of the program.
 pub(super) fn file_name(book: &Book) -> Option<String> {
     match book {
         Book::Basket(dataset) => Some(format!("basket-{dataset}.json")),
+        Book::Views => Some("views.json".to_owned()),
         Book::Jobs => None,
     }
 }
@@ -18,6 +19,7 @@ pub(super) fn write(entry: &Entry) -> String {
     let document = match entry {
         Entry::Basket(dataset, marked) => selection::write(*dataset, marked),
         Entry::Jobs { ours, .. } => jobs::write(ours),
+        Entry::Views(list) => views::write(list),
     };
     format!("{document:#}\n")
 }
@@ -30,5 +32,6 @@ pub(super) fn read(book: &Book, source: &str) -> Result<Entry, String> {
             selection::read(*dataset, &document).map(|marked| Entry::Basket(*dataset, marked))
         }
         Book::Jobs => jobs::read(&document).map(|ours| Entry::Jobs { ours, elsewhere: Vec::new() }),
+        Book::Views => views::read(&document).map(Entry::Views),
     }
 }

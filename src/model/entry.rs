@@ -1,6 +1,6 @@
 //! What outlives the program: baskets, and what else a person would miss after a restart.
 
-use crate::model::{DatasetId, JobRecord, Selection};
+use crate::model::{DatasetId, JobRecord, SavedView, Selection};
 
 /// Names one thing that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -9,6 +9,8 @@ pub enum Book {
     Basket(DatasetId),
     /// The jobs of every run.
     Jobs,
+    /// The saved views of a deployment.
+    Views,
 }
 
 /// One thing that is kept, whole.
@@ -24,6 +26,8 @@ pub enum Entry {
         /// Those that another copy follows.
         elsewhere: Vec<JobRecord>,
     },
+    /// The saved views of a deployment, by name.
+    Views(Vec<SavedView>),
 }
 
 impl Entry {
@@ -33,6 +37,7 @@ impl Entry {
         match self {
             Self::Basket(dataset, _) => Book::Basket(*dataset),
             Self::Jobs { .. } => Book::Jobs,
+            Self::Views(_) => Book::Views,
         }
     }
 }

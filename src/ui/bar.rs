@@ -208,6 +208,7 @@ fn worth_showing(screen: &Screen) -> &'static [Action] {
             Action::UndoQuery,
             Action::SwitchJson,
             Action::EditJson,
+            Action::SaveView,
             Action::Back,
             Action::Help,
         ],

@@ -5,10 +5,10 @@ use tessera::{
         Effect, Event, Pane,
         query::{chips, remarks},
     },
-    message::Request,
+    message::{Answer, Lane, Request},
     model::{
-        EntityType, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText, Relevance,
-        SafeText, ScoreKind, Search, Tag, vql::LabelRule,
+        Book, EntityType, Entry, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText,
+        Relevance, SafeText, ScoreKind, Search, Tag, vql::LabelRule,
     },
 };
 
@@ -177,7 +177,7 @@ const TAG: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 fn p29_values_that_were_seen_are_suggested_and_taken() {
     let mut desk = Desk::with_clusters(9);
     desk.press("r");
-    desk.answer(tessera::message::Lane::Datasets, answer_of_datasets());
+    desk.answer(Lane::Datasets, answer_of_datasets());
     desk.answer_page(labelled());
     add(&mut desk, "2");
     desk.press("t down v down esc");
@@ -191,9 +191,9 @@ fn p29_values_that_were_seen_are_suggested_and_taken() {
     assert_eq!(desk.app.draft().filters().unwrap()[1], tags);
 }
 
-fn answer_of_datasets() -> tessera::message::Answer {
+fn answer_of_datasets() -> Answer {
     use crate::desk::dataset;
-    tessera::message::Answer::Datasets(vec![dataset(1, tessera::model::Status::Ready)], 0)
+    Answer::Datasets(vec![dataset(1, tessera::model::Status::Ready)], 0)
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn m67_a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
     add(&mut desk, "4");
     desk.type_text("grain");
     desk.press("f5");
-    let (ticket, _) = desk.take(|lane| matches!(lane, tessera::message::Lane::Page(_)));
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     let words = "query.vql: filter 0, issues.value: must be one of blur";
     let failure = Failure::new(FailureKind::Invalid, "the request was refused (422)");
     desk.respond(ticket, Err(failure.detail(Some(SafeText::detail(words)))));
@@ -331,4 +331,38 @@ fn every_dataset_keeps_its_own_draft_and_undo_takes_a_step_back() {
     assert!(desk.app.draft().rows.is_empty());
     desk.press("u");
     assert_eq!(desk.app.draft().rows.len(), 1);
+}
+
+#[test]
+fn p27_a_view_is_kept_with_what_is_off_and_opened_again() {
+    let mut desk = Desk::with_clusters(9);
+    add(&mut desk, "6");
+    desk.type_text("0.8");
+    desk.press("esc space");
+    add(&mut desk, "5");
+    desk.type_text("0.9");
+    desk.press("esc w");
+    desk.type_text("twins");
+    desk.press("enter");
+    let kept = desk.kept.remove(&Book::Views).unwrap();
+    let Entry::Views(views) = &kept else { panic!("views are kept") };
+    assert_eq!(views[0].filters, [Filter::duplicates(0.9).unwrap()]);
+    assert_eq!(views[0].off, [Filter::uniqueness(0.8).unwrap()]);
+    // In another run of the program.
+    let mut desk = Desk::with_clusters(9);
+    desk.kept.insert(Book::Views, kept);
+    desk.press("W enter");
+    assert_eq!(asked(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
+    assert_eq!(desk.app.draft().rows.len(), 2, "what is off is there, too");
+}
+
+#[test]
+fn p27_views_are_renamed_and_deleted() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("3 w a enter w b enter W f2 ctrl-u c enter");
+    let names =
+        |desk: &Desk| desk.app.views().iter().map(|view| view.name.to_string()).collect::<Vec<_>>();
+    assert_eq!(names(&desk), ["b", "c"]);
+    desk.press("W delete");
+    assert_eq!(names(&desk), ["c"]);
 }

@@ -24,6 +24,7 @@ pub mod selection;
 pub mod sheet;
 pub mod sort;
 pub mod timeline;
+pub mod views;
 
 use ratatui::layout::Rect;
 use tui_input::Input;
@@ -45,6 +46,7 @@ pub use scroll::Scroll;
 pub use selection::{SelectionFile, SelectionLine};
 pub use sheet::Sheet;
 pub use timeline::JobView;
+pub use views::{NameLine, ViewList};
 
 use crate::{
     app::{App, Effect, Mouse, arrange::Order, query::Key},
@@ -63,6 +65,10 @@ pub enum Overlay {
     Caption(CaptionLine),
     /// The picker of a query image.
     File(FilePicker),
+    /// The saved views.
+    Views(ViewList),
+    /// The line that names a saved view.
+    NameView(NameLine),
     /// The kinds of filters.
     Kinds(Pick<Key>),
     /// The line that filters what is loaded.
@@ -117,6 +123,8 @@ impl Overlay {
             Self::Sort(pick) => pick.key(chord),
             Self::Selection(line) => line.key(chord),
             Self::Region(picker) => picker.key(chord, app),
+            Self::Views(list) => list.key(chord),
+            Self::NameView(line) => line.key(chord),
             Self::Menu(menu) => menu.key(chord),
             Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
@@ -144,6 +152,8 @@ impl Overlay {
             Self::Sort(pick) => Some(pick.text()),
             Self::Selection(line) => Some(&mut line.path),
             Self::Region(picker) => picker.numbers.as_mut().map(|numbers| &mut numbers.typed),
+            Self::Views(list) => Some(list.pick.text()),
+            Self::NameView(line) => Some(&mut line.name),
             Self::Menu(menu) => Some(menu.pick.text()),
             Self::Palette(palette) => Some(palette.pick.text()),
             Self::Profiles(pick) => Some(pick.text()),
@@ -162,6 +172,8 @@ impl Overlay {
             Self::Filter(_) => (screen.0, 1),
             Self::Sort(pick) => (76, pick.rows()),
             Self::Region(_) => screen,
+            Self::Views(list) => (100, list.pick.rows().max(8)),
+            Self::NameView(_) => (72, 5),
             Self::Menu(menu) => (86, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Log(_) => (116, screen.1.saturating_sub(4)),
@@ -210,6 +222,8 @@ impl Overlay {
                 "↑ ↓ choose   Tab complete, then pick a region   Enter open or search   Esc leave"
             }
             Self::Region(picker) => picker.hints(),
+            Self::Views(_) => "Enter open   F2 rename   Delete delete   type to filter   Esc leave",
+            Self::NameView(_) => "Enter keep   Tab this or any dataset   Esc leave",
             Self::Kinds(_) | Self::Menu(_) => {
                 "type to filter   ↑ ↓ choose   Enter or 1-9 do it   Esc leave"
             }
@@ -268,6 +282,8 @@ impl App {
             Overlay::Export(form) => self.confirm_export(form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),
             Overlay::File(picker) => self.search_by_file(picker, effects),
+            Overlay::Views(list) => self.choose_view(&list, effects),
+            Overlay::NameView(line) => self.name_view(line, effects),
             Overlay::Kinds(pick) => {
                 if let Some(&key) = pick.chosen() {
                     self.add_filter(key);

@@ -12,7 +12,7 @@ use crate::{
     },
     config::{Destination, ThemeChoice},
     input::{Action, Chord, Key},
-    model::DatasetId,
+    model::{DatasetId, SafeText},
 };
 
 /// Lines that are remembered.
@@ -27,6 +27,8 @@ pub enum Command {
     Dataset(DatasetId),
     /// Goes to a tab of the results, 0-based.
     Tab(usize),
+    /// Opens a saved view.
+    View(SafeText),
     /// Opens another deployment.
     Profile(Destination),
     /// Takes a theme.
@@ -94,6 +96,10 @@ impl App {
         commands.extend((0..tabs).map(|tab| {
             Choice::new(Command::Tab(tab), format!("tab {}", tab + 1)).note("of the results")
         }));
+        commands.extend(self.views().iter().map(|view| {
+            Choice::new(Command::View(view.name.clone()), format!("view {}", view.name))
+                .note(self.about_view(view))
+        }));
         commands.extend(self.setup.profiles.iter().map(|profile| {
             let open = Command::Profile(Destination::Profile(profile.name.clone()));
             Choice::new(open, format!("profile {}", profile.name)).note(profile.place.address())
@@ -147,6 +153,7 @@ impl App {
                 }
                 self.focus = Pane::Results;
             }
+            Some(Command::View(name)) => self.open_view(&name, effects),
             Some(Command::Profile(destination)) => effects.push(Effect::Switch(destination)),
             Some(Command::Theme(theme)) => self.theme = theme,
             Some(Command::Tiles(size)) => self.tile = size,

@@ -13,6 +13,7 @@ mod reindex;
 mod selection;
 mod sheet;
 mod timeline;
+mod views;
 
 pub(super) use file::field;
 use ratatui::{
@@ -31,6 +32,14 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Export(form)) => export::draw(screen, area, form),
         Some(Overlay::Caption(line)) => caption::draw(screen, area, line),
         Some(Overlay::File(picker)) => file::draw(screen, area, picker),
+        Some(Overlay::Views(list)) => {
+            let title = match screen.app.views_refusal() {
+                Some(reason) => format!("Saved views: {reason}"),
+                None => "Saved views; w in the query builder saves one".to_owned(),
+            };
+            pick::draw(screen, area, &title, &list.pick);
+        }
+        Some(Overlay::NameView(line)) => views::draw(screen, area, line),
         Some(Overlay::Kinds(pick)) => pick::draw(screen, area, "Add a filter", pick),
         Some(Overlay::Filter(asked)) => filter::draw(screen, area, asked),
         Some(Overlay::Sort(pick)) => pick::draw(screen, area, "Order of what is loaded", pick),
