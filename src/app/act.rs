@@ -109,6 +109,7 @@ impl App {
             Action::Menu => self.open_menu(),
             Action::Palette => self.open_palette(),
             Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
+            Action::Jump => self.jumping = true,
             Action::Log => self.open_log(),
             Action::Record => self.ask_for_record(effects),
             Action::Watch => self.toggle_watch(),

@@ -13,6 +13,8 @@ impl App {
             self.stop(effects);
         } else if let Some(overlay) = self.overlay.take() {
             self.key_in_overlay(overlay, chord, effects);
+        } else if self.jumping {
+            self.jump(chord);
         } else if !(self.is_writing_query() && self.key_in_query(chord)) {
             self.keys.push(chord);
             let resolved = self.setup.keymap.resolve(&self.contexts(), &self.keys);

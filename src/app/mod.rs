@@ -18,6 +18,7 @@ mod fresh;
 mod fuzzy;
 pub mod gate;
 mod job;
+mod jump;
 mod keys;
 mod log;
 mod look;
@@ -121,6 +122,8 @@ pub struct App {
     mouse: bool,
     /// Whether the service is asked by itself how the datasets stand.
     pub watching: bool,
+    /// Whether the parts of the screen show letters, and the next key jumps.
+    pub jumping: bool,
     /// Whether the form on top waits until it is known how its dataset stands.
     pub held: bool,
     /// The beginning of a key sequence.
@@ -163,6 +166,7 @@ impl App {
             typed_commands: Vec::new(),
             mouse: setup.mouse,
             watching: true,
+            jumping: false,
             held: false,
             keys: Vec::new(),
             last_click: None,

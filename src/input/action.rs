@@ -180,6 +180,7 @@ actions! {
     Menu, "menu", "actions", Program, "Everything that can be done here, and why not";
     Palette, "palette", "command", Program, "Find any action, dataset, tab or theme by its name";
     Help, "help", "help", Program, "This help";
+    Jump, "jump", "jump", Program, "Show a letter on every part of the screen; the next key goes there";
     Log, "log", "log", Program, "What was asked of the service and what it answered, and what changed";
     Theme, "theme", "theme", Program, "The next theme: auto, dark, light, plain";
     TestPictures, "test-pictures", "test picture", Program, "Draw a test picture, and keep how pictures are seen in this terminal";

@@ -1,6 +1,9 @@
 //! The lines around the panes: header and tabs above, the notice and the hints below.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::{Modifier, Style},
+};
 
 use crate::{
     app::{
@@ -242,6 +245,14 @@ fn marking(app: &App) -> Option<String> {
 /// What can be done now; what cannot is dimmed, and its key says why.
 pub(super) fn hints(screen: &mut Screen, area: Rect) {
     let (app, theme) = (screen.app, screen.theme);
+    if app.jumping {
+        return put(
+            screen,
+            area,
+            0,
+            &[(" a letter on the screen goes there; any other key leaves", theme.dim)],
+        );
+    }
     if app.held {
         return put(
             screen,
@@ -297,4 +308,13 @@ fn continuations(screen: &mut Screen, area: Rect) {
     let parts: Vec<(&str, Style)> =
         parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
     put(screen, area, 0, &parts);
+}
+
+/// The letters of what can be jumped to, each at the corner of its part.
+pub(super) fn jump_letters(screen: &mut Screen) {
+    for target in screen.app.targets() {
+        let letter = format!(" {} ", target.letter);
+        let (x, y) = target.at;
+        screen.buf.set_stringn(x, y, letter, 3, screen.theme.selected.add_modifier(Modifier::BOLD));
+    }
 }

@@ -64,6 +64,9 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut Layer) {
     }
     bar::notice(&mut screen, areas.notice);
     bar::hints(&mut screen, areas.hints);
+    if app.jumping {
+        bar::jump_letters(&mut screen);
+    }
     if let Some(area) = overlay {
         screen.layer.on_top();
         overlay::draw(&mut screen, area);

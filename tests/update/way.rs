@@ -300,3 +300,18 @@ fn m14_nothing_is_sent_when_the_status_is_not_known() {
     assert!(desk.notice().contains("nothing was sent"), "{}", desk.notice());
     assert!(!desk.app.held && desk.app.overlay.is_some());
 }
+
+#[test]
+fn p68_jumping_goes_to_the_part_whose_letter_is_pressed() {
+    let mut desk = standing(Status::Ready);
+    desk.press("ctrl-o");
+    let jobs = desk.app.targets().into_iter().find(|target| target.pane == Pane::Jobs).unwrap();
+    desk.press(jobs.letter.encode_utf8(&mut [0; 4]));
+    assert_eq!((desk.app.focus, desk.app.jumping), (Pane::Jobs, false));
+    desk.press("ctrl-o esc");
+    assert_eq!((desk.app.focus, desk.app.jumping), (Pane::Jobs, false));
+    desk.happen(Event::Resize(80, 24));
+    desk.press("ctrl-o");
+    let letters: Vec<Pane> = desk.app.targets().iter().map(|target| target.pane).collect();
+    assert_eq!(letters, Pane::NUMBERED, "on a small screen the names have the letters");
+}
