@@ -272,6 +272,7 @@ impl House {
             protocol: self.options.first_protocol(),
             theme: self.settings.theme.clone(),
             mouse: self.settings.mouse,
+            notify: self.settings.notify.clone(),
             ..app::Setup::new(SafeText::name(&place), keymap)
         };
         let worker = worker::spawn(client, journal);

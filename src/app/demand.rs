@@ -4,14 +4,19 @@
 //! leaves nothing behind, because pictures that are no longer visible are cancelled here.
 //! Polling is the same question: a value that has grown too old is missing.
 
+use std::time::Duration;
+
 use crate::{
     app::{App, Effect, Moment, job::Stage, sights::Visible},
     message::{Lane, Request},
     model::{
         Book, Failure, Search,
-        cadence::{Watch, interval},
+        cadence::{self, Watch, interval},
     },
 };
+
+/// How much less often a window that nobody looks at asks.
+const UNATTENDED: u32 = 3;
 
 /// A read that is missing or too old now, or will be at a later moment.
 pub(in crate::app) struct Want {
@@ -65,13 +70,23 @@ impl App {
     /// The list of datasets, again and again while it is watched.
     pub(in crate::app) fn datasets_want(&self) -> Option<Want> {
         let moving = self.store.list().iter().any(|dataset| dataset.status.is_moving());
-        let followed = self.store.jobs.values().any(|job| matches!(job.stage, Stage::Following));
+        let followed = self
+            .store
+            .jobs
+            .values()
+            .any(|job| matches!(job.stage, Stage::Following | Stage::Queued(_)));
         let watch = if moving || followed { Watch::MovingDatasets } else { Watch::RestingDatasets };
         let datasets = &self.store.datasets;
         // Whoever does not watch wants to know all the same when a lost service is back.
-        let asks = self.watching || datasets.failures() > 0;
-        let due = datasets.due(asks.then(|| interval(watch, datasets.failures())))?;
+        let asks = self.watching || followed || datasets.failures() > 0;
+        let due =
+            datasets.due(asks.then(|| self.patience(interval(watch, datasets.failures()))))?;
         Some(Want { lane: Lane::Datasets, request: Request::Datasets, due })
+    }
+
+    /// A window that nobody looks at asks less often (M22).
+    fn patience(&self, interval: Duration) -> Duration {
+        if self.attended { interval } else { (interval * UNATTENDED).min(cadence::LONGEST) }
     }
 
     /// The models run over the selected dataset, where its status is shown.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    app::Moment,
+    app::{Moment, Tell},
     config::Destination,
     message::{Lane, Request, Ticket},
     picture::Protocol,
@@ -28,6 +28,8 @@ pub enum Effect {
     Mouse(bool),
     /// Pictures are drawn like this from now on; keep it for this terminal.
     Graphics(Protocol),
+    /// Tell of the jobs through the terminal.
+    Tell(Tell),
     /// Draw everything anew and send all pictures again.
     Redraw,
     /// Give the terminal back to the shell until it is resumed.

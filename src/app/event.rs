@@ -25,6 +25,8 @@ pub enum Event {
     Resize(u16, u16),
     /// What the terminal draws, and the size of its cells in pixels.
     Terminal(Protocol, (u16, u16)),
+    /// The window of the terminal got or lost the attention of the person.
+    Focused(bool),
     /// The worker answered.
     Response(Response),
     /// The worker got on with a long request.

@@ -35,6 +35,7 @@ mod setup;
 mod sights;
 mod store;
 mod tabs;
+mod tell;
 mod tickets;
 mod tiles;
 mod view;
@@ -53,6 +54,7 @@ pub use remote::Remote;
 pub use setup::Setup;
 pub use sights::{detail_sight, wanted_original};
 pub use store::{Picture, Store};
+pub use tell::{Activity, Tell};
 pub use tickets::Tickets;
 pub use tiles::Tile;
 pub use view::{Computed, Tab, Tabs, View};
@@ -80,6 +82,8 @@ pub struct App {
     pub protocol: Protocol,
     /// Size of a cell in pixels.
     pub cell: (u16, u16),
+    /// Whether the window has the attention of the person, as far as the terminal tells.
+    pub attended: bool,
     /// How everything looks.
     pub theme: ThemeChoice,
     /// What the service told us.
@@ -142,6 +146,7 @@ impl App {
         }
         Self {
             now: Moment::ZERO,
+            attended: true,
             size: setup.size,
             protocol: setup.protocol,
             cell: (10, 20),
@@ -186,6 +191,7 @@ impl App {
             Event::Paste(text) => self.paste(&text),
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Terminal(protocol, cell) => (self.protocol, self.cell) = (protocol, cell),
+            Event::Focused(attended) => self.attended = attended,
             // The one place where stale answers are dropped.
             Event::Response(response) if self.tickets.close(&response.ticket) => {
                 self.answer(response.ticket.lane, response.result, &mut effects);

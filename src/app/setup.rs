@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    config::{Profile, ThemeChoice},
+    config::{Notify, Profile, ThemeChoice},
     input::Keymap,
     model::{SafeText, Stamp},
     picture::Protocol,
@@ -45,6 +45,8 @@ pub struct Setup {
     pub theme: ThemeChoice,
     /// Whether the mouse is ours at first.
     pub mouse: bool,
+    /// How the end of a job is told.
+    pub notify: Vec<Notify>,
 }
 
 impl Setup {
@@ -68,6 +70,7 @@ impl Setup {
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
             mouse: true,
+            notify: Notify::ALL.to_vec(),
         }
     }
 }

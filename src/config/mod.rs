@@ -1,6 +1,7 @@
 //! Settings in layers: flags over environment over the user's file over `assets/config.toml`,
 //! which is the documentation at the same time.
 
+mod notify;
 pub mod profile;
 mod theme;
 
@@ -9,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+pub use notify::Notify;
 pub use profile::{Destination, Place, Profile};
 use serde::Deserialize;
 pub use theme::ThemeChoice;
@@ -29,6 +31,8 @@ pub struct Settings {
     pub mouse: bool,
     /// Why the accessible mode is on, if it is.
     pub accessible: Option<&'static str>,
+    /// How the end of a job is told.
+    pub notify: Vec<Notify>,
     /// The folder that the export form offers.
     pub download_dir: String,
     /// The profile that is opened when none is named.
@@ -87,6 +91,7 @@ struct Ui {
     graphics: Option<GraphicsChoice>,
     mouse: Option<bool>,
     accessible: Option<bool>,
+    notify: Option<Vec<Notify>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -128,6 +133,7 @@ impl Settings {
                 .ok_or_else(|| missing("graphics"))?,
             mouse: user.ui.mouse.or(shipped.ui.mouse).ok_or_else(|| missing("mouse"))?,
             accessible,
+            notify: user.ui.notify.or(shipped.ui.notify).ok_or_else(|| missing("notify"))?,
             download_dir: user
                 .export
                 .download_dir

@@ -121,7 +121,9 @@ fn event(report: Report) -> Option<Event> {
             Some(Event::Mouse(Mouse { column: mouse.column, row: mouse.row, kind }))
         }
         // A new size is told by its signal, which comes also when nothing is read.
-        Report::Resize(..) | Report::FocusGained | Report::FocusLost => None,
+        Report::Resize(..) => None,
+        Report::FocusGained => Some(Event::Focused(true)),
+        Report::FocusLost => Some(Event::Focused(false)),
     }
 }
 

@@ -12,6 +12,7 @@ mod options;
 pub mod probe;
 mod session;
 mod signals;
+mod tell;
 pub mod terminal;
 pub mod trace;
 mod verdicts;
@@ -214,6 +215,7 @@ impl Shell<'_> {
                 Effect::Quit => return Ok(Some(Ending::Code(0))),
                 Effect::Switch(choice) => return Ok(Some(Ending::Switch(choice))),
                 Effect::Redraw => self.redraw()?,
+                Effect::Tell(tell) => self.screen.tell(&tell)?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Mouse(ours) => self.screen.set_mouse(ours)?,
                 Effect::Copy(text) => self.copy(&text)?,

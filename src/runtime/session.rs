@@ -53,6 +53,7 @@ impl Session {
                 | Effect::Edit(_)
                 | Effect::Mouse(_)
                 | Effect::Redraw
+                | Effect::Tell(_)
                 | Effect::Suspend
                 | Effect::Quit
                 | Effect::Switch(_) => {

@@ -10,18 +10,28 @@ use std::{
 
 use crossterm::{
     cursor,
-    event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture},
+    event::{
+        DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste,
+        EnableFocusChange, EnableMouseCapture,
+    },
     execute, queue,
     terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
 };
 
-use crate::{runtime::frames::Frames, ui::layer::forget_blindly};
+use crate::{
+    app::Tell,
+    runtime::{frames::Frames, tell::Understood},
+    ui::layer::forget_blindly,
+};
 
 const IN_TMUX: u8 = 2;
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Whether pictures must be deleted on leaving: 0 no, 1 kitty's, 2 kitty's through tmux.
 static PICTURES: AtomicU8 = AtomicU8::new(0);
+
+/// Whether the title, and the progress in the tab, must be taken back on leaving.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// The largest screen that is drawn on; what a terminal claims beyond stays empty.
 const LARGEST: (u16, u16) = (1000, 500);
@@ -32,6 +42,7 @@ pub struct Screen {
     /// What is drawn on it.
     pub frames: Frames<Stdout>,
     mouse: bool,
+    understood: Understood,
 }
 
 /// The size of the terminal (columns, rows), as far as we draw on it.
@@ -53,7 +64,8 @@ impl Screen {
         // NO_COLOR chooses the plain theme; pictures are content and keep their colours, which
         // crossterm would drop.
         crossterm::style::force_color_output(true);
-        let mut screen = Self { frames: Frames::new(io::stdout()), mouse };
+        let understood = Understood::here();
+        let mut screen = Self { frames: Frames::new(io::stdout()), mouse, understood };
         screen.claim()?;
         Ok(screen)
     }
@@ -66,12 +78,21 @@ impl Screen {
         TAKEN.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
         let mut out = io::stdout();
-        queue!(out, EnterAlternateScreen, EnableBracketedPaste, cursor::Hide)?;
+        queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, cursor::Hide)?;
         if self.mouse {
             queue!(out, EnableMouseCapture)?;
         }
         self.frames.forget();
         out.flush()
+    }
+
+    /// Tells something through the terminal, as far as it understands that.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub fn tell(&mut self, tell: &Tell) -> io::Result<()> {
+        let first = matches!(tell, Tell::Activity(_)) && !TOLD.swap(true, Ordering::SeqCst);
+        self.frames.write(self.understood.sequence(tell, first).as_bytes())
     }
 
     /// Takes the mouse, or leaves it to the terminal.
@@ -108,9 +129,13 @@ pub fn restore() {
             let _ = out.write_all(forget_blindly(kind == IN_TMUX).as_bytes());
         }
     }
+    if TOLD.swap(false, Ordering::SeqCst) {
+        let _ = out.write_all(Understood::here().silence().as_bytes());
+    }
     let _ = execute!(
         out,
         DisableMouseCapture,
+        DisableFocusChange,
         DisableBracketedPaste,
         cursor::Show,
         LeaveAlternateScreen

@@ -117,6 +117,7 @@ fn words(event: &Event, secret: bool) -> Value {
         }),
         Event::Progress(progress) => json!({ "progress": lane(&progress.ticket) }),
         Event::Exchange(_) => json!("exchange"),
+        Event::Focused(attended) => json!({ "focused": attended }),
         Event::Wake => json!("wake"),
         Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),
         Event::Unproved => json!("unproved"),

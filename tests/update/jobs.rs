@@ -1,10 +1,11 @@
 //! Jobs of every kind: followed, told once, written down, and taken off the list.
 
 use tessera::{
-    app::{Effect, Event, Overlay, Stage, overlay::AddField},
+    app::{Activity, Effect, Event, Overlay, Stage, Tell, overlay::AddField},
     message::{Answer, JobId, Lane, Request, Response},
     model::{
-        AddMedia, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, Standing, Status,
+        AddMedia, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, SafeText, Standing,
+        Status,
     },
 };
 
@@ -293,4 +294,49 @@ fn p42_a_forgotten_row_does_not_come_back() {
     let mut desk = exporting();
     desk.press("4 x D");
     assert!(again(desk).app.store.jobs.is_empty());
+}
+
+fn told(desk: &Desk) -> Vec<&Tell> {
+    let tell = |effect| if let &Effect::Tell(ref tell) = effect { Some(tell) } else { None };
+    desk.other.iter().filter_map(tell).collect()
+}
+
+#[test]
+fn m75_the_end_of_a_job_is_told_once() {
+    let mut desk = exporting();
+    desk.other.clear();
+    desk.wait(2);
+    let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
+    desk.respond(ticket, Ok(Answer::Export(task("FAILED"))));
+    desk.wait(60);
+    let words = SafeText::detail("export of set-1 failed");
+    let rest = Activity { jobs: 0, percent: None };
+    assert_eq!(told(&desk), [&Tell::Bell, &Tell::Desktop(words), &Tell::Activity(rest)]);
+}
+
+#[test]
+fn m75_who_looks_at_the_jobs_is_not_told_of_them() {
+    for (attended, count) in [(true, 0), (false, 2)] {
+        let mut desk = exporting();
+        desk.press("4");
+        desk.happen(Event::Focused(attended));
+        desk.wait(5);
+        let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
+        desk.other.clear();
+        desk.respond(ticket, Ok(Answer::Export(task("FAILED"))));
+        let signals = told(&desk);
+        let signals = signals.iter().filter(|tell| !matches!(tell, Tell::Activity(_)));
+        assert_eq!(signals.count(), count, "attended: {attended}");
+    }
+}
+
+#[test]
+fn m75_what_is_switched_off_is_not_told() {
+    let mut desk = exporting();
+    desk.app.setup.notify.clear();
+    desk.other.clear();
+    desk.wait(2);
+    desk.answer(Lane::Export(JOB), Answer::Export(task("FAILED")));
+    assert!(told(&desk).is_empty());
+    assert!(desk.notice().contains("the export ended FAILED"), "a failure is never hidden");
 }

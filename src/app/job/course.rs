@@ -28,7 +28,7 @@ pub struct Course {
 
 /// What a look at the dataset means.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sight {
+pub enum Seen {
     /// The job is still going on.
     Going,
     /// It is over: the status the dataset rests in.
@@ -60,26 +60,26 @@ impl Course {
     }
 
     /// The dataset was looked at.
-    pub fn see(&mut self, work: &Work, at: Stamp, dataset: &Dataset) -> Sight {
+    pub fn see(&mut self, work: &Work, at: Stamp, dataset: &Dataset) -> Seen {
         self.seen = Some((dataset.status.clone(), dataset.progress, media(dataset)));
         self.moved |= self.from.as_ref().is_some_and(|from| *from != dataset.status);
         let long = at.saturating_sub(self.accepted) >= UNSEEN;
         if !self.moved && !(long && self.added().is_some_and(|added| added > 0)) {
-            return Sight::Going;
+            return Seen::Going;
         }
-        let rest = || Sight::Over(SafeText::name(dataset.status.word()));
+        let rest = || Seen::Over(SafeText::name(dataset.status.word()));
         match (&dataset.status, work) {
-            (Status::ReadOnly | Status::Indexing | Status::Other(_), _) => Sight::Going,
+            (Status::ReadOnly | Status::Indexing | Status::Other(_), _) => Seen::Going,
             // A dataset that was there from the start and is seen again after the reindex began.
-            (Status::PartialIndex, Work::Reindex) => Sight::Going,
+            (Status::PartialIndex, Work::Reindex) => Seen::Going,
             (Status::PartialIndex, Work::AddMedia(addition)) if addition.auto_reindex => {
-                Sight::Going
+                Seen::Going
             }
             (Status::Ready | Status::PartialIndex, _) => rest(),
             (Status::Error, _) => {
                 let sentence = format!("the {} ended in ERROR", work.word());
                 let failure = Failure::new(FailureKind::Unexpected, sentence);
-                Sight::Failed(failure.detail(dataset.error.clone()))
+                Seen::Failed(failure.detail(dataset.error.clone()))
             }
         }
     }
@@ -150,9 +150,9 @@ mod tests {
     fn over(work: &Work, path: &[&str]) -> Option<usize> {
         let mut course = Course::from(Some(&dataset(path[0], 10)));
         (0..).zip(path).find_map(|(second, status)| {
-            let sight = course.see(work, Stamp::from_secs(second), &dataset(status, 10));
+            let seen = course.see(work, Stamp::from_secs(second), &dataset(status, 10));
             let place = usize::try_from(second).unwrap();
-            (sight != Sight::Going).then_some(place)
+            (seen != Seen::Going).then_some(place)
         })
     }
 
@@ -173,10 +173,10 @@ mod tests {
         let mut see = |second, images| {
             course.see(&addition(true), Stamp::from_secs(second), &dataset("READY", images))
         };
-        assert_eq!(see(1, 10), Sight::Going);
-        assert_eq!(see(100, 10), Sight::Going, "nothing came");
-        assert_eq!(see(59, 12), Sight::Going, "too early");
-        assert_eq!(see(60, 12), Sight::Over(SafeText::name("READY")));
+        assert_eq!(see(1, 10), Seen::Going);
+        assert_eq!(see(100, 10), Seen::Going, "nothing came");
+        assert_eq!(see(59, 12), Seen::Going, "too early");
+        assert_eq!(see(60, 12), Seen::Over(SafeText::name("READY")));
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
     fn m17_an_error_ends_badly_in_the_words_of_the_service() {
         let mut course = Course::from(Some(&dataset("READY", 1)));
         let broken = Dataset { error: Some(SafeText::detail("disk full")), ..dataset("ERROR", 1) };
-        let Sight::Failed(failure) = course.see(&addition(false), Stamp::ZERO, &broken) else {
+        let Seen::Failed(failure) = course.see(&addition(false), Stamp::ZERO, &broken) else {
             panic!("it goes on");
         };
         assert!(failure.to_string().contains("disk full"), "{failure}");

@@ -21,7 +21,7 @@ use crate::{
         cadence::{Watch, interval},
     },
 };
-pub use course::{Course, Sight};
+pub use course::{Course, Seen};
 pub use timeline::{Step, Timeline};
 
 /// A job this program started, now or in an earlier run.

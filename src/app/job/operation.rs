@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{Course, Job, Sight, Stage};
+use super::{Course, Job, Seen, Stage};
 use crate::{
     app::{App, Effect, Level},
     message::{JobId, Lane, Request},
@@ -104,7 +104,7 @@ impl App {
             if !matches!(job.stage, Stage::Following | Stage::Uncertain(_)) {
                 continue;
             }
-            let sight = course.see(&job.work, clock, dataset);
+            let seen = course.see(&job.work, clock, dataset);
             // Whether it was taken on is no longer uncertain once the dataset works.
             if matches!(job.stage, Stage::Uncertain(_)) {
                 let fresh = job.ended.is_none_or(|ended| clock.saturating_sub(ended) < DOUBT);
@@ -114,20 +114,23 @@ impl App {
                 }
                 continue;
             }
-            match sight {
-                Sight::Going => {}
-                Sight::Over(word) => {
+            match seen {
+                Seen::Going => {}
+                Seen::Over(word) => {
                     told.push((Level::Success, ended(job, &word)));
                     job.stage = Stage::Done(word);
                 }
-                Sight::Failed(failure) => {
+                Seen::Failed(failure) => {
                     told.push((Level::Error, format!("{}: {failure}", job.dataset_name)));
                     job.stage = Stage::Failed(failure);
                 }
             }
         }
         for (level, text) in told {
-            self.notices.add(self.now, level, text);
+            match level {
+                Level::Success => self.toast(text),
+                Level::Warning | Level::Error => self.notices.add(self.now, level, text),
+            }
         }
         self.send_queued(effects);
     }

@@ -2,7 +2,7 @@
 
 use super::{Job, Stage};
 use crate::{
-    app::{App, Effect, Level, Moment},
+    app::{App, Effect, Moment},
     message::{JobId, Lane, Request},
     model::{Archive, DatasetId, ExportTask, Failure, FailureKind, SafeText, Work},
 };
@@ -96,7 +96,7 @@ impl App {
             self.download(id, effects);
         } else {
             let text = format!("{} is ready: d downloads it", export.spec.file_name.as_str());
-            self.notices.add(self.now, Level::Success, text);
+            self.toast(text);
         }
     }
 
@@ -121,7 +121,7 @@ impl App {
                     "{path}: {} entries verified, {} of them pictures",
                     archive.entries, archive.images
                 );
-                self.notices.add(self.now, Level::Success, text);
+                self.toast(text);
             }
             (Ok(()), _) => {}
         }

@@ -1,7 +1,7 @@
 //! The jobs pane: the selected row, newest first, and what can be done with it.
 
 use crate::{
-    app::{App, Effect, Level, Pane, Remote, Stage, overlay::AddMediaForm, pane::moved},
+    app::{Activity, App, Effect, Level, Pane, Remote, Stage, overlay::AddMediaForm, pane::moved},
     message::{JobId, Lane},
     model::{Failure, FailureKind, JobRecord},
 };
@@ -15,6 +15,8 @@ pub struct Jobs {
     pub next: u32,
     /// Whether the jobs of earlier runs were recalled.
     pub recalled: Remote<()>,
+    /// What was told last of what goes on.
+    pub told: Activity,
     /// What was written down last.
     pub kept: Vec<JobRecord>,
     /// The form of the newest addition, to correct it when the service refuses it.
