@@ -98,10 +98,8 @@ impl App {
                 }
             }
             Standing::Part(_) => {
-                match marked.is_some_and(|marked| marked.exclude.contains(&member.media)) {
-                    true => Standing::Part(1),
-                    false => Standing::Whole,
-                }
+                let out = marked.is_some_and(|marked| marked.exclude.contains(&member.media));
+                if out { Standing::Part(1) } else { Standing::Whole }
             }
             Standing::Whole | Standing::Stale => standing,
         }

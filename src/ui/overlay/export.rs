@@ -79,10 +79,10 @@ fn hidden_marks(screen: &mut Screen, list: Rect, form: &ExportForm, selection: &
     let rest = marks.len().saturating_sub(top + usize::from(list.height));
     if rest > 0 {
         let words = format!(" {} more ", rest + 1);
-        let last = list.height.saturating_sub(1);
+        let end = list.height.saturating_sub(1);
         let blank = " ".repeat(usize::from(list.width));
-        put(screen, list, last, &[(&blank, screen.theme.dim)]);
-        put(screen, list, last, &[(&words, screen.theme.dim), ("(PgDn)", screen.theme.key)]);
+        put(screen, list, end, &[(&blank, screen.theme.dim)]);
+        put(screen, list, end, &[(&words, screen.theme.dim), ("(PgDn)", screen.theme.key)]);
     }
 }
 

@@ -72,12 +72,12 @@ fn heading(totals: &Totals) -> String {
 pub(in crate::ui) fn sum(totals: &Totals) -> String {
     let mut parts = Vec::new();
     if totals.clusters > 0 {
-        let mut clusters = counted(totals.clusters, "cluster", "clusters");
-        clusters += &format!(" of {} members", grouped(totals.members));
-        if totals.excluded > 0 {
-            clusters += &format!(" − {} left out", totals.excluded);
-        }
-        parts.push(clusters);
+        let clusters = counted(totals.clusters, "cluster", "clusters");
+        let out = match totals.excluded {
+            0 => String::new(),
+            out => format!(" − {out} left out"),
+        };
+        parts.push(format!("{clusters} of {} members{out}", grouped(totals.members)));
     }
     if totals.media > 0 {
         parts.push(counted(totals.media, "single medium", "single media"));
@@ -90,14 +90,14 @@ pub(in crate::ui) fn seen(totals: &Totals) -> String {
     if totals.clusters == 0 {
         return String::new();
     }
-    let mut words = format!("previews seen {} of {}", totals.seen, grouped(totals.members));
-    words += " members";
-    match totals.uncounted {
-        0 => {}
-        1 => words += " · 1 cluster may hold more than was counted",
-        many => words += &format!(" · {many} clusters may hold more than was counted"),
-    }
-    words
+    let more = match totals.uncounted {
+        0 => String::new(),
+        many => {
+            let clusters = counted(many, "cluster", "clusters");
+            format!(" · {clusters} may hold more than was counted")
+        }
+    };
+    format!("previews seen {} of {} members{more}", totals.seen, grouped(totals.members))
 }
 
 /// One mark with where it is.
@@ -143,5 +143,6 @@ fn members(cluster: &MarkedCluster) -> String {
         0 => String::new(),
         out => format!("−{out}"),
     };
-    format!("{least}{}{out} members", grouped(members))
+    let noun = if members == 1 { "member" } else { "members" };
+    format!("{least}{}{out} {noun}", grouped(members))
 }
