@@ -53,7 +53,7 @@ impl QueryImage {
         match self.region {
             None => self.name.clone(),
             Some(Region { x, y, width, height }) => SafeText::name(&format!(
-                "{}, region {width:.3}×{height:.3} at {x:.3} {y:.3}",
+                "{}, region {width:.2}×{height:.2} at {x:.2} {y:.2}",
                 self.name
             )),
         }

@@ -70,7 +70,10 @@ pub(super) fn tile(screen: &mut Screen, grid: &Grid, area: Rect, tile: &Tile, se
         None => put(screen, line, 0, &[(&words.count, theme.text)]),
         Some(relevance) => ranked_line(screen, line, relevance, &words.size),
     }
-    put(screen, below, 1, &[(&words.subject, theme.dim)]);
+    // A part of a picture, and not all of it.
+    let part =
+        if tile.preview.is_some_and(|preview| preview.region.is_some()) { "◰ " } else { "" };
+    put(screen, below, 1, &[(part, theme.accent), (&words.subject, theme.dim)]);
     if selected {
         let margin =
             Rect { x: area.x - 1, y: area.y - 1, width: area.width + 2, height: area.height + 2 };

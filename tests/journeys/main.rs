@@ -10,3 +10,4 @@ mod losing;
 mod marking;
 #[path = "../support/paintings.rs"]
 mod paintings;
+mod region;

@@ -20,6 +20,7 @@ use tessera::{
         Event,
         areas::{Areas, SMALLEST},
     },
+    picture::Protocol,
     ui::{
         self, Layer, Theme,
         layer::{Colours, Surface},
@@ -71,6 +72,10 @@ every! {
     help: scene::help;
     export_form: scene::export_form;
     file_line: scene::file_line;
+    file_picker: scene::file_picker;
+    region_picker: scene::region_picker;
+    region_numbers: scene::region_numbers;
+    framed_detail: scene::framed_detail;
     failed: scene::failed;
     stale: scene::stale;
     no_clusters_yet: scene::no_clusters_yet;
@@ -93,6 +98,16 @@ screens! {
     help_80x24: screen(&scene::help(80, 24));
     export_form_80x24: screen(&scene::export_form(80, 24));
     file_line_80x24: screen(&scene::file_line(80, 24));
+    file_picker_120x40: screen(&scene::file_picker(120, 40));
+    region_picker_120x40: screen(&scene::region_picker(120, 40));
+    region_numbers_80x24: screen(&scene::region_numbers(80, 24));
+    region_without_pictures_80x24: {
+        let mut desk = browsing(80, 24);
+        desk.happen(Event::Terminal(Protocol::None, (10, 20)));
+        desk.press("b");
+        screen(&desk)
+    };
+    framed_detail_120x40: screen(&scene::framed_detail(120, 40));
     failed_120x40: screen(&scene::failed(120, 40));
     stale_120x40: screen(&scene::stale(120, 40));
     no_clusters_yet_120x40: screen(&scene::no_clusters_yet(120, 40));

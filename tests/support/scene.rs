@@ -6,7 +6,10 @@ use std::sync::Arc;
 use tessera::{
     app::Event,
     message::{Answer, JobId, Lane},
-    model::{Archive, Dataset, Failure, FailureKind, Page, Relevance, SafeText, ScoreKind, Status},
+    model::{
+        Archive, Dataset, Failure, FailureKind, Folder, FolderEntry, Page, Region, Relevance,
+        SafeText, ScoreKind, Status,
+    },
     picture::{Canvas, Encoded, Protocol, Subject, Thumbnail},
 };
 
@@ -144,6 +147,56 @@ pub fn help(columns: u16, rows: u16) -> Desk {
 pub fn export_form(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("e tab tab");
+    desk
+}
+
+pub fn file_picker(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("F");
+    let entry = |name: &str, is_folder, bytes| FolderEntry {
+        name: SafeText::file(name),
+        file_name: name.into(),
+        is_folder,
+        bytes,
+    };
+    let entries = vec![
+        entry("holidays", true, 0),
+        entry("notes.txt", false, 812),
+        entry("van.jpg", false, 2_400_000),
+        entry("vase.png", false, 93_000),
+        entry("with a \u{1b}[31m bad name.webp", false, 5_100),
+    ];
+    let listed = Folder { path: ".".into(), entries, left_off: 1_200 };
+    desk.answer(Lane::Folder(".".into()), Answer::Folder(listed));
+    desk.press("down down");
+    paint(&mut desk);
+    desk
+}
+
+pub fn region_picker(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("b l j");
+    paint(&mut desk);
+    desk
+}
+
+pub fn region_numbers(columns: u16, rows: u16) -> Desk {
+    let mut desk = region_picker(columns, rows);
+    desk.press("tab tab tab ctrl-u 0 . 9 9");
+    desk
+}
+
+pub fn framed_detail(columns: u16, rows: u16) -> Desk {
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.happen(Event::Resize(columns, rows));
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    let mut objects = page(0, 3);
+    for cluster in &mut objects.clusters {
+        cluster.previews[0].region = Region::new(0.2, 0.3, 0.4, 0.5);
+    }
+    desk.answer_page(objects);
+    desk.press("enter");
+    paint(&mut desk);
     desk
 }
 

@@ -152,7 +152,7 @@ fn p14_a_region_of_a_media_is_searched_by_a_copy_of_it() {
     let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Answer::Anchor(anchor));
     let label = desk.app.view().unwrap().similar_to.as_ref().unwrap().to_string();
-    assert_eq!(label, "copy of media 00000000, region 0.500×0.500 at 0.500 0.500");
+    assert_eq!(label, "copy of media 00000000, region 0.50×0.50 at 0.50 0.50");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn m45_numbers_are_taken_while_they_are_typed_and_refused_with_a_reason() {
     desk.press("tab tab tab ctrl-u");
     desk.type_text("0.9");
     let numbers = picker(&desk).numbers.as_ref().unwrap();
-    assert_eq!(numbers.complaint, Some("this would leave the picture"));
+    assert_eq!(numbers.complaint, Some("outside the picture"));
     desk.press("enter");
     assert_eq!(registered(&desk), None, "what is not taken is not searched");
     desk.press("backspace");

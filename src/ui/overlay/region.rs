@@ -57,31 +57,34 @@ fn presets(screen: &mut Screen, area: Rect) {
 
 fn numbers(screen: &mut Screen, area: Rect, picker: &RegionPicker) {
     let theme = screen.theme;
-    for (row, side) in (1..).zip(Side::ALL) {
-        let typed = picker.numbers.as_ref().filter(|numbers| numbers.side == side);
-        let name = format!("  {:<7}[", side.name());
-        let style = if typed.is_some() { theme.accent } else { theme.text };
-        put(screen, area, row, &[(&name, style)]);
-        let at = Rect { x: area.x + 10, y: area.y + row, width: 10.min(area.width), height: 1 };
-        match typed {
-            Some(numbers) if row < area.height => field(screen, at, &numbers.typed, true),
-            _ => put(screen, at, 0, &[(&format!("{:.6}", side.of(picker.region)), theme.text)]),
-        }
-        let end = Rect {
-            x: area.x + 20,
-            y: area.y + row,
-            width: area.width.saturating_sub(20),
-            height: 1,
-        };
-        put(screen, end, 0, &[("]", style)]);
+    for (row, side) in (1..area.height).zip(Side::ALL) {
+        number(screen, Rect { y: area.y + row, height: 1, ..area }, side, picker);
     }
     if let Some(complaint) = picker.numbers.as_ref().and_then(|numbers| numbers.complaint) {
-        put(screen, area, 5, &[("  ! ", theme.failure), (complaint, theme.failure)]);
+        put(screen, area, 5, &[(" ! ", theme.failure), (complaint, theme.failure)]);
     }
-    for (row, (name, value)) in (6..).zip(facts(screen, picker)) {
+    for (row, (name, value)) in (7..).zip(facts(screen, picker)) {
         let name = format!("  {name:<7} ");
         put(screen, area, row, &[(&name, theme.dim), (&value, theme.text)]);
     }
+}
+
+fn number(screen: &mut Screen, line: Rect, side: Side, picker: &RegionPicker) {
+    let theme = screen.theme;
+    let typed = picker.numbers.as_ref().filter(|numbers| numbers.side == side);
+    let style = if typed.is_some() { theme.accent } else { theme.text };
+    let name = format!("  {:<7}", side.name());
+    let Some(numbers) = typed else {
+        let value = format!("[{:<9.6}]", side.of(picker.region));
+        return put(screen, line, 0, &[(&name, style), (&value, style)]);
+    };
+    put(screen, line, 0, &[(&name, style), ("[         ]", style)]);
+    field(
+        screen,
+        Rect { x: line.x + 10, width: 9, ..line }.intersection(line),
+        &numbers.typed,
+        true,
+    );
 }
 
 /// What the region amounts to.
@@ -108,7 +111,7 @@ fn keys(screen: &mut Screen, area: Rect, picker: &RegionPicker) {
             ("HJKL", "far corner"),
             ("Alt-hjkl", "near corner"),
             (", .", "step"),
-            ("mouse", "draw, move, pull"),
+            ("mouse", "drag"),
         ],
         &[
             ("Enter", "search"),

@@ -110,8 +110,8 @@ impl Numbers {
     fn take(&mut self, region: &mut Region) {
         let value = self.typed.value().trim().parse::<f64>();
         self.complaint = match value.map(|value| self.side.set(*region, value)) {
-            Err(_) => Some("type a number from 0 to 1"),
-            Ok(None) => Some("this would leave the picture"),
+            Err(_) => Some("a number from 0 to 1"),
+            Ok(None) => Some("outside the picture"),
             Ok(Some(changed)) => {
                 *region = changed;
                 None

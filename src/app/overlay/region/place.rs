@@ -153,6 +153,9 @@ impl RegionPicker {
     #[must_use]
     pub fn covered(&self, app: &App) -> Option<Rect> {
         let area = Self::parts(Self::area(app.size)).picture;
+        if area.is_empty() {
+            return None;
+        }
         let (width, height) = Fit::new(self.size(app)?, Self::canvas(app)).cells;
         let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 2);
         Some(Rect { x, y, width, height })
