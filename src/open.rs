@@ -325,7 +325,7 @@ impl House {
         let file = config::user_file().ok_or_else(|| usage("there is no folder for settings"))?;
         config::profile::add(&file, &profile).map_err(usage)?;
         self.settings.profiles.push(profile.clone());
-        if let (Some(secret), true, Place::Hosted { base_url, api_key }, Some(secrets)) =
+        if let (Some(secret), true, Place::Hosted { base_url, api_key, .. }, Some(secrets)) =
             (&secret, store, &profile.place, secrets())
         {
             let origin = tessera::api::BaseUrl::parse(base_url)?.to_string();

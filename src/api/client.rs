@@ -117,8 +117,22 @@ impl Client {
     /// Whatever keeps the page away.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
         let parameters = paths::explore_parameters(search);
-        let call = self.get(Operation::Explore, &paths::explore(search.dataset), &parameters);
-        self.transport.fetch(&call).await?.read(call.operation, read_page)
+        let by_text = search.operation() == crate::model::Operation::TextSearch;
+        let path = match by_text {
+            true => self.endpoint().text_search(search.dataset),
+            false => paths::explore(search.dataset),
+        };
+        let call = self.get(Operation::Explore, &path, &parameters);
+        let reply = self.transport.fetch(&call).await;
+        let missing = |failure: &Failure| failure.kind == FailureKind::NotFound;
+        match reply {
+            // The interface does not say where text searches are answered (M55).
+            Err(failure) if by_text && missing(&failure) => Err(failure.remedy(
+                "If the dataset is there, the path of text searches is another one: set \
+                 text_search_path in the profile",
+            )),
+            reply => reply?.read(call.operation, read_page),
+        }
     }
 
     /// `POST search-image-similarity`: registers a picture, or the part of it that counts, as

@@ -9,8 +9,8 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::{
-    model::{Failure, FailureKind},
-    wire::paths::{PREFIX, Parameters},
+    model::{DatasetId, Failure, FailureKind},
+    wire::paths::{self, PREFIX, Parameters},
 };
 
 /// The two kinds of deployment (rule: interface, Authentication 1).
@@ -37,6 +37,7 @@ pub struct Endpoint {
     base_url: BaseUrl,
     access: Access,
     pipeline_url: Option<BaseUrl>,
+    text_search: Option<TextSearchPath>,
 }
 
 impl Endpoint {
@@ -51,7 +52,7 @@ impl Endpoint {
             return Err(Failure::new(FailureKind::Local, sentence)
                 .remedy("Use an https address, or name it an on-premises deployment"));
         }
-        Ok(Self { base_url, access, pipeline_url: None })
+        Ok(Self { base_url, access, pipeline_url: None, text_search: None })
     }
 
     /// Adds where the pipeline of an on-premises deployment is.
@@ -64,6 +65,19 @@ impl Endpoint {
     #[must_use]
     pub fn pipeline_url(&self) -> Option<&BaseUrl> {
         self.pipeline_url.as_ref()
+    }
+
+    /// Adds where text searches are answered.
+    #[must_use]
+    pub fn with_text_search(self, path: TextSearchPath) -> Self {
+        Self { text_search: Some(path), ..self }
+    }
+
+    /// The path of a text search in a dataset.
+    #[must_use]
+    pub(super) fn text_search(&self, dataset: DatasetId) -> String {
+        let own = self.text_search.as_ref().map(|path| path.of(dataset));
+        own.unwrap_or_else(|| paths::explore(dataset))
     }
 
     /// The address.
@@ -82,6 +96,37 @@ impl Endpoint {
     #[must_use]
     pub fn access(&self) -> &Access {
         &self.access
+    }
+}
+
+/// Where text searches are answered: the interface leaves it open (M55). Written below
+/// `/api/v1`, with `{dataset_id}` where the dataset goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextSearchPath(String);
+
+impl TextSearchPath {
+    /// Where the dataset goes.
+    const DATASET: &str = "{dataset_id}";
+
+    /// Reads a path like `explore/{dataset_id}`.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: it names no dataset, or holds more than a path.
+    pub fn parse(raw: &str) -> Result<Self, Failure> {
+        let path = raw.trim().trim_matches('/');
+        let path = path.strip_prefix(PREFIX.trim_matches('/')).unwrap_or(path).trim_matches('/');
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
+        let bare = path.replacen(Self::DATASET, "", 1);
+        if !path.contains(Self::DATASET) || !bare.chars().all(plain) || bare.contains("..") {
+            let sentence = "text_search_path is not a path with the place of the dataset";
+            return Err(Failure::new(FailureKind::Local, sentence)
+                .remedy("Write it like explore/{dataset_id}"));
+        }
+        Ok(Self(path.to_owned()))
+    }
+
+    fn of(&self, dataset: DatasetId) -> String {
+        format!("{PREFIX}/{}", self.0.replace(Self::DATASET, &dataset.to_string()))
     }
 }
 
@@ -210,6 +255,21 @@ mod tests {
         ] {
             let failure = BaseUrl::parse(bad).unwrap_err();
             assert!(!failure.to_string().contains("pass@"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn m55_text_search_goes_where_the_profile_says() {
+        let base_url = || BaseUrl::parse("https://vl.example").unwrap();
+        let endpoint = || Endpoint::new(base_url(), Access::OnPremises).unwrap();
+        let dataset = DatasetId(uuid::Uuid::nil());
+        assert_eq!(endpoint().text_search(dataset), format!("/api/v1/explore/{dataset}"));
+        for raw in ["vector/{dataset_id}/search", "/api/v1/vector/{dataset_id}/search/"] {
+            let own = endpoint().with_text_search(TextSearchPath::parse(raw).unwrap());
+            assert_eq!(own.text_search(dataset), format!("/api/v1/vector/{dataset}/search"));
+        }
+        for bad in ["explore", "explore/{dataset_id}?x=1", "../{dataset_id}", "a b/{dataset_id}"] {
+            assert!(TextSearchPath::parse(bad).is_err(), "{bad}");
         }
     }
 

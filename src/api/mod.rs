@@ -27,7 +27,7 @@ mod witness;
 
 pub use client::Client;
 pub use download::Report;
-pub use endpoint::{Access, BaseUrl, Credentials, Endpoint};
+pub use endpoint::{Access, BaseUrl, Credentials, Endpoint, TextSearchPath};
 pub use inspect::entry_of;
 pub use policy::Policy;
 pub use query_image::QueryImage;

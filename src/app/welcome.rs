@@ -299,11 +299,18 @@ impl Welcome {
             Subject::Hosted => {
                 let (base_url, api_key) = (needed(Field::BaseUrl)?, needed(Field::ApiKey)?);
                 let secret = SecretString::from(needed(Field::ApiSecret)?);
-                (Place::Hosted { base_url, api_key }, Some(secret))
+                (Place::Hosted { base_url, api_key, text_search_path: None }, Some(secret))
             }
             Subject::OnPrem => {
                 let pipeline_url = Some(typed(Field::PipelineUrl)).filter(|url| !url.is_empty());
-                (Place::OnPrem { base_url: needed(Field::BaseUrl)?, pipeline_url }, None)
+                (
+                    Place::OnPrem {
+                        base_url: needed(Field::BaseUrl)?,
+                        pipeline_url,
+                        text_search_path: None,
+                    },
+                    None,
+                )
             }
         };
         let name = match typed(Field::Name) {

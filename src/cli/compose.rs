@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    api::{self, BaseUrl, Endpoint},
+    api::{self, BaseUrl, Endpoint, TextSearchPath},
     cli::{Ended, Exit, Kind},
     config::{self, Place, Profile},
     credentials::{self, Holder, Secrets},
@@ -120,51 +120,64 @@ pub(super) fn data_folder(given: Option<PathBuf>) -> Result<PathBuf, Ended> {
     })
 }
 
-/// A client of a profile elsewhere. `secret` goes before what is stored; the environment before
-/// both.
+/// A client of a profile elsewhere. `typed` is a secret that was just entered; else the environment
+/// gives it, else what is stored.
 ///
 /// # Errors
 /// The address cannot be used, or a hosted profile has no secret.
 pub fn client_of(
     profile: &Profile,
-    secret: Option<SecretString>,
+    typed: Option<SecretString>,
     secrets: Option<&Secrets>,
 ) -> Result<api::Client, Ended> {
-    let usage = |error: String| Ended::new(Exit::Usage, error);
-    let (base_url, access) = match &profile.place {
-        Place::Local { .. } => return Err(usage("a local profile has no address".to_owned())),
-        Place::OnPrem { base_url, pipeline_url } => {
-            return on_premises(base_url, pipeline_url.as_deref());
+    let (endpoint, text_search_path) = match &profile.place {
+        Place::Local { .. } => {
+            return Err(Ended::new(Exit::Usage, "a local profile has no address"));
         }
-        Place::Hosted { base_url, api_key } => {
-            let url = BaseUrl::parse(base_url)?;
-            let origin = url.to_string();
+        Place::OnPrem { base_url, pipeline_url, text_search_path } => {
+            (on_premises(base_url, pipeline_url.as_deref())?, text_search_path)
+        }
+        Place::Hosted { base_url, api_key, text_search_path } => {
+            let base_url = BaseUrl::parse(base_url)?;
+            let origin = base_url.to_string();
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
-            let stored = || secrets.map_or(Ok(None), |secrets| secrets.find(holder));
-            let found = match (credentials::from_environment().map_err(usage)?, secret) {
-                (Some(secret), _) | (None, Some(secret)) => Some(secret),
-                (None, None) => stored().map_err(usage)?,
-            };
-            let api_secret = found.ok_or_else(|| {
-                usage(format!(
-                    "the profile `{}` has no secret: enter it again, or set {}",
-                    profile.name,
-                    credentials::SECRET_FILE
-                ))
-            })?;
-            (url, api::Access::Hosted(api::Credentials { api_key: api_key.clone(), api_secret }))
+            let api_secret = secret_of(holder, typed, secrets)?;
+            let credentials = api::Credentials { api_key: api_key.clone(), api_secret };
+            (Endpoint::new(base_url, api::Access::Hosted(credentials))?, text_search_path)
         }
     };
-    Ok(api::Client::new(Endpoint::new(base_url, access)?)?)
-}
-
-fn on_premises(base_url: &str, pipeline_url: Option<&str>) -> Result<api::Client, Ended> {
-    let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, api::Access::OnPremises)?;
-    let endpoint = match pipeline_url {
-        Some(url) => endpoint.with_pipeline(BaseUrl::parse(url)?),
+    let endpoint = match text_search_path {
+        Some(path) => endpoint.with_text_search(TextSearchPath::parse(path)?),
         None => endpoint,
     };
     Ok(api::Client::new(endpoint)?)
+}
+
+fn secret_of(
+    holder: Holder,
+    typed: Option<SecretString>,
+    secrets: Option<&Secrets>,
+) -> Result<SecretString, Ended> {
+    let usage = |error: String| Ended::new(Exit::Usage, error);
+    if let Some(secret) = typed {
+        return Ok(secret);
+    }
+    if let Some(secret) = credentials::from_environment().map_err(usage)? {
+        return Ok(secret);
+    }
+    let stored = secrets.map_or(Ok(None), |secrets| secrets.find(holder)).map_err(usage)?;
+    stored.ok_or_else(|| {
+        let (name, variable) = (holder.profile, credentials::SECRET_FILE);
+        usage(format!("the profile `{name}` has no secret: enter it again, or set {variable}"))
+    })
+}
+
+fn on_premises(base_url: &str, pipeline_url: Option<&str>) -> Result<Endpoint, Ended> {
+    let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, api::Access::OnPremises)?;
+    Ok(match pipeline_url {
+        Some(url) => endpoint.with_pipeline(BaseUrl::parse(url)?),
+        None => endpoint,
+    })
 }
 
 /// A client for a deployment elsewhere. The secret comes from the environment, never from the
@@ -178,7 +191,7 @@ pub fn remote(
     pipeline_url: Option<&str>,
 ) -> Result<api::Client, Ended> {
     let access = match kind {
-        Kind::Onprem => return on_premises(base_url, pipeline_url),
+        Kind::Onprem => return Ok(api::Client::new(on_premises(base_url, pipeline_url)?)?),
         Kind::Hosted => api::Access::Hosted(api::Credentials {
             api_key: variable("TESSERA_API_KEY")?,
             api_secret: SecretString::from(variable("TESSERA_API_SECRET")?),

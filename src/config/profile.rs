@@ -28,6 +28,10 @@ pub enum Place {
         base_url: String,
         /// Names the secret; no secret itself.
         api_key: String,
+        /// Where text searches are answered, as the interface leaves it open: a path with
+        /// `{dataset_id}` in it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text_search_path: Option<String>,
     },
     /// No login, and no `Authorization` header at all.
     OnPrem {
@@ -36,6 +40,9 @@ pub enum Place {
         /// Address of the pipeline, which adds media there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pipeline_url: Option<String>,
+        /// As for a hosted one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text_search_path: Option<String>,
     },
     /// A folder of this machine, served by this program.
     Local {
@@ -127,7 +134,7 @@ mod tests {
 
     fn lab() -> Profile {
         let base_url = "http://media.lab.example".to_owned();
-        let place = Place::OnPrem { base_url, pipeline_url: None };
+        let place = Place::OnPrem { base_url, pipeline_url: None, text_search_path: None };
         Profile { name: "lab".to_owned(), place }
     }
 
