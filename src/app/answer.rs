@@ -149,9 +149,12 @@ impl App {
                 (&then.status, then.n_images) != (&dataset.status, dataset.n_images)
             });
             let regrouped = before.is_some_and(|then| dataset.is_regrouped_since(then));
+            let turned = before.is_some_and(|then| then.status != dataset.status);
             self.store.seen.look(self.now, dataset);
-            if changed {
+            if turned {
                 self.store.enrichments.remove(&dataset.id);
+            }
+            if changed {
                 self.store.pages.invalidate(dataset.id);
             }
             if regrouped {

@@ -154,75 +154,28 @@ pub(super) fn notice(screen: &mut Screen, area: Rect) {
     put(screen, rest, 0, &[(&end, screen.theme.dim)]);
 }
 
-/// The actions worth showing where the keys go now.
-fn worth_showing(screen: &Screen) -> &'static [Action] {
+/// The few actions worth showing where the keys go now, the most useful first. The menu and the help
+/// come after them, and tell the rest.
+fn worth_showing(screen: &Screen) -> [Action; 6] {
+    use Action as Do;
     match screen.app.focus {
-        Pane::Datasets => &[
-            Action::Open,
-            Action::Export,
-            Action::Refresh,
-            Action::NextPane,
-            Action::Help,
-            Action::Quit,
+        Pane::Datasets => [Do::Open, Do::Export, Do::AddMedia, Do::Reindex, Do::Record, Do::Watch],
+        Pane::Results => [Do::Open, Do::Caption, Do::Mark, Do::Similar, Do::NextPage, Do::Export],
+        Pane::Detail => [Do::Right, Do::FullSize, Do::Mark, Do::Similar, Do::Outside, Do::Back],
+        Pane::Basket => {
+            [Do::ExportBasket, Do::Unmark, Do::Undo, Do::SaveSelection, Do::ClearBasket, Do::Back]
+        }
+        Pane::Query => [
+            Do::RunQuery,
+            Do::AddFilter,
+            Do::ToggleFilter,
+            Do::DeleteFilter,
+            Do::SaveView,
+            Do::Back,
         ],
-        Pane::Results => &[
-            Action::Open,
-            Action::Caption,
-            Action::Mark,
-            Action::MarkRange,
-            Action::Similar,
-            Action::SimilarToFile,
-            Action::Finer,
-            Action::Coarser,
-            Action::NextPage,
-            Action::Export,
-            Action::Back,
-            Action::Help,
-            Action::Quit,
-        ],
-        Pane::Detail => &[
-            Action::Left,
-            Action::Right,
-            Action::Mark,
-            Action::FullSize,
-            Action::Similar,
-            Action::Back,
-            Action::Help,
-            Action::Quit,
-        ],
-        Pane::Basket => &[
-            Action::Open,
-            Action::Unmark,
-            Action::ClearBasket,
-            Action::SaveSelection,
-            Action::ExportBasket,
-            Action::Undo,
-            Action::Refresh,
-            Action::Back,
-            Action::Help,
-            Action::Quit,
-        ],
-        Pane::Query => &[
-            Action::RunQuery,
-            Action::AddFilter,
-            Action::Open,
-            Action::ToggleFilter,
-            Action::DeleteFilter,
-            Action::UndoQuery,
-            Action::SwitchJson,
-            Action::EditJson,
-            Action::SaveView,
-            Action::Back,
-            Action::Help,
-        ],
-        Pane::Jobs => &[
-            Action::Download,
-            Action::StopWatching,
-            Action::Refresh,
-            Action::Back,
-            Action::Help,
-            Action::Quit,
-        ],
+        Pane::Jobs => {
+            [Do::Open, Do::Download, Do::StopWatching, Do::ForgetJob, Do::Refresh, Do::Back]
+        }
     }
 }
 
@@ -277,19 +230,33 @@ pub(super) fn hints(screen: &mut Screen, area: Rect) {
     if !app.footer {
         return;
     }
+    let always: Vec<_> = [Action::Menu, Action::Help].map(|action| hint(screen, action)).concat();
+    let cells =
+        |parts: &[(String, Style)]| parts.iter().map(|(text, _)| width(text)).sum::<usize>();
     let mut parts: Vec<(String, Style)> = Vec::new();
-    for &action in worth_showing(screen) {
-        let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {
-            continue;
-        };
-        let possible = gate::refusal(app, action).is_none();
-        parts.push((format!(" {key}"), if possible { theme.key } else { theme.dim }));
-        let style = if possible { theme.text } else { theme.dim };
-        parts.push((format!(" {} ", action.hint()), style));
+    for action in worth_showing(screen) {
+        let next = hint(screen, action);
+        if cells(&parts) + cells(&next) + cells(&always) <= usize::from(area.width) {
+            parts.extend(next);
+        }
     }
+    parts.extend(always);
     let parts: Vec<(&str, Style)> =
         parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
     put(screen, area, 0, &parts);
+}
+
+/// The key and the word of an action, dimmed when it cannot be done now.
+fn hint(screen: &Screen, action: Action) -> Vec<(String, Style)> {
+    let (app, theme) = (screen.app, screen.theme);
+    let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {
+        return Vec::new();
+    };
+    let (key_style, style) = match gate::refusal(app, action) {
+        None => (theme.key, theme.text),
+        Some(_) => (theme.dim, theme.dim),
+    };
+    vec![(format!(" {key}"), key_style), (format!(" {} ", action.hint()), style)]
 }
 
 /// What the keys pressed so far can become.
@@ -298,10 +265,13 @@ fn continuations(screen: &mut Screen, area: Rect) {
     let keys = app.pending_keys();
     let pressed: String = keys.iter().map(|key| format!(" {key}")).collect();
     let mut parts = vec![(pressed, theme.key), (" then ".to_owned(), theme.dim)];
-    for (key, action) in app.setup.keymap.continuations(&app.contexts(), keys) {
-        let possible = gate::refusal(app, action).is_none();
-        let (key_style, style) =
-            if possible { (theme.key, theme.text) } else { (theme.dim, theme.dim) };
+    let mut next = app.setup.keymap.continuations(&app.contexts(), keys);
+    next.sort_by_key(|(_, action)| *action);
+    for (key, action) in next {
+        let (key_style, style) = match gate::refusal(app, action) {
+            None => (theme.key, theme.text),
+            Some(_) => (theme.dim, theme.dim),
+        };
         parts.push((format!("  {key}"), key_style));
         parts.push((format!(" {}", action.hint()), style));
     }

@@ -57,8 +57,7 @@ fn exchange_line(exchange: &Exchange) -> Choice<Sheet> {
         sheet = sheet.line("sent again", format!("after {} s", again.as_secs()));
     }
     let path = SafeText::new(target.as_str(), 90);
-    Choice::new(sheet, format!("{result:<9} {method:<4} {path}"))
-        .note(took)
+    Choice::new(sheet, format!("{result:<9} {took:>8}  {method} {path}"))
         .refused(matches!(outcome, Outcome::Answered { .. }))
 }
 

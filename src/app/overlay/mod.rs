@@ -174,7 +174,7 @@ impl Overlay {
             Self::Region(_) => screen,
             Self::Views(list) => (100, list.pick.rows().max(8)),
             Self::NameView(_) => (72, 5),
-            Self::Menu(menu) => (86, menu.pick.rows()),
+            Self::Menu(menu) => (112, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Log(_) => (116, screen.1.saturating_sub(4)),
             Self::Sheet(sheet) => {

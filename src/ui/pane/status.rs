@@ -36,10 +36,13 @@ pub(in crate::ui) fn status(screen: &mut Screen, area: Rect) {
     }
     models(screen, inside, rows.start, dataset);
     rows.start += 2;
-    for operation in
-        [Operation::VisualSearch, Operation::Export, Operation::AddMedia, Operation::Reindex]
-    {
-        allowed(screen, inside, &mut rows, dataset.status.allows(operation), operation.name());
+    let operations =
+        [Operation::VisualSearch, Operation::Export, Operation::AddMedia, Operation::Reindex];
+    for (place, operation) in operations.into_iter().enumerate() {
+        let verdict = dataset.status.allows(operation);
+        let next = operations.get(place + 1).map(|next| dataset.status.allows(*next));
+        // A reason that holds for several is told once, below the last of them.
+        allowed(screen, inside, &mut rows, verdict, operation.name(), next != Some(verdict));
     }
 }
 
@@ -81,7 +84,7 @@ fn facts(screen: &Screen, inside: Rect, dataset: &Dataset) -> Vec<(&'static str,
         _ => format!("{} (zone not given)", text(&dataset.created_at)),
     };
     let changed = past.and_then(|past| past.changes.last()).map_or_else(
-        || "not since the start".to_owned(),
+        || "not yet".to_owned(),
         |change| {
             let when = ago(app.now.saturating_sub(change.at));
             format!("{when}: {} → {}", change.from.word(), change.to.word())
@@ -146,13 +149,14 @@ fn models(screen: &mut Screen, inside: Rect, row: u16, dataset: &Dataset) {
     put(screen, inside, row, &parts);
 }
 
-/// One operation, and on a line of its own why it is not allowed.
+/// One operation, and if need be on a line of its own why it is not allowed.
 fn allowed(
     screen: &mut Screen,
     inside: Rect,
     rows: &mut RangeFrom<u16>,
     verdict: Verdict,
     name: &str,
+    explain: bool,
 ) {
     let theme = screen.theme;
     let (mark, style, reason) = match verdict {
@@ -162,7 +166,7 @@ fn allowed(
     };
     put(screen, inside, rows.start, &[(mark, style), (name, style)]);
     rows.start += 1;
-    if !reason.is_empty() {
+    if explain && !reason.is_empty() {
         put(screen, inside, rows.start, &[("   ", theme.dim), (reason, theme.dim)]);
         rows.start += 1;
     }
