@@ -10,6 +10,8 @@ mod scene;
 #[path = "../support/styled.rs"]
 mod styled;
 
+use std::fmt::Write as _;
+
 use desk::Desk;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};
@@ -42,10 +44,6 @@ fn drawn(desk: &Desk, theme: ThemeName) -> Buffer {
     buffer
 }
 
-fn screen(desk: &Desk) -> String {
-    screen_in(desk, ThemeName::Dark)
-}
-
 macro_rules! screens {
     ($($name:ident: $screen:expr;)*) => {
         $(#[test] fn $name() { insta::assert_snapshot!($screen); })*
@@ -56,7 +54,13 @@ macro_rules! screens {
 type Scene = fn(u16, u16) -> Desk;
 
 macro_rules! every {
-    ($($name:ident: $scene:path;)*) => {
+    ($($name:ident: $scene:expr;)*) => {
+        mod every {
+            use super::{reviewed, scene};
+
+            $(#[test] fn $name() { insta::assert_snapshot!(reviewed($scene)); })*
+        }
+
         /// Every screen by its name.
         const EVERY: &[(&str, Scene)] = &[$((stringify!($name), $scene),)*];
     };
@@ -83,70 +87,46 @@ every! {
     query_json: scene::query_json;
     chips: scene::chips;
     caption_line: scene::caption_line;
+    marked: scene::with_marks;
+    basket: |columns, rows| scene::marked_and(columns, rows, "M j");
+    export_basket: |columns, rows| scene::marked_and(columns, rows, "E");
+    save_selection: |columns, rows| scene::marked_and(columns, rows, "M w");
+    basket_empty: |columns, rows| scene::browsing_and(columns, rows, "M");
+    range: |columns, rows| scene::browsing_and(columns, rows, "l v l l j");
+    menu: |columns, rows| scene::browsing_and(columns, rows, ".");
+    palette: |columns, rows| scene::browsing_and(columns, rows, ":");
+    log: |columns, rows| scene::browsing_and(columns, rows, "@");
+    add_media: |columns, rows| scene::browsing_and(columns, rows, "a");
+    reindex: |columns, rows| scene::browsing_and(columns, rows, "1 j j j R");
+    sort: |columns, rows| scene::browsing_and(columns, rows, ",");
+    filter: |columns, rows| scene::browsing_and(columns, rows, "/");
+    sheet: |columns, rows| scene::browsing_and(columns, rows, "1 enter");
+    picture_test: |columns, rows| scene::browsing_and(columns, rows, "g p");
+}
+
+/// A screen at three sizes and in two themes.
+fn reviewed(scene: Scene) -> String {
+    let mut text = String::new();
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let desk = scene(columns, rows);
+        let [dark, light] = [ThemeName::Dark, ThemeName::Light].map(|theme| drawn(&desk, theme));
+        let _ = writeln!(text, "== {columns}x{rows}");
+        text.push_str(&styled::in_two_themes(&dark, &light));
+    }
+    text
 }
 
 screens! {
-    loading_120x40: screen(&scene::loading(120, 40));
-    browse_80x24: screen(&browsing(80, 24));
-    browse_120x40: screen(&browsing(120, 40));
-    browse_200x60: screen(&browsing(200, 60));
-    similar_80x24: screen(&similar(80, 24));
-    similar_120x40: screen(&similar(120, 40));
-    jobs_120x40: screen(&scene::with_jobs(120, 40));
-    datasets_80x24: screen(&scene::datasets(80, 24));
-    detail_80x24: screen(&scene::detail(80, 24));
-    help_80x24: screen(&scene::help(80, 24));
-    export_form_80x24: screen(&scene::export_form(80, 24));
-    file_line_80x24: screen(&scene::file_line(80, 24));
-    file_picker_120x40: screen(&scene::file_picker(120, 40));
-    region_picker_120x40: screen(&scene::region_picker(120, 40));
-    region_numbers_80x24: screen(&scene::region_numbers(80, 24));
     region_without_pictures_80x24: {
         let mut desk = browsing(80, 24);
         desk.happen(Event::Terminal(Protocol::None, (10, 20)));
         desk.press("b");
-        screen(&desk)
+        screen_in(&desk, ThemeName::Dark)
     };
-    framed_detail_120x40: screen(&scene::framed_detail(120, 40));
-    failed_120x40: screen(&scene::failed(120, 40));
-    stale_120x40: screen(&scene::stale(120, 40));
-    no_clusters_yet_120x40: screen(&scene::no_clusters_yet(120, 40));
-    query_80x24: screen(&scene::query(80, 24));
-    query_120x40: screen(&scene::query(120, 40));
-    query_200x60: screen(&scene::query(200, 60));
-    query_json_120x40: screen(&scene::query_json(120, 40));
-    chips_120x40: screen(&scene::chips(120, 40));
-    caption_line_120x40: screen(&scene::caption_line(120, 40));
     similar_plain_120x40: screen_in(&similar(120, 40), ThemeName::Plain);
-    marked_120x40: screen(&with_marks(120, 40));
     marked_plain_80x24: screen_in(&with_marks(80, 24), ThemeName::Plain);
-    basket_120x40: {
-        let mut desk = with_marks(120, 40);
-        desk.press("M j");
-        screen(&desk)
-    };
-    basket_empty_120x40: {
-        let mut desk = browsing(120, 40);
-        desk.press("M");
-        screen(&desk)
-    };
-    export_basket_120x40: {
-        let mut desk = with_marks(120, 40);
-        desk.press("E");
-        screen(&desk)
-    };
-    save_selection_80x24: {
-        let mut desk = with_marks(80, 24);
-        desk.press("M w");
-        screen(&desk)
-    };
-    range_120x40: {
-        let mut desk = browsing(120, 40);
-        desk.press("l v l l j");
-        screen(&desk)
-    };
-    compact_list_50x14: screen(&similar(50, 14));
-    too_small_20x5: screen(&browsing(20, 5));
+    compact_list_50x14: screen_in(&similar(50, 14), ThemeName::Dark);
+    too_small_20x5: screen_in(&browsing(20, 5), ThemeName::Dark);
 }
 
 #[test]

@@ -288,3 +288,19 @@ pub fn with_marks(columns: u16, rows: u16) -> Desk {
     paint(&mut desk);
     desk
 }
+
+/// What keys open while browsing.
+pub fn browsing_and(columns: u16, rows: u16, keys: &str) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press(keys);
+    paint(&mut desk);
+    desk
+}
+
+/// What keys open with something marked.
+pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
+    let mut desk = with_marks(columns, rows);
+    desk.press(keys);
+    paint(&mut desk);
+    desk
+}

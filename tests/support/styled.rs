@@ -52,8 +52,16 @@ fn is_picture(cell: &Cell) -> bool {
 }
 
 fn letter(legend: &mut Vec<String>, cell: &Cell) -> char {
+    match style(cell) {
+        style if style.is_empty() => ' ',
+        style => name(place(legend, style)),
+    }
+}
+
+/// The words of a cell's style; none for the plain one.
+fn style(cell: &Cell) -> String {
     if cell.fg == Color::Reset && cell.bg == Color::Reset && cell.modifier == Modifier::empty() {
-        return ' ';
+        return String::new();
     }
     let mut style = format!("{:?}", cell.fg).to_lowercase();
     if cell.bg != Color::Reset {
@@ -62,9 +70,69 @@ fn letter(legend: &mut Vec<String>, cell: &Cell) -> char {
     if cell.modifier != Modifier::empty() {
         let _ = write!(style, " {:?}", cell.modifier);
     }
-    let place = legend.iter().position(|known| *known == style).unwrap_or_else(|| {
+    style
+}
+
+/// The place of a style in the legend, which grows by it when it is new.
+fn place(legend: &mut Vec<String>, style: String) -> usize {
+    legend.iter().position(|known| *known == style).unwrap_or_else(|| {
         legend.push(style);
         legend.len() - 1
-    });
+    })
+}
+
+/// The screen in two themes at once, for they differ only in style: each row once, and below it the
+/// places of its styles, which the legend tells for both.
+pub fn in_two_themes(first: &Buffer, second: &Buffer) -> String {
+    let mut legend: Vec<String> = Vec::new();
+    let mut pictures = crc32fast::Hasher::new();
+    let mut painted = 0;
+    let mut screen = String::new();
+    for y in 0..first.area.height {
+        let (mut text, mut styles) = (String::new(), Vec::new());
+        for x in 0..first.area.width {
+            let (cell, other) = (&first[(x, y)], &second[(x, y)]);
+            assert_eq!(cell.symbol(), other.symbol(), "the themes differ in more than style");
+            if is_picture(cell) {
+                painted += 1;
+                pictures.update(format!("{x},{y},{:?},{:?}", cell.fg, cell.bg).as_bytes());
+                text.push('▒');
+                styles.push(None);
+            } else {
+                text.push_str(cell.symbol());
+                let both = [style(cell), style(other)];
+                let is_plain = both.iter().all(String::is_empty);
+                styles.push((!is_plain).then(|| place(&mut legend, both.join(" | "))));
+            }
+        }
+        let _ = writeln!(screen, "{}", text.trim_end());
+        let _ = write!(screen, "{}", spans(&styles));
+    }
+    for (index, style) in legend.iter().enumerate() {
+        let _ = writeln!(screen, "{}: {style}", name(index));
+    }
+    if painted > 0 {
+        let _ = writeln!(screen, "pictures: {painted} cells, checksum {:08x}", pictures.finalize());
+    }
+    screen
+}
+
+/// The styled places of a row in one line: `a0-9 b12`.
+fn spans(styles: &[Option<usize>]) -> String {
+    let mut line = String::new();
+    let mut start = 0;
+    for run in styles.chunk_by(|a, b| a == b) {
+        let end = start + run.len();
+        match run[0].map(name) {
+            Some(name) if run.len() == 1 => _ = write!(line, " {name}{start}"),
+            Some(name) => _ = write!(line, " {name}{start}-{}", end - 1),
+            None => {}
+        }
+        start = end;
+    }
+    if line.is_empty() { line } else { format!("   {line}\n") }
+}
+
+fn name(place: usize) -> char {
     char::from(b'a' + u8::try_from(place).unwrap())
 }

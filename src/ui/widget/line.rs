@@ -33,6 +33,8 @@ pub(in crate::ui) fn clip(text: &str, cells: usize) -> String {
 
 /// Writes words at the start of a line of `area`; what does not fit is cut.
 pub(in crate::ui) fn put(screen: &mut Screen, area: Rect, row: u16, parts: &[(&str, Style)]) {
+    // An area that was laid out for a larger screen ends where this one does.
+    let area = area.intersection(screen.buf.area);
     if row >= area.height {
         return;
     }

@@ -157,7 +157,9 @@ impl RegionPicker {
             return None;
         }
         let (width, height) = Fit::new(self.size(app)?, Self::canvas(app)).cells;
-        let (x, y) = (area.x + (area.width - width) / 2, area.y + (area.height - height) / 2);
+        // A canvas has at least one cell; the screen may have none left for it.
+        let (left, above) = (area.width.saturating_sub(width), area.height.saturating_sub(height));
+        let (x, y) = (area.x + left / 2, area.y + above / 2);
         Some(Rect { x, y, width, height })
     }
 
