@@ -90,6 +90,7 @@ impl App {
             Action::AddMedia => self.ask_for_media(),
             Action::Reindex => self.ask_for_reindex(),
             Action::StopWatching => self.stop_watching(effects),
+            Action::Inspect => self.inspect(effects),
             Action::ForgetJob => self.forget_job(),
 
             Action::Profiles => self.ask_for_profile(),

@@ -63,6 +63,8 @@ impl App {
                 self.job_started(id, Err(failure), effects);
             }
             (Lane::Preflight, Ok(Answer::Preflight(found))) => self.preflight_came(Ok(found)),
+            (Lane::Inspect, Ok(Answer::Inspection(found))) => self.inspected(Ok(*found)),
+            (Lane::Inspect, Err(failure)) => self.inspected(Err(failure)),
             (Lane::Preflight, Err(failure)) => self.preflight_came(Err(failure)),
             (Lane::Export(id), Ok(Answer::Export(task))) => {
                 self.export_moved(id, Job::polled, Ok(task), effects);
@@ -110,12 +112,7 @@ impl App {
                 self.basket_recalled(dataset, Err(failure));
             }
             (
-                Lane::Curl
-                | Lane::Selection
-                | Lane::Keep(_)
-                | Lane::Record(_)
-                | Lane::Inspect
-                | Lane::Outside,
+                Lane::Curl | Lane::Selection | Lane::Keep(_) | Lane::Record(_) | Lane::Outside,
                 Err(failure),
             ) => {
                 self.notices.fail(self.now, &failure);

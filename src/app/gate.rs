@@ -118,6 +118,12 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             no_target(app).or_else(|| by_status_of(app.target(), Operation::Reindex))
         }
         Action::StopWatching => stopping(app),
+        Action::Inspect => {
+            let none = app.archive_to_inspect().is_none();
+            none.then(|| {
+                "there is no downloaded archive here; d downloads a finished export".to_owned()
+            })
+        }
         Action::ForgetJob => forgetting(app),
         Action::Larger | Action::Smaller => {
             (app.focus != Pane::Results).then(|| "only the results have tiles".to_owned())

@@ -87,7 +87,7 @@ impl Recent {
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.images.iter().filter_map(|image| match &image.of {
             Subject::File(path) => Some(path),
-            Subject::Media(_) => None,
+            Subject::Media(_) | Subject::Entry(..) => None,
         })
     }
 }

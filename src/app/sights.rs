@@ -36,6 +36,7 @@ impl App {
         match &self.overlay {
             Some(Overlay::File(picker)) => pictures.extend(picker.visible(self)),
             Some(Overlay::Region(picker)) => pictures.push(picker.visible(self)),
+            Some(Overlay::Inside(layer)) => pictures.extend(layer.visible(self)),
             _ => {}
         }
         let areas = self.areas();

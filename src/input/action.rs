@@ -163,6 +163,7 @@ actions! {
     AddMedia, "add-media", "add media", Exporting, "Add media to the dataset";
     Reindex, "reindex", "reindex", Exporting, "Cluster the dataset anew";
     StopWatching, "stop-watching", "stop watching", Exporting, "Stop watching a job (the service goes on with it), or stop a download";
+    Inspect, "inspect", "look inside", Exporting, "Look inside a downloaded archive";
     ForgetJob, "forget-job", "forget", Exporting, "Take a job that is over off the list";
     Profiles, "profiles", "profiles", Program, "Open another deployment";
     CopyId, "copy-id", "id", Copying, "Copy the id";

@@ -12,6 +12,8 @@ pub enum Subject {
     Media(MediaId),
     /// A file of this machine.
     File(PathBuf),
+    /// An entry of an archive of this machine.
+    Entry(PathBuf, String),
 }
 
 /// How much of a picture is shown.

@@ -125,6 +125,11 @@ pub struct Person {
 impl Person {
     /// Sits down in front of a deployment and waits for the first screen.
     pub async fn at(service: &Service) -> Self {
+        Self::keeping(service, Journal::default()).await
+    }
+
+    /// As `at`, with a state folder.
+    pub async fn keeping(service: &Service, journal: Journal) -> Self {
         let setup = Setup {
             dataset: Some(service.dataset.to_string()),
             downloads: SafeText::file(&service.folder.path().to_string_lossy()),
@@ -135,8 +140,7 @@ impl Person {
             protocol: Protocol::HalfBlock,
             ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
         };
-        let session =
-            Session::new(App::new(setup), worker::spawn(service.client(), Journal::default()));
+        let session = Session::new(App::new(setup), worker::spawn(service.client(), journal));
         let mut person =
             Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
         person.happen(Event::Wake);

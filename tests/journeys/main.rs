@@ -5,6 +5,7 @@
 
 mod exporting;
 mod harness;
+mod jobs;
 mod looking;
 mod losing;
 mod marking;

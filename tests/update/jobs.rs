@@ -1,11 +1,13 @@
 //! Jobs of every kind: followed, told once, written down, and taken off the list.
 
+use std::path::PathBuf;
+
 use tessera::{
     app::{Activity, Effect, Event, Overlay, Stage, Tell, overlay::AddField},
     message::{Answer, JobId, Lane, Request, Response},
     model::{
-        AddMedia, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, SafeText, Standing,
-        Status,
+        AddMedia, Archive, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, SafeText,
+        Standing, Status,
     },
 };
 
@@ -339,4 +341,21 @@ fn m75_what_is_switched_off_is_not_told() {
     desk.answer(Lane::Export(JOB), Answer::Export(task("FAILED")));
     assert!(told(&desk).is_empty());
     assert!(desk.notice().contains("the export ended FAILED"), "a failure is never hidden");
+}
+
+#[test]
+fn m25_a_downloaded_archive_is_looked_into() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("e enter");
+    desk.press("4 i");
+    assert!(desk.notice().starts_with("there is no downloaded archive here"), "{}", desk.notice());
+    desk.answer(Lane::Start(JOB), Answer::Export(task("COMPLETED")));
+    let path = PathBuf::from("/downloads/set-1.zip");
+    let archive = Archive { path: path.clone(), bytes: 10, entries: 4, images: 3 };
+    desk.answer(Lane::Download(JOB), Answer::Downloaded(archive));
+    desk.press("i");
+    assert_eq!(desk.requests(), [&Request::Inspect(path)]);
+    desk.fail(Lane::Inspect, FailureKind::Local);
+    let Some(Overlay::Inside(layer)) = &desk.app.overlay else { unreachable!("the layer went") };
+    assert!(layer.found.failure().is_some(), "the reason stands where the facts would be");
 }

@@ -10,6 +10,7 @@ pub mod field;
 pub mod file;
 pub mod filter;
 pub mod help;
+pub mod inspect;
 pub mod log;
 pub mod menu;
 pub mod palette;
@@ -35,6 +36,7 @@ pub use export::{ExportForm, Field};
 pub use file::FilePicker;
 pub use filter::FilterLine;
 pub use help::Help;
+pub use inspect::Inside;
 pub use menu::Menu;
 pub use palette::Palette;
 pub use path::PathLine;
@@ -93,6 +95,8 @@ pub enum Overlay {
     Timeline(JobView),
     /// The form that adds media.
     AddMedia(Box<AddMediaForm>),
+    /// What is inside an archive.
+    Inside(Box<Inside>),
     /// The question before a reindex.
     Reindex(ReindexQuestion),
     /// The test picture.
@@ -133,6 +137,7 @@ impl Overlay {
             Self::Timeline(view) => view.scroll.key(chord),
             Self::AddMedia(form) => form.key(chord),
             Self::Reindex(question) => question.key(chord),
+            Self::Inside(layer) => layer.key(chord, app),
             Self::PictureTest(test) => test.key(chord),
         }
     }
@@ -141,7 +146,11 @@ impl Overlay {
     fn text(&mut self) -> Option<&mut Input> {
         match self {
             Self::Help(help) => help.text(),
-            Self::Timeline(_) | Self::Reindex(_) | Self::Sheet(_) | Self::PictureTest(_) => None,
+            Self::Timeline(_)
+            | Self::Inside(_)
+            | Self::Reindex(_)
+            | Self::Sheet(_)
+            | Self::PictureTest(_) => None,
             Self::AddMedia(form) => form.text(),
             Self::Log(pick) => Some(pick.text()),
             Self::Export(form) => form.text(),
@@ -171,7 +180,7 @@ impl Overlay {
             Self::Kinds(pick) => (100, pick.rows()),
             Self::Filter(_) => (screen.0, 1),
             Self::Sort(pick) => (76, pick.rows()),
-            Self::Region(_) => screen,
+            Self::Region(_) | Self::Inside(_) => screen,
             Self::Views(list) => (100, list.pick.rows().max(8)),
             Self::NameView(_) => (72, 5),
             Self::Menu(menu) => (112, menu.pick.rows()),
@@ -194,6 +203,9 @@ impl Overlay {
         if matches!(self, Self::Region(_)) {
             return RegionPicker::area(screen);
         }
+        if matches!(self, Self::Inside(_)) {
+            return Inside::area(screen);
+        }
         let (columns, rows) = self.size(screen);
         let (width, height) = (screen.0.min(columns), screen.1.min(rows));
         let y = match self {
@@ -214,6 +226,7 @@ impl Overlay {
             Self::Sheet(_) | Self::Timeline(_) => "j k scroll   Esc leave",
             Self::AddMedia(_) => "Tab next field   ← → change   Enter look, then send   Esc leave",
             Self::Reindex(_) => "Enter reindex   Esc leave",
+            Self::Inside(_) => "← → other pictures   Esc leave",
             Self::PictureTest(_) => {
                 "y yes   b half-blocks   n no pictures   Esc ask again next time"
             }
@@ -277,7 +290,7 @@ impl App {
     /// Does what a layer asked for. One that is not content puts itself back.
     pub(in crate::app) fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
         match overlay {
-            Overlay::Help(_) | Overlay::Sheet(_) | Overlay::Timeline(_) => {}
+            Overlay::Help(_) | Overlay::Inside(_) | Overlay::Sheet(_) | Overlay::Timeline(_) => {}
             Overlay::Log(pick) => self.overlay = pick.chosen().cloned().map(Overlay::Sheet),
             Overlay::Export(form) => self.confirm_export(form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),

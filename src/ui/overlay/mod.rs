@@ -6,6 +6,7 @@ mod export;
 mod file;
 mod filter;
 mod help;
+mod inspect;
 mod pick;
 mod picture_test;
 mod region;
@@ -51,6 +52,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Sheet(sheet)) => sheet::draw(screen, area, sheet),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),
         Some(Overlay::AddMedia(form)) => add_media::draw(screen, area, form),
+        Some(Overlay::Inside(layer)) => inspect::draw(screen, area, layer),
         Some(Overlay::Reindex(question)) => reindex::draw(screen, area, question),
         Some(Overlay::PictureTest(test)) => picture_test::draw(screen, area, test),
         None => {}

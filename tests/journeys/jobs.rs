@@ -1,0 +1,83 @@
+//! Jobs with keys only: files into a dataset, the reindex after them, and an export that outlives
+//! the program.
+
+use std::path::PathBuf;
+
+use tessera::{
+    app::{Job, Stage},
+    journal::Journal,
+    model::{Book, Entry},
+};
+
+use crate::{
+    harness::{Person, Service},
+    paintings,
+};
+
+fn newest(person: &Person) -> &Job {
+    person.session.app.store.jobs.values().next_back().unwrap()
+}
+
+/// Follows the newest job to its end; the clock of the core moves when the service has rested.
+async fn follow(person: &mut Person, service: &Service) {
+    for _ in 0..60 {
+        service.deployment.settled().await;
+        person.wait(3).await;
+        if !newest(person).is_active() {
+            return;
+        }
+    }
+    panic!("the job does not end:\n{}", person.screen());
+}
+
+/// The journal of a new run, once the worker of the run before has let go of its seat.
+async fn left_behind(state: PathBuf) -> Journal {
+    loop {
+        let journal = Journal::in_folder(state.clone());
+        let jobs = journal.recall(&Book::Jobs).unwrap();
+        if matches!(jobs, Some(Entry::Jobs { ours, .. }) if !ours.is_empty()) {
+            return journal;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m29_m15_m16_files_come_in_and_are_clustered_with_the_rest() {
+    let service = Service::over_paintings(12).await;
+    let fresh = service.folder.path().join("my new");
+    paintings::noise(&fresh, 3);
+    let mut person = Person::at(&service).await;
+    person.press("a").await;
+    person.paste(&format!("'{}'", fresh.display()));
+    person.press("enter").await;
+    person.sees("3 images");
+    person.press("enter").await;
+    follow(&mut person, &service).await;
+    person.sees("PARTIAL INDEX");
+    person.press("R").await;
+    person.sees("READ ONLY → INDEXING → READY");
+    person.press("enter").await;
+    follow(&mut person, &service).await;
+    assert!(matches!(&newest(&person).stage, Stage::Done(word) if word.as_str() == "READY"));
+    assert_eq!(person.session.app.dataset().unwrap().n_images, Some(15));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m20_m25_a_restart_in_the_middle_finds_the_export_and_looks_inside_it() {
+    let service = Service::over_paintings(12).await;
+    let state = service.folder.path().join("state");
+    let mut person = Person::keeping(&service, Journal::in_folder(state.clone())).await;
+    person.press("e enter").await;
+    assert!(newest(&person).is_active(), "the program ends in the middle");
+    drop(person);
+    let mut person = Person::keeping(&service, left_behind(state).await).await;
+    person.press("4").await;
+    if newest(&person).is_active() {
+        follow(&mut person, &service).await;
+    }
+    person.sees("downloaded");
+    person.press("i").await;
+    person.sees("uniqueness_score");
+    person.sees("pictures              12");
+}
