@@ -26,7 +26,7 @@ impl App {
             (Lane::Page(search), Ok(Answer::Page(page))) => {
                 self.check_direction(&search, &page);
                 self.confirm_marks(search.dataset, &page, effects);
-                self.note_seen(&search, &page);
+                self.note_values(&search, &page);
                 self.page_came(search, page);
             }
             (Lane::Page(search), Err(failure)) => {

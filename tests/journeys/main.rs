@@ -11,4 +11,5 @@ mod losing;
 mod marking;
 #[path = "../support/paintings.rs"]
 mod paintings;
+mod querying;
 mod region;

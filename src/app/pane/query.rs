@@ -8,7 +8,7 @@ use crate::{
         App, Effect, Level, Overlay, Pane,
         overlay::{Choice, Pick, field},
         pane::moved,
-        query::{Draft, Key, Seen},
+        query::{Draft, Key, Values},
     },
     input::{Chord, Key as Button},
     model::{DatasetId, Failure, Page, Search},
@@ -19,9 +19,9 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Query {
     drafts: HashMap<DatasetId, Draft>,
-    seen: HashMap<DatasetId, Seen>,
+    values: HashMap<DatasetId, Values>,
     /// What there is of a dataset of which nothing is known.
-    empty: (Draft, Seen),
+    empty: (Draft, Values),
     /// Whether it was told that the service reads the max score the other way.
     pub direction_told: bool,
 }
@@ -42,14 +42,14 @@ impl App {
 
     /// What was seen of the open dataset.
     #[must_use]
-    pub fn seen(&self) -> &Seen {
-        let seen = self.view().and_then(|view| self.query.seen.get(&view.search.dataset));
-        seen.unwrap_or(&self.query.empty.1)
+    pub fn values(&self) -> &Values {
+        let values = self.view().and_then(|view| self.query.values.get(&view.search.dataset));
+        values.unwrap_or(&self.query.empty.1)
     }
 
     /// Takes note of what a page shows.
-    pub(in crate::app) fn note_seen(&mut self, search: &Search, page: &Page) {
-        self.query.seen.entry(search.dataset).or_default().note(search, page);
+    pub(in crate::app) fn note_values(&mut self, search: &Search, page: &Page) {
+        self.query.values.entry(search.dataset).or_default().note(search, page);
     }
 
     /// The JSON of the filters that are on, as it is sent; `None` when there are none, or when one
@@ -143,7 +143,7 @@ impl App {
     fn add_entry(&mut self) {
         let Some(row) = self.draft().row() else { return };
         let typed = row.typed(0).trim().to_owned();
-        let id = if row.key == Key::Tags { self.seen().tag_id(&typed) } else { None };
+        let id = if row.key == Key::Tags { self.values().tag_id(&typed) } else { None };
         let entry = id.map_or(typed, |id| id.to_string());
         self.fill(&entry);
     }
@@ -179,7 +179,7 @@ impl App {
     fn take_suggestion(&mut self) {
         let draft = self.draft();
         let Some(row) = draft.row().filter(|_| draft.field == Some(0)) else { return };
-        if let Some(first) = self.seen().suggest(row, 1).first() {
+        if let Some(first) = self.values().suggest(row, 1).first() {
             let value = first.value.clone();
             self.fill(&value);
         }

@@ -4,9 +4,9 @@
 use crate::{
     app::{
         App,
-        query::{Draft, Key, Row, Seen},
+        query::{Draft, Key, Row},
     },
-    model::{FailureKind, SafeText, vql::IssueKind},
+    model::{Applied, EnrichmentModel as Model, FailureKind, SafeText, vql::IssueKind},
     wire::vql::write,
 };
 
@@ -38,7 +38,7 @@ const LONG: usize = 4_000;
 /// Everything to say of the draft of the open dataset, what matters most first.
 #[must_use]
 pub fn remarks(app: &App) -> Vec<Remark> {
-    let (draft, seen) = (app.draft(), app.seen());
+    let draft = app.draft();
     let mut remarks = Vec::new();
     let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
     if let Some(problem) = problem {
@@ -49,7 +49,7 @@ pub fn remarks(app: &App) -> Vec<Remark> {
     }
     remarks.extend(refused(app));
     for (place, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.on) {
-        remarks.extend(note(row, seen).map(|text| Remark {
+        remarks.extend(note(app, row).map(|text| Remark {
             severity: Severity::Note,
             row: Some(place),
             text,
@@ -115,24 +115,37 @@ fn named(words: &str, draft: &Draft) -> Option<usize> {
 }
 
 /// What may be refused about a row.
-fn note(row: &Row, seen: &Seen) -> Option<String> {
+fn note(app: &App, row: &Row) -> Option<String> {
     let word = row.typed(0).trim();
     match row.key {
         Key::Issues if word.is_empty() || word == IssueKind::Blur.word() => None,
-        Key::Issues if seen.took_issue(word) => None,
+        Key::Issues if app.values().took_issue(word) => None,
         Key::Issues => {
             let word = SafeText::name(word);
             Some(format!("“{word}” is not published as an issue: this service may refuse it"))
         }
         Key::Text if row.word() == "semantic" => {
-            Some("semantic needs MULTIMODEL_IMAGE_ENCODING or CAPTION_IMAGES".to_owned())
+            unmet(app, &[Model::MultimodelImageEncoding, Model::CaptionImages])
         }
-        Key::Text
-        | Key::Labels
-        | Key::Tags
-        | Key::Duplicates
-        | Key::Uniqueness
-        | Key::Similarity => None,
+        Key::Text => unmet(app, &[Model::CaptionImages]),
+        Key::Labels => unmet(app, &[Model::ImageTagging]),
+        Key::Tags | Key::Duplicates | Key::Uniqueness | Key::Similarity => None,
+    }
+}
+
+/// What to say of the enrichment models one of which is needed: nothing when one was applied.
+#[must_use]
+pub fn unmet(app: &App, models: &[Model]) -> Option<String> {
+    let known = app.store.enrichment(app.view()?.search.dataset);
+    let applied = |model: &Model| known.map_or(Applied::Unknown, |known| known.of(*model));
+    let names: Vec<&str> = models.iter().map(|model| model.word()).collect();
+    let names = names.join(" or ");
+    if models.iter().any(|model| applied(model) == Applied::Yes) {
+        None
+    } else if models.iter().all(|model| applied(model) == Applied::No) {
+        Some(format!("needs {names}, which this dataset has not"))
+    } else {
+        Some(format!("needs {names}; it is not known whether this dataset has it"))
     }
 }
 

@@ -107,7 +107,7 @@ pub fn places(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
 fn brief(app: &App, row: &Row) -> String {
     let first = match row.key {
         Key::Labels | Key::Tags => {
-            let name = |entry: &String| match app.seen().tag_name(entry) {
+            let name = |entry: &String| match app.values().tag_name(entry) {
                 Some(name) if row.key == Key::Tags => name.to_string(),
                 _ => SafeText::name(entry).to_string(),
             };

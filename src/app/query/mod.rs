@@ -7,15 +7,15 @@ mod check;
 mod chips;
 mod loosen;
 mod row;
-mod seen;
 mod text;
+mod values;
 
-pub use check::{Remark, Severity, remarks};
+pub use check::{Remark, Severity, remarks, unmet};
 pub use chips::{Chip, Standing, chips, places};
 pub use loosen::Looser;
 pub use row::{Field, Key, Row};
-pub use seen::{Seen, Suggestion};
 pub use text::Text;
+pub use values::{Suggestion, Values};
 
 use crate::{
     input::Chord,

@@ -3,7 +3,8 @@
 use ratatui::{layout::Rect, text::Line};
 
 use crate::{
-    app::overlay::CaptionLine,
+    app::{overlay::CaptionLine, query::unmet},
+    model::EnrichmentModel,
     ui::{
         Screen,
         overlay::file::field,
@@ -31,16 +32,22 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, line: &CaptionLine) {
     put(screen, rest, 0, &[("lower = stricter; empty = no bound", theme.dim)]);
     let (words, style) = match line.bound() {
         Err(reason) => (format!("! the max score must be {reason}"), theme.failure),
-        Ok(None) => (String::new(), theme.dim),
+        Ok(None) => (needs(screen), theme.moving),
         Ok(Some(bound)) => match screen.app.below(bound) {
             Some((below, all)) => {
                 (format!("{below} of {all} on this page are below it"), theme.text)
             }
-            None => (String::new(), theme.dim),
+            None => (needs(screen), theme.moving),
         },
     };
     let below = Rect { x: place.x, width: place.width, ..inside };
     put(screen, below, 2, &[(&words, style)]);
+}
+
+/// What the dataset lacks for it, if it is known to; the search is allowed all the same.
+fn needs(screen: &Screen) -> String {
+    unmet(screen.app, &[EnrichmentModel::CaptionImages])
+        .map_or_else(String::new, |words| format!("? {words}"))
 }
 
 fn label(screen: &mut Screen, inside: Rect, row: u16, words: &str, focused: bool) {

@@ -161,7 +161,7 @@ fn advice(screen: &mut Screen, line: Rect, draft: &Draft) {
     let theme = screen.theme;
     let Some(row) = draft.row().filter(|_| screen.app.focus == Pane::Query) else { return };
     let seen = match draft.field {
-        Some(0) => screen.app.seen().suggest(row, SUGGESTED),
+        Some(0) => screen.app.values().suggest(row, SUGGESTED),
         Some(_) | None => Vec::new(),
     };
     if seen.is_empty() {
@@ -236,7 +236,7 @@ fn value(
 ) -> u16 {
     let mut at = at;
     for entry in &row.entries {
-        let name = screen.app.seen().tag_name(entry).filter(|_| row.key == Key::Tags);
+        let name = screen.app.values().tag_name(entry).filter(|_| row.key == Key::Tags);
         let shown = name.cloned().unwrap_or_else(|| SafeText::name(entry));
         let chip = format!("[{}]", clip(shown.as_str(), 24));
         put(screen, cut(line, at, line.width), 0, &[(&chip, style)]);

@@ -13,7 +13,7 @@ use crate::{
 
 /// The values seen in one dataset.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct Values {
     labels: BTreeSet<SafeText>,
     tags: BTreeMap<TagId, SafeText>,
     /// Words for issues that are not published, and that the service took.
@@ -29,7 +29,7 @@ pub struct Suggestion {
     pub shown: SafeText,
 }
 
-impl Seen {
+impl Values {
     /// Most values kept of a kind: a person types a few letters anyway.
     const KEPT: usize = 2_000;
 
