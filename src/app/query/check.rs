@@ -70,7 +70,7 @@ fn incomplete(draft: &Draft) -> Vec<Remark> {
     }
     match (draft.filters(), remarks.as_slice()) {
         (Err(reason), []) => {
-            remarks.push(Remark { severity: Severity::Error, row: None, text: reason })
+            remarks.push(Remark { severity: Severity::Error, row: None, text: reason });
         }
         (Err(_), _) => {
             let text = "Run is off until this is mended".to_owned();

@@ -184,13 +184,11 @@ impl Draft {
     /// # Errors
     /// Why it cannot.
     pub fn close_json(&mut self) -> Result<(), VqlProblem> {
-        match self.json.as_ref().and_then(|json| json.problem.clone()) {
-            Some(problem) => Err(problem),
-            None => {
-                self.json = None;
-                Ok(())
-            }
+        if let Some(problem) = self.json.as_ref().and_then(|json| json.problem.clone()) {
+            return Err(problem);
         }
+        self.json = None;
+        Ok(())
     }
 
     /// A key of the JSON side.
