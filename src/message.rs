@@ -28,6 +28,8 @@ pub enum Lane {
     Page(Search),
     /// The registration of a query image.
     Anchor,
+    /// One dataset that the list may lack.
+    Dataset(DatasetId),
     /// The enrichments of a dataset.
     Enrichment(DatasetId),
     /// Every field of a dataset's record.
@@ -87,6 +89,8 @@ pub enum Request {
     Datasets,
     /// Fetch one page of clusters.
     Explore(Search),
+    /// Read one dataset.
+    Dataset(DatasetId),
     /// Read the enrichments of a dataset.
     Enrichment(DatasetId),
     /// Read every field of a dataset's record.
@@ -174,6 +178,8 @@ pub enum Answer {
     Datasets(Vec<Dataset>, usize),
     /// One page of clusters.
     Page(Page),
+    /// One dataset.
+    Dataset(Dataset),
     /// The enrichments of a dataset.
     Enrichment(Enrichment),
     /// Every field of a dataset's record.

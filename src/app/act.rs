@@ -3,7 +3,7 @@
 use crate::{
     app::{
         App, Effect, Level, Overlay, Pane, gate,
-        overlay::{Help, SelectionFile},
+        overlay::{Help, PinLine, SelectionFile},
     },
     input::Action,
 };
@@ -111,6 +111,7 @@ impl App {
             Action::Palette => self.open_palette(),
             Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
             Action::Jump => self.jumping = true,
+            Action::Pin => self.overlay = Some(Overlay::Pin(PinLine::default())),
             Action::Log => self.open_log(),
             Action::Record => self.ask_for_record(effects),
             Action::Watch => self.toggle_watch(),

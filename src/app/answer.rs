@@ -16,11 +16,14 @@ impl App {
     ) {
         match (lane, result) {
             (Lane::Datasets, Ok(Answer::Datasets(list, unreadable))) => {
+                let list = self.with_pinned(list);
                 self.datasets_came(list, unreadable, effects);
+                self.ask_for_pinned(effects);
                 self.release(effects);
             }
             (Lane::Datasets, Err(failure)) => {
                 self.keep_held(&failure);
+                self.ask_for_pinned(effects);
                 self.store.datasets.fail(self.now, failure);
             }
             (Lane::Page(search), Ok(Answer::Page(page))) => {
@@ -83,6 +86,9 @@ impl App {
             (Lane::Selection, Ok(Answer::Selection(dataset, selection))) => {
                 self.selection_opened(dataset, &selection, effects);
             }
+            (Lane::Dataset(_), Ok(Answer::Dataset(dataset))) => self.dataset_came(dataset),
+            // One that was there before is asked for again and again; the log tells why it fails.
+            (Lane::Dataset(id), Err(_)) if self.store.pinned.contains(&id) => {}
             (Lane::Outside, Ok(Answer::Outside)) => {
                 self.notices.add(self.now, Level::Success, "handed to the viewer of the desktop");
             }
@@ -112,7 +118,12 @@ impl App {
                 self.basket_recalled(dataset, Err(failure));
             }
             (
-                Lane::Curl | Lane::Selection | Lane::Keep(_) | Lane::Record(_) | Lane::Outside,
+                Lane::Dataset(_)
+                | Lane::Curl
+                | Lane::Selection
+                | Lane::Keep(_)
+                | Lane::Record(_)
+                | Lane::Outside,
                 Err(failure),
             ) => {
                 self.notices.fail(self.now, &failure);

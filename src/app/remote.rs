@@ -30,6 +30,11 @@ impl<T> Remote<T> {
             Self { value: Some(value), failure: None, failures: 0, updated: now, tried: Some(now) };
     }
 
+    /// Takes a value that came by another way; its age and what failed stay.
+    pub fn replace(&mut self, value: T) {
+        self.value = Some(value);
+    }
+
     /// An attempt failed; the value stays and is old from now on.
     pub fn fail(&mut self, now: Moment, failure: Failure) {
         self.failure = Some(failure);

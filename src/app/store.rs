@@ -1,7 +1,7 @@
 //! What the service told us, once, by id. Panes keep ids and places, never copies.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::PathBuf,
 };
 
@@ -19,6 +19,8 @@ use crate::{
 pub struct Store {
     /// The datasets in the order of the service.
     pub datasets: Remote<Vec<Dataset>>,
+    /// The datasets that were typed by their ids.
+    pub pinned: BTreeSet<DatasetId>,
     /// Rows of that list that could not be read.
     pub unreadable_datasets: usize,
     /// What was seen of the datasets so far.

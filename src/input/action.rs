@@ -157,6 +157,7 @@ actions! {
     EditJson, "edit-json", "$EDITOR", Querying, "Edit the JSON of the query in your editor";
     ExportBasket, "export-basket", "export basket", Exporting, "Export what is marked as a ZIP archive";
     Record, "record", "record", Searching, "Every field of the dataset as the service sends it";
+    Pin, "pin", "by id", Searching, "Look at a dataset that is not listed, by its id";
     Watch, "watch", "watch", Searching, "Stop asking by itself how the datasets stand, and begin again";
     Export, "export", "export", Exporting, "Export the dataset as a ZIP archive";
     Download, "download", "download", Exporting, "Download a finished export";

@@ -133,6 +133,7 @@ impl Shift {
             | Lane::Outside
             | Lane::Original
             | Lane::Anchor
+            | Lane::Dataset(_)
             | Lane::Curl
             | Lane::Start(_)
             | Lane::Upload(_)

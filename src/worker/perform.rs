@@ -55,6 +55,7 @@ impl Desk {
                 .datasets()
                 .await
                 .map(|(datasets, skipped)| Answer::Datasets(datasets, skipped)),
+            Request::Dataset(dataset) => client.dataset(dataset).await.map(Answer::Dataset),
             Request::Explore(search) => client.explore(&search).await.map(Answer::Page),
             Request::Enrichment(dataset) => {
                 client.enrichment(dataset).await.map(Answer::Enrichment)

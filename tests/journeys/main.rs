@@ -13,3 +13,4 @@ mod marking;
 mod paintings;
 mod querying;
 mod region;
+mod way;

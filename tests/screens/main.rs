@@ -95,12 +95,14 @@ every! {
     range: |columns, rows| scene::browsing_and(columns, rows, "l v l l j");
     menu: |columns, rows| scene::browsing_and(columns, rows, ".");
     palette: |columns, rows| scene::browsing_and(columns, rows, ":");
-    log: |columns, rows| scene::browsing_and(columns, rows, "@");
+    log: scene::log;
+    jumping: |columns, rows| scene::browsing_and(columns, rows, "ctrl-o");
+    pin: |columns, rows| scene::browsing_and(columns, rows, "1 I");
     add_media: |columns, rows| scene::browsing_and(columns, rows, "a");
     reindex: |columns, rows| scene::browsing_and(columns, rows, "1 j j j R");
     sort: |columns, rows| scene::browsing_and(columns, rows, ",");
     filter: |columns, rows| scene::browsing_and(columns, rows, "/");
-    sheet: |columns, rows| scene::browsing_and(columns, rows, "1 enter");
+    record: scene::record;
     picture_test: |columns, rows| scene::browsing_and(columns, rows, "g p");
 }
 

@@ -7,8 +7,8 @@ use tessera::{
     app::Event,
     message::{Answer, JobId, Lane},
     model::{
-        Archive, Dataset, Failure, FailureKind, Folder, FolderEntry, Page, Region, Relevance,
-        SafeText, ScoreKind, Status,
+        Archive, Dataset, Exchange, Failure, FailureKind, Field, Folder, FolderEntry, Outcome,
+        Page, Region, Relevance, SafeText, ScoreKind, Status,
     },
     picture::{Canvas, Encoded, Protocol, Subject, Thumbnail},
 };
@@ -141,6 +141,42 @@ pub fn detail(columns: u16, rows: u16) -> Desk {
 pub fn help(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("?");
+    desk
+}
+
+pub fn log(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    let outcomes = [
+        Outcome::Answered { status: 200, bytes: 2_048 },
+        Outcome::Refused { status: 409, words: Some(SafeText::detail("not READY")) },
+        Outcome::Lost(SafeText::detail("the connection was closed")),
+    ];
+    for outcome in outcomes {
+        desk.wait(3);
+        desk.happen(Event::Exchange(Exchange {
+            method: "GET",
+            target: SafeText::detail("/api/v1/datasets"),
+            attempt: 1,
+            took: std::time::Duration::from_millis(31),
+            sent: 0,
+            outcome,
+            again_in: None,
+        }));
+    }
+    desk.press("@");
+    desk
+}
+
+pub fn record(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("1 i");
+    let field = |(name, value): (&str, &str)| Field {
+        name: SafeText::name(name),
+        value: SafeText::detail(value),
+    };
+    let fields = [("created_at", "2026-11-21T09:00:00"), ("flux_level", "7")].map(field);
+    let id = several()[0].id;
+    desk.answer(Lane::Record(id), Answer::Record(fields.to_vec()));
     desk
 }
 

@@ -315,3 +315,35 @@ fn p68_jumping_goes_to_the_part_whose_letter_is_pressed() {
     let letters: Vec<Pane> = desk.app.targets().iter().map(|target| target.pane).collect();
     assert_eq!(letters, Pane::NUMBERED, "on a small screen the names have the letters");
 }
+
+#[test]
+fn m07_an_id_is_typed_looked_at_and_kept_beside_the_list() {
+    let mut desk = standing(Status::Ready);
+    desk.press("1 I");
+    desk.type_text("nonsense");
+    desk.press("enter");
+    assert!(desk.notice().contains("an id looks like"), "{}", desk.notice());
+    desk.press("ctrl-u");
+    let hidden = dataset(7, Status::Ready);
+    desk.type_text(&hidden.id.to_string());
+    desk.press("enter");
+    desk.answer(Lane::Dataset(hidden.id), Answer::Dataset(hidden.clone()));
+    assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
+    desk.wait(60);
+    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert_eq!(desk.app.store.list().len(), 2, "the list lacks it; it stays");
+    desk.answer(Lane::Dataset(hidden.id), Answer::Dataset(dataset(7, Status::Indexing)));
+    assert_eq!(desk.app.store.dataset(hidden.id).unwrap().status, Status::Indexing);
+}
+
+#[test]
+fn m07_an_id_is_looked_at_where_the_list_fails() {
+    let mut desk = Desk::new();
+    desk.fail(Lane::Datasets, FailureKind::NotFound);
+    desk.press("I");
+    let hidden = dataset(7, Status::Ready);
+    desk.type_text(&hidden.id.to_string());
+    desk.press("enter");
+    desk.answer(Lane::Dataset(hidden.id), Answer::Dataset(hidden.clone()));
+    assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
+}

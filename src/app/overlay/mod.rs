@@ -17,6 +17,7 @@ pub mod palette;
 pub mod path;
 pub mod pick;
 pub mod picture_test;
+pub mod pin;
 pub mod profiles;
 pub mod region;
 pub mod reindex;
@@ -42,6 +43,7 @@ pub use palette::Palette;
 pub use path::PathLine;
 pub use pick::{Choice, Pick};
 pub use picture_test::PictureTest;
+pub use pin::PinLine;
 pub use region::RegionPicker;
 pub use reindex::ReindexQuestion;
 pub use scroll::Scroll;
@@ -89,6 +91,8 @@ pub enum Overlay {
     Profiles(Pick<Destination>),
     /// The log of exchanges, notices and changes.
     Log(Pick<Sheet>),
+    /// The line that takes the id of a dataset.
+    Pin(PinLine),
     /// Facts that are only read.
     Sheet(Sheet),
     /// The states a job went through.
@@ -133,6 +137,7 @@ impl Overlay {
             Self::Palette(palette) => palette.key(chord),
             Self::Profiles(pick) => pick.key(chord),
             Self::Log(pick) => pick.key(chord),
+            Self::Pin(line) => line.key(chord),
             Self::Sheet(sheet) => sheet.key(chord),
             Self::Timeline(view) => view.scroll.key(chord),
             Self::AddMedia(form) => form.key(chord),
@@ -153,6 +158,7 @@ impl Overlay {
             | Self::PictureTest(_) => None,
             Self::AddMedia(form) => form.text(),
             Self::Log(pick) => Some(pick.text()),
+            Self::Pin(line) => Some(&mut line.line),
             Self::Export(form) => form.text(),
             Self::Caption(line) => Some(line.field()),
             Self::File(picker) => Some(&mut picker.path.line),
@@ -185,6 +191,7 @@ impl Overlay {
             Self::NameView(_) => (72, 5),
             Self::Menu(menu) => (112, menu.pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
+            Self::Pin(_) => (60, 5),
             Self::Log(_) => (116, screen.1.saturating_sub(4)),
             Self::Sheet(sheet) => {
                 let lines = u16::try_from(sheet.lines.len()).unwrap_or(u16::MAX);
@@ -222,6 +229,7 @@ impl Overlay {
         match self {
             Self::Help(_) => "j k scroll   / search   Esc leave",
             Self::Export(form) => form.hints(),
+            Self::Pin(_) => "Enter look at it   Esc leave",
             Self::Log(_) => "type to filter   ↑ ↓ choose   Enter look closer   Esc leave",
             Self::Sheet(_) | Self::Timeline(_) => "j k scroll   Esc leave",
             Self::AddMedia(_) => "Tab next field   ← → change   Enter look, then send   Esc leave",
@@ -291,6 +299,7 @@ impl App {
     pub(in crate::app) fn accept(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
         match overlay {
             Overlay::Help(_) | Overlay::Inside(_) | Overlay::Sheet(_) | Overlay::Timeline(_) => {}
+            Overlay::Pin(line) => self.pin(line, effects),
             Overlay::Log(pick) => self.overlay = pick.chosen().cloned().map(Overlay::Sheet),
             Overlay::Export(form) => self.confirm_export(form, effects),
             Overlay::Caption(line) => self.search_by_caption(line),

@@ -9,6 +9,7 @@ mod help;
 mod inspect;
 mod pick;
 mod picture_test;
+mod pin;
 mod region;
 mod reindex;
 mod selection;
@@ -48,6 +49,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::Region(picker)) => region::draw(screen, area, picker),
         Some(Overlay::Menu(menu)) => pick::draw(screen, area, menu.title.as_str(), &menu.pick),
         Some(Overlay::Profiles(pick)) => pick::draw(screen, area, "Open another deployment", pick),
+        Some(Overlay::Pin(line)) => pin::draw(screen, area, line),
         Some(Overlay::Log(pick)) => pick::draw(screen, area, "Log, newest first", pick),
         Some(Overlay::Sheet(sheet)) => sheet::draw(screen, area, sheet),
         Some(Overlay::Timeline(view)) => timeline::draw(screen, area, *view),

@@ -69,12 +69,12 @@ fn nothing(screen: &mut Screen, inside: Rect) {
                 screen,
                 inside,
                 theme.failure,
-                &[&sentence, "r tries again; it also does by itself"],
+                &[&sentence, "r tries again; I opens a dataset by its id"],
             );
         }
         (None, Some(_)) => {
             let lines =
-                ["The list is empty.", "`tessera open FOLDER` shows a folder of this machine."];
+                ["The list is empty.", "I opens a dataset by its id, P another deployment."];
             message(screen, inside, theme.text, &lines);
         }
         (None, None) => message(screen, inside, theme.dim, &["loading"]),
