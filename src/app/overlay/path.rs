@@ -138,16 +138,9 @@ fn unescaped(address: &str) -> String {
     while let Some((&byte, after)) = rest.split_first() {
         let escape = after.get(..2).filter(|_| byte == b'%');
         let read = escape.and_then(|digits| std::str::from_utf8(digits).ok());
-        match read.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(read) => {
-                bytes.push(read);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
+        let read = read.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(read.unwrap_or(byte));
+        rest = if read.is_some() { &after[2..] } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -16,17 +16,36 @@ pub(super) enum Drag {
     New((u16, u16)),
     /// The inside, at this cell.
     Inside((u16, u16)),
-    /// One edge or two that meet.
-    Edges(Edges),
+    /// An upright edge, a level one, or two that meet in a corner.
+    Edges(Option<Edge>, Option<Edge>),
 }
 
-/// The edges that follow the mouse.
+/// One of two opposite edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Edges {
-    left: bool,
-    right: bool,
-    top: bool,
-    bottom: bool,
+pub(super) enum Edge {
+    /// The left one or the upper one.
+    Near,
+    /// The right one or the lower one.
+    Far,
+}
+
+impl Edge {
+    /// The edge that lies in cell `at` of a span from cell `first`, `length` cells long.
+    fn at(at: u16, first: u16, length: u16) -> Option<Self> {
+        match at {
+            _ if at == first => Some(Self::Near),
+            _ if at + 1 == first + length => Some(Self::Far),
+            _ => None,
+        }
+    }
+
+    /// Moves this edge of the span between two places to a cell that begins and ends at `cell`.
+    fn pull(self, span: &mut Pair, cell: Pair, least: f64) {
+        match self {
+            Self::Near => span.0 = cell.0.min(span.1 - least),
+            Self::Far => span.1 = cell.1.max(span.0 + least),
+        }
+    }
 }
 
 impl RegionPicker {
@@ -52,21 +71,14 @@ impl RegionPicker {
 
     /// What a press on a cell takes hold of. All of the picture has no inside to be moved.
     fn take(&self, covered: Rect, cell: (u16, u16)) -> Drag {
-        let ((left, top), (width, height)) = self.region.cells((covered.width, covered.height));
-        let (right, bottom) = (left + width - 1, top + height - 1);
-        let across = (left..=right).contains(&cell.0);
-        let down = (top..=bottom).contains(&cell.1);
-        let edges = Edges {
-            left: down && cell.0 == left,
-            right: down && cell.0 == right && right > left,
-            top: across && cell.1 == top,
-            bottom: across && cell.1 == bottom && bottom > top,
-        };
-        let whole = self.region == Region::WHOLE;
-        match (edges.left || edges.right || edges.top || edges.bottom, across && down) {
-            (true, _) if !whole => Drag::Edges(edges),
-            (false, true) if !whole => Drag::Inside(cell),
-            _ => Drag::New(cell),
+        let ((x, y), (width, height)) = self.region.cells((covered.width, covered.height));
+        let inside = (x..x + width).contains(&cell.0) && (y..y + height).contains(&cell.1);
+        if !inside || self.region == Region::WHOLE {
+            return Drag::New(cell);
+        }
+        match (Edge::at(cell.0, x, width), Edge::at(cell.1, y, height)) {
+            (None, None) => Drag::Inside(cell),
+            (upright, level) => Drag::Edges(upright, level),
         }
     }
 
@@ -92,21 +104,16 @@ impl RegionPicker {
                 let (from, to) = (near(at), near(cell));
                 start.moved((to.0 - from.0, to.1 - from.1))
             }
-            Drag::Edges(edges) => {
-                let (mut one, mut other) = (start.near(), start.far());
-                if edges.left {
-                    one.0 = near(cell).0.min(other.0 - least.0);
+            Drag::Edges(upright, level) => {
+                let (here, end) = (near(cell), far(cell));
+                let (mut across, mut down) = ((start.x, start.far().0), (start.y, start.far().1));
+                if let Some(edge) = upright {
+                    edge.pull(&mut across, (here.0, end.0), least.0);
                 }
-                if edges.top {
-                    one.1 = near(cell).1.min(other.1 - least.1);
+                if let Some(edge) = level {
+                    edge.pull(&mut down, (here.1, end.1), least.1);
                 }
-                if edges.right {
-                    other.0 = far(cell).0.max(one.0 + least.0);
-                }
-                if edges.bottom {
-                    other.1 = far(cell).1.max(one.1 + least.1);
-                }
-                Region::between(one, other, least)
+                Region::between((across.0, down.0), (across.1, down.1), least)
             }
         }
     }
@@ -121,6 +128,6 @@ fn cell(covered: Rect, mouse: Mouse) -> (u16, u16) {
 
 /// The near corner of a cell of the picture.
 fn fraction(covered: Rect, column: u16, row: u16) -> Pair {
-    let (columns, rows) = (covered.width.max(1), covered.height.max(1));
-    (f64::from(column) / f64::from(columns), f64::from(row) / f64::from(rows))
+    let part = |place: u16, side: u16| f64::from(place) / f64::from(side.max(1));
+    (part(column, covered.width), part(row, covered.height))
 }
