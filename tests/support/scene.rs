@@ -39,7 +39,7 @@ pub fn paint(desk: &mut Desk) {
         let Lane::Picture(ref sight, canvas) = ticket.lane else { unreachable!() };
         let seed = match sight.of {
             Subject::Media(media) => media.0.as_u128(),
-            Subject::File(_) => 7,
+            Subject::File(_) | Subject::Entry(..) => 7,
         };
         desk.respond(ticket, Ok(Answer::Picture(gradient(seed, canvas))));
     }
