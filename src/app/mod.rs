@@ -11,6 +11,7 @@ pub mod areas;
 pub mod arrange;
 pub mod basket;
 mod copy;
+mod current;
 mod demand;
 mod effect;
 mod event;
@@ -65,7 +66,7 @@ use crate::{
     config::ThemeChoice,
     input::{Chord, Context},
     message::{Lane, Request},
-    model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, Scale, Stamp},
+    model::Stamp,
     picture::Protocol,
 };
 
@@ -268,103 +269,5 @@ impl App {
     #[must_use]
     pub fn pending_keys(&self) -> &[Chord] {
         &self.keys
-    }
-
-    /// The dataset whose results are open.
-    #[must_use]
-    pub fn dataset(&self) -> Option<&Dataset> {
-        self.store.dataset(self.view()?.search.dataset)
-    }
-
-    /// The results that are open.
-    #[must_use]
-    pub fn view(&self) -> Option<&View> {
-        self.results.view()
-    }
-
-    /// The number of the page that is open, 0-based.
-    #[must_use]
-    pub fn page_number(&self) -> u32 {
-        self.view().map_or(0, |view| view.search.page)
-    }
-
-    /// The granularity of the results that are open.
-    #[must_use]
-    pub fn granularity(&self) -> Granularity {
-        self.view().map(|view| view.search.granularity).unwrap_or_default()
-    }
-
-    /// How the scores on screen are read.
-    #[must_use]
-    pub fn scale(&self) -> Scale {
-        self.view().map_or(Scale::Visual, |view| view.search.query.scale())
-    }
-
-    /// What is known of the page that is open.
-    #[must_use]
-    pub fn remote_page(&self) -> Option<&Remote<Page>> {
-        self.store.pages.get(&self.view()?.search)
-    }
-
-    /// The page that is open: an answer of the service, or what was computed from some.
-    #[must_use]
-    pub fn page(&self) -> Option<&Page> {
-        match &self.view()?.computed {
-            Some(computed) => Some(&computed.page),
-            None => self.remote_page()?.value(),
-        }
-    }
-
-    /// The cluster under the cursor.
-    #[must_use]
-    pub fn cluster(&self) -> Option<&Cluster> {
-        let shown = self.shown();
-        self.page()?.clusters.get(shown.get(self.view()?.cursor)?.place)
-    }
-
-    /// The preview that the detail shows.
-    #[must_use]
-    pub fn preview(&self) -> Option<&Preview> {
-        let previews = &self.cluster()?.previews;
-        previews.get(self.view()?.preview.min(previews.len().saturating_sub(1)))
-    }
-
-    /// The job under the cursor of the jobs pane.
-    #[must_use]
-    pub fn selected_job(&self) -> Option<&Job> {
-        self.store.jobs.values().rev().nth(self.jobs.cursor)
-    }
-
-    /// The job that `download` means: the selected one in the jobs pane, else the newest.
-    #[must_use]
-    pub fn job_to_download(&self) -> Option<&Job> {
-        let ready = |job: &&Job| matches!(job.stage, Stage::Completed(_));
-        match self.focus {
-            Pane::Jobs => self.selected_job().filter(ready),
-            _ => self.store.jobs.values().rev().find(ready),
-        }
-    }
-
-    /// The dataset under the cursor of the datasets pane.
-    #[must_use]
-    pub fn selected_dataset(&self) -> Option<&Dataset> {
-        let list = self.listed();
-        let selected = list.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
-        selected.or(list.first()).copied()
-    }
-
-    /// The dataset that a change is for: the selected one in its list, else the open one.
-    #[must_use]
-    pub fn target(&self) -> Option<&Dataset> {
-        match self.focus {
-            Pane::Datasets => self.selected_dataset(),
-            _ => self.dataset(),
-        }
-    }
-
-    /// Opens the results of a dataset, where they were left.
-    fn open_dataset(&mut self, id: DatasetId) {
-        self.results.open(id);
-        self.datasets.cursor = Some(id);
     }
 }
