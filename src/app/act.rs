@@ -58,6 +58,8 @@ impl App {
             Action::Filter => self.ask_for_filter(),
             Action::Sort => self.ask_for_order(),
             Action::Fold => self.toggle_fold(),
+            Action::History => self.open_history(),
+            Action::Combine => self.ask_for_combination(),
             Action::ToggleEntity => self.toggle_entity(effects),
             Action::Refresh => self.refresh(),
 

@@ -70,7 +70,7 @@ impl App {
         query_image: Option<QueryImage>,
     ) {
         let search = Search { query: Query::Similar(anchor), page: 0, ..from };
-        self.results.go(View { similar_to: Some(name), query_image, ..View::new(search) });
+        self.run(View { similar_to: Some(name), query_image, ..View::new(search) });
     }
 
     /// Changes the granularity of what is on screen.

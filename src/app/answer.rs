@@ -117,6 +117,10 @@ impl App {
             (Lane::Recall(Book::Basket(dataset)), Err(failure)) => {
                 self.basket_recalled(dataset, Err(failure));
             }
+            (Lane::Recall(Book::History), Ok(Answer::Recalled(entry))) => {
+                self.history_recalled(Ok(entry));
+            }
+            (Lane::Recall(Book::History), Err(failure)) => self.history_recalled(Err(failure)),
             (
                 Lane::Dataset(_)
                 | Lane::Curl

@@ -159,7 +159,7 @@ impl App {
                 basket.succeed(self.now, Basket::new(selection));
             }
             // Whatever else a basket's name stood for holds no marks.
-            Ok(None | Some(Entry::Jobs { .. } | Entry::Views(_))) => {
+            Ok(None | Some(Entry::Jobs { .. } | Entry::Views(_) | Entry::History(_))) => {
                 basket.succeed(self.now, Basket::default());
             }
             Err(failure) => {

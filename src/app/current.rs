@@ -40,7 +40,8 @@ impl App {
     /// What is known of the page that is open.
     #[must_use]
     pub fn remote_page(&self) -> Option<&Remote<Page>> {
-        self.store.pages.get(&self.view()?.search)
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        self.store.pages.get(&view.search)
     }
 
     /// The page that is open: an answer of the service, or what was computed from some.
@@ -50,6 +51,12 @@ impl App {
             Some(computed) => Some(&computed.page),
             None => self.remote_page()?.value(),
         }
+    }
+
+    /// Whether another page may follow the one that is open.
+    #[must_use]
+    pub fn may_continue(&self) -> bool {
+        self.remote_page().and_then(Remote::value).is_some_and(Page::may_continue)
     }
 
     /// The cluster under the cursor.

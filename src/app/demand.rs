@@ -31,6 +31,7 @@ impl App {
         self.track_jobs(effects);
         self.filter_as_typed();
         self.keep_place();
+        self.keep_history(effects);
         let pictures = self.visible_pictures();
         self.mark_pages_that_came(effects);
         self.let_go(&pictures, effects);

@@ -46,7 +46,7 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
             .or_else(|| by_status(app, Operation::VisualSearch)),
         Action::NextPage => match app.page() {
             None => Some("this page is still loading".to_owned()),
-            Some(page) => (!page.may_continue()).then(|| "this is the last page".to_owned()),
+            Some(_) => (!app.may_continue()).then(|| "this is the last page".to_owned()),
         },
         Action::PreviousPage => {
             let first = app.view().is_none_or(|view| view.search.page == 0);
@@ -75,6 +75,12 @@ pub fn refusal(app: &App, action: Action) -> Option<String> {
                 Some("only datasets and results are filtered and sorted".to_owned())
             }
         },
+        Action::History => no_dataset(app),
+        Action::Combine => {
+            let alone = app.tab_count() < 2;
+            let reason = "there is nothing to combine with; Ctrl-T opens another tab";
+            no_dataset(app).or_else(|| alone.then(|| reason.to_owned()))
+        }
         Action::Fold => no_scores(app),
         Action::ToggleEntity => no_dataset(app).or_else(|| fixed(app)),
         Action::Download => {

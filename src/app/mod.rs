@@ -5,6 +5,7 @@
 //! network or a clock. Reads are asked for by `demand`, writes by actions.
 
 mod act;
+mod algebra;
 mod anchor;
 mod answer;
 pub mod areas;
@@ -18,6 +19,7 @@ mod event;
 mod fresh;
 mod fuzzy;
 pub mod gate;
+mod history;
 mod job;
 mod jump;
 mod keys;
@@ -43,6 +45,7 @@ mod view;
 mod waiting;
 pub mod welcome;
 
+pub use algebra::{Combination, Operator, combine};
 pub use effect::Effect;
 pub use event::{Event, Moment, Mouse, MouseKind};
 pub use job::{Course, Job, Stage, Step, Timeline};
@@ -113,6 +116,8 @@ pub struct App {
     pub results: pane::Results,
     /// State of the query pane.
     pub query: pane::Query,
+    /// The searches of the past.
+    pub history: history::History,
     /// State of the jobs pane.
     pub jobs: pane::Jobs,
     /// The selected row of the basket pane.
@@ -165,6 +170,7 @@ impl App {
             datasets: pane::Datasets::default(),
             results: pane::Results::default(),
             query: pane::Query::default(),
+            history: history::History::default(),
             jobs: pane::Jobs::default(),
             basket_row: 0,
             marking: basket::Marking::default(),

@@ -72,8 +72,8 @@ impl App {
         let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
         let here = self.page_number();
         match self.page() {
-            Some(page) if at_end && !self.shows_members() => {
-                if by > 0 && page.may_continue() {
+            Some(_) if at_end && !self.shows_members() => {
+                if by > 0 && self.may_continue() {
                     self.turn_page(here + 1);
                 } else if by < 0 && here > 0 {
                     self.turn_page(here - 1);

@@ -131,6 +131,8 @@ actions! {
     Filter, "filter", "filter", Searching, "Filter what is loaded: names, captions, labels";
     Sort, "sort", "sort", Searching, "Order what is loaded";
     Fold, "fold", "fold alike", Searching, "Fold neighbours of equal score into one tile, and unfold them";
+    History, "history", "history", Searching, "Searches of the past: run one again";
+    Combine, "combine", "combine", Searching, "This tab and another: what is in both, in one, in any";
     ToggleEntity, "toggle-entity", "images/objects", Searching, "Images instead of objects, and back";
     Refresh, "refresh", "refresh", Searching, "Ask the service again now";
     Mark, "mark", "mark", Marking, "Mark the cluster; in the detail the preview, or leave it out of its marked cluster";

@@ -4,6 +4,8 @@
 //! a number; an older one that arrives late never replaces a newer one.
 
 mod jobs;
+mod query;
+mod search;
 mod seat;
 mod selection;
 mod text;

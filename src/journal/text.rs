@@ -1,8 +1,8 @@
 //! How each entry is spelled, and the name of its file.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{jobs, selection, views};
+use super::{jobs, search, selection, views};
 use crate::model::{Book, Entry};
 
 /// The file of a book; jobs have one for each copy of the program.
@@ -11,6 +11,7 @@ pub(super) fn file_name(book: &Book) -> Option<String> {
         Book::Basket(dataset) => Some(format!("basket-{dataset}.json")),
         Book::Views => Some("views.json".to_owned()),
         Book::Jobs => None,
+        Book::History => Some("history.json".to_owned()),
     }
 }
 
@@ -20,6 +21,10 @@ pub(super) fn write(entry: &Entry) -> String {
         Entry::Basket(dataset, marked) => selection::write(*dataset, marked),
         Entry::Jobs { ours, .. } => jobs::write(ours),
         Entry::Views(list) => views::write(list),
+        Entry::History(searches) => json!({
+            "schema": "tessera.history/1",
+            "searches": searches.iter().map(search::write).collect::<Vec<Value>>(),
+        }),
     };
     format!("{document:#}\n")
 }
@@ -33,5 +38,10 @@ pub(super) fn read(book: &Book, source: &str) -> Result<Entry, String> {
         }
         Book::Jobs => jobs::read(&document).map(|ours| Entry::Jobs { ours, elsewhere: Vec::new() }),
         Book::Views => views::read(&document).map(Entry::Views),
+        Book::History => {
+            let searches = document["searches"].as_array().ok_or("`searches` must be a list")?;
+            let searches: Result<Vec<_>, String> = searches.iter().map(search::read).collect();
+            searches.map(Entry::History)
+        }
     }
 }

@@ -1,17 +1,11 @@
-//! How saved views are spelled: a list that a person can read, change and give to others. Filters
-//! are spelled as they are sent.
+//! How saved views are spelled: a list that a person can read, change and give to others.
 
 use serde_json::{Value, json};
 
 use crate::{
-    model::{
-        Anchor, AnchorKind, EntityType, Filter, Fraction, Granularity, Query, QueryText, SafeText,
-        SavedView,
-    },
-    wire::{
-        explore::{read_region, write_region},
-        vql,
-    },
+    journal::query::{filters, query, read_filters, read_query},
+    model::{EntityType, Granularity, SafeText, SavedView},
+    wire::explore::{read_region, write_region},
 };
 
 const SCHEMA: &str = "tessera.views/1";
@@ -49,22 +43,6 @@ fn view(view: &SavedView) -> Value {
     })
 }
 
-fn query(query: &Query) -> Value {
-    match query {
-        Query::Browse => Value::Null,
-        Query::Similar(anchor) => {
-            json!({ "anchor_media_id": anchor.media, "anchor_type": anchor.kind.word() })
-        }
-        Query::Caption { text, max_score } => {
-            json!({ "caption": text.as_str(), "max_score": max_score.map(Fraction::value) })
-        }
-    }
-}
-
-fn filters(filters: &[Filter]) -> Value {
-    serde_json::from_str(&vql::write(filters)).unwrap_or(Value::Null)
-}
-
 fn one(value: &Value) -> Result<SavedView, String> {
     let text = |field: &str| value[field].as_str().map(SafeText::name);
     let level = value["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
@@ -88,36 +66,14 @@ fn one(value: &Value) -> Result<SavedView, String> {
     })
 }
 
-fn read_query(value: &Value) -> Result<Query, String> {
-    if let Some(raw) = value["caption"].as_str() {
-        let text = QueryText::new(raw).map_err(|why| format!("`caption`: {}", why.reason))?;
-        let max_score = match value["max_score"].as_f64() {
-            None => None,
-            Some(score) => Some(Fraction::new(score).ok_or("`max_score` must be 0 to 1")?),
-        };
-        return Ok(Query::Caption { text, max_score });
-    }
-    let Some(media) = value["anchor_media_id"].as_str() else { return Ok(Query::Browse) };
-    let kind = value["anchor_type"].as_str().and_then(AnchorKind::parse);
-    Ok(Query::Similar(Anchor {
-        media: media.parse().map_err(|_| "`anchor_media_id` is no UUID")?,
-        kind: kind.ok_or("`anchor_type` must be MEDIA or UPLOAD")?,
-    }))
-}
-
-fn read_filters(value: &Value, field: &str) -> Result<Vec<Filter>, String> {
-    match value {
-        Value::Null => Ok(Vec::new()),
-        other => vql::read_open(&other.to_string()).map_err(|why| format!("`{field}`: {why}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{DatasetId, MediaId, Region};
+    use crate::model::{
+        Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, Region,
+    };
 
     fn saved(query: Query) -> SavedView {
         SavedView {

@@ -1,6 +1,8 @@
 //! What outlives the program: baskets, and what else a person would miss after a restart.
 
-use crate::model::{DatasetId, JobRecord, SavedView, Selection};
+use std::path::PathBuf;
+
+use crate::model::{DatasetId, JobRecord, Region, SafeText, SavedView, Search, Selection};
 
 /// Names one thing that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -11,6 +13,8 @@ pub enum Book {
     Jobs,
     /// The saved views of a deployment.
     Views,
+    /// The searches of the past.
+    History,
 }
 
 /// One thing that is kept, whole.
@@ -28,6 +32,22 @@ pub enum Entry {
     },
     /// The saved views of a deployment, by name.
     Views(Vec<SavedView>),
+    /// The searches of the past, the newest last.
+    History(Vec<PastSearch>),
+}
+
+/// A search that was run once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastSearch {
+    /// What was asked.
+    pub search: Search,
+    /// What it was similar to, in words.
+    pub similar_to: Option<SafeText>,
+    /// The file behind an uploaded anchor, to register it again. A link is none: it would not live
+    /// as long.
+    pub file: Option<PathBuf>,
+    /// The part of that file that counts; else all of it.
+    pub region: Option<Region>,
 }
 
 impl Entry {
@@ -38,6 +58,7 @@ impl Entry {
             Self::Basket(dataset, _) => Book::Basket(*dataset),
             Self::Jobs { .. } => Book::Jobs,
             Self::Views(_) => Book::Views,
+            Self::History(_) => Book::History,
         }
     }
 }

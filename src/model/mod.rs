@@ -32,7 +32,7 @@ pub use basket::{Basket, Change, Toggled};
 pub use cluster::{Band, Cluster, Preview, Relevance, Scale, ScoreKind, Tag};
 pub use dataset::{Dataset, Field, Operation, Status, Verdict};
 pub use enrichment::{Applied, Enrichment, EnrichmentModel};
-pub use entry::{Book, Entry};
+pub use entry::{Book, Entry, PastSearch};
 pub use exchange::{Exchange, Outcome};
 pub use export::{Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask};
 pub use failure::{Failure, FailureKind};

@@ -21,7 +21,7 @@ pub(super) fn heading(screen: &Screen, view: &View) -> String {
     }
     if let Some(page) = app.page() {
         // The service gives no total: a full page may be followed by another (M49).
-        let more = if page.may_continue() { "+" } else { "" };
+        let more = if app.may_continue() { "+" } else { "" };
         words.push(format!("{}{more} clusters", page.clusters.len()));
     }
     if view.search.entity == EntityType::Objects {

@@ -1,10 +1,11 @@
 //! What is shown of what is loaded: tabs, the way back and forward, filters, orders, folds, members.
 
 use tessera::{
-    app::{Effect, Event, Overlay, Pane},
+    app::{Effect, Event, Operator, Overlay, Pane, combine},
     message::{Answer, Lane, Request},
     model::{
-        Cluster, EntityType, FailureKind, Page, Relevance, SafeText, ScoreKind, Search, Status,
+        Book, Cluster, EntityType, Entry, FailureKind, Page, PastSearch, Relevance, SafeText,
+        ScoreKind, Search, Status,
     },
 };
 
@@ -252,4 +253,63 @@ fn p02_p03_datasets_are_filtered_and_sorted_too() {
     assert_eq!(names(&desk), ["set-13", "set-1"]);
     desk.press("esc");
     assert_eq!(names(&desk).len(), 3);
+}
+
+/// The names of what is under the cursor of a list of past searches, by their words.
+fn past(desk: &Desk) -> Vec<String> {
+    let Some(Overlay::History(pick)) = &desk.app.overlay else { panic!("no history") };
+    pick.choices().iter().map(|choice| choice.text.to_string()).collect()
+}
+
+#[test]
+fn p20_searches_are_kept_and_run_again() {
+    let mut desk = Desk::with_clusters(9);
+    // What was searched in an earlier run is older than what was searched since.
+    let earlier = PastSearch {
+        search: Search { page: 0, ..Search::browse(dataset(1, Status::Ready).id) },
+        similar_to: None,
+        file: Some("/old.jpg".into()),
+        region: None,
+    };
+    desk.kept.insert(Book::History, Entry::History(vec![earlier]));
+    desk.press("l f");
+    desk.answer_page(page(50, 4));
+    let Some(Entry::History(kept)) = desk.kept.get(&Book::History) else { panic!("it is kept") };
+    assert_eq!(kept.len(), 2);
+    desk.press("esc H");
+    assert_eq!(past(&desk), ["≈ 10.jpg", "all"]);
+    desk.press("enter");
+    assert_eq!((desk.steps(), desk.app.focus), (2, Pane::Results));
+    desk.press("H 2");
+    let again = |request: &&Request| matches!(request, Request::RegisterAnchor { .. });
+    assert!(desk.requests().iter().any(again), "its anchor may be gone by now");
+}
+
+#[test]
+fn p25_this_tab_without_another_is_made_of_what_is_loaded() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("f");
+    desk.answer_page(page(4, 3));
+    desk.press("=");
+    assert!(desk.notice().starts_with("there is nothing to combine with"));
+    desk.press("ctrl-t = 1");
+    assert_eq!(desk.app.view().unwrap().title().as_str(), "all − ≈ 0.jpg, of loaded pages");
+    assert_eq!(numbers(&desk), [0, 1, 2, 3, 7, 8]);
+    assert_eq!((desk.app.tab_count(), asked(&desk).len()), (3, 0), "the service is not asked");
+    desk.press("< n");
+    assert_eq!(desk.notice(), "this is the last page");
+    desk.press("alt-2 = 2");
+    assert_eq!(numbers(&desk), [4, 5, 6], "what is in both");
+    desk.press("alt-1 = 3");
+    assert_eq!(numbers(&desk), [4, 5, 6, 0, 1, 2, 3, 7, 8], "what is in any of the two");
+}
+
+#[test]
+fn p25_members_of_clusters_that_differ_are_compared_one_by_one() {
+    let (a, mut b) = (cluster(1), cluster(2));
+    b.previews = a.previews[..2].to_vec();
+    let left = combine(std::slice::from_ref(&a), std::slice::from_ref(&b), Operator::Difference);
+    assert_eq!(left[0].previews, a.previews[2..]);
+    let both = combine(&[a], &[b], Operator::Intersection);
+    assert_eq!(both[0].previews.len(), 2);
 }

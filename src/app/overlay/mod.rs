@@ -53,9 +53,10 @@ pub use timeline::JobView;
 pub use views::{NameLine, ViewList};
 
 use crate::{
-    app::{App, Effect, Mouse, arrange::Order, query::Key},
+    app::{App, Combination, Effect, Mouse, arrange::Order, query::Key},
     config::Destination,
     input::Chord,
+    model::PastSearch,
 };
 
 /// The layer on top, if any.
@@ -79,6 +80,10 @@ pub enum Overlay {
     Filter(FilterLine),
     /// The menu of orders.
     Sort(Pick<Order>),
+    /// The searches of the past.
+    History(Pick<PastSearch>),
+    /// The tabs to combine this one with.
+    Combine(Pick<Combination>),
     /// The line that names a selection file.
     Selection(SelectionLine),
     /// The region picker on a query image.
@@ -129,6 +134,8 @@ impl Overlay {
             Self::Kinds(pick) => pick.key(chord),
             Self::Filter(asked) => asked.key(chord),
             Self::Sort(pick) => pick.key(chord),
+            Self::History(pick) => pick.key(chord),
+            Self::Combine(pick) => pick.key(chord),
             Self::Selection(line) => line.key(chord),
             Self::Region(picker) => picker.key(chord, app),
             Self::Views(list) => list.key(chord),
@@ -165,6 +172,8 @@ impl Overlay {
             Self::Kinds(pick) => Some(pick.text()),
             Self::Filter(asked) => Some(&mut asked.line),
             Self::Sort(pick) => Some(pick.text()),
+            Self::History(pick) => Some(pick.text()),
+            Self::Combine(pick) => Some(pick.text()),
             Self::Selection(line) => Some(&mut line.path),
             Self::Region(picker) => picker.numbers.as_mut().map(|numbers| &mut numbers.typed),
             Self::Views(list) => Some(list.pick.text()),
@@ -190,6 +199,8 @@ impl Overlay {
             Self::Views(list) => (100, list.pick.rows().max(8)),
             Self::NameView(_) => (72, 5),
             Self::Menu(menu) => (112, menu.pick.rows()),
+            Self::History(pick) => (100, pick.rows()),
+            Self::Combine(pick) => (100, pick.rows()),
             Self::Profiles(pick) => (86, pick.rows()),
             Self::Pin(_) => (60, 5),
             Self::Log(_) => (116, screen.1.saturating_sub(4)),
@@ -253,6 +264,8 @@ impl Overlay {
             }
             Self::Filter(_) => "type to filter   Enter keep   Esc clear",
             Self::Sort(_) => "↑ ↓ choose   Enter sort   Esc leave",
+            Self::History(_) => "type to filter   ↑ ↓ choose   Enter run again   Esc leave",
+            Self::Combine(_) => "↑ ↓ choose   Enter combine in a new tab   Esc leave",
             Self::Selection(line) => line.purpose.hints(),
             Self::Profiles(_) => "Enter open   Esc leave",
         }
@@ -316,6 +329,8 @@ impl App {
             Overlay::Reindex(question) => self.reindex(question, effects),
             Overlay::Filter(asked) => self.filter(asked.pane, asked.line.value().to_owned()),
             Overlay::Sort(pick) => self.sort(&pick),
+            Overlay::History(pick) => self.run_again(&pick, effects),
+            Overlay::Combine(pick) => self.combine(&pick),
             Overlay::Selection(line) => self.selection_file(line, effects),
             Overlay::Region(picker) => self.search_by_region(picker, effects),
             Overlay::PictureTest(test) => self.keep_verdict(&test, effects),

@@ -92,7 +92,7 @@ impl App {
             }
             _ => (None, None),
         };
-        self.results.go(View { similar_to, query_image, ..View::new(search) });
+        self.run(View { similar_to, query_image, ..View::new(search) });
         self.focus = Pane::Results;
     }
 

@@ -44,6 +44,8 @@ pub(super) fn draw(screen: &mut Screen, area: Rect) {
         Some(Overlay::NameView(line)) => views::draw(screen, area, line),
         Some(Overlay::Kinds(pick)) => pick::draw(screen, area, "Add a filter", pick),
         Some(Overlay::Filter(asked)) => filter::draw(screen, area, asked),
+        Some(Overlay::History(pick)) => pick::draw(screen, area, "Searches of the past", pick),
+        Some(Overlay::Combine(pick)) => pick::draw(screen, area, "Of what is loaded", pick),
         Some(Overlay::Sort(pick)) => pick::draw(screen, area, "Order of what is loaded", pick),
         Some(Overlay::Selection(line)) => selection::draw(screen, area, line),
         Some(Overlay::Region(picker)) => region::draw(screen, area, picker),
