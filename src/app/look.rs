@@ -14,9 +14,10 @@ impl App {
     pub(in crate::app) fn toggle_mouse(&mut self, effects: &mut Vec<Effect>) {
         self.mouse = !self.mouse;
         effects.push(Effect::Mouse(self.mouse));
-        let text = match self.mouse {
-            true => "the mouse is ours; hold Shift to select text",
-            false => "the mouse is the terminal's: it selects text",
+        let text = if self.mouse {
+            "the mouse is ours; hold Shift to select text"
+        } else {
+            "the mouse is the terminal's: it selects text"
         };
         self.notices.add(self.now, Level::Success, text);
     }

@@ -263,7 +263,8 @@ fn hint(screen: &Screen, action: Action) -> Vec<(String, Style)> {
 fn continuations(screen: &mut Screen, area: Rect) {
     let (app, theme) = (screen.app, screen.theme);
     let keys = app.pending_keys();
-    let pressed: String = keys.iter().map(|key| format!(" {key}")).collect();
+    let pressed: Vec<String> = keys.iter().map(ToString::to_string).collect();
+    let pressed = format!(" {}", pressed.join(" "));
     let mut parts = vec![(pressed, theme.key), (" then ".to_owned(), theme.dim)];
     let mut next = app.setup.keymap.continuations(&app.contexts(), keys);
     next.sort_by_key(|(_, action)| *action);

@@ -14,7 +14,7 @@ use crate::{
     model::SafeText,
 };
 
-/// Rows that PgUp and PgDn move by.
+/// Rows that the keys of a page move by.
 const SCREEN: isize = 10;
 
 /// One thing that can be chosen.
@@ -121,7 +121,7 @@ impl<T> Pick<T> {
             (Key::Enter, ..) if count > 0 => return Press::Accept,
             (Key::Enter, ..) => {}
             (Key::Up, ..) | (Key::Char('p'), _, true) => {
-                self.cursor = moved(self.cursor, -1, count)
+                self.cursor = moved(self.cursor, -1, count);
             }
             (Key::Down, ..) | (Key::Char('n'), _, true) => {
                 self.cursor = moved(self.cursor, 1, count);

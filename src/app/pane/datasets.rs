@@ -28,9 +28,10 @@ impl App {
     /// Stops asking how the datasets stand, or begins again.
     pub(in crate::app) fn toggle_watch(&mut self) {
         self.watching = !self.watching;
-        let text = match self.watching {
-            true => "watching: the service is asked by itself how the datasets stand",
-            false => "not watching: r asks how the datasets stand",
+        let text = if self.watching {
+            "watching: the service is asked by itself how the datasets stand"
+        } else {
+            "not watching: r asks how the datasets stand"
         };
         self.notices.add(self.now, Level::Success, text);
     }
