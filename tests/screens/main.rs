@@ -98,6 +98,9 @@ every! {
     log: scene::log;
     jumping: |columns, rows| scene::browsing_and(columns, rows, "ctrl-o");
     pin: |columns, rows| scene::browsing_and(columns, rows, "1 I");
+    timeline: scene::timeline;
+    inside: scene::inside;
+    adding: scene::adding;
     add_media: |columns, rows| scene::browsing_and(columns, rows, "a");
     reindex: |columns, rows| scene::browsing_and(columns, rows, "1 j j j R");
     sort: |columns, rows| scene::browsing_and(columns, rows, ",");

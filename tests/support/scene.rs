@@ -7,8 +7,9 @@ use tessera::{
     app::Event,
     message::{Answer, JobId, Lane},
     model::{
-        Archive, Dataset, Exchange, Failure, FailureKind, Field, Folder, FolderEntry, Outcome,
-        Page, Region, Relevance, SafeText, ScoreKind, Status,
+        Archive, Dataset, Exchange, Failure, FailureKind, Field, Folder, FolderEntry, Inspection,
+        Outcome, Page, PictureSource, Preflight, Region, Relevance, SafeText, ScoreKind, Status,
+        ingest::Unreadable,
     },
     picture::{Canvas, Encoded, Protocol, Subject, Thumbnail},
 };
@@ -337,6 +338,68 @@ pub fn browsing_and(columns: u16, rows: u16, keys: &str) -> Desk {
 pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
     let mut desk = with_marks(columns, rows);
     desk.press(keys);
+    paint(&mut desk);
+    desk
+}
+
+/// The form that adds media, after a look at the files.
+pub fn adding(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("a");
+    desk.type_text("~/new '/data/more pictures'");
+    desk.press("enter");
+    let unreadable = Unreadable {
+        name: SafeText::file("broken.jpg"),
+        reason: SafeText::detail("ends in the middle"),
+    };
+    let found = Preflight {
+        images: 1_204,
+        videos: 3,
+        bytes: 482_000_000,
+        others: 2,
+        unreadable: 1,
+        named: vec![unreadable],
+        warnings: vec![],
+    };
+    desk.answer(Lane::Preflight, Answer::Preflight(found));
+    desk
+}
+
+/// A job opened, after it went through some states.
+pub fn timeline(columns: u16, rows: u16) -> Desk {
+    let mut desk = browsing(columns, rows);
+    desk.press("e enter");
+    for word in ["INIT", "IN_PROGRESS", "COMPLETED"] {
+        let (ticket, _) =
+            desk.take(|lane| matches!(lane, Lane::Start(JobId(0)) | Lane::Export(JobId(0))));
+        desk.respond(ticket, Ok(Answer::Export(task(word))));
+        desk.wait(3);
+    }
+    desk.press("esc 4 enter");
+    desk
+}
+
+/// Inside a downloaded archive.
+pub fn inside(columns: u16, rows: u16) -> Desk {
+    let mut desk = with_jobs(columns, rows);
+    desk.press("esc 4 G i");
+    let path = std::path::PathBuf::from("/downloads/set-1.zip");
+    let images = (0..40).map(|n| PictureSource::Entry(path.clone(), format!("images/{n}.jpg")));
+    let found = Inspection {
+        path: path.clone(),
+        bytes: 11_400_000,
+        metadata: SafeText::file("metadata.parquet"),
+        rows: 240,
+        columns: ["media_id", "image_filename", "uniqueness_score"].map(SafeText::name).to_vec(),
+        uniqueness: [2, 0, 4, 9, 17, 31, 58, 64, 41, 12],
+        unscored: 2,
+        images: 239,
+        first_images: images.collect(),
+        rows_without_file: 1,
+        files_without_row: 0,
+        refused: 0,
+    };
+    desk.answer(Lane::Inspect, Answer::Inspection(Box::new(found)));
     paint(&mut desk);
     desk
 }

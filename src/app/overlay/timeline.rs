@@ -23,7 +23,7 @@ impl App {
         let Some(job) = self.store.jobs.get_mut(&id) else { return };
         job.looked_at = true;
         let steps = u16::try_from(job.timeline.steps().len()).unwrap_or(u16::MAX);
-        let view = JobView { job: id, scroll: Scroll::default(), rows: steps.saturating_add(14) };
+        let view = JobView { job: id, scroll: Scroll::default(), rows: steps.saturating_add(15) };
         self.overlay = Some(Overlay::Timeline(view));
     }
 }

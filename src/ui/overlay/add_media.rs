@@ -98,13 +98,9 @@ fn source(screen: &mut Screen, inside: Rect, form: &AddMediaForm) {
 /// What is to be known of the source, or was recognised in it.
 fn about(form: &AddMediaForm) -> &'static str {
     match (form.tab, StorageKind::of(form.place().value().trim())) {
-        (Tab::Files, _) => {
-            "folders with all below them; several paths, 'quoted' where they hold spaces"
-        }
+        (Tab::Files, _) => "folders, too; several paths, 'quoted' where they hold spaces",
         (Tab::Archive, _) => "one .zip, .tar or .tar.gz of this machine",
-        (Tab::Server, _) => {
-            "a folder as the service's own container sees it; it is not looked for here"
-        }
+        (Tab::Server, _) => "as the service's container sees it; it is not looked for here",
         (Tab::Storage, Ok(StorageKind::Folder)) => "a folder: all media below it",
         (Tab::Storage, Ok(StorageKind::Manifest)) => "a manifest that lists media",
         (Tab::Storage, Ok(StorageKind::Object)) => {
@@ -119,7 +115,7 @@ fn ways(screen: &mut Screen, inside: Rect, form: &AddMediaForm) {
     let theme = screen.theme;
     let place = label(screen, inside, 4, form, AddField::Reindex);
     let ways = [
-        (false, "READY → READ ONLY → PARTIAL INDEX", "exports wait until R has reindexed it"),
+        (false, "READY → READ ONLY → PARTIAL INDEX", "exports wait for R"),
         (true, "READY → READ ONLY → INDEXING → READY", "one go, and takes longer"),
     ];
     for (row, (reindex, way, words)) in (0u16..).zip(ways) {
@@ -197,10 +193,10 @@ fn found(screen: &mut Screen, inside: Rect, form: &AddMediaForm) {
         Check::None => {}
         Check::Looking(_) => lines.push(("looking at the files…".to_owned(), theme.moving)),
         Check::Found(_, found) => {
-            lines.push((summary(found), theme.success));
+            lines.extend(summary(found).into_iter().map(|words| (words, theme.success)));
             lines.extend(found.warnings.iter().map(|words| (words.to_string(), theme.moving)));
             let left_out =
-                found.named.iter().map(|file| format!("left out: {} ({})", file.name, file.reason));
+                found.named.iter().map(|file| format!("  {}: {}", file.name, file.reason));
             lines.extend(left_out.map(|words| (words, theme.moving)));
         }
     }
@@ -212,22 +208,15 @@ fn found(screen: &mut Screen, inside: Rect, form: &AddMediaForm) {
     }
 }
 
-fn summary(found: &Preflight) -> String {
-    let videos = if found.videos > 0 {
-        format!(", {} videos", grouped(found.videos))
-    } else {
-        String::new()
-    };
-    let others = if found.others > 0 {
-        format!("; {} other files are left out", grouped(found.others))
-    } else {
-        String::new()
-    };
-    let unreadable = if found.unreadable > 0 {
-        format!("; {} unreadable", grouped(found.unreadable))
-    } else {
-        String::new()
-    };
+/// What is sent, and what is left out.
+fn summary(found: &Preflight) -> Vec<String> {
+    let count =
+        |count: u64, words: &str| (count > 0).then(|| format!("{} {words}", grouped(count)));
+    let videos = count(found.videos, "videos, ").unwrap_or_default();
     let (images, size) = (grouped(found.images), bytes(found.bytes));
-    format!("{images} images{videos}, {size}{others}{unreadable}. Enter sends it")
+    let sent = format!("{images} images, {videos}{size}; Enter sends them");
+    let left_out = [count(found.others, "other files"), count(found.unreadable, "unreadable ones")];
+    let left_out: Vec<String> = left_out.into_iter().flatten().collect();
+    let left_out = (!left_out.is_empty()).then(|| format!("left out: {}", left_out.join(", ")));
+    [Some(sent), left_out].into_iter().flatten().collect()
 }

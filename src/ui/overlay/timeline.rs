@@ -26,7 +26,14 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, view: JobView) {
     lines.extend(states(screen, job));
     lines.push(Line::default());
     lines.push(Line::styled(" again, on a command line", screen.theme.dim));
-    lines.push(Line::from(format!("   {}", job.work.command(job.dataset))));
+    let command = job.work.command(job.dataset);
+    match command.split_once(" --") {
+        Some((first, rest)) => {
+            lines.push(Line::from(format!("   {first} \\")));
+            lines.push(Line::from(format!("     --{rest}")));
+        }
+        None => lines.push(Line::from(format!("   {command}"))),
+    }
     help::scrolled(screen, inside, &lines, view.scroll);
 }
 

@@ -100,7 +100,11 @@ fn state(job: &Job) -> String {
 fn next_poll(app: &App, job: &Job) -> String {
     let due = job.due(app.clock());
     let seconds = due.map(|due| due.saturating_sub(app.now).as_secs());
-    seconds.map_or_else(String::new, |seconds| format!("next {seconds}s"))
+    match seconds {
+        None => String::new(),
+        Some(0) => "asking".to_owned(),
+        Some(seconds) => format!("next {seconds}s"),
+    }
 }
 
 /// What else is to be said about a job.
