@@ -1,8 +1,13 @@
 //! The core and the view: a full frame at 200x60 over 100 clusters, and events with a page of
 //! 10,000 previews in the store.
 #![expect(clippy::unwrap_used, reason = "a bench fails by panicking")]
+#![expect(clippy::print_stdout, reason = "it tells what it measured")]
 
-use std::{hint::black_box, sync::Arc, time::Duration};
+use std::{
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ratatui::{
@@ -17,6 +22,7 @@ use tessera::{
         Status,
     },
     picture::{Canvas, Encoded, Protocol, Sight, Subject, Thumbnail},
+    runtime::frames::Frames,
     ui::{
         self, Layer, Theme,
         layer::{Colours, Surface},
@@ -156,5 +162,42 @@ fn update(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, frame, update);
+/// A key and its frame while every picture on the screen arrives anew: the p99 is told as a part of
+/// the 16 ms that a person does not notice.
+fn key_to_frame(c: &mut Criterion) {
+    let theme = Theme::shipped(ThemeName::Dark).unwrap();
+    let mut layer = Layer::new(Surface { in_tmux: false, colours: Colours::Exact });
+    let mut frames = Frames::new(std::io::sink());
+    let mut app = browsing(100, 9);
+    let mut spans: Vec<Duration> = Vec::new();
+    c.bench_function("key to frame while a screen of pictures arrives", |b| {
+        b.iter(|| {
+            let started = Instant::now();
+            // Another size of tile asks for every picture on screen again.
+            let key = if spans.len().is_multiple_of(2) { "+" } else { "-" };
+            let mut effects = app.update(Duration::ZERO, Event::Key(key.parse().unwrap()));
+            while let Some(effect) = effects.pop() {
+                let Effect::Send(ticket, _) = effect else { continue };
+                let result = Ok(answer(&ticket, 100, 9));
+                let event = Event::Response(Response { ticket, result });
+                effects.extend(app.update(Duration::ZERO, event));
+            }
+            let view = |buffer: &mut Buffer| {
+                ui::draw(&app, &theme, buffer, &mut layer);
+                layer.end_frame()
+            };
+            black_box(frames.draw((200, 60), view).unwrap());
+            spans.push(started.elapsed());
+        });
+    });
+    spans.sort();
+    let worst = spans[(spans.len() * 99 / 100).min(spans.len() - 1)];
+    println!(
+        "p99 {:.2} ms, {:.2} of 16 ms",
+        worst.as_secs_f64() * 1e3,
+        worst.as_secs_f64() / 0.016
+    );
+}
+
+criterion_group!(benches, frame, update, key_to_frame);
 criterion_main!(benches);

@@ -4,14 +4,10 @@ use crate::model::{Cluster, Dataset, Page, Query, Scale, Search};
 
 /// A dataset with its place among `count`, 1-based.
 pub(super) fn dataset(place: usize, count: usize, dataset: &Dataset) -> String {
-    let mut words = format!("{place} of {count}. Dataset {}, {}", dataset.name, status(dataset));
-    if let Some(images) = dataset.n_images {
-        words.push_str(&format!(", {}", number(images, "image")));
-    }
-    if let Some(error) = &dataset.error {
-        words.push_str(&format!(", error: {error}"));
-    }
-    words
+    let images = dataset.n_images.map(|images| number(images, "image"));
+    let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
+    let name = format!("{place} of {count}. Dataset {}", dataset.name);
+    listed([Some(name), Some(status(dataset)), images, error])
 }
 
 /// The status of a dataset, with the percentage while it moves.
@@ -49,28 +45,26 @@ pub(super) fn cluster(
     scale: Scale,
     marked: bool,
 ) -> String {
-    let mut words = format!("{place} of {count}. Cluster c{place:02}");
-    if marked {
-        words.push_str(", marked");
-    }
-    if let Some(relevance) = &cluster.relevance {
-        words.push_str(&format!(", score {:.2}", relevance.score));
-        if let Some(band) = relevance.band(scale) {
-            words.push_str(&format!(" {}", band.word()));
-        }
-    }
-    if let Some(images) = cluster.size() {
-        words.push_str(&format!(", {}", number(images, "member")));
-    }
+    let score = cluster.relevance.as_ref().map(|relevance| {
+        let band =
+            relevance.band(scale).map_or_else(String::new, |band| format!(" {}", band.word()));
+        format!("score {:.2}{band}", relevance.score)
+    });
     let first = cluster.previews.first();
-    if let Some(first) = first {
-        words.push_str(&format!(", first file {}", first.file_name));
-    }
     let caption = cluster.captions.first().or_else(|| first.and_then(|it| it.caption.as_ref()));
-    if let Some(caption) = caption {
-        words.push_str(&format!(", caption: {caption}"));
-    }
-    words
+    listed([
+        Some(format!("{place} of {count}. Cluster c{place:02}")),
+        marked.then(|| "marked".to_owned()),
+        score,
+        cluster.size().map(|members| number(members, "member")),
+        first.map(|first| format!("first file {}", first.file_name)),
+        caption.map(|caption| format!("caption: {caption}")),
+    ])
+}
+
+/// What there is, between commas.
+fn listed<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// A count with its noun.

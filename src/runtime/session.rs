@@ -69,7 +69,7 @@ impl Session {
         let told = self.trace.words(&event, self.app.overlay.is_some());
         let started = Instant::now();
         let effects = self.app.update(now, event);
-        self.trace.event(told, started.elapsed());
+        self.trace.event(told.as_ref(), started.elapsed());
         effects
     }
 

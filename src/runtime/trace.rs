@@ -52,7 +52,7 @@ impl Trace {
     }
 
     /// An event, by its words, went through the core.
-    pub fn event(&self, words: Option<Value>, took: Duration) {
+    pub fn event(&self, words: Option<&Value>, took: Duration) {
         self.line(|| json!({ "event": words, "took_us": micros(took) }));
     }
 
@@ -146,15 +146,15 @@ mod tests {
         let path = folder.path().join("trace");
         let trace = Trace::to(&path).unwrap();
         let key = |key: &str| Event::Key(key.parse().unwrap());
-        trace.event(trace.words(&key("j"), false), Duration::from_micros(9));
-        trace.event(trace.words(&key("S"), true), Duration::ZERO);
-        trace.event(trace.words(&Event::Paste("SECRET".into()), true), Duration::ZERO);
+        trace.event(trace.words(&key("j"), false).as_ref(), Duration::from_micros(9));
+        trace.event(trace.words(&key("S"), true).as_ref(), Duration::ZERO);
+        trace.event(trace.words(&Event::Paste("SECRET".into()), true).as_ref(), Duration::ZERO);
         let lane = Lane::Page(Search::browse(DatasetId(Uuid::from_u128(7))));
         let ticket = Ticket { lane, number: 3 };
         trace.sent(&ticket);
         let failure = Failure::new(FailureKind::Local, "no SECRET here");
         let answer = Event::Response(Response { ticket, result: Err(failure) });
-        trace.event(trace.words(&answer, false), Duration::ZERO);
+        trace.event(trace.words(&answer, false).as_ref(), Duration::ZERO);
         trace.frame(Duration::from_millis(2), Cost { cells: 5, bytes: 70 }, 12);
         trace.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();

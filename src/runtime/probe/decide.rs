@@ -10,6 +10,7 @@ use crate::{
 
 /// The variables that say which terminal this is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Environment {
     /// `TERM`.
     pub term: String,

@@ -27,7 +27,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, test: &PictureTest) {
         Protocol::Iterm => "Drawn as an iTerm2 picture.",
         Protocol::HalfBlock | Protocol::None => "Drawn with half-blocks.",
     };
-    let text = Rect {
+    let beside = Rect {
         x: inside.x + columns + 4,
         width: inside.width.saturating_sub(columns + 4),
         ..inside
@@ -40,6 +40,6 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, test: &PictureTest) {
         (6, [("n", theme.key), ("  no, and I want no pictures", theme.text)]),
         (8, [("", theme.key), ("The answer is kept for this terminal.", theme.dim)]),
     ] {
-        put(screen, text, row, &parts);
+        put(screen, beside, row, &parts);
     }
 }
