@@ -1,0 +1,68 @@
+//! Why something cannot be marked now.
+
+use super::{no_dataset, no_preview};
+use crate::{
+    app::App,
+    input::Action,
+    model::{Basket, Selection},
+};
+
+/// The reason for an action on marks and the basket.
+pub(super) fn marking(app: &App, action: Action) -> Option<String> {
+    match action {
+        Action::Mark => no_basket(app).or_else(|| no_cluster(app)),
+        Action::MarkRange | Action::MarkPage | Action::InvertMarks => {
+            no_basket(app).or_else(|| no_cluster(app)).or_else(|| members(app))
+        }
+        Action::MarkAll => no_basket(app).or_else(|| members(app)).or_else(|| {
+            let computed = app.view().is_some_and(|view| view.computed.is_some());
+            computed.then(|| "this is all that was loaded: V marks it".to_owned())
+        }),
+        Action::Exclude => no_basket(app).or_else(|| no_preview(app)).or_else(|| not_marked(app)),
+        Action::Undo => no_basket(app).or_else(|| {
+            let can = app.basket().is_some_and(Basket::can_undo);
+            (!can).then(|| "no marking to take back".to_owned())
+        }),
+        Action::Redo => no_basket(app).or_else(|| {
+            let can = app.basket().is_some_and(Basket::can_redo);
+            (!can).then(|| "nothing was taken back".to_owned())
+        }),
+        Action::OpenSelection => no_basket(app),
+        Action::Unmark | Action::ClearBasket | Action::SaveSelection => {
+            no_basket(app).or_else(|| nothing_marked(app))
+        }
+        _ => None,
+    }
+}
+
+/// The basket must have been recalled, so that nothing that was kept is overwritten.
+pub(super) fn no_basket(app: &App) -> Option<String> {
+    let Some(view) = app.view() else { return no_dataset(app) };
+    let basket = app.store.baskets.get(&view.search.dataset);
+    match basket.map(|basket| (basket.value(), basket.failure())) {
+        Some((Some(_), _)) => None,
+        Some((None, Some(failure))) => Some(format!("{failure}; r tries again")),
+        Some((None, None)) | None => Some("the basket is being read".to_owned()),
+    }
+}
+
+pub(super) fn nothing_marked(app: &App) -> Option<String> {
+    let empty = app.selection().is_none_or(Selection::is_empty);
+    empty.then(|| "nothing is marked: space marks a cluster".to_owned())
+}
+
+fn no_cluster(app: &App) -> Option<String> {
+    app.cluster().is_none().then(|| "there is no cluster here".to_owned())
+}
+
+fn members(app: &App) -> Option<String> {
+    let reason = "these are the members of one cluster: Space marks one, Esc goes back";
+    app.shows_members().then(|| reason.to_owned())
+}
+
+fn not_marked(app: &App) -> Option<String> {
+    let marked = app.cluster().is_some_and(|cluster| {
+        app.selection().is_some_and(|selection| selection.cluster(cluster.id).is_some())
+    });
+    (!marked).then(|| "its cluster is not marked; space in the results marks it".to_owned())
+}
