@@ -10,6 +10,7 @@ use crate::{
 
 impl App {
     /// Does what the person meant, or says why not.
+    #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
     pub(in crate::app) fn act(&mut self, action: Action, effects: &mut Vec<Effect>) {
         if let Some(reason) = gate::refusal(self, action) {
             self.notices.add(self.now, Level::Warning, reason);

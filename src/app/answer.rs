@@ -8,6 +8,7 @@ use crate::{
 
 impl App {
     /// Puts an answer where it belongs.
+    #[expect(clippy::too_many_lines, reason = "a table: one arm per lane and outcome")]
     pub(in crate::app) fn answer(
         &mut self,
         lane: Lane,
