@@ -3,7 +3,7 @@
 
 use crate::{
     app::{
-        App, Effect, Overlay, QueryImage, View,
+        App, Effect, Level, Overlay, QueryImage, View,
         overlay::{Choice, Pick},
         view::title,
     },
@@ -68,7 +68,17 @@ impl App {
     /// Opens the list, the newest first.
     pub(in crate::app) fn open_history(&mut self) {
         self.history.wanted = true;
-        self.overlay = Some(Overlay::History(self.past_searches()));
+        self.show_history();
+    }
+
+    /// Shows the list, or says that there is nothing in it.
+    fn show_history(&mut self) {
+        if self.history.searches.is_empty() && self.history.earlier != Earlier::Unread {
+            self.overlay = None;
+            self.notices.add(self.now, Level::Warning, "nothing was searched yet");
+        } else {
+            self.overlay = Some(Overlay::History(self.past_searches()));
+        }
     }
 
     fn past_searches(&self) -> Pick<PastSearch> {
@@ -106,15 +116,16 @@ impl App {
     pub(in crate::app) fn history_recalled(&mut self, answer: Result<Option<Entry>, Failure>) {
         self.history.earlier = if answer.is_ok() { Earlier::Read } else { Earlier::Unreadable };
         match answer {
-            Ok(entry) => {
-                let Some(Entry::History(earlier)) = entry else { return };
+            Ok(Some(Entry::History(earlier))) => {
                 let since = std::mem::replace(&mut self.history.searches, earlier);
                 since.into_iter().for_each(|search| self.history.add(search));
             }
+            // The journal gives the book that was asked for.
+            Ok(None | Some(Entry::Basket(..) | Entry::Jobs { .. } | Entry::Views(_))) => {}
             Err(failure) => self.notices.fail(self.now, &failure),
         }
         if matches!(self.overlay, Some(Overlay::History(_))) {
-            self.overlay = Some(Overlay::History(self.past_searches()));
+            self.show_history();
         }
     }
 

@@ -120,7 +120,8 @@ async fn a_file_that_is_no_picture_is_refused_in_words() {
 async fn enter_ends_in_the_full_size_view_of_the_original() {
     let service = Service::over_paintings(12).await;
     let mut person = Person::at(&service).await;
-    person.press("enter enter").await;
+    // Through the members, if its cluster has more than one.
+    person.press("enter enter enter").await;
     let shown = person.effects.iter().find_map(|effect| match effect {
         tessera::app::Effect::FullSize(bytes) => Some(bytes.clone()),
         _ => None,

@@ -13,4 +13,5 @@ mod marking;
 mod paintings;
 mod querying;
 mod region;
+mod results;
 mod way;

@@ -105,6 +105,9 @@ every! {
     reindex: |columns, rows| scene::browsing_and(columns, rows, "1 j j j R");
     sort: |columns, rows| scene::browsing_and(columns, rows, ",");
     filter: |columns, rows| scene::browsing_and(columns, rows, "/");
+    members: |columns, rows| scene::browsing_and(columns, rows, "enter l");
+    tabs: |columns, rows| scene::browsing_and(columns, rows, "ctrl-t = 1");
+    combine: |columns, rows| scene::browsing_and(columns, rows, "ctrl-t =");
     record: scene::record;
     picture_test: |columns, rows| scene::browsing_and(columns, rows, "g p");
 }

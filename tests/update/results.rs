@@ -286,6 +286,14 @@ fn p20_searches_are_kept_and_run_again() {
 }
 
 #[test]
+fn p20_an_empty_history_says_so() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("H");
+    assert_eq!(desk.notice(), "nothing was searched yet");
+    assert!(desk.app.overlay.is_none());
+}
+
+#[test]
 fn p25_this_tab_without_another_is_made_of_what_is_loaded() {
     let mut desk = Desk::with_clusters(9);
     desk.press("f");

@@ -95,6 +95,10 @@ fn too_strict(screen: &mut Screen, body: Rect, looser: &Looser) {
 
 fn empty(screen: &mut Screen, body: Rect, view: &View) {
     let theme = screen.theme;
+    if view.computed.is_some() {
+        let lines = ["Nothing is left of what is loaded.", "Ctrl-W closes this tab"];
+        return message(screen, body, theme.text, &lines);
+    }
     let moving = screen.app.dataset().is_some_and(|dataset| dataset.status.is_moving());
     if let (0, false, Some(looser)) = (view.search.page, moving, screen.app.looser()) {
         return too_strict(screen, body, &looser);
