@@ -76,9 +76,10 @@ pub(in crate::app) fn ended(job: &Job) -> Option<SafeText> {
         Stage::Completed(_) => "is ready to be downloaded",
         Stage::Downloaded(_) => "is downloaded and verified",
         Stage::Done(_) => "is done",
-        // The person did it, or another copy tells of it.
-        Stage::Unwatched(_) | Stage::Elsewhere(_) => return None,
-        Stage::Queued(_)
+        // Still going on; or the person did it, or another copy tells of it.
+        Stage::Unwatched(_)
+        | Stage::Elsewhere(_)
+        | Stage::Queued(_)
         | Stage::Starting
         | Stage::Sending(..)
         | Stage::Following

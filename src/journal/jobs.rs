@@ -40,7 +40,13 @@ fn write_job(record: &JobRecord) -> Value {
         }
         Work::Reindex => {}
     }
-    let standing = match &record.standing {
+    job["standing"] = write_standing(&mut job, &record.standing).into();
+    job
+}
+
+/// The word of a standing; what belongs to it is put beside it.
+fn write_standing(job: &mut Value, standing: &Standing) -> &'static str {
+    match standing {
         Standing::Queued => "queued",
         Standing::Sent => "sent",
         Standing::Accepted => "accepted",
@@ -65,12 +71,10 @@ fn write_job(record: &JobRecord) -> Value {
             });
             "downloaded"
         }
-        Standing::Done(words) => told(&mut job, words, "done"),
-        Standing::Failed(words) => told(&mut job, words, "failed"),
-        Standing::Uncertain(words) => told(&mut job, words, "uncertain"),
-    };
-    job["standing"] = standing.into();
-    job
+        Standing::Done(words) => told(job, words, "done"),
+        Standing::Failed(words) => told(job, words, "failed"),
+        Standing::Uncertain(words) => told(job, words, "uncertain"),
+    }
 }
 
 fn told(job: &mut Value, words: &SafeText, standing: &'static str) -> &'static str {

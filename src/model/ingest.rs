@@ -175,6 +175,12 @@ pub struct Preflight {
 impl Preflight {
     /// Unreadable files that are named.
     pub const NAMED: usize = 200;
+
+    /// Whether there is nothing that can be sent.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.images + self.videos == 0
+    }
 }
 
 /// A file that is left out.

@@ -88,11 +88,12 @@ impl Understood {
             bytes.extend(["\x1b]2;", &title, "\x1b\\"]);
         }
         if self.progress {
-            bytes.push_str(&match activity {
+            let progress = match activity {
                 Activity { jobs: 0, .. } => "\x1b]9;4;0;\x1b\\".to_owned(),
                 Activity { percent: Some(percent), .. } => format!("\x1b]9;4;1;{percent}\x1b\\"),
                 Activity { percent: None, .. } => "\x1b]9;4;3;\x1b\\".to_owned(),
-            });
+            };
+            bytes.push_str(&progress);
         }
         bytes
     }

@@ -63,15 +63,16 @@ impl Course {
     pub fn see(&mut self, work: &Work, at: Stamp, dataset: &Dataset) -> Seen {
         self.seen = Some((dataset.status.clone(), dataset.progress, media(dataset)));
         self.moved |= self.from.as_ref().is_some_and(|from| *from != dataset.status);
+        let rose = self.added().is_some_and(|added| added > 0);
         let long = at.saturating_sub(self.accepted) >= UNSEEN;
-        if !self.moved && !(long && self.added().is_some_and(|added| added > 0)) {
+        let began = self.moved || (long && rose);
+        if !began {
             return Seen::Going;
         }
         let rest = || Seen::Over(SafeText::name(dataset.status.word()));
         match (&dataset.status, work) {
-            (Status::ReadOnly | Status::Indexing | Status::Other(_), _) => Seen::Going,
-            // A dataset that was there from the start and is seen again after the reindex began.
-            (Status::PartialIndex, Work::Reindex) => Seen::Going,
+            (Status::ReadOnly | Status::Indexing | Status::Other(_), _)
+            | (Status::PartialIndex, Work::Reindex) => Seen::Going,
             (Status::PartialIndex, Work::AddMedia(addition)) if addition.auto_reindex => {
                 Seen::Going
             }

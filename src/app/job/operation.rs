@@ -81,10 +81,8 @@ impl App {
         };
         // A lost answer, or a trigger that failed: the dataset will show which (M37, M42).
         let open = matches!(failure.kind, FailureKind::NoAnswer | FailureKind::Server);
-        job.stage = match open {
-            true => Stage::Uncertain(failure.clone()),
-            false => Stage::Failed(failure.clone()),
-        };
+        job.stage =
+            if open { Stage::Uncertain(failure.clone()) } else { Stage::Failed(failure.clone()) };
         self.notices.fail(self.now, &failure);
         if failure.kind == FailureKind::Invalid {
             self.reopen_addition(id, &failure);
@@ -137,8 +135,8 @@ impl App {
 
     /// Sends the additions whose dataset has become free, oldest first.
     fn send_queued(&mut self, effects: &mut Vec<Effect>) {
-        let queued: Vec<JobId> =
-            self.store.jobs.values().filter(is_queued).map(|job| job.id).collect();
+        let queued = self.store.jobs.values().filter(|job| matches!(job.stage, Stage::Queued(_)));
+        let queued: Vec<JobId> = queued.map(|job| job.id).collect();
         for id in queued {
             let Some(job) = self.store.jobs.get(&id) else { continue };
             let Stage::Queued(addition) = &job.stage else { continue };
@@ -148,10 +146,6 @@ impl App {
             }
         }
     }
-}
-
-fn is_queued(job: &&Job) -> bool {
-    matches!(job.stage, Stage::Queued(_))
 }
 
 /// What is told at the end, with the key that makes sense next.

@@ -49,11 +49,9 @@ impl App {
 
     /// How far a transfer has come: bytes so far, bytes in all.
     pub(in crate::app) fn transferred(&mut self, id: JobId, so_far: u64, all: Option<u64>) {
-        match self.store.jobs.get_mut(&id).map(|job| &mut job.stage) {
-            Some(Stage::Sending(done, total) | Stage::Downloading(_, done, total)) => {
-                (*done, *total) = (so_far, all);
-            }
-            _ => {}
+        let stage = self.store.jobs.get_mut(&id).map(|job| &mut job.stage);
+        if let Some(Stage::Sending(done, total) | Stage::Downloading(_, done, total)) = stage {
+            (*done, *total) = (so_far, all);
         }
     }
 

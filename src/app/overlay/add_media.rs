@@ -301,14 +301,13 @@ impl App {
         };
         let here = matches!(form.tab, Tab::Files | Tab::Archive);
         match &form.check {
-            Check::Found(source, found) if *source == addition.source => {
-                if found.images + found.videos == 0 {
-                    let reason = SafeText::detail("holds nothing that can be added");
-                    form.trouble = Some((AddField::Place, reason));
-                    self.overlay = Some(Overlay::AddMedia(form));
-                    return;
-                }
+            Check::Found(source, found) if *source == addition.source && found.is_empty() => {
+                let reason = SafeText::detail("holds nothing that can be added");
+                form.trouble = Some((AddField::Place, reason));
+                self.overlay = Some(Overlay::AddMedia(form));
+                return;
             }
+            Check::Found(source, _) if *source == addition.source => {}
             Check::Looking(source) if *source == addition.source => {
                 self.overlay = Some(Overlay::AddMedia(form));
                 return;

@@ -76,9 +76,12 @@ fn source(screen: &mut Screen, inside: Rect, form: &AddMediaForm) {
     let tabs: Vec<(String, Style)> = form
         .tabs
         .iter()
-        .map(|&tab| match tab == form.tab {
-            true => (format!("‹ {} ›  ", tab_name(tab)), theme.accent),
-            false => (format!("  {}    ", tab_name(tab)), theme.dim),
+        .map(|&tab| {
+            if tab == form.tab {
+                (format!("‹ {} ›  ", tab_name(tab)), theme.accent)
+            } else {
+                (format!("  {}    ", tab_name(tab)), theme.dim)
+            }
         })
         .collect();
     let tabs: Vec<(&str, Style)> =

@@ -149,10 +149,10 @@ fn added(job: &Job) -> String {
     added.map_or_else(String::new, |added| format!("+{added} media · "))
 }
 
-/// The statuses its dataset went through.
+/// The last step of its dataset; all of them are told when the row is opened.
 fn way(job: &Job) -> String {
     let words: Vec<&str> = job.timeline.steps().iter().map(|step| step.word.as_str()).collect();
-    words.join(" → ")
+    words[words.len().saturating_sub(2)..].join(" → ")
 }
 
 /// What the job is about, in a few words.
