@@ -126,12 +126,10 @@ impl App {
 
     /// The clusters of a tab that are loaded, over all its pages.
     fn loaded(&self, tab: &Tab) -> Vec<Cluster> {
-        match &tab.view.computed {
-            Some(computed) => computed.page.clusters.clone(),
-            None => {
-                let pages = self.store.pages.of(&tab.view.search).into_iter();
-                pages.flat_map(|(_, page)| page.clusters.iter().cloned()).collect()
-            }
+        if let Some(computed) = &tab.view.computed {
+            return computed.page.clusters.clone();
         }
+        let pages = self.store.pages.of(&tab.view.search).into_iter();
+        pages.flat_map(|(_, page)| page.clusters.iter().cloned()).collect()
     }
 }

@@ -118,7 +118,9 @@ impl App {
         match answer {
             Ok(Some(Entry::History(earlier))) => {
                 let since = std::mem::replace(&mut self.history.searches, earlier);
-                since.into_iter().for_each(|search| self.history.add(search));
+                for search in since {
+                    self.history.add(search);
+                }
             }
             // The journal gives the book that was asked for.
             Ok(None | Some(Entry::Basket(..) | Entry::Jobs { .. } | Entry::Views(_))) => {}
