@@ -113,7 +113,8 @@ impl Areas {
             Layout::vertical([Constraint::Min(0), Constraint::Length(jobs)]).areas(body);
         let (left, right) = match body.width {
             0..=139 => (28, 30),
-            140..=179 => (32, 46),
+            140..=159 => (32, 46),
+            160..=179 => (32, 58),
             _ => (34, 64),
         };
         // A quarter of the usual width a step; the results keep two columns of tiles.

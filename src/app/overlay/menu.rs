@@ -51,7 +51,10 @@ impl App {
             .filter(|action| action.group() != Group::Moving && *action != Action::Menu)
             .filter(|&action| bound(pane, action) || bound(everywhere, action))
             .collect();
-        actions.sort_by_key(|&action| !bound(pane, action));
+        // What only this pane can do comes first; the results can do nearly everything.
+        if !matches!(self.focus, Pane::Results | Pane::Detail) {
+            actions.sort_by_key(|&action| !bound(pane, action));
+        }
         actions.into_iter()
     }
 

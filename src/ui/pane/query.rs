@@ -15,7 +15,7 @@ use crate::{
     ui::{
         Screen,
         overlay::field,
-        widget::{clip, frame, message, put, width},
+        widget::{clip, frame, message, put, width, wrapped},
     },
 };
 
@@ -40,7 +40,8 @@ pub(in crate::ui) fn query(screen: &mut Screen, area: Rect) {
         return message(screen, inside, screen.theme.dim, &["Open a dataset first."]);
     }
     let remarks = remarks(app);
-    let [head, form, json, check] = parts(inside, draft, remarks.len());
+    let said: usize = remarks.iter().map(|remark| sentence(remark, inside.width).count()).sum();
+    let [head, form, json, check] = parts(inside, draft, said);
     subject(screen, head);
     rows(screen, form, draft, &remarks);
     live(screen, json, draft);
@@ -345,17 +346,26 @@ fn written(screen: &mut Screen, area: Rect, json: &Json) {
 /// What there is to say, what matters most first.
 fn say(screen: &mut Screen, area: Rect, remarks: &[Remark]) {
     rule(screen, area, "check", "");
-    for (row, remark) in (1..).zip(remarks) {
+    let mut row = 1;
+    for remark in remarks {
         let style = severity_style(screen, remark.severity);
-        let mark = match remark.severity {
+        let mut mark = match remark.severity {
             Severity::Error => " ! ",
             Severity::Note => " ? ",
             Severity::Plain => "   ",
         };
-        let place = remark.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
-        let text = SafeText::detail(&remark.text);
-        put(screen, area, row, &[(mark, style), (&place, style), (text.as_str(), style)]);
+        for line in sentence(remark, area.width) {
+            put(screen, area, row, &[(mark, style), (&line, style)]);
+            (mark, row) = ("   ", row + 1);
+        }
     }
+}
+
+/// A remark with its row, over two lines at most.
+fn sentence(remark: &Remark, width: u16) -> impl Iterator<Item = String> + use<> {
+    let place = remark.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
+    let text = format!("{place}{}", SafeText::detail(&remark.text));
+    wrapped(&text, usize::from(width.saturating_sub(4)), 2)
 }
 
 /// What stands behind a row: that something is to be said of it; the sentence is below.

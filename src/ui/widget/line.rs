@@ -53,7 +53,7 @@ pub(in crate::ui) fn wrapped(
     text: &str,
     cells: usize,
     most: usize,
-) -> impl Iterator<Item = String> {
+) -> impl Iterator<Item = String> + use<> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let last = lines.len() - 1;
