@@ -88,7 +88,7 @@ fn t08_signals_end_it_and_give_the_terminal_back() {
 fn t08_a_signal_ends_it_from_the_full_size_view() {
     let mut program = Program::demo();
     program.wait_for("● READY");
-    program.press("v");
+    program.press("iv");
     program.wait_until_gone("● READY");
     let start = Instant::now();
     program.signal("TERM");
