@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn n31_base_urls_as_people_paste_them() {
+    fn m74_n31_base_urls_as_people_paste_them() {
         for (raw, path) in [
             ("https://vl.example", "https://vl.example/api/v1/datasets"),
             ("https://vl.example/", "https://vl.example/api/v1/datasets"),

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn n12_a_rejected_token_is_renewed_once() {
+    fn m04_n12_a_rejected_token_is_renewed_once() {
         let tokens = tokens();
         let old = tokens.current().unwrap();
         for _ in 0..64 {

@@ -211,7 +211,7 @@ mod tests {
     const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
 
     #[test]
-    fn i16_pictures_stay_within_their_budget_and_the_seen_ones_stay() {
+    fn i16_p56_pictures_stay_within_their_budget_and_the_seen_ones_stay() {
         let mut pictures = Pictures::default();
         let payload: Arc<str> = "x".repeat(1 << 20).into();
         let sight = |number| Sight::from(MediaId(Uuid::from_u128(number)));

@@ -377,7 +377,7 @@ mod tests {
         }
 
         #[test]
-        fn row_37_every_step_can_be_taken_back_and_done_again(keys in keys()) {
+        fn p37_every_step_can_be_taken_back_and_done_again(keys in keys()) {
             let mut basket = Basket::default();
             for key in &keys {
                 press(&mut basket, key);

@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m50_bands_follow_the_interface() {
+    fn m50_p17_p19_bands_follow_the_interface() {
         let band = |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(Scale::Visual);
         assert_eq!(band(0.0), Some(Band::Same));
         assert_eq!(band(0.3), Some(Band::High));

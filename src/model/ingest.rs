@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn m27_m28_addresses_in_storage_are_told_apart() {
+    fn m27_m28_p48_addresses_in_storage_are_told_apart() {
         let kind = |uri: &str| StorageKind::of(uri).ok();
         assert_eq!(kind("s3://b"), Some(StorageKind::Folder));
         assert_eq!(kind("s3://b/photos.2024/day 1/"), Some(StorageKind::Folder));

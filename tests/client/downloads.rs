@@ -137,7 +137,7 @@ fn equal(path: &Path, bytes: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn m23_an_archive_is_fetched_verified_and_named() {
+async fn m23_p44_an_archive_is_fetched_verified_and_named() {
     let bytes = archive();
     let stored = bytes.clone();
     let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;

@@ -18,7 +18,7 @@ fn fts(value: &str) -> Value {
 }
 
 #[tokio::test]
-async fn m61_full_text_with_stems_and_operators() {
+async fn m61_p16_full_text_with_stems_and_operators() {
     let service = served().await;
     for (text, names) in [
         ("wall", &["doors.png", "wall.png"][..]),

@@ -43,7 +43,7 @@ async fn left_behind(state: PathBuf) -> Journal {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m29_m15_m16_files_come_in_and_are_clustered_with_the_rest() {
+async fn m29_m15_m16_p47_files_come_in_and_are_clustered_with_the_rest() {
     let service = Service::over_paintings(12).await;
     let fresh = service.folder.path().join("my new");
     paintings::noise(&fresh, 3);

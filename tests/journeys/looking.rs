@@ -67,7 +67,7 @@ async fn granularities_nest_from_many_small_to_few_large_clusters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m48_find_what_is_similar_and_come_back() {
+async fn m48_p04_p05_p12_find_what_is_similar_and_come_back() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     person.press("l").await;

@@ -37,7 +37,7 @@ fn t17_a_silent_terminal_gets_its_first_frame_and_quits() {
 }
 
 #[test]
-fn m01_the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
+fn m01_p58_the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
     let mut program = Program::alone();
     program.wait_for("What do you want to look at?");
     let pictures = program.home().join("pictures");

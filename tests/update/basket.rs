@@ -203,7 +203,7 @@ fn marked() -> Desk {
 }
 
 #[test]
-fn m24_the_basket_is_exported_as_it_was_shown() {
+fn m24_p40_the_basket_is_exported_as_it_was_shown() {
     let mut desk = marked();
     desk.press("E enter");
     let items = selection(&desk).items();

@@ -28,7 +28,7 @@ fn stage(desk: &Desk) -> &Stage {
 }
 
 #[test]
-fn m19_the_form_asks_once_for_exactly_what_it_shows() {
+fn m19_p39_the_form_asks_once_for_exactly_what_it_shows() {
     let desk = started();
     let spec = ExportSpec {
         file_name: ArchiveName::new("set-1.zip"),

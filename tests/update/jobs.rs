@@ -101,7 +101,7 @@ fn files() -> AddMedia {
 }
 
 #[test]
-fn m29_an_addition_is_looked_at_first_and_then_sent_as_it_was_shown() {
+fn m29_p49_an_addition_is_looked_at_first_and_then_sent_as_it_was_shown() {
     let mut desk = Desk::with_clusters(3);
     desk.press("a");
     desk.type_text("'/data/my new' ~/x.jpg");
@@ -304,7 +304,7 @@ fn told(desk: &Desk) -> Vec<&Tell> {
 }
 
 #[test]
-fn m75_the_end_of_a_job_is_told_once() {
+fn m75_p43_the_end_of_a_job_is_told_once() {
     let mut desk = exporting();
     desk.other.clear();
     desk.wait(2);

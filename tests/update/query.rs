@@ -40,7 +40,7 @@ fn scored(scores: &[f64]) -> Page {
 }
 
 #[test]
-fn m54_one_line_searches_by_caption() {
+fn m54_p15_one_line_searches_by_caption() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c");
     desk.type_text("red van");
@@ -72,7 +72,7 @@ fn m56_a_max_score_outside_0_to_1_is_refused_at_its_place() {
 }
 
 #[test]
-fn m56_scores_below_the_bound_are_counted_on_the_loaded_page() {
+fn m56_p18_scores_below_the_bound_are_counted_on_the_loaded_page() {
     let mut desk = Desk::with_clusters(9);
     let half = Fraction::new(0.5).unwrap();
     assert_eq!(desk.app.below(half), None, "nothing is ranked by captions yet");

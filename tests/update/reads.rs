@@ -192,7 +192,7 @@ fn a_broken_picture_is_asked_for_once() {
 }
 
 #[test]
-fn m07_rows_that_cannot_be_read_are_told() {
+fn m07_p01_rows_that_cannot_be_read_are_told() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 2));
     assert_eq!(desk.notice(), "2 rows of the list of datasets could not be read");

@@ -46,7 +46,7 @@ fn asked(desk: &Desk) -> Vec<Search> {
 }
 
 #[test]
-fn m70_images_and_objects_are_asked_for_per_tab() {
+fn m70_p07_images_and_objects_are_asked_for_per_tab() {
     let mut desk = Desk::with_clusters(9);
     desk.press("t");
     assert_eq!(asked(&desk)[0].entity, EntityType::Objects);
@@ -159,7 +159,7 @@ fn p06_a_cluster_opens_to_its_members_and_esc_closes_it() {
 }
 
 #[test]
-fn m49_walking_past_an_end_turns_the_page() {
+fn m49_p08_walking_past_an_end_turns_the_page() {
     let mut desk = Desk::with_clusters(100);
     desk.press("G j");
     assert_eq!(asked(&desk)[0].page, 1);

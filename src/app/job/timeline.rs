@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m10_no_end_is_foretold_before_three_samples_of_one_state() {
+    fn m10_p50_no_end_is_foretold_before_three_samples_of_one_state() {
         let mut timeline = Timeline::default();
         let at = Stamp::from_secs;
         assert!(timeline.note(at(0), "INDEXING", Some((10, 100))));

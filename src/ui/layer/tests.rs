@@ -52,7 +52,7 @@ fn id(keys: &str) -> Option<&str> {
 }
 
 #[test]
-fn t24_half_blocks_are_ordinary_cells() {
+fn t24_p53_half_blocks_are_ordinary_cells() {
     let mut buffer = Buffer::empty(SCREEN);
     let mut pixels = vec![[9, 8, 7]; 16];
     pixels[0] = [200, 0, 0];

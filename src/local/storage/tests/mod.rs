@@ -128,7 +128,7 @@ async fn m28_a_manifest_is_read_and_its_media_are_fetched() {
 }
 
 #[tokio::test]
-async fn m43_every_cause_of_a_refusal_is_named_without_secrets() {
+async fn m43_m72_every_cause_of_a_refusal_is_named_without_secrets() {
     let shelf = Shelf::of(&[("photos/readme.md", b"-")]).await;
     assert_eq!(reason(&shelf, "s3://photos").await, "");
     assert_eq!(reason(&shelf, "s3://photos/nothing/").await, "");
