@@ -186,7 +186,7 @@ mod tests {
     /// Xterm's palette: the usual one, and one of the hardest (its yellow, its cyan, its grey).
     fn value(colour: Option<Color>, text: [f64; 3]) -> [f64; 3] {
         match colour {
-            None => text,
+            None | Some(Color::Reset) => text,
             Some(Color::Red) => [205.0, 0.0, 0.0],
             Some(Color::Green) => [0.0, 205.0, 0.0],
             Some(Color::Yellow) => [205.0, 205.0, 0.0],

@@ -169,7 +169,7 @@ async fn n18_answers_are_capped_after_decoding() {
 }
 
 #[tokio::test]
-async fn n20_answers_that_are_no_answers() {
+async fn m68_n20_answers_that_are_no_answers() {
     let deep = "[".repeat(100_000);
     let long = "x".repeat(5_000);
     for body in [

@@ -141,7 +141,7 @@ fn t15_a_terminal_of_20x5_says_so() {
 #[test]
 fn t18_answers_to_the_probe_never_become_keys() {
     // A device attributes reply with `q`-like bytes, split and late, must not quit.
-    let mut program = Program::demo();
+    let mut program = Program::in_half_blocks();
     program.wait_for("Results");
     for part in ["\x1b[?6", "2;4;22c", "\x1b[0n", "\x1bP>|xterm(390)\x1b\\"] {
         program.press(part);

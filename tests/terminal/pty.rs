@@ -42,11 +42,23 @@ impl Program {
     }
 
     pub fn sized(columns: u16, rows: u16) -> Self {
+        let (command, folder) = Self::demonstration();
+        Self::start(command, folder, (columns, rows))
+    }
+
+    /// `demo` in half-blocks, whatever the terminal answers: no test picture asks for a look.
+    pub fn in_half_blocks() -> Self {
+        let (mut command, folder) = Self::demonstration();
+        command.env("TESSERA_GRAPHICS", "half");
+        Self::start(command, folder, (120, 40))
+    }
+
+    fn demonstration() -> (CommandBuilder, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
         command.args(["demo", "--images", "12", "--data"]);
         command.arg(folder.path());
-        Self::start(command, folder, (columns, rows))
+        (command, folder)
     }
 
     /// `tessera` with nothing to open, in a home where it has never run.
