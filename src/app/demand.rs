@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::{
-    app::{App, Effect, Moment, job::Stage, sights::Visible},
+    app::{App, Effect, Moment, job::Stage, view::sights::Visible},
     message::{Lane, Request},
     model::{
         Book, Failure, Search,

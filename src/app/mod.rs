@@ -5,11 +5,8 @@
 //! network or a clock. Reads are asked for by `demand`, writes by actions.
 
 mod act;
-mod algebra;
-mod anchor;
 mod answer;
 pub mod areas;
-pub mod arrange;
 pub mod basket;
 mod copy;
 mod current;
@@ -19,7 +16,6 @@ mod event;
 mod fresh;
 mod fuzzy;
 pub mod gate;
-mod history;
 mod job;
 mod jump;
 mod keys;
@@ -31,21 +27,16 @@ mod notice;
 pub mod overlay;
 pub mod pane;
 pub mod query;
-mod query_image;
 mod remote;
 pub mod seen;
 mod setup;
-mod sights;
 mod store;
-mod tabs;
 mod tell;
 mod tickets;
-mod tiles;
-mod view;
+pub mod view;
 mod waiting;
 pub mod welcome;
 
-pub use algebra::{Combination, Operator, combine};
 pub use effect::Effect;
 pub use event::{Event, Moment, Mouse, MouseKind};
 pub use job::{Course, Job, Stage, Step, Timeline};
@@ -53,15 +44,15 @@ pub use log::Log;
 pub use notice::{Level, Notice, Notices};
 pub use overlay::Overlay;
 pub use pane::Pane;
-pub use query_image::{QueryImage, Recent};
 pub use remote::Remote;
 pub use setup::Setup;
-pub use sights::{detail_sight, wanted_original};
 pub use store::{Picture, Store};
 pub use tell::{Activity, Tell};
 pub use tickets::Tickets;
-pub use tiles::Tile;
-pub use view::{Computed, Tab, Tabs, View};
+pub use view::{
+    Combination, Computed, Operator, QueryImage, Recent, Tab, Tabs, Tile, View, combine,
+    detail_sight, wanted_original,
+};
 pub use waiting::Outage;
 
 use crate::{
@@ -117,7 +108,7 @@ pub struct App {
     /// State of the query pane.
     pub query: pane::Query,
     /// The searches of the past.
-    pub history: history::History,
+    pub history: view::History,
     /// State of the jobs pane.
     pub jobs: pane::Jobs,
     /// The selected row of the basket pane.
@@ -170,7 +161,7 @@ impl App {
             datasets: pane::Datasets::default(),
             results: pane::Results::default(),
             query: pane::Query::default(),
-            history: history::History::default(),
+            history: view::History::default(),
             jobs: pane::Jobs::default(),
             basket_row: 0,
             marking: basket::Marking::default(),

@@ -97,7 +97,7 @@ fn arranged(screen: &Screen, view: &View) -> Option<String> {
         let filter = crate::model::SafeText::name(&arrangement.filter);
         words.push(format!("{left} of {all} loaded have “{filter}”, Esc clears"));
     }
-    if arrangement.order != crate::app::arrange::Order::default() {
+    if arrangement.order != crate::app::view::arrange::Order::default() {
         words.push(format!("loaded page by {}", arrangement.order.name()));
     }
     if arrangement.fold {

@@ -11,7 +11,7 @@ use crate::{
         areas::inside,
         overlay::{PathLine, Press},
         pane::moved,
-        sights::Visible,
+        view::sights::Visible,
     },
     input::{Chord, Key},
     model::{Folder, FolderEntry, PictureSource},

@@ -5,8 +5,8 @@ use tui_input::Input;
 use crate::{
     app::{
         App, Overlay, Pane,
-        arrange::Arrangement,
         overlay::{Press, field::edit},
+        view::arrange::Arrangement,
     },
     input::{Chord, Key},
 };

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use ratatui::layout::Rect;
 
 use crate::{
-    app::{App, Effect, Overlay, Remote, Stage, areas::inside, overlay::Press, sights::Visible},
+    app::{
+        App, Effect, Overlay, Remote, Stage, areas::inside, overlay::Press, view::sights::Visible,
+    },
     input::{Chord, Key},
     message::{Lane, Request},
     model::{Failure, Inspection, PictureSource},

@@ -53,7 +53,7 @@ pub use timeline::JobView;
 pub use views::{NameLine, ViewList};
 
 use crate::{
-    app::{App, Combination, Effect, Mouse, arrange::Order, query::Key},
+    app::{App, Combination, Effect, Mouse, query::Key, view::arrange::Order},
     config::Destination,
     input::Chord,
     model::PastSearch,

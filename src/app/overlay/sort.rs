@@ -2,8 +2,8 @@
 
 use crate::app::{
     App, Overlay, Pane,
-    arrange::{By, Order, sorts_by_score},
     overlay::{Choice, Pick},
+    view::arrange::{By, Order, sorts_by_score},
 };
 
 impl App {

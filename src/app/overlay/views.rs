@@ -7,7 +7,7 @@ use crate::{
     app::{
         App, Effect, Level, Overlay, Pane,
         overlay::{Choice, Pick, Press, field::edit},
-        query_image::QueryImage,
+        view::query_image::QueryImage,
     },
     input::{Chord, Key},
     message::{Lane, Request},

@@ -3,8 +3,8 @@
 use crate::{
     app::{
         App, Level,
-        arrange::{Arrangement, arrange_datasets},
         pane::moved,
+        view::arrange::{Arrangement, arrange_datasets},
     },
     model::{Dataset, DatasetId},
 };

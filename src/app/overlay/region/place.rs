@@ -4,7 +4,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 
 use super::RegionPicker;
 use crate::{
-    app::{App, areas::inside, sights::Visible},
+    app::{App, areas::inside, view::sights::Visible},
     message::Lane,
     model::region::Pair,
     picture::{Canvas, Part, Sight, fit::Fit},

@@ -1,7 +1,23 @@
-//! One search with the place in its results, and a tab: the way from the whole dataset to it.
+//! What is looked at: one search with the place in its results, and a tab, which is the way from the
+//! whole dataset to it. Beside it stands how the results are arranged, combined and shown.
+
+mod algebra;
+mod anchor;
+pub mod arrange;
+mod history;
+pub mod query_image;
+pub(in crate::app) mod sights;
+mod tabs;
+mod tiles;
+
+pub use algebra::{Combination, Operator, combine};
+pub use history::History;
+pub use query_image::{QueryImage, Recent};
+pub use sights::{detail_sight, wanted_original};
+pub use tiles::Tile;
 
 use crate::{
-    app::{QueryImage, arrange::Arrangement},
+    app::view::arrange::Arrangement,
     model::{ClusterId, DatasetId, Page, Query, SafeText, Search},
 };
 

@@ -4,8 +4,8 @@
 use crate::{
     app::{
         App,
-        arrange::{Shown, arrange},
         pane::{moved, scrolled},
+        view::arrange::{Shown, arrange},
     },
     model::{Cluster, Page, Preview},
 };
