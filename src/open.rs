@@ -28,6 +28,7 @@ use tessera::{
 };
 
 /// What is opened next.
+#[expect(clippy::large_enum_variant, reason = "one at a time, and opened at once")]
 enum Wish {
     /// The painted sample.
     Sample { images: u32, data: Option<PathBuf> },
@@ -277,7 +278,9 @@ impl House {
         };
         let worker = worker::spawn(client, journal);
         let options = self.options.clone();
-        Ok(runtime::run(setup, options, worker, watched(&mut self.signals)?).await?)
+        let running = runtime::run(setup, options, worker, watched(&mut self.signals)?);
+        // The loop with its terminal is large; on the heap it does not swell everything around it.
+        Ok(Box::pin(running).await?)
     }
 
     /// The same as a conversation in lines, over standard input and output.

@@ -118,9 +118,10 @@ impl Client {
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
         let parameters = paths::explore_parameters(search);
         let by_text = search.operation() == crate::model::Operation::TextSearch;
-        let path = match by_text {
-            true => self.endpoint().text_search(search.dataset),
-            false => paths::explore(search.dataset),
+        let path = if by_text {
+            self.endpoint().text_search(search.dataset)
+        } else {
+            paths::explore(search.dataset)
         };
         let call = self.get(Operation::Explore, &path, &parameters);
         let reply = self.transport.fetch(&call).await;

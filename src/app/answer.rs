@@ -112,7 +112,7 @@ impl App {
                 self.basket_recalled(dataset, Ok(entry));
             }
             (Lane::Recall(Book::Jobs), Ok(Answer::Recalled(entry))) => {
-                self.jobs_recalled(Ok(entry))
+                self.jobs_recalled(Ok(entry));
             }
             (Lane::Recall(Book::Jobs), Err(failure)) => self.jobs_recalled(Err(failure)),
             (Lane::Recall(Book::Basket(dataset)), Err(failure)) => {
@@ -138,7 +138,7 @@ impl App {
     }
 
     /// How far a transfer has come.
-    pub(in crate::app) fn progress(&mut self, progress: Progress) {
+    pub(in crate::app) fn progress(&mut self, progress: &Progress) {
         if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
             self.transferred(id, progress.done, progress.total);
         }

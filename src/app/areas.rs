@@ -69,7 +69,7 @@ impl Areas {
         // Without a line of its own, what must be said all the same is said over the notice.
         let hints = if app.footer { hints } else { notice };
         let (chips, body) = Self::chips_above(app, body);
-        let areas = Self { header, notice, hints, chips, ..Self::default() };
+        let areas = Self { header, chips, notice, hints, ..Self::default() };
         if app.size.0 < 100 || app.size.1 < 24 {
             let [tabs, body] =
                 Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);

@@ -66,6 +66,7 @@ use crate::{
 
 /// The state of the program.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that stands alone")]
 pub struct App {
     /// What is fixed when the program starts.
     pub setup: Setup,
@@ -195,7 +196,7 @@ impl App {
                 self.answer(response.ticket.lane, response.result, &mut effects);
             }
             Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
-                self.progress(progress);
+                self.progress(&progress);
             }
             Event::Exchange(exchange) => self.log.add(now, exchange),
             Event::Unproved if self.overlay.is_none() => self.test_pictures(),

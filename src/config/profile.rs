@@ -111,7 +111,7 @@ pub fn add(file: &Path, profile: &Profile) -> Result<(), String> {
     if !source.is_empty() && !source.ends_with('\n') {
         source.push('\n');
     }
-    source.push_str(&format!("\n[profiles.{}]\n{table}", profile.name));
+    source += &["\n[profiles.", &profile.name, "]\n", &table].concat();
     // What would not be read back must not be written.
     super::parse(&source, &file.display().to_string())?;
     replace(file, &source).map_err(|error| told(&error))

@@ -173,9 +173,9 @@ actions! {
     CopyLink, "copy-link", "link", Copying, "Copy the link of the picture; it is short-lived";
     CopyName, "copy-name", "name", Copying, "Copy the file name";
     CopyJson, "copy-json", "JSON", Copying, "Copy the facts as JSON";
-    CopyCurl, "copy-curl", "curl", Copying, "Copy the request as a curl command, with the token in $TESSERA_TOKEN";
+    CopyCurl, "copy-curl", "curl", Copying, "Copy the request as a curl command, with the token in `$TESSERA_TOKEN`";
     CopyCommand, "copy-command", "command", Copying, "Copy the tessera command that opens this";
-    CopyProfiler, "copy-profiler", "script", Copying, "Copy a line for run_profiler.sh (on premises)";
+    CopyProfiler, "copy-profiler", "script", Copying, "Copy a line for `run_profiler.sh` (on premises)";
     Larger, "larger-tiles", "larger", Program, "Larger tiles";
     Smaller, "smaller-tiles", "smaller", Program, "Smaller tiles";
     WiderSides, "wider-sides", "wider sides", Program, "Wider panes left and right of the results";

@@ -112,6 +112,7 @@ struct Shell<'a> {
 }
 
 /// What the loop waited for.
+#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 enum Woken {
     Signal(Option<Signal>),
     Input(Vec<Event>, Option<probe::Capabilities>),

@@ -189,9 +189,10 @@ fn marking(app: &App) -> Option<String> {
     }
     let all = app.marking.all.as_ref()?;
     let done = format!("{} clusters of {} pages marked", grouped(all.marked as u64), all.pages);
-    Some(match all.asking {
-        true => format!("{done} · g V goes on with the next pages, Esc ends"),
-        false => format!("{done} · page {} is awaited, Esc ends", all.next.page + 1),
+    Some(if all.asking {
+        format!("{done} · g V goes on with the next pages, Esc ends")
+    } else {
+        format!("{done} · page {} is awaited, Esc ends", all.next.page + 1)
     })
 }
 

@@ -54,10 +54,13 @@ fn uploads(server: &Scripted) -> usize {
     server.requests().iter().filter(|seen| seen.method == "POST").count()
 }
 
+/// What the service does, how often it is asked, and how that ends.
+type Case = (fn() -> Act, usize, FailureKind);
+
 #[tokio::test]
 async fn u02_an_upload_is_sent_once_whatever_happens() {
     let (_folder, path) = picture(10_000);
-    let acts: [(fn() -> Act, usize, FailureKind); 6] = [
+    let acts: [Case; 6] = [
         (Act::cut, 1, FailureKind::NoAnswer),
         (|| Act::reply(401, &[], "{}"), 2, FailureKind::Login),
         (|| Act::reply(409, &[], "{}"), 1, FailureKind::Conflict),

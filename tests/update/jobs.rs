@@ -298,8 +298,11 @@ fn p42_a_forgotten_row_does_not_come_back() {
     assert!(again(desk).app.store.jobs.is_empty());
 }
 
-fn told(desk: &Desk) -> Vec<&Tell> {
-    let tell = |effect| if let &Effect::Tell(ref tell) = effect { Some(tell) } else { None };
+fn told<'a>(desk: &'a Desk) -> Vec<&'a Tell> {
+    let tell = |effect: &'a Effect| match effect {
+        Effect::Tell(tell) => Some(tell),
+        _ => None,
+    };
     desk.other.iter().filter_map(tell).collect()
 }
 

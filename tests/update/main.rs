@@ -1,6 +1,11 @@
 //! Level 2: the core as a value machine. State and event in, state and effects out; no terminal,
 //! no network, no clock. Answers arrive stale, failed, repeated and out of order on purpose.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod basket;
 mod desk;

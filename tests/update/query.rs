@@ -287,7 +287,8 @@ fn p22_chips_tell_what_is_on_off_and_not_run_yet() {
     desk.press("esc 2");
     let told = |desk: &Desk| {
         let chips = chips(&desk.app);
-        chips.iter().map(|chip| format!("{} {}; ", chip.standing.mark(), chip.text)).collect()
+        let words = chips.iter().map(|chip| format!("{} {}; ", chip.standing.mark(), chip.text));
+        words.collect::<Vec<_>>().concat()
     };
     let text: String = told(&desk);
     assert!(text.starts_with("✓ uniqueness >0.8; … duplicates ≥0.9; "), "{text}");

@@ -30,7 +30,6 @@ pub fn words(typed: &str) -> Vec<String> {
                 quote = None;
                 continue;
             }
-            (c, Some(_)) => c,
             ('\'' | '"', None) => {
                 quote = Some(c);
                 if !open {
@@ -44,7 +43,7 @@ pub fn words(typed: &str) -> Vec<String> {
                 continue;
             }
             ('\\', None) => rest.next().unwrap_or(c),
-            (c, None) => c,
+            (c, _) => c,
         };
         match words.last_mut().filter(|_| open) {
             Some(word) => word.push(c),

@@ -190,14 +190,13 @@ impl Overlay {
             Self::Palette(_) => (96, screen.1.saturating_sub(4).min(24)),
             Self::Help(_) => (88, screen.1.saturating_sub(2)),
             Self::Export(form) => form.size(screen),
-            Self::Caption(_) | Self::Selection(_) => (72, 5),
+            Self::Caption(_) | Self::Selection(_) | Self::NameView(_) => (72, 5),
             Self::File(_) => (110, screen.1.saturating_sub(4).min(30)),
             Self::Kinds(pick) => (100, pick.rows()),
             Self::Filter(_) => (screen.0, 1),
             Self::Sort(pick) => (76, pick.rows()),
             Self::Region(_) | Self::Inside(_) => screen,
             Self::Views(list) => (100, list.pick.rows().max(8)),
-            Self::NameView(_) => (72, 5),
             Self::Menu(menu) => (112, menu.pick.rows()),
             Self::History(pick) => (100, pick.rows()),
             Self::Combine(pick) => (100, pick.rows()),
@@ -339,7 +338,7 @@ impl App {
                     self.choose_action(action, effects);
                 }
             }
-            Overlay::Profiles(pick) => self.switch(&pick, effects),
+            Overlay::Profiles(pick) => profiles::switch(&pick, effects),
         }
     }
 }

@@ -25,9 +25,9 @@ impl App {
         let pick = pick.at(|destination| Some(destination) == open.as_ref());
         self.overlay = Some(Overlay::Profiles(pick));
     }
+}
 
-    /// Leaves this deployment for the chosen one.
-    pub(in crate::app) fn switch(&mut self, pick: &Pick<Destination>, effects: &mut Vec<Effect>) {
-        effects.extend(pick.chosen().cloned().map(Effect::Switch));
-    }
+/// Leaves this deployment for the chosen one.
+pub(super) fn switch(pick: &Pick<Destination>, effects: &mut Vec<Effect>) {
+    effects.extend(pick.chosen().cloned().map(Effect::Switch));
 }

@@ -91,29 +91,29 @@ impl RegionPicker {
         covered: Rect,
         app: &App,
     ) -> Region {
-        let least = self.pixel(app);
+        let smallest = self.pixel(app);
         let near = |(column, row)| fraction(covered, column, row);
         let far = |(column, row): (u16, u16)| fraction(covered, column + 1, row + 1);
         match drag {
             Drag::New(at) => {
                 let first = (at.0.min(cell.0), at.1.min(cell.1));
                 let last = (at.0.max(cell.0), at.1.max(cell.1));
-                Region::between(near(first), far(last), least)
+                Region::between(near(first), far(last), smallest)
             }
             Drag::Inside(at) => {
                 let (from, to) = (near(at), near(cell));
                 start.moved((to.0 - from.0, to.1 - from.1))
             }
             Drag::Edges(upright, level) => {
-                let (here, end) = (near(cell), far(cell));
+                let (before, behind) = (near(cell), far(cell));
                 let (mut across, mut down) = ((start.x, start.far().0), (start.y, start.far().1));
                 if let Some(edge) = upright {
-                    edge.pull(&mut across, (here.0, end.0), least.0);
+                    edge.pull(&mut across, (before.0, behind.0), smallest.0);
                 }
                 if let Some(edge) = level {
-                    edge.pull(&mut down, (here.1, end.1), least.1);
+                    edge.pull(&mut down, (before.1, behind.1), smallest.1);
                 }
-                Region::between((across.0, down.0), (across.1, down.1), least)
+                Region::between((across.0, down.0), (across.1, down.1), smallest)
             }
         }
     }
