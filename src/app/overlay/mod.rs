@@ -1,7 +1,7 @@
 //! What lies over the panes and takes the keys: one file per layer, with its state and its keys.
 //!
 //! A layer is a small state machine: a key changes it, leaves it or says yes. What yes means is
-//! told in [`App::accept`], a line per layer.
+//! told in `App::accept`, a line per layer.
 
 pub mod add_media;
 pub mod caption;
