@@ -13,6 +13,10 @@ use super::{Canvas, Protocol, decode::DecodeError};
 /// a 32 pixel icon stays recognisable as small, and still fills a tile.
 const ENLARGE: f64 = 4.0;
 
+/// Pixels in each direction that a sixel picture may have: xterm shows nothing of a larger one
+/// unless it is told to (`maxGraphicSize`).
+const WIDEST_SIXEL: u32 = 1000;
+
 /// Where a picture of a certain size goes on a certain canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
@@ -32,15 +36,23 @@ impl Fit {
             Protocol::None | Protocol::HalfBlock => (1, 2),
             Protocol::Kitty | Protocol::Sixel | Protocol::Iterm => cell,
         };
+        let most = |cells: u16, pixels: u16| match canvas.protocol {
+            Protocol::Sixel => {
+                let cells = u32::from(cells).min(WIDEST_SIXEL / u32::from(pixels));
+                u16::try_from(cells).unwrap_or(u16::MAX)
+            }
+            Protocol::None | Protocol::HalfBlock | Protocol::Kitty | Protocol::Iterm => cells,
+        };
+        let (columns, rows) = (most(canvas.columns, cell.0), most(canvas.rows, cell.1));
         let size = (f64::from(original.0.max(1)), f64::from(original.1.max(1)));
         let cell = (f64::from(cell.0), f64::from(cell.1));
-        let shrink_to_fit = (f64::from(canvas.columns) * cell.0 / size.0)
-            .min(f64::from(canvas.rows) * cell.1 / size.1);
+        let shrink_to_fit =
+            (f64::from(columns) * cell.0 / size.0).min(f64::from(rows) * cell.1 / size.1);
         let largest = ENLARGE * (cell.0 / f64::from(per_cell.0));
         let scale = shrink_to_fit.min(largest);
         let cells = (
-            whole_cells(size.0 * scale / cell.0, canvas.columns),
-            whole_cells(size.1 * scale / cell.1, canvas.rows),
+            whole_cells(size.0 * scale / cell.0, columns),
+            whole_cells(size.1 * scale / cell.1, rows),
         );
         Self {
             cells,
@@ -106,6 +118,16 @@ mod tests {
 
     fn canvas(columns: u16, rows: u16, cell: (u16, u16), protocol: Protocol) -> Canvas {
         Canvas { columns, rows, cell, protocol }
+    }
+
+    #[test]
+    fn p52_a_sixel_picture_is_not_larger_than_xterm_shows() {
+        let canvas = Canvas { columns: 200, rows: 100, cell: (10, 20), protocol: Protocol::Sixel };
+        for original in [(640, 480), (4000, 100), (100, 4000)] {
+            let fit = Fit::new(original, canvas);
+            assert!(fit.pixels.0 <= WIDEST_SIXEL && fit.pixels.1 <= WIDEST_SIXEL, "{fit:?}");
+        }
+        assert_eq!(Fit::new((640, 480), canvas).cells.0, 100);
     }
 
     #[test]

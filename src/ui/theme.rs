@@ -145,7 +145,11 @@ fn style(words: &str) -> Result<Style, String> {
             "italic" => style.add_modifier(Modifier::ITALIC),
             "underlined" => style.add_modifier(Modifier::UNDERLINED),
             // Of the terminal's own colours, whatever lies under it.
-            "reversed" => style.fg(Color::Reset).bg(Color::Reset).add_modifier(Modifier::REVERSED),
+            "reversed" => style
+                .fg(Color::Reset)
+                .bg(Color::Reset)
+                .remove_modifier(Modifier::DIM)
+                .add_modifier(Modifier::REVERSED),
             colour => style.fg(colour.parse::<Color>().map_err(|_| colour.to_owned())?),
         };
     }

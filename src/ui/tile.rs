@@ -9,7 +9,7 @@ use ratatui::{
 
 use crate::{
     app::{Tile, areas::Grid, basket::Standing},
-    model::{Cluster, Relevance, Scale},
+    model::{Cluster, EntityType, Relevance, Scale},
     ui::{
         Screen,
         pane::{basket::sign, select_row},
@@ -132,10 +132,14 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
 
 /// How many members a cluster has, without those that are left out.
 fn count(cluster: &Cluster, out: &str) -> String {
+    let one = match cluster.entity {
+        EntityType::Images => "image",
+        EntityType::Objects => "object",
+    };
     match cluster.size() {
         None => format!("–{out}"),
-        Some(1) if out.is_empty() => "1 image".to_owned(),
-        Some(many) => format!("{}{out} images", grouped(many)),
+        Some(1) if out.is_empty() => format!("1 {one}"),
+        Some(many) => format!("{}{out} {one}s", grouped(many)),
     }
 }
 

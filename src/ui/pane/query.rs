@@ -88,7 +88,7 @@ fn subject(screen: &mut Screen, area: Rect) {
         area,
         0,
         &[
-            (" entity ", theme.dim),
+            (" ", theme.dim),
             (dot(EntityType::Images), theme.text),
             ("IMAGES ", theme.text),
             (dot(EntityType::Objects), theme.text),
