@@ -67,7 +67,10 @@ pub async fn run(
     setup.size = terminal::size()?;
     let environment = Environment::read();
     let surface = Surface { in_tmux: environment.in_tmux, colours: environment.colours() };
-    let graphics = options.graphics.or_else(|| verdicts::recall(&environment));
+    let proved = options.graphics.or_else(|| verdicts::recall(&environment));
+    // What was seen to fail is believed; what was seen to work, only while the terminal says it, too:
+    // another one may go by the same name.
+    let graphics = options.graphics.or(proved.filter(|seen| !draws_pixels(*seen)));
     let mut shell = Shell {
         session: Session::new(App::new(setup), worker).traced(options.trace),
         screen,
@@ -80,7 +83,7 @@ pub async fn run(
         signals,
         held: None,
         capabilities: None,
-        proved: graphics.is_some(),
+        proved,
     };
     if let Some(code) = shell.apply(Event::Wake).await? {
         return Ok(code);
@@ -107,8 +110,8 @@ struct Shell<'a> {
     /// A signal that came during the full-size view.
     held: Option<Signal>,
     capabilities: Option<probe::Capabilities>,
-    /// Whether a person has said how pictures are drawn.
-    proved: bool,
+    /// How pictures are drawn as a person has said or seen it.
+    proved: Option<Protocol>,
 }
 
 /// What the loop waited for.
@@ -174,10 +177,10 @@ impl Shell<'_> {
             let surface = Surface { in_tmux: found.in_tmux, colours: found.colours };
             self.layer = Layer::new(surface);
             self.themes.auto = found.theme;
-            let pixels = ![Protocol::HalfBlock, Protocol::None].contains(&found.protocol);
+            let unproved = draws_pixels(found.protocol) && self.proved != Some(found.protocol);
             let event = Event::Terminal(found.protocol, found.cell);
             self.capabilities = Some(found);
-            let unproved = (pixels && !self.proved).then_some(Event::Unproved);
+            let unproved = unproved.then_some(Event::Unproved);
             for event in [Some(event), unproved].into_iter().flatten() {
                 if let Some(code) = self.apply(event).await? {
                     return Ok(Some(code));
@@ -333,7 +336,7 @@ impl Shell<'_> {
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.protocol = protocol;
         }
-        self.proved = true;
+        self.proved = Some(protocol);
         let _ = verdicts::keep(&Environment::read(), protocol);
         self.redraw()
     }
@@ -355,6 +358,10 @@ impl Shell<'_> {
 fn clipboard(text: &str, in_tmux: bool) -> String {
     let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
     if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
+}
+
+fn draws_pixels(protocol: Protocol) -> bool {
+    !matches!(protocol, Protocol::HalfBlock | Protocol::None)
 }
 
 /// Waits until `instant`, or for ever without one.
