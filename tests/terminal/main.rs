@@ -147,7 +147,7 @@ fn t18_answers_to_the_probe_never_become_keys() {
         program.press(part);
     }
     program.press("?");
-    program.wait_for("Looking and searching");
+    program.wait_for("In Results");
     program.press("q");
     program.wait_for("1 Datasets");
     program.press("q");
