@@ -71,6 +71,35 @@ fn tiles(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// A page of 40 tiles after its bytes have arrived, on the two threads that the worker decodes on:
+/// 150 ms are wanted.
+fn page(criterion: &mut Criterion) {
+    let bytes = jpeg(320, 240, false);
+    let mut group = criterion.benchmark_group("page of 40 tiles");
+    group.sample_size(20);
+    for (name, protocol) in [
+        ("half-blocks", Protocol::HalfBlock),
+        ("kitty", Protocol::Kitty),
+        ("sixel", Protocol::Sixel),
+    ] {
+        let tile = canvas((18, 7), protocol);
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                std::thread::scope(|scope| {
+                    for _ in 0..2 {
+                        scope.spawn(|| {
+                            for _ in 0..20 {
+                                thumbnail(black_box(&bytes), Part::Whole, tile).unwrap();
+                            }
+                        });
+                    }
+                });
+            });
+        });
+    }
+    group.finish();
+}
+
 fn scales(criterion: &mut Criterion) {
     let bytes = jpeg(4000, 3000, false);
     let mut group = criterion.benchmark_group("4000x3000 decode");
@@ -101,5 +130,5 @@ fn encoders(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, tiles, scales, encoders);
+criterion_group!(benches, tiles, page, scales, encoders);
 criterion_main!(benches);

@@ -542,11 +542,11 @@ async fn m29_m32_u06_the_form_of_an_addition() {
         )
     };
     let mut expected = text("auto_reindex", "true") + &text("batch_n_images", "1");
-    let file = format!(
+    let part = format!(
         "--{boundary}\r\nContent-Disposition: form-data; name=\"files\"; \
          filename=\"a%22b%0D%0AX-Evil: 1.png\"\r\nContent-Type: application/octet-stream\r\n\r\n"
     );
-    expected += &file;
+    expected += &part;
     let mut expected = expected.into_bytes();
     expected.extend(std::fs::read(&file).unwrap());
     expected.extend(format!("\r\n--{boundary}--\r\n").as_bytes());
