@@ -124,6 +124,11 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Answer {
         Lane::Picture(Sight { of: Subject::Media(media), .. }, canvas) => {
             Answer::Picture(half_blocks(*canvas, media.0.as_u128()))
         }
+        Lane::Recall(_) => Answer::Recalled(None),
+        Lane::Keep(_) => Answer::Kept,
+        Lane::Enrichment(_) => {
+            Answer::Enrichment(tessera::wire::enrichment::read_enrichment(&serde_json::Value::Null))
+        }
         other => unreachable!("{other:?}"),
     }
 }
