@@ -11,7 +11,7 @@
 //! layer 0   model            input
 //! layer 1   wire -> model    picture -> model         message -> model, picture
 //! layer 2   api  -> model, wire, picture              local -> model, wire, picture
-//!           config -> model, input              journal -> model, wire
+//!           config -> model, input              journal -> model, wire, config
 //!           credentials (imports nothing of ours)
 //! layer 3   worker -> model, message, picture, api, journal
 //!           app -> model, message, picture, input, config, wire

@@ -19,7 +19,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("local", &["model", "wire", "picture"]),
     ("config", &["model", "input"]),
     ("credentials", &[]),
-    ("journal", &["model", "wire"]),
+    ("journal", &["model", "wire", "config"]),
     ("worker", &["model", "message", "picture", "api", "journal"]),
     ("app", &["model", "message", "picture", "input", "config", "wire"]),
     ("ui", &["model", "picture", "input", "config", "app"]),

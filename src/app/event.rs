@@ -39,8 +39,9 @@ pub enum Event {
     Edited(Result<String, Failure>),
     /// The terminal says that it draws pixels, and no person has said so yet.
     Unproved,
-    /// The full-size view was left, or could not be shown.
-    FullSizeEnded(Result<(), Failure>),
+    /// What only the terminal's owner can do is done, or could not be: the full-size view, the way
+    /// pictures are drawn.
+    Done(Result<(), Failure>),
 }
 
 /// What the mouse did, and where (column, row).

@@ -200,7 +200,7 @@ impl App {
             }
             Event::Exchange(exchange) => self.log.add(now, exchange),
             Event::Unproved if self.overlay.is_none() => self.test_pictures(),
-            Event::FullSizeEnded(result) => self.full_size_ended(result, &mut effects),
+            Event::Done(result) => self.done(result, &mut effects),
             Event::Edited(text) => self.edited(text, &mut effects),
             Event::Response(_) | Event::Progress(_) | Event::Unproved | Event::Wake => {}
         }
@@ -209,11 +209,8 @@ impl App {
         effects
     }
 
-    fn full_size_ended(
-        &mut self,
-        result: Result<(), crate::model::Failure>,
-        effects: &mut Vec<Effect>,
-    ) {
+    /// The screen was somebody else's, or pictures are drawn in another way: it is drawn anew.
+    fn done(&mut self, result: Result<(), crate::model::Failure>, effects: &mut Vec<Effect>) {
         if let Err(failure) = result {
             self.notices.fail(self.now, &failure);
         }

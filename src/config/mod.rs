@@ -1,6 +1,7 @@
 //! Settings in layers: flags over environment over the user's file over `assets/config.toml`,
 //! which is the documentation at the same time.
 
+pub mod file;
 mod notify;
 pub mod profile;
 mod theme;

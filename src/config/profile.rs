@@ -2,8 +2,7 @@
 //! file. A profile never holds a secret.
 
 use std::{
-    fs,
-    io::{self, Write as _},
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -114,17 +113,7 @@ pub fn add(file: &Path, profile: &Profile) -> Result<(), String> {
     source += &["\n[profiles.", &profile.name, "]\n", &table].concat();
     // What would not be read back must not be written.
     super::parse(&source, &file.display().to_string())?;
-    replace(file, &source).map_err(|error| told(&error))
-}
-
-fn replace(file: &Path, source: &str) -> io::Result<()> {
-    let folder = file.parent().unwrap_or_else(|| Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    beside.write_all(source.as_bytes())?;
-    beside.as_file().sync_all()?;
-    beside.persist(file)?;
-    Ok(())
+    super::file::replace(file, &source).map_err(|error| told(&error))
 }
 
 #[cfg(test)]

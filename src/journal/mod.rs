@@ -21,7 +21,10 @@ use std::{
 
 use seat::Seats;
 
-use crate::model::{Book, DatasetId, Entry, Failure, FailureKind, JobRecord, Selection};
+use crate::{
+    config::file,
+    model::{Book, DatasetId, Entry, Failure, FailureKind, JobRecord, Selection},
+};
 
 /// The state of one deployment. Without a folder nothing outlives the program.
 #[derive(Debug, Default)]
@@ -54,14 +57,14 @@ impl Journal {
             return self.keep_jobs(folder, entry);
         };
         let path = folder.join(name);
-        replace(&path, &text::write(entry)).map_err(|error| failure(&path, "written", &error))
+        file::replace(&path, &text::write(entry)).map_err(|error| failure(&path, "written", &error))
     }
 
     /// Writes our own jobs; what was taken over is in them, and goes.
     fn keep_jobs(&self, folder: &Path, entry: &Entry) -> Result<(), Failure> {
         let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
         let path = seats.own(folder).map_err(|error| failure(folder, "written", &error))?;
-        replace(&path, &text::write(entry))
+        file::replace(&path, &text::write(entry))
             .and_then(|()| seats.settle())
             .map_err(|error| failure(&path, "written", &error))
     }
@@ -154,17 +157,6 @@ fn read(path: &Path, book: &Book) -> Result<Option<Entry>, Failure> {
 fn failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {
     let sentence = format!("{} cannot be {what}: {reason}", path.display());
     Failure::new(FailureKind::Local, sentence).remedy("Move the file away to begin anew")
-}
-
-/// Writes beside the file and renames, so that no half of it is ever seen.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    beside.write_all(text.as_bytes())?;
-    beside.as_file().sync_all()?;
-    beside.persist(path)?;
-    Ok(())
 }
 
 #[cfg(test)]

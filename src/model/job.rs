@@ -2,7 +2,9 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::model::{AddMedia, Archive, DatasetId, ExportSpec, ExportTaskId, MediaSource, SafeText};
+use crate::model::{
+    AddMedia, Archive, DatasetId, ExportSpec, ExportTaskId, MediaSource, SafeText, shell::quote,
+};
 
 /// Time since 1970 by the clock of this machine, so that it means the same after a restart.
 pub type Stamp = Duration;
@@ -37,7 +39,7 @@ impl Work {
                 let images = if export.spec.include_images { " --images" } else { "" };
                 let what = if export.selection.is_some() { " --selection NAME" } else { "" };
                 let (format, name) =
-                    (export.spec.format.word(), quoted(export.spec.file_name.as_str()));
+                    (export.spec.format.word(), quote(export.spec.file_name.as_str()));
                 format!(
                     "tessera export start {dataset}{what} --format {format}{images} --name {name}"
                 )
@@ -49,16 +51,6 @@ impl Work {
             Self::Reindex => format!("tessera reindex {dataset} --wait"),
         }
     }
-}
-
-/// A word as a shell takes it.
-#[must_use]
-pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@%+,=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// An export as it was asked for.
@@ -99,19 +91,17 @@ impl Addition {
     pub fn of(addition: &AddMedia) -> Self {
         let name = |path: &PathBuf| path.to_string_lossy().into_owned();
         let (source, option) = match &addition.source {
-            MediaSource::Storage(uri) => (uri.clone(), format!("--s3 {}", quoted(uri))),
-            MediaSource::Archive(path) => {
-                (name(path), format!("--archive {}", quoted(&name(path))))
-            }
+            MediaSource::Storage(uri) => (uri.clone(), format!("--s3 {}", quote(uri))),
+            MediaSource::Archive(path) => (name(path), format!("--archive {}", quote(&name(path)))),
             MediaSource::ServerPath(path) => {
-                (path.clone(), format!("--server-path {}", quoted(path)))
+                (path.clone(), format!("--server-path {}", quote(path)))
             }
             MediaSource::Files(paths) => {
                 let words = match paths.as_slice() {
                     [only] => name(only),
                     many => format!("{} files and folders", many.len()),
                 };
-                let options = paths.iter().map(|path| format!("--file {}", quoted(&name(path))));
+                let options = paths.iter().map(|path| format!("--file {}", quote(&name(path))));
                 (words, options.collect::<Vec<_>>().join(" "))
             }
         };
@@ -181,6 +171,5 @@ mod tests {
             Work::AddMedia(addition).command(dataset),
             format!("tessera media add {dataset} --dir '/data/my new' --reindex")
         );
-        assert_eq!(quoted("it's"), r"'it'\''s'");
     }
 }

@@ -223,12 +223,13 @@ impl Shell<'_> {
                 Effect::Suspend => self.suspend()?,
                 Effect::Mouse(ours) => self.screen.set_mouse(ours)?,
                 Effect::Copy(text) => self.copy(&text)?,
-                Effect::Graphics(protocol) => self.keep_verdict(protocol)?,
+                Effect::Graphics(protocol) => {
+                    let done = self.keep_verdict(protocol);
+                    effects.extend(self.session.apply(self.start.elapsed(), Event::Done(done)));
+                }
                 Effect::FullSize(bytes) => {
-                    let ended = self.full_size(bytes).await?;
-                    effects.extend(
-                        self.session.apply(self.start.elapsed(), Event::FullSizeEnded(ended)),
-                    );
+                    let done = self.full_size(bytes).await?;
+                    effects.extend(self.session.apply(self.start.elapsed(), Event::Done(done)));
                 }
                 Effect::Edit(text) => {
                     let edited = self.edit(text).await?;
@@ -330,15 +331,13 @@ impl Shell<'_> {
         Ok(())
     }
 
-    /// Draws pictures as the person has seen them, and keeps it. When it cannot be kept the person
-    /// is asked again next time.
-    fn keep_verdict(&mut self, protocol: Protocol) -> io::Result<()> {
+    /// Draws pictures as the person has seen them, and keeps it.
+    fn keep_verdict(&mut self, protocol: Protocol) -> Result<(), Failure> {
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.protocol = protocol;
         }
         self.proved = Some(protocol);
-        let _ = verdicts::keep(&Environment::read(), protocol);
-        self.redraw()
+        verdicts::keep(&Environment::read(), protocol)
     }
 
     /// Puts a text into the clipboard of the terminal (OSC 52).

@@ -121,7 +121,7 @@ fn words(event: &Event, secret: bool) -> Value {
         Event::Wake => json!("wake"),
         Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),
         Event::Unproved => json!("unproved"),
-        Event::FullSizeEnded(_) => json!("full size ended"),
+        Event::Done(_) => json!("done"),
     }
 }
 

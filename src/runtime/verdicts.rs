@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use crate::{
     config::{self, GraphicsChoice},
+    model::{Failure, FailureKind},
     picture::Protocol,
     runtime::{options, probe::Environment},
 };
@@ -19,19 +20,20 @@ pub(super) fn recall(environment: &Environment) -> Option<Protocol> {
 ///
 /// # Errors
 /// The file cannot be written.
-pub(super) fn keep(environment: &Environment, protocol: Protocol) -> io::Result<()> {
+pub(super) fn keep(environment: &Environment, protocol: Protocol) -> Result<(), Failure> {
     let Some(path) = config::verdicts_file() else { return Ok(()) };
-    keep_in(&path, environment, protocol)
+    keep_in(&path, environment, protocol).map_err(|error| {
+        let sentence = format!("how pictures look was not kept: {}: {error}", path.display());
+        Failure::new(FailureKind::Local, sentence)
+            .remedy("It holds for now; `graphics` in the settings keeps it, too")
+    })
 }
 
 fn keep_in(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
     // What cannot be read is replaced.
     let mut verdicts = read(path).unwrap_or_default();
     verdicts.insert(environment.name(), choice(protocol));
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    fs::write(path, toml::to_string(&verdicts).map_err(io::Error::other)?)
+    config::file::replace(path, &toml::to_string(&verdicts).map_err(io::Error::other)?)
 }
 
 fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {

@@ -18,7 +18,7 @@ use crate::{
     message::Request,
     model::{
         ArchiveName, DatasetId, Export, ExportFormat, ExportSpec, Mark, Marked, SafeText,
-        Selection, Work, job::quoted,
+        Selection, Work, shell::quote,
     },
 };
 
@@ -167,7 +167,7 @@ impl ExportForm {
         let spec = self.spec();
         let what = self.selection.as_ref().map_or_else(String::new, options);
         let images = if spec.include_images { " --images" } else { "" };
-        let (format, name) = (spec.format.word(), quoted(spec.file_name.as_str()));
+        let (format, name) = (spec.format.word(), quote(spec.file_name.as_str()));
         let dataset = self.dataset;
         format!("tessera export start {dataset}{what} --format {format}{images} --name {name}")
     }

@@ -1,0 +1,49 @@
+//! Files of this user that are replaced whole: a kill leaves the old one or the new one.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::Path,
+};
+
+/// Writes beside the file and renames, so that no half of it is ever seen. A link stays a link:
+/// what it leads to is replaced.
+///
+/// # Errors
+/// The folder cannot be made, or the file not be written.
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let path = match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        found => found?,
+    };
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    if let Ok(old) = fs::metadata(&path) {
+        beside.as_file().set_permissions(old.permissions())?;
+    }
+    beside.as_file().sync_all()?;
+    beside.persist(path)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_link_stays_a_link_and_its_file_keeps_its_mode() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("dotfiles.toml"), folder.path().join("config.toml"));
+        replace(&real, "old").unwrap();
+        fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+        symlink(&real, &link).unwrap();
+        replace(&link, "new").unwrap();
+        assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o644);
+    }
+}
