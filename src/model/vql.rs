@@ -3,7 +3,11 @@
 //! A [`Filter`] that exists is valid: its parts can only be made from what the interface allows.
 //! `wire/vql.rs` spells them as JSON.
 
+mod value;
+
 use std::fmt;
+
+pub use value::{Fraction, Label, MOST_VALUES, QueryText, Several};
 
 use crate::model::{Anchor, TagId};
 
@@ -153,119 +157,6 @@ fn optional(field: &'static str, value: Option<f64>) -> Result<Option<Fraction>,
     value.map(|value| fraction(field, value)).transpose()
 }
 
-/// A number from 0.0 to 1.0.
-///
-/// Held as its bits, which for numbers that are not negative have the order of the numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fraction(u64);
-
-impl Fraction {
-    /// The fraction, unless it is out of its range.
-    #[must_use]
-    pub fn new(value: f64) -> Option<Self> {
-        // Adding 0.0 makes of -0.0 the zero that has no bit set.
-        (0.0..=1.0).contains(&value).then(|| Self((value + 0.0).to_bits()))
-    }
-
-    /// The number.
-    #[must_use]
-    pub fn value(self) -> f64 {
-        f64::from_bits(self.0)
-    }
-}
-
-impl fmt::Debug for Fraction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value().fmt(f)
-    }
-}
-
-/// A text to search for: not blank, at most [`QueryText::LONGEST`] characters, trimmed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct QueryText(String);
-
-impl QueryText {
-    /// Characters it may have.
-    pub const LONGEST: usize = 1_000;
-
-    /// The text, trimmed.
-    ///
-    /// # Errors
-    /// It is blank or too long.
-    pub fn new(raw: &str) -> Result<Self, Invalid> {
-        bounded(raw, Self::LONGEST, "a text").map(Self)
-    }
-
-    /// The text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-/// A classification label: not blank, at most [`Label::LONGEST`] characters, trimmed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Label(String);
-
-impl Label {
-    /// Characters it may have.
-    pub const LONGEST: usize = 256;
-
-    /// The label, trimmed.
-    ///
-    /// # Errors
-    /// It is blank or too long.
-    pub fn new(raw: &str) -> Result<Self, Invalid> {
-        bounded(raw, Self::LONGEST, "a label").map(Self)
-    }
-
-    /// The label.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-fn bounded(raw: &str, longest: usize, what: &str) -> Result<String, Invalid> {
-    let text = raw.trim();
-    if text.is_empty() {
-        return Err(Invalid::new("value", format!("{what} must not be empty")));
-    }
-    if text.chars().nth(longest).is_some() {
-        return Err(Invalid::new("value", format!("{what} has at most {longest} characters")));
-    }
-    Ok(text.to_owned())
-}
-
-/// A list that is not empty and has at most [`MOST_VALUES`] entries, each once and in order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Several<T>(Vec<T>);
-
-/// Most entries of a list in a filter.
-pub const MOST_VALUES: usize = 100;
-
-impl<T: Ord> Several<T> {
-    /// The list, in order and without repetitions.
-    ///
-    /// # Errors
-    /// It is empty or too long.
-    pub fn new(mut values: Vec<T>) -> Result<Self, Invalid> {
-        if values.is_empty() || values.len() > MOST_VALUES {
-            let reason = format!("must be a list of 1 to {MOST_VALUES} entries");
-            return Err(Invalid::new("value", reason));
-        }
-        values.sort_unstable();
-        values.dedup();
-        Ok(Self(values))
-    }
-
-    /// The entries.
-    #[must_use]
-    pub fn as_slice(&self) -> &[T] {
-        &self.0
-    }
-}
-
 /// A condition about one kind of quality issue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Issue {
@@ -295,7 +186,7 @@ impl IssueWord {
     /// # Errors
     /// It is blank or too long.
     pub fn new(raw: &str) -> Result<Self, Invalid> {
-        let word = bounded(raw, Label::LONGEST, "an issue")?;
+        let word = value::bounded(raw, Label::LONGEST, "an issue")?;
         Ok(IssueKind::parse(&word).map_or_else(|| Self::Other(Label(word)), Self::Known))
     }
 
@@ -392,42 +283,4 @@ words!(
 );
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn field(result: Result<Filter, Invalid>) -> &'static str {
-        result.expect_err("refused").field
-    }
-
-    #[test]
-    fn m60_a_filter_that_exists_is_valid() {
-        assert_eq!(field(Filter::full_text(" \t")), "value");
-        assert_eq!(field(Filter::full_text(&"x".repeat(1_001))), "value");
-        assert!(Filter::full_text(&"ü".repeat(1_000)).is_ok());
-        assert_eq!(field(Filter::labels(LabelRule::OneOf, [])), "value");
-        assert_eq!(field(Filter::labels(LabelRule::Is, ["cat", " "])), "value");
-        assert_eq!(field(Filter::labels(LabelRule::Is, vec!["cat"; 101])), "value");
-        assert_eq!(field(Filter::tags(Vec::new())), "value");
-        for wrong in [-0.01, 1.01, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(field(Filter::semantic("x", Some(wrong))), "threshold");
-            assert_eq!(field(Filter::duplicates(wrong)), "value");
-            assert_eq!(field(Filter::uniqueness(wrong)), "value");
-        }
-    }
-
-    #[test]
-    fn m65_confidence_bounds_must_be_in_order() {
-        let issue = |min, max| Filter::issue(IssueKind::Blur, Mode::In, min, max);
-        assert_eq!(field(issue(Some(0.9), Some(0.1))), "confidence_min");
-        assert_eq!(field(issue(None, Some(2.0))), "confidence_max");
-        assert!(issue(Some(0.5), Some(0.5)).is_ok());
-    }
-
-    #[test]
-    fn equal_questions_are_equal_filters() {
-        let labels = |list: &[&str]| Filter::labels(LabelRule::OneOf, list.iter().copied());
-        assert_eq!(labels(&["van", "truck"]), labels(&["truck", " van", "van "]));
-        assert_eq!(Filter::uniqueness(-0.0), Filter::uniqueness(0.0));
-        assert!(Fraction::new(0.25) < Fraction::new(0.5));
-    }
-}
+mod tests;
