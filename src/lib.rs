@@ -15,7 +15,8 @@
 //!           credentials (imports nothing of ours)
 //! layer 3   worker -> model, message, picture, api, journal
 //!           app -> model, message, picture, input, config, wire
-//! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, credentials, local
+//! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, credentials, journal,
+//!                                                       local, picture, wire
 //! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model
 //!           accessible -> api, model
 //! layer 6   main, open -> everything

@@ -3,16 +3,15 @@
 use std::process;
 
 use clap::Parser as _;
-use tessera::{
-    cli::{self, Command, Ended, Line},
-    config::{self, Settings},
-};
+use tessera::cli::{self, Command, Context, Ended, Line};
 
 mod open;
 
 #[tokio::main]
 async fn main() {
-    let code = run(Line::parse()).await.unwrap_or_else(|ended| ended.told());
+    let line = Line::parse();
+    let machine = line.global.is_machine();
+    let code = run(line).await.unwrap_or_else(|ended| ended.told(machine));
     // Indexing threads may still be at work; what they have acknowledged is on disk.
     process::exit(code);
 }
@@ -21,16 +20,18 @@ async fn run(line: Line) -> Result<i32, Ended> {
     if let Some(Command::Serve(options)) = line.command {
         return cli::serve(options).await;
     }
-    let settings = Settings::load(config::user_file().as_deref(), line.overrides())
-        .map_err(|error| Ended::new(cli::Exit::Usage, error))?;
+    let context = Context::new(line.global)?;
     match line.command {
         Some(Command::Demo { images, data })
-            if !open::has_terminal() && settings.accessible.is_none() =>
+            if !open::has_terminal() && context.settings.accessible.is_none() =>
         {
             let local = cli::paint(images, data).await?;
             cli::tell(&local).await?;
             local.stop().await.map(|()| 0)
         }
-        _ => open::run(line, settings).await,
+        command @ (None | Some(Command::Demo { .. } | Command::Open { .. })) => {
+            open::run(context, command).await
+        }
+        Some(command) => cli::run(&context, command).await.map(|exit| exit as i32),
     }
 }

@@ -13,7 +13,7 @@ use tessera::{
     accessible::{self, Beginning, Voice},
     api::Client,
     app::{self, welcome::Candidate},
-    cli::{self, Command, Ended, Exit, Line, Local},
+    cli::{self, Command, Context, Ended, Exit, Local, Target},
     config::{self, Destination, Place, Profile, Settings},
     credentials::{Holder, Secrets},
     journal::Journal,
@@ -56,10 +56,10 @@ fn usage(error: impl Into<String>) -> Ended {
 }
 
 /// Runs the interface until the person leaves it.
-pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
-    let trace = line.trace.clone();
-    let (dataset, read_only) = (line.dataset.clone(), line.read_only);
-    let wish = first(line, &settings)?;
+pub async fn run(context: Context, command: Option<Command>) -> Result<i32, Ended> {
+    let wish = first(&context, command)?;
+    let Context { global, settings, .. } = context;
+    let (trace, dataset, read_only) = (global.trace, global.dataset, global.read_only);
     if !has_terminal() && settings.accessible.is_none() {
         return Err(usage(
             "the interface needs a terminal for input and output; without one, --accessible asks and \
@@ -88,37 +88,24 @@ pub async fn run(line: Line, settings: Settings) -> Result<i32, Ended> {
 }
 
 /// What the command line wishes.
-fn first(line: Line, settings: &Settings) -> Result<Wish, Ended> {
-    match line.command {
+fn first(context: &Context, command: Option<Command>) -> Result<Wish, Ended> {
+    match command {
         Some(Command::Demo { images, data }) => return Ok(Wish::Sample { images, data }),
         Some(Command::Open { folder, data, encoding }) => {
             let own = encoding.settings()?;
             return Ok(Wish::Folder { folder, data, own, profile: None });
         }
-        Some(Command::Serve(_)) | None => {}
+        _ => {}
     }
-    if let (Some(url), Some(kind)) = (&line.deployment.base_url, line.deployment.kind) {
-        let place = url.trim_start_matches("https://").trim_start_matches("http://");
-        let pipeline = line.deployment.pipeline_url.as_deref();
-        return Ok(Wish::Address(cli::remote(url, kind, pipeline)?, place.to_owned()));
-    }
-    let only = || match settings.profiles.as_slice() {
-        [only] => Some(only.name.clone()),
-        _ => None,
-    };
-    match line.profile.or_else(|| settings.default_profile.clone()).or_else(only) {
-        Some(name) => named(settings, &name),
-        None => Ok(Wish::Ask(None)),
-    }
+    Ok(match cli::chosen(&context.global, &context.settings)? {
+        None => Wish::Ask(None),
+        Some(Target::Profile(profile)) => wish_for(profile, None),
+        Some(Target::Address(address)) => Wish::Address(cli::remote(&address)?, address.place()),
+    })
 }
 
 fn named(settings: &Settings, name: &str) -> Result<Wish, Ended> {
-    let known = settings.profiles.iter().find(|profile| profile.name == name);
-    let profile = known.ok_or_else(|| {
-        let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
-        usage(format!("there is no profile `{name}`; there are: {}", names.join(", ")))
-    })?;
-    Ok(wish_for(profile.clone(), None))
+    Ok(wish_for(cli::named(settings, name)?, None))
 }
 
 fn wish_for(profile: Profile, secret: Option<SecretString>) -> Wish {

@@ -23,7 +23,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("worker", &["model", "message", "picture", "api", "journal"]),
     ("app", &["model", "message", "picture", "input", "config", "wire"]),
     ("ui", &["model", "picture", "input", "config", "app"]),
-    ("cli", &["model", "api", "config", "credentials", "local"]),
+    ("cli", &["model", "api", "config", "credentials", "journal", "local", "picture", "wire"]),
     ("accessible", &["api", "model"]),
     ("runtime", &["app", "ui", "worker", "message", "input", "config", "picture", "api", "model"]),
 ];

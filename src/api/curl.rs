@@ -1,7 +1,12 @@
-//! A read as a `curl` command, to be copied. The token stays out of it: the shell puts it in.
+//! A request as a `curl` command, to be copied. The token stays out of it: the shell puts it in.
 
 use crate::{
-    api::{Access, client::Client},
+    api::{
+        Access,
+        call::{Call, Payload},
+        client::Client,
+        operation::Operation,
+    },
     model::{DatasetId, ExportTaskId, Search, shell::quote},
     wire::paths::{self, Parameters, query},
 };
@@ -28,11 +33,31 @@ impl Client {
 
     fn curl(&self, path: &str, parameters: &Parameters) -> String {
         let url = self.endpoint().base_url().at(path, parameters);
-        let login = match self.endpoint().access() {
-            Access::Hosted(_) => " -H \"Authorization: Bearer $TESSERA_TOKEN\"",
-            Access::OnPremises => "",
+        let login = matches!(self.endpoint().access(), Access::Hosted(_));
+        // Every read that is copied is spelled in the same way, whichever it is.
+        Call::get(Operation::Dataset, url).curl(login)
+    }
+}
+
+impl Call {
+    /// The request as a command, with the token of the shell where it needs a login.
+    pub(super) fn curl(&self, login: bool) -> String {
+        let login = if login { " -H \"Authorization: Bearer $TESSERA_TOKEN\"" } else { "" };
+        let body = match &self.payload {
+            Payload::Get => String::new(),
+            Payload::Post => " -X POST".to_owned(),
+            Payload::Json(body) => {
+                let body = quote(&String::from_utf8_lossy(body));
+                format!(" -H 'Content-Type: application/json' -d {body}")
+            }
+            // Sent is a copy that was turned upright and named by us.
+            Payload::Image(image) => format!(" -F file=@{}", image.name),
+            Payload::Media(media) => {
+                let parts = media.words().map(|(field, value)| quote(&format!("{field}={value}")));
+                parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
+            }
         };
-        format!("curl -sS{login} {}", quote(url.as_str()))
+        format!("curl -sS{login}{body} {}", quote(self.url.as_str()))
     }
 }
 

@@ -7,13 +7,14 @@ use crate::{
         operation::Operation,
         setback::{Refusal, Setback},
     },
-    model::{Failure, FailureKind, Link},
+    model::{Failure, FailureKind, Link, SafeText},
 };
 
 /// Where a request went and how, for the sentence about its failure.
 #[derive(Clone, Copy)]
 pub(super) struct Circumstances<'a> {
     pub operation: Operation,
+    pub method: &'static str,
     pub url: &'a Url,
     /// Whether requests carry a login.
     pub hosted: bool,
@@ -26,6 +27,17 @@ impl Circumstances<'_> {
 
     /// The failure that people see.
     pub(super) fn explain(&self, setback: Setback) -> Failure {
+        let status = match &setback {
+            Setback::Refused(refusal) => Some(refusal.status.as_u16()),
+            Setback::Final(_) | Setback::Unsent(_) | Setback::NoAnswer(_) => None,
+        };
+        let failure = self.words(setback);
+        // Without the query: a link that was followed may carry a signature there.
+        let request = SafeText::file(&format!("{} {}", self.method, self.url.path()));
+        Failure { status: status.or(failure.status), request: Some(request), ..failure }
+    }
+
+    fn words(&self, setback: Setback) -> Failure {
         let rule = self.operation.rule();
         let (purpose, origin) = (rule.purpose, self.origin());
         match setback {

@@ -13,6 +13,7 @@ use crate::{
         failure::Circumstances,
         http::{self, Body},
         policy::Policy,
+        rehearsal::Rehearsal,
         retry::{Attempts, Engine},
         setback::{Refusal, Setback},
         token::{Token, Tokens},
@@ -35,6 +36,7 @@ pub(super) struct Transport {
     pub endpoint: Endpoint,
     pub engine: Arc<Engine>,
     pub witness: Witness,
+    pub rehearsal: Option<Rehearsal>,
     tokens: Option<Arc<Tokens>>,
     api: reqwest::Client,
     blob: reqwest::Client,
@@ -53,6 +55,7 @@ impl Transport {
             pipeline: http::pipeline_client(endpoint.base_url(), &policy)?,
             engine: Arc::new(Engine::new(policy)),
             witness: Witness::default(),
+            rehearsal: None,
             tokens,
             endpoint,
         })
@@ -96,7 +99,8 @@ impl Transport {
 
     /// What a setback of `call` means to people.
     pub(super) fn explain(&self, call: &Call, setback: Setback) -> Failure {
-        Circumstances { operation: call.operation, url: &call.url, hosted: self.tokens.is_some() }
+        let (operation, method) = (call.operation, call.method());
+        Circumstances { operation, method, url: &call.url, hosted: self.tokens.is_some() }
             .explain(setback)
     }
 
@@ -130,6 +134,11 @@ impl Transport {
     pub(super) async fn head(&self, call: &Call) -> Result<Response, Setback> {
         let bare = call.operation.follows_link() || call.operation.asks_pipeline();
         let tokens = self.tokens.as_ref().filter(|_| !bare);
+        let rehearsed =
+            self.rehearsal.as_ref().and_then(|all| all.intercept(tokens.is_some(), call));
+        if let Some(failure) = rehearsed {
+            return Err(Setback::Final(failure));
+        }
         let Some(tokens) = tokens else {
             return self.send(call, None).await;
         };

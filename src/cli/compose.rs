@@ -1,14 +1,18 @@
 //! Deployments ready to be asked: a local one that runs in this process, or one elsewhere.
 
-use std::{env, net::SocketAddr, path::PathBuf};
+use std::{
+    env,
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
 
 use secrecy::SecretString;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
     api::{self, BaseUrl, Endpoint, TextSearchPath},
-    cli::{Ended, Exit, Kind},
-    config::{self, Place, Profile},
+    cli::{Ended, Exit, Global, Kind},
+    config::{self, Place, Profile, Settings},
     credentials::{self, Holder, Secrets},
     local::{self, LocalError},
     model::DatasetId,
@@ -120,6 +124,103 @@ pub(super) fn data_folder(given: Option<PathBuf>) -> Result<PathBuf, Ended> {
     })
 }
 
+/// The deployment that the command line, the environment and the settings lead to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Target {
+    /// A profile of the settings.
+    Profile(Profile),
+    /// An address of the command line.
+    Address(Address),
+}
+
+/// An address that the command line or the environment gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Address {
+    /// Where the service is.
+    pub base_url: String,
+    /// How one gets in.
+    pub kind: Kind,
+    /// Where its pipeline is.
+    pub pipeline_url: Option<String>,
+}
+
+impl Target {
+    /// Its name on screen, by which baskets, jobs and views are kept.
+    #[must_use]
+    pub fn place(&self) -> String {
+        match self {
+            Self::Profile(profile) => profile.name.clone(),
+            Self::Address(address) => address.place(),
+        }
+    }
+}
+
+impl Address {
+    /// Its name on screen: the address without its scheme.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let url = &self.base_url;
+        url.trim_start_matches("https://").trim_start_matches("http://").to_owned()
+    }
+}
+
+/// Decides the deployment: an address, else the named profile, else the default one, else the only
+/// one; `None` when there is none of them.
+///
+/// # Errors
+/// There is no profile of that name.
+pub fn chosen(global: &Global, settings: &Settings) -> Result<Option<Target>, Ended> {
+    // A flag is nearer than the environment: a profile that is named wins over an address that is set.
+    if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
+        let (base_url, pipeline_url) = (base_url.clone(), global.pipeline_url.clone());
+        return Ok(Some(Target::Address(Address { base_url, kind, pipeline_url })));
+    }
+    let only = || match settings.profiles.as_slice() {
+        [only] => Some(only.name.clone()),
+        _ => None,
+    };
+    let name = global.profile.clone().or_else(|| settings.default_profile.clone()).or_else(only);
+    name.map(|name| named(settings, &name).map(Target::Profile)).transpose()
+}
+
+/// The profile of this name.
+///
+/// # Errors
+/// There is none; the sentence names those there are.
+pub fn named(settings: &Settings, name: &str) -> Result<Profile, Ended> {
+    let known = settings.profiles.iter().find(|profile| profile.name == name);
+    known.cloned().ok_or_else(|| {
+        let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
+        let names = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
+        Ended::new(Exit::Usage, format!("there is no profile `{name}`; there are: {names}"))
+    })
+}
+
+/// A client of a target. A local one is started in this process, and waited for until its folder is
+/// indexed; it serves as long as it is held.
+///
+/// # Errors
+/// The address cannot be used, a secret is missing, or the local deployment cannot start.
+pub async fn client_for(target: &Target) -> Result<(api::Client, Option<Local>), Ended> {
+    match target {
+        Target::Address(address) => Ok((remote(address)?, None)),
+        Target::Profile(Profile { place: Place::Local { folder }, .. }) => {
+            let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            let access = local::Access::Token(local::Credentials::generate());
+            let folders = [folder.clone()];
+            let local =
+                Local::start(None, &folders, listen, local::Settings::default(), access.into())
+                    .await?;
+            local.deployment.settled().await;
+            Ok((local.client()?, Some(local)))
+        }
+        Target::Profile(profile) => {
+            let secrets = config::folder().map(|folder| Secrets::in_folder(&folder));
+            Ok((client_of(profile, None, secrets.as_ref())?, None))
+        }
+    }
+}
+
 /// A client of a profile elsewhere. `typed` is a secret that was just entered; else the environment
 /// gives it, else what is stored.
 ///
@@ -185,11 +286,9 @@ fn on_premises(base_url: &str, pipeline_url: Option<&str>) -> Result<Endpoint, E
 ///
 /// # Errors
 /// The address or the credentials cannot be used.
-pub fn remote(
-    base_url: &str,
-    kind: Kind,
-    pipeline_url: Option<&str>,
-) -> Result<api::Client, Ended> {
+pub fn remote(address: &Address) -> Result<api::Client, Ended> {
+    let Address { base_url, kind, pipeline_url } = address;
+    let pipeline_url = pipeline_url.as_deref();
     let access = match kind {
         Kind::Onprem => return Ok(api::Client::new(on_premises(base_url, pipeline_url)?)?),
         Kind::Hosted => api::Access::Hosted(api::Credentials {

@@ -4,12 +4,15 @@ use std::io::{self, Write};
 
 use crate::{
     local::LocalError,
-    model::{Failure, FailureKind},
+    model::{Failure, FailureKind, SafeText},
 };
+use serde_json::json;
 
 /// The exit codes (features: exit codes are a contract).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
+    /// Done; an empty answer is no failure.
+    Done = 0,
     /// A failure without a code of its own.
     Failed = 1,
     /// Wrong use or configuration.
@@ -26,6 +29,36 @@ pub enum Exit {
     Remote = 7,
     /// Refused as invalid.
     Invalid = 8,
+    /// Only partly done: some files or pages were left out.
+    Partly = 9,
+    /// Nothing was found, and `--fail-empty` makes that a failure.
+    Empty = 10,
+    /// `--timeout` ran out while waiting; the code of `timeout(1)`.
+    TimedOut = 124,
+    /// Interrupted by the person.
+    Interrupted = 130,
+}
+
+impl Exit {
+    /// The code in a word, for error documents.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::Network => "network",
+            Self::Login => "login",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::Remote => "remote_failed",
+            Self::Invalid => "invalid",
+            Self::Partly => "partly_done",
+            Self::Empty => "empty",
+            Self::TimedOut => "timed_out",
+            Self::Interrupted => "interrupted",
+        }
+    }
 }
 
 /// Why a command ended early.
@@ -35,23 +68,72 @@ pub struct Ended {
     pub exit: Exit,
     /// The sentence for people; empty when nobody listens any more.
     pub sentence: String,
+    /// What went wrong in a word for programs, where it is more than the exit code says.
+    code: Option<&'static str>,
+    /// A command that helps.
+    remedy: Option<String>,
+    /// What the service did, where it was asked.
+    failure: Option<Box<Failure>>,
 }
 
 impl Ended {
     /// An end with a sentence.
     #[must_use]
     pub fn new(exit: Exit, sentence: impl Into<String>) -> Self {
-        Self { exit, sentence: sentence.into() }
+        Self { exit, sentence: sentence.into(), code: None, remedy: None, failure: None }
     }
 
-    /// Tells it on standard error and gives the code.
+    /// The same with a word for programs.
     #[must_use]
-    pub fn told(&self) -> i32 {
+    pub fn code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
+    /// The same with a command that helps.
+    #[must_use]
+    pub fn remedy(mut self, command: impl Into<String>) -> Self {
+        self.remedy = Some(command.into());
+        self
+    }
+
+    /// Tells it on standard error, as a document where programs read, and gives the code.
+    #[must_use]
+    pub fn told(&self, machine: bool) -> i32 {
         if !self.sentence.is_empty() {
+            let words = SafeText::detail(&self.sentence);
+            let text = match &self.remedy {
+                _ if machine => self.document(&words),
+                Some(remedy) => {
+                    format!("tessera: {words}\ntessera: try: {}", SafeText::detail(remedy))
+                }
+                None => format!("tessera: {words}"),
+            };
             // Nobody is left to be told when standard error is closed.
-            let _ = writeln!(io::stderr(), "tessera: {}", self.sentence);
+            let _ = writeln!(io::stderr(), "{text}");
         }
         self.exit as i32
+    }
+
+    /// `tessera.error/1`, on one line.
+    fn document(&self, words: &SafeText) -> String {
+        let failure = self.failure.as_deref();
+        let text = |text: Option<&SafeText>| text.map(|text| text.as_str().to_owned());
+        let request =
+            failure.and_then(|failure| failure.request.as_ref()?.as_str().split_once(' '));
+        let remedy = self.remedy.clone();
+        json!({
+            "schema": "tessera.error/1",
+            "exit_code": self.exit as i32,
+            "http_status": failure.and_then(|failure| failure.status),
+            "code": self.code.unwrap_or_else(|| self.exit.code()),
+            "message": failure.map_or(words.as_str(), |failure| failure.sentence.as_str()),
+            "detail": text(failure.and_then(|failure| failure.detail.as_ref())),
+            "remedy": remedy.or_else(|| text(failure.and_then(|failure| failure.remedy.as_ref()))),
+            "request": request.map(|(method, path)| json!({ "method": method, "path": path })),
+            "retryable": self.exit == Exit::Network,
+        })
+        .to_string()
     }
 }
 
@@ -68,7 +150,7 @@ impl From<Failure> for Ended {
             FailureKind::Invalid => Exit::Invalid,
             FailureKind::Unexpected | FailureKind::Local => Exit::Failed,
         };
-        Self::new(exit, failure.to_string())
+        Self { failure: Some(Box::new(failure.clone())), ..Self::new(exit, failure.to_string()) }
     }
 }
 

@@ -3,64 +3,43 @@
 //! What was asked for goes to standard output, what is told beside it to standard error.
 
 mod compose;
+mod context;
+mod dataset;
 mod demo;
 mod encoding;
 mod exit;
 mod explain;
+mod follow;
+mod global;
+mod note;
+mod out;
+mod record;
 mod serve;
 
 use std::{net::SocketAddr, path::PathBuf};
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 
-pub use compose::{Local, client_of, remote};
+pub use compose::{Address, Local, Target, chosen, client_of, named, remote};
+pub use context::{Connection, Context, read_argument};
 pub use demo::{paint, tell};
 pub use encoding::Encoding;
 pub use exit::{Ended, Exit};
 pub use explain::EXPLANATION;
+pub use global::{Global, Kind, Print};
+pub use out::{Column, Document};
+pub use record::Record;
 pub use serve::{serve, tell_skipped};
 
-use crate::{
-    config::{GraphicsChoice, Overrides, ThemeChoice},
-    local::Failing,
-};
+use crate::local::Failing;
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Line {
-    /// Which deployment, when it is none of this machine.
+    /// What every command takes.
     #[command(flatten)]
-    pub deployment: Deployment,
-
-    /// The dataset that is opened first: its id or its name.
-    #[arg(long, short, env = "TESSERA_DATASET", value_name = "ID|NAME")]
-    pub dataset: Option<String>,
-
-    /// Offer nothing that changes a dataset.
-    #[arg(long, env = "TESSERA_READ_ONLY")]
-    pub read_only: bool,
-
-    /// The deployment of this name in the user's file.
-    #[arg(long, short, env = "TESSERA_PROFILE", value_name = "NAME", conflicts_with = "base_url")]
-    pub profile: Option<String>,
-
-    /// auto, dark, light, plain, or the name of a theme of your own.
-    #[arg(long, global = true, env = "TESSERA_THEME", value_name = "THEME")]
-    pub theme: Option<ThemeChoice>,
-
-    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn.
-    #[arg(long, global = true, env = "TESSERA_GRAPHICS", value_name = "PROTOCOL")]
-    pub graphics: Option<GraphicsChoice>,
-
-    /// Sentences and numbered questions for screen readers and pipes, instead of a drawn screen.
-    #[arg(long, global = true, env = "TESSERA_ACCESSIBLE", value_name = "BOOL", num_args = 0..=1,
-          require_equals = true, default_missing_value = "true")]
-    pub accessible: Option<bool>,
-
-    /// Write what happens and how long it takes into this new file, as JSON lines without secrets.
-    #[arg(long, global = true, value_name = "FILE")]
-    pub trace: Option<PathBuf>,
+    pub global: Global,
 
     /// What to do.
     #[command(subcommand)]
@@ -77,32 +56,8 @@ Examples:
                                   open a service; TESSERA_API_KEY and TESSERA_API_SECRET log in
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 network or server, 4 login or permission,
-5 not found, 6 state conflict, 7 remote work failed, 8 refused as invalid, 130 interrupted.";
-
-/// A deployment of the service.
-#[derive(Debug, Args)]
-pub struct Deployment {
-    /// Address of the service, for example `https://media.example`.
-    #[arg(long, env = "TESSERA_BASE_URL", value_name = "URL", requires = "kind")]
-    pub base_url: Option<String>,
-
-    /// Address of the pipeline that adds media at an on-premises deployment.
-    #[arg(long, env = "TESSERA_PIPELINE_URL", value_name = "URL", requires = "base_url")]
-    pub pipeline_url: Option<String>,
-
-    /// hosted (with login) or onprem (without).
-    #[arg(long, env = "TESSERA_KIND")]
-    pub kind: Option<Kind>,
-}
-
-/// The kind of a deployment: stated, never guessed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// Every request carries a token.
-    Hosted,
-    /// No login, and no Authorization header at all.
-    Onprem,
-}
+5 not found, 6 state conflict, 7 remote work failed, 8 refused as invalid, 9 partly done,
+10 nothing found (with --fail-empty), 124 --timeout ran out, 130 interrupted.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -129,6 +84,9 @@ pub enum Command {
     },
     /// Serve folders of pictures over HTTP, in the words of the interface.
     Serve(Serve),
+    /// List, show and follow datasets.
+    #[command(subcommand)]
+    Dataset(dataset::Dataset),
 }
 
 /// The options of `serve`.
@@ -181,16 +139,24 @@ fn failing(raw: &str) -> Result<Failing, String> {
     })
 }
 
-impl Line {
-    /// What the command line and the environment say about settings.
-    #[must_use]
-    pub fn overrides(&self) -> Overrides {
-        let asks = |value: std::ffi::OsString| !value.is_empty() && value != "0";
-        Overrides {
-            theme: self.theme.clone(),
-            graphics: self.graphics,
-            accessible: self.accessible,
-            everywhere_accessible: std::env::var_os("ACCESSIBLE").is_some_and(asks),
+/// Runs a command that needs no interface.
+///
+/// # Errors
+/// The command ends early; a person who interrupts it is one reason.
+pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
+    let work = async {
+        match command {
+            Command::Dataset(command) => dataset::run(context, command).await,
+            // These have a house of their own: `main` opens it.
+            Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => Ok(Exit::Done),
+        }
+    };
+    tokio::select! {
+        outcome = work => outcome,
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted?;
+            // The second one ends the program at once.
+            Err(Ended::new(Exit::Interrupted, "interrupted; what the service works on goes on there"))
         }
     }
 }

@@ -4,6 +4,7 @@
 //! a number; an older one that arrives late never replaces a newer one.
 
 mod jobs;
+mod named;
 mod query;
 mod search;
 mod seat;

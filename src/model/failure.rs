@@ -43,13 +43,24 @@ pub struct Failure {
     pub remedy: Option<SafeText>,
     /// The service's own words.
     pub detail: Option<SafeText>,
+    /// The HTTP status, when the service answered.
+    pub status: Option<u16>,
+    /// The request that failed: `GET /api/v1/datasets`.
+    pub request: Option<SafeText>,
 }
 
 impl Failure {
     /// A failure with a sentence for people.
     #[must_use]
     pub fn new(kind: FailureKind, sentence: impl AsRef<str>) -> Self {
-        Self { kind, sentence: SafeText::detail(sentence.as_ref()), remedy: None, detail: None }
+        Self {
+            kind,
+            sentence: SafeText::detail(sentence.as_ref()),
+            remedy: None,
+            detail: None,
+            status: None,
+            request: None,
+        }
     }
 
     /// Adds what to do about it.

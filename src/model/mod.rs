@@ -7,6 +7,7 @@
 pub mod basket;
 pub mod cadence;
 pub mod cluster;
+pub mod course;
 pub mod dataset;
 pub mod enrichment;
 pub mod entry;

@@ -61,6 +61,12 @@ impl MediaForm {
         Ok(Self { texts: texts(addition), field, files, total, flow: Arc::default() })
     }
 
+    /// Its fields as `curl -F` takes them, the files as `@PATH`.
+    pub(in crate::api) fn words(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let texts = self.texts.iter().cloned();
+        texts.chain(self.files.iter().map(|file| (self.field, format!("@{}", file.path.display()))))
+    }
+
     /// Bytes of all files.
     pub(in crate::api) fn total(&self) -> u64 {
         self.total

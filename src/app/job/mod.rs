@@ -4,7 +4,6 @@
 //! What follows from a step (a notice, a line of the timeline, an entry of the journal) is done in
 //! one place, `track`, by comparing before and after.
 
-mod course;
 mod export;
 mod journal;
 mod operation;
@@ -12,6 +11,7 @@ mod steps;
 mod timeline;
 mod track;
 
+pub use crate::model::course::{Course, Seen};
 use crate::{
     app::{Moment, Remote},
     message::JobId,
@@ -21,7 +21,6 @@ use crate::{
         cadence::{Watch, interval},
     },
 };
-pub use course::{Course, Seen};
 pub use timeline::{Step, Timeline};
 
 /// A job this program started, now or in an earlier run.

@@ -15,14 +15,14 @@ fn refused(text: &str) -> String {
 fn m60_every_filter_of_the_interface_is_read_and_written() {
     for text in [
         r#"[{"text":{"op":"fts","value":"highway night"}}]"#,
-        r#"[{"text":{"op":"semantic","threshold":0.7,"value":"dog playing"}}]"#,
+        r#"[{"text":{"op":"semantic","value":"dog playing","threshold":0.7}}]"#,
         r#"[{"labels":{"op":"one_of","value":["cat","dog"]}}]"#,
         r#"[{"labels":{"op":"not_one_of","value":["cat"]}}]"#,
         r#"[{"tags":{"op":"is","value":["95233006-eddc-11ef-b303-76dbc3993eb2"]}}]"#,
-        r#"[{"issues":{"mode":"in","op":"issue","value":"blur"}}]"#,
-        r#"[{"issues":{"confidence_max":1.0,"confidence_min":0.8,"mode":"out","op":"issue","value":"dark"}}]"#,
+        r#"[{"issues":{"op":"issue","value":"blur","mode":"in"}}]"#,
+        r#"[{"issues":{"op":"issue","value":"dark","mode":"out","confidence_min":0.8,"confidence_max":1.0}}]"#,
         r#"[{"duplicates":{"op":"duplicates","value":0.95}},{"uniqueness":{"op":"uniqueness","value":0.8}}]"#,
-        r#"[{"similarity":{"op":"upload","threshold":0.5,"value":"95233006-eddc-11ef-b303-76dbc3993eb2"}}]"#,
+        r#"[{"similarity":{"op":"upload","value":"95233006-eddc-11ef-b303-76dbc3993eb2","threshold":0.5}}]"#,
         "[]",
     ] {
         assert_eq!(write(&read(text).expect(text)), text);

@@ -1,0 +1,272 @@
+//! What a command works in: its settings and options, the two streams, and the deployment that it
+//! asks.
+
+use std::{
+    fs,
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    path::PathBuf,
+    sync::Mutex,
+};
+
+use crate::{
+    api::{self, Operation as Request, Rehearsal, Witness},
+    cli::{
+        Ended, Exit, Global, Local, compose,
+        note::Note,
+        out::{Document, Out},
+    },
+    config::{self, Settings},
+    journal::Journal,
+    model::{Dataset, DatasetId, Operation, Outcome, Status, Verdict},
+};
+
+/// The surroundings of a command.
+#[derive(Debug)]
+pub struct Context {
+    /// The options of every command.
+    pub global: Global,
+    /// The settings, all layers.
+    pub settings: Settings,
+    /// Where the answer goes.
+    pub out: Out,
+    /// Where the rest goes.
+    pub note: Note,
+}
+
+/// A deployment that is being asked.
+pub struct Connection {
+    /// The client.
+    pub client: api::Client,
+    /// Its name, by which baskets, jobs and views are kept.
+    pub place: String,
+    /// What outlives the program.
+    pub journal: Journal,
+    rehearsal: Option<Rehearsal>,
+    /// The local deployment in this process, for as long as the command runs.
+    local: Option<Local>,
+    /// Locked only to be counted up.
+    kept: Mutex<u64>,
+}
+
+impl Context {
+    /// The surroundings that the options describe.
+    ///
+    /// # Errors
+    /// Options that do not go together, or settings that cannot be read.
+    pub fn new(global: Global) -> Result<Self, Ended> {
+        global.check()?;
+        let file = global.config.clone().or_else(config::user_file);
+        let settings = Settings::load(file.as_deref(), global.overrides())
+            .map_err(|error| Ended::new(Exit::Usage, error))?;
+        Ok(Self { out: Out::new(&global), note: Note::new(&global), settings, global })
+    }
+
+    /// Connects to the deployment that the options name. `about` are the requests that the command is
+    /// there for: `--print` and `--dry-run` print the first of them instead of sending it.
+    ///
+    /// # Errors
+    /// No deployment is named, it has no secret, or a local one cannot start.
+    pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, Ended> {
+        let target = compose::chosen(&self.global, &self.settings)?.ok_or_else(|| {
+            Ended::new(
+                Exit::Usage,
+                "no deployment is named: give --profile NAME or --base-url URL --kind KIND, or add a \
+                 profile with `tessera profile add`",
+            )
+        })?;
+        let (client, local) = compose::client_for(&target).await?;
+        let place = target.place();
+        let journal = config::state_folder(&place).map(Journal::in_folder).unwrap_or_default();
+        let rehearsing = self.global.print.is_some() || self.global.dry_run;
+        let rehearsal = rehearsing.then(|| Rehearsal::new(about));
+        let client = match &rehearsal {
+            Some(rehearsal) => client.rehearsing(rehearsal.clone()),
+            None => client,
+        };
+        let client = if self.global.verbose { client.with_witness(teller()) } else { client };
+        Ok(Connection { client, place, journal, rehearsal, local, kept: Mutex::new(0) })
+    }
+
+    /// The dataset that is named: by `given`, else by `--dataset`; else the only one there is.
+    ///
+    /// # Errors
+    /// None or several are of that name, or the service keeps it away.
+    pub async fn dataset(
+        &self,
+        connection: &Connection,
+        given: Option<&str>,
+    ) -> Result<Dataset, Ended> {
+        let named = given.or(self.global.dataset.as_deref());
+        if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
+            return Ok(connection.client.dataset(id).await?);
+        }
+        let (all, _) = connection.client.datasets().await?;
+        let found: Vec<&Dataset> =
+            all.iter().filter(|each| named.is_none_or(|name| each.name.as_str() == name)).collect();
+        match (found.as_slice(), named) {
+            ([only], Some(_)) => Ok((*only).clone()),
+            ([only], None) => {
+                self.note.say(format!("dataset: {} (the only one)", only.name));
+                Ok((*only).clone())
+            }
+            ([], Some(name)) => Err(Ended::new(
+                Exit::NotFound,
+                format!("there is no dataset `{name}`; there are: {}", names(&all)),
+            )),
+            ([], None) => Err(Ended::new(Exit::NotFound, "the deployment lists no datasets")),
+            (several, Some(name)) => {
+                let ids: Vec<String> = several.iter().map(|each| each.id.to_string()).collect();
+                let sentence =
+                    format!("several datasets are called `{name}`; give an id: {}", ids.join(", "));
+                Err(Ended::new(Exit::Usage, sentence))
+            }
+            (_, None) => {
+                let sentence = format!("which dataset? Give --dataset; there are: {}", names(&all));
+                Err(Ended::new(Exit::Usage, sentence))
+            }
+        }
+    }
+
+    /// Whether the status of the dataset allows an operation (M14). `force` sends it anyway.
+    ///
+    /// # Errors
+    /// [`Exit::Conflict`] with the reason and what would help.
+    pub fn allow(&self, dataset: &Dataset, operation: Operation, force: bool) -> Result<(), Ended> {
+        let changes = matches!(operation, Operation::AddMedia | Operation::Reindex);
+        if changes && self.global.read_only {
+            return Err(Ended::new(Exit::Conflict, "--read-only is on: nothing is changed"));
+        }
+        let (name, word) = (&dataset.name, dataset.status.word());
+        match dataset.status.allows(operation) {
+            _ if force => Ok(()),
+            Verdict::Yes | Verdict::Try => Ok(()),
+            Verdict::Ask => {
+                let question =
+                    format!("{name} is {word}, a status this program does not know; send it?");
+                if self.confirm(&question, "--force")? {
+                    return Ok(());
+                }
+                Err(Ended::new(Exit::Conflict, format!("not sent: {name} is {word}")))
+            }
+            Verdict::No(reason) => {
+                let sentence = format!("cannot {}: {name} is {word}: {reason}", operation.name());
+                let remedy = match dataset.status {
+                    Status::PartialIndex => Some(format!("tessera reindex {} --wait", dataset.id)),
+                    Status::ReadOnly | Status::Indexing => {
+                        Some(format!("tessera dataset wait {}", dataset.id))
+                    }
+                    _ => None,
+                };
+                let ended = Ended::new(Exit::Conflict, sentence).code("refused_by_status");
+                Err(match remedy {
+                    Some(command) => ended.remedy(command),
+                    None => ended,
+                })
+            }
+        }
+    }
+
+    /// Asks the person. `flag` is what answers it in a script.
+    ///
+    /// # Errors
+    /// There is nobody to ask.
+    pub fn confirm(&self, question: &str, flag: &str) -> Result<bool, Ended> {
+        if self.global.yes {
+            return Ok(true);
+        }
+        if self.global.no_input || !io::stdin().is_terminal() {
+            let sentence = format!("{question} There is nobody to ask: give {flag}");
+            return Err(Ended::new(Exit::Usage, sentence));
+        }
+        let mut err = io::stderr().lock();
+        write!(err, "tessera: {question} [y/N] ")?;
+        err.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    }
+
+    /// Prints an answer.
+    ///
+    /// # Errors
+    /// As [`Out::print`].
+    pub fn answer(&self, document: &Document) -> Result<(), Ended> {
+        self.out.print(document)
+    }
+}
+
+impl Connection {
+    /// Ends the connection after a command: a local deployment stops, and a rehearsal prints what was
+    /// not sent.
+    ///
+    /// # Errors
+    /// Those of the command, or standard output is closed.
+    pub async fn close(
+        self,
+        context: &Context,
+        outcome: Result<Exit, Ended>,
+    ) -> Result<Exit, Ended> {
+        if let Some(local) = self.local {
+            local.stop().await?;
+        }
+        let Some(written) = self.rehearsal.and_then(|rehearsal| rehearsal.written()) else {
+            return outcome;
+        };
+        if context.global.print.is_some() {
+            context.out.text(&format!("{}\n", written.curl))?;
+        } else {
+            context.out.text(&format!("{} {}\n", written.method, written.url))?;
+            context.note.say("nothing was sent");
+        }
+        Ok(Exit::Done)
+    }
+
+    /// Number of the next entry of the journal: later ones replace earlier ones.
+    pub(super) fn next_entry(&self) -> u64 {
+        let mut kept = self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *kept += 1;
+        *kept
+    }
+}
+
+/// Tells every exchange on standard error.
+fn teller() -> Witness {
+    Witness::new(|exchange| {
+        let outcome = match &exchange.outcome {
+            Outcome::Answered { status, bytes } => format!("{status}, {bytes} bytes"),
+            Outcome::Refused { status, words: Some(words) } => format!("{status}: {words}"),
+            Outcome::Refused { status, words: None } => status.to_string(),
+            Outcome::Lost(cause) => format!("no answer: {cause}"),
+        };
+        let took = exchange.took.as_millis();
+        // Nobody is left to be told when standard error is closed.
+        let _ = writeln!(
+            io::stderr(),
+            "tessera: {} {} -> {outcome} ({took} ms)",
+            exchange.method,
+            exchange.target
+        );
+    })
+}
+
+fn names(datasets: &[Dataset]) -> String {
+    let names: Vec<&str> = datasets.iter().map(|each| each.name.as_str()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+/// Reads what a person or a program gives on standard input, whole.
+///
+/// # Errors
+/// It cannot be read.
+pub fn standard_input() -> io::Result<String> {
+    io::read_to_string(io::stdin().lock())
+}
+
+/// A path of the command line where `-` means standard input.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn read_argument(path: &PathBuf) -> Result<String, Ended> {
+    let read = if path.as_os_str() == "-" { standard_input() } else { fs::read_to_string(path) };
+    read.map_err(|error| Ended::new(Exit::Usage, format!("{}: {error}", path.display())))
+}

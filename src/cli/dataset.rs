@@ -1,0 +1,159 @@
+//! `tessera dataset`: the records of datasets.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::{
+    api::Operation as Request,
+    cli::{Column, Connection, Context, Document, Ended, Exit, follow::now},
+    model::{Dataset as Record, Operation, Status, Verdict},
+};
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Dataset {
+    /// List the datasets.
+    List {
+        /// Only those of this status.
+        #[arg(long, value_name = "STATUS")]
+        status: Option<String>,
+    },
+    /// Show one record.
+    Show {
+        /// Its id or its name.
+        dataset: Option<String>,
+        /// Every field as the service sent it.
+        #[arg(long)]
+        raw: bool,
+    },
+}
+
+const LIST: &[Column] = &[
+    Column::new("ID", "id"),
+    Column::new("NAME", "display_name"),
+    Column::new("STATUS", "status_new"),
+    Column::new("%", "progress"),
+    Column::new("IMAGES", "n_images"),
+    Column::new("VIDEOS", "n_videos"),
+];
+
+const RECORD: &[Column] = &[
+    Column::new("id", "id"),
+    Column::new("name", "display_name"),
+    Column::new("status", "status_new"),
+    Column::new("progress", "progress"),
+    Column::new("images", "n_images"),
+    Column::new("videos", "n_videos"),
+    Column::new("owner", "owned_by"),
+    Column::new("created", "created_at"),
+    Column::new("error", "error"),
+];
+
+const FIELDS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
+
+/// Runs one of them.
+///
+/// # Errors
+/// Whatever keeps the answer away.
+pub async fn run(context: &Context, command: Dataset) -> Result<Exit, Ended> {
+    match command {
+        Dataset::List { status } => {
+            let connection = context.connect(&[Request::Datasets]).await?;
+            let outcome = list(context, &connection, status.as_deref()).await;
+            connection.close(context, outcome).await
+        }
+        Dataset::Show { dataset, raw } => {
+            let connection = context.connect(&[Request::Dataset]).await?;
+            let outcome = show(context, &connection, dataset.as_deref(), raw).await;
+            connection.close(context, outcome).await
+        }
+    }
+}
+
+async fn list(
+    context: &Context,
+    connection: &Connection,
+    status: Option<&str>,
+) -> Result<Exit, Ended> {
+    let (all, skipped) = connection.client.datasets().await?;
+    let wanted = status.map(Status::parse);
+    let rows: Vec<Value> = all
+        .iter()
+        .filter(|dataset| wanted.as_ref().is_none_or(|wanted| dataset.status == *wanted))
+        .map(fields)
+        .collect();
+    if skipped > 0 {
+        context.note.warn(format!("{skipped} rows of the list could not be read and are left out"));
+    }
+    let answer = json!({ "datasets": rows, "skipped": skipped });
+    context.answer(&Document::list("tessera.datasets/1", answer, "datasets", LIST))?;
+    Ok(Exit::Done)
+}
+
+async fn show(
+    context: &Context,
+    connection: &Connection,
+    given: Option<&str>,
+    raw: bool,
+) -> Result<Exit, Ended> {
+    let dataset = context.dataset(connection, given).await?;
+    if raw {
+        let all = connection.client.record(dataset.id).await?;
+        let rows: Vec<Value> = all
+            .iter()
+            .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
+            .collect();
+        let answer = json!({ "id": dataset.id, "fields": rows });
+        context.answer(&Document::list("tessera.record/1", answer, "fields", FIELDS))?;
+        return Ok(Exit::Done);
+    }
+    context.answer(&Document::one("tessera.dataset/1", fields(&dataset), RECORD))?;
+    Ok(Exit::Done)
+}
+
+/// A record in the words of the interface, with what its status allows.
+#[must_use]
+pub fn fields(dataset: &Record) -> Value {
+    let text =
+        |text: &Option<crate::model::SafeText>| text.as_ref().map(|text| text.as_str().to_owned());
+    let verdicts = [
+        ("text_search", Operation::TextSearch),
+        ("search_image", Operation::VisualSearch),
+        ("export", Operation::Export),
+        ("add_media", Operation::AddMedia),
+        ("reindex", Operation::Reindex),
+    ]
+    .map(|(name, operation)| (name, dataset.status.allows(operation)));
+    let allowed: serde_json::Map<_, _> = verdicts
+        .iter()
+        .map(|(name, verdict)| {
+            let allowed = match verdict {
+                Verdict::Yes => Value::Bool(true),
+                Verdict::No(_) => Value::Bool(false),
+                // No rule is given: the answer decides.
+                Verdict::Try | Verdict::Ask => Value::Null,
+            };
+            ((*name).to_owned(), allowed)
+        })
+        .collect();
+    let reasons: serde_json::Map<_, _> = verdicts
+        .iter()
+        .filter_map(|(name, verdict)| Some(((*name).to_owned(), verdict.refusal()?.into())))
+        .collect();
+    json!({
+        "id": dataset.id,
+        "display_name": dataset.name.as_str(),
+        "status_new": dataset.status.word(),
+        "_status_is_legacy": dataset.status_is_legacy,
+        "progress": dataset.progress,
+        "owned_by": text(&dataset.owner),
+        "created_at": text(&dataset.created_at),
+        "n_images": dataset.n_images,
+        "n_videos": dataset.n_videos,
+        "n_objects": dataset.n_objects,
+        "error": text(&dataset.error),
+        "_allowed": allowed,
+        "_reasons": reasons,
+        "_seen_at": now(),
+    })
+}

@@ -1,0 +1,198 @@
+//! The options that every command takes. Secrets are none of them: other users of the machine can
+//! read a command line.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, ColorChoice, ValueEnum};
+
+use crate::{
+    cli::{Ended, Exit},
+    config::{GraphicsChoice, Overrides, ThemeChoice},
+};
+
+/// The options.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
+pub struct Global {
+    /// The deployment of this name in the user's file.
+    #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME")]
+    pub profile: Option<String>,
+
+    /// Address of the service, for example `https://media.example`; instead of a profile.
+    #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL")]
+    pub base_url: Option<String>,
+
+    /// hosted (with login) or onprem (without), for --base-url.
+    #[arg(long, global = true, env = "TESSERA_KIND")]
+    pub kind: Option<Kind>,
+
+    /// Address of the pipeline that adds media at an on-premises deployment.
+    #[arg(
+        long,
+        global = true,
+        env = "TESSERA_PIPELINE_URL",
+        value_name = "URL",
+        hide_short_help = true
+    )]
+    pub pipeline_url: Option<String>,
+
+    /// The dataset: its id or its name.
+    #[arg(long, short, global = true, env = "TESSERA_DATASET", value_name = "ID|NAME")]
+    pub dataset: Option<String>,
+
+    /// Change nothing, and offer nothing that changes a dataset.
+    #[arg(long, global = true, env = "TESSERA_READ_ONLY", hide_short_help = true)]
+    pub read_only: bool,
+
+    /// The user's file, when it is another one.
+    #[arg(
+        long,
+        global = true,
+        env = "TESSERA_CONFIG",
+        value_name = "FILE",
+        hide_short_help = true
+    )]
+    pub config: Option<PathBuf>,
+
+    /// Answer with one JSON document, or with these fields of its rows.
+    #[arg(long, global = true, value_name = "FIELDS", num_args = 0..=1, require_equals = true,
+          default_missing_value = "", value_delimiter = ',')]
+    pub json: Option<Vec<String>>,
+
+    /// Answer with one JSON object per line.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub jsonl: bool,
+
+    /// Answer with comma-separated values, names first.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub csv: bool,
+
+    /// When to use colour.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_short_help = true
+    )]
+    pub color: ColorChoice,
+
+    /// The same as --color=never.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub no_color: bool,
+
+    /// Never ask; fail where a question would have to be asked.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub no_input: bool,
+
+    /// Answer yes to every question. Overwrites nothing and skips no check: that is --force.
+    #[arg(long, short, global = true, hide_short_help = true)]
+    pub yes: bool,
+
+    /// Tell nothing beside the answer and errors.
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// Tell every request on standard error, without secrets.
+    #[arg(long, short, global = true)]
+    pub verbose: bool,
+
+    /// Longest time to wait for work of the service: 90s, 10m, 2h. Exit code 124 when it runs out.
+    #[arg(long, global = true, value_name = "DURATION", value_parser = humantime::parse_duration,
+          hide_short_help = true)]
+    pub timeout: Option<Duration>,
+
+    /// Print the request that the command is about, instead of sending it: `curl` is the one form.
+    #[arg(long, global = true, value_name = "FORM", hide_short_help = true)]
+    pub print: Option<Print>,
+
+    /// Check everything and print what would be sent, without sending it.
+    #[arg(long, short = 'n', global = true, hide_short_help = true)]
+    pub dry_run: bool,
+
+    /// auto, dark, light, plain, or the name of a theme of your own.
+    #[arg(
+        long,
+        global = true,
+        env = "TESSERA_THEME",
+        value_name = "THEME",
+        hide_short_help = true
+    )]
+    pub theme: Option<ThemeChoice>,
+
+    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn.
+    #[arg(
+        long,
+        global = true,
+        env = "TESSERA_GRAPHICS",
+        value_name = "PROTOCOL",
+        hide_short_help = true
+    )]
+    pub graphics: Option<GraphicsChoice>,
+
+    /// Sentences and numbered questions for screen readers and pipes, instead of a drawn screen.
+    #[arg(long, global = true, env = "TESSERA_ACCESSIBLE", value_name = "BOOL", num_args = 0..=1,
+          require_equals = true, default_missing_value = "true", hide_short_help = true)]
+    pub accessible: Option<bool>,
+
+    /// Write what happens and how long it takes into this new file, as JSON lines without secrets.
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub trace: Option<PathBuf>,
+}
+
+/// The kind of a deployment: stated, never guessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Every request carries a token.
+    Hosted,
+    /// No login, and no Authorization header at all.
+    Onprem,
+}
+
+/// How a request is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Print {
+    /// As a command with `$TESSERA_TOKEN` where the login goes.
+    Curl,
+}
+
+impl Global {
+    /// Refuses options that do not go together. Clap cannot: some come from the environment.
+    ///
+    /// # Errors
+    /// A sentence that names them.
+    pub fn check(&self) -> Result<(), Ended> {
+        let usage = |sentence: &str| Err(Ended::new(Exit::Usage, sentence));
+        if self.base_url.is_some() && self.kind.is_none() {
+            return usage("--base-url needs --kind hosted (with login) or --kind onprem (without)");
+        }
+        if self.pipeline_url.is_some() && self.base_url.is_none() {
+            return usage(
+                "--pipeline-url belongs to --base-url; a profile has its own pipeline_url",
+            );
+        }
+        if [self.json.is_some(), self.jsonl, self.csv].iter().filter(|on| **on).count() > 1 {
+            return usage("--json, --jsonl and --csv are three forms of one answer: choose one");
+        }
+        Ok(())
+    }
+
+    /// What the command line and the environment say about settings.
+    #[must_use]
+    pub fn overrides(&self) -> Overrides {
+        let asks = |value: std::ffi::OsString| !value.is_empty() && value != "0";
+        Overrides {
+            theme: self.theme.clone(),
+            graphics: self.graphics,
+            accessible: self.accessible,
+            everywhere_accessible: std::env::var_os("ACCESSIBLE").is_some_and(asks),
+        }
+    }
+
+    /// Whether answers and errors are documents for programs.
+    #[must_use]
+    pub fn is_machine(&self) -> bool {
+        self.json.is_some() || self.jsonl
+    }
+}

@@ -1,0 +1,177 @@
+//! What is told beside the answer, on standard error: notes, warnings and progress.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal as _, Write as _},
+    time::{Duration, Instant},
+};
+
+use crate::cli::Global;
+
+/// Without a terminal, a line this often at most, or for every tenth part.
+const SILENCE: Duration = Duration::from_secs(30);
+/// In a terminal, drawn this often at most.
+const REDRAW: Duration = Duration::from_millis(100);
+/// Cells of a bar.
+const BAR: u64 = 24;
+
+/// Standard error with its manners.
+#[derive(Clone, Copy, Debug)]
+pub struct Note {
+    quiet: bool,
+    verbose: bool,
+    /// Whether lines can be drawn over, and progress told in the tab (OSC 9;4).
+    terminal: bool,
+}
+
+impl Note {
+    /// By the options and by what standard error is.
+    #[must_use]
+    pub fn new(global: &Global) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        Self { quiet: global.quiet, verbose: global.verbose, terminal: terminal && !dumb }
+    }
+
+    /// Tells something that is good to know.
+    pub fn say(self, sentence: impl AsRef<str>) {
+        if !self.quiet {
+            line(sentence.as_ref());
+        }
+    }
+
+    /// Tells something that the answer alone would hide: also when quiet.
+    #[expect(clippy::unused_self, reason = "whoever warns has been given standard error")]
+    pub fn warn(self, sentence: impl AsRef<str>) {
+        line(&format!("warning: {}", sentence.as_ref()));
+    }
+
+    /// Tells something only those want to know who asked for it.
+    pub fn detail(self, sentence: impl AsRef<str>) {
+        if self.verbose {
+            line(sentence.as_ref());
+        }
+    }
+
+    /// Begins to tell how far something is.
+    #[must_use]
+    pub fn progress(self, label: impl Into<String>) -> Progress {
+        Progress {
+            note: self,
+            label: label.into(),
+            began: Instant::now(),
+            told: None,
+            drawn: false,
+        }
+    }
+}
+
+fn line(sentence: &str) {
+    // Nobody is left to be told when standard error is closed.
+    let _ = writeln!(io::stderr(), "tessera: {sentence}");
+}
+
+/// How far something is: a bar in a terminal, else a line for each tenth.
+#[derive(Debug)]
+pub struct Progress {
+    note: Note,
+    label: String,
+    began: Instant,
+    /// When it was told last, and which tenth that was.
+    told: Option<(Instant, u64)>,
+    drawn: bool,
+}
+
+impl Progress {
+    /// So much is done, of so much where that is known; in bytes.
+    pub fn bytes(&mut self, done: u64, all: Option<u64>) {
+        let seconds = self.began.elapsed().as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
+        let rate = if seconds > 0.5 { done as f64 / seconds } else { 0.0 };
+        let mut words = match all {
+            Some(all) => format!("{} of {}", amount(done), amount(all)),
+            None => amount(done),
+        };
+        if rate >= 1.0 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "positive and far below the limit"
+            )]
+            let per_second = rate as u64;
+            // Writing to a string cannot fail.
+            let _ = write!(words, ", {}/s", amount(per_second));
+            if let Some(left) = all.map(|all| all.saturating_sub(done)).filter(|left| *left > 0) {
+                let _ = write!(words, ", {} s left", left / per_second.max(1));
+            }
+        }
+        self.part(done, all, &words);
+    }
+
+    /// So many hundredths are done, in these words.
+    pub fn percent(&mut self, percent: Option<u8>, words: &str) {
+        let all = percent.is_some().then_some(100);
+        self.part(percent.unwrap_or(0).into(), all, words);
+    }
+
+    fn part(&mut self, done: u64, all: Option<u64>, words: &str) {
+        if self.note.quiet {
+            return;
+        }
+        let tenth = all.map_or(0, |all| done.saturating_mul(10) / all.max(1));
+        let due = match self.told {
+            None => true,
+            Some((at, _)) if self.note.terminal => at.elapsed() >= REDRAW || all == Some(done),
+            Some((at, before)) => tenth != before || at.elapsed() >= SILENCE,
+        };
+        if !due {
+            return;
+        }
+        self.told = Some((Instant::now(), tenth));
+        if self.note.terminal {
+            self.draw(done, all, words);
+        } else {
+            line(&format!("{}: {words}", self.label));
+        }
+    }
+
+    fn draw(&mut self, done: u64, all: Option<u64>, words: &str) {
+        self.drawn = true;
+        let mut text = format!("\r\u{1b}[K{}  ", self.label);
+        if let Some(all) = all {
+            let cells = done.saturating_mul(BAR) / all.max(1);
+            let bar: String = (0..BAR).map(|cell| if cell < cells { '█' } else { '░' }).collect();
+            text += &bar;
+            text += "  ";
+            // Writing to a string cannot fail.
+            let percent = done.saturating_mul(100) / all.max(1);
+            let _ = write!(text, "\u{1b}]9;4;1;{percent}\u{7}");
+        }
+        text += words;
+        let mut err = io::stderr().lock();
+        // Nobody looks when standard error is closed.
+        let _ = write!(err, "{text}").and_then(|()| err.flush());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.drawn {
+            // Nobody looks when standard error is closed.
+            let _ = write!(io::stderr(), "\r\u{1b}[K\u{1b}]9;4;0;\u{7}");
+        }
+    }
+}
+
+/// Bytes in words.
+#[must_use]
+pub fn amount(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
+    let value = bytes as f64;
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..0x10_0000 => format!("{:.1} KiB", value / 1024.0),
+        0x10_0000..0x4000_0000 => format!("{:.1} MiB", value / f64::from(1 << 20)),
+        _ => format!("{:.2} GiB", value / f64::from(1 << 30)),
+    }
+}
