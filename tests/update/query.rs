@@ -203,7 +203,7 @@ fn m65_a_word_that_is_not_published_is_sent_with_a_note_until_the_service_took_i
     desk.type_text("grain");
     assert!(says(&desk).contains("“grain” is not published"), "{}", says(&desk));
     desk.press("f5");
-    let json = r#"[{"issues":{"mode":"in","op":"issue","value":"grain"}}]"#;
+    let json = r#"[{"issues":{"op":"issue","value":"grain","mode":"in"}}]"#;
     assert_eq!(desk.app.query_json().unwrap(), json);
     desk.answer_page(page(0, 1));
     assert!(!says(&desk).contains("not published"), "{}", says(&desk));
