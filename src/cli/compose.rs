@@ -241,6 +241,7 @@ pub fn client_of(
         Place::Hosted { base_url, api_key, text_search_path } => {
             let base_url = BaseUrl::parse(base_url)?;
             let origin = base_url.to_string();
+            let api_key = &key_of(&profile.name, api_key)?;
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
             let api_secret = secret_of(holder, typed, secrets)?;
             let credentials = api::Credentials { api_key: api_key.clone(), api_secret };
@@ -252,6 +253,16 @@ pub fn client_of(
         None => endpoint,
     };
     Ok(api::Client::new(endpoint)?)
+}
+
+/// The key of a profile; where it has none yet, the environment's.
+fn key_of(profile: &str, api_key: &str) -> Result<String, Ended> {
+    let set = || env::var("TESSERA_API_KEY").ok().filter(|key| !key.trim().is_empty());
+    let key = (!api_key.is_empty()).then(|| api_key.to_owned()).or_else(set);
+    key.ok_or_else(|| {
+        let sentence = format!("the profile `{profile}` has no API key yet");
+        Ended::new(Exit::Login, sentence).remedy(format!("tessera auth import --profile {profile}"))
+    })
 }
 
 fn secret_of(

@@ -25,7 +25,8 @@ pub enum Place {
     Hosted {
         /// Address of the service.
         base_url: String,
-        /// Names the secret; no secret itself.
+        /// Names the secret; no secret itself. Empty until a pair is imported or entered.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         api_key: String,
         /// Where text searches are answered, as the interface leaves it open: a path with
         /// `{dataset_id}` in it.
@@ -146,7 +147,7 @@ mod tests {
         for (source, word) in [
             ("[profiles.x]\nkind = 'cloud'\nbase_url = 'u'\n", "cloud"),
             ("[profiles.x]\nkind = 'onprem'\nbase_url = 'u'\napi_secret = 's'\n", "api_secret"),
-            ("[profiles.x]\nkind = 'hosted'\nbase_url = 'u'\n", "api_key"),
+            ("[profiles.x]\nkind = 'hosted'\napi_key = 'k'\n", "base_url"),
         ] {
             let error = super::super::parse(source, "config.toml").map(|_| ()).unwrap_err();
             assert!(error.contains(word), "{error}");
