@@ -11,11 +11,16 @@ mod clients;
 #[path = "support/scripted.rs"]
 mod scripted;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use tessera::{
-    api::{Client, QueryImage},
+    api::{Client, Policy, QueryImage, Witness},
     model::{
         AddMedia, ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind,
-        Granularity, Link, MediaId, MediaSource, Search, SelectionItem,
+        Granularity, Link, MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
     },
 };
 
@@ -34,31 +39,39 @@ const FAULTS: [&str; 8] = [
     "503",
 ];
 
-/// Requests seen for each fault. Pictures and archives carry no login, so a 401 there is no
-/// expired token; for an archive it means a link that has expired, and three fresh ones are tried.
-const TABLE: [(&str, [usize; 8]); 12] = [
-    ("datasets", [0, 3, 3, 2, 1, 3, 3, 3]),
-    ("dataset", [0, 3, 3, 2, 1, 3, 3, 3]),
-    ("explore", [0, 3, 3, 2, 1, 3, 3, 3]),
-    ("search-image-similarity", [0, 2, 2, 2, 1, 2, 2, 2]),
-    ("export_context_async", [0, 1, 1, 2, 1, 1, 1, 1]),
-    ("export_entities_async", [0, 1, 1, 2, 1, 1, 1, 1]),
-    ("export_status", [0, 3, 3, 2, 1, 3, 3, 3]),
-    ("enrichment context", [0, 3, 3, 2, 1, 3, 3, 3]),
-    ("reindex", [0, 1, 1, 2, 1, 1, 1, 1]),
-    // Without login, so a 401 is no expired token. `add_media` itself is in tests/client/uploads.rs:
-    // it reads the dataset first.
-    ("process/add_media", [0, 1, 1, 1, 1, 1, 1, 1]),
-    ("picture", [0, 3, 3, 1, 1, 3, 3, 3]),
-    ("archive", [0, 5, 5, 4, 1, 5, 5, 5]),
+/// Requests seen for each fault; of an addition those that add, not those that read the dataset.
+/// Pictures and archives carry no login, so a 401 there is no expired token; for an archive it means
+/// a link that has expired, and three fresh ones are tried. A pipeline knows no login either.
+#[rustfmt::skip]
+const TABLE: [(&str, [usize; 8]); 15] = [
+    //                          refused  cut  cut  401  409  429  500  503
+    ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("enrichment context",      [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("export_status",           [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("explore",                 [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("explore by caption",      [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("picture",                 [0,      3,   3,   1,   1,   3,   3,   3]),
+    ("archive",                 [0,      5,   5,   4,   1,   5,   5,   5]),
+    ("search-image-similarity", [0,      2,   2,   2,   1,   2,   2,   2]),
+    ("export_context_async",    [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("export_entities_async",   [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("add_media s3_uri",        [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("add_media files",         [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("reindex",                 [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("process/add_media",       [0,      1,   1,   1,   1,   1,   1,   1]),
 ];
 
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n not read any further by the client";
+/// The method of the requests that are counted.
+fn method(operation: &str) -> &'static str {
+    let posts = ["search-", "export_entities", "add_media", "reindex"];
+    if posts.iter().any(|post| operation.starts_with(post)) { "POST" } else { "GET" }
+}
 
 async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Failure> {
     let folder = tempfile::tempdir().unwrap();
     let image = folder.path().join("query.png");
-    std::fs::write(&image, PNG).unwrap();
+    ::image::RgbImage::new(4, 4).save(&image).unwrap();
     let (entity, granularity) = (EntityType::Images, Granularity::DEFAULT);
     let spec = ExportSpec {
         file_name: ArchiveName::new("x"),
@@ -69,6 +82,11 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         "datasets" => client.datasets().await.map(drop),
         "dataset" => client.dataset(dataset()).await.map(drop),
         "explore" => client.explore(&Search::browse(dataset())).await.map(drop),
+        "explore by caption" => {
+            let query = Query::Caption { text: QueryText::new("a van").unwrap(), max_score: None };
+            let search = Search { query, ..Search::browse(dataset()) };
+            client.explore(&search).await.map(drop)
+        }
         "search-image-similarity" => {
             let image = QueryImage::read(&image).await?;
             let anchor = client.register_anchor(dataset(), image, entity, granularity, None);
@@ -82,12 +100,13 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         }
         "enrichment context" => client.enrichment(dataset()).await.map(drop),
         "reindex" => client.reindex(dataset()).await,
+        "add_media s3_uri" => add(client, MediaSource::Storage("s3://bucket/new/".into())).await,
+        "add_media files" => add(client, MediaSource::Files(vec![image])).await,
         "process/add_media" => {
             let endpoint = client.endpoint().clone();
             let pipeline = endpoint.base_url().clone();
             let client = Client::with_policy(endpoint.with_pipeline(pipeline), impatient())?;
-            let addition = AddMedia::new(MediaSource::ServerPath("/data/new".into()));
-            client.add_media(dataset(), &addition, &mut |_, _| {}).await
+            add(&client, MediaSource::ServerPath("/data/new".into())).await
         }
         "export_status" => client.export_status(dataset(), task()).await.map(drop),
         "picture" => client.picture(&Link::new(link), 1_000).await.map(drop),
@@ -101,12 +120,21 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
     }
 }
 
+async fn add(client: &Client, source: MediaSource) -> Result<(), Failure> {
+    client.add_media(dataset(), &AddMedia::new(source), &mut |_, _| {}).await
+}
+
 /// What the server does when it reads the request and the fault is `fault`.
 fn act(fault: &str) -> Act {
     match fault.parse() {
         Ok(status) => Act::reply(status, &[("retry-after", "1")], r#"{"detail":"scripted"}"#),
         Err(_) => Act::cut(),
     }
+}
+
+/// The dataset, ready, whatever is asked.
+fn record(_: &Seen) -> Act {
+    Act::json(format!(r#"{{"id":"{}","status_new":"READY","n_images":3}}"#, dataset()))
 }
 
 /// A service that works, but whose archive is at `link`.
@@ -121,14 +149,25 @@ fn closed() -> String {
     format!("http://{}", listener.local_addr().unwrap())
 }
 
+/// A server with the fault, which only requests of `method` meet; none where it refuses connections.
+async fn faulty(method: &'static str, fault: &'static str) -> Option<Scripted> {
+    match fault {
+        "refused" => None,
+        "cut before it was read" => Some(Scripted::deaf_to(method, record).await),
+        _ => {
+            let script = move |seen: &Seen| {
+                if seen.method == method { act(fault) } else { record(seen) }
+            };
+            Some(Scripted::start(script).await)
+        }
+    }
+}
+
 /// Runs one case. Returns the requests seen by the server with the fault, and the failure.
 async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
-    let faulty = match fault {
-        "refused" => None,
-        "cut before it was read" => Some(Scripted::deaf().await),
-        _ => Some(Scripted::start(move |_: &Seen| act(fault)).await),
-    };
-    let url = faulty.as_ref().map_or_else(closed, Scripted::url);
+    let method = method(operation);
+    let server = faulty(method, fault).await;
+    let url = server.as_ref().map_or_else(closed, Scripted::url);
     let link = format!("{url}/file.zip");
     let result = if operation == "archive" {
         let service = service_with_archive_at(link.clone()).await;
@@ -136,7 +175,10 @@ async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
     } else {
         perform(operation, &hosted(&url, impatient()), &link).await
     };
-    (faulty.map_or(0, |faulty| faulty.count()), result.unwrap_err())
+    let read = |server: &Scripted| {
+        server.requests().iter().filter(|seen| seen.method == method).count() + server.unread()
+    };
+    (server.as_ref().map_or(0, read), result.unwrap_err())
 }
 
 #[tokio::test]
@@ -170,5 +212,34 @@ async fn e_each_failure_has_its_kind() {
         let may_have_started = failure.to_string().contains("may have started");
         let expected = matches!(fault, "cut after it was read" | "503");
         assert_eq!(may_have_started, expected, "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn e_what_was_never_sent_may_be_sent_again() {
+    for (retries, expected) in [(None, 3), (Some(0), 1), (Some(4), 5)] {
+        for operation in ["dataset", "export_context_async", "reindex", "picture"] {
+            let tried = Arc::<AtomicUsize>::default();
+            let counter = Arc::clone(&tried);
+            let witness = Witness::new(move |_| {
+                counter.fetch_add(1, Ordering::SeqCst);
+            });
+            let url = closed();
+            let client = hosted(&url, Policy { retries, ..impatient() }).with_witness(witness);
+            perform(operation, &client, &format!("{url}/a.png")).await.unwrap_err();
+            assert_eq!(tried.load(Ordering::SeqCst), expected, "{operation}, {retries:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn retries_are_for_what_changes_nothing() {
+    for (operation, retries, expected) in
+        [("dataset", 0, 1), ("dataset", 4, 5), ("export_context_async", 4, 1), ("reindex", 4, 1)]
+    {
+        let server = Scripted::start(|_: &Seen| act("503")).await;
+        let policy = Policy { retries: Some(retries), ..impatient() };
+        perform(operation, &hosted(&server.url(), policy), "").await.unwrap_err();
+        assert_eq!(server.count(), expected, "{operation}, {retries}");
     }
 }

@@ -16,6 +16,7 @@ use crate::{
         operation::Operation,
         policy::Policy,
         query_image::QueryImage,
+        retry::Engine,
         transport::Transport,
         witness::Witness,
     },
@@ -62,6 +63,15 @@ impl Client {
     pub fn with_witness(self, witness: Witness) -> Self {
         let mut transport = self.transport.as_ref().clone();
         transport.witness = witness;
+        Self { transport: Arc::new(transport) }
+    }
+
+    /// The same client with so many further attempts of what changes nothing.
+    #[must_use]
+    pub fn with_retries(self, retries: u32) -> Self {
+        let mut transport = self.transport.as_ref().clone();
+        let policy = Policy { retries: Some(retries), ..transport.engine.policy().clone() };
+        transport.engine = Arc::new(Engine::new(policy));
         Self { transport: Arc::new(transport) }
     }
 

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// How patient the client is. The default suits a person at a screen.
 #[derive(Clone, Debug)]
 pub struct Policy {
+    /// Further attempts of what changes nothing, and of what was never sent; `None` leaves it to the
+    /// retry table.
+    pub retries: Option<u32>,
     /// Bound of the first pause; doubled for each further one.
     pub backoff: Duration,
     /// Longest pause of our own choice.
@@ -32,6 +35,7 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Self {
         Self {
+            retries: None,
             backoff: Duration::from_millis(250),
             backoff_cap: Duration::from_secs(20),
             retry_after_cap: Duration::from_mins(1),

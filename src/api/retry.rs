@@ -66,7 +66,7 @@ impl Engine {
     /// The pause before the next attempt, or `None` to give up.
     pub(super) fn after(&self, attempts: &mut Attempts, setback: &Setback) -> Option<Duration> {
         attempts.failed += 1;
-        let (allowed, cost) = allowance(attempts.rule, setback);
+        let (allowed, cost) = allowance(attempts.rule, setback, self.policy.retries);
         if attempts.failed >= allowed || !self.pay(&attempts.origin, cost) {
             return None;
         }
@@ -122,14 +122,17 @@ impl Engine {
     }
 }
 
-/// Requests in all after such a setback, and what each further one costs.
-fn allowance(rule: Rule, setback: &Setback) -> (u32, u32) {
+/// Requests in all after such a setback, and what each further one costs. What may have had an
+/// effect is never sent again, whatever number of retries is wished.
+fn allowance(rule: Rule, setback: &Setback, retries: Option<u32>) -> (u32, u32) {
+    let wished = |table: u32| retries.map_or(table, |retries| retries.saturating_add(1));
+    let harmless = |table: u32| if table == 1 { 1 } else { wished(table) };
     match setback {
-        Setback::Unsent(_) => (ATTEMPTS_UNSENT.max(rule.attempts), COST_OF_TROUBLE),
-        Setback::NoAnswer(_) => (rule.attempts, COST_OF_TROUBLE),
+        Setback::Unsent(_) => (wished(ATTEMPTS_UNSENT.max(rule.attempts)), COST_OF_TROUBLE),
+        Setback::NoAnswer(_) => (harmless(rule.attempts), COST_OF_TROUBLE),
         Setback::Refused(refusal) => match refusal.status.as_u16() {
-            429 => (rule.attempts_when_busy, COST_OF_BUSY),
-            500 | 502 | 503 | 504 => (rule.attempts, COST_OF_TROUBLE),
+            429 => (harmless(rule.attempts_when_busy), COST_OF_BUSY),
+            500 | 502 | 503 | 504 => (harmless(rule.attempts), COST_OF_TROUBLE),
             _ => (1, 0),
         },
         Setback::Final(_) => (1, 0),

@@ -77,6 +77,10 @@ impl Context {
         let (client, local) = compose::client_for(&target).await?;
         let place = target.place();
         let journal = config::state_folder(&place).map(Journal::in_folder).unwrap_or_default();
+        let client = match self.global.retries {
+            Some(retries) => client.with_retries(retries),
+            None => client,
+        };
         let rehearsing = self.global.print.is_some() || self.global.dry_run;
         let rehearsal = rehearsing.then(|| Rehearsal::new(about));
         let client = match &rehearsal {

@@ -103,6 +103,12 @@ pub struct Global {
           hide_short_help = true)]
     pub timeout: Option<Duration>,
 
+    /// Further attempts of a request that changes nothing and met trouble; 2 when not given. What may
+    /// have had an effect is never sent twice.
+    #[arg(long, global = true, value_name = "N", hide_short_help = true,
+          value_parser = clap::value_parser!(u32).range(..=100))]
+    pub retries: Option<u32>,
+
     /// Print the request that the command is about, instead of sending it: `curl` is the one form.
     #[arg(long, global = true, value_name = "FORM", hide_short_help = true)]
     pub print: Option<Print>,

@@ -3,7 +3,10 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -109,6 +112,7 @@ pub struct Scripted {
     pub address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
     count: watch::Receiver<usize>,
+    unread: Arc<AtomicUsize>,
     accepting: JoinHandle<()>,
 }
 
@@ -117,31 +121,42 @@ type Script = dyn Fn(&Seen) -> Act + Send + Sync;
 impl Scripted {
     /// Answers each request as `script` says.
     pub async fn start(script: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
-        Self::listen(Some(Arc::new(script))).await
+        Self::listen(None, Arc::new(script)).await
     }
 
-    /// Closes every connection without reading; the connections are counted.
-    pub async fn deaf() -> Self {
-        Self::listen(None).await
+    /// Closes connections whose request has this method without reading any of it, and counts them;
+    /// answers all others as `script` says.
+    pub async fn deaf_to(
+        method: &'static str,
+        script: impl Fn(&Seen) -> Act + Send + Sync + 'static,
+    ) -> Self {
+        Self::listen(Some(method), Arc::new(script)).await
     }
 
-    async fn listen(script: Option<Arc<Script>>) -> Self {
+    async fn listen(deaf_to: Option<&'static str>, script: Arc<Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
         let (counter, count) = watch::channel(0);
         let log = Arc::clone(&seen);
         let counter = Arc::new(counter);
+        let unread = Arc::<AtomicUsize>::default();
+        let dropped = Arc::clone(&unread);
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let Some(script) = script.clone() else {
-                    counter.send_modify(|count| *count += 1);
-                    continue;
-                };
+                if let Some(method) = deaf_to {
+                    let mut first = [0; 8];
+                    let read = stream.peek(&mut first).await.unwrap_or(0);
+                    if first[..read].starts_with(method.as_bytes()) {
+                        dropped.fetch_add(1, Ordering::SeqCst);
+                        continue;
+                    }
+                }
+                let script = Arc::clone(&script);
                 tokio::spawn(serve(stream, script, Arc::clone(&log), Arc::clone(&counter)));
             }
         });
-        Self { address, seen, count, accepting }
+        Self { address, seen, count, unread, accepting }
     }
 
     pub fn url(&self) -> String {
@@ -156,6 +171,11 @@ impl Scripted {
     /// How many requests there were so far.
     pub fn count(&self) -> usize {
         *self.count.borrow()
+    }
+
+    /// How many requests were closed without being read.
+    pub fn unread(&self) -> usize {
+        self.unread.load(Ordering::SeqCst)
     }
 
     /// Waits until there were `count` requests.
