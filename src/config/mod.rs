@@ -233,6 +233,27 @@ pub fn state_folder(place: &str) -> Option<PathBuf> {
     Some(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).join(name))
 }
 
+/// The folders in which the state of deployments is kept, by their names.
+///
+/// # Errors
+/// The folder that they are in cannot be read.
+pub fn state_folders() -> std::io::Result<Vec<PathBuf>> {
+    let Some(root) = state_folder("x").and_then(|folder| folder.parent().map(Path::to_owned))
+    else {
+        return Ok(Vec::new());
+    };
+    let entries = match std::fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut folders = paths.collect::<std::io::Result<Vec<PathBuf>>>()?;
+    folders.retain(|path| path.is_dir());
+    folders.sort();
+    Ok(folders)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

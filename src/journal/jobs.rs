@@ -13,10 +13,13 @@ const SCHEMA: &str = "tessera.jobs/1";
 
 /// All jobs of this copy as a document.
 pub(super) fn write(records: &[JobRecord]) -> Value {
-    json!({ "schema": SCHEMA, "jobs": records.iter().map(write_job).collect::<Vec<_>>() })
+    json!({ "schema": SCHEMA, "jobs": records.iter().map(facts).collect::<Vec<_>>() })
 }
 
-fn write_job(record: &JobRecord) -> Value {
+/// A job as an object: `started` and `ended` in seconds since 1970, `job` the word of what it does,
+/// `standing` the word of how far it is, and beside them what belongs to these.
+#[must_use]
+pub fn facts(record: &JobRecord) -> Value {
     let mut job = json!({
         "started": record.started.as_secs_f64(),
         "ended": record.ended.map(|ended| ended.as_secs_f64()),

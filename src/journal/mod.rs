@@ -4,6 +4,7 @@
 //! a number; an older one that arrives late never replaces a newer one.
 
 mod jobs;
+mod ledger;
 mod named;
 mod query;
 mod search;
@@ -20,6 +21,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+pub use jobs::facts as job_facts;
+pub use ledger::Noted;
 use seat::Seats;
 
 use crate::{

@@ -58,10 +58,7 @@ impl Seats {
         self.adopted.clear();
         let mut others = Others::default();
         let own = self.own.as_ref().map(|(path, _)| path);
-        for path in (0..SEATS).map(|number| file(folder, number)) {
-            if own == Some(&path) || !path.exists() {
-                continue;
-            }
+        for path in files(folder).filter(|path| own != Some(path)) {
             match lock(&path)? {
                 Some(lock) => {
                     others.left_behind.push(path.clone());
@@ -90,12 +87,34 @@ impl Seats {
     }
 }
 
+/// The files of all copies, running or gone.
+pub(super) fn files(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    (0..SEATS).map(move |number| file(folder, number)).filter(|path| path.exists())
+}
+
+/// Whether a running copy holds the seat of this file. Nothing is taken over by asking.
+///
+/// # Errors
+/// The lock cannot be asked for.
+pub(super) fn is_held(path: &Path) -> io::Result<bool> {
+    let lock = match File::open(path.with_extension("lock")) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    match lock.try_lock_shared() {
+        Ok(()) => Ok(false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 fn file(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("jobs-{number}.json"))
 }
 
 /// The lock of a seat, unless a running copy holds it. It ends with the process, however that ends.
-fn lock(path: &Path) -> io::Result<Option<File>> {
+pub(super) fn lock(path: &Path) -> io::Result<Option<File>> {
     let path = path.with_extension("lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
     match file.try_lock() {
