@@ -121,7 +121,7 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
 }
 
 async fn add(client: &Client, source: MediaSource) -> Result<(), Failure> {
-    client.add_media(dataset(), &AddMedia::new(source), &mut |_, _| {}).await
+    client.add_media(dataset(), &AddMedia::new(source), &mut |_, _| {}).await.map(drop)
 }
 
 /// What the server does when it reads the request and the fault is `fault`.

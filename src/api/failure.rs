@@ -4,6 +4,7 @@ use reqwest::{Url, header::LOCATION};
 
 use crate::{
     api::{
+        cause,
         operation::Operation,
         setback::{Refusal, Setback},
     },
@@ -34,7 +35,9 @@ impl Circumstances<'_> {
         let failure = self.words(setback);
         // Without the query: a link that was followed may carry a signature there.
         let request = SafeText::file(&format!("{} {}", self.method, self.url.path()));
-        Failure { status: status.or(failure.status), request: Some(request), ..failure }
+        let failure =
+            Failure { status: status.or(failure.status), request: Some(request), ..failure };
+        cause::known(self.operation, failure)
     }
 
     fn words(&self, setback: Setback) -> Failure {

@@ -6,6 +6,7 @@
 
 mod archive;
 mod call;
+mod cause;
 mod client;
 mod curl;
 mod download;
@@ -29,6 +30,7 @@ mod witness;
 pub use client::Client;
 pub use download::Report;
 pub use endpoint::{Access, BaseUrl, Credentials, Endpoint, TextSearchPath};
+pub use ingest::files_to_send;
 pub use inspect::entry_of;
 pub use operation::Operation;
 pub use policy::Policy;

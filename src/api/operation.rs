@@ -96,6 +96,11 @@ impl Operation {
         matches!(self, Self::Picture | Self::Download)
     }
 
+    /// Whether it adds media to a dataset.
+    pub(super) fn adds_media(self) -> bool {
+        matches!(self, Self::AddMedia | Self::ProcessMedia)
+    }
+
     /// Whether it goes to the pipeline of an on-premises deployment: directly, and without login.
     pub(super) fn asks_pipeline(self) -> bool {
         self == Self::ProcessMedia

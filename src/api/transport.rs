@@ -196,7 +196,11 @@ impl Transport {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
             Payload::Image(image) => client.post(url).multipart(image.form()?),
-            Payload::Media(media) => client.post(url).multipart(media.form()?),
+            Payload::Media(media) => {
+                let form = media.sending();
+                let request = client.post(url).header(CONTENT_TYPE, form.content_type);
+                request.header(CONTENT_LENGTH, form.length).body(form.body)
+            }
         };
         if let Some(token) = token {
             request = request.header(AUTHORIZATION, token.header());

@@ -122,11 +122,12 @@ impl Ended {
         let request =
             failure.and_then(|failure| failure.request.as_ref()?.as_str().split_once(' '));
         let remedy = self.remedy.clone();
+        let code = self.code.or(failure.and_then(|failure| failure.code));
         json!({
             "schema": "tessera.error/1",
             "exit_code": self.exit as i32,
             "http_status": failure.and_then(|failure| failure.status),
-            "code": self.code.unwrap_or_else(|| self.exit.code()),
+            "code": code.unwrap_or_else(|| self.exit.code()),
             "message": failure.map_or(words.as_str(), |failure| failure.sentence.as_str()),
             "detail": text(failure.and_then(|failure| failure.detail.as_ref())),
             "remedy": remedy.or_else(|| text(failure.and_then(|failure| failure.remedy.as_ref()))),

@@ -43,6 +43,8 @@ pub struct Failure {
     pub remedy: Option<SafeText>,
     /// The service's own words.
     pub detail: Option<SafeText>,
+    /// What the service's own words mean, in a word for programs, where they are known ones (M72).
+    pub code: Option<&'static str>,
     /// The HTTP status, when the service answered.
     pub status: Option<u16>,
     /// The request that failed: `GET /api/v1/datasets`.
@@ -58,6 +60,7 @@ impl Failure {
             sentence: SafeText::detail(sentence.as_ref()),
             remedy: None,
             detail: None,
+            code: None,
             status: None,
             request: None,
         }

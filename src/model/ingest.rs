@@ -72,6 +72,8 @@ pub struct AddMedia {
     pub batch_objects: Option<u64>,
     /// Whether spot instances may do it; hosted deployments only.
     pub spot: Option<bool>,
+    /// Whether it is sent although the status of the dataset forbids it.
+    pub force: bool,
 }
 
 impl AddMedia {
@@ -86,6 +88,7 @@ impl AddMedia {
             batch_images: None,
             batch_objects: None,
             spot: None,
+            force: false,
         }
     }
 
@@ -162,7 +165,7 @@ pub struct Preflight {
     pub videos: u64,
     /// Bytes of what is sent: the files, or the archive.
     pub bytes: u64,
-    /// Files of other kinds, which are left out.
+    /// Files of other kinds in folders, and links there; they are left out.
     pub others: u64,
     /// Media that cannot be read and are left out.
     pub unreadable: u64,
@@ -181,6 +184,15 @@ impl Preflight {
     pub fn is_empty(&self) -> bool {
         self.images + self.videos == 0
     }
+}
+
+/// A file of this machine that can be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many bytes it has.
+    pub bytes: u64,
 }
 
 /// A file that is left out.

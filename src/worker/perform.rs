@@ -77,7 +77,7 @@ impl Desk {
             Request::AddMedia(dataset, addition) => client
                 .add_media(dataset, &addition, &mut self.reporter(ticket.clone()))
                 .await
-                .map(|()| Answer::Accepted),
+                .map(|_| Answer::Accepted),
             Request::Preflight(source) => {
                 aside(move || Preflight::of(&source)).await.map(Answer::Preflight)
             }

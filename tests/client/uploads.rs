@@ -34,7 +34,7 @@ fn record(status: &str) -> String {
 
 async fn add(url: &str, path: &Path) -> Result<(), Failure> {
     let addition = AddMedia::new(MediaSource::Files(vec![path.to_owned()]));
-    hosted(url, impatient()).add_media(dataset(), &addition, &mut |_, _| {}).await
+    hosted(url, impatient()).add_media(dataset(), &addition, &mut |_, _| {}).await.map(drop)
 }
 
 /// A service whose dataset has these states, one a question, and that meets uploads with `act`.

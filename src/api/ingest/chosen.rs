@@ -2,7 +2,7 @@
 //! opened, and what cannot be read is named and left out, because one bad file could cost the rest.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     fs::{self, File, Metadata},
     io::{self, Read as _},
     os::unix::fs::MetadataExt as _,
@@ -10,6 +10,7 @@ use std::{
     time::SystemTime,
 };
 
+use glob::Pattern;
 use image::ImageFormat;
 use walkdir::{DirEntry, WalkDir};
 
@@ -54,9 +55,10 @@ enum Kind {
 }
 
 /// Looks at everything in and below `paths`. Hidden files and links inside of folders are passed
-/// over; a file that is named itself may be either.
-pub(super) fn choose(paths: &[PathBuf]) -> (Vec<Chosen>, Preflight) {
-    let mut choice = Choice::default();
+/// over; a file that is named itself may be either. Of a folder, only files that match `glob` are
+/// meant: by their name, or by their path below the folder when the pattern has a slash.
+pub(super) fn choose(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<Chosen>, Preflight) {
+    let mut choice = Choice { glob, ..Choice::default() };
     for path in paths {
         if path.is_dir() {
             choice.walk(path);
@@ -68,13 +70,15 @@ pub(super) fn choose(paths: &[PathBuf]) -> (Vec<Chosen>, Preflight) {
 }
 
 #[derive(Default)]
-struct Choice {
+struct Choice<'a> {
+    glob: Option<&'a Pattern>,
     chosen: Vec<Chosen>,
-    names: HashSet<String>,
+    /// Names that are taken, with the number that was tried last for each.
+    names: HashMap<String, u64>,
     found: Preflight,
 }
 
-impl Choice {
+impl Choice<'_> {
     fn walk(&mut self, folder: &Path) {
         let visible = |entry: &DirEntry| {
             entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
@@ -82,14 +86,27 @@ impl Choice {
         let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
         for entry in walk {
             match entry {
-                Ok(entry) if entry.file_type().is_file() => self.look(entry.path(), false),
-                Ok(_) => {}
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) if !self.is_meant(folder, entry.path()) => {}
+                Ok(entry) if entry.path_is_symlink() => self.found.others += 1,
+                Ok(entry) => self.look(entry.path(), false),
                 Err(error) => {
                     let path = error.path().unwrap_or(folder).to_owned();
                     self.leave_out(&path, &error.to_string());
                 }
             }
         }
+    }
+
+    fn is_meant(&self, folder: &Path, path: &Path) -> bool {
+        let Some(glob) = self.glob else { return true };
+        let below = path.strip_prefix(folder).unwrap_or(path);
+        let whole = glob.as_str().contains('/');
+        glob.matches_path(if whole {
+            below
+        } else {
+            Path::new(path.file_name().unwrap_or_default())
+        })
     }
 
     /// Looks at one file. Of a folder, what is no media by its name is no fault.
@@ -130,11 +147,19 @@ impl Choice {
         let raw = path.file_name().unwrap_or_default().to_string_lossy();
         let name = safe_name(&raw);
         let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
-        let (mut free, mut number) = (name.clone(), 1);
-        while !self.names.insert(free.clone()) {
+        let Some(mut number) = self.names.get(&name).copied() else {
+            self.names.insert(name.clone(), 1);
+            return name;
+        };
+        let free = loop {
             number += 1;
-            free = format!("{stem}-{number}.{extension}");
-        }
+            let free = format!("{stem}-{number}.{extension}");
+            if !self.names.contains_key(&free) {
+                break free;
+            }
+        };
+        self.names.insert(free.clone(), 1);
+        self.names.insert(name, number);
         free
     }
 }
@@ -225,20 +250,21 @@ mod tests {
         fs::write(at("clip.MP4"), "video").unwrap();
         fs::write(at("notes.txt"), "text").unwrap();
         std::os::unix::fs::symlink(at("a.png"), at("link.png")).unwrap();
-        let (chosen, found) = choose(&[folder.path().to_owned()]);
+        let (chosen, found) = choose(&[folder.path().to_owned()], None);
         let names: Vec<_> = chosen.iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, ["a.png", "clip.MP4", "a-2.png"]);
-        assert_eq!((found.images, found.videos, found.others, found.unreadable), (2, 1, 1, 2));
+        assert_eq!((found.images, found.videos, found.others, found.unreadable), (2, 1, 2, 2));
         assert_eq!(found.bytes, 2 * png().len() as u64 + 5);
         assert_eq!(found.named[1].reason.as_str(), "an empty file");
 
-        let (chosen, found) = choose(&[at("link.png"), at("notes.txt"), at("gone.png")]);
+        let (chosen, found) = choose(&[at("link.png"), at("notes.txt"), at("gone.png")], None);
         assert_eq!((chosen.len(), found.unreadable), (1, 2));
     }
 
     #[test]
     fn u08_pipes_are_refused_before_they_are_opened() {
-        let (chosen, found) = choose(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")]);
+        let (chosen, found) =
+            choose(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);
         assert_eq!((chosen.len(), found.unreadable), (0, 2));
         assert_eq!(found.named[0].reason.as_str(), "not a regular file");
     }

@@ -11,20 +11,17 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{Stream, stream};
-use reqwest::{
-    Body,
-    multipart::{Form, Part},
-};
+use futures_util::{Stream, StreamExt as _, stream};
+use reqwest::Body;
 use tokio::{fs::File, io::AsyncReadExt as _};
 
 use super::{
     chosen::{Chosen, Stamp, choose},
+    multipart::{self, Boundary, Head},
     packed, refuse,
 };
 use crate::{
-    api::setback::Setback,
-    model::{AddMedia, Failure, MediaSource, SafeText},
+    model::{AddMedia, Failure, MediaSource, Preflight, SafeText},
     wire::paths::field,
 };
 
@@ -36,9 +33,19 @@ pub(in crate::api) struct MediaForm {
     texts: Vec<(&'static str, String)>,
     /// Field of the files.
     field: &'static str,
-    files: Vec<Chosen>,
+    files: Arc<[Chosen]>,
     total: u64,
+    /// What the last look at the files has found; nothing for a source that is not here.
+    found: Preflight,
     flow: Arc<Flow>,
+}
+
+/// The form as a request carries it.
+pub(in crate::api) struct Sending {
+    pub content_type: String,
+    /// Bytes of the body.
+    pub length: u64,
+    pub body: Body,
 }
 
 /// What the streams of the files tell.
@@ -56,9 +63,11 @@ impl MediaForm {
     pub(super) async fn of(addition: &AddMedia) -> Result<Self, Failure> {
         let source = addition.source.clone();
         let files = tokio::task::spawn_blocking(move || files_of(&source)).await;
-        let (field, files) = files.map_err(|_| refuse("the files could not be looked at"))??;
+        let (field, files, found) =
+            files.map_err(|_| refuse("the files could not be looked at"))??;
         let total = files.iter().map(|file| file.stamp.bytes).sum();
-        Ok(Self { texts: texts(addition), field, files, total, flow: Arc::default() })
+        let (texts, files) = (texts(addition), files.into());
+        Ok(Self { texts, field, files, total, found, flow: Arc::default() })
     }
 
     /// Its fields as `curl -F` takes them, the files as `@PATH`.
@@ -72,6 +81,11 @@ impl MediaForm {
         self.total
     }
 
+    /// What the last look at its files has found.
+    pub(super) fn found(&self) -> &Preflight {
+        &self.found
+    }
+
     /// Bytes handed over so far.
     pub(super) fn sent(&self) -> u64 {
         self.flow.sent.load(Ordering::Relaxed)
@@ -82,40 +96,51 @@ impl MediaForm {
         self.flow.fault.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The multipart form, to be sent from its beginning.
-    pub(in crate::api) fn form(&self) -> Result<Form, Setback> {
+    /// The form, to be sent from its beginning.
+    pub(in crate::api) fn sending(&self) -> Sending {
         self.flow.sent.store(0, Ordering::Relaxed);
-        let mut form = Form::new();
-        for (name, text) in &self.texts {
-            form = form.text(*name, text.clone());
+        let boundary = Boundary::new();
+        let field = self.field;
+        let mut length = boundary.end().len() as u64;
+        let mut before = Vec::new();
+        for (field, text) in &self.texts {
+            let head = Head { field, file: None };
+            length += boundary.length(&head, text.len() as u64);
+            before.push(multipart::part(boundary.head(&head), multipart::bytes(text.clone())));
         }
-        for file in &self.files {
-            let body = Body::wrap_stream(pieces(file.clone(), Arc::clone(&self.flow)));
-            let part = Part::stream_with_length(body, file.stamp.bytes)
-                .file_name(file.name.clone())
-                .mime_str("application/octet-stream")?;
-            form = form.part(self.field, part);
+        for file in self.files.iter() {
+            length += boundary.length(&Head { field, file: Some(&file.name) }, file.stamp.bytes);
         }
-        Ok(form)
+        let (content_type, end) = (boundary.content_type(), multipart::bytes(boundary.end()));
+        let (files, flow) = (Arc::clone(&self.files), Arc::clone(&self.flow));
+        let files = stream::iter(0..files.len()).flat_map(move |place| {
+            let file = files[place].clone();
+            let head = boundary.head(&Head { field, file: Some(&file.name) });
+            multipart::part(head, pieces(file, Arc::clone(&flow)))
+        });
+        let body = Body::wrap_stream(stream::iter(before).flatten().chain(files).chain(end));
+        Sending { content_type, length, body }
     }
 }
 
-/// The files of a source with their field; none for object storage.
-fn files_of(source: &MediaSource) -> Result<(&'static str, Vec<Chosen>), Failure> {
+/// The files of a source with their field, and what was found; none for object storage.
+fn files_of(source: &MediaSource) -> Result<(&'static str, Vec<Chosen>, Preflight), Failure> {
     match source {
         MediaSource::Files(paths) => {
-            let (chosen, found) = choose(paths);
+            let (chosen, found) = choose(paths, None);
             if chosen.is_empty() {
                 let sentence = format!("no readable media: {} unreadable", found.unreadable);
                 return Err(refuse(&sentence).remedy("Choose other files"));
             }
-            Ok((field::FILES, chosen))
+            Ok((field::FILES, chosen, found))
         }
         MediaSource::Archive(path) => {
             let archive = packed::look(path).map_err(|reason| refuse(&named(path, &reason)))?;
-            Ok((field::ARCHIVE, vec![archive.file]))
+            Ok((field::ARCHIVE, vec![archive.file], Preflight::default()))
         }
-        MediaSource::Storage(_) | MediaSource::ServerPath(_) => Ok((field::FILES, Vec::new())),
+        MediaSource::Storage(_) | MediaSource::ServerPath(_) => {
+            Ok((field::FILES, Vec::new(), Preflight::default()))
+        }
     }
 }
 

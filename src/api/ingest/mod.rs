@@ -3,6 +3,7 @@
 
 mod chosen;
 mod form;
+mod multipart;
 mod packed;
 mod preflight;
 
@@ -19,12 +20,13 @@ use crate::{
         operation::Operation,
     },
     model::{
-        AddMedia, Dataset, DatasetId, Failure, FailureKind, MediaSource, SafeText,
+        AddMedia, Dataset, DatasetId, Failure, FailureKind, MediaSource, Preflight, SafeText,
         dataset::Operation as Allowed,
     },
     wire::paths::{self, Parameters, query},
 };
 pub(super) use form::MediaForm;
+pub use preflight::files_to_send;
 
 /// Between two looks at how far an upload has come.
 const LOOK: Duration = Duration::from_millis(100);
@@ -32,7 +34,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const STORING: u64 = 1 << 20;
 
 impl Client {
-    /// Adds media to a dataset. Sent once; success means that the service has taken them on.
+    /// Adds media to a dataset. Sent once; success means that the service has taken them on, without
+    /// those that the answer names: files that could not be read when their turn came.
     ///
     /// # Errors
     /// [`FailureKind::Local`] before any request for what the interface does not take, and for
@@ -43,18 +46,20 @@ impl Client {
         dataset: DatasetId,
         addition: &AddMedia,
         report: Report<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<Preflight, Failure> {
         addition.check().map_err(|invalid| refuse(&invalid.to_string()))?;
         if addition.spot.is_some() && matches!(self.endpoint().access(), Access::OnPremises) {
             return Err(refuse("use_spot: is for hosted deployments only"));
         }
         if let MediaSource::ServerPath(path) = &addition.source {
-            return self.process_folder(dataset, path).await;
+            return self.process_folder(dataset, path).await.map(|()| Preflight::default());
         }
         let form = Arc::new(MediaForm::of(addition).await?);
         // An early refusal is lost in a long upload more often than not (M9): ask first.
         let before = self.dataset(dataset).await?;
-        if let Some(reason) = before.status.allows(Allowed::AddMedia).refusal() {
+        if let Some(reason) = before.status.allows(Allowed::AddMedia).refusal()
+            && !addition.force
+        {
             let sentence = format!("media cannot be added while {}", before.status.word());
             return Err(Failure::new(FailureKind::Conflict, sentence)
                 .detail(Some(SafeText::detail(reason))));
@@ -62,9 +67,10 @@ impl Client {
         let url = self.endpoint().base_url().at(&paths::add_media(dataset), &Parameters::new());
         let call = Call::new(Operation::AddMedia, url, Payload::Media(Arc::clone(&form)));
         match self.watched(&call, &form, report).await {
-            Ok(_) => Ok(()),
-            Err(failure) => self.after_loss(&before, &form, failure).await,
+            Ok(_) => {}
+            Err(failure) => self.after_loss(&before, &form, failure).await?,
         }
+        Ok(form.found().clone())
     }
 
     /// `GET process/add_media` of the pipeline: a folder that it can read by itself.

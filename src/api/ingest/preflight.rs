@@ -1,8 +1,14 @@
 //! What a person is told before media are sent.
 
+use std::path::PathBuf;
+
+use glob::Pattern;
+
 use super::{chosen::choose, packed};
 use crate::model::{
-    Failure, FailureKind, MediaSource, Preflight, SafeText, ingest::StorageKind, vql::Invalid,
+    Failure, FailureKind, MediaSource, Preflight, SafeText,
+    ingest::{LocalFile, StorageKind},
+    vql::Invalid,
 };
 
 impl Preflight {
@@ -14,7 +20,7 @@ impl Preflight {
     pub fn of(source: &MediaSource) -> Result<Self, Failure> {
         match source {
             MediaSource::Files(paths) => {
-                let (_, mut found) = choose(paths);
+                let (_, mut found) = choose(paths, None);
                 if found.images + found.videos == 0 {
                     found.warnings.push(SafeText::detail("no readable media among these"));
                 }
@@ -45,6 +51,16 @@ impl Preflight {
     fn warning(words: &str) -> Self {
         Self { warnings: vec![SafeText::detail(words)], ..Self::default() }
     }
+}
+
+/// The files in and below `paths` that can be sent, in the order they are sent in, and what a look at
+/// all of them has found. Of folders, only what matches `glob`. Waits for the disk.
+#[must_use]
+pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFile>, Preflight) {
+    let (chosen, found) = choose(paths, glob);
+    let files =
+        chosen.into_iter().map(|file| LocalFile { path: file.path, bytes: file.stamp.bytes });
+    (files.collect(), found)
 }
 
 fn storage(uri: &str) -> Result<Preflight, Invalid> {

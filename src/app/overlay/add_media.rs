@@ -267,6 +267,7 @@ impl AddMediaForm {
             batch_images: count(AddField::Images, &self.counts[1])?,
             batch_objects: count(AddField::Objects, &self.counts[2])?,
             spot: self.spot.filter(|_| !alone),
+            force: false,
         };
         let wrong = |invalid: Invalid| {
             (AddField::by_wire(invalid.field), SafeText::detail(&invalid.reason))
