@@ -8,11 +8,12 @@ use reqwest::{
     StatusCode,
     header::{CACHE_CONTROL, HeaderValue},
 };
+use serde_json::Value;
 
 use crate::{
     api::{
-        call::{Call, Payload},
-        endpoint::Endpoint,
+        call::{Call, Payload, Reply},
+        endpoint::{Endpoint, TextSearchPath},
         operation::Operation,
         policy::Policy,
         query_image::QueryImage,
@@ -75,6 +76,14 @@ impl Client {
         Self { transport: Arc::new(transport) }
     }
 
+    /// The same client, whose text searches go to another path (M55).
+    #[must_use]
+    pub fn with_text_search(self, path: TextSearchPath) -> Self {
+        let mut transport = self.transport.as_ref().clone();
+        transport.endpoint = transport.endpoint.with_text_search(path);
+        Self { transport: Arc::new(transport) }
+    }
+
     /// Where it sends requests, and how it is let in.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
@@ -126,13 +135,22 @@ impl Client {
     /// # Errors
     /// Whatever keeps the page away.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
+        self.explore_reply(search).await?.read(Operation::Explore, read_page)
+    }
+
+    /// `GET explore`: one page as the service sent it, with what the interface does not describe.
+    ///
+    /// # Errors
+    /// Whatever keeps the page away, or it is no JSON.
+    pub async fn explore_raw(&self, search: &Search) -> Result<Value, Failure> {
+        let reply = self.explore_reply(search).await?;
+        reply.read(Operation::Explore, |value| Some(value.clone()))
+    }
+
+    async fn explore_reply(&self, search: &Search) -> Result<Reply, Failure> {
         let parameters = paths::explore_parameters(search);
         let by_text = search.operation() == crate::model::Operation::TextSearch;
-        let path = if by_text {
-            self.endpoint().text_search(search.dataset)
-        } else {
-            paths::explore(search.dataset)
-        };
+        let path = self.explore_path(search);
         let call = self.get(Operation::Explore, &path, &parameters);
         let reply = self.transport.fetch(&call).await;
         let missing = |failure: &Failure| failure.kind == FailureKind::NotFound;
@@ -142,7 +160,15 @@ impl Client {
                 "If the dataset is there, the path of text searches is another one: set \
                  text_search_path in the profile",
             )),
-            reply => reply?.read(call.operation, read_page),
+            reply => reply,
+        }
+    }
+
+    /// Where a search is answered: text searches may have a path of their own (M55).
+    pub(super) fn explore_path(&self, search: &Search) -> String {
+        match search.operation() {
+            crate::model::Operation::TextSearch => self.endpoint().text_search(search.dataset),
+            _ => paths::explore(search.dataset),
         }
     }
 

@@ -21,7 +21,7 @@ impl Client {
     /// `curl` for one page of clusters.
     #[must_use]
     pub fn curl_explore(&self, search: &Search) -> String {
-        self.curl(&paths::explore(search.dataset), &paths::explore_parameters(search))
+        self.curl(&self.explore_path(search), &paths::explore_parameters(search))
     }
 
     /// `curl` for the state of an export.

@@ -71,6 +71,12 @@ impl QueryImage {
             Err(_) => Ok(as_it_is),
         }
     }
+
+    /// Its size in pixels, upright (width, height); `None` when it cannot be opened here.
+    #[must_use]
+    pub fn size(&self) -> Option<(u32, u32)> {
+        self.opened.then(|| picture::decode::size(&self.bytes).ok()).flatten()
+    }
 }
 
 /// The name and the type that a picture is sent under, by its first bytes.

@@ -50,6 +50,19 @@ pub struct PastSearch {
     pub region: Option<Region>,
 }
 
+impl PastSearch {
+    /// Most searches kept; the oldest is forgotten first.
+    const KEPT: usize = 200;
+
+    /// Adds it to the others, the newest last. The same search again becomes the newest.
+    pub fn join(self, others: &mut Vec<Self>) {
+        others.retain(|known| known.search != self.search);
+        others.push(self);
+        let surplus = others.len().saturating_sub(Self::KEPT);
+        others.drain(..surplus);
+    }
+}
+
 impl Entry {
     /// Its name.
     #[must_use]

@@ -36,6 +36,15 @@ impl Region {
         })
     }
 
+    /// A rectangle in pixels (x, y, width, height) of an image of this size, if it lies inside and
+    /// has an area.
+    #[must_use]
+    pub fn of_pixels([x, y, width, height]: [u32; 4], image: (u32, u32)) -> Option<Self> {
+        let across = |pixels: u32| f64::from(pixels) / f64::from(image.0);
+        let down = |pixels: u32| f64::from(pixels) / f64::from(image.1);
+        Self::new(across(x), down(y), across(width), down(height))
+    }
+
     /// The whole image.
     pub const WHOLE: Self = Self { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
     /// The half in the middle.
@@ -221,6 +230,16 @@ mod tests {
         }
         assert_eq!(Region::new(f64::NAN, 0.0, 0.1, 0.1), None);
         assert_eq!(Region::new(0.0, 0.0, f64::INFINITY, 0.1), None);
+    }
+
+    #[test]
+    fn m45_pixels_of_an_image_are_fractions_of_it() {
+        let region = Region::of_pixels([120, 80, 640, 480], (1280, 800)).unwrap();
+        assert_eq!(region.pixels((1280, 800)), ((120, 80), (640, 480)));
+        assert_eq!(Region::of_pixels([0, 0, 1280, 800], (1280, 800)), Some(Region::WHOLE));
+        for bad in [[700, 0, 640, 1], [0, 0, 0, 5]] {
+            assert_eq!(Region::of_pixels(bad, (1280, 800)), None);
+        }
     }
 
     #[test]

@@ -28,6 +28,13 @@ pub struct SavedView {
 }
 
 impl SavedView {
+    /// Adds it to the others, by name, in the place of one of the same name.
+    pub fn join(self, others: &mut Vec<Self>) {
+        others.retain(|known| known.name != self.name);
+        others.push(self);
+        others.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
     /// The first page of it, where `open` is the dataset on screen.
     #[must_use]
     pub fn search(&self, open: DatasetId) -> Search {

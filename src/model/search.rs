@@ -1,7 +1,11 @@
 //! What is asked of a dataset: browse it, rank it by an anchor or by a caption, keep what passes
 //! the filters.
 
-use crate::model::{Cluster, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, Scale};
+use std::collections::HashSet;
+
+use crate::model::{
+    Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, Scale,
+};
 
 /// What the members of a cluster are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -214,6 +218,22 @@ impl Page {
     #[must_use]
     pub fn may_continue(&self) -> bool {
         self.clusters.len() + self.skipped + self.repeated >= Self::SIZE
+    }
+
+    /// Leaves out the clusters that were seen before, counts them, and adds the others to `seen`.
+    pub fn drop_seen(&mut self, seen: &mut HashSet<ClusterId>) {
+        let all = self.clusters.len();
+        self.clusters.retain(|cluster| seen.insert(cluster.id));
+        self.repeated += all - self.clusters.len();
+    }
+
+    /// Whether it answers a caption search with scores that its max score should have left out.
+    /// Public documents give both directions of it: this service then means the other one (M56).
+    #[must_use]
+    pub fn defies(&self, search: &Search) -> bool {
+        let Query::Caption { max_score: Some(bound), .. } = &search.query else { return false };
+        let mut scores = self.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
+        scores.any(|relevance| relevance.score > bound.value())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
         overlay::{Press, field::edit},
     },
     input::{Chord, Key},
-    model::{Cluster, Fraction, Page, Query, QueryText, Search},
+    model::{Fraction, Page, Query, QueryText, Search},
 };
 
 /// A half-typed caption search.
@@ -96,14 +96,9 @@ impl App {
         }
     }
 
-    /// Public documents give both directions of the max score: a page that holds what should have
-    /// been left out tells which one this service means (M56).
+    /// Says once which direction of the max score this service means (M56).
     pub(in crate::app) fn check_direction(&mut self, search: &Search, page: &Page) {
-        let Query::Caption { max_score: Some(bound), .. } = search.query else { return };
-        let beyond = |cluster: &Cluster| {
-            cluster.relevance.as_ref().is_some_and(|relevance| relevance.score > bound.value())
-        };
-        if !self.query.direction_told && page.clusters.iter().any(beyond) {
+        if !self.query.direction_told && page.defies(search) {
             self.query.direction_told = true;
             let text = "this service reads the max score the other way: it keeps scores above it";
             self.notices.add(self.now, Level::Warning, text);

@@ -172,10 +172,9 @@ impl App {
         };
         let Some(view) = view else { return };
         let mut views = self.views().to_vec();
-        views.retain(|kept| kept.name != name && Some(&kept.name) != line.renames.as_ref());
+        views.retain(|kept| Some(&kept.name) != line.renames.as_ref());
         self.notices.add(self.now, Level::Success, format!("kept as “{name}”; W opens it"));
-        views.push(SavedView { name, ..view });
-        views.sort_by(|a, b| a.name.cmp(&b.name));
+        SavedView { name, ..view }.join(&mut views);
         self.keep_views(views, effects);
     }
 

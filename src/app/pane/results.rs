@@ -100,11 +100,9 @@ impl App {
     pub(in crate::app) fn page_came(&mut self, search: Search, mut page: Page) {
         let earlier = self.store.pages.of(&search).into_iter();
         let earlier = earlier.filter(|(number, _)| *number < search.page);
-        let seen: HashSet<ClusterId> =
+        let mut seen: HashSet<ClusterId> =
             earlier.flat_map(|(_, page)| &page.clusters).map(|cluster| cluster.id).collect();
-        let all = page.clusters.len();
-        page.clusters.retain(|cluster| !seen.contains(&cluster.id));
-        page.repeated = all - page.clusters.len();
+        page.drop_seen(&mut seen);
         self.tell_unclustered(search.dataset);
         self.store.pages.entry(search).succeed(self.now, page);
     }

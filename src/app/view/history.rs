@@ -36,19 +36,6 @@ enum Earlier {
     Unreadable,
 }
 
-impl History {
-    /// Most searches kept; the oldest is forgotten first.
-    const KEPT: usize = 200;
-
-    /// Adds a search. The same one again becomes the newest.
-    fn add(&mut self, search: PastSearch) {
-        self.searches.retain(|known| known.search != search.search);
-        self.searches.push(search);
-        let surplus = self.searches.len().saturating_sub(Self::KEPT);
-        self.searches.drain(..surplus);
-    }
-}
-
 impl App {
     /// Goes to a search, and remembers it.
     pub(in crate::app) fn run(&mut self, view: View) {
@@ -59,7 +46,8 @@ impl App {
             PictureSource::Link(_) | PictureSource::Entry(..) => None,
         });
         if search.query != Query::Browse || !search.filters.is_empty() {
-            self.history.add(PastSearch { search, similar_to, file, region });
+            let past = PastSearch { search, similar_to, file, region };
+            past.join(&mut self.history.searches);
             (self.history.unsaved, self.history.wanted) = (true, true);
         }
         self.results.go(view);
@@ -118,8 +106,8 @@ impl App {
         match answer {
             Ok(Some(Entry::History(earlier))) => {
                 let since = std::mem::replace(&mut self.history.searches, earlier);
-                for search in since {
-                    self.history.add(search);
+                for past in since {
+                    past.join(&mut self.history.searches);
                 }
             }
             // The journal gives the book that was asked for.

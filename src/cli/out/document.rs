@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 pub struct Column {
     /// Its name above the table.
     pub title: &'static str,
-    /// The field of a row that it shows; parts of parts with a point between.
+    /// The field of a row that it shows; parts of parts with a point between, places in a list as
+    /// numbers from 0.
     pub field: &'static str,
 }
 
@@ -22,7 +23,10 @@ impl Column {
     /// What it shows of a row.
     #[must_use]
     pub fn of<'a>(&self, row: &'a Value) -> &'a Value {
-        self.field.split('.').fold(row, |value, part| value.get(part).unwrap_or(&Value::Null))
+        self.field.split('.').fold(row, |value, part| {
+            let place = part.parse::<usize>().ok().and_then(|place| value.get(place));
+            place.or_else(|| value.get(part)).unwrap_or(&Value::Null)
+        })
     }
 }
 
