@@ -17,7 +17,7 @@ use std::sync::{
 };
 
 use tessera::{
-    api::{Client, Policy, QueryImage, Witness},
+    api::{Client, Existing, Policy, QueryImage, Witness},
     model::{
         AddMedia, ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind,
         Granularity, Link, MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
@@ -113,7 +113,8 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         "archive" => {
             let target = folder.path().join("x.zip");
             let mut report = |_, _| {};
-            let download = client.download(dataset(), task(), &target, &mut report);
+            let download =
+                client.download((dataset(), task()), (&target, Existing::Kept), &mut report);
             download.await.map(drop)
         }
         other => panic!("{other}"),

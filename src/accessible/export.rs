@@ -4,9 +4,12 @@
 use std::{io, time::Duration};
 
 use super::{Talk, reading};
-use crate::model::{
-    ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem,
-    cadence::{Watch, interval},
+use crate::{
+    api::Existing,
+    model::{
+        ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem,
+        cadence::{Watch, interval},
+    },
 };
 
 /// Longest silence while something is followed.
@@ -110,7 +113,10 @@ impl Talk {
         };
         let Some(task) = self.voice.heard(started)? else { return Ok(()) };
         let Some(task) = self.follow(task).await? else { return Ok(()) };
-        let archive = self.client.download(dataset, task.id, &target, &mut |_, _| {}).await;
+        let archive = self
+            .client
+            .download((dataset, task.id), (&target, Existing::Kept), &mut |_, _| {})
+            .await;
         let Some(archive) = self.voice.heard(archive)? else { return Ok(()) };
         let entries = archive.entries;
         let path = archive.path.display();

@@ -21,7 +21,7 @@ use crate::{
         client::Client,
         http::Body,
         operation::Operation,
-        part::Part,
+        part::{Existing, Part},
         range::{ContentRange, Version, validator},
         retry::Attempts,
         setback::Setback,
@@ -75,21 +75,20 @@ impl Client {
     /// Fetches the archive of a finished export to `target`, verified.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] before any request when the target exists, and for whatever the disk
+    /// [`FailureKind::Local`] before any request when the target exists and is to be kept, and for whatever the disk
     /// refuses; [`FailureKind::Conflict`] when the export is not finished;
     /// [`FailureKind::Unexpected`] when the archive is damaged; else whatever keeps it away. The
     /// part file stays, and the next call goes on from there.
     pub async fn download(
         &self,
-        dataset: DatasetId,
-        task: ExportTaskId,
-        target: &Path,
+        export: (DatasetId, ExportTaskId),
+        (target, existing): (&Path, Existing),
         report: Report<'_>,
     ) -> Result<Archive, Failure> {
         let mut transfer = Transfer {
             client: self,
-            export: (dataset, task),
-            part: Part::open(target, task).await?,
+            export,
+            part: Part::open(target, existing, export.1).await?,
             version: Version::default(),
             pieced: false,
         };

@@ -33,6 +33,7 @@ pub use endpoint::{Access, BaseUrl, Credentials, Endpoint, TextSearchPath};
 pub use ingest::files_to_send;
 pub use inspect::entry_of;
 pub use operation::Operation;
+pub use part::{Existing, check_target};
 pub use policy::Policy;
 pub use query_image::QueryImage;
 pub use rehearsal::{Rehearsal, Rehearsed};

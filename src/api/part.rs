@@ -19,9 +19,19 @@ use crate::model::{ExportTaskId, Failure, FailureKind};
 /// Bytes of the disk that a download leaves free.
 const SPARE: u64 = 64 << 20;
 
+/// What happens to a file that has the name of the download already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and nothing is fetched.
+    Kept,
+    /// The download takes its place, once it is verified. Only a plain file is replaced.
+    Replaced,
+}
+
 /// A part file, open and locked.
 pub(super) struct Part {
     target: PathBuf,
+    existing: Existing,
     path: PathBuf,
     file: tokio::fs::File,
     have: u64,
@@ -31,10 +41,14 @@ impl Part {
     /// Opens the part file of `target`, or creates it.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] when the target exists (it is never overwritten), when another
-    /// program downloads to it, or when the folder cannot be written.
-    pub(super) async fn open(target: &Path, task: ExportTaskId) -> Result<Self, Failure> {
-        refuse_existing(target)?;
+    /// As [`check_target`]; and when another program downloads to it, or the folder cannot be
+    /// written.
+    pub(super) async fn open(
+        target: &Path,
+        existing: Existing,
+        task: ExportTaskId,
+    ) -> Result<Self, Failure> {
+        check_target(target, existing)?;
         let Some(name) = target.file_name() else {
             return Err(local(target, "this is not the name of a file"));
         };
@@ -44,11 +58,11 @@ impl Part {
         let file = open_locked(&path)?;
         let have = file.metadata().map_err(|error| disk(&path, &error))?.len();
         // It may have been finished by another program while this one waited for the file.
-        refuse_existing(target)?;
+        check_target(target, existing)?;
         let mut file = tokio::fs::File::from_std(file);
         let end = file.seek(SeekFrom::End(0)).await;
         end.map_err(|error| disk(&path, &error))?;
-        Ok(Self { target: target.to_owned(), path, file, have })
+        Ok(Self { target: target.to_owned(), existing, path, file, have })
     }
 
     /// Bytes it holds.
@@ -105,10 +119,15 @@ impl Part {
         Ok(file.into_std().await)
     }
 
-    /// Gives the file its final name, without ever replacing another one.
+    /// Gives the file its final name, without replacing another one that is to be kept.
     pub(super) fn publish(self) -> Result<(PathBuf, u64), Failure> {
+        check_target(&self.target, self.existing)?;
         let renamed = TempPath::try_from_path(&self.path).and_then(|part| {
-            part.persist_noclobber(&self.target).map_err(|failed| {
+            let named = match self.existing {
+                Existing::Kept => part.persist_noclobber(&self.target),
+                Existing::Replaced => part.persist(&self.target),
+            };
+            named.map_err(|failed| {
                 // A temporary path removes its file when dropped; this one must stay.
                 let kept = failed.path.keep();
                 kept.err().map_or(failed.error, |failed| failed.error)
@@ -130,8 +149,16 @@ impl Part {
     }
 }
 
-fn refuse_existing(target: &Path) -> Result<(), Failure> {
+/// Looks whether a download may get this name.
+///
+/// # Errors
+/// [`FailureKind::Local`] when it exists and is to be kept, or is no plain file.
+pub fn check_target(target: &Path, existing: Existing) -> Result<(), Failure> {
     match fs::symlink_metadata(target) {
+        Ok(found) if existing == Existing::Replaced && found.is_file() => Ok(()),
+        Ok(_) if existing == Existing::Replaced => {
+            Err(local(target, "is no plain file and is not replaced").remedy("Choose another name"))
+        }
         Ok(_) => Err(local(target, "already exists and is not overwritten")
             .remedy("Choose another name, or move the old file away")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -8,6 +8,7 @@ pub use all::AllPages;
 
 use std::ops::RangeInclusive;
 
+pub use crate::model::text::counted;
 use crate::{
     app::{App, Effect, Level, Tile},
     message::{Lane, Request},
@@ -208,10 +209,4 @@ impl App {
 /// `1 cluster`, `3 clusters`.
 pub(in crate::app) fn clusters(count: usize) -> String {
     counted(count, "cluster", "clusters")
-}
-
-/// A count with its noun.
-#[must_use]
-pub fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

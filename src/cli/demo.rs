@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    api::Client,
+    api::{Client, Existing},
     cli::{Ended, Exit, Local, compose::data_folder},
     local::{Access, Credentials, Settings, sample},
     model::{
@@ -147,7 +147,8 @@ async fn export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> Res
         let message = task.message.map_or_else(String::new, |message| format!(": {message}"));
         return Err(Ended::new(Exit::Remote, format!("the export ended {word}{message}")));
     }
-    let archive = client.download(dataset.id, task.id, &target, &mut |_, _| {}).await?;
+    let archive =
+        client.download((dataset.id, task.id), (&target, Existing::Kept), &mut |_, _| {}).await?;
     let expected = dataset.n_images.unwrap_or_default();
     if archive.images as u64 != expected {
         let sentence = format!("the archive has {} images instead of {expected}", archive.images);

@@ -210,6 +210,13 @@ pub fn now() -> String {
     now.replace_nanosecond(0).unwrap_or(now).format(&Rfc3339).unwrap_or_default()
 }
 
+/// A time of the journal, as RFC 3339 in UTC to the second; `None` beyond the year 9999.
+#[must_use]
+pub fn moment(stamp: Stamp) -> Option<String> {
+    let seconds = i64::try_from(stamp.as_secs()).ok()?;
+    OffsetDateTime::from_unix_timestamp(seconds).ok()?.format(&Rfc3339).ok()
+}
+
 /// Now, as jobs are written down.
 #[must_use]
 pub fn clock() -> Stamp {

@@ -9,6 +9,7 @@ mod demo;
 mod encoding;
 mod exit;
 mod explain;
+mod export;
 mod follow;
 mod global;
 mod note;
@@ -87,6 +88,9 @@ pub enum Command {
     /// List, show and follow datasets.
     #[command(subcommand)]
     Dataset(dataset::Dataset),
+    /// Start, follow, fetch and inspect exports.
+    #[command(subcommand)]
+    Export(export::Export),
 }
 
 /// The options of `serve`.
@@ -147,6 +151,7 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
     let work = async {
         match command {
             Command::Dataset(command) => dataset::run(context, command).await,
+            Command::Export(command) => export::run(context, command).await,
             // These have a house of their own: `main` opens it.
             Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => Ok(Exit::Done),
         }

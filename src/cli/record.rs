@@ -3,7 +3,7 @@
 
 use crate::{
     cli::{Connection, Context, follow::clock},
-    model::{Dataset, Entry, JobRecord, Standing, Work},
+    model::{Archive, Book, Dataset, Entry, ExportTaskId, Failure, JobRecord, Standing, Work},
 };
 
 /// A job that is written down.
@@ -35,6 +35,12 @@ impl<'a> Record<'a> {
         record
     }
 
+    /// The job as it is written down.
+    #[must_use]
+    pub fn job(&self) -> &JobRecord {
+        &self.job
+    }
+
     /// It stands otherwise now.
     pub fn stands(&mut self, standing: Standing) {
         let over = matches!(
@@ -58,5 +64,29 @@ impl<'a> Record<'a> {
         if let Err(failure) = kept {
             self.context.note.warn(format!("the job is not written down: {failure}"));
         }
+    }
+}
+
+/// The archive of an export that was started here is on this machine: nobody needs to fetch it again.
+pub fn downloaded(
+    context: &Context,
+    connection: &Connection,
+    task: ExportTaskId,
+    archive: &Archive,
+) {
+    let write = || -> Result<(), Failure> {
+        let Some(Entry::Jobs { mut ours, elsewhere }) = connection.journal.recall(&Book::Jobs)?
+        else {
+            return Ok(());
+        };
+        let Some(job) = ours.iter_mut().find(|job| job.standing.export() == Some(task)) else {
+            return Ok(());
+        };
+        job.ended = Some(clock());
+        job.standing = Standing::Downloaded(archive.clone());
+        connection.journal.keep(connection.next_entry(), &Entry::Jobs { ours, elsewhere })
+    };
+    if let Err(failure) = write() {
+        context.note.warn(format!("the download is not written down: {failure}"));
     }
 }

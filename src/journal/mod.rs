@@ -145,8 +145,16 @@ pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Fail
         Failure::new(FailureKind::Local, format!("{} cannot be opened: {reason}", path.display()))
     };
     let source = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-    let document = serde_json::from_str(&source).map_err(|error| refused(error.to_string()))?;
-    selection::read(dataset, &document).map_err(refused)
+    read_selection(&source, dataset).map_err(refused)
+}
+
+/// Reads the text of a selection of `dataset`.
+///
+/// # Errors
+/// A sentence: it is no selection, or of another dataset.
+pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, String> {
+    let document = serde_json::from_str(source).map_err(|error| error.to_string())?;
+    selection::read(dataset, &document)
 }
 
 fn read(path: &Path, book: &Book) -> Result<Option<Entry>, Failure> {

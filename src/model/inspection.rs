@@ -25,17 +25,36 @@ pub struct Inspection {
     pub images: u64,
     /// The first [`Inspection::NAMED`] of them.
     pub first_images: Vec<PictureSource>,
-    /// Rows that name a file which is not there.
-    pub rows_without_file: u64,
+    /// Rows that name a file which is not there: the files.
+    pub rows_without_file: Named,
     /// Files that no row names.
-    pub files_without_row: u64,
-    /// Entries whose names lead out of the archive; never opened.
-    pub refused: u64,
+    pub files_without_row: Named,
+    /// Entries whose names are not safe; never opened.
+    pub refused: Named,
+}
+
+/// How many there are, and the names of the first [`Inspection::NAMED`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// All of them.
+    pub count: u64,
+    /// Some of their names.
+    pub first: Vec<SafeText>,
+}
+
+impl Named {
+    /// One more.
+    pub fn add(&mut self, name: &str) {
+        self.count += 1;
+        if self.first.len() < Inspection::NAMED {
+            self.first.push(SafeText::file(name));
+        }
+    }
 }
 
 impl Inspection {
     /// Tenths that scores are counted in.
     pub const BINS: usize = 10;
-    /// Images that are named.
+    /// Images, and each kind of what is wrong, that are named.
     pub const NAMED: usize = 200;
 }

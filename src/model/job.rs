@@ -155,6 +155,24 @@ pub enum Standing {
     Unwatched(Option<ExportTaskId>),
 }
 
+impl Standing {
+    /// The export at the service, as long as it matters here.
+    #[must_use]
+    pub fn export(&self) -> Option<ExportTaskId> {
+        match self {
+            Self::Running(task) | Self::Completed(task) => Some(*task),
+            Self::Unwatched(task) => *task,
+            Self::Queued
+            | Self::Sent
+            | Self::Accepted
+            | Self::Downloaded(_)
+            | Self::Done(_)
+            | Self::Failed(_)
+            | Self::Uncertain(_) => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use uuid::Uuid;

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Cluster, ClusterId, EntityType, Filter, Granularity, MediaId, SafeText};
+use crate::model::{
+    Cluster, ClusterId, EntityType, Filter, Granularity, MediaId, SafeText, text::counted,
+};
 
 /// One item of a selection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -140,6 +142,18 @@ impl Totals {
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.members.saturating_sub(self.excluded as u64) + self.media as u64
+    }
+
+    /// What is marked, in words: `3 clusters, 9 media`.
+    #[must_use]
+    pub fn contents(&self) -> SafeText {
+        let clusters = counted(self.clusters, "cluster", "clusters");
+        let media = counted(self.media, "medium", "media");
+        SafeText::name(&match (self.clusters, self.media) {
+            (0, _) => media,
+            (_, 0) => clusters,
+            _ => format!("{clusters}, {media}"),
+        })
     }
 
     /// The rows with a sign that tells how sure the number is: `431`, `≥431`.

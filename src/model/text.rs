@@ -103,6 +103,12 @@ impl fmt::Debug for SafeText {
     }
 }
 
+/// A count with its noun.
+#[must_use]
+pub fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 fn push_cluster(clean: &mut String, cluster: &str) {
     let emoji =
         cluster.chars().any(|c| matches!(u32::from(c), 0x1_F000..=0x1_FAFF | 0x2600..=0x27BF));

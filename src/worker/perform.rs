@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
 use crate::{
-    api::{Client, QueryImage},
+    api::{Client, Existing, QueryImage},
     journal::{self, Journal},
     message::{Answer, Progress, Read, Request, Response, Ticket},
     model::{Failure, FailureKind, Inspection, PictureSource, Preflight},
@@ -85,7 +85,11 @@ impl Desk {
                 client.export_status(dataset, task).await.map(Answer::Export)
             }
             Request::Download { dataset, task, target } => client
-                .download(dataset, task, &target, &mut self.reporter(ticket.clone()))
+                .download(
+                    (dataset, task),
+                    (&target, Existing::Kept),
+                    &mut self.reporter(ticket.clone()),
+                )
                 .await
                 .map(Answer::Downloaded),
             Request::Picture(source, part, canvas) => {

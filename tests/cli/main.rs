@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod accessible;
+mod export;
 mod kill;
 mod readme;
 mod serve;
@@ -28,9 +29,7 @@ fn tessera(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = tessera(folder, arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    outcome(&mut tessera(folder, arguments))
 }
 
 /// A service that ends with the test.
@@ -42,6 +41,23 @@ impl Drop for Serving {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+impl Serving {
+    /// A command that asks this service, which needs no login.
+    fn asked(&self, home: &Path, arguments: &[&str]) -> Command {
+        let mut command = tessera(home, arguments);
+        command.env("TESSERA_BASE_URL", self.1["base_url"].as_str().unwrap());
+        command.env("TESSERA_KIND", "onprem");
+        command
+    }
+}
+
+/// Exit code, standard output and standard error of a command.
+fn outcome(command: &mut Command) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
 }
 
 fn serve(folder: &Path, arguments: &[&str]) -> Serving {

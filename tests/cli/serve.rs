@@ -22,7 +22,7 @@ fn home() -> (tempfile::TempDir, PathBuf) {
 
 impl Serving {
     /// Status and body of a request without a body; `{id}` in the path is the dataset.
-    fn ask(&self, method: &str, path: &str) -> (u16, Value) {
+    pub fn ask(&self, method: &str, path: &str) -> (u16, Value) {
         let url = self.1["base_url"].as_str().unwrap();
         let host = url.trim_start_matches("http://");
         let path = path.replace("{id}", self.1["datasets"][0]["id"].as_str().unwrap());
@@ -36,7 +36,7 @@ impl Serving {
     }
 
     /// The record of the dataset, when it is indexed.
-    fn indexed(&self) -> Value {
+    pub fn indexed(&self) -> Value {
         let begun = Instant::now();
         loop {
             let (_, record) = self.ask("GET", "/api/v1/dataset/{id}");

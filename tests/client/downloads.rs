@@ -8,7 +8,7 @@ use std::{
 };
 
 use tessera::{
-    api::{Client, Policy},
+    api::{Client, Existing, Policy},
     model::{Archive, Failure, FailureKind},
 };
 use zip::{ZipWriter, write::SimpleFileOptions};
@@ -116,7 +116,9 @@ impl Place {
         let client: Client = hosted(&server.url(), impatient());
         let mut latest = 0;
         let mut report = |done, _| latest = done;
-        let outcome = client.download(dataset(), task(), &self.target(), &mut report).await;
+        let outcome = client
+            .download((dataset(), task()), (&self.target(), Existing::Kept), &mut report)
+            .await;
         if let Ok(archive) = &outcome {
             assert_eq!(archive.bytes, fs::metadata(&archive.path).unwrap().len());
             assert!(latest == archive.bytes || latest == 0);
@@ -373,7 +375,7 @@ async fn d21_a_link_that_comes_late_is_waited_for() {
     let policy = Policy { link: std::time::Duration::from_mins(1), ..impatient() };
     let client = hosted(&server.url(), policy);
     let target = place.folder.path().join("x.zip");
-    client.download(dataset(), task(), &target, &mut |_, _| {}).await.unwrap();
+    client.download((dataset(), task()), (&target, Existing::Kept), &mut |_, _| {}).await.unwrap();
     assert_eq!(server.count(), 4);
 }
 

@@ -1,7 +1,7 @@
 //! Our own client against the local deployment: what starts work, to its end.
 
 use tessera::{
-    api::{Access, BaseUrl, Client, Credentials, Endpoint},
+    api::{Access, BaseUrl, Client, Credentials, Endpoint, Existing},
     model::{
         AddMedia, Applied, EnrichmentModel, ExportFormat, ExportState, Inspection, MediaSource,
         Search, SelectionItem, Status,
@@ -61,10 +61,13 @@ async fn m24_m25_a_selection_is_exported_fetched_and_looked_into() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("x.zip");
         let mut report = |_, _| {};
-        client.download(service.dataset, task.id, &target, &mut report).await.unwrap();
+        client
+            .download((service.dataset, task.id), (&target, Existing::Kept), &mut report)
+            .await
+            .unwrap();
         let found = Inspection::of(&target).unwrap();
         assert_eq!((found.rows, found.images, found.unscored), (1, 1, 0), "{format:?}");
-        assert_eq!((found.rows_without_file, found.files_without_row), (0, 0));
+        assert_eq!((found.rows_without_file.count, found.files_without_row.count), (0, 0));
         assert_eq!(found.uniqueness.iter().sum::<u64>(), 1);
     }
 }

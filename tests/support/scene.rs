@@ -395,9 +395,12 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
         unscored: 2,
         images: 239,
         first_images: images.collect(),
-        rows_without_file: 1,
-        files_without_row: 0,
-        refused: 0,
+        rows_without_file: tessera::model::inspection::Named {
+            count: 1,
+            first: vec![SafeText::file("x.jpg")],
+        },
+        files_without_row: tessera::model::inspection::Named::default(),
+        refused: tessera::model::inspection::Named::default(),
     };
     desk.answer(Lane::Inspect, Answer::Inspection(Box::new(found)));
     paint(&mut desk);

@@ -14,7 +14,7 @@ use std::{
 use bytes::Bytes;
 use zip::ZipArchive;
 
-use crate::model::{Failure, FailureKind, Inspection, PictureSource, SafeText};
+use crate::model::{Failure, FailureKind, Inspection, PictureSource, SafeText, inspection::Named};
 
 /// Where an export keeps its pictures (rule: interface, Export archive content).
 const IMAGES: &str = "images/";
@@ -85,19 +85,19 @@ struct Entries {
     metadata: String,
     /// The pictures, by their names below `images/`.
     images: Vec<String>,
-    refused: u64,
+    refused: Named,
 }
 
 impl Entries {
     fn of(archive: &mut Archive) -> Result<Self, String> {
-        let (mut metadata, mut images, mut refused) = (Vec::new(), Vec::new(), 0);
+        let (mut metadata, mut images, mut refused) = (Vec::new(), Vec::new(), Named::default());
         for index in 0..archive.len() {
             let entry = archive.by_index_raw(index).map_err(|error| error.to_string())?;
             if entry.is_dir() {
                 continue;
             }
             let Some(name) = entry.name().ok().filter(|name| stays_inside(name)) else {
-                refused += 1;
+                refused.add(&String::from_utf8_lossy(entry.name_raw()));
                 continue;
             };
             if let Some(image) = name.strip_prefix(IMAGES) {
@@ -173,9 +173,9 @@ impl Count {
                 unscored: 0,
                 images: entries.images.len() as u64,
                 first_images: entries.images.iter().take(Inspection::NAMED).map(source).collect(),
-                rows_without_file: 0,
-                files_without_row: 0,
-                refused: entries.refused,
+                rows_without_file: Named::default(),
+                files_without_row: Named::default(),
+                refused: entries.refused.clone(),
             },
             images: entries.images.iter().cloned().collect(),
             seen: HashSet::new(),
@@ -183,7 +183,9 @@ impl Count {
     }
 
     fn finish(mut self) -> Inspection {
-        self.inspection.files_without_row = self.images.difference(&self.seen).count() as u64;
+        let mut unclaimed: Vec<&String> = self.images.difference(&self.seen).collect();
+        unclaimed.sort();
+        unclaimed.into_iter().for_each(|name| self.inspection.files_without_row.add(name));
         self.inspection
     }
 }
@@ -211,7 +213,7 @@ impl Rows for Count {
         if self.images.contains(file) {
             self.seen.insert(file.to_owned());
         } else {
-            self.inspection.rows_without_file += 1;
+            self.inspection.rows_without_file.add(file);
         }
     }
 }
@@ -254,8 +256,14 @@ mod tests {
         let columns: Vec<_> = found.columns.iter().map(SafeText::as_str).collect();
         assert_eq!(columns, ["image_filename", "uniqueness_score", "extra"]);
         assert_eq!(found.uniqueness, [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
-        assert_eq!((found.unscored, found.refused), (1, 1));
-        assert_eq!((found.rows_without_file, found.files_without_row), (1, 1));
+        assert_eq!(found.unscored, 1);
+        for (named, name) in [
+            (&found.rows_without_file, "gone.jpg"),
+            (&found.files_without_row, "b.jpg"),
+            (&found.refused, "../evil.json"),
+        ] {
+            assert_eq!((named.count, named.first[0].as_str()), (1, name));
+        }
         let PictureSource::Entry(path, name) = &found.first_images[1] else { panic!() };
         assert_eq!(entry_of(path, name).unwrap(), "b");
         assert!(entry_of(path, "images/none").is_err());

@@ -7,7 +7,7 @@ use tui_input::Input;
 use crate::{
     app::{
         App, Effect, Level,
-        basket::{clusters, counted},
+        basket::clusters,
         gate,
         overlay::{
             Overlay, Press,
@@ -179,17 +179,6 @@ impl ExportForm {
     }
 }
 
-/// What a selection holds, for the row of its job: `3 clusters, 9 media`.
-fn contents(selection: &Selection) -> SafeText {
-    let totals = selection.totals();
-    let media = || counted(totals.media, "medium", "media");
-    SafeText::name(&match (totals.clusters, totals.media) {
-        (0, _) => media(),
-        (count, 0) => clusters(count),
-        (count, _) => format!("{}, {}", clusters(count), media()),
-    })
-}
-
 /// Marks that a command line can carry; more come from a file that `w` in the basket saves.
 const OPTIONS: usize = 4;
 
@@ -267,7 +256,7 @@ impl App {
         };
         let export = Export {
             spec,
-            selection: form.selection.as_ref().map(contents),
+            selection: form.selection.as_ref().map(|selection| selection.totals().contents()),
             folder: form.target_folder(self.setup.home.as_deref()),
             fetch: form.fetch,
         };

@@ -39,15 +39,17 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, layer: &Inside) {
 fn facts(screen: &mut Screen, area: Rect, found: &Inspection) {
     let theme = screen.theme;
     let warned = |count: u64| if count > 0 { theme.moving } else { theme.text };
+    let [missing, unclaimed, refused] =
+        [&found.rows_without_file, &found.files_without_row, &found.refused].map(|it| it.count);
     let lines: [(&str, String, Style); 8] = [
         ("size", bytes(found.bytes), theme.text),
         ("metadata", found.metadata.to_string(), theme.text),
         ("rows", grouped(found.rows), theme.text),
         ("columns", found.columns.len().to_string(), theme.text),
         ("pictures", grouped(found.images), theme.text),
-        ("rows without a file", grouped(found.rows_without_file), warned(found.rows_without_file)),
-        ("files without a row", grouped(found.files_without_row), warned(found.files_without_row)),
-        ("unsafe names, unread", grouped(found.refused), warned(found.refused)),
+        ("rows without a file", grouped(missing), warned(missing)),
+        ("files without a row", grouped(unclaimed), warned(unclaimed)),
+        ("unsafe names, unread", grouped(refused), warned(refused)),
     ];
     for (row, (name, value, style)) in (0u16..).zip(&lines) {
         put(screen, area, row + 1, &[(&format!(" {name:<22}"), theme.dim), (value, *style)]);

@@ -1,0 +1,92 @@
+//! `tessera export inspect`: what is in an archive, and whether its rows and pictures belong together.
+
+use std::{fmt::Write as _, path::PathBuf};
+
+use serde_json::{Value, json};
+
+use super::report::names;
+use crate::{
+    cli::{Column, Context, Document, Ended, Exit},
+    model::{Failure, FailureKind, Inspection, SafeText, inspection::Named},
+};
+
+const COLUMNS: &[Column] = &[
+    Column::new("archive", "file"),
+    Column::new("bytes", "bytes"),
+    Column::new("metadata", "metadata"),
+    Column::new("rows", "rows"),
+    Column::new("columns", "columns"),
+    Column::new("images", "images"),
+    Column::new("rows without a file", "rows_without_file.count"),
+    Column::new("files without a row", "files_without_row.count"),
+    Column::new("refused names", "refused.count"),
+    Column::new("uniqueness in tenths", "uniqueness"),
+    Column::new("rows without a score", "unscored"),
+];
+
+/// Looks into an archive.
+///
+/// # Errors
+/// It is no archive of an export.
+pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, Ended> {
+    let inside = look(file).await?;
+    context.answer(&Document::one("tessera.inspection/1", fields(&inside), COLUMNS))?;
+    let wrong = shortcomings(&inside, None);
+    wrong.iter().for_each(|words| context.note.warn(words));
+    Ok(if wrong.is_empty() { Exit::Done } else { Exit::Partly })
+}
+
+/// Reads the archive on a thread of its own.
+///
+/// # Errors
+/// As [`Inspection::of`].
+pub(super) async fn look(file: PathBuf) -> Result<Inspection, Failure> {
+    tokio::task::spawn_blocking(move || Inspection::of(&file)).await.unwrap_or_else(|_| {
+        Err(Failure::new(FailureKind::Local, "this met a fault of the program itself"))
+    })
+}
+
+fn fields(inside: &Inspection) -> Value {
+    let named = |named: &Named| json!({ "count": named.count, "first": names(&named.first) });
+    json!({
+        "file": inside.path.to_string_lossy(),
+        "bytes": inside.bytes,
+        "metadata": inside.metadata.as_str(),
+        "rows": inside.rows,
+        "columns": names(&inside.columns),
+        "uniqueness": inside.uniqueness,
+        "unscored": inside.unscored,
+        "images": inside.images,
+        "rows_without_file": named(&inside.rows_without_file),
+        "files_without_row": named(&inside.files_without_row),
+        "refused": named(&inside.refused),
+    })
+}
+
+/// What is wrong with an archive, a sentence each (D14). `with_images` tells whether pictures were
+/// asked for; where that is not known, an archive without any is whole.
+pub(super) fn shortcomings(inside: &Inspection, with_images: Option<bool>) -> Vec<String> {
+    let images = with_images.unwrap_or(inside.images > 0);
+    [
+        ("rows have no file in the archive", &inside.rows_without_file, images),
+        ("files have no row in the metadata", &inside.files_without_row, true),
+        ("entries have names that lead out of the archive", &inside.refused, true),
+    ]
+    .into_iter()
+    .filter(|(_, named, counts)| *counts && named.count > 0)
+    .map(|(words, named, _)| sentence(words, named))
+    .collect()
+}
+
+/// How many, and the names of some.
+fn sentence(words: &str, named: &Named) -> String {
+    const SHOWN: usize = 5;
+    let first: Vec<&str> = named.first.iter().take(SHOWN).map(SafeText::as_str).collect();
+    let mut text = format!("{} {words}: {}", named.count, first.join(", "));
+    let more = named.count.saturating_sub(first.len() as u64);
+    if more > 0 {
+        // Writing to a string cannot fail.
+        let _ = write!(text, " and {more} more");
+    }
+    text
+}

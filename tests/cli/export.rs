@@ -1,0 +1,130 @@
+//! `tessera export`: started, followed, fetched, inspected; in a pipe, with its exit codes.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Serving, outcome, picture, serve};
+
+/// A service over two pictures, and a folder to work in.
+fn world(options: &[&str]) -> (TempDir, Serving) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    picture(&folder.join("b.png"));
+    let serving = serve(home.path(), &[&[folder.to_str().unwrap(), "--no-auth"], options].concat());
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    (home, serving)
+}
+
+/// The answer of a command in JSON, with its exit code and what was told beside it.
+fn json(home: &Path, serving: &Serving, arguments: &[&str]) -> (i32, Value, String) {
+    let arguments = [arguments, &["--json"]].concat();
+    let (code, out, err) = outcome(serving.asked(home, &arguments).current_dir(home));
+    (code, serde_json::from_str(&out).unwrap_or_default(), err)
+}
+
+#[test]
+fn m19_m23_an_export_is_started_followed_fetched_and_inspected() {
+    let (home, serving) = world(&[]);
+    let home = home.path();
+    let start = ["export", "start", "pictures", "--format", "json", "--images", "--download", "."];
+    let (code, told, err) = json(home, &serving, &start);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(told["schema"], "tessera.export/1");
+    for (field, value) in [("rows", 2), ("images", 2), ("_missing_images", 0)] {
+        assert_eq!(told[field], value, "{field}: {told}");
+    }
+    assert_eq!((&told["kind"], &told["format"]), (&"dataset".into(), &"json".into()));
+    assert_eq!((&told["status"], &told["terminal"]), (&"COMPLETED".into(), &true.into()));
+    assert!(home.join("pictures.zip").is_file() && !err.contains('\u{1b}'), "{err}");
+
+    let (code, _, err) = json(home, &serving, &start);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("not overwritten") && err.contains("--force"), "{err}");
+    let (_, listed, _) = json(home, &serving, &["export", "list", "pictures"]);
+    assert_eq!(listed["exports"].as_array().map(Vec::len), Some(1), "nothing was sent: {listed}");
+    assert_eq!(listed["exports"][0]["status"], "downloaded");
+
+    let (code, inside, err) = json(home, &serving, &["export", "inspect", "pictures.zip"]);
+    assert_eq!((code, &inside["rows"], &inside["images"]), (0, &2.into(), &2.into()), "{err}");
+    assert_eq!(inside["uniqueness"].as_array().map(Vec::len), Some(10));
+}
+
+#[test]
+fn m20_quiet_prints_the_id_which_is_all_that_later_commands_need() {
+    let (home, serving) = world(&[]);
+    let home = home.path();
+    let ask = |arguments: &[&str]| outcome(serving.asked(home, arguments).current_dir(home));
+    let (code, id, err) = ask(&["export", "start", "--quiet"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{id}");
+    let id = id.trim();
+    assert_eq!(id.len(), 36, "{id}");
+    let (code, events, err) = ask(&["export", "watch", id, "--interval", "50ms", "--jsonl"]);
+    assert_eq!(code, 0, "{err}");
+    let last: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["event"], &last["exit_code"]), (&"end".into(), &0.into()));
+    assert!(events.contains(r#""to":"COMPLETED""#), "{events}");
+    let (code, _, err) = ask(&["export", "download", id, "-o", "mine.zip"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(home.join("mine.zip").is_file());
+
+    fs::write(home.join("mine.zip"), "old").unwrap();
+    let dataset = serving.1["datasets"][0]["id"].as_str().unwrap();
+    let (code, _, err) = ask(&["export", "download", dataset, id, "-o", "mine.zip", "--force"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(fs::metadata(home.join("mine.zip")).unwrap().len() > 100, "it was replaced");
+}
+
+#[test]
+fn m24_a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
+    let (home, serving) = world(&[]);
+    let home = home.path();
+    let (_, page) = serving.ask("GET", "/api/v1/explore/{id}?entity_type=IMAGES");
+    let cluster = &page["clusters"][0];
+    let media = cluster["previews"][0]["media_id"].as_str().unwrap();
+    let started = |options: &[&str]| {
+        let start = [&["export", "start", "--wait", "--name", "some", "--download", "."], options];
+        json(home, &serving, &[&start.concat()[..], &["--force"]].concat())
+    };
+    let (code, told, err) = started(&["--media", media]);
+    assert_eq!((code, &told["rows"]), (0, &1.into()), "{err}");
+    assert_eq!(told["kind"], "selection");
+    let id = cluster["cluster_id"].as_str().unwrap();
+    let (code, told, err) = started(&["--cluster", &format!("{id}^{media}")]);
+    assert_eq!(code, 0, "{err}");
+    let members = cluster["n_images"].as_u64().unwrap();
+    assert_eq!(told["rows"], members - 1);
+
+    let item = serde_json::json!({"type": "media", "payload": {"media_ids": [media]}});
+    let body = serde_json::json!({ "media_selection": [item] }).to_string();
+    fs::write(home.join("some.json"), body).unwrap();
+    let (code, told, err) = started(&["--selection-file", "some.json"]);
+    assert_eq!((code, &told["rows"]), (0, &1.into()), "{err}");
+    let (code, _, err) = started(&["--selection", "none such"]);
+    assert_eq!(code, 5, "{err}");
+    let (code, _, err) = started(&["--cluster", "x"]);
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn m21_m26_an_export_that_fails_or_is_not_there_has_a_code_of_its_own() {
+    let (home, serving) = world(&["--fail", "export"]);
+    let home = home.path();
+    let (code, _, err) = json(home, &serving, &["export", "start", "--wait"]);
+    assert_eq!(code, 7, "{err}");
+    let error: Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
+    assert_eq!(error["schema"], "tessera.error/1");
+    let (_, listed, _) = json(home, &serving, &["export", "list"]);
+    assert_eq!(listed["exports"][0]["status"], "FAILED");
+    let nobody = "cf8b3e78-0000-4954-a782-000000000001";
+    let (code, _, err) = json(home, &serving, &["export", "status", "pictures", nobody]);
+    assert_eq!(code, 5, "{err}");
+    let (code, out, err) =
+        outcome(&mut serving.asked(home, &["export", "start", "--print", "curl"]));
+    assert!(code == 0 && out.starts_with("curl ") && out.contains("export_context_async"), "{err}");
+    let (_, listed, _) = json(home, &serving, &["export", "list"]);
+    assert_eq!(listed["exports"].as_array().map(Vec::len), Some(1), "a rehearsal is no export");
+}
