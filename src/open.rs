@@ -254,12 +254,13 @@ impl House {
             on_premises,
             dataset: self.dataset.take().or(dataset.map(|id| id.to_string())),
             command: self.command.clone(),
-            downloads: SafeText::file(&self.settings.download_dir),
+            downloads: SafeText::file(&self.settings.export.download_dir),
             home: std::env::home_dir(),
             clock,
             protocol: self.options.first_protocol(),
             theme: self.settings.theme.clone(),
             mouse: self.settings.mouse,
+            cadence: self.settings.poll,
             notify: self.settings.notify.clone(),
             ..app::Setup::new(SafeText::name(&place), keymap)
         };
@@ -279,7 +280,7 @@ impl House {
         reason: &'static str,
     ) -> Result<Ending, Ended> {
         let voice = Voice::new(io::BufReader::new(io::stdin()), io::stdout());
-        let downloads = PathBuf::from(&self.settings.download_dir);
+        let downloads = PathBuf::from(&self.settings.export.download_dir);
         let place = SafeText::name(place);
         let beginning = Beginning { place, dataset, reason, downloads };
         // Signals do what they do to any program: there is no terminal to be given back.
@@ -313,7 +314,7 @@ impl House {
     async fn keep(&mut self, candidate: Candidate) -> Result<Ending, Ended> {
         let Candidate { profile, secret, store } = candidate;
         let file = config::user_file().ok_or_else(|| usage("there is no folder for settings"))?;
-        config::profile::add(&file, &profile).map_err(usage)?;
+        config::edit::add_profile(&file, &profile).map_err(usage)?;
         self.settings.profiles.push(profile.clone());
         if let (Some(secret), true, Place::Hosted { base_url, api_key, .. }, Some(secrets)) =
             (&secret, store, &profile.place, secrets())

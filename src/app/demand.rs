@@ -9,14 +9,8 @@ use std::time::Duration;
 use crate::{
     app::{App, Effect, Moment, job::Stage, view::sights::Visible},
     message::{Lane, Request},
-    model::{
-        Book, Failure, Search,
-        cadence::{self, Watch, interval},
-    },
+    model::{Book, Failure, Search, cadence::Watch},
 };
-
-/// How much less often a window that nobody looks at asks.
-const UNATTENDED: u32 = 3;
 
 /// A read that is missing or too old now, or will be at a later moment.
 pub(in crate::app) struct Want {
@@ -80,14 +74,15 @@ impl App {
         let datasets = &self.store.datasets;
         // Whoever does not watch wants to know all the same when a lost service is back.
         let asks = self.watching || followed || datasets.failures() > 0;
-        let due =
-            datasets.due(asks.then(|| self.patience(interval(watch, datasets.failures()))))?;
+        let due = datasets.due(
+            asks.then(|| self.patience(self.setup.cadence.interval(watch, datasets.failures()))),
+        )?;
         Some(Want { lane: Lane::Datasets, request: Request::Datasets, due })
     }
 
     /// A window that nobody looks at asks less often (M22).
     fn patience(&self, interval: Duration) -> Duration {
-        if self.attended { interval } else { (interval * UNATTENDED).min(cadence::LONGEST) }
+        if self.attended { interval } else { self.setup.cadence.unattended(interval) }
     }
 
     /// The models run over the selected dataset, where its status is shown.
@@ -105,13 +100,16 @@ impl App {
     fn page_want(&self) -> Option<Want> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         let search = &view.search;
-        let due = match self.store.pages.get(search) {
-            None => Moment::ZERO,
-            Some(page) => {
-                let broken = page.failure().is_some_and(Failure::is_connection);
-                page.due(broken.then(|| interval(Watch::RestingDatasets, page.failures())))?
-            }
-        };
+        let due =
+            match self.store.pages.get(search) {
+                None => Moment::ZERO,
+                Some(page) => {
+                    let broken = page.failure().is_some_and(Failure::is_connection);
+                    page.due(broken.then(|| {
+                        self.setup.cadence.interval(Watch::RestingDatasets, page.failures())
+                    }))?
+                }
+            };
         let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search.clone()));
         Some(Want { lane, request, due })
     }
@@ -148,7 +146,9 @@ impl App {
 
     fn export_wants(&self) -> impl Iterator<Item = Want> {
         self.store.jobs.values().filter_map(|job| {
-            let (Stage::Running(task, _), Some(due)) = (&job.stage, job.due(self.clock())) else {
+            let (Stage::Running(task, _), Some(due)) =
+                (&job.stage, job.due(self.clock(), self.setup.cadence))
+            else {
                 return None;
             };
             let request = Request::ExportStatus(job.dataset, *task);

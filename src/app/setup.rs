@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::{
     config::{Notify, Profile, ThemeChoice},
     input::Keymap,
-    model::{SafeText, Stamp},
+    model::{SafeText, Stamp, cadence::Cadence},
     picture::Protocol,
 };
 
@@ -45,6 +45,8 @@ pub struct Setup {
     pub theme: ThemeChoice,
     /// Whether the mouse is ours at first.
     pub mouse: bool,
+    /// How often is asked for what changes by itself.
+    pub cadence: Cadence,
     /// How the end of a job is told.
     pub notify: Vec<Notify>,
 }
@@ -70,6 +72,7 @@ impl Setup {
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
             mouse: true,
+            cadence: Cadence::default(),
             notify: Notify::ALL.to_vec(),
         }
     }

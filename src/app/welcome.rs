@@ -299,18 +299,11 @@ impl Welcome {
             Subject::Hosted => {
                 let (base_url, api_key) = (needed(Field::BaseUrl)?, needed(Field::ApiKey)?);
                 let secret = SecretString::from(needed(Field::ApiSecret)?);
-                (Place::Hosted { base_url, api_key, text_search_path: None }, Some(secret))
+                (Place::Hosted { base_url, api_key }, Some(secret))
             }
             Subject::OnPrem => {
                 let pipeline_url = Some(typed(Field::PipelineUrl)).filter(|url| !url.is_empty());
-                (
-                    Place::OnPrem {
-                        base_url: needed(Field::BaseUrl)?,
-                        pipeline_url,
-                        text_search_path: None,
-                    },
-                    None,
-                )
+                (Place::OnPrem { base_url: needed(Field::BaseUrl)?, pipeline_url }, None)
             }
         };
         let name = match typed(Field::Name) {
@@ -318,7 +311,7 @@ impl Welcome {
             name => name,
         };
         check_name(&name).map_err(|reason| (Field::Name, reason))?;
-        Ok(Candidate { profile: Profile { name, place }, secret, store: self.store })
+        Ok(Candidate { profile: Profile::new(name, place), secret, store: self.store })
     }
 
     /// The try has failed.

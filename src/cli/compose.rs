@@ -231,24 +231,22 @@ pub fn client_of(
     typed: Option<SecretString>,
     secrets: Option<&Secrets>,
 ) -> Result<api::Client, Ended> {
-    let (endpoint, text_search_path) = match &profile.place {
+    let endpoint = match &profile.place {
         Place::Local { .. } => {
             return Err(Ended::new(Exit::Usage, "a local profile has no address"));
         }
-        Place::OnPrem { base_url, pipeline_url, text_search_path } => {
-            (on_premises(base_url, pipeline_url.as_deref())?, text_search_path)
-        }
-        Place::Hosted { base_url, api_key, text_search_path } => {
+        Place::OnPrem { base_url, pipeline_url } => on_premises(base_url, pipeline_url.as_deref())?,
+        Place::Hosted { base_url, api_key } => {
             let base_url = BaseUrl::parse(base_url)?;
             let origin = base_url.to_string();
             let api_key = &key_of(&profile.name, api_key)?;
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
             let api_secret = secret_of(holder, typed, secrets)?;
             let credentials = api::Credentials { api_key: api_key.clone(), api_secret };
-            (Endpoint::new(base_url, api::Access::Hosted(credentials))?, text_search_path)
+            Endpoint::new(base_url, api::Access::Hosted(credentials))?
         }
     };
-    let endpoint = match text_search_path {
+    let endpoint = match &profile.manner.text_search_path {
         Some(path) => endpoint.with_text_search(TextSearchPath::parse(path)?),
         None => endpoint,
     };

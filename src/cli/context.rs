@@ -55,9 +55,8 @@ impl Context {
     /// Options that do not go together, or settings that cannot be read.
     pub fn new(global: Global) -> Result<Self, Ended> {
         global.check()?;
-        let file = global.config.clone().or_else(config::user_file);
-        let settings = Settings::load(file.as_deref(), global.overrides())
-            .map_err(|error| Ended::new(Exit::Usage, error))?;
+        let settings = Settings::load(&global.sources())
+            .map_err(|error| Ended::new(Exit::Usage, error).remedy("tessera config validate"))?;
         Ok(Self { out: Out::new(&global), note: Note::new(&global), settings, global })
     }
 

@@ -14,7 +14,7 @@ use crate::{
     model::{
         Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
         Preview, Query, Scale, Search,
-        cadence::{Watch, interval},
+        cadence::{Cadence, Watch},
     },
 };
 
@@ -105,7 +105,7 @@ async fn ready(client: &Client, local: &Local) -> Result<Dataset, Ended> {
             told = dataset.progress;
             writeln!(io::stderr(), "{} {}%", dataset.status.word(), told.unwrap_or_default())?;
         }
-        tokio::time::sleep(interval(Watch::MovingDatasets, 0)).await;
+        tokio::time::sleep(Cadence::default().interval(Watch::MovingDatasets, 0)).await;
     }
 }
 
@@ -140,7 +140,7 @@ async fn export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> Res
     let target = folder.path().join(spec.file_name.as_str());
     let mut task = client.start_export(dataset.id, &spec).await?;
     while let ExportState::Running(_) = task.state {
-        tokio::time::sleep(interval(Watch::MovingDatasets, 0)).await;
+        tokio::time::sleep(Cadence::default().interval(Watch::MovingDatasets, 0)).await;
         task = client.export_status(dataset.id, task.id).await?;
     }
     if let ExportState::Failed(word) = &task.state {

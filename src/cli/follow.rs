@@ -12,7 +12,7 @@ use crate::{
     cli::{Connection, Context, Ended, Exit},
     model::{
         DatasetId, ExportState, ExportTask, ExportTaskId, Failure, SafeText, Stamp, Work,
-        cadence::{Watch, interval},
+        cadence::Watch,
         course::{Course, Seen},
     },
 };
@@ -63,7 +63,7 @@ impl<'a> Follow<'a> {
     /// # Errors
     /// [`Exit::TimedOut`] when the time that was given has run out.
     pub async fn pause(&mut self, watch: Watch) -> Result<(), Ended> {
-        let mut wait = interval(watch, self.failures);
+        let mut wait = self.context.settings.poll.interval(watch, self.failures);
         if let (Some(chosen), 0) = (self.interval, self.failures) {
             wait = chosen;
         }

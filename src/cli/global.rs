@@ -7,7 +7,7 @@ use clap::{Args, ColorChoice, ValueEnum};
 
 use crate::{
     cli::{Ended, Exit},
-    config::{GraphicsChoice, Overrides, ThemeChoice},
+    config::{GraphicsChoice, Sources, ThemeChoice, user_file},
 };
 
 /// The options.
@@ -117,28 +117,17 @@ pub struct Global {
     #[arg(long, short = 'n', global = true, hide_short_help = true)]
     pub dry_run: bool,
 
-    /// auto, dark, light, plain, or the name of a theme of your own.
-    #[arg(
-        long,
-        global = true,
-        env = "TESSERA_THEME",
-        value_name = "THEME",
-        hide_short_help = true
-    )]
+    /// auto, dark, light, plain, or the name of a theme of your own; as TESSERA_THEME.
+    #[arg(long, global = true, value_name = "THEME", hide_short_help = true)]
     pub theme: Option<ThemeChoice>,
 
-    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn.
-    #[arg(
-        long,
-        global = true,
-        env = "TESSERA_GRAPHICS",
-        value_name = "PROTOCOL",
-        hide_short_help = true
-    )]
+    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn; as TESSERA_GRAPHICS.
+    #[arg(long, global = true, value_name = "PROTOCOL", hide_short_help = true)]
     pub graphics: Option<GraphicsChoice>,
 
-    /// Sentences and numbered questions for screen readers and pipes, instead of a drawn screen.
-    #[arg(long, global = true, env = "TESSERA_ACCESSIBLE", value_name = "BOOL", num_args = 0..=1,
+    /// Sentences and numbered questions for screen readers and pipes, instead of a drawn screen;
+    /// as TESSERA_ACCESSIBLE.
+    #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1,
           require_equals = true, default_missing_value = "true", hide_short_help = true)]
     pub accessible: Option<bool>,
 
@@ -184,16 +173,19 @@ impl Global {
         Ok(())
     }
 
-    /// What the command line and the environment say about settings.
+    /// Where settings are read from, with these options over all of it.
     #[must_use]
-    pub fn overrides(&self) -> Overrides {
-        let asks = |value: std::ffi::OsString| !value.is_empty() && value != "0";
-        Overrides {
-            theme: self.theme.clone(),
-            graphics: self.graphics,
-            accessible: self.accessible,
-            everywhere_accessible: std::env::var_os("ACCESSIBLE").is_some_and(asks),
-        }
+    pub fn sources(&self) -> Sources {
+        let theme = self.theme.as_ref().map(|theme| theme.word().to_owned());
+        let graphics = self.graphics.and_then(|graphics| graphics.to_possible_value());
+        let graphics = graphics.map(|value| value.get_name().to_owned());
+        let flags = [
+            theme.map(|word| ("ui.theme", "--theme", word.into())),
+            graphics.map(|word| ("ui.graphics", "--graphics", word.into())),
+            self.accessible.map(|on| ("ui.accessible", "--accessible", on.into())),
+        ];
+        let user = self.config.clone().or_else(user_file);
+        Sources::around(flags.into_iter().flatten().collect(), user)
     }
 
     /// Whether answers and errors are documents for programs.

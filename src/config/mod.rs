@@ -1,25 +1,41 @@
-//! Settings in layers: flags over environment over the user's file over `assets/config.toml`,
-//! which is the documentation at the same time.
+//! Settings in layers: options over the environment over the project's file over the user's file
+//! over `assets/config.toml`, which is the documentation at the same time.
 
+pub mod edit;
 pub mod file;
+pub mod key;
+pub mod layer;
+pub mod layers;
 mod notify;
+mod places;
 pub mod profile;
+pub mod schema;
 mod theme;
 
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
+pub use layer::Origin;
+pub use layers::{Layers, Sources};
 pub use notify::Notify;
-pub use profile::{Destination, Place, Profile};
+pub use places::{
+    folder, keys_file, local_folder, state_folder, state_folders, theme_file, themes_folder,
+    user_file, verdicts_file,
+};
+pub use profile::{Destination, Manner, Place, Profile};
 use serde::Deserialize;
 pub use theme::ThemeChoice;
 
-use crate::input::Keymap;
+use crate::{
+    input::Keymap,
+    model::{EntityType, ExportFormat, Granularity, cadence::Cadence},
+};
 
 /// The file that comes with the program.
-const SHIPPED: &str = include_str!("../../assets/config.toml");
+pub const SHIPPED: &str = include_str!("../../assets/config.toml");
 
 /// All settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,12 +50,45 @@ pub struct Settings {
     pub accessible: Option<&'static str>,
     /// How the end of a job is told.
     pub notify: Vec<Notify>,
-    /// The folder that the export form offers.
-    pub download_dir: String,
+    /// What a search asks for until something else is chosen.
+    pub search: SearchDefaults,
+    /// What an export is until something else is chosen.
+    pub export: ExportDefaults,
+    /// How often is asked for what changes by itself.
+    pub poll: Cadence,
     /// The profile that is opened when none is named.
     pub default_profile: Option<String>,
     /// The deployments that have a name, in the order of their names.
     pub profiles: Vec<Profile>,
+    /// The project's file, if one is in use.
+    pub project: Option<PathBuf>,
+}
+
+/// What a search asks for until something else is chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct SearchDefaults {
+    /// What the members of clusters are.
+    #[serde(deserialize_with = "entity")]
+    pub entity: EntityType,
+    /// How coarse the clusters are.
+    #[serde(deserialize_with = "granularity")]
+    pub granularity: Granularity,
+    /// Where text searches are answered, for profiles that do not say it themselves.
+    pub text_search_path: Option<String>,
+}
+
+/// What an export is until something else is chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ExportDefaults {
+    /// Format of the metadata.
+    #[serde(deserialize_with = "format")]
+    pub format: ExportFormat,
+    /// With pictures or without.
+    pub include_images: bool,
+    /// The folder that archives are downloaded to.
+    pub download_dir: String,
+    /// Whether an archive is downloaded as soon as it is ready.
+    pub auto_download: bool,
 }
 
 /// The graphics setting.
@@ -60,132 +109,133 @@ pub enum GraphicsChoice {
     None,
 }
 
-/// What the outer layers say: flags and environment, already read.
-#[derive(Clone, Debug, Default)]
-pub struct Overrides {
-    /// `--theme` or `TESSERA_THEME`.
-    pub theme: Option<ThemeChoice>,
-    /// `--graphics` or `TESSERA_GRAPHICS`.
-    pub graphics: Option<GraphicsChoice>,
-    /// `--accessible` or `TESSERA_ACCESSIBLE`.
-    pub accessible: Option<bool>,
-    /// Whether `ACCESSIBLE` is set, by which a person asks every program.
-    pub everywhere_accessible: bool,
+/// The values that hold, of all layers.
+#[derive(Deserialize)]
+struct Whole {
+    default_profile: Option<String>,
+    #[serde(default)]
+    profiles: BTreeMap<String, Named>,
+    ui: Ui,
+    search: SearchDefaults,
+    export: ExportDefaults,
+    poll: Poll,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    default_profile: Option<String>,
-    #[serde(default)]
-    profiles: BTreeMap<String, Place>,
-    #[serde(default)]
-    ui: Ui,
-    #[serde(default)]
-    export: Export,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
 struct Ui {
-    theme: Option<ThemeChoice>,
-    graphics: Option<GraphicsChoice>,
-    mouse: Option<bool>,
+    theme: ThemeChoice,
+    graphics: GraphicsChoice,
+    mouse: bool,
     accessible: Option<bool>,
-    notify: Option<Vec<Notify>>,
+    notify: Vec<Notify>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct Export {
-    download_dir: Option<String>,
+#[derive(Deserialize)]
+struct Named {
+    #[serde(flatten)]
+    place: Place,
+    #[serde(flatten)]
+    manner: Manner,
+}
+
+#[derive(Deserialize)]
+struct Poll {
+    #[serde(deserialize_with = "time")]
+    min: Duration,
+    #[serde(deserialize_with = "time")]
+    max: Duration,
+    #[serde(deserialize_with = "time")]
+    unfocused: Duration,
+}
+
+/// A value that another type reads from a word.
+fn read<'de, D: serde::Deserializer<'de>, T>(
+    from: D,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<T, D::Error> {
+    let word = String::deserialize(from)?;
+    parse(&word).ok_or_else(|| serde::de::Error::custom(format_args!("`{word}` does not fit")))
+}
+
+fn entity<'de, D: serde::Deserializer<'de>>(from: D) -> Result<EntityType, D::Error> {
+    read(from, EntityType::parse)
+}
+
+fn format<'de, D: serde::Deserializer<'de>>(from: D) -> Result<ExportFormat, D::Error> {
+    read(from, ExportFormat::parse)
+}
+
+fn time<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    read(from, |word| humantime::parse_duration(word).ok())
+}
+
+fn granularity<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Granularity, D::Error> {
+    let level = u8::deserialize(from)?;
+    Granularity::new(level).ok_or_else(|| serde::de::Error::custom("0 to 4"))
 }
 
 impl Settings {
-    /// Reads the layers. `user` is the user's file; a missing one is no mistake.
+    /// Reads the layers.
     ///
     /// # Errors
-    /// A sentence with the file, the line and the name or value that is not known.
-    pub fn load(user: Option<&Path>, overrides: Overrides) -> Result<Self, String> {
-        let shipped = parse(SHIPPED, "assets/config.toml")?;
-        let user = match user.map(|path| (path, std::fs::read_to_string(path))) {
-            Some((path, Ok(source))) => parse(&source, &path.display().to_string())?,
-            Some((_, Err(error))) if error.kind() == std::io::ErrorKind::NotFound => parse("", "")?,
-            Some((path, Err(error))) => return Err(format!("{}: {error}", path.display())),
-            None => parse("", "")?,
-        };
-        let accessible = match (overrides.accessible, user.ui.accessible) {
-            (Some(true), _) => Some("--accessible or TESSERA_ACCESSIBLE asks for it"),
-            (None, Some(true)) => Some("the settings ask for it"),
-            (None, None) if overrides.everywhere_accessible => Some("ACCESSIBLE is set"),
+    /// All that is wrong, a sentence a line, each with the file, the line and what would be right.
+    pub fn load(sources: &Sources) -> Result<Self, String> {
+        let (layers, mistakes) = Layers::read(sources);
+        if !mistakes.is_empty() {
+            let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            return Err(told.join("\n"));
+        }
+        Self::of(&layers, sources.accessible_everywhere)
+    }
+
+    /// The settings of layers without mistakes.
+    fn of(layers: &Layers, everywhere: bool) -> Result<Self, String> {
+        let whole: Whole = layers.table().try_into().map_err(|error: toml::de::Error| {
+            format!("the settings do not go together: {}", error.message())
+        })?;
+        let accessible = match (whole.ui.accessible, layers.get("ui.accessible")) {
+            (Some(true), Some(given)) => Some(match given.origin {
+                Origin::Flag(_) => "--accessible asks for it",
+                Origin::Variable(_) => "TESSERA_ACCESSIBLE asks for it",
+                Origin::File(..) | Origin::Shipped => "the settings ask for it",
+            }),
+            (None, _) if everywhere => Some("ACCESSIBLE is set"),
             _ => None,
         };
-        let missing = |name: &str| format!("assets/config.toml lacks `{name}`");
         Ok(Self {
-            theme: overrides
-                .theme
-                .or(user.ui.theme)
-                .or(shipped.ui.theme)
-                .ok_or_else(|| missing("theme"))?,
-            graphics: overrides
-                .graphics
-                .or(user.ui.graphics)
-                .or(shipped.ui.graphics)
-                .ok_or_else(|| missing("graphics"))?,
-            mouse: user.ui.mouse.or(shipped.ui.mouse).ok_or_else(|| missing("mouse"))?,
+            theme: whole.ui.theme,
+            graphics: whole.ui.graphics,
+            mouse: whole.ui.mouse,
             accessible,
-            notify: user.ui.notify.or(shipped.ui.notify).ok_or_else(|| missing("notify"))?,
-            download_dir: user
-                .export
-                .download_dir
-                .or(shipped.export.download_dir)
-                .ok_or_else(|| missing("download_dir"))?,
-            default_profile: user.default_profile,
-            profiles: user
-                .profiles
-                .into_iter()
-                .map(|(name, place)| Profile { name, place })
-                .collect(),
+            notify: whole.ui.notify,
+            search: whole.search,
+            export: whole.export,
+            poll: Cadence {
+                min: whole.poll.min,
+                max: whole.poll.max,
+                unfocused: whole.poll.unfocused,
+            },
+            default_profile: whole.default_profile,
+            profiles: whole.profiles.into_iter().map(|(name, named)| named.called(name)).collect(),
+            project: layers.project.clone(),
         })
     }
 }
 
-fn parse(source: &str, place: &str) -> Result<File, String> {
-    let file: File = toml::from_str(source).map_err(|error| format!("{place}: {error}"))?;
-    for name in file.profiles.keys() {
-        profile::check_name(name).map_err(|reason| format!("{place}: `{name}`: {reason}"))?;
+impl Named {
+    fn called(self, name: String) -> Profile {
+        let home = std::env::home_dir();
+        let at_home = |path: PathBuf| match (path.strip_prefix("~"), &home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path,
+        };
+        let place = match self.place {
+            Place::Local { folder } => Place::Local { folder: at_home(folder) },
+            elsewhere => elsewhere,
+        };
+        let manner = Manner { ca_file: self.manner.ca_file.map(at_home), ..self.manner };
+        Profile { name, place, manner }
     }
-    if let Some(name) =
-        file.default_profile.as_ref().filter(|name| !file.profiles.contains_key(*name))
-    {
-        return Err(format!("{place}: default_profile is `{name}`, which is no profile there"));
-    }
-    Ok(file)
-}
-
-/// Where the user's file is looked for.
-#[must_use]
-pub fn user_file() -> Option<PathBuf> {
-    folder().map(|folder| folder.join("config.toml"))
-}
-
-/// The folder of the user's file and of the secrets.
-#[must_use]
-pub fn folder() -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "tessera").map(|dirs| dirs.config_dir().to_owned())
-}
-
-/// Where the theme of this name is looked for.
-#[must_use]
-pub fn theme_file(name: &str) -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "tessera")
-        .map(|dirs| dirs.config_dir().join("themes").join(format!("{name}.toml")))
-}
-
-/// The file of the person's own keys.
-#[must_use]
-pub fn keys_file() -> Option<PathBuf> {
-    folder().map(|folder| folder.join("keys.toml"))
 }
 
 /// The keys: those that come with the program, with the person's own over them, and a sentence for
@@ -211,94 +261,84 @@ pub fn keymap(file: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
     Ok((keymap, lost.collect()))
 }
 
-/// Where the local deployment keeps its index.
-#[must_use]
-pub fn local_folder() -> Option<PathBuf> {
-    directories::ProjectDirs::from("", "", "tessera").map(|dirs| dirs.data_dir().join("local"))
-}
-
-/// Where it is kept how people see pictures in their terminals.
-#[must_use]
-pub fn verdicts_file() -> Option<PathBuf> {
-    state_folder("terminals").map(|folder| folder.with_extension("toml"))
-}
-
-/// Where the baskets, jobs and history of a deployment are kept; `place` is its name on screen.
-#[must_use]
-pub fn state_folder(place: &str) -> Option<PathBuf> {
-    let name: String =
-        place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(80).collect();
-    let dirs = directories::ProjectDirs::from("", "", "tessera")?;
-    // Where a system has no folder for state, what would be kept there lies with the local index.
-    Some(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).join(name))
-}
-
-/// The folders in which the state of deployments is kept, by their names.
-///
-/// # Errors
-/// The folder that they are in cannot be read.
-pub fn state_folders() -> std::io::Result<Vec<PathBuf>> {
-    let Some(root) = state_folder("x").and_then(|folder| folder.parent().map(Path::to_owned))
-    else {
-        return Ok(Vec::new());
-    };
-    let entries = match std::fs::read_dir(root) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-    let mut folders = paths.collect::<std::io::Result<Vec<PathBuf>>>()?;
-    folders.retain(|path| path.is_dir());
-    folders.sort();
-    Ok(folders)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn x09_layers_override_line_by_line() {
+    fn load(
+        source: &str,
+        flags: Vec<(&'static str, &'static str, toml::Value)>,
+        everywhere: bool,
+    ) -> Result<Settings, String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
-        std::fs::write(&file, "[ui]\ntheme = 'light'\ngraphics = 'sixel'\n").unwrap();
-        let flags = Overrides { graphics: Some(GraphicsChoice::Half), ..Overrides::default() };
-        let settings = Settings::load(Some(&file), flags).unwrap();
+        std::fs::write(&file, source).unwrap();
+        let user = Some(file);
+        let sources =
+            Sources { flags, user, accessible_everywhere: everywhere, ..Sources::default() };
+        Settings::load(&sources)
+    }
+
+    #[test]
+    fn x09_layers_override_line_by_line() {
+        let flag = ("ui.graphics", "--graphics", "half".into());
+        let settings =
+            load("[ui]\ntheme = 'light'\ngraphics = 'sixel'\n", vec![flag], false).unwrap();
         assert_eq!(settings.theme, ThemeChoice::Light);
         assert_eq!(settings.graphics, GraphicsChoice::Half);
         assert!(settings.mouse);
-        let absent =
-            Settings::load(Some(&folder.path().join("none")), Overrides::default()).unwrap();
-        assert_eq!(absent.theme, ThemeChoice::Auto);
+        let absent = Sources { user: Some("/no/such/config.toml".into()), ..Sources::default() };
+        assert_eq!(Settings::load(&absent).unwrap().theme, ThemeChoice::Auto);
     }
 
     #[test]
     fn p69_an_explicit_off_wins_over_what_is_asked_of_every_program() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.toml");
-        let asked = |accessible| Overrides {
-            accessible,
-            everywhere_accessible: true,
-            ..Overrides::default()
-        };
-        let reason = |overrides| Settings::load(Some(&file), overrides).unwrap().accessible;
-        assert_eq!(reason(Overrides::default()), None);
-        assert_eq!(reason(asked(None)), Some("ACCESSIBLE is set"));
-        assert_eq!(reason(asked(Some(false))), None);
-        std::fs::write(&file, "[ui]\naccessible = false\n").unwrap();
-        assert_eq!(reason(asked(None)), None);
-        assert!(reason(asked(Some(true))).is_some());
-        std::fs::write(&file, "[ui]\naccessible = true\n").unwrap();
-        assert_eq!(reason(Overrides::default()), Some("the settings ask for it"));
+        let flag = |value: bool| vec![("ui.accessible", "--accessible", value.into())];
+        let reason =
+            |source, flags, everywhere| load(source, flags, everywhere).unwrap().accessible;
+        assert_eq!(reason("", vec![], false), None);
+        assert_eq!(reason("", vec![], true), Some("ACCESSIBLE is set"));
+        assert_eq!(reason("", flag(false), true), None);
+        assert_eq!(reason("[ui]\naccessible = false\n", vec![], true), None);
+        let over = reason("[ui]\naccessible = false\n", flag(true), true);
+        assert_eq!(over, Some("--accessible asks for it"));
+        let own = reason("[ui]\naccessible = true\n", vec![], false);
+        assert_eq!(own, Some("the settings ask for it"));
     }
 
     #[test]
     fn x09_unknown_names_are_errors_with_their_line() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.toml");
-        std::fs::write(&file, "[ui]\nmouse = true\ncolour = 'red'\n").unwrap();
-        let error = Settings::load(Some(&file), Overrides::default()).unwrap_err();
+        let error = load("[ui]\nmouse = true\ncolour = 'red'\n", vec![], false).unwrap_err();
         assert!(error.contains("line 3") && error.contains("colour"), "{error}");
+    }
+
+    #[test]
+    fn p61_every_value_that_fits_is_understood() {
+        let source = "default_profile = 'a'\n[search]\nentity = 'OBJECTS'\ngranularity = 4\n\
+            [export]\nformat = 'json'\n[poll]\nmin = '2s'\n[ui]\nnotify = []\n\
+            [profiles.a]\nkind = 'hosted'\nbase_url = 'https://u'\ntoken_ttl = '10m'\n\
+            ca_file = '~/ca.pem'\nread_only = true\npinned = ['x']\n";
+        let settings = load(source, vec![], false).unwrap();
+        assert_eq!(settings.search.entity, EntityType::Objects);
+        assert_eq!(settings.search.granularity.level(), 4);
+        assert_eq!(settings.export.format, ExportFormat::Json);
+        assert_eq!(settings.poll.min, Duration::from_secs(2));
+        let manner = &settings.profiles[0].manner;
+        assert_eq!(manner.token_ttl, Some(Duration::from_secs(600)));
+        assert!(manner.read_only && !manner.allow_http && manner.pinned == ["x"]);
+        assert!(!manner.ca_file.as_ref().unwrap().starts_with("~"));
+        for key in key::KEYS {
+            let words = match key.shape {
+                key::Shape::Word(words) => words,
+                key::Shape::Words(words) => words,
+                _ => continue,
+            };
+            let (section, name) = key.name.split_once('.').unwrap();
+            for word in words {
+                let list = matches!(key.shape, key::Shape::Words(_));
+                let value = if list { format!("['{word}']") } else { format!("'{word}'") };
+                load(&format!("[{section}]\n{name} = {value}\n"), vec![], false).unwrap();
+            }
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::{
     model::{
         AddMedia, Archive, DatasetId, Export, ExportTask, ExportTaskId, Failure, SafeText, Stamp,
         Work,
-        cadence::{Watch, interval},
+        cadence::{Cadence, Watch},
     },
 };
 pub use timeline::{Step, Timeline};
@@ -212,10 +212,10 @@ impl Job {
 
     /// When to ask for its state again, if it is an export that is watched.
     #[must_use]
-    pub fn due(&self, clock: Stamp) -> Option<Moment> {
+    pub fn due(&self, clock: Stamp, cadence: Cadence) -> Option<Moment> {
         let Stage::Running(_, remote) = &self.stage else { return None };
         let age = clock.saturating_sub(self.started);
-        remote.due(Some(interval(Watch::Export(age), remote.failures())))
+        remote.due(Some(cadence.interval(Watch::Export(age), remote.failures())))
     }
 
     /// How long it took, or has taken.

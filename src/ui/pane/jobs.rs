@@ -98,7 +98,7 @@ fn state(job: &Job) -> String {
 
 /// When the service is asked again.
 fn next_poll(app: &App, job: &Job) -> String {
-    let due = job.due(app.clock());
+    let due = job.due(app.clock(), app.setup.cadence);
     let seconds = due.map(|due| due.saturating_sub(app.now).as_secs());
     match seconds {
         None => String::new(),

@@ -95,7 +95,7 @@ fn facts(screen: &Screen, inside: Rect, dataset: &Dataset) -> Vec<(&'static str,
     } else {
         cadence::Watch::RestingDatasets
     };
-    let seconds = cadence::interval(watch, app.store.datasets.failures()).as_secs();
+    let seconds = app.setup.cadence.interval(watch, app.store.datasets.failures()).as_secs();
     let watch = if app.watching { format!("every {seconds} s") } else { "off; r asks".to_owned() };
     vec![
         ("images", count(app.now, dataset.n_images, past.and_then(|past| past.images))),

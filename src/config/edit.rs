@@ -1,0 +1,220 @@
+//! Changes to the user's file that keep every line and comment a person wrote. What could not be
+//! read back is not written.
+
+use std::{fs, io, path::Path};
+
+use toml::Value;
+use toml_edit::{DocumentMut, Item, Table, TableLike};
+
+use super::{Manner, Place, Profile, file, layers::Layers, profile::check_name};
+
+/// Gives a key a value.
+///
+/// # Errors
+/// A sentence with the file: it cannot be read, would not be understood, or cannot be written.
+pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
+    change(file, |document| put(document, name, value))
+}
+
+/// Takes a key away, so that the next layer holds. Whether there was one.
+///
+/// # Errors
+/// As [`set`].
+pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
+    let mut found = false;
+    change(file, |document| {
+        let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
+        let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
+        for part in before.split('.').filter(|part| !part.is_empty()) {
+            table = table
+                .and_then(|table| table.get_mut(part))
+                .and_then(|item| item.as_table_like_mut());
+        }
+        found = table.is_some_and(|table| table.remove(own).is_some());
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Adds a profile at the end of the file.
+///
+/// # Errors
+/// As [`set`]; or the name is taken, or no name.
+pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
+    check_name(&profile.name)?;
+    change(file, |document| {
+        let taken =
+            document.get("profiles").and_then(|profiles| profiles.get(&profile.name)).is_some();
+        if taken {
+            return Err(format!("there is a profile `{}` already", profile.name));
+        }
+        for (key, value) in rows(profile) {
+            put(document, &format!("profiles.{}.{key}", profile.name), &value)?;
+        }
+        Ok(())
+    })
+}
+
+/// Takes a profile away, and its name from `default_profile`. Whether there was one.
+///
+/// # Errors
+/// As [`set`].
+pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
+    let mut found = false;
+    change(file, |document| {
+        let profiles = document.get_mut("profiles").and_then(Item::as_table_like_mut);
+        found = profiles.is_some_and(|profiles| profiles.remove(name).is_some());
+        if document.get("default_profile").and_then(Item::as_str) == Some(name) {
+            document.remove("default_profile");
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// The keys of a profile with their values; what is left alone is not written.
+fn rows(profile: &Profile) -> Vec<(&'static str, Value)> {
+    let text = |text: &str| Some(Value::from(text.to_owned()));
+    let path = |path: &Path| text(&path.to_string_lossy());
+    let Manner { read_only, pinned, text_search_path, token_ttl, allow_http, ca_file } =
+        &profile.manner;
+    let on = |on: bool| on.then_some(Value::Boolean(true));
+    let [base_url, api_key, pipeline_url, folder] = match &profile.place {
+        Place::Hosted { base_url, api_key } => {
+            [text(base_url), text(api_key).filter(|_| !api_key.is_empty()), None, None]
+        }
+        Place::OnPrem { base_url, pipeline_url } => {
+            [text(base_url), None, pipeline_url.as_deref().and_then(text), None]
+        }
+        Place::Local { folder } => [None, None, None, path(folder)],
+    };
+    let time = token_ttl.map(|time| humantime::format_duration(time).to_string());
+    let all = [
+        ("kind", text(profile.place.kind())),
+        ("base_url", base_url),
+        ("api_key", api_key),
+        ("pipeline_url", pipeline_url),
+        ("folder", folder),
+        ("text_search_path", text_search_path.as_deref().and_then(text)),
+        ("token_ttl", time.as_deref().and_then(text)),
+        ("allow_http", on(*allow_http)),
+        ("ca_file", ca_file.as_deref().and_then(path)),
+        ("read_only", on(*read_only)),
+        ("pinned", (!pinned.is_empty()).then(|| Value::from(pinned.clone()))),
+    ];
+    all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+fn put(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
+    let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
+    let begun = !document.is_empty();
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for part in before.split('.').filter(|part| !part.is_empty()) {
+        let item = table.entry(part).or_insert_with(|| {
+            let mut section = Table::new();
+            // Its heading appears with its first key.
+            section.set_implicit(true);
+            if begun {
+                section.decor_mut().set_prefix("\n");
+            }
+            Item::Table(section)
+        });
+        table = item.as_table_like_mut().ok_or_else(|| format!("`{part}` is no section there"))?;
+    }
+    let mut new: toml_edit::Value =
+        value.to_string().parse().map_err(|error| format!("`{name}`: {error}"))?;
+    if let Some(old) = table.get(own).and_then(Item::as_value) {
+        *new.decor_mut() = old.decor().clone();
+    }
+    table.insert(own, Item::Value(new));
+    Ok(())
+}
+
+fn change(
+    file: &Path,
+    step: impl FnOnce(&mut DocumentMut) -> Result<(), String>,
+) -> Result<(), String> {
+    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let source = match fs::read_to_string(file) {
+        Ok(source) => source,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(told(&error)),
+    };
+    check(file, &source)?;
+    let mut document: DocumentMut =
+        source.parse().map_err(|error: toml_edit::TomlError| told(&error.message()))?;
+    step(&mut document).map_err(|reason| told(&reason))?;
+    let changed = document.to_string();
+    check(file, &changed)?;
+    file::replace(file, &changed).map_err(|error| told(&error))
+}
+
+fn check(file: &Path, source: &str) -> Result<(), String> {
+    match Layers::check(file, source).first() {
+        Some(mistake) => Err(format!("{mistake}; nothing was changed")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Settings, Sources};
+
+    const MINE: &str = "# mine\n[ui]\nmouse = false # the terminal's own\n";
+
+    fn lab() -> Profile {
+        let base_url = "http://media.lab.example".to_owned();
+        Profile::new("lab", Place::OnPrem { base_url, pipeline_url: None })
+    }
+
+    #[test]
+    fn m01_profiles_are_added_to_what_a_person_wrote_and_taken_away_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        fs::write(&file, MINE).unwrap();
+        add_profile(&file, &lab()).unwrap();
+        let written = fs::read_to_string(&file).unwrap();
+        let section =
+            "\n[profiles.lab]\nkind = \"onprem\"\nbase_url = \"http://media.lab.example\"\n";
+        assert_eq!(written, format!("{MINE}{section}"));
+        let sources = Sources { user: Some(file.clone()), ..Sources::default() };
+        let settings = Settings::load(&sources).unwrap();
+        assert_eq!(settings.profiles, [lab()]);
+        assert!(!settings.mouse);
+        let taken = add_profile(&file, &lab()).unwrap_err();
+        assert!(taken.contains("config.toml") && taken.contains("lab"), "{taken}");
+        set(&file, "default_profile", &"lab".into()).unwrap();
+        assert!(remove_profile(&file, "lab").unwrap());
+        assert!(!remove_profile(&file, "lab").unwrap());
+        assert_eq!(fs::read_to_string(&file).unwrap(), MINE);
+    }
+
+    #[test]
+    fn p61_a_value_is_set_where_it_stands_and_its_comment_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        fs::write(&file, MINE).unwrap();
+        set(&file, "ui.mouse", &Value::Boolean(true)).unwrap();
+        set(&file, "export.format", &"json".into()).unwrap();
+        let written = fs::read_to_string(&file).unwrap();
+        assert_eq!(
+            written,
+            "# mine\n[ui]\nmouse = true # the terminal's own\n\n[export]\nformat = \"json\"\n"
+        );
+        assert!(unset(&file, "export.format").unwrap() && !unset(&file, "poll.min").unwrap());
+        let error = set(&file, "ui.theme", &"../up".into()).unwrap_err();
+        assert!(error.contains("ui.theme") && error.contains("nothing was changed"), "{error}");
+    }
+
+    #[test]
+    fn x09_a_broken_file_is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        for broken in ["[ui\n", "[ui]\ncolour = 1\n"] {
+            fs::write(&file, broken).unwrap();
+            assert!(set(&file, "ui.mouse", &Value::Boolean(true)).unwrap_err().contains("line"));
+            assert_eq!(fs::read_to_string(&file).unwrap(), broken);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! One layer of settings as it was read: the values a file holds, each with its line, and what is
+//! wrong with the file.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use toml::{Table, Value, de::DeTable};
+
+use super::{key, profile};
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// An option of the command line.
+    Flag(&'static str),
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// A line of a file, counted from 1.
+    File(PathBuf, usize),
+    /// The file that comes with the program.
+    Shipped,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(flag) => f.write_str(flag),
+            Self::Variable(name) => f.write_str(name),
+            Self::File(path, line) => write!(f, "{}:{line}", path.display()),
+            Self::Shipped => f.write_str("shipped"),
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The value.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What is wrong with a file or a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// The file, or the variable.
+    pub place: String,
+    /// Line and column, counted from 1.
+    pub at: Option<(usize, usize)>,
+    /// What is wrong and what would be right.
+    pub reason: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at {
+            Some((line, column)) => {
+                write!(f, "{}, line {line}, column {column}: {}", self.place, self.reason)
+            }
+            None => write!(f, "{}: {}", self.place, self.reason),
+        }
+    }
+}
+
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The program's.
+    Program,
+    /// The person's.
+    User,
+    /// A project's: found in a folder that somebody walked into, so it may hold no deployments and
+    /// no secrets. It must not decide where a key goes.
+    Project,
+}
+
+/// What a file holds, in the order of its lines.
+#[derive(Debug, Default)]
+pub struct Layer {
+    /// Full names of keys with their values.
+    pub values: Vec<(String, Given)>,
+    /// All that is wrong with it.
+    pub mistakes: Vec<Mistake>,
+}
+
+impl Layer {
+    /// Reads a file of settings.
+    #[must_use]
+    pub fn read(path: &Path, source: &str, owner: Owner) -> Self {
+        let mut reading = Reading { path, source, owner, layer: Self::default() };
+        let (marks, errors) = DeTable::parse_recoverable(source);
+        for error in &errors {
+            let at = error.span().map_or(0, |span| span.start);
+            // Only its message: the whole error quotes the line, which may hold a secret.
+            reading.wrong(at, error.message());
+        }
+        if errors.is_empty() {
+            match toml::from_str::<Table>(source) {
+                Ok(values) => reading.table("", marks.get_ref(), &values),
+                Err(error) => reading.wrong(0, error.message()),
+            }
+        }
+        reading.layer.values.sort_by_key(|(_, given)| match given.origin {
+            Origin::File(_, line) => line,
+            Origin::Flag(_) | Origin::Variable(_) | Origin::Shipped => 0,
+        });
+        reading.layer
+    }
+}
+
+struct Reading<'a> {
+    path: &'a Path,
+    source: &'a str,
+    owner: Owner,
+    layer: Layer,
+}
+
+impl Reading<'_> {
+    /// Line and column of a byte.
+    fn place(&self, byte: usize) -> (usize, usize) {
+        let before = self.source.get(..byte).unwrap_or(self.source);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        (line, column)
+    }
+
+    fn wrong(&mut self, byte: usize, reason: impl Into<String>) {
+        let at = Some(self.place(byte));
+        let place = self.path.display().to_string();
+        self.layer.mistakes.push(Mistake { place, at, reason: reason.into() });
+    }
+
+    fn table(&mut self, before: &str, marks: &DeTable, values: &Table) {
+        for (mark, inner) in marks {
+            let (own, byte) = (mark.get_ref().as_ref(), mark.span().start);
+            let name = if before.is_empty() { own.to_owned() } else { format!("{before}.{own}") };
+            let Some(value) = values.get(own) else { continue };
+            let section = is_section(&name);
+            match (inner.get_ref().as_table(), value.as_table()) {
+                (Some(_), Some(_)) if name == "profiles" && self.owner == Owner::Project => {
+                    self.wrong(byte, "a project's file may not hold profiles: it must not decide where keys and secrets go; put them into your own file");
+                }
+                (Some(marks), Some(values)) if section => {
+                    if before == "profiles"
+                        && let Err(reason) = profile::check_name(own)
+                    {
+                        self.wrong(byte, format!("`{own}`: {reason}"));
+                        continue;
+                    }
+                    self.table(&name, marks, values);
+                }
+                _ if section => self.wrong(byte, format!("`{name}` is a section: write [{name}]")),
+                _ => self.value(name, byte, value),
+            }
+        }
+    }
+
+    fn value(&mut self, name: String, byte: usize, value: &Value) {
+        let Some(key) = key::find(&name) else {
+            let reason = match key::nearest(&name) {
+                _ if is_secret(&name) => {
+                    format!(
+                        "`{name}`: no secret belongs into this file; remove it, and see `tessera auth`"
+                    )
+                }
+                Some(nearest) => {
+                    format!("there is no setting `{name}`; the nearest is `{nearest}`")
+                }
+                None => format!("there is no setting `{name}`; `tessera config show` lists them"),
+            };
+            return self.wrong(byte, reason);
+        };
+        if !key.shape.fits(value) {
+            return self.wrong(byte, format!("`{name}` must be {}", key.shape.words()));
+        }
+        let origin = match self.owner {
+            Owner::Program => Origin::Shipped,
+            Owner::User | Owner::Project => Origin::File(self.path.to_owned(), self.place(byte).0),
+        };
+        self.layer.values.push((name, Given { value: value.clone(), origin }));
+    }
+}
+
+/// Whether keys come below a name, and none is of that name.
+fn is_section(name: &str) -> bool {
+    match name.strip_prefix("profiles") {
+        Some("") => true,
+        Some(rest) => rest.starts_with('.') && !rest[1..].contains('.'),
+        None => key::KEYS.iter().any(|key| key.name.starts_with(&format!("{name}."))),
+    }
+}
+
+fn is_secret(name: &str) -> bool {
+    let own = name.rsplit('.').next().unwrap_or(name).to_lowercase();
+    own == "token"
+        || ["secret", "password", "cookie", "session"].iter().any(|word| own.contains(word))
+}

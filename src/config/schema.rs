@@ -1,0 +1,133 @@
+//! The settings file described for people and programs: the sentence about each key as it stands in
+//! `assets/config.toml`, and all of it as a JSON Schema for editors.
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    SHIPPED,
+    key::{KEYS, Key, PROFILE_KEYS},
+};
+
+/// The file that comes with the program, read for its comments.
+struct Reader {
+    /// The section, `profiles` for that of every profile.
+    section: String,
+    /// The comment above the next key.
+    above: Vec<&'static str>,
+}
+
+/// What `assets/config.toml` says of a key: the comment above it, or else the one beside it.
+#[must_use]
+pub fn sentence(key: &Key) -> String {
+    let (section, own) = match key.name.rsplit_once('.') {
+        _ if !key.kinds.is_empty() => ("profiles", key.name),
+        Some(parts) => parts,
+        None => ("", key.name),
+    };
+    let mut reader = Reader { section: String::new(), above: Vec::new() };
+    SHIPPED.lines().find_map(|line| reader.line(line, section, own)).unwrap_or_default()
+}
+
+impl Reader {
+    /// Reads a line; the sentence when it is about the key `own` of `section`.
+    fn line(&mut self, line: &'static str, section: &str, own: &str) -> Option<String> {
+        let bare = line.trim_start_matches('#').trim();
+        if let Some(heading) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            self.section = heading.split('.').next().unwrap_or_default().to_owned();
+            self.above.clear();
+            return None;
+        }
+        let assigned = bare.split_once(" = ").filter(|(name, _)| !name.contains(' '));
+        let Some((name, value)) = assigned else {
+            match line.strip_prefix('#') {
+                Some(words) => self.above.push(words.trim()),
+                None => self.above.clear(),
+            }
+            return None;
+        };
+        let above = std::mem::take(&mut self.above).join(" ");
+        if (self.section.as_str(), name) != (section, own) {
+            return None;
+        }
+        let beside = value.split_once(" # ").map(|(_, beside)| beside.trim().to_owned());
+        if section == "profiles" { beside } else { Some(above) }
+    }
+}
+
+/// A JSON Schema of the file.
+#[must_use]
+pub fn schema() -> Value {
+    let shipped: toml::Table = toml::from_str(SHIPPED).unwrap_or_default();
+    let mut whole = Map::new();
+    let mut sections: Map<String, Value> = Map::new();
+    for key in KEYS {
+        let described = described(key, shipped_value(&shipped, key.name));
+        match key.name.split_once('.') {
+            Some((section, own)) => {
+                let section = sections.entry(section).or_insert_with(|| json!({}));
+                section[own] = described;
+            }
+            None => {
+                whole.insert(key.name.to_owned(), described);
+            }
+        }
+    }
+    for (name, keys) in sections {
+        whole.insert(name, object(&keys));
+    }
+    let keys: Map<String, Value> =
+        PROFILE_KEYS.iter().map(|key| (key.name.to_owned(), described(key, None))).collect();
+    let mut profile = object(&Value::Object(keys));
+    profile["required"] = json!(["kind"]);
+    whole.insert(
+        "profiles".to_owned(),
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z0-9_-]{1,40}$" },
+            "additionalProperties": profile,
+        }),
+    );
+    let mut schema = object(&Value::Object(whole));
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!("tessera config.toml");
+    schema
+}
+
+fn object(keys: &Value) -> Value {
+    json!({ "type": "object", "properties": keys, "additionalProperties": false })
+}
+
+fn described(key: &Key, default: Option<Value>) -> Value {
+    let mut shape = key.shape.schema();
+    shape["description"] = json!(sentence(key));
+    if let Some(default) = default {
+        shape["default"] = default;
+    }
+    shape
+}
+
+fn shipped_value(shipped: &toml::Table, name: &str) -> Option<Value> {
+    let mut parts = name.split('.');
+    let first = shipped.get(parts.next()?)?;
+    let value = parts.try_fold(first, |value, part| value.get(part))?;
+    serde_json::to_value(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p61_every_key_has_its_sentence_and_every_default_its_key() {
+        for key in KEYS.iter().chain(PROFILE_KEYS) {
+            let sentence = sentence(key);
+            assert!(sentence.len() > 10 && !sentence.contains('#'), "{}: {sentence}", key.name);
+        }
+        let schema = schema();
+        assert_eq!(schema["properties"]["ui"]["properties"]["theme"]["default"], "auto");
+        assert_eq!(schema["properties"]["search"]["properties"]["granularity"]["maximum"], 4);
+        let profile = &schema["properties"]["profiles"]["additionalProperties"];
+        assert_eq!(profile["properties"]["kind"]["enum"][2], "local");
+        assert_eq!(schema["additionalProperties"], false);
+    }
+}
