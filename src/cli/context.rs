@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{self, BufRead as _, IsTerminal as _, Write as _},
     path::PathBuf,
-    sync::Mutex,
+    sync::{Mutex, PoisonError},
 };
 
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     },
     config::{self, Settings},
     journal::Journal,
-    model::{Dataset, DatasetId, Operation, Outcome, Status, Verdict},
+    model::{Dataset, DatasetId, JobRecord, Operation, Outcome, Status, Verdict},
 };
 
 /// The surroundings of a command.
@@ -44,8 +44,8 @@ pub struct Connection {
     rehearsal: Option<Rehearsal>,
     /// The local deployment in this process, for as long as the command runs.
     local: Option<Local>,
-    /// Locked only to be counted up.
-    kept: Mutex<u64>,
+    /// The jobs of this command, and how often they were written. Never locked over a wait.
+    jobs: Mutex<(u64, Vec<JobRecord>)>,
 }
 
 impl Context {
@@ -87,7 +87,7 @@ impl Context {
             None => client,
         };
         let client = if self.global.verbose { client.with_witness(teller()) } else { client };
-        Ok(Connection { client, place, journal, rehearsal, local, kept: Mutex::new(0) })
+        Ok(Connection { client, place, journal, rehearsal, local, jobs: Mutex::default() })
     }
 
     /// The dataset that is named: by `given`, else by `--dataset`; else the only one there is.
@@ -226,9 +226,14 @@ impl Connection {
 
     /// Number of the next entry of the journal: later ones replace earlier ones.
     pub(super) fn next_entry(&self) -> u64 {
-        let mut kept = self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        *kept += 1;
-        *kept
+        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
+        jobs.0 += 1;
+        jobs.0
+    }
+
+    /// Looks at the jobs of this command, or changes them.
+    pub(super) fn with_jobs<T>(&self, look: impl FnOnce(&mut Vec<JobRecord>) -> T) -> T {
+        look(&mut self.jobs.lock().unwrap_or_else(PoisonError::into_inner).1)
     }
 }
 

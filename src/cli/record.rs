@@ -59,7 +59,15 @@ impl<'a> Record<'a> {
         if self.context.global.dry_run || self.context.global.print.is_some() {
             return;
         }
-        let jobs = Entry::Jobs { ours: vec![self.job.clone()], elsewhere: Vec::new() };
+        // One file holds all jobs of a process: a batch must not replace the one before it.
+        let ours = self.connection.with_jobs(|jobs| {
+            match jobs.iter_mut().find(|job| job.started == self.job.started) {
+                Some(job) => *job = self.job.clone(),
+                None => jobs.push(self.job.clone()),
+            }
+            jobs.clone()
+        });
+        let jobs = Entry::Jobs { ours, elsewhere: Vec::new() };
         let kept = self.connection.journal.keep(self.connection.next_entry(), &jobs);
         if let Err(failure) = kept {
             self.context.note.warn(format!("the job is not written down: {failure}"));
