@@ -2,14 +2,13 @@
 
 use std::process;
 
-use clap::Parser as _;
-use tessera::cli::{self, Command, Context, Ended, Line};
+use tessera::cli::{self, Command, Context, Ended, Line, Out};
 
 mod open;
 
 #[tokio::main]
 async fn main() {
-    let line = Line::parse();
+    let line = cli::parsed();
     let machine = line.global.is_machine();
     let code = run(line).await.unwrap_or_else(|ended| ended.told(machine));
     // Indexing threads may still be at work; what they have acknowledged is on disk.
@@ -17,8 +16,12 @@ async fn main() {
 }
 
 async fn run(line: Line) -> Result<i32, Ended> {
-    if let Some(Command::Serve(options)) = line.command {
-        return cli::serve(options).await;
+    match line.command {
+        Some(Command::Serve(options)) => return cli::serve(options).await,
+        Some(Command::About(command)) => {
+            return cli::about(&Out::new(&line.global), command).map(|exit| exit as i32);
+        }
+        _ => {}
     }
     let context = Context::new(line.global)?;
     match line.command {

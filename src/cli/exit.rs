@@ -40,6 +40,43 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// All of them, in their order.
+    pub const ALL: [Self; 13] = [
+        Self::Done,
+        Self::Failed,
+        Self::Usage,
+        Self::Network,
+        Self::Login,
+        Self::NotFound,
+        Self::Conflict,
+        Self::Remote,
+        Self::Invalid,
+        Self::Partly,
+        Self::Empty,
+        Self::TimedOut,
+        Self::Interrupted,
+    ];
+
+    /// What it says, for the help, the manual and the description for programs.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done; an empty answer, or a reader that wants no more, is no failure",
+            Self::Failed => "failed, for a reason without a code of its own",
+            Self::Usage => "wrong use or configuration",
+            Self::Network => "network or server trouble, worth trying again",
+            Self::Login => "login or permission",
+            Self::NotFound => "not found, or no access",
+            Self::Conflict => "the state of the dataset forbids it",
+            Self::Remote => "the work at the service ended badly",
+            Self::Invalid => "refused as invalid",
+            Self::Partly => "only partly done",
+            Self::Empty => "nothing found, with --fail-empty",
+            Self::TimedOut => "--timeout ran out while waiting",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
     /// The code in a word, for error documents.
     #[must_use]
     pub fn code(self) -> &'static str {
@@ -164,8 +201,10 @@ impl From<LocalError> for Ended {
 
 impl From<io::Error> for Ended {
     fn from(error: io::Error) -> Self {
-        // `| head -1` is no mistake: the reader has what it wanted.
-        let heard = error.kind() != io::ErrorKind::BrokenPipe;
-        Self::new(Exit::Failed, if heard { error.to_string() } else { String::new() })
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // `| head -1` is no mistake: the reader has what it wanted (T12).
+            return Self::new(Exit::Done, "");
+        }
+        Self::new(Exit::Failed, error.to_string())
     }
 }

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, ColorChoice, ValueEnum};
 
 use crate::{
-    cli::{Ended, Exit},
+    cli::{Ended, Exit, out::filter},
     config::{GraphicsChoice, Sources, ThemeChoice, user_file},
 };
 
@@ -67,6 +67,12 @@ pub struct Global {
     /// Answer with comma-separated values, names first.
     #[arg(long, global = true, hide_short_help = true)]
     pub csv: bool,
+
+    /// Answer with what this jq expression makes of the JSON document: texts as they are, all else as
+    /// JSON, one on a line.
+    #[arg(long, global = true, value_name = "EXPR", value_parser = filter::checked,
+          hide_short_help = true)]
+    pub jq: Option<String>,
 
     /// When to use colour.
     #[arg(
@@ -170,6 +176,12 @@ impl Global {
         if [self.json.is_some(), self.jsonl, self.csv].iter().filter(|on| **on).count() > 1 {
             return usage("--json, --jsonl and --csv are three forms of one answer: choose one");
         }
+        let fields = self.json.as_ref().is_some_and(|fields| fields.iter().any(|f| !f.is_empty()));
+        if self.jq.is_some() && (fields || self.jsonl || self.csv) {
+            return usage(
+                "--jq reads the whole JSON document: give it with --json alone, or by itself",
+            );
+        }
         Ok(())
     }
 
@@ -191,6 +203,6 @@ impl Global {
     /// Whether answers and errors are documents for programs.
     #[must_use]
     pub fn is_machine(&self) -> bool {
-        self.json.is_some() || self.jsonl
+        self.json.is_some() || self.jsonl || self.jq.is_some()
     }
 }

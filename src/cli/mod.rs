@@ -2,6 +2,7 @@
 //!
 //! What was asked for goes to standard output, what is told beside it to standard error.
 
+mod about;
 mod compose;
 mod context;
 mod dataset;
@@ -17,10 +18,11 @@ mod out;
 mod record;
 mod serve;
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 
+pub use about::{About, about};
 pub use compose::{Address, Local, Target, chosen, client_of, named, remote};
 pub use context::{Connection, Context, read_argument};
 pub use demo::{paint, tell};
@@ -28,7 +30,7 @@ pub use encoding::Encoding;
 pub use exit::{Ended, Exit};
 pub use explain::EXPLANATION;
 pub use global::{Global, Kind, Print};
-pub use out::{Column, Document};
+pub use out::{Column, Document, Out};
 pub use record::Record;
 pub use serve::{serve, tell_skipped};
 
@@ -36,7 +38,7 @@ use crate::local::Failing;
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(version, max_term_width = 100, after_help = after_help())]
 pub struct Line {
     /// What every command takes.
     #[command(flatten)]
@@ -55,10 +57,13 @@ Examples:
   tessera serve ~/photos          serve it to other programs
   tessera --base-url https://media.example --kind hosted
                                   open a service; TESSERA_API_KEY and TESSERA_API_SECRET log in
+";
 
-Exit codes: 0 done, 1 failed, 2 wrong use, 3 network or server, 4 login or permission,
-5 not found, 6 state conflict, 7 remote work failed, 8 refused as invalid, 9 partly done,
-10 nothing found (with --fail-empty), 124 --timeout ran out, 130 interrupted.";
+/// Examples and exit codes, below the help.
+fn after_help() -> String {
+    let codes = Exit::ALL.map(|exit| format!("  {:<4}{}\n", exit as i32, exit.meaning()));
+    format!("{EXAMPLES}\nExit codes:\n{}", codes.concat().trim_end())
+}
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -91,6 +96,28 @@ pub enum Command {
     /// Start, follow, fetch and inspect exports.
     #[command(subcommand)]
     Export(export::Export),
+    /// What the program tells about itself.
+    #[command(flatten)]
+    About(About),
+}
+
+/// The command line of this process. Ends the process where it cannot be understood, or only asks for
+/// help.
+#[must_use]
+pub fn parsed() -> Line {
+    Line::try_parse().unwrap_or_else(|refused| {
+        let wants_document = |word: OsString| {
+            let word = word.to_string_lossy().into_owned();
+            ["--json", "--jsonl", "--jq"].contains(&word.split('=').next().unwrap_or_default())
+        };
+        if refused.use_stderr() && std::env::args_os().any(wants_document) {
+            let words = refused.render().to_string();
+            let sentence = words.split("\n\n").next().unwrap_or_default();
+            let sentence = sentence.trim_start_matches("error: ").trim();
+            std::process::exit(Ended::new(Exit::Usage, sentence).told(true));
+        }
+        refused.exit()
+    })
 }
 
 /// The options of `serve`.
@@ -153,7 +180,9 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
             Command::Dataset(command) => dataset::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,
             // These have a house of their own: `main` opens it.
-            Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => Ok(Exit::Done),
+            Command::About(_) | Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => {
+                Ok(Exit::Done)
+            }
         }
     };
     tokio::select! {

@@ -27,7 +27,7 @@ fn spell(value: &Value, formatter: impl Formatter) -> String {
 }
 
 /// Whether a terminal would do something else than show it.
-fn is_active(c: char) -> bool {
+pub(super) fn is_active(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),
             0x61C | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE007F)

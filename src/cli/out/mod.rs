@@ -3,6 +3,7 @@
 
 mod document;
 mod escape;
+pub(super) mod filter;
 mod table;
 
 use std::{
@@ -30,6 +31,8 @@ enum Form {
     Json(Vec<String>),
     /// A row per line.
     Jsonl,
+    /// What an expression of jq makes of the document.
+    Filtered(String),
 }
 
 /// Standard output with its form.
@@ -47,6 +50,7 @@ impl Out {
     pub fn new(global: &Global) -> Self {
         let terminal = io::stdout().is_terminal();
         let form = match &global.json {
+            _ if let Some(expression) = &global.jq => Form::Filtered(expression.clone()),
             Some(fields) => {
                 Form::Json(fields.iter().filter(|field| !field.is_empty()).cloned().collect())
             }
@@ -61,7 +65,7 @@ impl Out {
     /// Whether programs read the answer.
     #[must_use]
     pub fn is_machine(&self) -> bool {
-        matches!(self.form, Form::Json(_) | Form::Jsonl)
+        matches!(self.form, Form::Json(_) | Form::Jsonl | Form::Filtered(_))
     }
 
     /// Whether events are told as objects, one per line.
@@ -89,9 +93,23 @@ impl Out {
                 format!("{}\n", escape::pretty(document.whole()))
             }
             Form::Json(fields) => format!("{}\n", escape::pretty(&chosen(document, fields)?)),
+            Form::Filtered(expression) => filter::apply(expression, document.whole())?,
             Form::Jsonl => document.rows().map(|row| escape::line(row) + "\n").collect(),
         };
         self.text(&text)
+    }
+
+    /// Prints a document that is for programs alone: whole, if nothing else was asked for.
+    ///
+    /// # Errors
+    /// As [`Out::print`].
+    pub fn whole(&self, document: &Document) -> Result<(), Ended> {
+        match &self.form {
+            Form::Table | Form::Tsv | Form::Csv => {
+                self.text(&format!("{}\n", escape::pretty(document.whole())))
+            }
+            Form::Json(_) | Form::Jsonl | Form::Filtered(_) => self.print(document),
+        }
     }
 
     /// Prints an event: an object on a line for programs, else a line of words.
@@ -99,6 +117,9 @@ impl Out {
     /// # Errors
     /// Standard output is closed.
     pub fn event(&self, event: &Value, words: &str) -> Result<(), Ended> {
+        if let Form::Filtered(expression) = &self.form {
+            return self.text(&filter::apply(expression, event)?);
+        }
         if self.is_machine() {
             return self.text(&(escape::line(event) + "\n"));
         }

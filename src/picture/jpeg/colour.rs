@@ -9,7 +9,7 @@ pub fn join(planes: &[Plane], colour: Colour, width: u32, height: u32) -> RgbIma
     let mut picture = RgbImage::new(width, height);
     let width = width as usize;
     let mut spread = [vec![0; width], vec![0; width], vec![0; width]];
-    for (y, row) in picture.as_mut().chunks_exact_mut(3 * width.max(1)).enumerate() {
+    for (y, row) in picture.chunks_exact_mut(3 * width.max(1)).enumerate() {
         let pixels = row.as_chunks_mut::<3>().0;
         if let [first, second, third] = planes {
             let [a, b, c] = &mut spread;
