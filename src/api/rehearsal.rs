@@ -39,6 +39,12 @@ impl Rehearsal {
         self.written.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The same, and then forgets it.
+    #[must_use]
+    pub fn take(&self) -> Option<Rehearsed> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// Takes the place of sending: the failure that ends the command, if it is about this request.
     pub(super) fn intercept(&self, client_login: bool, call: &Call) -> Option<Failure> {
         if !self.about.contains(&call.operation) {

@@ -5,11 +5,15 @@ use std::{
     fs,
     io::{self, BufRead as _, IsTerminal as _, Write as _},
     path::PathBuf,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use crate::{
-    api::{self, Operation as Request, Rehearsal, Witness},
+    api::{self, Operation as Request, Rehearsal, Rehearsed, Witness},
     cli::{
         Ended, Exit, Global, Local, compose,
         note::Note,
@@ -19,6 +23,9 @@ use crate::{
     journal::Journal,
     model::{Dataset, DatasetId, JobRecord, Operation, Outcome, Status, Verdict},
 };
+
+/// Time for a last look at the service after a person interrupted the command.
+pub const LAST_LOOK: Duration = Duration::from_millis(200);
 
 /// The surroundings of a command.
 #[derive(Debug)]
@@ -31,6 +38,8 @@ pub struct Context {
     pub out: Out,
     /// Where the rest goes.
     pub note: Note,
+    /// Whether the command ends by itself when it is interrupted.
+    last_words: AtomicBool,
 }
 
 /// A deployment that is being asked.
@@ -48,6 +57,15 @@ pub struct Connection {
     jobs: Mutex<(u64, Vec<JobRecord>)>,
 }
 
+/// As long as it lives, the command ends by itself when it is interrupted.
+pub struct LastWords<'a>(&'a AtomicBool);
+
+impl Drop for LastWords<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
 impl Context {
     /// The surroundings that the options describe.
     ///
@@ -57,7 +75,8 @@ impl Context {
         global.check()?;
         let settings = Settings::load(&global.sources())
             .map_err(|error| Ended::new(Exit::Usage, error).remedy("tessera config validate"))?;
-        Ok(Self { out: Out::new(&global), note: Note::new(&global), settings, global })
+        let (out, note) = (Out::new(&global), Note::new(&global));
+        Ok(Self { out, note, settings, global, last_words: AtomicBool::new(false) })
     }
 
     /// Connects to the deployment that the options name. `about` are the requests that the command is
@@ -80,14 +99,32 @@ impl Context {
             Some(retries) => client.with_retries(retries),
             None => client,
         };
-        let rehearsing = self.global.print.is_some() || self.global.dry_run;
-        let rehearsal = rehearsing.then(|| Rehearsal::new(about));
+        let rehearsal = self.is_rehearsal().then(|| Rehearsal::new(about));
         let client = match &rehearsal {
             Some(rehearsal) => client.rehearsing(rehearsal.clone()),
             None => client,
         };
         let client = if self.global.verbose { client.with_witness(teller()) } else { client };
         Ok(Connection { client, place, journal, rehearsal, local, jobs: Mutex::default() })
+    }
+
+    /// Whether the request that the command is about is printed instead of sent.
+    #[must_use]
+    pub fn is_rehearsal(&self) -> bool {
+        self.global.print.is_some() || self.global.dry_run
+    }
+
+    /// Lets the command end by itself when it is interrupted, for as long as the answer lives. It has
+    /// a second for that.
+    #[must_use]
+    pub fn last_words(&self) -> LastWords<'_> {
+        self.last_words.store(true, Ordering::Relaxed);
+        LastWords(&self.last_words)
+    }
+
+    /// Whether the command ends by itself when it is interrupted.
+    pub(super) fn has_last_words(&self) -> bool {
+        self.last_words.load(Ordering::Relaxed)
     }
 
     /// The dataset that is named: by `given`, else by `--dataset`; else the only one there is.
@@ -222,6 +259,12 @@ impl Connection {
             context.note.say("nothing was sent");
         }
         Ok(Exit::Done)
+    }
+
+    /// The request that was not sent. Whoever takes it prints it.
+    #[must_use]
+    pub fn take_rehearsed(&self) -> Option<Rehearsed> {
+        self.rehearsal.as_ref()?.take()
     }
 
     /// Number of the next entry of the journal: later ones replace earlier ones.

@@ -134,6 +134,16 @@ impl Ended {
         self
     }
 
+    /// The same after other words.
+    #[must_use]
+    pub fn after(mut self, words: &str) -> Self {
+        self.sentence = format!("{words}: {}", self.sentence);
+        if let Some(failure) = &mut self.failure {
+            failure.sentence = SafeText::detail(&format!("{words}: {}", failure.sentence));
+        }
+        self
+    }
+
     /// Tells it on standard error, as a document where programs read, and gives the code.
     #[must_use]
     pub fn told(&self, machine: bool) -> i32 {

@@ -13,14 +13,16 @@ mod explain;
 mod export;
 mod follow;
 mod global;
+mod media;
 mod note;
 mod out;
 mod record;
 mod serve;
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf, pin::pin, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use tokio::time::timeout;
 
 pub use about::{About, about};
 pub use compose::{Address, Local, Target, chosen, client_of, named, remote};
@@ -96,6 +98,9 @@ pub enum Command {
     /// Start, follow, fetch and inspect exports.
     #[command(subcommand)]
     Export(export::Export),
+    /// Add media to datasets.
+    #[command(subcommand)]
+    Media(media::Media),
     /// What the program tells about itself.
     #[command(flatten)]
     About(About),
@@ -170,6 +175,9 @@ fn failing(raw: &str) -> Result<Failing, String> {
     })
 }
 
+/// Time for the last words of a command that was interrupted.
+const PARTING: Duration = Duration::from_secs(1);
+
 /// Runs a command that needs no interface.
 ///
 /// # Errors
@@ -179,16 +187,21 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
         match command {
             Command::Dataset(command) => dataset::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,
+            Command::Media(command) => media::run(context, command).await,
             // These have a house of their own: `main` opens it.
             Command::About(_) | Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => {
                 Ok(Exit::Done)
             }
         }
     };
+    let mut work = pin!(work);
     tokio::select! {
-        outcome = work => outcome,
+        outcome = &mut work => outcome,
         interrupted = tokio::signal::ctrl_c() => {
             interrupted?;
+            if context.has_last_words() && let Ok(outcome) = timeout(PARTING, work).await {
+                return outcome;
+            }
             // The second one ends the program at once.
             Err(Ended::new(Exit::Interrupted, "interrupted; what the service works on goes on there"))
         }

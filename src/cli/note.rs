@@ -36,21 +36,27 @@ impl Note {
     /// Tells something that is good to know.
     pub fn say(self, sentence: impl AsRef<str>) {
         if !self.quiet {
-            line(sentence.as_ref());
+            self.line(sentence.as_ref());
         }
     }
 
     /// Tells something that the answer alone would hide: also when quiet.
-    #[expect(clippy::unused_self, reason = "whoever warns has been given standard error")]
     pub fn warn(self, sentence: impl AsRef<str>) {
-        line(&format!("warning: {}", sentence.as_ref()));
+        self.line(&format!("warning: {}", sentence.as_ref()));
     }
 
     /// Tells something only those want to know who asked for it.
     pub fn detail(self, sentence: impl AsRef<str>) {
         if self.verbose {
-            line(sentence.as_ref());
+            self.line(sentence.as_ref());
         }
+    }
+
+    fn line(self, sentence: &str) {
+        // A bar may stand where the line goes.
+        let begin = if self.terminal { "\r\u{1b}[K" } else { "" };
+        // Nobody is left to be told when standard error is closed.
+        let _ = writeln!(io::stderr(), "{begin}tessera: {sentence}");
     }
 
     /// Begins to tell how far something is.
@@ -64,11 +70,6 @@ impl Note {
             drawn: false,
         }
     }
-}
-
-fn line(sentence: &str) {
-    // Nobody is left to be told when standard error is closed.
-    let _ = writeln!(io::stderr(), "tessera: {sentence}");
 }
 
 /// How far something is: a bar in a terminal, else a line for each tenth.
@@ -131,7 +132,7 @@ impl Progress {
         if self.note.terminal {
             self.draw(done, all, words);
         } else {
-            line(&format!("{}: {words}", self.label));
+            self.note.line(&format!("{}: {words}", self.label));
         }
     }
 

@@ -56,7 +56,7 @@ impl<'a> Record<'a> {
     }
 
     fn write(&self) {
-        if self.context.global.dry_run || self.context.global.print.is_some() {
+        if self.context.is_rehearsal() {
             return;
         }
         // One file holds all jobs of a process: a batch must not replace the one before it.

@@ -1,0 +1,172 @@
+//! `tessera media`: media are looked at, planned, and added to a dataset, in parts if asked for.
+//!
+//! `source` reads where they come from, `plan` says what would be sent and how, `addition` sends it.
+
+mod addition;
+mod plan;
+mod source;
+
+use clap::Subcommand;
+
+use self::{addition::Adding, plan::Plan, source::Source};
+use crate::{
+    api::{Access, Operation as Request},
+    cli::{Connection, Context, Ended, Exit},
+    model::{
+        Dataset, MediaSource,
+        shell::{Profiler, profiler},
+    },
+};
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Media {
+    /// Add media to a dataset: from object storage, from files of this machine, from an archive, or
+    /// from a folder that the pipeline of an on-premises deployment can read.
+    #[command(after_help = EXAMPLES)]
+    Add(Box<Add>),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tessera media add street --dir ~/new --glob '*.jpg' --wait
+  tessera media add street --s3 s3://bucket/day-2/ --reindex
+  find . -name '*.jpg' -print0 |
+    tessera media add street --files-from - --split 2000 --then-reindex --wait";
+
+/// The options of `media add`.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
+pub struct Add {
+    /// The dataset: its id or its name.
+    pub dataset: Option<String>,
+    /// Where the media come from.
+    #[command(flatten)]
+    source: Source,
+    /// Cluster the dataset anew as part of the addition; else it rests in PARTIAL INDEX.
+    #[arg(long, conflicts_with_all = ["then_reindex", "split"])]
+    reindex: bool,
+    /// Wait until the media are in, then start a reindex.
+    #[arg(long)]
+    then_reindex: bool,
+    /// Role to assume for storage of another account.
+    #[arg(long, value_name = "ARN")]
+    assume_role: Option<String>,
+    /// Images to make room for, instead of the computed number.
+    #[arg(long, value_name = "N")]
+    batch_images: Option<u64>,
+    /// Videos to make room for.
+    #[arg(long, value_name = "N")]
+    batch_videos: Option<u64>,
+    /// Objects to make room for.
+    #[arg(long, value_name = "N")]
+    batch_objects: Option<u64>,
+    /// Whether spot instances may do it; hosted deployments only.
+    #[arg(long, value_name = "on|off", value_parser = on_or_off)]
+    spot: Option<bool>,
+    /// Send so many files at a time, each part when the one before it is in.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    split: Option<u64>,
+    /// Wait until the dataset is free, then send.
+    #[arg(long)]
+    queue: bool,
+    /// Send nothing if any file cannot be read.
+    #[arg(long)]
+    strict: bool,
+    /// Wait until the dataset is at rest again.
+    #[arg(long)]
+    wait: bool,
+    /// Print the line for `run_profiler.sh` of an on-premises deployment, and send nothing.
+    #[arg(long, requires = "server_path")]
+    print_script: bool,
+    /// Send it although the status of the dataset forbids it.
+    #[arg(long)]
+    force: bool,
+}
+
+fn on_or_off(raw: &str) -> Result<bool, String> {
+    match raw {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("there are on and off".to_owned()),
+    }
+}
+
+/// Runs one of them.
+///
+/// # Errors
+/// Whatever keeps the media out.
+pub async fn run(context: &Context, command: Media) -> Result<Exit, Ended> {
+    let Media::Add(add) = command;
+    // Before anything is asked: what cannot be sent at all.
+    let taken = add.source.take()?;
+    let wishes = add.wishes(&taken.media)?;
+    let connection = context.connect(&[Request::AddMedia, Request::ProcessMedia]).await?;
+    let outcome = async {
+        add.check_place(&connection, &taken.media)?;
+        let dataset = context.dataset(&connection, add.dataset.as_deref()).await?;
+        if let (true, MediaSource::ServerPath(path)) = (add.print_script, &taken.media) {
+            return script(context, &dataset, path, add.reindex);
+        }
+        let plan = Plan::make(context, &add, taken, wishes).await?;
+        Adding::new(context, &connection, &add, &plan, dataset).run().await
+    };
+    let outcome = outcome.await;
+    connection.close(context, outcome).await
+}
+
+impl Add {
+    /// What is asked of the service beside the media.
+    fn wishes(&self, media: &MediaSource) -> Result<crate::model::AddMedia, Ended> {
+        let wishes = crate::model::AddMedia {
+            auto_reindex: self.reindex,
+            assume_role: self.assume_role.clone(),
+            batch_videos: self.batch_videos,
+            batch_images: self.batch_images,
+            batch_objects: self.batch_objects,
+            spot: self.spot,
+            force: self.force,
+            ..crate::model::AddMedia::new(media.clone())
+        };
+        let splits = self.split.is_some() && !matches!(media, MediaSource::Files(_));
+        if splits {
+            return Err(Ended::new(
+                Exit::Usage,
+                "--split is for files: --file, --dir, --files-from",
+            ));
+        }
+        if self.print_script {
+            return Ok(wishes);
+        }
+        wishes.check().map_err(|invalid| Ended::new(Exit::Usage, invalid.to_string()))?;
+        Ok(wishes)
+    }
+
+    /// Refuses what this kind of deployment does not take.
+    fn check_place(&self, connection: &Connection, media: &MediaSource) -> Result<(), Ended> {
+        let hosted = matches!(connection.client.endpoint().access(), Access::Hosted(_));
+        let by_path = matches!(media, MediaSource::ServerPath(_));
+        let wrong = match (hosted, by_path) {
+            (true, true) => {
+                "--server-path is for on-premises deployments: a hosted service sees no folder of \
+                 yours; use --dir or --s3"
+            }
+            (false, _) if self.spot.is_some() => "--spot is for hosted deployments only",
+            (false, true)
+                if connection.client.endpoint().pipeline_url().is_none() && !self.print_script =>
+            {
+                "--server-path needs the address of the pipeline: pipeline_url in the profile, or \
+                 --pipeline-url"
+            }
+            (true | false, _) => return Ok(()),
+        };
+        Err(Ended::new(Exit::Usage, wrong))
+    }
+}
+
+/// The line for the machine of the deployment (M41). It is never run by us.
+fn script(context: &Context, dataset: &Dataset, path: &str, reindex: bool) -> Result<Exit, Ended> {
+    let line = profiler(dataset.id, Profiler::AddMedia(path, reindex));
+    context.out.text(&format!("{line}\n"))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,180 @@
+//! Where the media of `tessera media add` come from: exactly one kind of source, and for files of this
+//! machine the lists, folders and patterns that name them.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, Read as _},
+    os::unix::ffi::OsStringExt as _,
+    path::{Path, PathBuf},
+};
+
+use glob::Pattern;
+
+use crate::{
+    cli::{Ended, Exit},
+    model::{MediaSource, shell::quote},
+};
+
+/// The options.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Sources (one of these kinds)")]
+pub struct Source {
+    /// A folder in object storage, or a manifest there (.csv, .parquet, .txt): s3://bucket/path.
+    #[arg(long, value_name = "URI")]
+    s3: Option<String>,
+    /// A file; repeatable, or several after one another.
+    #[arg(long = "file", short = 'f', value_name = "FILE", num_args = 1..)]
+    files: Vec<PathBuf>,
+    /// A folder with all that is below it, but no hidden files and no links; repeatable.
+    #[arg(long = "dir", value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    /// Of the folders, only files whose names match; with a slash, whose paths below them match.
+    #[arg(long, value_name = "PATTERN", requires = "folders")]
+    glob: Option<Pattern>,
+    /// A list of files, separated by NUL or else by line; `-` is standard input.
+    #[arg(long, value_name = "LIST")]
+    files_from: Option<PathBuf>,
+    /// An archive: .zip, .tar or .tar.gz.
+    #[arg(long, value_name = "FILE")]
+    archive: Option<PathBuf>,
+    /// A folder as the pipeline of an on-premises deployment sees it; not looked at from here.
+    #[arg(long, value_name = "PATH")]
+    server_path: Option<String>,
+}
+
+/// A source that was read.
+#[derive(Debug)]
+pub struct Taken {
+    /// The media.
+    pub media: MediaSource,
+    /// Of folders, which files are meant.
+    pub glob: Option<Pattern>,
+    /// In words.
+    pub words: String,
+    /// As an option of this command.
+    pub option: String,
+}
+
+impl Source {
+    /// Reads the source.
+    ///
+    /// # Errors
+    /// There is none or more than one (in the words of the interface), or a list or folder that cannot
+    /// be read.
+    pub fn take(&self) -> Result<Taken, Ended> {
+        let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
+        let given = [
+            (self.s3.is_some(), "--s3"),
+            (local, "files"),
+            (self.archive.is_some(), "--archive"),
+            (self.server_path.is_some(), "--server-path"),
+        ];
+        let given: Vec<&str> =
+            given.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
+        let taken = |media, words: String, option: &str| Taken {
+            option: format!("{option} {}", quote(&words)),
+            media,
+            glob: None,
+            words,
+        };
+        match (given.as_slice(), &self.s3, &self.archive, &self.server_path) {
+            ([_], Some(uri), ..) => {
+                Ok(taken(MediaSource::Storage(uri.clone()), uri.clone(), "--s3"))
+            }
+            ([_], _, Some(path), _) => {
+                Ok(taken(MediaSource::Archive(path.clone()), shown(path), "--archive"))
+            }
+            ([_], _, _, Some(path)) => {
+                Ok(taken(MediaSource::ServerPath(path.clone()), path.clone(), "--server-path"))
+            }
+            ([_], None, None, None) => self.take_files(),
+            (other, ..) => {
+                let found = if other.is_empty() { "none".to_owned() } else { other.join(" and ") };
+                let sentence = format!(
+                    "Exactly one media source must be provided: files[], s3_uri, or archive \
+                     (given: {found}). Give --file, --dir or --files-from; or --s3; or --archive; \
+                     or --server-path"
+                );
+                Err(Ended::new(Exit::Usage, sentence).code("media_source_count"))
+            }
+        }
+    }
+
+    /// The files in the order in which they are named, with the words for them.
+    fn take_files(&self) -> Result<Taken, Ended> {
+        let mut paths = self.files.clone();
+        let mut options: Vec<String> =
+            self.files.iter().map(|path| format!("--file {}", quote(&shown(path)))).collect();
+        for folder in &self.folders {
+            if !folder.is_dir() {
+                let sentence = format!("--dir {}: no folder", folder.display());
+                return Err(Ended::new(Exit::Usage, sentence));
+            }
+            options.push(format!("--dir {}", quote(&shown(folder))));
+        }
+        options.extend(self.glob.iter().map(|glob| format!("--glob {}", quote(glob.as_str()))));
+        paths.extend(self.folders.iter().cloned());
+        if let Some(list) = &self.files_from {
+            let listed = listed(list)?;
+            if listed.is_empty() && paths.is_empty() {
+                let sentence = format!("--files-from {}: the list is empty", list.display());
+                return Err(Ended::new(Exit::Usage, sentence));
+            }
+            paths.extend(listed);
+            options.push(format!("--files-from {}", quote(&shown(list))));
+        }
+        let words = match paths.as_slice() {
+            [only] => shown(only),
+            many => format!("{} files and folders", many.len()),
+        };
+        let (glob, option) = (self.glob.clone(), options.join(" "));
+        Ok(Taken { media: MediaSource::Files(paths), glob, words, option })
+    }
+}
+
+/// The paths of a list.
+fn listed(list: &Path) -> Result<Vec<PathBuf>, Ended> {
+    let mut bytes = Vec::new();
+    let read = if list.as_os_str() == "-" {
+        io::stdin().lock().read_to_end(&mut bytes).map(drop)
+    } else {
+        fs::read(list).map(|read| bytes = read)
+    };
+    read.map_err(|error| {
+        Ended::new(Exit::Usage, format!("--files-from {}: {error}", list.display()))
+    })?;
+    Ok(separated(&bytes))
+}
+
+/// Paths between NUL bytes, or else on lines. Any other byte is part of a name.
+fn separated(bytes: &[u8]) -> Vec<PathBuf> {
+    let lines = !bytes.contains(&0);
+    let names = bytes.split(|byte| *byte == if lines { b'\n' } else { 0 });
+    let names =
+        names.map(|name| if lines { name.strip_suffix(b"\r").unwrap_or(name) } else { name });
+    names
+        .filter(|name| !name.is_empty())
+        .map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
+        .collect()
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m29_lists_are_separated_by_nul_or_else_by_line() {
+        let names = |bytes: &[u8]| -> Vec<String> {
+            separated(bytes).iter().map(|path| shown(path)).collect()
+        };
+        assert_eq!(names(b"./a.jpg\0./b\nc.jpg\0"), ["./a.jpg", "./b\nc.jpg"]);
+        assert_eq!(names(b"a b.jpg\r\n\nc.jpg"), ["a b.jpg", "c.jpg"]);
+        assert!(names(b"\n").is_empty());
+        assert_eq!(separated(b"\xff.jpg").len(), 1, "names need not be text");
+    }
+}
