@@ -17,6 +17,7 @@ mod media;
 mod note;
 mod out;
 mod record;
+mod search;
 mod serve;
 
 use std::{ffi::OsString, net::SocketAddr, path::PathBuf, pin::pin, time::Duration};
@@ -101,6 +102,9 @@ pub enum Command {
     /// Add media to datasets.
     #[command(subcommand)]
     Media(media::Media),
+    /// Search a dataset: by text, picture, media, anchor or filters.
+    #[command(subcommand)]
+    Search(search::Search),
     /// What the program tells about itself.
     #[command(flatten)]
     About(About),
@@ -188,6 +192,7 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
             Command::Dataset(command) => dataset::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,
             Command::Media(command) => media::run(context, command).await,
+            Command::Search(command) => search::run(context, command).await,
             // These have a house of their own: `main` opens it.
             Command::About(_) | Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => {
                 Ok(Exit::Done)

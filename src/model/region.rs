@@ -125,6 +125,13 @@ impl Region {
         (self.x..far.0).contains(&point.0) && (self.y..far.1).contains(&point.1)
     }
 
+    /// It in words for people.
+    #[must_use]
+    pub fn words(self) -> String {
+        let Self { x, y, width, height } = self;
+        format!("region {width:.2}×{height:.2} at {x:.2} {y:.2}")
+    }
+
     /// Its share of the image, 0.0-1.0.
     #[must_use]
     pub fn area(self) -> f64 {

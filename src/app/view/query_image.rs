@@ -52,10 +52,7 @@ impl QueryImage {
     pub fn label(&self) -> SafeText {
         match self.region {
             None => self.name.clone(),
-            Some(Region { x, y, width, height }) => SafeText::name(&format!(
-                "{}, region {width:.2}×{height:.2} at {x:.2} {y:.2}",
-                self.name
-            )),
+            Some(region) => SafeText::name(&format!("{}, {}", self.name, region.words())),
         }
     }
 }

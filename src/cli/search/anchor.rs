@@ -1,0 +1,67 @@
+//! An anchor that is searched by again. An uploaded one holds only for what it was registered with, so
+//! the history is asked how that was (M47).
+
+use super::options::Options;
+use crate::{
+    cli::{Connection, Context, Ended, Exit},
+    model::{Anchor, AnchorKind, Book, Entry, PastSearch, Query, SafeText, Search, shell::quote},
+};
+
+/// A search by `anchor`; `search` is what the options ask for, and what they leave open.
+///
+/// # Errors
+/// The options contradict what the anchor was registered with, or the history cannot be read.
+pub fn again(
+    context: &Context,
+    connection: &Connection,
+    anchor: Anchor,
+    search: Search,
+    options: &Options,
+) -> Result<PastSearch, Ended> {
+    let query = Query::Similar(anchor);
+    let search = Search { query: query.clone(), ..search };
+    if anchor.kind == AnchorKind::Media {
+        let similar_to = Some(SafeText::name(&format!("media {}", anchor.media.short())));
+        return Ok(PastSearch { search, similar_to, file: None, region: None });
+    }
+    let Some(known) = registered(connection, &search)? else {
+        let level = search.granularity.level();
+        context.note.warn(format!(
+            "this anchor was not registered here: it is taken for one of {} at granularity {level}",
+            search.entity.word()
+        ));
+        return Ok(PastSearch { search, similar_to: None, file: None, region: None });
+    };
+    let (entity, granularity) = (known.search.entity, known.search.granularity);
+    let other = options.entity.is_some_and(|wanted| wanted != entity)
+        || options.granularity.is_some_and(|wanted| wanted != granularity);
+    if other {
+        let level = granularity.level();
+        let sentence = format!(
+            "this anchor was registered for {} at granularity {level}, and holds for nothing else",
+            entity.word()
+        );
+        let ended = Ended::new(Exit::Usage, sentence);
+        return Err(match &known.file {
+            Some(file) => ended.remedy(format!(
+                "tessera search image {} --entity {} --granularity {}",
+                quote(&file.to_string_lossy()),
+                search.entity.word().to_lowercase(),
+                search.granularity.level()
+            )),
+            None => ended,
+        });
+    }
+    Ok(PastSearch { search: Search { entity, granularity, ..search }, ..known })
+}
+
+/// The search that an uploaded anchor was registered for, if it is remembered.
+fn registered(connection: &Connection, asked: &Search) -> Result<Option<PastSearch>, Ended> {
+    let Some(Entry::History(searches)) = connection.journal.recall(&Book::History)? else {
+        return Ok(None);
+    };
+    let same = |past: &PastSearch| {
+        past.search.query == asked.query && past.search.dataset == asked.dataset
+    };
+    Ok(searches.into_iter().rev().find(same))
+}

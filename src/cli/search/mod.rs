@@ -1,0 +1,191 @@
+//! `tessera search`: clusters ranked by a text, a picture, a media of the dataset or an anchor, kept by
+//! filters, or as they are.
+
+mod anchor;
+mod answer;
+mod ask;
+mod keep;
+mod options;
+mod pages;
+mod picture;
+
+use clap::{Args, Subcommand};
+
+use options::Options;
+use picture::Picture;
+
+use crate::{
+    api::{Operation as Request, TextSearchPath},
+    cli::{Context, Ended, Exit},
+    model::{Anchor, AnchorKind, Filter, Fraction, MediaId, Query, QueryText},
+};
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Search {
+    /// Search by what captions say, closest meaning first.
+    Caption(Caption),
+    /// Search by a picture of this machine, or a part of it.
+    Image(Image),
+    /// Search by a media of the dataset.
+    Media {
+        /// Its id.
+        media: MediaId,
+        /// What every search takes.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Search by an anchor again, for example one of `search image --anchor-only`.
+    Anchor {
+        /// Its id.
+        anchor: MediaId,
+        /// UPLOAD for a picture that was registered, MEDIA for a media of the dataset.
+        #[arg(long = "type", value_name = "TYPE", value_parser = anchor_kind)]
+        kind: AnchorKind,
+        /// What every search takes.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Filter by the query language.
+    Vql {
+        /// Where text searches are answered.
+        #[command(flatten)]
+        place: Place,
+        /// What every search takes.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// List the clusters as they are, the largest first.
+    Browse {
+        /// What every search takes.
+        #[command(flatten)]
+        options: Options,
+    },
+}
+
+/// A search by a caption.
+#[derive(Debug, Args)]
+pub struct Caption {
+    /// What is meant, in words.
+    #[arg(value_parser = text)]
+    text: QueryText,
+    /// Keep only scores below this, from 0.0 to 1.0: lower is stricter.
+    #[arg(long, value_name = "SCORE", value_parser = fraction)]
+    max_score: Option<Fraction>,
+    /// Where text searches are answered.
+    #[command(flatten)]
+    place: Place,
+    /// What every search takes.
+    #[command(flatten)]
+    options: Options,
+}
+
+/// A search by a picture.
+#[derive(Debug, Args)]
+pub struct Image {
+    /// The picture.
+    #[command(flatten)]
+    picture: picture::Given,
+    /// Register the picture and answer with its anchor, without searching.
+    #[arg(long)]
+    anchor_only: bool,
+    /// What every search takes.
+    #[command(flatten)]
+    options: Options,
+}
+
+/// Where text searches are answered: the interface leaves it open (M55).
+#[derive(Debug, Args)]
+pub struct Place {
+    /// Path of text searches below /api/v1, when it is not explore/{dataset_id}.
+    #[arg(long, value_name = "PATH", value_parser = path)]
+    path: Option<TextSearchPath>,
+}
+
+/// What ranks the clusters.
+enum Ranking {
+    /// Nothing, or what needs no preparation.
+    Ready(Query),
+    /// An anchor that exists.
+    Anchor(Anchor),
+    /// A picture that is registered first; and whether that is all.
+    Picture(Picture, bool),
+}
+
+/// A command whose options are checked.
+struct Question {
+    kind: &'static str,
+    ranking: Ranking,
+    filters: Vec<Filter>,
+    path: Option<TextSearchPath>,
+    options: Options,
+}
+
+/// Runs one of them.
+///
+/// # Errors
+/// Whatever keeps the answer away. A page that is missing after others came is no error but
+/// [`Exit::Partly`].
+pub async fn run(context: &Context, command: Search) -> Result<Exit, Ended> {
+    let question = Question::of(command).await?;
+    let about: &[Request] = match question.ranking {
+        Ranking::Picture(..) => &[Request::RegisterAnchor],
+        Ranking::Ready(_) | Ranking::Anchor(_) => &[Request::Explore],
+    };
+    let mut connection = context.connect(about).await?;
+    if let Some(path) = &question.path {
+        connection.client = connection.client.with_text_search(path.clone());
+    }
+    let outcome = ask::ask(context, &connection, question).await;
+    connection.close(context, outcome).await
+}
+
+impl Question {
+    /// Checks everything that can be checked without the service (M73).
+    async fn of(command: Search) -> Result<Self, Ended> {
+        let (kind, ranking, path, options) = match command {
+            Search::Caption(Caption { text, max_score, place, options }) => {
+                let ranking = Ranking::Ready(Query::Caption { text, max_score });
+                ("caption", ranking, place.path, options)
+            }
+            Search::Image(Image { picture, anchor_only, options }) => {
+                let picture = Picture::open(picture).await?;
+                ("image", Ranking::Picture(picture, anchor_only), None, options)
+            }
+            Search::Media { media, options } => {
+                let anchor = Anchor { media, kind: AnchorKind::Media };
+                ("media", Ranking::Anchor(anchor), None, options)
+            }
+            Search::Anchor { anchor, kind, options } => {
+                ("anchor", Ranking::Anchor(Anchor { media: anchor, kind }), None, options)
+            }
+            Search::Vql { place, options } => {
+                ("vql", Ranking::Ready(Query::Browse), place.path, options)
+            }
+            Search::Browse { options } => ("browse", Ranking::Ready(Query::Browse), None, options),
+        };
+        let filters = options.filters.read()?;
+        if kind == "vql" && filters.is_empty() {
+            let sentence = "a filter is needed: --vql JSON, -f FILE, --label or --tag";
+            return Err(Ended::new(Exit::Usage, sentence));
+        }
+        Ok(Self { kind, ranking, filters, path, options })
+    }
+}
+
+fn text(raw: &str) -> Result<QueryText, String> {
+    QueryText::new(raw).map_err(|invalid| invalid.reason)
+}
+
+fn fraction(raw: &str) -> Result<Fraction, String> {
+    let number = raw.trim().parse().ok().and_then(Fraction::new);
+    number.ok_or_else(|| "a number from 0.0 to 1.0".to_owned())
+}
+
+fn anchor_kind(raw: &str) -> Result<AnchorKind, String> {
+    AnchorKind::parse(raw).ok_or_else(|| "there are UPLOAD and MEDIA".to_owned())
+}
+
+fn path(raw: &str) -> Result<TextSearchPath, String> {
+    TextSearchPath::parse(raw).map_err(|failure| failure.to_string())
+}
