@@ -15,7 +15,7 @@ use std::{
 use crate::{
     api::{self, Operation as Request, Rehearsal, Rehearsed, Witness},
     cli::{
-        Ended, Exit, Global, Local, compose,
+        Ended, Exit, Global, Local, Target, compose,
         note::Note,
         out::{Document, Out},
     },
@@ -85,16 +85,10 @@ impl Context {
     /// # Errors
     /// No deployment is named, it has no secret, or a local one cannot start.
     pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, Ended> {
-        let target = compose::chosen(&self.global, &self.settings)?.ok_or_else(|| {
-            Ended::new(
-                Exit::Usage,
-                "no deployment is named: give --profile NAME or --base-url URL --kind KIND, or add a \
-                 profile with `tessera profile add`",
-            )
-        })?;
+        let target = self.target()?;
         let (client, local) = compose::client_for(&target).await?;
         let place = target.place();
-        let journal = config::state_folder(&place).map(Journal::in_folder).unwrap_or_default();
+        let journal = journal_of(&target);
         let client = match self.global.retries {
             Some(retries) => client.with_retries(retries),
             None => client,
@@ -125,6 +119,24 @@ impl Context {
     /// Whether the command ends by itself when it is interrupted.
     pub(super) fn has_last_words(&self) -> bool {
         self.last_words.load(Ordering::Relaxed)
+    }
+
+    /// What outlives the program at the deployment that the options name. Asks nobody.
+    ///
+    /// # Errors
+    /// No deployment is named.
+    pub fn journal(&self) -> Result<Journal, Ended> {
+        self.target().map(|target| journal_of(&target))
+    }
+
+    fn target(&self) -> Result<Target, Ended> {
+        compose::chosen(&self.global, &self.settings)?.ok_or_else(|| {
+            Ended::new(
+                Exit::Usage,
+                "no deployment is named: give --profile NAME or --base-url URL --kind KIND, or add a \
+                 profile with `tessera profile add`",
+            )
+        })
     }
 
     /// The dataset that is named: by `given`, else by `--dataset`; else the only one there is.
@@ -278,6 +290,10 @@ impl Connection {
     pub(super) fn with_jobs<T>(&self, look: impl FnOnce(&mut Vec<JobRecord>) -> T) -> T {
         look(&mut self.jobs.lock().unwrap_or_else(PoisonError::into_inner).1)
     }
+}
+
+fn journal_of(target: &Target) -> Journal {
+    config::state_folder(&target.place()).map(Journal::in_folder).unwrap_or_default()
 }
 
 /// Tells every exchange on standard error.

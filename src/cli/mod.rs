@@ -16,6 +16,7 @@ mod global;
 mod media;
 mod note;
 mod out;
+mod query;
 mod record;
 mod search;
 mod serve;
@@ -102,6 +103,9 @@ pub enum Command {
     /// Add media to datasets.
     #[command(subcommand)]
     Media(media::Media),
+    /// Write, check and keep queries.
+    #[command(subcommand)]
+    Query(query::Query),
     /// Search a dataset: by text, picture, media, anchor or filters.
     #[command(subcommand)]
     Search(search::Search),
@@ -192,6 +196,7 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
             Command::Dataset(command) => dataset::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,
             Command::Media(command) => media::run(context, command).await,
+            Command::Query(command) => query::run(context, command).await,
             Command::Search(command) => search::run(context, command).await,
             // These have a house of their own: `main` opens it.
             Command::About(_) | Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => {

@@ -10,8 +10,9 @@ use crate::{
 
 const SCHEMA: &str = "tessera.views/1";
 
-/// The views as a document.
-pub(super) fn write(views: &[SavedView]) -> Value {
+/// The views as a document, `tessera.views/1`.
+#[must_use]
+pub fn write(views: &[SavedView]) -> Value {
     json!({ "schema": SCHEMA, "views": views.iter().map(view).collect::<Vec<_>>() })
 }
 

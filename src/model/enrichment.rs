@@ -25,6 +25,13 @@ impl EnrichmentModel {
         Self::ObjectDetection,
     ];
 
+    /// What searches in captions need.
+    pub const CAPTIONS: &[Self] = &[Self::CaptionImages];
+    /// What filters on labels need.
+    pub const LABELS: &[Self] = &[Self::ImageTagging];
+    /// What a semantic filter needs: one of them.
+    pub const SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
+
     /// The word on the wire and on screen.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -63,5 +70,21 @@ impl Enrichment {
     pub fn of(&self, model: EnrichmentModel) -> Applied {
         let all = EnrichmentModel::ALL.into_iter().zip(self.applied);
         all.into_iter().find(|(known, _)| *known == model).map_or(Applied::Unknown, |(_, is)| is)
+    }
+}
+
+/// What to say of the models one of which is needed: nothing when one was applied. `known` is what
+/// was told of the dataset, if anything was.
+#[must_use]
+pub fn unmet(models: &[EnrichmentModel], known: Option<&Enrichment>) -> Option<String> {
+    let applied = |model: &EnrichmentModel| known.map_or(Applied::Unknown, |it| it.of(*model));
+    let names: Vec<&str> = models.iter().map(|model| model.word()).collect();
+    let names = names.join(" or ");
+    if models.is_empty() || models.iter().any(|model| applied(model) == Applied::Yes) {
+        None
+    } else if models.iter().all(|model| applied(model) == Applied::No) {
+        Some(format!("needs {names}, which this dataset has not"))
+    } else {
+        Some(format!("needs {names}; it is not known whether this dataset has it"))
     }
 }

@@ -3,10 +3,13 @@
 //! A [`Filter`] that exists is valid: its parts can only be made from what the interface allows.
 //! `wire/vql.rs` spells them as JSON.
 
+mod explain;
+mod remark;
 mod value;
 
 use std::fmt;
 
+pub use remark::{long, unpublished};
 pub use value::{Fraction, Label, MOST_VALUES, QueryText, Several};
 
 use crate::model::{Anchor, TagId};

@@ -4,9 +4,13 @@
 //! Left open by the document and assumed here: an `id` beside the key is ignored (public clients
 //! send one), and `mode` may be missing and is then `in`.
 
+mod place;
+
 use std::fmt;
 
 use serde_json::{Map, Value, json};
+
+pub use place::Place;
 
 use crate::model::{
     Anchor, AnchorKind, SafeText,
@@ -77,6 +81,14 @@ pub fn read(text: &str) -> Result<Vec<Filter>, VqlProblem> {
 /// # Errors
 /// As [`read`], but for the words of issues.
 pub fn read_open(text: &str) -> Result<Vec<Filter>, VqlProblem> {
+    read_each(text)?.into_iter().collect()
+}
+
+/// As [`read_open`], each filter by itself, so that one mistake does not hide those behind it.
+///
+/// # Errors
+/// The text as a whole is wrong.
+pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlProblem>>, VqlProblem> {
     let whole = |reason: String| VqlProblem { filter: None, field: None, reason };
     if text.len() > LONGEST {
         return Err(whole(format!("must be at most {} KiB", LONGEST / 1024)));
@@ -89,7 +101,7 @@ pub fn read_open(text: &str) -> Result<Vec<Filter>, VqlProblem> {
     if items.len() > MOST_FILTERS {
         return Err(whole(format!("must be at most {MOST_FILTERS} filters")));
     }
-    items.iter().enumerate().map(|(place, item)| filter(place, item)).collect()
+    Ok(items.iter().enumerate().map(|(place, item)| filter(place, item)).collect())
 }
 
 /// The text of filters; [`read`] gives the same filters back, their numbers to 15 digits.

@@ -4,11 +4,12 @@
 mod accessible;
 mod export;
 mod kill;
+mod query;
 mod readme;
 mod serve;
 
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Write as _},
     net::TcpListener,
     path::Path,
     process::{Child, Command, Output, Stdio},
@@ -30,6 +31,21 @@ fn tessera(folder: &Path, arguments: &[&str]) -> Command {
 
 fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     outcome(&mut tessera(folder, arguments))
+}
+
+/// The same with this on standard input.
+fn piped(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = tessera(folder, arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that does not read it has closed it.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
 }
 
 /// A service that ends with the test.

@@ -6,7 +6,7 @@ use crate::{
         App,
         query::{Draft, Key, Row},
     },
-    model::{Applied, EnrichmentModel as Model, FailureKind, SafeText, vql::IssueKind},
+    model::{EnrichmentModel as Model, FailureKind, enrichment, vql},
     wire::vql::write,
 };
 
@@ -31,9 +31,6 @@ pub struct Remark {
     /// The sentence.
     pub text: String,
 }
-
-/// Characters of a query from which some services and their proxies refuse an address.
-const LONG: usize = 4_000;
 
 /// Everything to say of the draft of the open dataset, what matters most first.
 #[must_use]
@@ -116,37 +113,20 @@ fn named(words: &str, draft: &Draft) -> Option<usize> {
 
 /// What may be refused about a row.
 fn note(app: &App, row: &Row) -> Option<String> {
-    let word = row.typed(0).trim();
     match row.key {
-        Key::Issues if word.is_empty() || word == IssueKind::Blur.word() => None,
-        Key::Issues if app.values().took_issue(word) => None,
-        Key::Issues => {
-            let word = SafeText::name(word);
-            Some(format!("“{word}” is not published as an issue: this service may refuse it"))
-        }
-        Key::Text if row.word() == "semantic" => {
-            unmet(app, &[Model::MultimodelImageEncoding, Model::CaptionImages])
-        }
-        Key::Text => unmet(app, &[Model::CaptionImages]),
-        Key::Labels => unmet(app, &[Model::ImageTagging]),
+        Key::Issues if app.values().took_issue(row.typed(0).trim()) => None,
+        Key::Issues => vql::unpublished(row.typed(0)),
+        Key::Text if row.word() == "semantic" => unmet(app, Model::SEMANTIC),
+        Key::Text => unmet(app, Model::CAPTIONS),
+        Key::Labels => unmet(app, Model::LABELS),
         Key::Tags | Key::Duplicates | Key::Uniqueness | Key::Similarity => None,
     }
 }
 
-/// What to say of the enrichment models one of which is needed: nothing when one was applied.
+/// What to say of the enrichment models one of which the open dataset needs.
 #[must_use]
 pub fn unmet(app: &App, models: &[Model]) -> Option<String> {
-    let known = app.store.enrichment(app.view()?.search.dataset);
-    let applied = |model: &Model| known.map_or(Applied::Unknown, |known| known.of(*model));
-    let names: Vec<&str> = models.iter().map(|model| model.word()).collect();
-    let names = names.join(" or ");
-    if models.iter().any(|model| applied(model) == Applied::Yes) {
-        None
-    } else if models.iter().all(|model| applied(model) == Applied::No) {
-        Some(format!("needs {names}, which this dataset has not"))
-    } else {
-        Some(format!("needs {names}; it is not known whether this dataset has it"))
-    }
+    enrichment::unmet(models, app.store.enrichment(app.view()?.search.dataset))
 }
 
 /// How the draft is read.
@@ -160,12 +140,7 @@ fn plain(app: &App, draft: &Draft) -> Vec<Remark> {
         remarks.push(plain(format!("{on} on{kept}; media must pass every one that is on (AND)")));
     }
     if let (Ok(filters), Some(view)) = (draft.filters(), app.view()) {
-        let length = write(&filters).len();
-        if length > LONG {
-            remarks.push(plain(format!(
-                "{length} characters in the address; some proxies refuse so many"
-            )));
-        }
+        remarks.extend(vql::long(write(&filters).len()).map(plain));
         if view.search.filters != filters {
             remarks.push(plain(
                 "the results on screen are of another query; F5 runs this one".to_owned(),

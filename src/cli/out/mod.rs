@@ -126,6 +126,17 @@ impl Out {
         self.text(&format!("{words}\n"))
     }
 
+    /// Prints JSON that is itself the answer: a document of the service, or one to be sent.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub fn json(&self, value: &Value) -> Result<(), Ended> {
+        match &self.form {
+            Form::Filtered(expression) => self.text(&filter::apply(expression, value)?),
+            _ => self.text(&format!("{}\n", escape::pretty(value))),
+        }
+    }
+
     /// Prints text that is the answer as it is, whatever the form.
     ///
     /// # Errors

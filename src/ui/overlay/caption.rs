@@ -46,7 +46,7 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, line: &CaptionLine) {
 
 /// What the dataset lacks for it, if it is known to; the search is allowed all the same.
 fn needs(screen: &Screen) -> String {
-    unmet(screen.app, &[EnrichmentModel::CaptionImages])
+    unmet(screen.app, EnrichmentModel::CAPTIONS)
         .map_or_else(String::new, |words| format!("? {words}"))
 }
 

@@ -1,0 +1,158 @@
+//! `tessera query`: written in words or JSON, checked without a service, kept by name.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{piped, run};
+
+const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
+const ELSEWHERE: [&str; 4] = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
+
+/// The query that comes out when each of these is added to the one before.
+fn built(home: &Path, filters: &[&[&str]]) -> Value {
+    let (_, mut query, _) = run(home, &["query", "new"]);
+    for filter in filters {
+        let arguments = [&["query", "add"], *filter].concat();
+        let (code, out, err) = piped(home, &arguments, &query);
+        assert_eq!((code, err.as_str()), (0, ""), "{filter:?}");
+        query = out;
+    }
+    serde_json::from_str(&query).unwrap()
+}
+
+#[test]
+fn m60_to_m66_a_query_is_built_in_words() {
+    let home = tempfile::tempdir().unwrap();
+    let query = built(
+        home.path(),
+        &[
+            &["text", "fts", "red AND van"],
+            &["text", "semantic", "red van", "--min-sim", "0.35"],
+            &["labels", "one_of", "van", "truck"],
+            &["tags", "is", ID],
+            &["issues", "blur"],
+            &["duplicates", "0.95"],
+            &["uniqueness", "0.8"],
+            &["similarity", "upload", ID, "--max-distance", "0.3"],
+        ],
+    );
+    let expected = json!([
+        { "text": { "op": "fts", "value": "red AND van" } },
+        { "text": { "op": "semantic", "value": "red van", "threshold": 0.35 } },
+        { "labels": { "op": "one_of", "value": ["truck", "van"] } },
+        { "tags": { "op": "is", "value": [ID] } },
+        { "issues": { "op": "issue", "value": "blur", "mode": "in" } },
+        { "duplicates": { "op": "duplicates", "value": 0.95 } },
+        { "uniqueness": { "op": "uniqueness", "value": 0.8 } },
+        { "similarity": { "op": "upload", "value": ID, "threshold": 0.3 } },
+    ]);
+    assert_eq!(query, expected);
+    let (code, told, _) = piped(home.path(), &["query", "explain"], &query.to_string());
+    assert_eq!((code, told.lines().count()), (0, 9), "{told}");
+    assert!(told.contains("at least one of the labels “truck”, “van”, and\n"), "{told}");
+}
+
+#[test]
+fn m59_m62_m66_what_a_filter_may_not_hold_is_refused_here() {
+    let home = tempfile::tempdir().unwrap();
+    for (filter, words) in [
+        (&["text", "semantic", "van", "--min-sim", "7"][..], "0.0 to 1.0"),
+        (&["text", "fts", " "], "must not be empty"),
+        (&["text", "fts", "van", "--min-sim", "0.5"], "--min-sim"),
+        (&["labels", "one_of"], "required"),
+        (&["labels", "among", "van"], "one_of"),
+        (&["tags", "is", "night"], "night"),
+        (&["duplicates", "much"], "much"),
+    ] {
+        let arguments = [&["query", "add"], filter].concat();
+        let (code, out, err) = piped(home.path(), &arguments, "[]");
+        assert_eq!((code, out.as_str()), (2, ""), "{filter:?}: {err}");
+        assert!(err.contains(words), "{filter:?}: {err}");
+    }
+    // What a failed command leaves in a pipe is no query that everything passes.
+    let (code, out, err) = piped(home.path(), &["query", "add", "issues", "blur"], "");
+    assert_eq!((code, out.as_str()), (8, ""));
+    assert!(err.contains("no query in it") && err.contains("tessera query new"), "{err}");
+}
+
+#[test]
+fn m60_check_names_every_mistake_by_file_line_and_column() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("q.json");
+    let query = "[\n {\"labels\": {\"op\": \"is\", \"value\": 7}},\n {\"issues\": {\"op\": \
+                 \"issue\", \"value\": \"blur\"}},\n {\"label\": {}}\n]\n";
+    std::fs::write(&file, query).unwrap();
+    let file = file.to_str().unwrap();
+    let (code, out, err) = run(home.path(), &["query", "check", file]);
+    assert_eq!(code, 8);
+    let [first, second] = out.lines().collect::<Vec<_>>()[..] else { panic!("{out}") };
+    assert!(first.starts_with(&format!("{file}:2:35: filter 0, labels.value: must")), "{first}");
+    assert!(
+        second.starts_with(&format!("{file}:4:2: filter 2: \"label\" is no filter")),
+        "{second}"
+    );
+    assert!(err.contains("2 mistakes; it would be refused"), "{err}");
+
+    let (code, out, _) = run(home.path(), &["query", "check", file, "--json"]);
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &answer["schema"], &answer["valid"]),
+        (8, &json!("tessera.check/1"), &json!(false))
+    );
+    assert_eq!(answer["remarks"][0]["field"], "labels.value");
+    assert_eq!(
+        (&answer["remarks"][1]["line"], &answer["remarks"][1]["filter"]),
+        (&json!(4), &json!(2))
+    );
+
+    let (code, _, err) = run(home.path(), &["query", "fmt", file]);
+    assert_eq!(code, 8);
+    assert!(err.contains("q.json:2:35:"), "{err}");
+    let (code, _, err) = run(home.path(), &["query", "check", "/nowhere/q.json"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("/nowhere/q.json"), "{err}");
+}
+
+#[test]
+fn m65_a_word_that_is_not_published_and_a_long_query_are_noted_and_pass() {
+    let home = tempfile::tempdir().unwrap();
+    let long = "x".repeat(900);
+    let texts: Vec<Value> =
+        (0..5).map(|n| json!({ "text": { "op": "fts", "value": format!("{n}{long}") } })).collect();
+    let mut query = texts;
+    query.push(json!({ "issues": { "op": "issue", "value": "grain" } }));
+    let query = Value::from(query).to_string();
+    let (code, out, err) = run(home.path(), &["query", "check", "--vql", &query]);
+    assert_eq!(code, 0, "{err}");
+    let [first, second] = out.lines().collect::<Vec<_>>()[..] else { panic!("{out}") };
+    assert!(first.contains("filter 5, issues.value: “grain” is not published"), "{first}");
+    assert!(second.contains("characters in the address"), "{second}");
+    assert!(err.contains("6 filters, nothing wrong"), "{err}");
+}
+
+#[test]
+fn p27_queries_are_kept_listed_and_forgotten_without_asking_anybody() {
+    let home = tempfile::tempdir().unwrap();
+    let at = |arguments: &[&str]| run(home.path(), &[arguments, &ELSEWHERE[..]].concat());
+    let vql = r#"[{"uniqueness":{"op":"uniqueness","value":0.8}}]"#;
+    for granularity in ["1", "3"] {
+        let save =
+            ["query", "save", "odd ones", "--vql", vql, "--granularity", granularity, "-d", ID];
+        let (code, _, err) = at(&save);
+        assert_eq!(code, 0, "{err}");
+    }
+    let (code, out, _) = at(&["query", "list", "--json"]);
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &answer["schema"]), (0, &json!("tessera.views/1")));
+    let [view] = &answer["views"].as_array().unwrap()[..] else { panic!("{out}") };
+    assert_eq!((&view["name"], &view["granularity"]), (&json!("odd ones"), &json!(3)));
+    assert_eq!(
+        (&view["vql"], &view["dataset_id"]),
+        (&serde_json::from_str(vql).unwrap(), &json!(ID))
+    );
+    assert_eq!(at(&["query", "remove", "odd ones"]).0, 0);
+    let (code, _, err) = at(&["query", "remove", "odd ones"]);
+    assert_eq!(code, 5);
+    assert!(err.contains("tessera query list"), "{err}");
+}
