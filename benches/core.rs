@@ -73,6 +73,7 @@ fn dataset() -> Dataset {
         name: SafeText::name("photos"),
         status: Status::Ready,
         status_is_legacy: false,
+        legacy_status: None,
         progress: Some(100),
         owner: None,
         created_at: None,

@@ -120,6 +120,22 @@ impl Ended {
         Self { exit, sentence: sentence.into(), code: None, remedy: None, failure: None }
     }
 
+    /// The person interrupted it.
+    #[must_use]
+    pub fn interrupted() -> Self {
+        Self::new(Exit::Interrupted, "interrupted; what the service works on goes on there")
+    }
+
+    /// The same in other words, which say more than the failure alone.
+    #[must_use]
+    pub fn sentence(mut self, words: impl Into<String>) -> Self {
+        self.sentence = words.into();
+        if let Some(failure) = &mut self.failure {
+            failure.sentence = SafeText::detail(&self.sentence);
+        }
+        self
+    }
+
     /// The same with a word for programs.
     #[must_use]
     pub fn code(mut self, code: &'static str) -> Self {

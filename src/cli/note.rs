@@ -52,11 +52,25 @@ impl Note {
         }
     }
 
+    /// Whether a person looks at it in a terminal.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        self.terminal
+    }
+
+    /// Sends the terminal a sequence that moves nothing, such as the bell; nothing else gets one.
+    pub fn signal(self, sequence: &str) {
+        if self.terminal {
+            // Nobody is left to be told when standard error is closed.
+            let _ = write!(io::stderr(), "{sequence}");
+        }
+    }
+
     fn line(self, sentence: &str) {
-        // A bar may stand where the line goes.
-        let begin = if self.terminal { "\r\u{1b}[K" } else { "" };
+        // A bar may stand in the line; it is drawn again below.
+        let clear = if self.terminal { "\r\u{1b}[K" } else { "" };
         // Nobody is left to be told when standard error is closed.
-        let _ = writeln!(io::stderr(), "{begin}tessera: {sentence}");
+        let _ = writeln!(io::stderr(), "{clear}tessera: {sentence}");
     }
 
     /// Begins to tell how far something is.

@@ -20,7 +20,7 @@ use std::{
 
 pub use layer::Origin;
 pub use layers::{Layers, Sources};
-pub use notify::Notify;
+pub use notify::{Desktop, Notify};
 pub use places::{
     folder, keys_file, local_folder, state_folder, state_folders, theme_file, themes_folder,
     user_file, verdicts_file,

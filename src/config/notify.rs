@@ -2,6 +2,8 @@
 
 use serde::Deserialize;
 
+use crate::model::SafeText;
+
 /// One way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -19,4 +21,49 @@ pub enum Notify {
 impl Notify {
     /// Every way.
     pub const ALL: [Self; 4] = [Self::Toast, Self::Bell, Self::Desktop, Self::Progress];
+}
+
+/// The two ways in which terminals pass a notification on to the desktop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Desktop {
+    /// OSC 9: one text.
+    Nine,
+    /// OSC 777: a title and a text.
+    Seven,
+}
+
+impl Desktop {
+    /// The way of a terminal, by the variables that it sets. A terminal that may take a sequence for
+    /// something else has none, and multiplexers pass nothing on.
+    #[must_use]
+    pub fn by(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+        if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
+            return None;
+        }
+        let (term, program) =
+            (variable("TERM").unwrap_or_default(), variable("TERM_PROGRAM").unwrap_or_default());
+        let named =
+            |names: &[&str]| names.iter().any(|name| program.contains(name) || term.contains(name));
+        if matches!(term.as_str(), "" | "dumb" | "linux") {
+            None
+        } else if named(&["iTerm", "WezTerm", "wezterm", "ghostty", "kitty"]) {
+            Some(Self::Nine)
+        } else if named(&["foot", "rxvt"]) || set("VTE_VERSION") {
+            Some(Self::Seven)
+        } else {
+            None
+        }
+    }
+
+    /// The bytes that notify.
+    #[must_use]
+    pub fn sequence(self, words: &SafeText) -> String {
+        match self {
+            Self::Nine => format!("\x1b]9;tessera: {words}\x1b\\"),
+            Self::Seven => {
+                format!("\x1b]777;notify;tessera;{}\x1b\\", words.as_str().replace(';', ","))
+            }
+        }
+    }
 }

@@ -5,10 +5,13 @@
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     io::{self, Write as _},
     os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use secrecy::{ExposeSecret as _, SecretString};
@@ -18,6 +21,20 @@ use serde::{Deserialize, Serialize};
 pub const SECRET: &str = "TESSERA_API_SECRET";
 /// The environment variable of a file that holds the secret; the better way in scripts.
 pub const SECRET_FILE: &str = "TESSERA_API_SECRET_FILE";
+
+/// The environment variable of a ready token.
+pub const TOKEN: &str = "TESSERA_TOKEN";
+
+/// A command that is given no secret of ours by its environment (S15). Every program that is started
+/// begins here.
+#[must_use]
+pub fn child(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for name in [SECRET, SECRET_FILE, TOKEN] {
+        command.env_remove(name);
+    }
+    command
+}
 
 /// The file of secrets: one table per profile.
 #[derive(Clone, Debug)]

@@ -14,6 +14,8 @@ pub enum Watch {
     MovingDatasets,
     /// An export that has run for this long.
     Export(Duration),
+    /// One dataset, which has not changed for this long.
+    Dataset(Duration),
 }
 
 /// How often is asked, in the words of the settings.
@@ -46,7 +48,7 @@ impl Cadence {
         let calm = match watch {
             Watch::RestingDatasets => self.max,
             Watch::MovingDatasets => self.min,
-            Watch::Export(age) => (age / 8).max(self.min).min(self.max),
+            Watch::Export(age) | Watch::Dataset(age) => (age / 8).max(self.min).min(self.max),
         };
         if failures == 0 {
             return calm;

@@ -132,6 +132,7 @@ mod tests {
             name: SafeText::name("x"),
             status: Status::parse(status),
             status_is_legacy: false,
+            legacy_status: None,
             progress: Some(50),
             owner: None,
             created_at: None,

@@ -167,6 +167,8 @@ pub struct Dataset {
     pub status: Status,
     /// Whether `status` had to be read from the legacy field.
     pub status_is_legacy: bool,
+    /// The legacy field as it came: shown, and no rule reads it (M09).
+    pub legacy_status: Option<SafeText>,
     /// Percent done of the running operation, 0-100.
     pub progress: Option<u8>,
     /// Owner, as given.

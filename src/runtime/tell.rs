@@ -1,7 +1,10 @@
 //! Telling through the terminal: the bell, a notification of the desktop, the progress in the tab and
 //! the title of the window. A terminal that may take a sequence for something else gets none.
 
-use crate::app::{Activity, Tell};
+use crate::{
+    app::{Activity, Tell},
+    config::Desktop,
+};
 
 /// What this terminal understands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,15 +12,6 @@ pub struct Understood {
     desktop: Option<Desktop>,
     progress: bool,
     title: bool,
-}
-
-/// The two ways to notify on the desktop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Desktop {
-    /// OSC 9: one text.
-    Nine,
-    /// OSC 777: a title and a text.
-    Seven,
 }
 
 /// Remembers the title; shows our own; gives the old one back.
@@ -48,13 +42,7 @@ impl Understood {
         }
         let named =
             |names: &[&str]| names.iter().any(|name| program.contains(name) || term.contains(name));
-        let desktop = if named(&["iTerm", "WezTerm", "wezterm", "ghostty", "kitty"]) {
-            Some(Desktop::Nine)
-        } else if named(&["foot", "rxvt"]) || set("VTE_VERSION") {
-            Some(Desktop::Seven)
-        } else {
-            None
-        };
+        let desktop = Desktop::by(&variable);
         let progress = named(&["WezTerm", "wezterm", "ghostty"]) || set("WT_SESSION");
         Self { desktop, progress, title: true }
     }
@@ -64,12 +52,7 @@ impl Understood {
     pub fn sequence(self, tell: &Tell, first: bool) -> String {
         match (tell, self.desktop) {
             (Tell::Bell, _) => "\x07".to_owned(),
-            (Tell::Desktop(words), Some(Desktop::Nine)) => {
-                format!("\x1b]9;tessera: {words}\x1b\\")
-            }
-            (Tell::Desktop(words), Some(Desktop::Seven)) => {
-                format!("\x1b]777;notify;tessera;{}\x1b\\", words.as_str().replace(';', ","))
-            }
+            (Tell::Desktop(words), Some(desktop)) => desktop.sequence(words),
             (Tell::Desktop(_), None) => String::new(),
             (Tell::Activity(activity), _) => self.activity(*activity, first),
         }

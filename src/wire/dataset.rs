@@ -108,6 +108,7 @@ pub fn read_dataset(value: &Value) -> Option<Dataset> {
         name: SafeText::name(&name),
         status,
         status_is_legacy: current.is_none(),
+        legacy_status: text(value, "status").map(|word| SafeText::name(&word)),
         progress: percent(value, "progress"),
         owner: text(value, "owned_by").map(|owner| SafeText::name(&owner)),
         created_at: text(value, "created_at").map(|time| SafeText::name(&time)),
@@ -219,5 +220,6 @@ mod tests {
     fn m09_legacy_status_is_used_and_marked() {
         let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
         assert_eq!((dataset.status, dataset.status_is_legacy), (Status::ReadOnly, true));
+        assert_eq!(dataset.legacy_status, Some(SafeText::name("UPDATING")));
     }
 }

@@ -168,6 +168,7 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
         name: SafeText::name(&format!("set-{number}")),
         status,
         status_is_legacy: false,
+        legacy_status: None,
         progress: Some(100),
         owner: Some(SafeText::name("me")),
         created_at: Some(SafeText::name("2026-11-21T09:00:00.000000")),

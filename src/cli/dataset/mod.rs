@@ -1,8 +1,12 @@
 //! `tessera dataset`: the records of datasets.
 
+mod react;
+mod watch;
+
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use self::watch::{Looking, Telling};
 use crate::{
     api::Operation as Request,
     cli::{Column, Connection, Context, Document, Ended, Exit, follow::now},
@@ -25,6 +29,26 @@ pub enum Dataset {
         /// Every field as the service sent it.
         #[arg(long)]
         raw: bool,
+    },
+    /// Wait until it stands as wanted: without --until, until nothing changes by itself any more.
+    ///
+    /// Ends with 0 when it does, also at once; with 7 when it is in ERROR; with 124 when --timeout
+    /// (24h when nobody says) has run out. A lost connection is borne.
+    Wait {
+        /// What is waited for.
+        #[command(flatten)]
+        looking: Looking,
+    },
+    /// Tell every change as it comes, until it stands as wanted or you interrupt it.
+    ///
+    /// With --json or --jsonl each event is a JSON object on a line. With --until it ends like wait.
+    Watch {
+        /// What is watched.
+        #[command(flatten)]
+        looking: Looking,
+        /// What else happens at a change.
+        #[command(flatten)]
+        telling: Telling,
     },
 }
 
@@ -65,6 +89,16 @@ pub async fn run(context: &Context, command: Dataset) -> Result<Exit, Ended> {
         Dataset::Show { dataset, raw } => {
             let connection = context.connect(&[Request::Dataset]).await?;
             let outcome = show(context, &connection, dataset.as_deref(), raw).await;
+            connection.close(context, outcome).await
+        }
+        Dataset::Wait { looking } => {
+            let connection = context.connect(&[Request::Dataset]).await?;
+            let outcome = watch::wait(context, &connection, &looking).await;
+            connection.close(context, outcome).await
+        }
+        Dataset::Watch { looking, telling } => {
+            let connection = context.connect(&[Request::Dataset]).await?;
+            let outcome = watch::watch(context, &connection, &looking, &telling).await;
             connection.close(context, outcome).await
         }
     }
@@ -144,6 +178,7 @@ pub fn fields(dataset: &Record) -> Value {
         "id": dataset.id,
         "display_name": dataset.name.as_str(),
         "status_new": dataset.status.word(),
+        "status": text(&dataset.legacy_status),
         "_status_is_legacy": dataset.status_is_legacy,
         "progress": dataset.progress,
         "owned_by": text(&dataset.owner),

@@ -1,0 +1,263 @@
+//! `tessera dataset wait` and `tessera dataset watch`: a dataset looked at until it stands as wanted,
+//! with an honest exit code (M13, M17, row 45).
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{fields, react::Reaction};
+use crate::{
+    cli::{
+        Column, Connection, Context, Document, Ended, Exit,
+        follow::{Follow, clock, parse_interval},
+    },
+    model::{Dataset, DatasetId, Standing, Status, Work},
+};
+
+/// So long after an addition was accepted the status may still be the one from before (M15).
+const SETTLING: Duration = Duration::from_mins(1);
+
+const STATUS: &[Column] = &[Column::new("status", "status_new")];
+
+/// What `wait` and `watch` have in common.
+#[derive(Debug, Args)]
+pub struct Looking {
+    /// Its id or its name.
+    dataset: Option<String>,
+    /// The statuses that end it, for example `READY,PARTIAL_INDEX`.
+    #[arg(long, value_name = "STATUS", value_delimiter = ',')]
+    until: Vec<String>,
+    /// Time between two looks; else often at first, and more slowly as nothing changes.
+    #[arg(long, value_name = "DURATION", value_parser = parse_interval)]
+    interval: Option<Duration>,
+}
+
+/// What else `watch` takes.
+#[derive(Debug, Args)]
+pub struct Telling {
+    /// Run this with `sh -c` at each change of the status. It is told by TESSERA_EVENT,
+    /// TESSERA_DATASET, TESSERA_DATASET_NAME, TESSERA_FROM, TESSERA_TO and TESSERA_PROGRESS, gets no
+    /// secrets, and the next look waits for its end.
+    #[arg(long, value_name = "COMMAND")]
+    on_change: Option<String>,
+    /// Ring the bell at each change of the status, and notify the desktop where the terminal can.
+    #[arg(long)]
+    notify: bool,
+}
+
+/// Waits until the dataset stands as wanted; without `--until`, until it rests. Answers its record.
+///
+/// # Errors
+/// [`Exit::Remote`] when it is in ERROR, [`Exit::TimedOut`], or what keeps the record away.
+pub(super) async fn wait(
+    context: &Context,
+    connection: &Connection,
+    looking: &Looking,
+) -> Result<Exit, Ended> {
+    let dataset = context.dataset(connection, looking.dataset.as_deref()).await?;
+    let goal = Goal::of(context, &looking.until);
+    let settling = settling(context, connection, dataset.id);
+    let mut follow = Follow::new(context, looking.interval);
+    let looking = observe(&mut follow, connection, dataset, &goal, settling, None);
+    let outcome = interruptible(looking).await;
+    if context.out.is_jsonl() {
+        end(&mut follow, outcome.as_ref().err())?;
+        return outcome.map(|_| Exit::Done);
+    }
+    context.answer(&Document::one("tessera.dataset/1", fields(&outcome?), STATUS))?;
+    Ok(Exit::Done)
+}
+
+/// Tells every change as it comes, until the person ends it or it stands as wanted.
+///
+/// # Errors
+/// As [`wait`]; without `--until`, ERROR is a change like any other.
+pub(super) async fn watch(
+    context: &Context,
+    connection: &Connection,
+    looking: &Looking,
+    telling: &Telling,
+) -> Result<Exit, Ended> {
+    let dataset = context.dataset(connection, looking.dataset.as_deref()).await?;
+    let goal = match looking.until.as_slice() {
+        [] => Goal::Never,
+        until => Goal::of(context, until),
+    };
+    let reaction = Reaction::new(context, telling.on_change.as_deref(), telling.notify);
+    let mut follow = Follow::stream(context, looking.interval);
+    let looking = observe(&mut follow, connection, dataset, &goal, Duration::ZERO, Some(&reaction));
+    let outcome = interruptible(looking).await;
+    end(&mut follow, outcome.as_ref().err())?;
+    outcome.map(|_| Exit::Done)
+}
+
+/// The same, which a person can end: the stream of events ends with one that says so.
+async fn interruptible<T>(looking: impl Future<Output = Result<T, Ended>>) -> Result<T, Ended> {
+    tokio::select! {
+        outcome = looking => outcome,
+        interrupted = tokio::signal::ctrl_c() => {
+            interrupted?;
+            Err(Ended::interrupted())
+        }
+    }
+}
+
+/// The last event of a stream: why it ended, and with which code.
+fn end(follow: &mut Follow, ended: Option<&Ended>) -> Result<(), Ended> {
+    let (reason, exit) = match ended {
+        None => ("until", Exit::Done),
+        Some(ended) => match ended.exit {
+            Exit::Remote => ("error", ended.exit),
+            Exit::TimedOut => ("timeout", ended.exit),
+            other => (other.code(), other),
+        },
+    };
+    follow.tell("end", json!({ "reason": reason, "exit_code": exit as i32 }), reason)
+}
+
+/// What is waited for.
+enum Goal {
+    /// Nothing: it is looked at for ever.
+    Never,
+    /// Any status that does not change by itself.
+    Rest,
+    /// One of these.
+    Any(Vec<Status>),
+}
+
+impl Goal {
+    fn of(context: &Context, words: &[String]) -> Self {
+        let wanted: Vec<Status> = words.iter().map(|word| Status::parse(word)).collect();
+        for status in &wanted {
+            if let Status::Other(word) = status {
+                context.note.warn(format!("{word} is a status this program does not know"));
+            }
+        }
+        if wanted.is_empty() { Self::Rest } else { Self::Any(wanted) }
+    }
+
+    /// Whether it is reached, or cannot be any more because the dataset is in ERROR.
+    fn reached(&self, dataset: &Dataset) -> Option<Result<(), Ended>> {
+        let there = match self {
+            Self::Never => return None,
+            Self::Rest => !dataset.status.is_moving() && dataset.status != Status::Error,
+            Self::Any(wanted) => wanted.contains(&dataset.status),
+        };
+        match dataset.status {
+            _ if there => Some(Ok(())),
+            Status::Error => {
+                let words = dataset.error.as_ref().map(|words| format!(": {words}"));
+                let sentence = format!("{} is in ERROR{}", dataset.name, words.unwrap_or_default());
+                let remedy = format!("tessera dataset show {} --raw", dataset.id);
+                Some(Err(Ended::new(Exit::Remote, sentence).remedy(remedy)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What has to happen first, when the dataset rests in another status.
+    fn hint(&self, dataset: &Dataset) -> Option<String> {
+        let Self::Any(wanted) = self else { return None };
+        let (name, id) = (&dataset.name, dataset.id);
+        match dataset.status {
+            Status::PartialIndex if wanted.contains(&Status::Ready) => Some(format!(
+                "{name} rests in PARTIAL INDEX: its new media are visible, and it becomes READY when \
+                 somebody reindexes it: tessera reindex {id}"
+            )),
+            Status::Ready | Status::PartialIndex => Some(format!(
+                "{name} rests in {}: another status comes only when media are added or it is reindexed",
+                dataset.status.word()
+            )),
+            Status::ReadOnly | Status::Indexing | Status::Error | Status::Other(_) => None,
+        }
+    }
+}
+
+/// Looks until the goal is reached: the dataset as it is then.
+async fn observe(
+    follow: &mut Follow<'_>,
+    connection: &Connection,
+    mut dataset: Dataset,
+    goal: &Goal,
+    settling: Duration,
+    reaction: Option<&Reaction<'_>>,
+) -> Result<Dataset, Ended> {
+    let id = dataset.id;
+    let mut moved = false;
+    let mut hinted = None;
+    loop {
+        if let Some(change) = follow.see(&dataset)? {
+            moved |= change.from.is_some();
+            if let Some(reaction) = reaction {
+                reaction.to(&dataset, &change).await?;
+            }
+        }
+        let settled = moved || dataset.status.is_moving() || follow.age() >= settling;
+        if let Some(reached) = goal.reached(&dataset).filter(|_| settled) {
+            return reached.map(|()| dataset);
+        }
+        if settled && hinted.as_ref() != Some(&dataset.status) {
+            if let Some(hint) = goal.hint(&dataset) {
+                follow.say(&hint);
+            }
+            hinted = Some(dataset.status.clone());
+        }
+        follow.pause(follow.pace()).await?;
+        dataset = follow.dataset(connection, id).await?;
+    }
+}
+
+/// How long a status that rests may still be the one from before an addition of ours.
+fn settling(context: &Context, connection: &Connection, dataset: DatasetId) -> Duration {
+    let noted = connection.journal.jobs().unwrap_or_else(|failure| {
+        context.note.warn(failure.to_string());
+        Vec::new()
+    });
+    let accepted = noted.into_iter().map(|noted| noted.job).filter(|job| {
+        job.dataset == dataset
+            && matches!(job.work, Work::AddMedia(_))
+            && matches!(job.standing, Standing::Accepted)
+    });
+    let newest = accepted.map(|job| job.started).max();
+    newest
+        .map_or(Duration::ZERO, |started| SETTLING.saturating_sub(clock().saturating_sub(started)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::wire::dataset::read_dataset;
+
+    fn dataset(status: &str) -> Dataset {
+        let id = "ad48d250-0000-11f1-bfca-000000000001";
+        let record = json!({ "id": id, "display_name": "x", "status_new": status });
+        read_dataset(&record).unwrap()
+    }
+
+    #[test]
+    fn p45_a_goal_is_reached_or_cannot_be_or_needs_somebody() {
+        let ready = Goal::Any(vec![Status::Ready]);
+        let code = |goal: &Goal, status: &str| {
+            let reached = goal.reached(&dataset(status));
+            reached.map(|reached| reached.err().map_or(Exit::Done, |ended| ended.exit))
+        };
+        for (status, until_ready, until_rest) in [
+            ("READY", Some(Exit::Done), Some(Exit::Done)),
+            ("PARTIAL INDEX", None, Some(Exit::Done)),
+            ("READ ONLY", None, None),
+            ("INDEXING", None, None),
+            ("ERROR", Some(Exit::Remote), Some(Exit::Remote)),
+            ("UPLOADING", None, None),
+        ] {
+            assert_eq!(code(&ready, status), until_ready, "{status}");
+            assert_eq!(code(&Goal::Rest, status), until_rest, "{status}");
+            assert_eq!(code(&Goal::Never, status), None, "{status}");
+        }
+        assert_eq!(code(&Goal::Any(vec![Status::Error]), "ERROR"), Some(Exit::Done));
+        assert!(ready.hint(&dataset("PARTIAL INDEX")).unwrap().contains("tessera reindex"));
+        assert!(ready.hint(&dataset("INDEXING")).is_none());
+    }
+}
