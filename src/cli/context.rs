@@ -21,7 +21,10 @@ use crate::{
     },
     config::{self, Settings},
     journal::Journal,
-    model::{Dataset, DatasetId, JobRecord, Operation, Outcome, Status, Verdict},
+    model::{
+        Book, Dataset, DatasetId, Entry, Failure, JobRecord, Operation, Outcome, Status, Verdict,
+        job,
+    },
 };
 
 /// Time for a last look at the service after a person interrupted the command.
@@ -86,9 +89,21 @@ impl Context {
     /// No deployment is named, it has no secret, or a local one cannot start.
     pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, Ended> {
         let target = self.target()?;
-        let (client, local) = compose::client_for(&target).await?;
+        self.connect_to(&target, about).await
+    }
+
+    /// The same to a deployment that was found otherwise.
+    ///
+    /// # Errors
+    /// As [`Context::connect`].
+    pub async fn connect_to(
+        &self,
+        target: &Target,
+        about: &'static [Request],
+    ) -> Result<Connection, Ended> {
+        let (client, local) = compose::client_for(target).await?;
         let place = target.place();
-        let journal = journal_of(&target);
+        let journal = journal_of(target);
         let client = match self.global.retries {
             Some(retries) => client.with_retries(retries),
             None => client,
@@ -258,6 +273,9 @@ impl Connection {
         context: &Context,
         outcome: Result<Exit, Ended>,
     ) -> Result<Exit, Ended> {
+        if let Err(failure) = self.gather_jobs() {
+            context.note.warn(failure.to_string());
+        }
         if let Some(local) = self.local {
             local.stop().await?;
         }
@@ -277,6 +295,21 @@ impl Connection {
     #[must_use]
     pub fn take_rehearsed(&self) -> Option<Rehearsed> {
         self.rehearsal.as_ref()?.take()
+    }
+
+    /// Puts the jobs of this command and those that others left behind into one file: else every command
+    /// would leave one, and there is room for a few only.
+    fn gather_jobs(&self) -> Result<(), Failure> {
+        let mut ours = self.with_jobs(|jobs| jobs.clone());
+        if ours.is_empty() {
+            return Ok(());
+        }
+        if let Some(Entry::Jobs { ours: left_behind, .. }) = self.journal.recall(&Book::Jobs)? {
+            ours.extend(left_behind);
+        }
+        ours.sort_by_key(|job| job.started);
+        job::make_room(&mut ours);
+        self.journal.keep(self.next_entry(), &Entry::Jobs { ours, elsewhere: Vec::new() })
     }
 
     /// Number of the next entry of the journal: later ones replace earlier ones.

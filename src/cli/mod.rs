@@ -8,16 +8,19 @@ mod context;
 mod dataset;
 mod demo;
 mod encoding;
+mod enrichment;
 mod exit;
 mod explain;
 mod export;
 mod follow;
 mod global;
+mod jobs;
 mod media;
 mod note;
 mod out;
 mod query;
 mod record;
+mod reindex;
 mod search;
 mod serve;
 
@@ -97,15 +100,23 @@ pub enum Command {
     /// List, show and follow datasets.
     #[command(subcommand)]
     Dataset(dataset::Dataset),
+    /// Show which models were applied to a dataset.
+    #[command(subcommand)]
+    Enrichment(enrichment::Enrichment),
     /// Start, follow, fetch and inspect exports.
     #[command(subcommand)]
     Export(export::Export),
+    /// List, show and follow what was started from this machine.
+    #[command(subcommand)]
+    Jobs(jobs::Jobs),
     /// Add media to datasets.
     #[command(subcommand)]
     Media(media::Media),
     /// Write, check and keep queries.
     #[command(subcommand)]
     Query(query::Query),
+    /// Cluster a dataset anew, after media were added.
+    Reindex(reindex::Reindex),
     /// Search a dataset: by text, picture, media, anchor or filters.
     #[command(subcommand)]
     Search(search::Search),
@@ -194,9 +205,12 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
     let work = async {
         match command {
             Command::Dataset(command) => dataset::run(context, command).await,
+            Command::Enrichment(command) => enrichment::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,
+            Command::Jobs(command) => jobs::run(context, command).await,
             Command::Media(command) => media::run(context, command).await,
             Command::Query(command) => query::run(context, command).await,
+            Command::Reindex(options) => reindex::run(context, options).await,
             Command::Search(command) => search::run(context, command).await,
             // These have a house of their own: `main` opens it.
             Command::About(_) | Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => {
@@ -213,7 +227,7 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
                 return outcome;
             }
             // The second one ends the program at once.
-            Err(Ended::new(Exit::Interrupted, "interrupted; what the service works on goes on there"))
+            Err(Ended::interrupted())
         }
     }
 }

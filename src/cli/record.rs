@@ -43,14 +43,7 @@ impl<'a> Record<'a> {
 
     /// It stands otherwise now.
     pub fn stands(&mut self, standing: Standing) {
-        let over = matches!(
-            standing,
-            Standing::Done(_)
-                | Standing::Failed(_)
-                | Standing::Downloaded(_)
-                | Standing::Uncertain(_)
-        );
-        self.job.ended = over.then(clock);
+        self.job.ended = standing.is_over().then(clock);
         self.job.standing = standing;
         self.write();
     }

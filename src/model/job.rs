@@ -171,6 +171,48 @@ impl Standing {
             | Self::Uncertain(_) => None,
         }
     }
+
+    /// Whether nothing more happens to the job.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        match self {
+            Self::Done(_) | Self::Failed(_) | Self::Downloaded(_) | Self::Uncertain(_) => true,
+            Self::Queued
+            | Self::Sent
+            | Self::Running(_)
+            | Self::Accepted
+            | Self::Completed(_)
+            | Self::Unwatched(_) => false,
+        }
+    }
+
+    /// Whether the job goes on by itself, here or at the service.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        match self {
+            Self::Queued | Self::Sent | Self::Running(_) | Self::Accepted => true,
+            Self::Completed(_)
+            | Self::Downloaded(_)
+            | Self::Done(_)
+            | Self::Failed(_)
+            | Self::Uncertain(_)
+            | Self::Unwatched(_) => false,
+        }
+    }
+}
+
+/// Jobs that are written down.
+const MOST: usize = 200;
+
+/// Lets the oldest jobs that ended well go when there are too many; `records` are oldest first.
+pub fn make_room(records: &mut Vec<JobRecord>) {
+    let is_well =
+        |record: &JobRecord| matches!(record.standing, Standing::Downloaded(_) | Standing::Done(_));
+    while records.len() > MOST
+        && let Some(old) = records.iter().position(is_well)
+    {
+        records.remove(old);
+    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@ use super::{Course, Job, Stage};
 use crate::{
     app::{App, Effect, Level, Remote},
     message::{JobId, Lane, Request},
-    model::{Book, Entry, Failure, FailureKind, JobRecord, SafeText, Standing},
+    model::{Book, Entry, Failure, FailureKind, JobRecord, SafeText, Standing, job::make_room},
 };
-
-/// Jobs that are written down; the oldest that ended well make room.
-const MOST: usize = 200;
 
 impl App {
     /// The jobs of earlier runs are asked for once.
@@ -96,13 +93,7 @@ impl App {
 
     fn records(&self) -> Vec<JobRecord> {
         let mut records: Vec<JobRecord> = self.store.jobs.values().filter_map(record).collect();
-        while records.len() > MOST
-            && let Some(old) = records.iter().position(|record| {
-                matches!(record.standing, Standing::Downloaded(_) | Standing::Done(_))
-            })
-        {
-            records.remove(old);
-        }
+        make_room(&mut records);
         records
     }
 }

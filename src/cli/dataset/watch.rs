@@ -60,7 +60,7 @@ pub(super) async fn wait(
     let settling = settling(context, connection, dataset.id);
     let mut follow = Follow::new(context, looking.interval);
     let looking = observe(&mut follow, connection, dataset, &goal, settling, None);
-    let outcome = interruptible(looking).await;
+    let outcome = interruptible(context, looking).await;
     if context.out.is_jsonl() {
         end(&mut follow, outcome.as_ref().err())?;
         return outcome.map(|_| Exit::Done);
@@ -87,13 +87,17 @@ pub(super) async fn watch(
     let reaction = Reaction::new(context, telling.on_change.as_deref(), telling.notify);
     let mut follow = Follow::stream(context, looking.interval);
     let looking = observe(&mut follow, connection, dataset, &goal, Duration::ZERO, Some(&reaction));
-    let outcome = interruptible(looking).await;
+    let outcome = interruptible(context, looking).await;
     end(&mut follow, outcome.as_ref().err())?;
     outcome.map(|_| Exit::Done)
 }
 
 /// The same, which a person can end: the stream of events ends with one that says so.
-async fn interruptible<T>(looking: impl Future<Output = Result<T, Ended>>) -> Result<T, Ended> {
+async fn interruptible<T>(
+    context: &Context,
+    looking: impl Future<Output = Result<T, Ended>>,
+) -> Result<T, Ended> {
+    let _last_words = context.last_words();
     tokio::select! {
         outcome = looking => outcome,
         interrupted = tokio::signal::ctrl_c() => {

@@ -12,10 +12,7 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use crate::{
     cli::{Connection, Context, Ended, Exit, note::Progress},
-    model::{
-        Dataset, DatasetId, Failure, Stamp, Status,
-        cadence::Watch,
-    },
+    model::{Dataset, DatasetId, Failure, Stamp, Status, cadence::Watch},
 };
 
 /// Longest silence while something is followed.
@@ -23,7 +20,7 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 /// Longest time something is waited for when nobody says (N21).
 const PATIENCE: Duration = Duration::from_hours(24);
 /// The look at the very end may take this long.
-const LAST_LOOK: Duration = Duration::from_secs(1);
+const FINAL_LOOK: Duration = Duration::from_secs(1);
 /// A sleeping machine does not count; so often the time of day is compared (N22).
 const NAP: Duration = Duration::from_secs(1);
 
@@ -245,7 +242,7 @@ impl<'a> Follow<'a> {
         let answer = match self.limit {
             None => question.await,
             Some(limit) => {
-                let left = limit.saturating_sub(self.age()).max(LAST_LOOK);
+                let left = limit.saturating_sub(self.age()).max(FINAL_LOOK);
                 let answer = tokio::time::timeout(left, question).await;
                 answer.map_err(|_| timed_out(limit))?
             }

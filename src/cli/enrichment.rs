@@ -1,0 +1,81 @@
+//! `tessera enrichment`: which models were applied to a dataset (M69). What the answer of the service
+//! does not tell is unknown, never missing.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use crate::{
+    api::Operation as Request,
+    cli::{Column, Connection, Context, Document, Ended, Exit},
+    model::{Applied, EnrichmentModel},
+};
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Enrichment {
+    /// Show which models were applied: yes, no, or ? where the service does not tell.
+    Show {
+        /// The dataset: its id or its name.
+        dataset: Option<String>,
+        /// The whole answer of the service beside it.
+        #[arg(long)]
+        raw: bool,
+    },
+}
+
+const MODELS: &[Column] =
+    &[Column::new("MODEL", "model"), Column::new("APPLIED", "_word"), Column::new("FOR", "_for")];
+
+/// Runs one of them.
+///
+/// # Errors
+/// Whatever keeps the answer away.
+pub async fn run(context: &Context, command: Enrichment) -> Result<Exit, Ended> {
+    let Enrichment::Show { dataset, raw } = command;
+    let connection = context.connect(&[Request::Enrichment]).await?;
+    let outcome = show(context, &connection, dataset.as_deref(), raw).await;
+    connection.close(context, outcome).await
+}
+
+async fn show(
+    context: &Context,
+    connection: &Connection,
+    given: Option<&str>,
+    raw: bool,
+) -> Result<Exit, Ended> {
+    let dataset = context.dataset(connection, given).await?;
+    let enrichment = connection.client.enrichment(dataset.id).await?;
+    let models: Vec<Value> = EnrichmentModel::ALL
+        .into_iter()
+        .zip(enrichment.applied)
+        .map(|(model, applied)| {
+            let (applied, word) = match applied {
+                Applied::Yes => (json!(true), "yes"),
+                Applied::No => (json!(false), "no"),
+                Applied::Unknown => (Value::Null, "?"),
+            };
+            json!({ "model": model.word(), "applied": applied, "_word": word, "_for": purpose(model) })
+        })
+        .collect();
+    let mut answer = json!({ "dataset_id": dataset.id, "models": models });
+    if raw {
+        let body = enrichment.raw.as_str();
+        // A very long answer was cut, and is then shown as text.
+        answer["raw"] = serde_json::from_str(body).unwrap_or_else(|_| body.into());
+        if !context.out.is_machine() {
+            return context.out.text(&format!("{body}\n")).map(|()| Exit::Done);
+        }
+    }
+    context.answer(&Document::list("tessera.enrichment/1", answer, "models", MODELS))?;
+    Ok(Exit::Done)
+}
+
+/// What needs the model.
+fn purpose(model: EnrichmentModel) -> &'static str {
+    match model {
+        EnrichmentModel::CaptionImages => "search caption, VQL full text",
+        EnrichmentModel::ImageTagging => "VQL labels",
+        EnrichmentModel::MultimodelImageEncoding => "VQL semantic search",
+        EnrichmentModel::ObjectDetection => "clusters of objects, VQL object labels",
+    }
+}
