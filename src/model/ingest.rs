@@ -171,6 +171,8 @@ pub struct Preflight {
     pub unreadable: u64,
     /// At most [`Preflight::NAMED`] of them.
     pub named: Vec<Unreadable>,
+    /// Which of the paths that were given are folders.
+    pub folders: Vec<PathBuf>,
     /// What a person should know before sending.
     pub warnings: Vec<SafeText>,
 }

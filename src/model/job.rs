@@ -86,9 +86,9 @@ pub struct Addition {
 }
 
 impl Addition {
-    /// An addition in words.
+    /// An addition in words. Some of its paths are `folders`; what the disk knows, this does not.
     #[must_use]
-    pub fn of(addition: &AddMedia) -> Self {
+    pub fn of(addition: &AddMedia, folders: &[PathBuf]) -> Self {
         let name = |path: &PathBuf| path.to_string_lossy().into_owned();
         let (source, option) = match &addition.source {
             MediaSource::Storage(uri) => (uri.clone(), format!("--s3 {}", quote(uri))),
@@ -101,16 +101,37 @@ impl Addition {
                     [only] => name(only),
                     many => format!("{} files and folders", many.len()),
                 };
-                let options = paths.iter().map(|path| format!("--file {}", quote(&name(path))));
+                let options = paths.iter().map(|path| {
+                    let flag = if folders.contains(path) { "--dir" } else { "--file" };
+                    format!("{flag} {}", quote(&name(path)))
+                });
                 (words, options.collect::<Vec<_>>().join(" "))
             }
         };
         Self {
             source: SafeText::file(&source),
-            option: SafeText::file(&option),
+            option: SafeText::file(&(option + &wishes(addition))),
             auto_reindex: addition.auto_reindex,
         }
     }
+}
+
+/// What is asked for beside the media, as options with a space before each. The reindex is not among
+/// them.
+fn wishes(addition: &AddMedia) -> String {
+    let counts = [
+        ("images", addition.batch_images),
+        ("videos", addition.batch_videos),
+        ("objects", addition.batch_objects),
+    ];
+    let mut options: String = counts
+        .iter()
+        .filter_map(|(what, count)| Some(format!(" --batch-{what} {}", (*count)?)))
+        .collect();
+    let role = addition.assume_role.iter();
+    options.extend(role.map(|role| format!(" --assume-role {}", quote(role))));
+    let spot = addition.spot.map(|spot| if spot { " --spot=on" } else { " --spot=off" });
+    options + spot.unwrap_or_default()
 }
 
 /// A job as it is written down.
@@ -220,6 +241,19 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+
+    #[test]
+    fn m29_folders_and_wishes_are_in_the_command_too() {
+        let (folder, file) = (PathBuf::from("/data/my new"), PathBuf::from("a.jpg"));
+        let source = MediaSource::Files(vec![folder.clone(), file]);
+        let addition =
+            AddMedia { batch_images: Some(9), spot: Some(false), ..AddMedia::new(source) };
+        let option = Addition::of(&addition, &[folder]).option;
+        assert_eq!(
+            option.as_str(),
+            "--dir '/data/my new' --file a.jpg --batch-images 9 --spot=off"
+        );
+    }
 
     #[test]
     fn a_job_tells_the_command_that_does_it_again() {

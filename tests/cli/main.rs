@@ -1,11 +1,20 @@
 //! The real binary without a terminal: streams, exit codes, and clear words for every refusal.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod accessible;
 mod export;
 mod kill;
+mod media;
 mod query;
 mod readme;
+#[expect(dead_code, reason = "other tests use the rest")]
+#[path = "../support/scripted.rs"]
+mod scripted;
 mod serve;
 
 use std::{

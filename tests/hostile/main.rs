@@ -95,6 +95,7 @@ fn preflight(text: &str) -> Preflight {
         others: 1,
         unreadable: 1,
         named: vec![unreadable],
+        folders: Vec::new(),
         warnings: vec![name(text)],
     }
 }

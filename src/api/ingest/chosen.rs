@@ -61,6 +61,7 @@ pub(super) fn choose(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<Chosen>,
     let mut choice = Choice { glob, ..Choice::default() };
     for path in paths {
         if path.is_dir() {
+            choice.found.folders.push(path.clone());
             choice.walk(path);
         } else {
             choice.look(path, true);

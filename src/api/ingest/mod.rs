@@ -52,29 +52,27 @@ impl Client {
             return Err(refuse("use_spot: is for hosted deployments only"));
         }
         if let MediaSource::ServerPath(path) = &addition.source {
-            return self.process_folder(dataset, path).await.map(|()| Preflight::default());
+            return self.process_folder(dataset, path, addition.force).await;
         }
         let form = Arc::new(MediaForm::of(addition).await?);
         // An early refusal is lost in a long upload more often than not (M9): ask first.
-        let before = self.dataset(dataset).await?;
-        if let Some(reason) = before.status.allows(Allowed::AddMedia).refusal()
-            && !addition.force
-        {
-            let sentence = format!("media cannot be added while {}", before.status.word());
-            return Err(Failure::new(FailureKind::Conflict, sentence)
-                .detail(Some(SafeText::detail(reason))));
-        }
+        let before = self.free(dataset, addition.force).await?;
         let url = self.endpoint().base_url().at(&paths::add_media(dataset), &Parameters::new());
         let call = Call::new(Operation::AddMedia, url, Payload::Media(Arc::clone(&form)));
         match self.watched(&call, &form, report).await {
             Ok(_) => {}
-            Err(failure) => self.after_loss(&before, &form, failure).await?,
+            Err(failure) => self.after_loss(&before, Some(&form), failure).await?,
         }
         Ok(form.found().clone())
     }
 
     /// `GET process/add_media` of the pipeline: a folder that it can read by itself.
-    async fn process_folder(&self, dataset: DatasetId, path: &str) -> Result<(), Failure> {
+    async fn process_folder(
+        &self,
+        dataset: DatasetId,
+        path: &str,
+        force: bool,
+    ) -> Result<Preflight, Failure> {
         let pipeline = self.endpoint().pipeline_url().ok_or_else(|| {
             refuse("path: this deployment has no address of its pipeline")
                 .remedy("Give the pipeline_url of the on-premises deployment")
@@ -82,7 +80,25 @@ impl Client {
         let parameters =
             vec![(query::DATASET_ID, dataset.to_string()), (query::PATH, path.to_owned())];
         let url = pipeline.at(paths::PROCESS_ADD_MEDIA, &parameters);
-        self.transport.fetch(&Call::get(Operation::ProcessMedia, url)).await.map(drop)
+        let before = self.free(dataset, force).await?;
+        let call = Call::get(Operation::ProcessMedia, url);
+        if let Err(failure) = self.transport.fetch(&call).await {
+            self.after_loss(&before, None, failure).await?;
+        }
+        Ok(Preflight::default())
+    }
+
+    /// The dataset before something is sent, unless its status forbids that.
+    async fn free(&self, dataset: DatasetId, force: bool) -> Result<Dataset, Failure> {
+        let before = self.dataset(dataset).await?;
+        match before.status.allows(Allowed::AddMedia).refusal() {
+            Some(reason) if !force => {
+                let sentence = format!("media cannot be added while {}", before.status.word());
+                Err(Failure::new(FailureKind::Conflict, sentence)
+                    .detail(Some(SafeText::detail(reason))))
+            }
+            _ => Ok(before),
+        }
     }
 
     /// Sends an upload as long as it moves.
@@ -115,14 +131,15 @@ impl Client {
         }
     }
 
-    /// What became of an upload that got no answer, by the state of the dataset (M37).
+    /// What became of a request that got no answer, by the state of the dataset (M37). Without a form
+    /// there was nothing to upload.
     async fn after_loss(
         &self,
         before: &Dataset,
-        form: &MediaForm,
+        form: Option<&MediaForm>,
         failure: Failure,
     ) -> Result<(), Failure> {
-        if let Some(fault) = form.fault() {
+        if let Some(fault) = form.and_then(MediaForm::fault) {
             return Err(Failure::new(FailureKind::Local, format!("nothing was added: {fault}"))
                 .remedy("Send it again when the files are at rest"));
         }
@@ -133,7 +150,8 @@ impl Client {
         let changed = (&now.status, now.n_images, now.n_videos)
             != (&before.status, before.n_images, before.n_videos);
         let word = now.status.word();
-        match (form.sent() == form.total(), changed) {
+        let (sent, total) = form.map_or((0, 0), |form| (form.sent(), form.total()));
+        match (sent == total, changed) {
             (true, true) => Ok(()),
             (true, false) => Err(failure),
             (false, true) => Err(Failure::new(
@@ -144,10 +162,8 @@ impl Client {
             (false, false) => Err(Failure::new(
                 FailureKind::NoAnswer,
                 format!(
-                    "the upload was cut off after {} of {} bytes; the dataset is {word} as before, \
-                     so nothing was added",
-                    form.sent(),
-                    form.total()
+                    "the upload was cut off after {sent} of {total} bytes; the dataset is {word} as \
+                     before, so nothing was added"
                 ),
             )
             .detail(failure.detail)

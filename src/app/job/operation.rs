@@ -1,7 +1,7 @@
 //! Additions and reindexes: sent, or waiting on this machine until their dataset is free, then
 //! followed by the statuses of the dataset.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use super::{Course, Job, Seen, Stage};
 use crate::{
@@ -14,14 +14,16 @@ use crate::{
 const DOUBT: Duration = Duration::from_mins(1);
 
 impl App {
-    /// Sends an addition, or lets it wait until the dataset is free (M38).
+    /// Sends an addition, or lets it wait until the dataset is free (M38). Some of its paths are
+    /// `folders`.
     pub(in crate::app) fn start_addition(
         &mut self,
         (dataset, name): (DatasetId, SafeText),
         addition: AddMedia,
+        folders: &[PathBuf],
         effects: &mut Vec<Effect>,
     ) -> JobId {
-        let work = Work::AddMedia(Addition::of(&addition));
+        let work = Work::AddMedia(Addition::of(&addition, folders));
         let id = self.new_job((dataset, name), work);
         if self.is_free(dataset, Operation::AddMedia) {
             self.send_addition(id, addition, effects);

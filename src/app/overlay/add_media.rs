@@ -323,7 +323,11 @@ impl App {
             _ => {}
         }
         let dataset = (form.dataset, form.dataset_name.clone());
-        let id = self.start_addition(dataset, addition, effects);
+        let folders = match &form.check {
+            Check::Found(_, found) => found.folders.as_slice(),
+            _ => &[],
+        };
+        let id = self.start_addition(dataset, addition, folders, effects);
         self.jobs.sent_form = Some((id, form));
     }
 

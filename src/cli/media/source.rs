@@ -52,7 +52,7 @@ pub struct Taken {
     pub glob: Option<Pattern>,
     /// In words.
     pub words: String,
-    /// As an option of this command.
+    /// As options of this command.
     pub option: String,
 }
 

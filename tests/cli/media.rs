@@ -1,0 +1,283 @@
+//! `tessera media add`: from every source, in parts, refused and interrupted.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{
+    outcome, picture, run,
+    scripted::{Act, Scripted, Seen},
+    serve, tessera,
+};
+
+const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
+
+/// A home with a folder of `pictures` different pictures called `new`.
+fn home(pictures: u8) -> (TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("new");
+    std::fs::create_dir(&folder).unwrap();
+    for n in 0..pictures {
+        let image = image::RgbImage::from_fn(16, 16, |x, y| {
+            let shade = |v: u32| u8::try_from(v * 7).unwrap();
+            image::Rgb([shade(x), shade(y), n * 20])
+        });
+        image.save(folder.join(format!("{n}.png"))).unwrap();
+    }
+    (home, folder)
+}
+
+/// A service with one dataset that has these statuses, one after another, each time it is read.
+async fn scripted(
+    statuses: &'static [&'static str],
+    add: impl Fn(usize) -> Act + Send + Sync + 'static,
+) -> Scripted {
+    let (reads, additions) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    Scripted::start(move |seen: &Seen| {
+        if seen.method == "POST" || seen.path().ends_with("process/add_media") {
+            return add(additions.fetch_add(1, Ordering::Relaxed));
+        }
+        let turn = reads.fetch_add(1, Ordering::Relaxed).min(statuses.len() - 1);
+        let record =
+            json!({ "id": ID, "display_name": "dash", "status_new": statuses[turn], "n_images": 3 });
+        Act::json(record.to_string())
+    })
+    .await
+}
+
+fn asked(server: &Scripted, home: &Path, arguments: &[&str]) -> Command {
+    let mut command = tessera(home, arguments);
+    command.env("TESSERA_BASE_URL", server.url()).env("TESSERA_KIND", "onprem");
+    command.env("TESSERA_PIPELINE_URL", server.url());
+    command
+}
+
+fn additions(server: &Scripted) -> usize {
+    let sent = |seen: &&Seen| seen.path().ends_with("add_media");
+    server.requests().iter().filter(sent).count()
+}
+
+fn document(out: &str) -> Value {
+    serde_json::from_str(out).unwrap_or_else(|error| panic!("{error}: {out}"))
+}
+
+#[test]
+fn m31_u05_one_source_is_taken_and_anything_else_refused_before_a_request() {
+    let (home, folder) = home(1);
+    let place = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
+    let folder = folder.to_str().unwrap();
+    for (source, words) in [
+        (vec![], "Exactly one media source must be provided: files[], s3_uri, or archive"),
+        (vec!["--dir", folder, "--s3", "s3://b/"], "Exactly one media source"),
+        (vec!["--archive", "a.zip", "--server-path", "/d"], "Exactly one media source"),
+        (vec!["--s3", "b/"], "must begin with s3://"),
+        (vec!["--archive", "a.rar"], "must be a .zip, .tar or .tar.gz"),
+        (vec!["--server-path", "d"], "must be absolute"),
+        (vec!["--server-path", "/d", "--reindex"], "is sent alone"),
+        (vec!["--s3", "s3://b/", "--split", "2"], "--split is for files"),
+        (vec!["--dir", folder, "--assume-role", "arn:aws:iam::123456789012:role/x"], "storage"),
+        (vec!["--dir", folder, "--spot=on"], "--spot is for hosted"),
+        (vec!["--dir", "/no/such/folder"], "no folder"),
+        (vec!["--files-from", "/dev/null"], "the list is empty"),
+        (vec!["--dir", folder, "--reindex", "--then-reindex"], "cannot be used with"),
+    ] {
+        let arguments = [&["media", "add", ID][..], &place, &source].concat();
+        let (code, out, err) = run(home.path(), &arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{source:?}: {err}");
+        assert!(err.contains(words), "{source:?}: {err}");
+    }
+}
+
+#[test]
+fn m39_p51_the_example_of_a_list_in_parts_runs_as_written() {
+    let (home, _) = home(5);
+    let old = home.path().join("dash-old");
+    std::fs::create_dir(&old).unwrap();
+    picture(&old.join("a.png"));
+    for n in 0..5 {
+        let from = home.path().join(format!("new/{n}.png"));
+        let to = home.path().join(format!("new/{n}.jpg"));
+        image::open(&from).unwrap().save(to).unwrap();
+    }
+    std::fs::write(home.path().join("new/broken.jpg"), "no picture").unwrap();
+    let serving = serve(home.path(), &[old.to_str().unwrap(), "--no-auth"]);
+    let line = "find . -name '*.jpg' -print0 | \
+                tessera media add dash-old --files-from - --split 3 --then-reindex --wait --json";
+    let mut command = serving.asked(home.path(), &[]);
+    let folder = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(home.path().join("new")).env("PATH", path);
+    for (name, value) in command.stdin(Stdio::null()).get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    let (code, out, err) = outcome(&mut shell);
+    assert_eq!(code, 9, "one file is left out: {err}");
+    assert!(err.contains("left out: ./broken.jpg"), "{err}");
+    let told = document(&out);
+    assert_eq!(told["schema"], "tessera.media_add/1");
+    assert_eq!((&told["_parts_accepted"], &told["_files"]), (&json!(2), &json!(5)));
+    assert_eq!((&told["status_new"], &told["_reindex_accepted"]), (&json!("READY"), &json!(true)));
+    let show = ["dataset", "show", "dash-old", "--json=n_images"];
+    let (_, out, _) = outcome(&mut serving.asked(home.path(), &show));
+    assert_eq!(document(&out)["n_images"], 6);
+}
+
+#[test]
+fn m40_m41_a_path_of_the_pipeline_is_sent_and_its_script_printed() {
+    let (home, folder) = home(2);
+    let old = home.path().join("old");
+    std::fs::create_dir(&old).unwrap();
+    picture(&old.join("a.png"));
+    let new = folder.to_str().unwrap();
+    let serving = serve(home.path(), &[old.to_str().unwrap(), "--no-auth", "--allow-path", new]);
+    let id = serving.1["datasets"][0]["id"].as_str().unwrap();
+    let asked = |more: &[&str]| {
+        let arguments = [&["media", "add", "old", "--server-path", new][..], more].concat();
+        let mut command = serving.asked(home.path(), &arguments);
+        command.env("TESSERA_PIPELINE_URL", serving.1["base_url"].as_str().unwrap());
+        outcome(&mut command)
+    };
+    let (code, out, err) = asked(&["--print-script", "--reindex"]);
+    let script = format!("run_profiler.sh -o add_media -d {id} -p {new} -a\n");
+    assert_eq!((code, out), (0, script), "{err}");
+    let (code, out, err) = asked(&["--queue", "--wait", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("cannot be checked from here"), "{err}");
+    assert_eq!(document(&out)["status_new"], "PARTIAL INDEX", "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m39_parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
+    let (home, folder) = home(5);
+    let server = scripted(&["READY", "READY", "READ ONLY", "PARTIAL INDEX"], |turn| match turn {
+        0 => Act::reply(202, &[], ""),
+        _ => Act::reply(
+            409,
+            &[("content-type", "application/json")],
+            r#"{"detail":"Operation 'add_media' is blocked while MEDIA_ADDITION task is running"}"#,
+        ),
+    })
+    .await;
+    let new = folder.to_str().unwrap();
+    let arguments = ["media", "add", ID, "--dir", new, "--split", "2", "--then-reindex", "--json"];
+    let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
+    assert_eq!((code, additions(&server)), (6, 2), "{err}");
+    assert_eq!(document(&out)["_parts_accepted"], 1);
+    let error = document(err.lines().last().unwrap());
+    assert_eq!((&error["code"], &error["http_status"]), (&json!("operation_running"), &json!(409)));
+    assert!(error["message"].as_str().unwrap().contains("1 of 3 parts were accepted"), "{error}");
+    let remedy = error["remedy"].as_str().unwrap();
+    let list = remedy.split_whitespace().skip_while(|word| *word != "--files-from").nth(1).unwrap();
+    assert!(remedy.ends_with("--split 2 --then-reindex"), "{remedy}");
+    let listed = std::fs::read_to_string(list).unwrap();
+    assert_eq!(listed.split_terminator('\0').count(), 3);
+    assert!(listed.starts_with(&format!("{new}/2.png\0")), "{listed:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m38_a_queued_addition_waits_for_its_turn_and_is_sent_once() {
+    let (home, folder) = home(1);
+    let server = scripted(&["INDEXING", "INDEXING", "READY"], |_| Act::reply(202, &[], "")).await;
+    let file = folder.join("0.png");
+    let arguments = ["media", "add", ID, "--file", file.to_str().unwrap()];
+    let (code, _, err) = outcome(&mut asked(&server, home.path(), &arguments));
+    assert_eq!((code, additions(&server)), (6, 0), "{err}");
+    let arguments = [&arguments[..], &["--queue"]].concat();
+    let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
+    assert_eq!((code, additions(&server)), (0, 1), "{err}");
+    assert!(err.contains("waits here until it is free") && out.contains(ID), "{err}{out}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn p49_p51_a_dry_run_tells_the_plan_and_strict_refuses_what_is_left_out() {
+    let (home, folder) = home(3);
+    std::fs::write(folder.join("bad.png"), "no picture").unwrap();
+    let server = scripted(&["READY"], |_| Act::reply(202, &[], "")).await;
+    let base = ["media", "add", ID, "--dir", folder.to_str().unwrap(), "--json"];
+    let add =
+        |more: &[&str]| outcome(&mut asked(&server, home.path(), &[&base[..], more].concat()));
+    let (code, out, err) = add(&["--dry-run", "--split", "2"]);
+    assert_eq!(code, 9, "{err}");
+    let plan = document(&out);
+    let files: Vec<_> = plan["_parts"].as_array().unwrap().iter().map(|p| &p["files"]).collect();
+    assert_eq!(files, [2, 1]);
+    assert_eq!((&plan["_images"], &plan["_n_left_out"]), (&json!(3), &json!(1)));
+    assert!(plan["_request"]["url"].as_str().unwrap().ends_with("add_media"), "{plan}");
+    let (code, out, err) = add(&["--strict"]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("unreadable_files") && err.contains("bad.png"), "{err}");
+    let (_, out, _) = add(&["--glob", "[01].png", "--print", "curl"]);
+    assert_eq!(out.matches("-F files=@").count(), 2, "{out}");
+    assert_eq!(additions(&server), 0);
+    let (code, ..) = add(&["--glob", "0.png"]);
+    assert_eq!((code, additions(&server)), (0, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m43_each_refusal_has_its_exit_code_and_its_cause() {
+    let (home, folder) = home(1);
+    let refusals: [(u16, &str, i32, &str); 5] = [
+        (400, "Dataset x has no embedding_config set", 8, "no_embedding_config"),
+        (400, "Invalid S3 URI or no media files found at s3://b/", 8, "no_media_at_uri"),
+        (403, "Add media feature is not enabled", 4, "add_media_disabled"),
+        (500, "The pipeline could not be triggered", 3, "trigger_failed"),
+        (418, "Something unheard of", 1, "failed"),
+    ];
+    for (status, detail, expected, cause) in refusals {
+        let body = json!({ "detail": detail }).to_string();
+        let server = scripted(&["READY"], move |_| Act::reply(status, &[], &body)).await;
+        let arguments = ["media", "add", ID, "--json", "--dir", folder.to_str().unwrap()];
+        let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
+        assert_eq!((code, out.as_str(), additions(&server)), (expected, "", 1), "{err}");
+        let error = document(err.lines().last().unwrap());
+        assert_eq!((&error["code"], &error["detail"]), (&json!(cause), &json!(detail)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m37_a_lost_answer_is_told_as_what_the_dataset_says() {
+    let (home, folder) = home(1);
+    let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];
+    let taken = scripted(&["READY", "READY", "READ ONLY"], |_| Act::cut()).await;
+    let (code, _, err) = outcome(&mut asked(&taken, home.path(), &arguments));
+    assert_eq!((code, additions(&taken)), (0, 1), "{err}");
+    let unknown = scripted(&["READY"], |_| Act::cut()).await;
+    let by_path = ["media", "add", ID, "--server-path", "/data"];
+    for arguments in [&arguments[..], &by_path] {
+        let before = additions(&unknown);
+        let (code, out, err) = outcome(&mut asked(&unknown, home.path(), arguments));
+        assert_eq!((code, out.as_str(), additions(&unknown) - before), (3, "", 1), "{err}");
+        assert!(err.contains("may have started"), "{err}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn u10_an_interrupt_tells_whether_the_upload_may_have_been_accepted() {
+    let (home, folder) = home(1);
+    let server = scripted(&["READY"], |_| Act::hold(Vec::new())).await;
+    let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];
+    let child = asked(&server, home.path(), &arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The record twice, and the upload, which is read to its end and not answered.
+    server.reaches(3).await;
+    let begun = std::time::Instant::now();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("may have been accepted; dash is READY"), "{err}");
+    assert!(begun.elapsed().as_millis() < 1_000, "{:?}", begun.elapsed());
+}
