@@ -106,6 +106,7 @@ fn m39_p51_the_example_of_a_list_in_parts_runs_as_written() {
     }
     std::fs::write(home.path().join("new/broken.jpg"), "no picture").unwrap();
     let serving = serve(home.path(), &[old.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
     let line = "find . -name '*.jpg' -print0 | \
                 tessera media add dash-old --files-from - --split 3 --then-reindex --wait --json";
     let mut command = serving.asked(home.path(), &[]);

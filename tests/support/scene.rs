@@ -359,6 +359,7 @@ pub fn adding(columns: u16, rows: u16) -> Desk {
         others: 2,
         unreadable: 1,
         named: vec![unreadable],
+        folders: Vec::new(),
         warnings: vec![],
     };
     desk.answer(Lane::Preflight, Answer::Preflight(found));

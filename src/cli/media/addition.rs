@@ -290,7 +290,8 @@ impl<'a> Adding<'a> {
     fn stopped(&self, ended: Ended) -> Ended {
         let all = self.plan.parts.len();
         let rest = self.plan.parts.get(self.accepted..).unwrap_or_default();
-        if all == 1 || rest.is_empty() {
+        // Before the first part, the same command again does it.
+        if self.accepted == 0 || rest.is_empty() {
             return ended;
         }
         let ended = ended.after(&format!(
