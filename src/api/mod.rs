@@ -11,6 +11,7 @@ mod client;
 mod curl;
 mod download;
 mod endpoint;
+mod extract;
 mod failure;
 mod http;
 mod ingest;
@@ -26,10 +27,13 @@ mod setback;
 mod token;
 mod transport;
 mod witness;
+#[cfg(test)]
+mod zipped;
 
 pub use client::Client;
 pub use download::Report;
 pub use endpoint::{Access, BaseUrl, Credentials, Endpoint, TextSearchPath};
+pub use extract::extract;
 pub use ingest::files_to_send;
 pub use inspect::entry_of;
 pub use operation::Operation;

@@ -7,7 +7,10 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    os::{
+        fd::AsFd,
+        unix::fs::{MetadataExt as _, OpenOptionsExt as _},
+    },
     path::{Path, PathBuf},
 };
 
@@ -18,6 +21,8 @@ use crate::model::{ExportTaskId, Failure, FailureKind};
 
 /// Bytes of the disk that a download leaves free.
 const SPARE: u64 = 64 << 20;
+
+const FREE: &str = "Free some space and download again: it goes on where it stopped";
 
 /// What happens to a file that has the name of the download already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,17 +80,7 @@ impl Part {
     /// # Errors
     /// [`FailureKind::Local`] with both numbers; what is there stays.
     pub(super) fn check_room(&self, missing: u64) -> Result<(), Failure> {
-        let space = rustix::fs::fstatvfs(&self.file);
-        let space = space.map_err(|error| disk(&self.path, &error.into()))?;
-        let free = space.f_bavail.saturating_mul(space.f_frsize);
-        if missing == 0 || free >= missing.saturating_add(missing / 20).saturating_add(SPARE) {
-            return Ok(());
-        }
-        let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-        let reason =
-            format!("{} MiB are still to come, and {} MiB are free", mib(missing), mib(free));
-        Err(local(&self.path, &reason)
-            .remedy("Free some space and download again: it goes on where it stopped"))
+        check_room(&self.file, &self.path, missing)
     }
 
     /// Adds a piece at the end.
@@ -166,6 +161,21 @@ pub fn check_target(target: &Path, existing: Existing) -> Result<(), Failure> {
     }
 }
 
+/// Whether the disk that `open` lies on has room for so many more bytes, and something over (D15).
+///
+/// # Errors
+/// [`FailureKind::Local`] with both numbers.
+pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(), Failure> {
+    let space = rustix::fs::fstatvfs(open).map_err(|error| disk(path, &error.into()))?;
+    let free = space.f_bavail.saturating_mul(space.f_frsize);
+    if missing == 0 || free >= missing.saturating_add(missing / 20).saturating_add(SPARE) {
+        return Ok(());
+    }
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    let reason = format!("{} MiB are still to come, and {} MiB are free", mib(missing), mib(free));
+    Err(local(path, &reason).remedy(FREE))
+}
+
 fn open_locked(path: &Path) -> Result<File, Failure> {
     let strange = fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
     if strange {
@@ -187,16 +197,14 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
     if same { Ok(file) } else { Err(taken()) }
 }
 
-fn local(path: &Path, reason: &str) -> Failure {
+pub(super) fn local(path: &Path, reason: &str) -> Failure {
     Failure::new(FailureKind::Local, format!("{}: {reason}", path.display()))
 }
 
-fn disk(path: &Path, error: &io::Error) -> Failure {
+pub(super) fn disk(path: &Path, error: &io::Error) -> Failure {
     let failure = local(path, &error.to_string());
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            failure.remedy("Free some space and download again: it goes on where it stopped")
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => failure.remedy(FREE),
         io::ErrorKind::NotFound => failure.remedy("Make the folder first, or choose another"),
         io::ErrorKind::PermissionDenied => failure.remedy("Choose a folder you may write to"),
         io::ErrorKind::AlreadyExists => failure.remedy("Choose another name"),

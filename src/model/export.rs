@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf};
 
-use crate::model::{ExportTaskId, Link, SafeText};
+use crate::model::{ExportTaskId, Link, SafeText, inspection::Named};
 
 /// The format of the metadata file in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -147,6 +147,21 @@ pub struct Archive {
     pub entries: usize,
     /// How many of them are pictures below `images/`.
     pub images: usize,
+}
+
+/// What came out of an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extraction {
+    /// The folder that everything lies below.
+    pub folder: PathBuf,
+    /// Files written.
+    pub files: u64,
+    /// Bytes written.
+    pub bytes: u64,
+    /// Entries that were refused, each with the reason.
+    pub refused: Named,
+    /// The file that joins rows and pictures, if it was asked for.
+    pub rows: Option<PathBuf>,
 }
 
 #[cfg(test)]

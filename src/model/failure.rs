@@ -66,6 +66,13 @@ impl Failure {
         }
     }
 
+    /// Work on a thread of its own that ended in a panic.
+    #[must_use]
+    pub fn fault() -> Self {
+        Self::new(FailureKind::Local, "this met a fault of the program itself")
+            .remedy("Please report it")
+    }
+
     /// Adds what to do about it.
     #[must_use]
     pub fn remedy(mut self, remedy: impl AsRef<str>) -> Self {

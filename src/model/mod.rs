@@ -20,6 +20,7 @@ pub mod ingest;
 pub mod inspection;
 pub mod job;
 pub mod link;
+pub mod member;
 pub mod picture_source;
 pub mod region;
 pub mod saved_view;
@@ -35,7 +36,9 @@ pub use dataset::{Dataset, Field, Operation, Status, Verdict};
 pub use enrichment::{Applied, Enrichment, EnrichmentModel};
 pub use entry::{Book, Entry, PastSearch};
 pub use exchange::{Exchange, Outcome};
-pub use export::{Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask};
+pub use export::{
+    Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction,
+};
 pub use failure::{Failure, FailureKind};
 pub use folder::{Folder, FolderEntry};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};

@@ -177,7 +177,5 @@ impl Desk {
 async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
-        Err(Failure::new(FailureKind::Local, "this met a fault of the program itself"))
-    })
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::fault()))
 }

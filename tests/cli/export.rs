@@ -48,6 +48,16 @@ fn m19_m23_an_export_is_started_followed_fetched_and_inspected() {
     assert_eq!(listed["exports"].as_array().map(Vec::len), Some(1), "nothing was sent: {listed}");
     assert_eq!(listed["exports"][0]["status"], "downloaded");
 
+    let again = [&start[..], &["--name", "b", "--extract", "out", "--join"]].concat();
+    let (code, told, err) = json(home, &serving, &again);
+    assert_eq!((code, &told["extracted_to"], &told["_files"]), (0, &"out".into(), &3.into()));
+    let rows = fs::read_to_string(home.join("out/rows.jsonl")).expect(&err);
+    let paths =
+        rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["_path"].clone());
+    for path in paths {
+        assert!(home.join("out").join(path.as_str().unwrap()).is_file(), "{path}");
+    }
+
     let (code, inside, err) = json(home, &serving, &["export", "inspect", "pictures.zip"]);
     assert_eq!((code, &inside["rows"], &inside["images"]), (0, &2.into(), &2.into()), "{err}");
     assert_eq!(inside["uniqueness"].as_array().map(Vec::len), Some(10));

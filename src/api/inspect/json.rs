@@ -39,7 +39,7 @@ pub(super) fn read(text: &str, out: &mut impl Rows) -> Result<(), String> {
 }
 
 /// The rows, unread: the array itself, or the longest array of objects at the first level.
-fn rows(text: &str) -> Result<Vec<&RawValue>, String> {
+pub(super) fn rows(text: &str) -> Result<Vec<&RawValue>, String> {
     let broken = |error: serde_json::Error| error.to_string();
     if text.trim_start().starts_with('[') {
         return serde_json::from_str(text).map_err(broken);

@@ -1,23 +1,30 @@
 //! A look inside the archive of an export: rows, columns, scores, and whether rows and pictures
 //! belong together. Nothing is unpacked to where a name in the archive says.
 
+mod join;
 mod json;
 mod table;
 
 use std::{
     collections::HashSet,
     fs::File,
-    io::{self, BufReader, Read as _},
+    io::{BufReader, Read as _, Seek as _},
     path::Path,
 };
 
 use bytes::Bytes;
 use zip::ZipArchive;
 
-use crate::model::{Failure, FailureKind, Inspection, PictureSource, SafeText, inspection::Named};
+pub(in crate::api) use join::joined;
 
-/// Where an export keeps its pictures (rule: interface, Export archive content).
-const IMAGES: &str = "images/";
+use crate::{
+    api::archive::{self, IMAGES, Member},
+    model::{
+        Failure, FailureKind, Inspection, PictureSource, SafeText, inspection::Named,
+        member::checked,
+    },
+};
+
 /// Most bytes of metadata that are read.
 const MOST_METADATA: u64 = 2 << 30;
 /// Most bytes of a picture.
@@ -25,8 +32,6 @@ const MOST_PICTURE: u64 = 64 << 20;
 /// The two columns that the interface promises.
 const SCORE: &str = "uniqueness_score";
 const FILE: &str = "image_filename";
-
-type Archive = ZipArchive<BufReader<File>>;
 
 /// Takes in the metadata row by row.
 trait Rows {
@@ -46,10 +51,10 @@ impl Inspection {
             Failure::new(FailureKind::Local, format!("{}: {reason}", path.display()))
                 .remedy("Is it the archive of an export?")
         };
-        let mut archive = open(path).map_err(refuse)?;
-        let entries = Entries::of(&mut archive).map_err(refuse)?;
+        let archive = File::open(path).map_err(|error| refuse(error.to_string()))?;
+        let entries = Entries::of(archive).map_err(refuse)?;
         let mut count = Count::new(path, &entries);
-        read_metadata(&mut archive, &entries.metadata, &mut count).map_err(refuse)?;
+        entries.metadata.rows(&mut count).map_err(refuse)?;
         Ok(count.finish())
     }
 }
@@ -63,7 +68,9 @@ pub fn entry_of(path: &Path, name: &str) -> Result<Bytes, Failure> {
         let place = format!("{} in {}", SafeText::file(name), path.display());
         Failure::new(FailureKind::Local, format!("{place}: {reason}"))
     };
-    let mut archive = open(path).map_err(refuse)?;
+    let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
+    let mut archive =
+        ZipArchive::new(BufReader::new(file)).map_err(|error| refuse(error.to_string()))?;
     let entry = archive.by_name(name).map_err(|error| refuse(error.to_string()))?;
     let mut bytes = Vec::new();
     let read = entry.take(MOST_PICTURE + 1).read_to_end(&mut bytes);
@@ -74,82 +81,80 @@ pub fn entry_of(path: &Path, name: &str) -> Result<Bytes, Failure> {
     Ok(bytes.into())
 }
 
-fn open(path: &Path) -> Result<Archive, String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    ZipArchive::new(BufReader::new(file)).map_err(|error| error.to_string())
-}
-
-/// What the directory of an archive lists.
+/// What an archive holds.
 struct Entries {
-    /// The one metadata file.
-    metadata: String,
+    metadata: Metadata,
     /// The pictures, by their names below `images/`.
     images: Vec<String>,
     refused: Named,
 }
 
+/// The one metadata file of an archive. Parquet has its directory at the end, so the file lies where
+/// it can be searched.
+struct Metadata {
+    name: String,
+    file: File,
+}
+
 impl Entries {
-    fn of(archive: &mut Archive) -> Result<Self, String> {
-        let (mut metadata, mut images, mut refused) = (Vec::new(), Vec::new(), Named::default());
-        for index in 0..archive.len() {
-            let entry = archive.by_index_raw(index).map_err(|error| error.to_string())?;
-            if entry.is_dir() {
-                continue;
+    fn of(archive: File) -> Result<Self, String> {
+        let (mut found, mut images, mut refused) = (None, Vec::new(), Named::default());
+        archive::walk(archive, |member| {
+            if member.is_dir() {
+                return Ok(());
             }
-            let Some(name) = entry.name().ok().filter(|name| stays_inside(name)) else {
-                refused.add(&String::from_utf8_lossy(entry.name_raw()));
-                continue;
-            };
-            if let Some(image) = name.strip_prefix(IMAGES) {
+            let name = member.name.clone();
+            if !member.is_plain() || checked(&name).is_err() {
+                refused.add(&name);
+            } else if let Some(image) = name.strip_prefix(IMAGES) {
                 images.push(image.to_owned());
             } else if is(&name, ".parquet") || is(&name, ".json") {
-                metadata.push(name.into_owned());
+                if let Some(Metadata { name: other, .. }) = &found {
+                    let (one, two) = (SafeText::file(other), SafeText::file(&name));
+                    return Err(format!("more than one metadata file inside: {one}, {two}"));
+                }
+                found = Some(Metadata::read(member).map_err(|why| in_file(&name, &why))?);
             }
-        }
-        match metadata.as_slice() {
-            [one] => Ok(Self { metadata: one.clone(), images, refused }),
-            [] => Err("no metadata file (.parquet or .json) inside".to_owned()),
-            [one, two, ..] => {
-                let (one, two) = (SafeText::file(one), SafeText::file(two));
-                Err(format!("more than one metadata file inside: {one}, {two}"))
-            }
-        }
+            Ok(())
+        })?;
+        let metadata = found.ok_or("no metadata file (.parquet or .json) inside")?;
+        Ok(Self { metadata, images, refused })
     }
 }
 
-/// Whether a name, taken as a path, leads nowhere but below the folder it would be unpacked to.
-fn stays_inside(name: &str) -> bool {
-    let part = |part: &str| part == ".." || part.contains(['\\', ':', '\0']);
-    !name.starts_with('/') && !name.split('/').any(part)
+impl Metadata {
+    fn read(member: Member<'_>) -> Result<Self, String> {
+        let name = member.name.clone();
+        let mut file = tempfile::tempfile().map_err(|error| error.to_string())?;
+        member.copy(&mut file, MOST_METADATA).map_err(|trouble| trouble.to_string())?;
+        file.rewind().map_err(|error| error.to_string())?;
+        Ok(Self { name, file })
+    }
+
+    fn text(&mut self) -> Result<String, String> {
+        let mut text = String::new();
+        let read = self.file.read_to_string(&mut text);
+        read.map(|_| text).map_err(|error| error.to_string())
+    }
+
+    /// Gives its rows, one after the other.
+    fn rows(mut self, out: &mut impl Rows) -> Result<(), String> {
+        let read = if is(&self.name, ".json") {
+            self.text().and_then(|text| json::read(&text, out))
+        } else {
+            table::read(self.file, out)
+        };
+        read.map_err(|why| in_file(&self.name, &why))
+    }
+}
+
+fn in_file(name: &str, why: &str) -> String {
+    format!("{}: {why}", SafeText::file(name))
 }
 
 /// Whether a name ends so, in any case. The JSON file has no name of its own in the document.
 fn is(name: &str, end: &str) -> bool {
     name.to_ascii_lowercase().ends_with(end)
-}
-
-fn read_metadata(archive: &mut Archive, name: &str, rows: &mut Count) -> Result<(), String> {
-    let entry = archive.by_name(name).map_err(|error| error.to_string())?;
-    let mut bounded = entry.take(MOST_METADATA + 1);
-    let broken = |error: &dyn std::fmt::Display| format!("{}: {error}", SafeText::file(name));
-    if is(name, ".json") {
-        let mut text = String::new();
-        let read = bounded.read_to_string(&mut text).map_err(|error| broken(&error))?;
-        within(read as u64).map_err(|error| broken(&error))?;
-        return json::read(&text, rows).map_err(|error| broken(&error));
-    }
-    // Its directory is at the end, so it must lie somewhere that can be searched.
-    let mut file = tempfile::tempfile().map_err(|error| broken(&error))?;
-    let copied = io::copy(&mut bounded, &mut file).map_err(|error| broken(&error))?;
-    within(copied).map_err(|error| broken(&error))?;
-    table::read(file, rows).map_err(|error| broken(&error))
-}
-
-fn within(bytes: u64) -> Result<(), String> {
-    if bytes > MOST_METADATA {
-        return Err(format!("larger than {} MiB", MOST_METADATA >> 20));
-    }
-    Ok(())
 }
 
 /// What is counted while the rows come.
@@ -166,7 +171,7 @@ impl Count {
             inspection: Inspection {
                 path: path.to_owned(),
                 bytes: path.metadata().map_or(0, |metadata| metadata.len()),
-                metadata: SafeText::file(&entries.metadata),
+                metadata: SafeText::file(&entries.metadata.name),
                 rows: 0,
                 columns: Vec::new(),
                 uniqueness: [0; Inspection::BINS],

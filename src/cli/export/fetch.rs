@@ -5,14 +5,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::{
-    inspect::{look, shortcomings},
+    inspect::{look, sentence, shortcomings},
     report::document,
     which::{Found, Which},
 };
 use crate::{
     api::{self, Existing},
-    cli::{Connection, Context, Ended, Exit, note::Note, record},
-    model::{Archive, ArchiveName, ExportTaskId, Failure, Inspection},
+    cli::{
+        Connection, Context, Ended, Exit,
+        note::{Note, amount},
+        record,
+    },
+    model::{Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection},
 };
 
 /// Where an archive goes.
@@ -36,6 +40,12 @@ pub struct After {
     /// Replace files that are there: the archive only when the new one is verified.
     #[arg(long)]
     pub force: bool,
+    /// Take it apart into this folder.
+    #[arg(long, value_name = "DIR")]
+    pub extract: Option<PathBuf>,
+    /// Write rows.jsonl there: each row of the metadata, with the path of its picture as _path.
+    #[arg(long, requires = "extract")]
+    pub join: bool,
 }
 
 /// An archive as it is wanted.
@@ -52,6 +62,8 @@ pub(super) struct Fetched {
     pub archive: Archive,
     /// What is in it.
     pub inside: Result<Inspection, Failure>,
+    /// What came out of it, if it was taken apart.
+    pub extraction: Option<Extraction>,
 }
 
 impl After {
@@ -77,12 +89,18 @@ impl Wanted<'_> {
 impl Fetched {
     /// The exit code, after everything that is wrong with the archive is told (D14).
     pub(super) fn exit(&self, context: &Context, found: &Found) -> Exit {
-        let wrong = match &self.inside {
+        let mut wrong = match &self.inside {
             Ok(inside) => {
                 shortcomings(inside, found.export().map(|export| export.spec.include_images))
             }
             Err(failure) => vec![failure.to_string()],
         };
+        let refused = self.extraction.iter().map(|extraction| &extraction.refused);
+        wrong.extend(
+            refused
+                .filter(|named| named.count > 0)
+                .map(|named| sentence("entries were refused", named)),
+        );
         wrong.iter().for_each(|words| context.note.warn(words));
         if wrong.is_empty() { Exit::Done } else { Exit::Partly }
     }
@@ -151,7 +169,27 @@ pub(super) async fn deliver(
         archive.images
     ));
     let inside = look(archive.path.clone()).await;
-    Ok(Fetched { archive, inside })
+    let extraction = match &after.extract {
+        Some(folder) => Some(take_apart(context, &archive.path, folder, after).await?),
+        None => None,
+    };
+    Ok(Fetched { archive, inside, extraction })
+}
+
+/// Takes an archive apart, on a thread of its own.
+async fn take_apart(
+    context: &Context,
+    archive: &Path,
+    folder: &Path,
+    after: &After,
+) -> Result<Extraction, Ended> {
+    let (from, to) = (archive.to_owned(), folder.to_owned());
+    let (existing, join) = (after.existing(), after.join);
+    let work = tokio::task::spawn_blocking(move || api::extract(&from, &to, existing, join));
+    let extraction = work.await.unwrap_or_else(|_| Err(Failure::fault()))?;
+    let (files, bytes) = (extraction.files, amount(extraction.bytes));
+    context.note.say(format!("{}: {files} files, {bytes}", folder.display()));
+    Ok(extraction)
 }
 
 /// Says, when a person stops a download, that it can go on.

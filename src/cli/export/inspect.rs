@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::report::names;
 use crate::{
     cli::{Column, Context, Document, Ended, Exit},
-    model::{Failure, FailureKind, Inspection, SafeText, inspection::Named},
+    model::{Failure, Inspection, SafeText, inspection::Named},
 };
 
 const COLUMNS: &[Column] = &[
@@ -41,9 +41,9 @@ pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, En
 /// # Errors
 /// As [`Inspection::of`].
 pub(super) async fn look(file: PathBuf) -> Result<Inspection, Failure> {
-    tokio::task::spawn_blocking(move || Inspection::of(&file)).await.unwrap_or_else(|_| {
-        Err(Failure::new(FailureKind::Local, "this met a fault of the program itself"))
-    })
+    tokio::task::spawn_blocking(move || Inspection::of(&file))
+        .await
+        .unwrap_or_else(|_| Err(Failure::fault()))
 }
 
 fn fields(inside: &Inspection) -> Value {
@@ -79,7 +79,7 @@ pub(super) fn shortcomings(inside: &Inspection, with_images: Option<bool>) -> Ve
 }
 
 /// How many, and the names of some.
-fn sentence(words: &str, named: &Named) -> String {
+pub(super) fn sentence(words: &str, named: &Named) -> String {
     const SHOWN: usize = 5;
     let first: Vec<&str> = named.first.iter().take(SHOWN).map(SafeText::as_str).collect();
     let mut text = format!("{} {words}: {}", named.count, first.join(", "));

@@ -16,6 +16,7 @@ const COLUMNS: &[Column] = &[
     Column::new("format", "format"),
     Column::new("file", "file"),
     Column::new("bytes", "bytes"),
+    Column::new("extracted to", "extracted_to"),
     Column::new("rows", "rows"),
     Column::new("images", "images"),
 ];
@@ -49,6 +50,12 @@ pub(super) fn document(found: &Found, task: &ExportTask, fetched: Option<&Fetche
         "rows": inside.map(|inside| inside.rows),
         "images": inside.map(|inside| inside.images),
     });
+    let extraction = fetched.and_then(|fetched| fetched.extraction.as_ref());
+    fields["extracted_to"] = json!(extraction.map(|it| it.folder.to_string_lossy()));
+    fields["_files"] = json!(extraction.map(|it| it.files));
+    fields["_refused"] = extraction.map_or(Value::Null, |it| names(&it.refused.first));
+    let joined = extraction.and_then(|it| it.rows.as_ref());
+    fields["_rows_file"] = json!(joined.map(|path| path.to_string_lossy()));
     fields["missing_images"] =
         inside.map_or(Value::Null, |inside| names(&inside.rows_without_file.first));
     fields["_missing_images"] = json!(inside.map(|inside| inside.rows_without_file.count));

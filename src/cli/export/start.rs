@@ -113,7 +113,7 @@ impl Start {
             },
             selection: selection.map(|selection| selection.totals().contents()),
             folder: self.download.clone().unwrap_or_else(|| PathBuf::from(".")),
-            fetch: self.download.is_some(),
+            fetch: self.download.is_some() || self.after.extract.is_some(),
         }
     }
 }

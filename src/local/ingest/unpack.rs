@@ -17,10 +17,9 @@ use std::{
 
 use super::{
     kind::Kind,
-    names::checked,
     stage::{Places, private, room},
 };
-use crate::model::SafeText;
+use crate::model::{SafeText, member::checked};
 
 /// Bytes that are copied at once.
 const COPY: usize = 64 << 10;
