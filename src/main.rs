@@ -2,7 +2,10 @@
 
 use std::process;
 
-use tessera::cli::{self, Command, Context, Ended, Line, Out};
+use tessera::{
+    cli::{self, Command, Context, Ended, Line, Out},
+    ui::theme::Theme,
+};
 
 mod open;
 
@@ -21,6 +24,11 @@ async fn run(line: Line) -> Result<i32, Ended> {
         Some(Command::About(command)) => {
             return cli::about(&Out::new(&line.global), command).map(|exit| exit as i32);
         }
+        Some(Command::Config(command)) => {
+            let theme = |source: &str| Theme::parse(source).map(drop);
+            return cli::configure(&Context::mending(line.global)?, command, theme)
+                .map(|exit| exit as i32);
+        }
         _ => {}
     }
     let context = Context::new(line.global)?;
@@ -32,7 +40,10 @@ async fn run(line: Line) -> Result<i32, Ended> {
             cli::tell(&local).await?;
             local.stop().await.map(|()| 0)
         }
-        command @ (None | Some(Command::Demo { .. } | Command::Open { .. })) => {
+        Some(Command::Init(init)) if init.asks() && open::has_terminal() => {
+            open::run(context, Some(Command::Init(init))).await
+        }
+        command @ (None | Some(Command::Demo { .. } | Command::Open { .. } | Command::Tui(_))) => {
             open::run(context, command).await
         }
         Some(command) => cli::run(&context, command).await.map(|exit| exit as i32),

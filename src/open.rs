@@ -12,8 +12,8 @@ use secrecy::SecretString;
 use tessera::{
     accessible::{self, Beginning, Voice},
     api::Client,
-    app::{self, welcome::Candidate},
-    cli::{self, Command, Context, Ended, Exit, Local, Target},
+    app::{self, Pane, welcome::Candidate},
+    cli::{self, Command, Context, Ended, Exit, Local, Tab, Target, Tui},
     config::{self, Destination, Place, Profile, Settings},
     credentials::{Holder, Secrets},
     journal::Journal,
@@ -57,10 +57,19 @@ fn usage(error: impl Into<String>) -> Ended {
 
 /// Runs the interface until the person leaves it.
 pub async fn run(context: Context, command: Option<Command>) -> Result<i32, Ended> {
+    let bare = command.is_none();
+    let start = match &command {
+        Some(Command::Tui(tui)) => Start::of(tui),
+        _ => Start::default(),
+    };
     let wish = first(&context, command)?;
     let Context { global, settings, .. } = context;
-    let (trace, dataset, read_only) = (global.trace, global.dataset, global.read_only);
+    let (trace, read_only) = (global.trace, global.read_only);
+    let start = Start { dataset: start.dataset.or(global.dataset), ..start };
     if !has_terminal() && settings.accessible.is_none() {
+        if bare {
+            cli::tell_help()?;
+        }
         return Err(usage(
             "the interface needs a terminal for input and output; without one, --accessible asks and \
              answers line by line, `tessera demo` tells its tour as text and `tessera serve DIR` \
@@ -74,7 +83,7 @@ pub async fn run(context: Context, command: Option<Command>) -> Result<i32, Ende
     }
     let trace = options.trace.clone();
     let mut house =
-        House { settings, options, read_only, dataset, signals: None, command: String::new() };
+        House { settings, options, read_only, start, signals: None, command: String::new() };
     let mut wish = wish;
     loop {
         match house.open(wish).await? {
@@ -95,6 +104,7 @@ fn first(context: &Context, command: Option<Command>) -> Result<Wish, Ended> {
             let own = encoding.settings()?;
             return Ok(Wish::Folder { folder, data, own, profile: None });
         }
+        Some(Command::Init(_)) => return Ok(Wish::Ask(None)),
         _ => {}
     }
     Ok(match cli::chosen(&context.global, &context.settings)? {
@@ -151,13 +161,38 @@ fn command(wish: &Wish) -> String {
     words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
+/// Where the interface is opened.
+#[derive(Default)]
+struct Start {
+    /// The dataset, by its id or its name.
+    dataset: Option<String>,
+    pane: Option<Pane>,
+    /// A saved view, by its name.
+    view: Option<SafeText>,
+}
+
+impl Start {
+    fn of(tui: &Tui) -> Self {
+        let pane = tui.tab.map(|tab| match tab {
+            Tab::Datasets => Pane::Datasets,
+            Tab::Results => Pane::Results,
+            Tab::Detail => Pane::Detail,
+            Tab::Query => Pane::Query,
+            Tab::Jobs => Pane::Jobs,
+            Tab::Basket => Pane::Basket,
+        });
+        let view = tui.view.as_deref().map(SafeText::name);
+        Self { dataset: tui.at.clone(), pane, view }
+    }
+}
+
 /// What stays while deployments come and go.
 struct House {
     settings: Settings,
     options: runtime::Options,
     read_only: bool,
-    /// The dataset that the command line names, for the first deployment.
-    dataset: Option<String>,
+    /// Where the first deployment is opened.
+    start: Start,
     /// Watched from the first screen on.
     signals: Option<Received>,
     /// What a shell opens the same with.
@@ -237,10 +272,12 @@ impl House {
             return self.tell(client, place, dataset, reason).await;
         }
         let journal = config::state_folder(place).map(Journal::in_folder).unwrap_or_default();
-        let kind = profile.as_ref().and_then(|name| {
-            let known = self.settings.profiles.iter().find(|each| each.name == *name);
-            known.map(|each| each.place.kind())
-        });
+        let known = profile
+            .as_ref()
+            .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
+        let kind = known.map(|known| known.place.kind());
+        let manner = known.map(|known| known.manner.clone()).unwrap_or_default();
+        let start = std::mem::take(&mut self.start);
         // The name alone keeps the journal; the kind beside it is for the header.
         let place = kind.map_or_else(|| place.to_owned(), |kind| format!("{place}·{kind}"));
         let (keymap, warnings) = config::keymap(config::keys_file().as_deref()).map_err(usage)?;
@@ -248,11 +285,16 @@ impl House {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let setup = app::Setup {
             profile,
-            read_only: self.read_only,
+            read_only: self.read_only || manner.read_only,
+            pane: start.pane,
+            view: start.view,
+            pinned: manner.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
+            search: self.settings.search.clone(),
+            export: self.settings.export.clone(),
             warnings,
             profiles: self.settings.profiles.clone(),
             on_premises,
-            dataset: self.dataset.take().or(dataset.map(|id| id.to_string())),
+            dataset: start.dataset.or(dataset.map(|id| id.to_string())),
             command: self.command.clone(),
             downloads: SafeText::file(&self.settings.export.download_dir),
             home: std::env::home_dir(),

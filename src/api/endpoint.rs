@@ -9,6 +9,7 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::{
+    api::Authorities,
     model::{DatasetId, Failure, FailureKind},
     wire::paths::{self, PREFIX, Parameters},
 };
@@ -38,21 +39,41 @@ pub struct Endpoint {
     access: Access,
     pipeline_url: Option<BaseUrl>,
     text_search: Option<TextSearchPath>,
+    authorities: Authorities,
 }
 
 impl Endpoint {
     /// Pairs an address with the way in.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] for credentials over plain HTTP to another machine (N30).
+    /// [`FailureKind::Local`] for credentials over plain HTTP to another machine (N30);
+    /// [`Self::in_clear`] is for who wants that.
     pub fn new(base_url: BaseUrl, access: Access) -> Result<Self, Failure> {
         let clear = base_url.0.scheme() == "http" && !base_url.is_loopback();
         if clear && matches!(access, Access::Hosted(_)) {
             let sentence = format!("{base_url} is not encrypted: credentials are not sent there");
             return Err(Failure::new(FailureKind::Local, sentence)
-                .remedy("Use an https address, or name it an on-premises deployment"));
+                .remedy("Use an https address; for a service without login give the kind onprem; --allow-http sends them all the same"));
         }
-        Ok(Self { base_url, access, pipeline_url: None, text_search: None })
+        Ok(Self::in_clear(base_url, access))
+    }
+
+    /// The same, also where the login goes over a line that others can read: a person has said so.
+    #[must_use]
+    pub fn in_clear(base_url: BaseUrl, access: Access) -> Self {
+        let authorities = Authorities::default();
+        Self { base_url, access, pipeline_url: None, text_search: None, authorities }
+    }
+
+    /// Trusts these authorities, too.
+    #[must_use]
+    pub fn with_authorities(self, authorities: Authorities) -> Self {
+        Self { authorities, ..self }
+    }
+
+    /// The authorities that are trusted beside those of the system.
+    pub(super) fn authorities(&self) -> &Authorities {
+        &self.authorities
     }
 
     /// Adds where the pipeline of an on-premises deployment is.

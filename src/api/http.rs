@@ -12,7 +12,7 @@ use reqwest::{ClientBuilder, Response, Url, redirect};
 
 use crate::{
     api::{
-        endpoint::{BaseUrl, is_local_only},
+        endpoint::{Endpoint, is_local_only},
         policy::Policy,
         setback::Setback,
     },
@@ -29,19 +29,19 @@ const SLOWEST: f64 = 1_024.0;
 const IDLE_CONNECTION: Duration = Duration::from_secs(8);
 
 /// The client for the paths of the interface.
-pub(super) fn api_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Client, Failure> {
-    build(common(base, policy).redirect(redirect::Policy::none()))
+pub(super) fn api_client(to: &Endpoint, policy: &Policy) -> Result<reqwest::Client, Failure> {
+    build(common(to, policy).redirect(redirect::Policy::none()))
 }
 
 /// The client for the pipeline, which is on the premises: never through a proxy, which could send a
 /// request twice, and no redirect either.
-pub(super) fn pipeline_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Client, Failure> {
-    build(common(base, policy).redirect(redirect::Policy::none()).no_proxy())
+pub(super) fn pipeline_client(to: &Endpoint, policy: &Policy) -> Result<reqwest::Client, Failure> {
+    build(common(to, policy).redirect(redirect::Policy::none()).no_proxy())
 }
 
 /// The client for links.
-pub(super) fn blob_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Client, Failure> {
-    let near = base.is_local_only();
+pub(super) fn blob_client(to: &Endpoint, policy: &Policy) -> Result<reqwest::Client, Failure> {
+    let near = to.base_url().is_local_only();
     let follow = redirect::Policy::custom(move |attempt| {
         match objection(attempt.previous(), attempt.url(), near) {
             Some(reason) => attempt.error(reason),
@@ -49,10 +49,10 @@ pub(super) fn blob_client(base: &BaseUrl, policy: &Policy) -> Result<reqwest::Cl
         }
     });
     // Byte ranges count the bytes of the file: a compressed answer could not be resumed (M4).
-    build(common(base, policy).redirect(follow).no_gzip())
+    build(common(to, policy).redirect(follow).no_gzip())
 }
 
-fn common(base: &BaseUrl, policy: &Policy) -> ClientBuilder {
+fn common(to: &Endpoint, policy: &Policy) -> ClientBuilder {
     let builder = reqwest::Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(policy.connect)
@@ -62,8 +62,9 @@ fn common(base: &BaseUrl, policy: &Policy) -> ClientBuilder {
         .http2_keep_alive_timeout(Duration::from_secs(10))
         .tcp_nodelay(true)
         .referer(false)
-        .retry(reqwest::retry::never());
-    if base.is_loopback() { builder.no_proxy() } else { builder }
+        .retry(reqwest::retry::never())
+        .tls_certs_merge(to.authorities().certificates());
+    if to.base_url().is_loopback() { builder.no_proxy() } else { builder }
 }
 
 fn build(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {

@@ -5,6 +5,7 @@
 //! and `failure` turns whatever went wrong into words.
 
 mod archive;
+mod authorities;
 mod call;
 mod cause;
 mod client;
@@ -30,6 +31,7 @@ mod witness;
 #[cfg(test)]
 mod zipped;
 
+pub use authorities::Authorities;
 pub use client::Client;
 pub use download::Report;
 pub use endpoint::{Access, BaseUrl, Credentials, Endpoint, TextSearchPath};

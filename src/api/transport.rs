@@ -50,9 +50,9 @@ impl Transport {
             Access::OnPremises => None,
         };
         Ok(Self {
-            api: http::api_client(endpoint.base_url(), &policy)?,
-            blob: http::blob_client(endpoint.base_url(), &policy)?,
-            pipeline: http::pipeline_client(endpoint.base_url(), &policy)?,
+            api: http::api_client(&endpoint, &policy)?,
+            blob: http::blob_client(&endpoint, &policy)?,
+            pipeline: http::pipeline_client(&endpoint, &policy)?,
             engine: Arc::new(Engine::new(policy)),
             witness: Witness::default(),
             rehearsal: None,

@@ -105,9 +105,9 @@ impl App {
             }
             (Lane::Keep(_), Ok(Answer::Kept)) => {}
             (Lane::Recall(Book::Views), Ok(Answer::Recalled(entry))) => {
-                self.views_recalled(Ok(entry));
+                self.views_recalled(Ok(entry), effects);
             }
-            (Lane::Recall(Book::Views), Err(failure)) => self.views_recalled(Err(failure)),
+            (Lane::Recall(Book::Views), Err(failure)) => self.views_recalled(Err(failure), effects),
             (Lane::Recall(Book::Basket(dataset)), Ok(Answer::Recalled(entry))) => {
                 self.basket_recalled(dataset, Ok(entry));
             }
@@ -178,7 +178,7 @@ impl App {
         self.store.datasets.succeed(self.now, list);
         if let (None, Some(first)) = (self.view(), first) {
             self.open_dataset(first);
-            self.focus = Pane::Results;
+            self.focus = self.setup.pane.take().unwrap_or(Pane::Results);
         }
         self.follow_datasets(effects);
     }

@@ -108,7 +108,7 @@ impl App {
 
     /// Opens the results of a dataset, where they were left.
     pub(in crate::app) fn open_dataset(&mut self, id: DatasetId) {
-        self.results.open(id);
+        self.results.open(self.beginning(id));
         self.datasets.cursor = Some(id);
     }
 }

@@ -149,7 +149,7 @@ impl App {
             protocol: setup.protocol,
             cell: (10, 20),
             theme: setup.theme.clone(),
-            store: Store::default(),
+            store: Store { pinned: setup.pinned.iter().copied().collect(), ..Store::default() },
             recent: Recent::default(),
             tickets: Tickets::default(),
             notices,

@@ -4,9 +4,10 @@
 use std::path::PathBuf;
 
 use crate::{
-    config::{Notify, Profile, ThemeChoice},
+    app::Pane,
+    config::{ExportDefaults, Notify, Profile, SearchDefaults, ThemeChoice},
     input::Keymap,
-    model::{SafeText, Stamp, cadence::Cadence},
+    model::{DatasetId, EntityType, ExportFormat, Granularity, SafeText, Stamp, cadence::Cadence},
     picture::Protocol,
 };
 
@@ -23,6 +24,16 @@ pub struct Setup {
     pub on_premises: bool,
     /// The dataset that is opened first, by id or name; else the first one of the list.
     pub dataset: Option<String>,
+    /// The pane that takes the keys first, when a dataset is open.
+    pub pane: Option<Pane>,
+    /// The saved view that is opened first.
+    pub view: Option<SafeText>,
+    /// Datasets that the service does not list.
+    pub pinned: Vec<DatasetId>,
+    /// What a dataset opens with.
+    pub search: SearchDefaults,
+    /// What the export form offers.
+    pub export: ExportDefaults,
     /// The bindings.
     pub keymap: Keymap,
     /// Whether datasets must stay as they are. An export changes none.
@@ -61,6 +72,20 @@ impl Setup {
             profiles: Vec::new(),
             on_premises: false,
             dataset: None,
+            pane: None,
+            view: None,
+            pinned: Vec::new(),
+            search: SearchDefaults {
+                entity: EntityType::default(),
+                granularity: Granularity::DEFAULT,
+                text_search_path: None,
+            },
+            export: ExportDefaults {
+                format: ExportFormat::default(),
+                include_images: true,
+                download_dir: ".".to_owned(),
+                auto_download: true,
+            },
             keymap,
             read_only: false,
             warnings: Vec::new(),

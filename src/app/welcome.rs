@@ -8,7 +8,10 @@ use tui_input::Input;
 
 use crate::{
     app::overlay::field::{edit, paste, path},
-    config::{Destination, Place, Profile, profile::check_name},
+    config::{
+        Destination, Place, Profile,
+        profile::{check_name, suggested_name},
+    },
     input::{Chord, Key},
 };
 
@@ -307,7 +310,7 @@ impl Welcome {
             }
         };
         let name = match typed(Field::Name) {
-            name if name.is_empty() => name_of(&place),
+            name if name.is_empty() => suggested_name(&place),
             name => name,
         };
         check_name(&name).map_err(|reason| (Field::Name, reason))?;
@@ -329,19 +332,4 @@ fn place(field: Field) -> usize {
         Field::ApiSecret => 4,
         Field::Name | Field::Store => 5,
     }
-}
-
-/// A name made of the address or folder, for those who typed none.
-fn name_of(place: &Place) -> String {
-    let address = place.address();
-    let address = address.split("://").last().unwrap_or_default().trim_end_matches('/');
-    let part = match place {
-        Place::Local { .. } => address.rsplit('/').next().unwrap_or_default(),
-        Place::Hosted { .. } | Place::OnPrem { .. } => {
-            address.split('/').next().unwrap_or_default()
-        }
-    };
-    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
-    let name: String = part.chars().map(fits).take(40).collect();
-    if name.is_empty() { "home".to_owned() } else { name }
 }

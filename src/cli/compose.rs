@@ -10,12 +10,12 @@ use secrecy::SecretString;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    api::{self, BaseUrl, Endpoint, TextSearchPath},
+    api::{self, Authorities, BaseUrl, Endpoint, TextSearchPath},
     cli::{Ended, Exit, Global, Kind},
-    config::{self, Place, Profile, Settings},
+    config::{self, Manner, Place, Profile, Settings},
     credentials::{self, Holder, Secrets},
     local::{self, LocalError},
-    model::DatasetId,
+    model::{DatasetId, Failure},
 };
 
 /// A local deployment that runs in this process and is reached by HTTP like any other.
@@ -142,9 +142,20 @@ pub struct Address {
     pub kind: Kind,
     /// Where its pipeline is.
     pub pipeline_url: Option<String>,
+    /// How it is treated.
+    pub manner: Manner,
 }
 
 impl Target {
+    /// How it is treated.
+    #[must_use]
+    pub fn manner(&self) -> &Manner {
+        match self {
+            Self::Profile(profile) => &profile.manner,
+            Self::Address(address) => &address.manner,
+        }
+    }
+
     /// Its name on screen, by which baskets, jobs and views are kept.
     #[must_use]
     pub fn place(&self) -> String {
@@ -173,14 +184,31 @@ pub fn chosen(global: &Global, settings: &Settings) -> Result<Option<Target>, En
     // A flag is nearer than the environment: a profile that is named wins over an address that is set.
     if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
         let (base_url, pipeline_url) = (base_url.clone(), global.pipeline_url.clone());
-        return Ok(Some(Target::Address(Address { base_url, kind, pipeline_url })));
+        let manner = Manner {
+            text_search_path: settings.search.text_search_path.clone(),
+            ..with_options(Manner::default(), global)
+        };
+        return Ok(Some(Target::Address(Address { base_url, kind, pipeline_url, manner })));
     }
     let only = || match settings.profiles.as_slice() {
         [only] => Some(only.name.clone()),
         _ => None,
     };
     let name = global.profile.clone().or_else(|| settings.default_profile.clone()).or_else(only);
-    name.map(|name| named(settings, &name).map(Target::Profile)).transpose()
+    let Some(name) = name else { return Ok(None) };
+    let profile = named(settings, &name)?;
+    let manner = with_options(profile.manner, global);
+    Ok(Some(Target::Profile(Profile { manner, ..profile })))
+}
+
+/// How a deployment is treated when the options have their say, too.
+fn with_options(manner: Manner, global: &Global) -> Manner {
+    Manner {
+        read_only: manner.read_only || global.read_only,
+        allow_http: manner.allow_http || global.allow_http,
+        ca_file: global.ca_file.clone().or(manner.ca_file),
+        ..manner
+    }
 }
 
 /// The profile of this name.
@@ -242,14 +270,38 @@ pub fn client_of(
             let api_key = &key_of(&profile.name, api_key)?;
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
             let api_secret = secret_of(holder, typed, secrets)?;
-            let credentials = api::Credentials { api_key: api_key.clone(), api_secret };
-            Endpoint::new(base_url, api::Access::Hosted(credentials))?
+            hosted(
+                base_url,
+                api::Credentials { api_key: api_key.clone(), api_secret },
+                &profile.manner,
+            )?
         }
     };
-    let endpoint = match &profile.manner.text_search_path {
-        Some(path) => endpoint.with_text_search(TextSearchPath::parse(path)?),
-        None => endpoint,
-    };
+    client_treated(endpoint, &profile.manner)
+}
+
+/// A service with login. Over a line that is not encrypted only where a person has said so.
+fn hosted(
+    base_url: BaseUrl,
+    credentials: api::Credentials,
+    manner: &Manner,
+) -> Result<Endpoint, Ended> {
+    let access = api::Access::Hosted(credentials);
+    if manner.allow_http {
+        return Ok(Endpoint::in_clear(base_url, access));
+    }
+    Ok(Endpoint::new(base_url, access)?)
+}
+
+/// A client that treats the service as is wanted.
+fn client_treated(mut endpoint: Endpoint, manner: &Manner) -> Result<api::Client, Ended> {
+    let usage = |failure: Failure| Ended::new(Exit::Usage, failure.to_string());
+    if let Some(path) = &manner.text_search_path {
+        endpoint = endpoint.with_text_search(TextSearchPath::parse(path).map_err(usage)?);
+    }
+    if let Some(file) = &manner.ca_file {
+        endpoint = endpoint.with_authorities(Authorities::read(file).map_err(usage)?);
+    }
     Ok(api::Client::new(endpoint)?)
 }
 
@@ -296,16 +348,23 @@ fn on_premises(base_url: &str, pipeline_url: Option<&str>) -> Result<Endpoint, E
 /// # Errors
 /// The address or the credentials cannot be used.
 pub fn remote(address: &Address) -> Result<api::Client, Ended> {
-    let Address { base_url, kind, pipeline_url } = address;
-    let pipeline_url = pipeline_url.as_deref();
-    let access = match kind {
-        Kind::Onprem => return Ok(api::Client::new(on_premises(base_url, pipeline_url)?)?),
-        Kind::Hosted => api::Access::Hosted(api::Credentials {
-            api_key: variable("TESSERA_API_KEY")?,
-            api_secret: SecretString::from(variable("TESSERA_API_SECRET")?),
-        }),
+    let Address { base_url, kind, pipeline_url, manner } = address;
+    let endpoint = match kind {
+        Kind::Onprem => on_premises(base_url, pipeline_url.as_deref())?,
+        Kind::Hosted => {
+            let credentials = api::Credentials {
+                api_key: variable("TESSERA_API_KEY")?,
+                api_secret: SecretString::from(variable("TESSERA_API_SECRET")?),
+            };
+            hosted(BaseUrl::parse(base_url)?, credentials, manner)?
+        }
+        Kind::Local => {
+            let sentence =
+                "a folder has no address: `tessera open DIR`, or a profile of the kind local";
+            return Err(Ended::new(Exit::Usage, sentence));
+        }
     };
-    Ok(api::Client::new(Endpoint::new(BaseUrl::parse(base_url)?, access)?)?)
+    client_treated(endpoint, manner)
 }
 
 fn variable(name: &str) -> Result<String, Ended> {

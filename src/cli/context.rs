@@ -19,7 +19,7 @@ use crate::{
         note::Note,
         out::{Document, Out},
     },
-    config::{self, Settings},
+    config::{self, Settings, Sources},
     journal::Journal,
     model::{
         Book, Dataset, DatasetId, Entry, Failure, JobRecord, Operation, Outcome, Status, Verdict,
@@ -78,8 +78,35 @@ impl Context {
         global.check()?;
         let settings = Settings::load(&global.sources())
             .map_err(|error| Ended::new(Exit::Usage, error).remedy("tessera config validate"))?;
+        let context = Self::with(global, settings);
+        if let Some(project) = &context.settings.project {
+            context.note.say(format!("settings of the project: {}", project.display()));
+        }
+        Ok(context)
+    }
+
+    /// The surroundings of a command that must work whatever is wrong with the settings: those that
+    /// come with the program.
+    ///
+    /// # Errors
+    /// Options that do not go together.
+    pub fn mending(global: Global) -> Result<Self, Ended> {
+        global.check()?;
+        let settings =
+            Settings::load(&Sources::default()).map_err(|error| Ended::new(Exit::Failed, error))?;
+        Ok(Self::with(global, settings))
+    }
+
+    fn with(global: Global, settings: Settings) -> Self {
         let (out, note) = (Out::new(&global), Note::new(&global));
-        Ok(Self { out, note, settings, global, last_words: AtomicBool::new(false) })
+        Self { out, note, settings, global, last_words: AtomicBool::new(false) }
+    }
+
+    /// Whether datasets must stay as they are.
+    fn is_read_only(&self) -> bool {
+        let target = compose::chosen(&self.global, &self.settings);
+        self.global.read_only
+            || target.is_ok_and(|target| target.is_some_and(|target| target.manner().read_only))
     }
 
     /// Connects to the deployment that the options name. `about` are the requests that the command is
@@ -200,8 +227,10 @@ impl Context {
     /// [`Exit::Conflict`] with the reason and what would help.
     pub fn allow(&self, dataset: &Dataset, operation: Operation, force: bool) -> Result<(), Ended> {
         let changes = matches!(operation, Operation::AddMedia | Operation::Reindex);
-        if changes && self.global.read_only {
-            return Err(Ended::new(Exit::Conflict, "--read-only is on: nothing is changed"));
+        if changes && self.is_read_only() {
+            let sentence =
+                "nothing is changed here: --read-only is on, or the profile is read_only";
+            return Err(Ended::new(Exit::Conflict, sentence).code("read_only"));
         }
         let (name, word) = (&dataset.name, dataset.status.word());
         match dataset.status.allows(operation) {

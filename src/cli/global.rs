@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, ColorChoice, ValueEnum};
+use clap::{ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
 
 use crate::{
     cli::{Ended, Exit, out::filter},
@@ -23,7 +23,8 @@ pub struct Global {
     #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
 
-    /// hosted (with login) or onprem (without), for --base-url.
+    /// hosted (with login), onprem (without) or local (a folder): of --base-url, or of a profile that
+    /// is added.
     #[arg(long, global = true, env = "TESSERA_KIND")]
     pub kind: Option<Kind>,
 
@@ -36,6 +37,14 @@ pub struct Global {
         hide_short_help = true
     )]
     pub pipeline_url: Option<String>,
+
+    /// Send the login also where the line is not encrypted: for a test service.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub allow_http: bool,
+
+    /// A PEM file of certificates to trust beside those of the system.
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub ca_file: Option<PathBuf>,
 
     /// The dataset: its id or its name.
     #[arg(long, short, global = true, env = "TESSERA_DATASET", value_name = "ID|NAME")]
@@ -149,6 +158,8 @@ pub enum Kind {
     Hosted,
     /// No login, and no Authorization header at all.
     Onprem,
+    /// A folder of this machine.
+    Local,
 }
 
 /// How a request is printed.
@@ -183,6 +194,18 @@ impl Global {
             );
         }
         Ok(())
+    }
+
+    /// Lets what was typed win over what the environment says: of a profile and an address, the one
+    /// that was typed is meant.
+    pub(super) fn settle(&mut self, matches: &ArgMatches) {
+        let typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
+        if typed("base_url") && !typed("profile") {
+            self.profile = None;
+        } else if typed("profile") && !typed("base_url") {
+            self.base_url = None;
+            self.pipeline_url = self.pipeline_url.take().filter(|_| typed("pipeline_url"));
+        }
     }
 
     /// Where settings are read from, with these options over all of it.

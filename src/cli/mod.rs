@@ -4,6 +4,7 @@
 
 mod about;
 mod compose;
+mod config;
 mod context;
 mod dataset;
 mod demo;
@@ -14,23 +15,28 @@ mod explain;
 mod export;
 mod follow;
 mod global;
+mod init;
 mod jobs;
 mod media;
 mod note;
 mod out;
+mod profile;
 mod query;
 mod record;
 mod reindex;
 mod search;
 mod serve;
 
-use std::{ffi::OsString, net::SocketAddr, path::PathBuf, pin::pin, time::Duration};
+use std::{
+    ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf, pin::pin, time::Duration,
+};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use tokio::time::timeout;
 
 pub use about::{About, about};
 pub use compose::{Address, Local, Target, chosen, client_of, named, remote};
+pub use config::run as configure;
 pub use context::{Connection, Context, read_argument};
 pub use demo::{paint, tell};
 pub use encoding::Encoding;
@@ -97,6 +103,9 @@ pub enum Command {
     },
     /// Serve folders of pictures over HTTP, in the words of the interface.
     Serve(Serve),
+    /// Show, change and check settings.
+    #[command(subcommand)]
+    Config(config::Config),
     /// List, show and follow datasets.
     #[command(subcommand)]
     Dataset(dataset::Dataset),
@@ -106,12 +115,17 @@ pub enum Command {
     /// Start, follow, fetch and inspect exports.
     #[command(subcommand)]
     Export(export::Export),
+    /// Make the first profile: by questions in a terminal, or of the environment or a folder.
+    Init(init::Init),
     /// List, show and follow what was started from this machine.
     #[command(subcommand)]
     Jobs(jobs::Jobs),
     /// Add media to datasets.
     #[command(subcommand)]
     Media(media::Media),
+    /// List, show, add and remove the deployments that have a name.
+    #[command(subcommand)]
+    Profile(profile::Profiles),
     /// Write, check and keep queries.
     #[command(subcommand)]
     Query(query::Query),
@@ -120,6 +134,8 @@ pub enum Command {
     /// Search a dataset: by text, picture, media, anchor or filters.
     #[command(subcommand)]
     Search(search::Search),
+    /// Open the interface at a place.
+    Tui(Tui),
     /// What the program tells about itself.
     #[command(flatten)]
     About(About),
@@ -129,7 +145,12 @@ pub enum Command {
 /// help.
 #[must_use]
 pub fn parsed() -> Line {
-    Line::try_parse().unwrap_or_else(|refused| {
+    let line = Line::command().try_get_matches().and_then(|matches| {
+        let mut line = Line::from_arg_matches(&matches)?;
+        line.global.settle(&matches);
+        Ok(line)
+    });
+    line.unwrap_or_else(|refused| {
         let wants_document = |word: OsString| {
             let word = word.to_string_lossy().into_owned();
             ["--json", "--jsonl", "--jq"].contains(&word.split('=').next().unwrap_or_default())
@@ -142,6 +163,45 @@ pub fn parsed() -> Line {
         }
         refused.exit()
     })
+}
+
+/// Tells the short help on standard error: nothing was asked for.
+///
+/// # Errors
+/// Standard error is closed.
+pub fn tell_help() -> std::io::Result<()> {
+    let help = Line::command().render_help();
+    writeln!(std::io::stderr(), "{help}")
+}
+
+/// The options of `tui`.
+#[derive(Debug, Args)]
+pub struct Tui {
+    /// The dataset: its id or its name.
+    pub at: Option<String>,
+    /// The pane that takes the keys.
+    #[arg(long, value_name = "PANE")]
+    pub tab: Option<Tab>,
+    /// A saved view, by its name.
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
+}
+
+/// A pane of the interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Tab {
+    /// List of datasets and the status of one.
+    Datasets,
+    /// Clusters as tiles.
+    Results,
+    /// One preview, large.
+    Detail,
+    /// The filters of the search.
+    Query,
+    /// What takes time.
+    Jobs,
+    /// What is marked.
+    Basket,
 }
 
 /// The options of `serve`.
@@ -207,15 +267,20 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
             Command::Dataset(command) => dataset::run(context, command).await,
             Command::Enrichment(command) => enrichment::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,
+            Command::Init(command) => command.run(context),
             Command::Jobs(command) => jobs::run(context, command).await,
             Command::Media(command) => media::run(context, command).await,
+            Command::Profile(command) => profile::run(context, command),
             Command::Query(command) => query::run(context, command).await,
             Command::Reindex(options) => reindex::run(context, options).await,
             Command::Search(command) => search::run(context, command).await,
             // These have a house of their own: `main` opens it.
-            Command::About(_) | Command::Demo { .. } | Command::Open { .. } | Command::Serve(_) => {
-                Ok(Exit::Done)
-            }
+            Command::About(_)
+            | Command::Config(_)
+            | Command::Demo { .. }
+            | Command::Open { .. }
+            | Command::Serve(_)
+            | Command::Tui(_) => Ok(Exit::Done),
         }
     };
     let mut work = pin!(work);

@@ -6,6 +6,7 @@ use serde_json::json;
 use toml::Value;
 
 use super::ThemeChoice;
+use crate::model::DatasetId;
 
 /// A key of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +34,8 @@ pub enum Shape {
     Theme,
     /// Any text but an empty one.
     Text,
-    /// Several texts.
-    Texts,
+    /// Several ids of datasets.
+    Ids,
     /// A whole number between these.
     Number(i64, i64),
     /// A time of at least a second: `90s`, `10m`.
@@ -98,7 +99,7 @@ pub const PROFILE_KEYS: &[Key] = &[
     of(ELSEWHERE, "text_search_path", Shape::Text),
     of(ELSEWHERE, "ca_file", Shape::Text),
     of(ALL, "read_only", Shape::Switch),
-    of(ALL, "pinned", Shape::Texts),
+    of(ALL, "pinned", Shape::Ids),
 ];
 
 /// The key of this full name: `ui.theme`, `profiles.NAME.kind`.
@@ -139,7 +140,7 @@ impl Shape {
             Self::Words(words) => format!("a list of some of {}", words.join(", ")),
             Self::Theme => "auto, dark, light, plain or the NAME of themes/NAME.toml".to_owned(),
             Self::Text => "text".to_owned(),
-            Self::Texts => "a list of texts".to_owned(),
+            Self::Ids => "a list of ids of datasets".to_owned(),
             Self::Number(low, high) if low == high => low.to_string(),
             Self::Number(low, high) => format!("a whole number from {low} to {high}"),
             Self::Time => "a time of 1s to 24h, like 90s or 10m".to_owned(),
@@ -149,7 +150,6 @@ impl Shape {
     /// Whether a value fits.
     #[must_use]
     pub fn fits(self, value: &Value) -> bool {
-        let text = |value: &Value| value.as_str().is_some_and(|text| !text.trim().is_empty());
         match self {
             Self::Switch => value.is_bool(),
             Self::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
@@ -157,8 +157,11 @@ impl Shape {
                 values.iter().all(|value| value.as_str().is_some_and(|word| words.contains(&word)))
             }),
             Self::Theme => value.as_str().is_some_and(|word| word.parse::<ThemeChoice>().is_ok()),
-            Self::Text => text(value),
-            Self::Texts => value.as_array().is_some_and(|values| values.iter().all(text)),
+            Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            Self::Ids => value.as_array().is_some_and(|values| {
+                let is_id = |id: &str| id.parse::<DatasetId>().is_ok();
+                values.iter().all(|value| value.as_str().is_some_and(is_id))
+            }),
             Self::Number(low, high) => {
                 value.as_integer().is_some_and(|number| (low..=high).contains(&number))
             }
@@ -176,7 +179,7 @@ impl Shape {
         let value = match self {
             Self::Switch => Value::Boolean(switch(word)?),
             Self::Number(..) => Value::Integer(word.trim().parse().ok()?),
-            Self::Words(_) | Self::Texts => {
+            Self::Words(_) | Self::Ids => {
                 list().map(|word| Value::from(word.to_owned())).collect::<Vec<_>>().into()
             }
             Self::Word(words) => {
@@ -199,8 +202,8 @@ impl Shape {
             }
             Self::Theme => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]+$" }),
             Self::Text => json!({ "type": "string", "minLength": 1 }),
-            Self::Texts => {
-                json!({ "type": "array", "items": { "type": "string", "minLength": 1 } })
+            Self::Ids => {
+                json!({ "type": "array", "items": { "type": "string", "format": "uuid" } })
             }
             Self::Number(low, high) => {
                 json!({ "type": "integer", "minimum": low, "maximum": high })

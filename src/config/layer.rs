@@ -23,6 +23,21 @@ pub enum Origin {
     Shipped,
 }
 
+impl Origin {
+    /// What is wrong with a value from here.
+    #[must_use]
+    pub fn mistake(&self, reason: String) -> Mistake {
+        match self {
+            Self::File(path, line) => {
+                Mistake { place: path.display().to_string(), at: Some((*line, 1)), reason }
+            }
+            Self::Flag(_) | Self::Variable(_) | Self::Shipped => {
+                Mistake { place: self.to_string(), at: None, reason }
+            }
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -107,6 +122,7 @@ impl Layer {
             Origin::File(_, line) => line,
             Origin::Flag(_) | Origin::Variable(_) | Origin::Shipped => 0,
         });
+        reading.layer.mistakes.sort_by_key(|mistake| mistake.at);
         reading.layer
     }
 }

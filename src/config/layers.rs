@@ -238,12 +238,7 @@ fn shipped() -> Layer {
 }
 
 fn at(given: &Given, reason: String) -> Mistake {
-    match &given.origin {
-        Origin::File(path, line) => {
-            Mistake { place: path.display().to_string(), at: Some((*line, 1)), reason }
-        }
-        other => Mistake { place: other.to_string(), at: None, reason },
-    }
+    given.origin.mistake(reason)
 }
 
 #[cfg(test)]

@@ -202,6 +202,10 @@ impl Settings {
             (None, _) if everywhere => Some("ACCESSIBLE is set"),
             _ => None,
         };
+        let text_search = &whole.search.text_search_path;
+        let profiles = whole.profiles.into_iter();
+        let profiles =
+            profiles.map(|(name, named)| named.called(name, text_search.as_deref())).collect();
         Ok(Self {
             theme: whole.ui.theme,
             graphics: whole.ui.graphics,
@@ -216,25 +220,33 @@ impl Settings {
                 unfocused: whole.poll.unfocused,
             },
             default_profile: whole.default_profile,
-            profiles: whole.profiles.into_iter().map(|(name, named)| named.called(name)).collect(),
+            profiles,
             project: layers.project.clone(),
         })
     }
 }
 
 impl Named {
-    fn called(self, name: String) -> Profile {
-        let home = std::env::home_dir();
-        let at_home = |path: PathBuf| match (path.strip_prefix("~"), &home) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => path,
-        };
+    /// The profile of this name; `text_search` is the path of those that do not say their own.
+    fn called(self, name: String, text_search: Option<&str>) -> Profile {
         let place = match self.place {
             Place::Local { folder } => Place::Local { folder: at_home(folder) },
             elsewhere => elsewhere,
         };
-        let manner = Manner { ca_file: self.manner.ca_file.map(at_home), ..self.manner };
+        let mut manner = self.manner;
+        manner.ca_file = manner.ca_file.map(at_home);
+        manner.text_search_path =
+            manner.text_search_path.or_else(|| text_search.map(str::to_owned));
         Profile { name, place, manner }
+    }
+}
+
+/// A path of a settings file, where `~/` is the home folder.
+#[must_use]
+pub fn at_home(path: PathBuf) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
     }
 }
 
@@ -317,7 +329,7 @@ mod tests {
         let source = "default_profile = 'a'\n[search]\nentity = 'OBJECTS'\ngranularity = 4\n\
             [export]\nformat = 'json'\n[poll]\nmin = '2s'\n[ui]\nnotify = []\n\
             [profiles.a]\nkind = 'hosted'\nbase_url = 'https://u'\ntoken_ttl = '10m'\n\
-            ca_file = '~/ca.pem'\nread_only = true\npinned = ['x']\n";
+            ca_file = '~/ca.pem'\nread_only = true\npinned = ['95233006-eddc-11ef-b303-76dbc3993eb2']\n";
         let settings = load(source, vec![], false).unwrap();
         assert_eq!(settings.search.entity, EntityType::Objects);
         assert_eq!(settings.search.granularity.level(), 4);
@@ -325,7 +337,7 @@ mod tests {
         assert_eq!(settings.poll.min, Duration::from_secs(2));
         let manner = &settings.profiles[0].manner;
         assert_eq!(manner.token_ttl, Some(Duration::from_secs(600)));
-        assert!(manner.read_only && !manner.allow_http && manner.pinned == ["x"]);
+        assert!(manner.read_only && !manner.allow_http && manner.pinned.len() == 1);
         assert!(!manner.ca_file.as_ref().unwrap().starts_with("~"));
         for key in key::KEYS {
             let words = match key.shape {

@@ -110,6 +110,22 @@ impl Place {
     }
 }
 
+/// A name made of the address or folder, for those who typed none.
+#[must_use]
+pub fn suggested_name(place: &Place) -> String {
+    let address = place.address();
+    let address = address.split("://").last().unwrap_or_default().trim_end_matches('/');
+    let part = match place {
+        Place::Local { .. } => address.rsplit('/').next().unwrap_or_default(),
+        Place::Hosted { .. } | Place::OnPrem { .. } => {
+            address.split('/').next().unwrap_or_default()
+        }
+    };
+    let fits = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = part.chars().map(fits).take(40).collect();
+    if name.is_empty() { "home".to_owned() } else { name }
+}
+
 /// Whether `name` can name a profile: it becomes a key of the file and a folder name.
 ///
 /// # Errors

@@ -9,6 +9,7 @@ pub mod cadence;
 pub mod cluster;
 pub mod course;
 pub mod dataset;
+pub mod editor;
 pub mod enrichment;
 pub mod entry;
 pub mod exchange;

@@ -7,6 +7,7 @@
 )]
 
 mod accessible;
+mod config;
 mod export;
 mod kill;
 mod media;

@@ -6,7 +6,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Level,
+        App, Effect, Level, Setup,
         basket::clusters,
         gate,
         overlay::{
@@ -68,19 +68,19 @@ pub struct ExportForm {
 }
 
 impl ExportForm {
-    /// A form with what most people want.
+    /// A form with what the settings say.
     #[must_use]
-    pub fn new(dataset: DatasetId, dataset_name: SafeText, folder: &str) -> Self {
+    pub fn new(dataset: DatasetId, dataset_name: SafeText, setup: &Setup) -> Self {
         let name = ArchiveName::new(dataset_name.as_str());
         Self {
             dataset,
             dataset_name,
             field: Field::Name,
             name: name.as_str().into(),
-            folder: folder.into(),
-            format: ExportFormat::default(),
-            images: true,
-            fetch: true,
+            folder: setup.downloads.as_str().into(),
+            format: setup.export.format,
+            images: setup.export.include_images,
+            fetch: setup.export.auto_download,
             selection: None,
             top: 0,
         }
@@ -204,8 +204,7 @@ impl App {
     /// Opens the form for the open dataset.
     pub(in crate::app) fn ask_for_export(&mut self) {
         if let Some(dataset) = self.dataset() {
-            let folder = self.setup.downloads.as_str();
-            let form = ExportForm::new(dataset.id, dataset.name.clone(), folder);
+            let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
             self.overlay = Some(Overlay::Export(form));
         }
     }
@@ -213,8 +212,7 @@ impl App {
     /// Opens the form for what is marked in the open dataset.
     pub(in crate::app) fn ask_for_basket_export(&mut self) {
         let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
-        let folder = self.setup.downloads.as_str();
-        let form = ExportForm::new(dataset.id, dataset.name.clone(), folder);
+        let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
         let name = ArchiveName::new(&format!("{} selection", dataset.name));
         let selection = Some(selection.clone());
         let form = ExportForm { name: name.as_str().into(), selection, ..form };
@@ -273,7 +271,9 @@ mod tests {
 
     #[test]
     fn m19_the_form_gives_a_safe_name() {
-        let mut form = ExportForm::new(DatasetId(Uuid::nil()), SafeText::name("../my photos"), ".");
+        let setup = Setup::new(SafeText::name("x"), crate::input::Keymap::shipped().unwrap());
+        let mut form =
+            ExportForm::new(DatasetId(Uuid::nil()), SafeText::name("../my photos"), &setup);
         assert_eq!(form.spec().file_name.as_str(), "my photos.zip");
         form.field = Field::Format;
         form.key(Chord::plain(Key::Char(' ')));

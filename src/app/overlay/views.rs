@@ -101,17 +101,30 @@ impl App {
     #[must_use]
     pub fn wants_views(&self) -> bool {
         let listed = matches!(self.overlay, Some(Overlay::Views(_) | Overlay::Palette(_)));
-        (listed || self.focus == Pane::Query) && self.store.views.due(None).is_some()
+        let awaited = self.setup.view.is_some() && self.view().is_some();
+        (listed || awaited || self.focus == Pane::Query) && self.store.views.due(None).is_some()
     }
 
     /// The saved views were read, or could not be.
-    pub(in crate::app) fn views_recalled(&mut self, result: Result<Option<Entry>, Failure>) {
+    pub(in crate::app) fn views_recalled(
+        &mut self,
+        result: Result<Option<Entry>, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
         match result {
             Ok(Some(Entry::Views(views))) => self.store.views.succeed(self.now, views),
             Ok(_) => self.store.views.succeed(self.now, Vec::new()),
             Err(failure) => {
                 self.notices.fail(self.now, &failure);
                 self.store.views.fail(self.now, failure);
+            }
+        }
+        if let Some(name) = self.setup.view.take() {
+            if self.views().iter().any(|view| view.name == name) {
+                self.open_view(&name, effects);
+            } else {
+                let text = format!("no saved view is called {name}");
+                self.notices.add(self.now, Level::Warning, text);
             }
         }
         match &self.overlay {

@@ -31,13 +31,14 @@ pub struct Registration {
 }
 
 impl Results {
-    /// Opens the tabs of a dataset, where they were left.
-    pub fn open(&mut self, dataset: DatasetId) {
+    /// Opens the tabs of a dataset where they were left, else one with its beginning.
+    pub fn open(&mut self, beginning: Search) {
+        let dataset = beginning.dataset;
         let open = self.view().map(|view| view.search.dataset);
         if open == Some(dataset) {
             return;
         }
-        let next = self.left.remove(&dataset).unwrap_or_else(|| Tabs::new(dataset));
+        let next = self.left.remove(&dataset).unwrap_or_else(|| Tabs::new(beginning));
         let old = self.tabs.replace(next);
         if let (Some(id), Some(old)) = (open, old) {
             self.left.insert(id, old);

@@ -18,7 +18,7 @@ pub use tiles::Tile;
 
 use crate::{
     app::view::arrange::Arrangement,
-    model::{ClusterId, DatasetId, Page, Query, SafeText, Search},
+    model::{ClusterId, Page, Query, SafeText, Search},
 };
 
 /// One search with the place in its results.
@@ -167,10 +167,10 @@ impl Tabs {
     /// Most tabs of a dataset: each has a key, `Alt-1` to `Alt-9`.
     pub const MOST: usize = 9;
 
-    /// One tab on the whole dataset.
+    /// One tab on a search.
     #[must_use]
-    pub fn new(dataset: DatasetId) -> Self {
-        Self { all: vec![Tab::new(View::new(Search::browse(dataset)))], at: 0 }
+    pub fn new(search: Search) -> Self {
+        Self { all: vec![Tab::new(View::new(search))], at: 0 }
     }
 
     /// The tab on screen.
@@ -227,6 +227,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::model::DatasetId;
 
     fn view(page: u32) -> View {
         let dataset = DatasetId(Uuid::nil());
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn p09_there_is_always_a_tab_and_never_more_than_keys() {
-        let mut tabs = Tabs::new(DatasetId(Uuid::nil()));
+        let mut tabs = Tabs::new(Search::browse(DatasetId(Uuid::nil())));
         for page in 1..20 {
             assert_eq!(tabs.add(view(page)), page < 9);
         }

@@ -1,13 +1,23 @@
 //! Tabs of results, and the way back and forward in each.
 
-use crate::app::{App, Level, Pane, Tabs, View};
+use crate::{
+    app::{App, Level, Pane, Tabs, View},
+    config::SearchDefaults,
+    model::{DatasetId, Search},
+};
 
 impl App {
     /// Opens a tab on the whole dataset.
     pub(in crate::app) fn open_tab(&mut self) {
         let Some(dataset) = self.view().map(|view| view.search.dataset) else { return };
-        let view = View::new(crate::model::Search::browse(dataset));
+        let view = View::new(self.beginning(dataset));
         self.open_in_tab(view);
+    }
+
+    /// What a dataset opens with.
+    pub(in crate::app) fn beginning(&self, dataset: DatasetId) -> Search {
+        let SearchDefaults { entity, granularity, .. } = self.setup.search;
+        Search { entity, granularity, ..Search::browse(dataset) }
     }
 
     /// Opens a tab on a view.

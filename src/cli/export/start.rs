@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     cli::{Connection, Context, Ended, Exit, Record},
+    config::{ExportDefaults, at_home},
     model::{
         ArchiveName, Dataset, Export, ExportFormat, ExportSpec, ExportTask, Failure, FailureKind,
         Operation, SafeText, Selection, Standing, Work,
@@ -23,12 +24,13 @@ use crate::{
 pub struct Start {
     /// Its id or its name.
     dataset: Option<String>,
-    /// Format of the metadata: json or parquet.
-    #[arg(long, default_value = "parquet", value_parser = format)]
-    format: ExportFormat,
-    /// With the pictures.
-    #[arg(long)]
-    images: bool,
+    /// Format of the metadata: json or parquet; else as the settings say.
+    #[arg(long, value_parser = format)]
+    format: Option<ExportFormat>,
+    /// With the pictures, or without; else as the settings say.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
+          default_missing_value = "true")]
+    images: Option<bool>,
     /// Name of the archive; else that of the dataset.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -67,7 +69,7 @@ impl Start {
         let dataset = context.dataset(connection, self.dataset.as_deref()).await?;
         context.allow(&dataset, Operation::Export, false)?;
         let selection = self.what.selection(context, connection, &dataset)?;
-        let export = self.export(&dataset, selection.as_ref());
+        let export = self.export(&context.settings.export, &dataset, selection.as_ref());
         let wanted = export.fetch.then(|| Wanted { target: export.target(), after: &self.after });
         if let Some(wanted) = &wanted {
             // What cannot be fetched to there should not be started.
@@ -103,17 +105,25 @@ impl Start {
     }
 
     /// The export as it is asked for.
-    fn export(&self, dataset: &Dataset, selection: Option<&Selection>) -> Export {
+    fn export(
+        &self,
+        usual: &ExportDefaults,
+        dataset: &Dataset,
+        selection: Option<&Selection>,
+    ) -> Export {
         let name = self.name.as_deref().or_else(|| self.what.name());
         Export {
             spec: ExportSpec {
                 file_name: ArchiveName::new(name.unwrap_or(dataset.name.as_str())),
-                format: self.format,
-                include_images: self.images,
+                format: self.format.unwrap_or(usual.format),
+                include_images: self.images.unwrap_or(usual.include_images),
             },
             selection: selection.map(|selection| selection.totals().contents()),
-            folder: self.download.clone().unwrap_or_else(|| PathBuf::from(".")),
-            fetch: self.download.is_some() || self.after.extract.is_some(),
+            folder: self.download.clone().unwrap_or_else(|| at_home((&usual.download_dir).into())),
+            // Nobody else would be there to fetch what is waited for.
+            fetch: self.download.is_some()
+                || self.after.extract.is_some()
+                || self.wait && usual.auto_download,
         }
     }
 }

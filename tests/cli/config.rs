@@ -1,0 +1,334 @@
+//! `tessera config`, `tessera profile` and `tessera init`: layers with their origins, mistakes with
+//! their places, and profiles without secrets.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    thread,
+};
+
+use serde_json::Value;
+
+use super::{outcome, run, tessera};
+
+/// A home, and its file of settings.
+fn home(settings: &str) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("tessera")).unwrap();
+    fs::write(home.path().join("tessera/config.toml"), settings).unwrap();
+    home
+}
+
+fn settings(home: &Path) -> String {
+    fs::read_to_string(home.join("tessera/config.toml")).unwrap()
+}
+
+fn document(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The row of a setting in the answer of `config show --json`.
+fn row<'a>(shown: &'a Value, key: &str) -> &'a Value {
+    let rows = shown["settings"].as_array().unwrap();
+    rows.iter().find(|row| row["key"] == key).unwrap()
+}
+
+#[test]
+fn p61_every_value_is_shown_with_its_origin_and_what_it_hides() {
+    let home = home("[ui]\ntheme = 'light'\n\n[export]\nformat = 'json'\n");
+    let inner = home.path().join("project/inner");
+    fs::create_dir_all(&inner).unwrap();
+    fs::write(home.path().join("project/.tessera.toml"), "[export]\nformat = 'parquet'\n").unwrap();
+    let mut command = tessera(home.path(), &["config", "show", "--json", "--graphics", "half"]);
+    command.current_dir(&inner).env("TESSERA_THEME", "plain");
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!(code, 0, "{err}");
+    let shown = document(&out);
+    assert_eq!(shown["schema"], "tessera.config/1");
+    let graphics = row(&shown, "ui.graphics");
+    assert_eq!((&graphics["value"], &graphics["origin"]), (&"half".into(), &"--graphics".into()));
+    assert_eq!(graphics["hides"][0], "auto (shipped)");
+    let theme = row(&shown, "ui.theme");
+    assert_eq!((&theme["value"], &theme["origin"]), (&"plain".into(), &"TESSERA_THEME".into()));
+    assert!(theme["hides"][0].as_str().unwrap().ends_with("tessera/config.toml:2)"));
+    let format = row(&shown, "export.format");
+    assert_eq!(format["value"], "parquet");
+    assert!(format["origin"].as_str().unwrap().ends_with(".tessera.toml:2"));
+    assert_eq!(row(&shown, "ui.accessible")["origin"], "not set");
+    let mut command = tessera(home.path(), &["profile", "list"]);
+    let (code, _, err) = outcome(command.current_dir(&inner));
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("settings of the project") && err.contains(".tessera.toml"), "{err}");
+}
+
+#[test]
+fn p61_a_setting_is_changed_where_it_stands() {
+    let home = home("# mine\n[ui]\nmouse = false # the terminal's own\n");
+    let home = home.path();
+    let (code, out, err) = run(home, &["config", "set", "ui.notify", "bell,toast"]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert!(settings(home).starts_with("# mine\n[ui]\nmouse = false # the terminal's own\n"));
+    assert_eq!(run(home, &["config", "get", "ui.notify"]).1, "bell,toast\n");
+    assert_eq!(run(home, &["config", "get", "ui.accessible"]).0, 5);
+    let before = settings(home);
+    for (arguments, word) in [
+        (["config", "set", "ui.them", "dark"], "ui.theme"),
+        (["config", "set", "search.granularity", "7"], "0 to 4"),
+    ] {
+        let (code, _, err) = run(home, &arguments);
+        assert_eq!(code, 2);
+        assert!(err.contains(word), "{err}");
+    }
+    run(home, &["config", "set", "ui.mouse", "true", "--dry-run"]);
+    assert_eq!(settings(home), before);
+    let mut command = tessera(home, &["config", "set", "ui.theme", "dark"]);
+    let (code, _, err) = outcome(command.env("TESSERA_THEME", "plain"));
+    assert_eq!(code, 0);
+    assert!(err.contains("TESSERA_THEME is nearer"), "{err}");
+    assert_eq!(run(home, &["config", "unset", "ui.theme"]).0, 0);
+    assert_eq!(settings(home), before);
+    let (_, path, _) = run(home, &["config", "path"]);
+    assert_eq!(path.trim(), home.join("tessera/config.toml").to_str().unwrap());
+}
+
+#[test]
+fn x09_a_broken_file_stops_commands_and_is_mended_with_config() {
+    let home = home("[ui]\nmouse = 'yes'\ncolour = 'red'\n");
+    let home = home.path();
+    fs::write(home.join("tessera/keys.toml"), "[everywhere]\nfly = \"x\"\n").unwrap();
+    fs::create_dir(home.join("tessera/themes")).unwrap();
+    fs::write(home.join("tessera/themes/mine.toml"), "accent = \"no colour\"\n").unwrap();
+    let (code, out, err) = run(home, &["profile", "list"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("line 2") && err.contains("line 3") && err.contains("validate"), "{err}");
+    let (code, out, _) = run(home, &["config", "validate", "--json"]);
+    assert_eq!(code, 2);
+    let told = document(&out);
+    let files: Vec<&str> = told["mistakes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|mistake| mistake["file"].as_str().unwrap().rsplit('/').next().unwrap())
+        .collect();
+    assert_eq!(files, ["config.toml", "config.toml", "keys.toml", "mine.toml"]);
+    assert_eq!(
+        (&told["mistakes"][1]["line"], &told["mistakes"][1]["column"]),
+        (&3.into(), &1.into())
+    );
+    assert_eq!(run(home, &["config", "path"]).0, 0);
+
+    // The editor mends it, and does not see the secret.
+    let editor = home.join("editor");
+    let script =
+        "#!/bin/sh\nprintf '[ui]\\nmouse = true\\n# %s' \"$TESSERA_API_SECRET\" > \"$1\"\n";
+    fs::write(&editor, script).unwrap();
+    fs::set_permissions(&editor, fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["keys.toml", "themes/mine.toml"] {
+        fs::remove_file(home.join("tessera").join(name)).unwrap();
+    }
+    let mut command = tessera(home, &["config", "edit"]);
+    command.env("VISUAL", &editor).env("TESSERA_API_SECRET", "canary");
+    let (code, _, err) = outcome(&mut command);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(settings(home), "[ui]\nmouse = true\n# ");
+    assert_eq!(run(home, &["config", "validate"]).0, 0);
+}
+
+#[test]
+fn s14_a_project_decides_neither_where_a_key_goes_nor_what_a_secret_is() {
+    let home = home("");
+    let project = home.path().join("project");
+    fs::create_dir(&project).unwrap();
+    for (source, word) in [
+        ("[profiles.prod]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n", "may not hold"),
+        ("api_secret = 's3cret'\n", "no secret"),
+    ] {
+        fs::write(project.join(".tessera.toml"), source).unwrap();
+        let mut command = tessera(home.path(), &["profile", "list"]);
+        let (code, _, err) = outcome(command.current_dir(&project));
+        assert_eq!(code, 2, "{err}");
+        assert!(err.contains(word) && err.contains("line 1") && !err.contains("s3cret"), "{err}");
+    }
+}
+
+#[test]
+fn p61_the_schema_describes_every_key() {
+    let home = home("");
+    let (code, out, _) = run(home.path(), &["config", "schema"]);
+    assert_eq!(code, 0);
+    let schema = document(&out);
+    assert_eq!(schema["properties"]["export"]["properties"]["format"]["default"], "parquet");
+    assert!(
+        schema["properties"]["profiles"]["additionalProperties"]["properties"]["ca_file"]
+            ["description"]
+            .as_str()
+            .unwrap()
+            .contains("companies")
+    );
+}
+
+#[test]
+fn m01_m74_profiles_are_added_used_shown_and_removed() {
+    let home = home("# mine\n");
+    let home = home.path();
+    for (name, url) in [("plain", "http://127.0.0.1:9"), ("prefixed", "http://127.0.0.1:9/api/v1/")]
+    {
+        let add = ["profile", "add", name, "--kind", "onprem", "--base-url", url];
+        let (code, out, err) = run(home, &add);
+        assert_eq!((code, out.split('\t').next()), (0, Some(name)), "{err}");
+        let (code, printed, err) = run(home, &["-p", name, "dataset", "list", "--dry-run"]);
+        assert_eq!(
+            (code, printed.as_str()),
+            (0, "GET http://127.0.0.1:9/api/v1/datasets\n"),
+            "{err}"
+        );
+    }
+    let hosted =
+        ["profile", "add", "prod", "--kind", "hosted", "--base-url", "https://media.example"];
+    let (code, _, err) = run(home, &[&hosted[..], &["--api-key", "ak_1", "--use"]].concat());
+    assert_eq!(code, 0, "{err}");
+    let (_, out, _) = run(home, &["profile", "show", "--json"]);
+    let shown = document(&out);
+    assert_eq!((&shown["name"], &shown["api_key"]), (&"prod".into(), &"ak_1".into()));
+    assert!(shown["secret"].as_str().unwrap().contains("auth import"), "{shown}");
+    let listed = document(&run(home, &["profile", "list", "--json"]).1);
+    assert_eq!(listed["profiles"].as_array().unwrap().len(), 3);
+    let (code, _, err) = run(home, &hosted);
+    assert_eq!(code, 2);
+    assert!(err.contains("already"), "{err}");
+    assert_eq!(run(home, &["profile", "use", "plain"]).0, 0);
+    let (code, _, err) = run(home, &["profile", "remove", "prod"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("--yes"), "{err}");
+    for name in ["prod", "plain", "prefixed"] {
+        assert_eq!(run(home, &["profile", "remove", name, "--yes"]).0, 0);
+    }
+    assert_eq!(settings(home), "# mine\n");
+}
+
+#[test]
+fn n31_what_cannot_be_used_is_not_written() {
+    let home = home("");
+    let home = home.path();
+    let add = ["profile", "add", "x", "--kind", "onprem", "--base-url"];
+    for (rest, word) in [
+        (vec!["https://me:canary@media.example"], "user name or password"),
+        (vec!["media.example"], "base_url"),
+        (vec!["https://media.example", "--text-search-path", "explore"], "text_search_path"),
+        (vec!["https://media.example", "--ca-file", "/no/such.pem"], "/no/such.pem"),
+    ] {
+        let (code, out, err) = run(home, &[&add[..], &rest].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(word) && !err.contains("canary"), "{err}");
+    }
+    let (code, _, err) =
+        run(home, &["profile", "add", "x", "--base-url", "https://u.example", "--kind", "local"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("--folder"), "{err}");
+    assert_eq!(settings(home), "");
+}
+
+#[test]
+fn n30_the_login_goes_over_a_clear_line_only_where_a_person_says_so() {
+    let home =
+        home("[profiles.p]\nkind = 'hosted'\nbase_url = 'http://media.example'\napi_key = 'k'\n");
+    let ask = |more: &[&str]| {
+        let arguments = [&["dataset", "list", "--dry-run"][..], more].concat();
+        outcome(tessera(home.path(), &arguments).env("TESSERA_API_SECRET", "canary"))
+    };
+    let (code, out, err) = ask(&[]);
+    assert_eq!(out, "");
+    assert_ne!(code, 0);
+    assert!(err.contains("not encrypted") && err.contains("--allow-http"), "{err}");
+    assert_eq!(ask(&["--allow-http"]).0, 0);
+    fs::write(home.path().join("tessera/ca.pem"), "").unwrap();
+    let ca = home.path().join("tessera/ca.pem");
+    let (code, _, err) = ask(&["--allow-http", "--ca-file", ca.to_str().unwrap()]);
+    assert_eq!(code, 2);
+    assert!(err.contains("ca.pem") && err.contains("empty"), "{err}");
+}
+
+#[test]
+fn p59_a_profile_that_is_read_only_changes_nothing() {
+    let (home, listener) = (home(""), TcpListener::bind("127.0.0.1:0").unwrap());
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let profile = format!("[profiles.p]\nkind = 'onprem'\nbase_url = '{url}'\nread_only = true\n");
+    fs::write(home.path().join("tessera/config.toml"), profile).unwrap();
+    let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
+    let record = format!(r#"{{"id":"{id}","display_name":"a","status_new":"READY"}}"#);
+    // It answers the record of the dataset and nothing else: whatever changes it would stay unanswered.
+    let served = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = [0; 4096];
+        let length = stream.read(&mut asked).unwrap();
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{record}", record.len()).unwrap();
+        String::from_utf8_lossy(&asked[..length]).into_owned()
+    });
+    let image = home.path().join("a.png");
+    super::picture(&image);
+    let (code, out, err) =
+        run(home.path(), &["media", "add", id, "--file", image.to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (6, ""), "{err}");
+    assert!(err.contains("read_only"), "{err}");
+    assert!(served.join().unwrap().starts_with("GET "));
+}
+
+#[test]
+fn x09_what_is_typed_wins_over_what_the_environment_says() {
+    let home = home("[profiles.p]\nkind = 'onprem'\nbase_url = 'http://127.0.0.1:1'\n");
+    let ask = |variables: &[(&str, &str)], more: &[&str]| {
+        let arguments = [&["dataset", "list", "--dry-run"][..], more].concat();
+        let mut command = tessera(home.path(), &arguments);
+        outcome(command.envs(variables.iter().copied())).1
+    };
+    let typed = ["--base-url", "http://127.0.0.1:2", "--kind", "onprem"];
+    let of = |port: u8| format!("GET http://127.0.0.1:{port}/api/v1/datasets\n");
+    assert_eq!(ask(&[("TESSERA_PROFILE", "p")], &typed), of(2));
+    let environment = [("TESSERA_BASE_URL", "http://127.0.0.1:3"), ("TESSERA_KIND", "onprem")];
+    assert_eq!(ask(&environment, &["--profile", "p"]), of(1));
+    assert_eq!(ask(&environment, &[]), of(3));
+    assert_eq!(ask(&[], &[]), of(1));
+}
+
+#[test]
+fn init_makes_the_first_profile_without_questions() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let (code, out, err) = run(home, &["init"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("--from-env") && err.contains("--local"), "{err}");
+    let (code, _, err) = run(home, &["init", "--from-env"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("TESSERA_BASE_URL"), "{err}");
+    let mut command = tessera(home, &["init", "--from-env"]);
+    command.env("TESSERA_BASE_URL", "https://media.example").env("TESSERA_KIND", "hosted");
+    command.env("TESSERA_API_KEY", "ak_1").env("TESSERA_API_SECRET", "canary");
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("media-example\thosted\thttps://media.example"), "{out}");
+    assert!(!settings(home).contains("canary") && settings(home).contains("ak_1"));
+    assert!(!home.join("tessera/secrets.toml").exists(), "the secret stays where it is");
+
+    let pictures = home.join("pictures");
+    fs::create_dir(&pictures).unwrap();
+    super::picture(&pictures.join("a.png"));
+    let (code, _, err) = run(home, &["init", "--local", pictures.to_str().unwrap()]);
+    assert_eq!(code, 0, "{err}");
+    let (code, out, err) = run(home, &["-p", "pictures", "dataset", "list"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("\tpictures\tREADY\t"), "{out}");
+}
+
+#[test]
+fn t13_without_a_terminal_the_short_help_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(home.path(), &[]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("Usage:") && err.contains("tessera demo"), "{err}");
+    let (code, _, err) = run(home.path(), &["tui", "set", "--tab", "elsewhere"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("results") && err.contains("basket"), "{err}");
+}
