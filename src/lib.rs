@@ -12,7 +12,7 @@
 //! layer 1   wire -> model    picture -> model         message -> model, picture
 //! layer 2   api  -> model, wire, picture              local -> model, wire, picture
 //!           config -> model, input              journal -> model, wire, config
-//!           credentials (imports nothing of ours)
+//!           credentials -> model
 //! layer 3   worker -> model, message, picture, api, journal
 //!           app -> model, message, picture, input, config, wire
 //! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, credentials, journal,

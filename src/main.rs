@@ -4,6 +4,7 @@ use std::process;
 
 use tessera::{
     cli::{self, Command, Context, Ended, Line, Out},
+    credentials,
     ui::theme::Theme,
 };
 
@@ -13,6 +14,10 @@ mod open;
 async fn main() {
     let line = cli::parsed();
     let machine = line.global.is_machine();
+    // Before any secret is in memory.
+    if let Err(error) = credentials::forbid_core_dumps() {
+        process::exit(Ended::from(error).told(machine));
+    }
     let code = run(line).await.unwrap_or_else(|ended| ended.told(machine));
     // Indexing threads may still be at work; what they have acknowledged is on disk.
     process::exit(code);

@@ -337,7 +337,7 @@ impl House {
                            FOLDER`, or name a profile";
             return Err(usage(trouble.unwrap_or_else(|| nothing.to_owned())));
         }
-        let place = secrets().map(|secrets| secrets.place().display().to_string());
+        let place = secrets().map(|secrets| secrets.place(secrets.best_store()));
         let around = Surroundings {
             trouble,
             theme: self.settings.theme.clone(),
@@ -363,7 +363,7 @@ impl House {
         {
             let origin = tessera::api::BaseUrl::parse(base_url)?.to_string();
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
-            secrets.keep(holder, secret).map_err(usage)?;
+            secrets.keep(holder, secret, secrets.best_store()).map_err(usage)?;
         }
         Box::pin(self.open(wish_for(profile, secret))).await
     }

@@ -18,7 +18,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("api", &["model", "wire", "picture"]),
     ("local", &["model", "wire", "picture"]),
     ("config", &["model", "input"]),
-    ("credentials", &[]),
+    ("credentials", &["model"]),
     ("journal", &["model", "wire", "config"]),
     ("worker", &["model", "message", "picture", "api", "journal"]),
     ("app", &["model", "message", "picture", "input", "config", "wire"]),
@@ -131,6 +131,16 @@ fn the_reader_of_imports_sees_every_form() {
     let code = "use crate::{\n    app::{App, ui::x},\n    model::Y,\n};\nlet a = crate::wire::b();\n// crate::cli\n$crate::local";
     let rooms: Vec<String> = imports(code).into_iter().collect();
     assert_eq!(rooms, ["app", "model", "wire"]);
+}
+
+#[test]
+fn s15_every_program_is_started_without_our_secrets() {
+    let started: Vec<_> = sources()
+        .into_iter()
+        .filter(|(path, code)| path != "model/program.rs" && code.contains("Command::new"))
+        .map(|(path, _)| path)
+        .collect();
+    assert!(started.is_empty(), "use model::program::command: {started:?}");
 }
 
 #[test]

@@ -11,7 +11,10 @@ use reqwest::{
 use serde_json::Value;
 
 use crate::{
-    api::{ingest::MediaForm, operation::Operation, query_image::QueryImage, setback::Setback},
+    api::{
+        ingest::MediaForm, operation::Operation, query_image::QueryImage, raw::RawPart,
+        setback::Setback,
+    },
     model::{Failure, FailureKind, SafeText},
     wire::{paths, problem::read_problem},
 };
@@ -45,11 +48,14 @@ pub(super) enum Payload {
     Image(QueryImage),
     /// A POST of a form with media, watched by who sends it.
     Media(Arc<MediaForm>),
+    /// A POST of a form that a person has put together.
+    Form(Vec<RawPart>),
 }
 
 /// A whole, successful answer.
 pub(super) struct Reply {
     pub status: StatusCode,
+    pub headers: HeaderMap,
     pub media_type: SafeText,
     pub body: Bytes,
 }
@@ -80,6 +86,7 @@ impl Call {
             Payload::Json(body) => body.len() as u64,
             Payload::Image(image) => image.bytes.len() as u64,
             Payload::Media(media) => media.total(),
+            Payload::Form(parts) => parts.iter().map(|part| part.content.len() as u64).sum(),
         }
     }
 
@@ -87,7 +94,11 @@ impl Call {
     pub(super) fn method(&self) -> &'static str {
         match &self.payload {
             Payload::Get => "GET",
-            Payload::Post | Payload::Json(_) | Payload::Image(_) | Payload::Media(_) => "POST",
+            Payload::Post
+            | Payload::Json(_)
+            | Payload::Image(_)
+            | Payload::Media(_)
+            | Payload::Form(_) => "POST",
         }
     }
 

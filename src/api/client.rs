@@ -27,6 +27,7 @@ use crate::{
         SelectionItem,
     },
     wire::{
+        credentials::{Issued, read_issued},
         dataset::{read_dataset, read_datasets, read_fields},
         enrichment::read_enrichment,
         explore::{read_anchor, read_page, write_region},
@@ -88,6 +89,30 @@ impl Client {
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.transport.endpoint
+    }
+
+    /// Whether the service rejected the secret, and another one was found where it is kept (S13).
+    #[must_use]
+    pub fn has_replaced_secret(&self) -> bool {
+        self.transport.login.is_replaced()
+    }
+
+    /// Seconds the clock of the service is ahead of this machine's, as far as its answers have told and
+    /// a login depends on it; else 0.
+    #[must_use]
+    pub fn clock_skew(&self) -> i64 {
+        self.transport.login.skew()
+    }
+
+    /// `GET api_credentials`, for a client whose access is a session. Sent once: it may make a pair.
+    ///
+    /// # Errors
+    /// [`FailureKind::NoAnswer`], [`FailureKind::Server`] and [`FailureKind::Unexpected`] mean that a
+    /// pair may have been made all the same.
+    pub async fn credentials(&self) -> Result<Issued, Failure> {
+        let call = self.get(Operation::Credentials, &paths::api_credentials(), &Parameters::new());
+        let reply = self.transport.fetch(&call).await?;
+        reply.read(call.operation, read_issued)
     }
 
     /// `GET datasets`: the datasets of the caller, and how many rows could not be read.

@@ -2,7 +2,6 @@
 
 use crate::{
     api::{
-        Access,
         call::{Call, Payload},
         client::Client,
         operation::Operation,
@@ -33,7 +32,7 @@ impl Client {
 
     fn curl(&self, path: &str, parameters: &Parameters) -> String {
         let url = self.endpoint().base_url().at(path, parameters);
-        let login = matches!(self.endpoint().access(), Access::Hosted(_));
+        let login = !self.endpoint().is_on_premises();
         // Every read that is copied is spelled in the same way, whichever it is.
         Call::get(Operation::Dataset, url).curl(login)
     }
@@ -42,7 +41,11 @@ impl Client {
 impl Call {
     /// The request as a command, with the token of the shell where it needs a login.
     pub(super) fn curl(&self, login: bool) -> String {
-        let login = if login { " -H \"Authorization: Bearer $TESSERA_TOKEN\"" } else { "" };
+        let login = match self.operation {
+            _ if !login => "",
+            Operation::Credentials => " -b \"SESSION=$SESSION\"",
+            _ => " -H \"Authorization: Bearer $TESSERA_TOKEN\"",
+        };
         let body = match &self.payload {
             Payload::Get => String::new(),
             Payload::Post => " -X POST".to_owned(),
@@ -52,6 +55,9 @@ impl Call {
             }
             // Sent is a copy that was turned upright and named by us.
             Payload::Image(image) => format!(" -F file=@{}", image.name),
+            Payload::Form(parts) => {
+                parts.iter().map(|part| format!(" -F {}", quote(&part.words()))).collect()
+            }
             Payload::Media(media) => {
                 let parts = media.words().map(|(field, value)| quote(&format!("{field}={value}")));
                 parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
@@ -66,7 +72,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::api::{BaseUrl, Credentials, Endpoint};
+    use crate::api::{Access, BaseUrl, Credentials, Endpoint};
 
     fn client(access: Access) -> Client {
         let base = BaseUrl::parse("https://media.example").unwrap();

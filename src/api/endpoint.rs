@@ -3,7 +3,7 @@
 //! Both are checked once, here, so that no request can go to a half-understood address and no
 //! token can travel over a clear line.
 
-use std::{fmt, net::IpAddr};
+use std::{fmt, net::IpAddr, sync::Arc, time::Duration};
 
 use reqwest::Url;
 use secrecy::SecretString;
@@ -14,11 +14,16 @@ use crate::{
     wire::paths::{self, PREFIX, Parameters},
 };
 
-/// The two kinds of deployment (rule: interface, Authentication 1).
+/// The two kinds of deployment (rule: interface, Authentication 1), and how one gets into the first.
 #[derive(Clone, Debug)]
 pub enum Access {
     /// Every request carries a JWT made from these.
     Hosted(Credentials),
+    /// Every request carries this JWT, which somebody else has made and nobody here can renew.
+    Token(SecretString),
+    /// Every request carries this session of a browser as a cookie, and no token: for
+    /// `GET api_credentials` and `POST add_media`.
+    Session(SecretString),
     /// No authentication and no `Authorization` header.
     OnPremises,
 }
@@ -32,11 +37,34 @@ pub struct Credentials {
     pub api_secret: SecretString,
 }
 
+/// Life of a token unless another is chosen (rule: interface, Authentication 4).
+pub const TOKEN_LIFE: Duration = Duration::from_mins(10);
+
+/// Reads the secret again from where it is kept; `None` when it is there no more. Blocks.
+#[derive(Clone)]
+pub struct Reload(pub(super) Arc<dyn Fn() -> Option<SecretString> + Send + Sync>);
+
+impl Reload {
+    /// Asks `read` when the service has rejected a token.
+    #[must_use]
+    pub fn new(read: impl Fn() -> Option<SecretString> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+}
+
+impl fmt::Debug for Reload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reload")
+    }
+}
+
 /// A service that may be talked to.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     base_url: BaseUrl,
     access: Access,
+    token_life: Duration,
+    reload: Option<Reload>,
     pipeline_url: Option<BaseUrl>,
     text_search: Option<TextSearchPath>,
     authorities: Authorities,
@@ -50,7 +78,7 @@ impl Endpoint {
     /// [`Self::in_clear`] is for who wants that.
     pub fn new(base_url: BaseUrl, access: Access) -> Result<Self, Failure> {
         let clear = base_url.0.scheme() == "http" && !base_url.is_loopback();
-        if clear && matches!(access, Access::Hosted(_)) {
+        if clear && !matches!(access, Access::OnPremises) {
             let sentence = format!("{base_url} is not encrypted: credentials are not sent there");
             return Err(Failure::new(FailureKind::Local, sentence)
                 .remedy("Use an https address; for a service without login give the kind onprem; --allow-http sends them all the same"));
@@ -61,8 +89,15 @@ impl Endpoint {
     /// The same, also where the login goes over a line that others can read: a person has said so.
     #[must_use]
     pub fn in_clear(base_url: BaseUrl, access: Access) -> Self {
-        let authorities = Authorities::default();
-        Self { base_url, access, pipeline_url: None, text_search: None, authorities }
+        Self {
+            base_url,
+            access,
+            token_life: TOKEN_LIFE,
+            reload: None,
+            pipeline_url: None,
+            text_search: None,
+            authorities: Authorities::default(),
+        }
     }
 
     /// Trusts these authorities, too.
@@ -74,6 +109,27 @@ impl Endpoint {
     /// The authorities that are trusted beside those of the system.
     pub(super) fn authorities(&self) -> &Authorities {
         &self.authorities
+    }
+
+    /// Lets tokens live for `life`; they are renewed after four fifths of it.
+    #[must_use]
+    pub fn with_token_life(self, life: Duration) -> Self {
+        Self { token_life: life, ..self }
+    }
+
+    /// Reads the secret again when the service rejects what it signed: it may have been replaced
+    /// while this program runs (S13).
+    #[must_use]
+    pub fn with_reload(self, reload: Reload) -> Self {
+        Self { reload: Some(reload), ..self }
+    }
+
+    pub(super) fn token_life(&self) -> Duration {
+        self.token_life
+    }
+
+    pub(super) fn reload(&self) -> Option<&Reload> {
+        self.reload.as_ref()
     }
 
     /// Adds where the pipeline of an on-premises deployment is.
@@ -194,6 +250,27 @@ impl BaseUrl {
         url
     }
 
+    /// The URL of a path that a person wrote, with or without `/api/v1`; it may hold a query.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: it leads out of `/api/v1`.
+    pub(super) fn below(&self, path: &str) -> Result<Url, Failure> {
+        let (path, query) =
+            path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let bare = path.trim_start_matches('/');
+        let bare =
+            bare.strip_prefix(PREFIX.trim_matches('/')).unwrap_or(bare).trim_start_matches('/');
+        let mut url = self.at(&format!("{PREFIX}/{bare}"), &Parameters::new());
+        url.set_query(query);
+        let prefix = format!("{}{PREFIX}/", self.0.path().trim_end_matches('/'));
+        if path.contains("://") || path.contains('\\') || !url.path().starts_with(&prefix) {
+            let sentence = format!("`{path}` is not a path below {PREFIX} of {self}");
+            return Err(Failure::new(FailureKind::Local, sentence)
+                .remedy("Write it like datasets or /api/v1/datasets"));
+        }
+        Ok(url)
+    }
+
     /// Resolves a link the service gave: absolute, or relative to this address.
     pub(super) fn join(&self, link: &str) -> Option<Url> {
         self.0.join(link).ok()
@@ -276,6 +353,28 @@ mod tests {
         ] {
             let failure = BaseUrl::parse(bad).unwrap_err();
             assert!(!failure.to_string().contains("pass@"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn n31_a_path_of_a_person_stays_below_the_interface() {
+        let base_url = BaseUrl::parse("https://vl.example/lab").unwrap();
+        for (raw, url) in [
+            ("datasets", "https://vl.example/lab/api/v1/datasets"),
+            ("/api/v1/datasets", "https://vl.example/lab/api/v1/datasets"),
+            (
+                "/dataset/x y#z?q=1&r=a b",
+                "https://vl.example/lab/api/v1/dataset/x%20y%23z?q=1&r=a%20b",
+            ),
+            ("//evil.example/x", "https://vl.example/lab/api/v1/evil.example/x"),
+            ("api/v1/a/../datasets", "https://vl.example/lab/api/v1/datasets"),
+        ] {
+            assert_eq!(base_url.below(raw).unwrap().as_str(), url);
+        }
+        for bad in
+            ["../admin", "a/%2e%2e/%2e%2e/x", "https://evil.example/", "..\\x", "/api/v1/../x"]
+        {
+            assert!(base_url.below(bad).is_err(), "{bad}");
         }
     }
 

@@ -85,6 +85,11 @@ impl Circumstances<'_> {
             401 | 403 if self.operation.follows_link() => {
                 (Kind::Forbidden, "the link was refused", Some("It may have expired"))
             }
+            401 if self.operation == Operation::Credentials => (
+                Kind::Login,
+                "the session was not accepted",
+                Some("Sign in again in the browser, and copy the cookie SESSION anew"),
+            ),
             401 if self.hosted => (
                 Kind::Login,
                 "the credentials were rejected",

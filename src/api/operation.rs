@@ -30,6 +30,10 @@ pub enum Operation {
     ProcessMedia,
     /// `GET enrichment/context`.
     Enrichment,
+    /// `GET api_credentials`: a GET that may make a key pair.
+    Credentials,
+    /// Whatever a person asks for by its path; nobody knows what it does.
+    Raw,
     /// `GET media_uri` and `media_thumb_uri`.
     Picture,
     /// `GET download_uri`.
@@ -81,6 +85,12 @@ impl Operation {
             Self::Reindex => Rule::new("start the reindex", DATASET, 1, 1),
             Self::AddMedia | Self::ProcessMedia => Rule::new("add the media", DATASET, 1, 1),
             Self::Enrichment => Rule::new("read the enrichments", DATASET, 3, 3),
+            Self::Credentials => {
+                Rule::new("make a key pair", "this service hands out no key pairs", 1, 1)
+            }
+            Self::Raw => {
+                Rule::new("carry out the request", "nothing there, or no access to it", 1, 1)
+            }
             Self::ExportStatus => {
                 Rule::new("ask for the state of the export", "no such export", 3, 3)
             }

@@ -168,6 +168,7 @@ mod tests {
         Setback::Refused(Box::new(Refusal {
             status: StatusCode::from_u16(status).unwrap(),
             headers,
+            body: bytes::Bytes::new(),
             detail: None,
         }))
     }
@@ -267,7 +268,7 @@ mod tests {
                 let mut headers = HeaderMap::new();
                 headers.insert(RETRY_AFTER, header);
                 let setback = Setback::Refused(Box::new(Refusal {
-                    status: StatusCode::TOO_MANY_REQUESTS, headers, detail: None,
+                    status: StatusCode::TOO_MANY_REQUESTS, headers, body: bytes::Bytes::new(), detail: None,
                 }));
                 let pause = engine.after(&mut attempts, &setback).unwrap();
                 prop_assert!(pause <= Duration::from_mins(1));

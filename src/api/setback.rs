@@ -5,6 +5,7 @@
 
 use std::error::Error as _;
 
+use bytes::Bytes;
 use reqwest::{
     StatusCode,
     header::{HeaderMap, RETRY_AFTER},
@@ -30,6 +31,8 @@ pub(super) enum Setback {
 pub(super) struct Refusal {
     pub status: StatusCode,
     pub headers: HeaderMap,
+    /// The first bytes of the body.
+    pub body: Bytes,
     /// The service's own words.
     pub detail: Option<SafeText>,
 }

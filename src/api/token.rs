@@ -1,53 +1,53 @@
 //! Short-lived tokens: minted here, renewed before they expire, and dated by the service's clock.
 //!
 //! Minting takes microseconds and happens under one lock, so requests that find the token expired
-//! together share the one that the first of them makes.
+//! together share the one that the first of them makes; so do requests whose token was rejected.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime},
 };
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use reqwest::header::{AGE, DATE, HeaderMap, HeaderValue};
-use secrecy::ExposeSecret as _;
+use reqwest::header::HeaderMap;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 
 use crate::{
-    api::endpoint::Credentials,
+    api::{
+        clock::{measure_skew, unix_seconds},
+        endpoint::{Credentials, Reload},
+    },
     model::{Failure, FailureKind},
 };
 
-/// Life of a token (rule: interface, Authentication 4).
-const LIFE: Duration = Duration::from_mins(10);
-/// A token is not used beyond four fifths of its life.
-const USED: Duration = Duration::from_mins(8);
 /// The issuer the interface fixes.
 const ISSUER: &str = "sdk";
-/// Exchanges longer than this say nothing about the clocks.
-const LONGEST_EXCHANGE: Duration = Duration::from_mins(15);
-/// A `Date` before 2020 is a clock that was never set.
-const EARLIEST_DATE: i64 = 1_577_836_800;
 
 /// The tokens of one pair of credentials.
 pub(super) struct Tokens {
     api_key: String,
-    key: EncodingKey,
+    life: Duration,
+    reload: Option<Reload>,
     state: Mutex<State>,
+    /// Held by the one who renews a rejected token; the others wait for it.
+    renewal: tokio::sync::Mutex<()>,
 }
 
-#[derive(Default)]
 struct State {
+    api_secret: SecretString,
     current: Option<Token>,
     minted: u64,
     /// Seconds the service's clock is ahead of ours.
     skew: i64,
+    /// Whether another secret was found when it was read again.
+    replaced: bool,
 }
 
-/// One token, as the value of the header `Authorization`.
+/// One token.
 #[derive(Clone)]
 pub(super) struct Token {
-    header: HeaderValue,
+    pub text: SecretString,
     number: u64,
     renew_at: Instant,
 }
@@ -60,23 +60,36 @@ struct Claims<'a> {
     iss: &'static str,
 }
 
-impl Token {
-    /// `Bearer ...`, marked sensitive.
-    pub(super) fn header(&self) -> HeaderValue {
-        self.header.clone()
+impl Credentials {
+    /// A token that begins now, by this machine's clock, and lives for `life`.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] when signing fails.
+    pub fn token(&self, life: Duration) -> Result<SecretString, Failure> {
+        mint(&self.api_key, &self.api_secret, unix_seconds(SystemTime::now()), life)
     }
 }
 
 impl Tokens {
-    pub(super) fn new(credentials: &Credentials) -> Self {
+    /// Tokens that live for `life`; `reload` reads the secret again when one is rejected.
+    pub(super) fn new(credentials: &Credentials, life: Duration, reload: Option<Reload>) -> Self {
+        let api_secret = credentials.api_secret.clone();
         Self {
             api_key: credentials.api_key.clone(),
-            key: EncodingKey::from_secret(credentials.api_secret.expose_secret().as_bytes()),
-            state: Mutex::default(),
+            life,
+            reload,
+            state: Mutex::new(State {
+                api_secret,
+                current: None,
+                minted: 0,
+                skew: 0,
+                replaced: false,
+            }),
+            renewal: tokio::sync::Mutex::default(),
         }
     }
 
-    /// The token to send now; a new one when the current one nears its end.
+    /// The token to send now; a new one when four fifths of the life of the current one are over.
     ///
     /// # Errors
     /// [`FailureKind::Local`] when signing fails.
@@ -86,22 +99,42 @@ impl Tokens {
         if let Some(token) = state.current.as_ref().filter(|token| now < token.renew_at) {
             return Ok(token.clone());
         }
+        let issued = unix_seconds(SystemTime::now()) + state.skew;
         let token = Token {
-            header: self.mint(unix_seconds(SystemTime::now()) + state.skew)?,
+            text: mint(&self.api_key, &state.api_secret, issued, self.life)?,
             number: state.minted,
-            renew_at: now + USED,
+            renew_at: now + self.life * 4 / 5,
         };
         state.minted += 1;
         state.current = Some(token.clone());
         Ok(token)
     }
 
-    /// The service refused `token`: the next one is new, unless somebody renewed it meanwhile.
-    pub(super) fn reject(&self, token: &Token) {
-        let mut state = self.state();
-        if state.current.as_ref().is_some_and(|current| current.number == token.number) {
+    /// The service refused `token`: another one, of the secret as it is kept by now. Whoever comes
+    /// later with the same one is given the same new one.
+    ///
+    /// # Errors
+    /// As [`Tokens::current`].
+    pub(super) async fn renewed(&self, token: &Token) -> Result<Token, Failure> {
+        let _turn = self.renewal.lock().await;
+        let is_current =
+            self.state().current.as_ref().is_none_or(|current| current.number == token.number);
+        if is_current {
+            let kept = self.reloaded().await;
+            let mut state = self.state();
+            if let Some(secret) = kept {
+                state.replaced |= secret.expose_secret() != state.api_secret.expose_secret();
+                state.api_secret = secret;
+            }
             state.current = None;
         }
+        self.current()
+    }
+
+    /// The secret as it is kept by now. It may lie in a keyring that takes its time.
+    async fn reloaded(&self) -> Option<SecretString> {
+        let reload = self.reload.clone()?;
+        tokio::task::spawn_blocking(move || (reload.0)()).await.ok().flatten()
     }
 
     /// Learns the service's clock from an answer, for the tokens minted from now on.
@@ -111,20 +144,14 @@ impl Tokens {
         }
     }
 
-    fn mint(&self, issued: i64) -> Result<HeaderValue, Failure> {
-        let mut header = Header::new(Algorithm::HS256);
-        header.kid = Some(self.api_key.clone());
-        let claims = Claims {
-            sub: &self.api_key,
-            iat: issued,
-            exp: issued.saturating_add_unsigned(LIFE.as_secs()),
-            iss: ISSUER,
-        };
-        let failed = || Failure::new(FailureKind::Local, "cannot sign a token");
-        let token = jsonwebtoken::encode(&header, &claims, &self.key).map_err(|_| failed())?;
-        let mut value = HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| failed())?;
-        value.set_sensitive(true);
-        Ok(value)
+    /// Seconds the service's clock is ahead of ours, as far as is known.
+    pub(super) fn skew(&self) -> i64 {
+        self.state().skew
+    }
+
+    /// Whether the secret was replaced since, and the new one is used.
+    pub(super) fn is_replaced(&self) -> bool {
+        self.state().replaced
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -132,79 +159,83 @@ impl Tokens {
     }
 }
 
-/// Seconds the service's clock is ahead, taken at the middle of the exchange. `None` when the
-/// answer does not tell: no date, a cached answer, an exchange of more than 15 minutes.
-fn measure_skew(headers: &HeaderMap, sent: SystemTime, received: SystemTime) -> Option<i64> {
-    let took = received.duration_since(sent).ok()?;
-    if headers.contains_key(AGE) || took > LONGEST_EXCHANGE {
-        return None;
-    }
-    let date = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
-    let date = unix_seconds(date);
-    (date >= EARLIEST_DATE).then(|| date - unix_seconds(sent + took / 2))
-}
-
-fn unix_seconds(time: SystemTime) -> i64 {
-    let seconds = match time.duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_secs()),
-        Err(before) => i64::try_from(before.duration().as_secs()).map(|seconds| -seconds),
-    };
-    seconds.unwrap_or(i64::MAX)
+fn mint(
+    api_key: &str,
+    api_secret: &SecretString,
+    issued: i64,
+    life: Duration,
+) -> Result<SecretString, Failure> {
+    let mut header = Header::new(Algorithm::HS256);
+    header.kid = Some(api_key.to_owned());
+    let exp = issued.saturating_add_unsigned(life.as_secs());
+    let claims = Claims { sub: api_key, iat: issued, exp, iss: ISSUER };
+    let key = EncodingKey::from_secret(api_secret.expose_secret().as_bytes());
+    jsonwebtoken::encode(&header, &claims, &key)
+        .map(SecretString::from)
+        .map_err(|_| Failure::new(FailureKind::Local, "cannot sign a token"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::api::endpoint::TOKEN_LIFE;
 
-    /// 2026-01-01T00:00:00Z.
-    const NEW_YEAR: u64 = 1_767_225_600;
-
-    fn tokens() -> Tokens {
-        Tokens::new(&Credentials { api_key: "key".into(), api_secret: "secret".into() })
+    fn credentials() -> Credentials {
+        Credentials { api_key: "key".into(), api_secret: "secret".into() }
     }
 
-    fn skew(date: Option<&str>, age: bool, took: u64) -> Option<i64> {
-        let mut headers = HeaderMap::new();
-        if let Some(date) = date {
-            headers.insert(DATE, date.parse().unwrap());
-        }
-        if age {
-            headers.insert(AGE, HeaderValue::from_static("17000"));
-        }
-        let sent = UNIX_EPOCH + Duration::from_secs(NEW_YEAR);
-        measure_skew(&headers, sent, sent + Duration::from_secs(took))
-    }
-
-    #[test]
-    fn n13_n35_what_an_answer_tells_about_the_clock() {
-        let at = |time: &str| format!("Thu, 01 Jan 2026 {time} GMT");
-        assert_eq!(skew(Some(&at("00:00:01")), false, 2), Some(0));
-        assert_eq!(skew(Some(&at("00:05:01")), false, 2), Some(300));
-        assert_eq!(skew(Some(&at("00:05:05")), false, 10), Some(300));
-        assert_eq!(skew(Some("Wed, 31 Dec 2025 23:00:01 GMT"), false, 2), Some(-3_600));
-        assert_eq!(skew(Some("Fri, 02 Jan 2026 01:00:01 GMT"), false, 2), Some(90_000));
-        assert_eq!(skew(Some(&at("00:07:30")), false, 900), Some(0));
-        assert_eq!(skew(Some(&at("00:10:00")), false, 960), None);
-        assert_eq!(skew(Some(&at("00:05:01")), true, 2), None);
-        assert_eq!(skew(Some("Thu, 01 Jan 1970 00:00:00 GMT"), false, 2), None);
-        assert_eq!(skew(Some("yesterday"), false, 2), None);
-        assert_eq!(skew(None, false, 2), None);
-    }
-
-    #[test]
-    fn m04_n12_a_rejected_token_is_renewed_once() {
-        let tokens = tokens();
+    #[tokio::test]
+    async fn m04_n12_a_rejected_token_is_renewed_once() {
+        let tokens = Tokens::new(&credentials(), TOKEN_LIFE, None);
         let old = tokens.current().unwrap();
-        for _ in 0..64 {
-            tokens.reject(&old);
-            assert_eq!(tokens.current().unwrap().number, 1);
-        }
+        let all = futures_util::future::join_all((0..64).map(|_| tokens.renewed(&old))).await;
+        assert!(all.iter().all(|token| token.as_ref().unwrap().number == 1));
         assert_eq!(tokens.state().minted, 2);
     }
 
+    #[tokio::test]
+    async fn s13_the_secret_is_read_again_once_when_a_token_is_rejected() {
+        let reads = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&reads);
+        let reload = Reload::new(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Some("rotated".into())
+        });
+        let tokens = Tokens::new(&credentials(), TOKEN_LIFE, Some(reload));
+        let old = tokens.current().unwrap();
+        let all = futures_util::future::join_all((0..64).map(|_| tokens.renewed(&old))).await;
+        assert!(all.iter().all(Result::is_ok));
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        assert_eq!(tokens.state().api_secret.expose_secret(), "rotated");
+        assert!(tokens.is_replaced());
+    }
+
     #[test]
-    fn s01_a_token_is_not_printed() {
-        let token = tokens().current().unwrap();
-        assert_eq!(format!("{:?}", token.header()), "Sensitive");
+    fn m03_a_token_is_built_as_the_interface_says() {
+        let token = mint("ak_1", &"secret".into(), 1_767_225_600, TOKEN_LIFE).unwrap();
+        let parts: Vec<&str> = token.expose_secret().split('.').collect();
+        let read = |part: &str| -> Value {
+            serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+        };
+        assert_eq!(read(parts[0]), json!({ "alg": "HS256", "typ": "JWT", "kid": "ak_1" }));
+        let claims =
+            json!({ "sub": "ak_1", "iat": 1_767_225_600, "exp": 1_767_226_200, "iss": "sdk" });
+        assert_eq!(read(parts[1]), claims);
+    }
+
+    #[test]
+    fn m04_a_token_is_renewed_after_four_fifths_of_its_life() {
+        let tokens = Tokens::new(&credentials(), Duration::from_mins(1), None);
+        let begun = Instant::now();
+        let left = tokens.current().unwrap().renew_at - begun;
+        assert!((47..=48).contains(&left.as_secs()), "{left:?}");
     }
 }

@@ -9,14 +9,15 @@ use std::{
 use crate::{
     api::{
         call::{Call, Payload, Reply},
-        endpoint::{Access, Endpoint, is_local_only},
+        endpoint::{Endpoint, is_local_only},
         failure::Circumstances,
         http::{self, Body},
+        login::{Login, Pass},
         policy::Policy,
+        raw,
         rehearsal::Rehearsal,
         retry::{Attempts, Engine},
         setback::{Refusal, Setback},
-        token::{Token, Tokens},
         witness::{Attempt, Witness},
     },
     model::{Failure, FailureKind, Link, SafeText},
@@ -24,7 +25,7 @@ use crate::{
 };
 use reqwest::{
     Response, StatusCode, Url,
-    header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
+    header::{CONTENT_LENGTH, CONTENT_TYPE},
 };
 
 /// Bytes of an error body that are read.
@@ -37,7 +38,7 @@ pub(super) struct Transport {
     pub engine: Arc<Engine>,
     pub witness: Witness,
     pub rehearsal: Option<Rehearsal>,
-    tokens: Option<Arc<Tokens>>,
+    pub login: Login,
     api: reqwest::Client,
     blob: reqwest::Client,
     pipeline: reqwest::Client,
@@ -45,18 +46,14 @@ pub(super) struct Transport {
 
 impl Transport {
     pub(super) fn new(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
-        let tokens = match endpoint.access() {
-            Access::Hosted(credentials) => Some(Arc::new(Tokens::new(credentials))),
-            Access::OnPremises => None,
-        };
         Ok(Self {
+            login: Login::new(&endpoint)?,
             api: http::api_client(&endpoint, &policy)?,
             blob: http::blob_client(&endpoint, &policy)?,
             pipeline: http::pipeline_client(&endpoint, &policy)?,
             engine: Arc::new(Engine::new(policy)),
             witness: Witness::default(),
             rehearsal: None,
-            tokens,
             endpoint,
         })
     }
@@ -100,12 +97,12 @@ impl Transport {
     /// What a setback of `call` means to people.
     pub(super) fn explain(&self, call: &Call, setback: Setback) -> Failure {
         let (operation, method) = (call.operation, call.method());
-        Circumstances { operation, method, url: &call.url, hosted: self.tokens.is_some() }
+        Circumstances { operation, method, url: &call.url, hosted: !self.login.is_open() }
             .explain(setback)
     }
 
     /// One attempt, answer included.
-    async fn whole(&self, call: &Call) -> Result<Reply, Setback> {
+    pub(super) async fn whole(&self, call: &Call) -> Result<Reply, Setback> {
         let policy = self.engine.policy();
         // Pictures may be large: they are held by their pace and their size instead.
         let deadline = if call.operation.follows_link() {
@@ -115,7 +112,7 @@ impl Transport {
         };
         let answer = async {
             let response = self.head(call).await?;
-            let status = response.status();
+            let (status, headers) = (response.status(), response.headers().clone());
             let media_type = media_type(&response);
             let body = if call.operation.follows_link() {
                 Body::transfer(response, policy.idle)
@@ -123,7 +120,7 @@ impl Transport {
                 Body::new(response, policy.idle)
             };
             let body = body.collect(call.limit).await?.ok_or_else(|| call.too_large())?;
-            Ok(Reply { status, media_type, body })
+            Ok(Reply { status, headers, media_type, body })
         };
         let late = |_| Setback::NoAnswer("the answer took too long".to_owned());
         tokio::time::timeout(deadline, answer).await.map_err(late)?
@@ -133,39 +130,35 @@ impl Transport {
     /// one replay: the check precedes every effect.
     pub(super) async fn head(&self, call: &Call) -> Result<Response, Setback> {
         let bare = call.operation.follows_link() || call.operation.asks_pipeline();
-        let tokens = self.tokens.as_ref().filter(|_| !bare);
-        let rehearsed =
-            self.rehearsal.as_ref().and_then(|all| all.intercept(tokens.is_some(), call));
+        let pass = if bare { None } else { self.login.current().map_err(Setback::Final)? };
+        let rehearsed = self.rehearsal.as_ref().and_then(|all| all.intercept(pass.is_some(), call));
         if let Some(failure) = rehearsed {
             return Err(Setback::Final(failure));
         }
-        let Some(tokens) = tokens else {
-            return self.send(call, None).await;
-        };
-        let token = tokens.current().map_err(Setback::Final)?;
         let attempt = Attempt::new(call, 1);
-        match self.send(call, Some(&token)).await {
-            Err(Setback::Refused(refusal)) if refusal.status == StatusCode::UNAUTHORIZED => {
-                let expired = Setback::Refused(refusal);
-                self.witness.tell(|| attempt.failed(&expired, Some(Duration::ZERO)));
-                tokens.reject(&token);
-                let token = tokens.current().map_err(Setback::Final)?;
-                self.send(call, Some(&token)).await
-            }
-            outcome => outcome,
-        }
+        let outcome = self.send(call, pass.as_ref()).await;
+        let rejected = matches!(&outcome, Err(Setback::Refused(refusal))
+            if refusal.status == StatusCode::UNAUTHORIZED);
+        let (Err(expired), Some(pass), true) = (&outcome, &pass, rejected) else {
+            return outcome;
+        };
+        let Some(renewed) = self.login.renewed(pass).await.map_err(Setback::Final)? else {
+            return outcome;
+        };
+        self.witness.tell(|| attempt.failed(expired, Some(Duration::ZERO)));
+        self.send(call, Some(&renewed)).await
     }
 
-    async fn send(&self, call: &Call, token: Option<&Token>) -> Result<Response, Setback> {
+    async fn send(&self, call: &Call, pass: Option<&Pass>) -> Result<Response, Setback> {
         let policy = self.engine.policy();
         let sent = SystemTime::now();
         let late = |_| Setback::NoAnswer("no answer in time".to_owned());
         let deadline = policy.headers.saturating_add(call.upload_time());
-        let response = tokio::time::timeout(deadline, self.request(call, token)?.send())
+        let response = tokio::time::timeout(deadline, self.request(call, pass)?.send())
             .await
             .map_err(late)??;
-        if let Some(tokens) = self.tokens.as_ref().filter(|_| token.is_some()) {
-            tokens.learn(response.headers(), sent, SystemTime::now());
+        if pass.is_some() {
+            self.login.learn(response.headers(), sent, SystemTime::now());
         }
         if response.status().is_success() {
             return Ok(response);
@@ -173,14 +166,15 @@ impl Transport {
         let (status, headers) = (response.status(), response.headers().clone());
         // A refusal whose words are cut off or endless is still a refusal.
         let body = Body::new(response, policy.idle).collect(PROBLEM_LIMIT).await;
-        let detail = body.ok().flatten().and_then(|body| read_problem(&body));
-        Err(Setback::Refused(Box::new(Refusal { status, headers, detail })))
+        let body = body.ok().flatten().unwrap_or_default();
+        let detail = read_problem(&body);
+        Err(Setback::Refused(Box::new(Refusal { status, headers, body, detail })))
     }
 
     fn request(
         &self,
         call: &Call,
-        token: Option<&Token>,
+        pass: Option<&Pass>,
     ) -> Result<reqwest::RequestBuilder, Setback> {
         let client = match call.operation {
             operation if operation.follows_link() => &self.blob,
@@ -196,14 +190,15 @@ impl Transport {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
             Payload::Image(image) => client.post(url).multipart(image.form()?),
+            Payload::Form(parts) => client.post(url).multipart(raw::form(parts)),
             Payload::Media(media) => {
                 let form = media.sending();
                 let request = client.post(url).header(CONTENT_TYPE, form.content_type);
                 request.header(CONTENT_LENGTH, form.length).body(form.body)
             }
         };
-        if let Some(token) = token {
-            request = request.header(AUTHORIZATION, token.header());
+        if let Some(pass) = pass {
+            request = request.header(pass.name.clone(), pass.value.clone());
         }
         Ok(request.headers(call.headers.clone()))
     }

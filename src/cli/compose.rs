@@ -1,7 +1,6 @@
 //! Deployments ready to be asked: a local one that runs in this process, or one elsewhere.
 
 use std::{
-    env,
     net::{Ipv4Addr, SocketAddr},
     path::PathBuf,
 };
@@ -11,9 +10,9 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
     api::{self, Authorities, BaseUrl, Endpoint, TextSearchPath},
-    cli::{Ended, Exit, Global, Kind},
+    cli::{Ended, Exit, Global, Kind, login::Login},
     config::{self, Manner, Place, Profile, Settings},
-    credentials::{self, Holder, Secrets},
+    credentials::{Holder, Secrets},
     local::{self, LocalError},
     model::{DatasetId, Failure},
 };
@@ -267,35 +266,19 @@ pub fn client_of(
         Place::Hosted { base_url, api_key } => {
             let base_url = BaseUrl::parse(base_url)?;
             let origin = base_url.to_string();
-            let api_key = &key_of(&profile.name, api_key)?;
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
-            let api_secret = secret_of(holder, typed, secrets)?;
-            hosted(
-                base_url,
-                api::Credentials { api_key: api_key.clone(), api_secret },
-                &profile.manner,
-            )?
+            hosted(base_url, Login::of_profile(holder, typed, secrets)?, &profile.manner)?
         }
     };
     client_treated(endpoint, &profile.manner)
 }
 
-/// A service with login. Over a line that is not encrypted only where a person has said so.
-fn hosted(
-    base_url: BaseUrl,
-    credentials: api::Credentials,
-    manner: &Manner,
-) -> Result<Endpoint, Ended> {
-    let access = api::Access::Hosted(credentials);
-    if manner.allow_http {
-        return Ok(Endpoint::in_clear(base_url, access));
-    }
-    Ok(Endpoint::new(base_url, access)?)
-}
-
 /// A client that treats the service as is wanted.
 fn client_treated(mut endpoint: Endpoint, manner: &Manner) -> Result<api::Client, Ended> {
     let usage = |failure: Failure| Ended::new(Exit::Usage, failure.to_string());
+    if let Some(life) = manner.token_ttl {
+        endpoint = endpoint.with_token_life(life);
+    }
     if let Some(path) = &manner.text_search_path {
         endpoint = endpoint.with_text_search(TextSearchPath::parse(path).map_err(usage)?);
     }
@@ -305,32 +288,16 @@ fn client_treated(mut endpoint: Endpoint, manner: &Manner) -> Result<api::Client
     Ok(api::Client::new(endpoint)?)
 }
 
-/// The key of a profile; where it has none yet, the environment's.
-fn key_of(profile: &str, api_key: &str) -> Result<String, Ended> {
-    let set = || env::var("TESSERA_API_KEY").ok().filter(|key| !key.trim().is_empty());
-    let key = (!api_key.is_empty()).then(|| api_key.to_owned()).or_else(set);
-    key.ok_or_else(|| {
-        let sentence = format!("the profile `{profile}` has no API key yet");
-        Ended::new(Exit::Login, sentence).remedy(format!("tessera auth import --profile {profile}"))
-    })
-}
-
-fn secret_of(
-    holder: Holder,
-    typed: Option<SecretString>,
-    secrets: Option<&Secrets>,
-) -> Result<SecretString, Ended> {
-    let usage = |error: String| Ended::new(Exit::Usage, error);
-    if let Some(secret) = typed {
-        return Ok(secret);
-    }
-    if let Some(secret) = credentials::from_environment().map_err(usage)? {
-        return Ok(secret);
-    }
-    let stored = secrets.map_or(Ok(None), |secrets| secrets.find(holder)).map_err(usage)?;
-    stored.ok_or_else(|| {
-        let (name, variable) = (holder.profile, credentials::SECRET_FILE);
-        usage(format!("the profile `{name}` has no secret: enter it again, or set {variable}"))
+/// A service with login. Over a line that is not encrypted only where a person has said so (N30).
+fn hosted(base_url: BaseUrl, login: Login, manner: &Manner) -> Result<Endpoint, Ended> {
+    let endpoint = if manner.allow_http {
+        Endpoint::in_clear(base_url, login.access)
+    } else {
+        Endpoint::new(base_url, login.access)?
+    };
+    Ok(match login.reload {
+        Some(reload) => endpoint.with_reload(reload),
+        None => endpoint,
     })
 }
 
@@ -351,13 +318,7 @@ pub fn remote(address: &Address) -> Result<api::Client, Ended> {
     let Address { base_url, kind, pipeline_url, manner } = address;
     let endpoint = match kind {
         Kind::Onprem => on_premises(base_url, pipeline_url.as_deref())?,
-        Kind::Hosted => {
-            let credentials = api::Credentials {
-                api_key: variable("TESSERA_API_KEY")?,
-                api_secret: SecretString::from(variable("TESSERA_API_SECRET")?),
-            };
-            hosted(BaseUrl::parse(base_url)?, credentials, manner)?
-        }
+        Kind::Hosted => hosted(BaseUrl::parse(base_url)?, Login::of_environment()?, manner)?,
         Kind::Local => {
             let sentence =
                 "a folder has no address: `tessera open DIR`, or a profile of the kind local";
@@ -365,11 +326,4 @@ pub fn remote(address: &Address) -> Result<api::Client, Ended> {
         }
     };
     client_treated(endpoint, manner)
-}
-
-fn variable(name: &str) -> Result<String, Ended> {
-    env::var(name).ok().filter(|value| !value.trim().is_empty()).ok_or_else(|| {
-        let sentence = format!("a hosted deployment needs {name} in the environment; for one without login give --kind onprem");
-        Ended::new(Exit::Usage, sentence)
-    })
 }

@@ -30,6 +30,9 @@ use crate::{
 /// Time for a last look at the service after a person interrupted the command.
 pub const LAST_LOOK: Duration = Duration::from_millis(200);
 
+/// Seconds by which clocks may differ without a word.
+const SKEW: u64 = 30;
+
 /// The surroundings of a command.
 #[derive(Debug)]
 pub struct Context {
@@ -282,6 +285,22 @@ impl Context {
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
+    /// Prints a request that was not sent.
+    ///
+    /// # Errors
+    /// There is none, or standard output is closed.
+    pub fn rehearsed(&self, written: Option<Rehearsed>) -> Result<Exit, Ended> {
+        let missing = || Ended::new(Exit::Failed, "the command has no request to print");
+        let written = written.ok_or_else(missing)?;
+        if self.global.print.is_some() {
+            self.out.text(&format!("{}\n", written.curl))?;
+        } else {
+            self.out.text(&format!("{} {}\n", written.method, written.url))?;
+            self.note.say("nothing was sent");
+        }
+        Ok(Exit::Done)
+    }
+
     /// Prints an answer.
     ///
     /// # Errors
@@ -308,16 +327,11 @@ impl Connection {
         if let Some(local) = self.local {
             local.stop().await?;
         }
-        let Some(written) = self.rehearsal.and_then(|rehearsal| rehearsal.written()) else {
-            return outcome;
-        };
-        if context.global.print.is_some() {
-            context.out.text(&format!("{}\n", written.curl))?;
-        } else {
-            context.out.text(&format!("{} {}\n", written.method, written.url))?;
-            context.note.say("nothing was sent");
+        tell_of_login(context, &self.client);
+        match self.rehearsal.and_then(|rehearsal| rehearsal.written()) {
+            Some(written) => context.rehearsed(Some(written)),
+            None => outcome,
         }
-        Ok(Exit::Done)
     }
 
     /// The request that was not sent. Whoever takes it prints it.
@@ -356,6 +370,20 @@ impl Connection {
 
 fn journal_of(target: &Target) -> Journal {
     config::state_folder(&target.place()).map(Journal::in_folder).unwrap_or_default()
+}
+
+/// Tells what a command has learned about its login (M03, S13).
+fn tell_of_login(context: &Context, client: &api::Client) {
+    let skew = client.clock_skew();
+    if skew.unsigned_abs() > SKEW {
+        let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
+        context.note.say(format!(
+            "the clock of this machine is {seconds} s {side} the service's; tokens are dated by the latter"
+        ));
+    }
+    if client.has_replaced_secret() {
+        context.note.say("the secret was replaced meanwhile; the new one was read and used");
+    }
 }
 
 /// Tells every exchange on standard error.

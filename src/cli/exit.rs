@@ -160,6 +160,12 @@ impl Ended {
         self
     }
 
+    /// The HTTP status of what the service did, where it was asked and answered.
+    #[must_use]
+    pub fn http_status(&self) -> Option<u16> {
+        self.failure.as_ref().and_then(|failure| failure.status)
+    }
+
     /// Tells it on standard error, as a document where programs read, and gives the code.
     #[must_use]
     pub fn told(&self, machine: bool) -> i32 {

@@ -84,13 +84,14 @@ fn from_environment(context: &Context) -> Result<Place, Ended> {
 fn store(context: &Context, name: &str, base_url: &str, api_key: &str) -> Result<(), Ended> {
     let usage = |error: String| Ended::new(Exit::Usage, error);
     let secret = credentials::from_environment().map_err(usage)?;
-    let secret =
+    let (secret, _) =
         secret.ok_or_else(|| usage("--store needs TESSERA_API_SECRET to be set".into()))?;
     let folder = config::folder().ok_or_else(|| usage("there is no home folder".into()))?;
     let secrets = Secrets::in_folder(&folder);
     // Told before anything is written.
-    context.note.say(format!("the secret is stored in {}", secrets.place().display()));
+    let store = secrets.best_store();
+    context.note.say(format!("the secret is stored in {}", secrets.place(store)));
     let origin = BaseUrl::parse(base_url)?.to_string();
     let holder = Holder { profile: name, origin: &origin, api_key };
-    secrets.keep(holder, &secret).map_err(|error| Ended::new(Exit::Failed, error))
+    secrets.keep(holder, &secret, store).map_err(|error| Ended::new(Exit::Failed, error))
 }

@@ -3,6 +3,8 @@
 //! What was asked for goes to standard output, what is told beside it to standard error.
 
 mod about;
+mod api;
+mod auth;
 mod compose;
 mod config;
 mod context;
@@ -17,6 +19,7 @@ mod follow;
 mod global;
 mod init;
 mod jobs;
+mod login;
 mod media;
 mod note;
 mod out;
@@ -103,6 +106,11 @@ pub enum Command {
     },
     /// Serve folders of pictures over HTTP, in the words of the interface.
     Serve(Serve),
+    /// Send any request of the interface, with the login of the profile, once.
+    Api(api::Api),
+    /// Import, check and remove the key pair of a profile; print a token.
+    #[command(subcommand)]
+    Auth(auth::Auth),
     /// Show, change and check settings.
     #[command(subcommand)]
     Config(config::Config),
@@ -264,6 +272,8 @@ const PARTING: Duration = Duration::from_secs(1);
 pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
     let work = async {
         match command {
+            Command::Api(command) => api::run(context, command).await,
+            Command::Auth(command) => auth::run(context, command).await,
             Command::Dataset(command) => dataset::run(context, command).await,
             Command::Enrichment(command) => enrichment::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,

@@ -182,7 +182,7 @@ fn secret_place(profile: &Profile) -> Result<Option<String>, Ended> {
         return Ok(Some("nowhere: there is no home folder".to_owned()));
     };
     Ok(Some(match secrets.find(holder) {
-        Ok(Some(_)) => secrets.place().display().to_string(),
+        Ok(Some((_, store))) => secrets.place(store),
         Ok(None) => "none yet: `tessera auth import`".to_owned(),
         Err(reason) => reason,
     }))

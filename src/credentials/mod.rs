@@ -1,54 +1,26 @@
-//! Where secrets are: the environment first, else a file of this user that nobody else can read.
+//! Where secrets are: the environment first, then the keyring of the system, then a file of this user
+//! that nobody else can read.
 //!
-//! A stored secret is bound to the origin it was given for: the same key is never sent to another
+//! A stored secret is bound to the origin and the key it was given for: it is never sent to another
 //! host because a profile was edited.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    ffi::OsStr,
-    fs,
-    io::{self, Write as _},
-    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
-    path::{Path, PathBuf},
-    process::Command,
-};
+mod dump;
+mod file;
+mod keyring;
 
-use secrecy::{ExposeSecret as _, SecretString};
+use std::{env, fs, path::Path};
+
+use secrecy::{
+    ExposeSecret as _, SecretString,
+    zeroize::{Zeroize as _, Zeroizing},
+};
 use serde::{Deserialize, Serialize};
 
-/// The environment variable of the secret itself.
-pub const SECRET: &str = "TESSERA_API_SECRET";
-/// The environment variable of a file that holds the secret; the better way in scripts.
-pub const SECRET_FILE: &str = "TESSERA_API_SECRET_FILE";
+pub use crate::model::program::{SECRET, SECRET_FILE, TOKEN};
+pub use dump::forbid_core_dumps;
 
-/// The environment variable of a ready token.
-pub const TOKEN: &str = "TESSERA_TOKEN";
-
-/// A command that is given no secret of ours by its environment (S15). Every program that is started
-/// begins here.
-#[must_use]
-pub fn child(program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new(program);
-    for name in [SECRET, SECRET_FILE, TOKEN] {
-        command.env_remove(name);
-    }
-    command
-}
-
-/// The file of secrets: one table per profile.
-#[derive(Clone, Debug)]
-pub struct Secrets {
-    file: PathBuf,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stored {
-    origin: String,
-    api_key: String,
-    api_secret: String,
-}
+use file::File;
+use keyring::Keyring;
 
 /// Whom a secret is for.
 #[derive(Clone, Copy, Debug)]
@@ -61,134 +33,246 @@ pub struct Holder<'a> {
     pub api_key: &'a str,
 }
 
-/// The secret that the environment gives, if it does.
+/// What keeps secrets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// The keyring of the system: encrypted, and unlocked with the session.
+    Keyring,
+    /// A plain file of mode 0600.
+    File,
+}
+
+/// A secret with what it was given for, as it is kept.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    origin: String,
+    api_key: String,
+    api_secret: String,
+}
+
+/// The secrets of this user.
+#[derive(Clone, Debug)]
+pub struct Secrets {
+    keyring: Keyring,
+    file: File,
+}
+
+/// The secret that the environment gives, if it does, and the variable that did.
 ///
 /// # Errors
 /// The file it names cannot be read.
-pub fn from_environment() -> Result<Option<SecretString>, String> {
-    let set = |name| env::var(name).ok().filter(|value: &String| !value.trim().is_empty());
-    if let Some(file) = set(SECRET_FILE) {
-        let secret =
-            fs::read_to_string(&file).map_err(|error| format!("{SECRET_FILE}: {file}: {error}"))?;
-        return Ok(Some(SecretString::from(secret.trim().to_owned())));
+pub fn from_environment() -> Result<Option<(SecretString, &'static str)>, String> {
+    if let Some(path) = variable(SECRET_FILE) {
+        let secret = fs::read_to_string(path.as_str())
+            .map(Zeroizing::new)
+            .map_err(|error| format!("{SECRET_FILE}: {}: {error}", path.as_str()))?;
+        return Ok(Some((SecretString::from(secret.trim()), SECRET_FILE)));
     }
-    Ok(set(SECRET).map(|secret| SecretString::from(secret.trim().to_owned())))
+    Ok(variable(SECRET).map(|secret| (SecretString::from(secret.trim()), SECRET)))
+}
+
+/// The token that the environment gives, if it does.
+#[must_use]
+pub fn token_from_environment() -> Option<SecretString> {
+    variable(TOKEN).map(|token| SecretString::from(token.trim()))
+}
+
+fn variable(name: &str) -> Option<Zeroizing<String>> {
+    let value = env::var(name).ok().map(Zeroizing::new);
+    value.filter(|value| !value.trim().is_empty())
 }
 
 impl Secrets {
-    /// The secrets in `folder`.
+    /// The keyring, and a file in `folder`.
     #[must_use]
     pub fn in_folder(folder: &Path) -> Self {
-        Self { file: folder.join("secrets.toml") }
+        Self { keyring: Keyring::of_system(), file: File::in_folder(folder) }
     }
 
-    /// Where they are, to be told before anything is written.
+    /// Where a store is, for people.
     #[must_use]
-    pub fn place(&self) -> &Path {
-        &self.file
-    }
-
-    /// The secret of a profile; `None` when none is stored.
-    ///
-    /// # Errors
-    /// The file is damaged or can be read by others, or the secret is for another origin or key.
-    pub fn find(&self, holder: Holder) -> Result<Option<SecretString>, String> {
-        let Some(stored) = self.read()?.remove(holder.profile) else {
-            return Ok(None);
-        };
-        if stored.origin != holder.origin || stored.api_key != holder.api_key {
-            return Err(format!(
-                "the secret stored for `{}` belongs to {} and another key or address: enter it again",
-                holder.profile, stored.origin
-            ));
+    pub fn place(&self, store: Store) -> String {
+        match store {
+            Store::Keyring => "the keyring of this system".to_owned(),
+            Store::File => format!("{} (readable by you alone)", self.file.path().display()),
         }
-        Ok(Some(SecretString::from(stored.api_secret)))
     }
 
-    /// Stores a secret, and reads it back before it says so.
+    /// Whether the keyring can be used. Blocks for at most three seconds, as everything here does that
+    /// asks the keyring.
     ///
     /// # Errors
-    /// The file cannot be written or read back.
-    pub fn keep(&self, holder: Holder, secret: &SecretString) -> Result<(), String> {
-        let mut all = self.read()?;
+    /// Why it cannot.
+    pub fn ask_keyring(&self) -> Result<(), String> {
+        self.keyring.check()
+    }
+
+    /// The keyring, or the file where there is none. Whoever stores a secret names the place before.
+    #[must_use]
+    pub fn best_store(&self) -> Store {
+        self.ask_keyring().map_or(Store::File, |()| Store::Keyring)
+    }
+
+    /// The secret of a profile and where it was; `None` when none is stored.
+    ///
+    /// # Errors
+    /// What is stored is damaged, can be read by others, or is for another origin or key; or nothing
+    /// is stored in the file and the keyring does not answer.
+    pub fn find(&self, holder: Holder) -> Result<Option<(SecretString, Store)>, String> {
+        let fits = |stored: Option<Stored>, store: Store| {
+            let secret = stored.map(|stored| stored.opens(holder)).transpose()?;
+            Ok::<_, String>(secret.map(|secret| (secret, store)))
+        };
+        let ring = self.keyring.read(holder.profile);
+        let ring = ring.and_then(|stored| fits(stored, Store::Keyring));
+        if let Ok(Some(found)) = ring {
+            return Ok(Some(found));
+        }
+        match fits(self.file.read(holder.profile)?, Store::File)? {
+            Some(found) => Ok(Some(found)),
+            None => ring,
+        }
+    }
+
+    /// Stores a secret, reads it back before it says so, and removes what the other store had.
+    ///
+    /// # Errors
+    /// It cannot be written or read back; or an older secret cannot be removed from the file.
+    pub fn keep(&self, holder: Holder, secret: &SecretString, store: Store) -> Result<(), String> {
         let stored = Stored {
             origin: holder.origin.to_owned(),
             api_key: holder.api_key.to_owned(),
             api_secret: secret.expose_secret().to_owned(),
         };
-        all.insert(holder.profile.to_owned(), stored);
-        let source = toml::to_string(&all).map_err(|_| self.told("cannot be spelled"))?;
-        self.replace(&source).map_err(|error| self.told(error))?;
-        let back = self.find(holder)?;
-        let same = back.is_some_and(|back| back.expose_secret() == secret.expose_secret());
-        same.then_some(()).ok_or_else(|| self.told("did not keep the secret"))
-    }
-
-    fn read(&self) -> Result<BTreeMap<String, Stored>, String> {
-        let metadata = match fs::metadata(&self.file) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
-            Err(error) => return Err(self.told(error)),
+        let back = match store {
+            Store::Keyring => {
+                self.keyring.write(holder.profile, &stored)?;
+                self.keyring.read(holder.profile)?
+            }
+            Store::File => {
+                self.file.write(holder.profile, stored)?;
+                self.file.read(holder.profile)?
+            }
         };
-        if metadata.permissions().mode() & 0o077 != 0 {
-            return Err(self.told("can be read by others: chmod 600 it, and think of a new secret"));
+        let back = back.map(|stored| stored.opens(holder)).transpose()?;
+        if back.is_none_or(|back| back.expose_secret() != secret.expose_secret()) {
+            return Err(format!("{} did not keep the secret", self.place(store)));
         }
-        let source = fs::read_to_string(&self.file).map_err(|error| self.told(error))?;
-        // The words of the parser may quote the line, and with it a secret.
-        toml::from_str(&source)
-            .map_err(|_| self.told("is damaged: move it away and enter secrets again"))
+        match store {
+            Store::Keyring => self.file.forget(holder.profile).map(drop),
+            // It is in the file because the keyring does not answer: what is in there is out of reach,
+            // and looked at first only when it fits.
+            Store::File => Ok(self.keyring.forget(holder.profile).map_or((), drop)),
+        }
     }
 
-    /// Written beside and renamed, for this user alone from the first byte on.
-    fn replace(&self, source: &str) -> io::Result<()> {
-        let folder = self.file.parent().unwrap_or_else(|| Path::new("."));
-        fs::create_dir_all(folder)?;
-        let beside = self.file.with_extension("new");
-        match fs::remove_file(&beside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+    /// Removes the secret of a profile, and tells from where.
+    ///
+    /// # Errors
+    /// A store that may have it cannot be changed.
+    pub fn forget(&self, profile: &str) -> Result<Vec<Store>, String> {
+        let mut stores = Vec::new();
+        if self.file.forget(profile)? {
+            stores.push(Store::File);
         }
-        let mut file =
-            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-        file.write_all(source.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, &self.file)
+        match self.keyring.forget(profile) {
+            Ok(true) => stores.push(Store::Keyring),
+            Ok(false) => {}
+            // It was kept in the file because of that.
+            Err(_) if !stores.is_empty() => {}
+            Err(reason) => return Err(reason),
+        }
+        Ok(stores)
     }
+}
 
-    fn told(&self, reason: impl std::fmt::Display) -> String {
-        format!("{}: {reason}", self.file.display())
+impl Stored {
+    /// The secret, for whom it was given.
+    fn opens(mut self, holder: Holder) -> Result<SecretString, String> {
+        if self.origin != holder.origin || self.api_key != holder.api_key {
+            return Err(format!(
+                "the secret stored for `{}` belongs to {} and another key or address: enter it again",
+                holder.profile, self.origin
+            ));
+        }
+        Ok(SecretString::from(std::mem::take(&mut self.api_secret)))
+    }
+}
+
+impl Drop for Stored {
+    fn drop(&mut self) {
+        self.api_secret.zeroize();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::credentials::keyring::fake;
 
     const HOLDER: Holder =
         Holder { profile: "prod", origin: "https://vl.example", api_key: "ak_1" };
 
-    #[test]
-    fn s01_a_secret_comes_back_for_its_origin_and_nobody_else_can_read_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let secrets = Secrets::in_folder(folder.path());
-        assert!(secrets.find(HOLDER).unwrap().is_none());
-        secrets.keep(HOLDER, &SecretString::from("s3cret-canary")).unwrap();
-        assert_eq!(secrets.find(HOLDER).unwrap().unwrap().expose_secret(), "s3cret-canary");
-        assert_eq!(fs::metadata(secrets.place()).unwrap().permissions().mode() & 0o777, 0o600);
-        let elsewhere = Holder { origin: "https://evil.example", ..HOLDER };
-        let error = secrets.find(elsewhere).unwrap_err();
-        assert!(error.contains("enter it again") && !error.contains("canary"), "{error}");
+    fn secrets(folder: &Path, keyring: Keyring) -> Secrets {
+        Secrets { keyring, file: File::in_folder(folder) }
+    }
+
+    fn found(secrets: &Secrets) -> Option<(String, Store)> {
+        let found = secrets.find(HOLDER).unwrap();
+        found.map(|(secret, store)| (secret.expose_secret().to_owned(), store))
     }
 
     #[test]
-    fn s01_a_file_that_others_can_read_or_that_is_damaged_is_refused_without_its_content() {
+    fn s01_s14_a_secret_comes_back_for_its_origin_and_key_alone() {
+        for store in [Store::Keyring, Store::File] {
+            let folder = tempfile::tempdir().unwrap();
+            let secrets = secrets(folder.path(), fake::keyring());
+            assert_eq!(found(&secrets), None);
+            secrets.keep(HOLDER, &"s3cret-canary".into(), store).unwrap();
+            assert_eq!(found(&secrets), Some(("s3cret-canary".to_owned(), store)));
+            let elsewhere = Holder { origin: "https://evil.example", ..HOLDER };
+            let another = Holder { api_key: "ak_2", ..HOLDER };
+            for other in [elsewhere, another] {
+                let error = secrets.find(other).unwrap_err();
+                assert!(error.contains("enter it again") && !error.contains("canary"), "{error}");
+            }
+            assert_eq!(secrets.forget("prod").unwrap(), [store]);
+            assert_eq!(found(&secrets), None);
+            assert_eq!(secrets.forget("prod").unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn s03_one_store_has_it_and_the_other_no_longer() {
         let folder = tempfile::tempdir().unwrap();
-        let secrets = Secrets::in_folder(folder.path());
-        fs::write(secrets.place(), "[prod]\napi_secret = 's3cret-canary").unwrap();
-        fs::set_permissions(secrets.place(), fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(secrets.find(HOLDER).unwrap_err().contains("chmod 600"));
-        fs::set_permissions(secrets.place(), fs::Permissions::from_mode(0o600)).unwrap();
-        let error = secrets.find(HOLDER).unwrap_err();
-        assert!(error.contains("damaged") && !error.contains("canary"), "{error}");
+        let secrets = secrets(folder.path(), fake::keyring());
+        secrets.keep(HOLDER, &"old".into(), Store::File).unwrap();
+        secrets.keep(HOLDER, &"new".into(), Store::Keyring).unwrap();
+        assert_eq!(found(&secrets), Some(("new".to_owned(), Store::Keyring)));
+        secrets.keep(HOLDER, &"newer".into(), Store::File).unwrap();
+        assert_eq!(found(&secrets), Some(("newer".to_owned(), Store::File)));
+    }
+
+    #[test]
+    fn s03_a_keyring_that_does_not_answer_costs_its_patience_and_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = secrets(folder.path(), fake::silent());
+        assert!(secrets.ask_keyring().unwrap_err().contains("did not answer"));
+        assert!(secrets.find(HOLDER).unwrap_err().contains("did not answer"));
+        assert!(secrets.keep(HOLDER, &"s".into(), Store::Keyring).is_err());
+        assert!(!folder.path().join("secrets.toml").exists(), "never silently in plain text");
+        secrets.keep(HOLDER, &"s".into(), Store::File).unwrap();
+        assert_eq!(found(&secrets), Some(("s".to_owned(), Store::File)));
+        assert_eq!(secrets.forget("prod").unwrap(), [Store::File]);
+        assert!(secrets.forget("prod").is_err(), "it may be in there");
+    }
+
+    #[test]
+    fn s04_a_store_that_loses_the_secret_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let secrets = secrets(folder.path(), fake::forgetful());
+        let error = secrets.keep(HOLDER, &"canary".into(), Store::Keyring).unwrap_err();
+        assert!(error.contains("did not keep") && !error.contains("canary"), "{error}");
     }
 }

@@ -23,6 +23,7 @@ pub mod job;
 pub mod link;
 pub mod member;
 pub mod picture_source;
+pub mod program;
 pub mod region;
 pub mod saved_view;
 pub mod search;

@@ -5,10 +5,9 @@ use std::{
     env, fs,
     io::{self, Write},
     path::Path,
-    process::Command,
 };
 
-use crate::model::{Failure, FailureKind};
+use crate::model::{Failure, FailureKind, program};
 
 /// Edits `text` until the editor is left, and gives back what was saved. Blocks.
 ///
@@ -42,5 +41,5 @@ fn written(text: &str) -> io::Result<tempfile::NamedTempFile> {
 
 /// Through the shell, as git does it: the variable may hold arguments, too.
 fn run(editor: &str, file: &Path) -> io::Result<std::process::ExitStatus> {
-    Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
+    program::command("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
 }

@@ -78,6 +78,12 @@ pub fn datasets() -> String {
     format!("{PREFIX}/datasets")
 }
 
+/// `GET`: a key pair for the session of a browser.
+#[must_use]
+pub fn api_credentials() -> String {
+    format!("{PREFIX}/api_credentials")
+}
+
 /// `GET`: one dataset record.
 #[must_use]
 pub fn dataset(id: DatasetId) -> String {

@@ -7,7 +7,7 @@ use std::{
     fs, io,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     sync::{Mutex, PoisonError},
     thread,
     time::Duration,
@@ -17,14 +17,12 @@ use bytes::Bytes;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::model::{Failure, FailureKind};
+use crate::model::{Failure, FailureKind, program};
 
 /// What opens a file with the program that is meant for it.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 /// How long an opener may take to say that it cannot; most end at once, some stay.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// What the viewer has no business with.
-const SECRETS: [&str; 2] = ["TESSERA_API_KEY", "TESSERA_API_SECRET"];
 
 /// Copies of pictures for viewers; they are removed when the program ends.
 #[derive(Default)]
@@ -83,11 +81,8 @@ async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
     };
     // Absolute, so that no name can be taken for an option.
     let path = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
-    let mut command = Command::new(opener);
+    let mut command = program::command(opener);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    for secret in SECRETS {
-        command.env_remove(secret);
-    }
     let mut child = command.spawn().map_err(|error| refuse(error.to_string()))?;
     // A thread of its own: a viewer may stay open longer than the program.
     let (sender, ended) = oneshot::channel();

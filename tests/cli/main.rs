@@ -7,6 +7,7 @@
 )]
 
 mod accessible;
+mod auth;
 mod config;
 mod export;
 mod kill;
@@ -31,6 +32,8 @@ fn tessera(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
     command.args(arguments).stdin(Stdio::null());
     command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder).env("HOME", folder);
+    // The keyring of whoever runs the tests is none of their business.
+    command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
     for name in
         ["TESSERA_BASE_URL", "TESSERA_KIND", "TESSERA_API_KEY", "TESSERA_API_SECRET", "TERM"]
     {

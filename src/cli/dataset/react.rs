@@ -9,8 +9,7 @@ use std::{
 use crate::{
     cli::{Context, Ended, Exit, follow::Change},
     config::Desktop,
-    credentials,
-    model::{Dataset, SafeText, Status},
+    model::{Dataset, SafeText, Status, program},
 };
 
 /// What is done at each change of a status.
@@ -62,7 +61,7 @@ impl<'a> Reaction<'a> {
 /// The command with the event in its environment: what a service says never becomes a part of the
 /// line that the shell reads. What it prints goes to standard error, which is not ours to answer on.
 fn command_of(line: &str, dataset: &Dataset, from: &Status, to: &Status) -> Command {
-    let mut command = credentials::child("sh");
+    let mut command = program::command("sh");
     command.args(["-c", line]);
     command.env("TESSERA_EVENT", "status");
     command.env("TESSERA_DATASET", dataset.id.to_string());

@@ -2,14 +2,10 @@
 //! one. It is handed the open file and one container format, so that no file can make it read another.
 
 use std::{
-    fs::File,
-    io::Read as _,
-    path::Path,
-    process::{Command, Stdio},
-    sync::mpsc,
-    thread,
-    time::Duration,
+    fs::File, io::Read as _, path::Path, process::Stdio, sync::mpsc, thread, time::Duration,
 };
+
+use crate::model::program;
 
 /// Longest time for a frame.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -51,7 +47,7 @@ impl Container {
     /// # Errors
     /// `ffmpeg` cannot be started, cannot decode it, or takes too long; the sentence says which.
     pub fn first_frame(self, ffmpeg: &Path, video: File) -> Result<Vec<u8>, String> {
-        let mut child = Command::new(ffmpeg)
+        let mut child = program::command(ffmpeg)
             .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])
             .args(["-f", self.demuxer, "-i", "/proc/self/fd/0"])
             .args(["-map", "0:v:0", "-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"])

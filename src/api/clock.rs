@@ -1,0 +1,132 @@
+//! How far the service's clock is ahead of ours, as far as an answer tells.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use reqwest::header::{AGE, DATE, HeaderMap};
+
+/// Exchanges longer than this say nothing about the clocks.
+const LONGEST_EXCHANGE: Duration = Duration::from_mins(15);
+/// A `Date` before 2020 is a clock that was never set.
+const EARLIEST_DATE: i64 = 1_577_836_800;
+
+/// Seconds the service's clock is ahead, taken at the middle of the exchange. `None` when the
+/// answer does not tell: no date, a cached answer, an exchange of more than 15 minutes.
+pub(super) fn measure_skew(
+    headers: &HeaderMap,
+    sent: SystemTime,
+    received: SystemTime,
+) -> Option<i64> {
+    let took = received.duration_since(sent).ok()?;
+    if headers.contains_key(AGE) || took > LONGEST_EXCHANGE {
+        return None;
+    }
+    let date = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
+    let date = unix_seconds(date);
+    (date >= EARLIEST_DATE).then(|| date - unix_seconds(sent + took / 2))
+}
+
+/// Seconds since 1970, negative before.
+pub(super) fn unix_seconds(time: SystemTime) -> i64 {
+    let seconds = match time.duration_since(UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_secs()),
+        Err(before) => i64::try_from(before.duration().as_secs()).map(|seconds| -seconds),
+    };
+    seconds.unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderValue;
+
+    use super::*;
+
+    /// An answer of the day of the vectors: sent, received and dated at these times of day, cached or
+    /// not; and the skew that is kept after it.
+    type Answer = (&'static str, &'static str, Option<&'static str>, bool, i64);
+
+    /// The ten published cases of clock skew correction of the AWS SDKs (aws-runtime,
+    /// `test-data/clock-skew-test-cases.json`), in their order: the skew at the beginning, and the
+    /// answers one after another. Status and error code decide in them whether something is sent
+    /// again; here that is the 401, so only the clocks are left.
+    const VECTORS: [(i64, &[Answer]); 10] = [
+        (0, &[("00:00:00", "00:00:02", Some("00:00:01"), false, 0)]),
+        (
+            0,
+            &[
+                ("00:00:00", "00:00:02", Some("00:05:01"), false, 300),
+                ("00:00:02", "00:00:04", Some("00:05:03"), false, 300),
+                ("00:01:00", "00:01:02", Some("00:06:01"), false, 300),
+            ],
+        ),
+        (0, &[("00:00:00", "00:00:02", Some("00:05:01"), false, 300)]),
+        (
+            0,
+            &[
+                ("00:00:00", "00:16:00", Some("00:10:00"), false, 0),
+                ("00:17:00", "00:17:02", Some("00:22:01"), false, 300),
+            ],
+        ),
+        (300, &[("00:00:00", "00:00:02", Some("00:00:01"), false, 0)]),
+        (0, &[("00:00:00", "00:00:02", Some("00:02:01"), false, 120)]),
+        (
+            0,
+            &[
+                ("00:00:00", "00:00:02", Some("00:05:01"), false, 300),
+                ("00:00:02", "00:00:04", Some("00:05:03"), false, 300),
+            ],
+        ),
+        (0, &[("00:00:00", "00:00:02", None, false, 0)]),
+        (
+            0,
+            &[
+                ("16:51:00", "16:51:02", Some("12:03:01"), true, 0),
+                ("16:51:10", "16:51:12", Some("16:56:11"), false, 300),
+            ],
+        ),
+        (
+            0,
+            &[
+                ("16:51:00", "16:51:02", Some("12:03:01"), true, 0),
+                ("16:51:10", "16:51:12", Some("16:51:11"), false, 0),
+            ],
+        ),
+    ];
+
+    fn moment(time: &str) -> SystemTime {
+        httpdate::parse_http_date(&format!("Thu, 01 Jan 2026 {time} GMT")).unwrap()
+    }
+
+    fn headers(date: Option<&str>, cached: bool) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(date) = date {
+            headers.insert(DATE, date.parse().unwrap());
+        }
+        if cached {
+            headers.insert(AGE, HeaderValue::from_static("17280"));
+        }
+        headers
+    }
+
+    #[test]
+    fn n13_the_ten_published_vectors() {
+        for (number, (mut skew, answers)) in VECTORS.into_iter().enumerate() {
+            for (sent, received, date, cached, expected) in answers {
+                let date = date.map(|time| format!("Thu, 01 Jan 2026 {time} GMT"));
+                let headers = headers(date.as_deref(), *cached);
+                skew = measure_skew(&headers, moment(sent), moment(received)).unwrap_or(skew);
+                assert_eq!(skew, *expected, "case {} at {sent}", number + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn n13_n35_any_skew_is_learned_and_a_useless_date_is_not() {
+        let (sent, received) = (moment("12:00:00"), moment("12:00:02"));
+        let skew = |date: &str| measure_skew(&headers(Some(date), false), sent, received);
+        assert_eq!(skew("Fri, 02 Jan 2026 13:00:01 GMT"), Some(90_000));
+        assert_eq!(skew("Wed, 31 Dec 2025 11:00:01 GMT"), Some(-90_000));
+        assert_eq!(skew("Thu, 01 Jan 1970 00:00:00 GMT"), None);
+        assert_eq!(skew("yesterday"), None);
+        assert_eq!(measure_skew(&headers(None, false), received, sent), None, "a clock set back");
+    }
+}

@@ -1,0 +1,132 @@
+//! `tessera api`: any request below `/api/v1`, with the login of the profile, sent once.
+
+use std::{
+    fs,
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use bytes::Bytes;
+use clap::{Args, ValueEnum};
+
+use crate::{
+    api::{Operation, RawAnswer, RawBody, RawPart, RawRequest},
+    cli::{Context, Ended, Exit},
+    model::SafeText,
+};
+
+/// The options.
+#[derive(Debug, Args)]
+pub struct Api {
+    /// GET or POST, the methods of the interface.
+    #[arg(ignore_case = true)]
+    method: Method,
+    /// The path, with or without /api/v1: `datasets`, `dataset/ID/export_status?export_task_id=...`.
+    path: String,
+    /// A parameter of the query; it is encoded for you. Repeatable.
+    #[arg(long, short = 'Q', value_name = "NAME=VALUE", value_parser = pair)]
+    query: Vec<(String, String)>,
+    /// A field of a form: text, or the content of a file. Repeatable.
+    #[arg(long, short = 'F', value_name = "NAME=VALUE|NAME=@FILE", value_parser = pair,
+          conflicts_with = "input")]
+    form: Vec<(String, String)>,
+    /// A file with JSON to send; `-` for standard input.
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Print status and headers before the body.
+    #[arg(long)]
+    include: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Method {
+    Get,
+    Post,
+}
+
+fn pair(raw: &str) -> Result<(String, String), String> {
+    let (name, value) = raw.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Sends it, and prints what comes back. The exit code is that of the status.
+///
+/// # Errors
+/// The request cannot be made, no whole answer came, or the answer is no success.
+pub async fn run(context: &Context, api: Api) -> Result<Exit, Ended> {
+    let include = api.include;
+    let request = request(context, api)?;
+    let connection = context.connect(&[Operation::Raw]).await?;
+    let outcome = match connection.client.raw(request).await {
+        Ok(answer) => print(context, &answer, include).and_then(|()| match answer.failure {
+            Some(failure) => Err(failure.into()),
+            None => Ok(Exit::Done),
+        }),
+        Err(failure) => Err(failure.into()),
+    };
+    connection.close(context, outcome).await
+}
+
+fn request(context: &Context, api: Api) -> Result<RawRequest, Ended> {
+    let usage = |sentence: &str| Ended::new(Exit::Usage, sentence);
+    let body = match (api.method, api.input) {
+        (Method::Get, None) if api.form.is_empty() => RawBody::Get,
+        (Method::Get, _) => return Err(usage("a GET carries nothing; did you mean POST?")),
+        (Method::Post, _) if context.global.read_only => {
+            return Err(Ended::new(Exit::Conflict, "--read-only is on: no POST is sent"));
+        }
+        (Method::Post, Some(path)) => RawBody::Json(read(&path)?),
+        (Method::Post, None) if api.form.is_empty() => RawBody::Post,
+        (Method::Post, None) => {
+            RawBody::Form(api.form.into_iter().map(part).collect::<Result<_, _>>()?)
+        }
+    };
+    Ok(RawRequest { path: api.path, parameters: api.query, body })
+}
+
+fn part((name, value): (String, String)) -> Result<RawPart, Ended> {
+    let Some(path) = value.strip_prefix('@').map(PathBuf::from) else {
+        return Ok(RawPart { name, file: None, content: value.into() });
+    };
+    let file = path.file_name().map(|file| file.to_string_lossy().into_owned());
+    Ok(RawPart { name, file, content: read(&path)? })
+}
+
+fn read(path: &Path) -> Result<Bytes, Ended> {
+    let read = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
+    read.map(Bytes::from)
+        .map_err(|error| Ended::new(Exit::Usage, format!("{}: {error}", path.display())))
+}
+
+/// In a pipe the bytes as they are; in a terminal only what does nothing there.
+fn print(context: &Context, answer: &RawAnswer, include: bool) -> Result<(), Ended> {
+    if include {
+        let mut head = format!("HTTP {}\n", answer.status);
+        for (name, value) in &answer.headers {
+            head += &format!("{name}: {}\n", SafeText::detail(value));
+        }
+        context.out.text(&(head + "\n"))?;
+    }
+    if !context.out.is_terminal() {
+        let mut out = io::stdout().lock();
+        out.write_all(&answer.body)?;
+        return Ok(out.flush()?);
+    }
+    if let Ok(value) = serde_json::from_slice(&answer.body) {
+        return context.out.json(&value);
+    }
+    let text = std::str::from_utf8(&answer.body).map_err(|_| {
+        let sentence =
+            format!("{} bytes that are no text: send them to a file with >", answer.body.len());
+        Ended::new(Exit::Failed, sentence)
+    })?;
+    for line in text.lines() {
+        context.out.text(&format!("{}\n", SafeText::new(line, usize::MAX)))?;
+    }
+    Ok(())
+}

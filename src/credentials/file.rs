@@ -1,0 +1,192 @@
+//! The file of secrets: one table per profile, readable by this user alone (S01, S02).
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirBuilder, OpenOptions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use rustix::{fs::OFlags, io::Errno, process::geteuid};
+use secrecy::zeroize::Zeroizing;
+
+use super::Stored;
+
+/// Permissions of others, which the file must not have.
+const OTHERS: u32 = 0o077;
+/// Permission of others to put another file in its place.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// The file.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    path: PathBuf,
+}
+
+impl File {
+    pub(super) fn in_folder(folder: &Path) -> Self {
+        Self { path: folder.join("secrets.toml") }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is kept for a profile.
+    ///
+    /// # Errors
+    /// The file is damaged, a link, another user's, or others can read it.
+    pub(super) fn read(&self, profile: &str) -> Result<Option<Stored>, String> {
+        Ok(self.all()?.remove(profile))
+    }
+
+    /// Keeps it; what is kept for other profiles stays.
+    pub(super) fn write(&self, profile: &str, stored: Stored) -> Result<(), String> {
+        let mut all = self.all()?;
+        all.insert(profile.to_owned(), stored);
+        self.replace(&all)
+    }
+
+    /// Removes what is kept for a profile; whether there was something.
+    pub(super) fn forget(&self, profile: &str) -> Result<bool, String> {
+        let mut all = self.all()?;
+        let known = all.remove(profile).is_some();
+        if known {
+            self.replace(&all)?;
+        }
+        Ok(known)
+    }
+
+    fn all(&self) -> Result<BTreeMap<String, Stored>, String> {
+        let flags = OFlags::NOFOLLOW.bits().cast_signed();
+        let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
+                return Err(self.told("is a link: put the file itself there"));
+            }
+            Err(error) => return Err(self.told(error)),
+        };
+        // Of the open file: a name could lead elsewhere by now.
+        let metadata = file.metadata().map_err(|error| self.told(error))?;
+        if metadata.uid() != geteuid().as_raw() {
+            return Err(self.told("belongs to another user: remove it, and enter secrets again"));
+        }
+        if metadata.mode() & OTHERS != 0 {
+            return Err(self.told("can be read by others: chmod 600 it, and think of a new secret"));
+        }
+        let mut source = Zeroizing::new(String::new());
+        file.read_to_string(&mut source).map_err(|error| self.told(error))?;
+        // The words of the parser may quote the line, and with it a secret.
+        toml::from_str(&source)
+            .map_err(|_| self.told("is damaged: move it away and enter secrets again"))
+    }
+
+    /// Written beside and renamed, for this user alone from the first byte on.
+    fn replace(&self, all: &BTreeMap<String, Stored>) -> Result<(), String> {
+        let source = toml::to_string(all).map(Zeroizing::new);
+        let source = source.map_err(|_| self.told("cannot be spelled"))?;
+        let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|error| self.told(error))?;
+        let metadata = fs::metadata(folder).map_err(|error| self.told(error))?;
+        if metadata.mode() & OTHERS_WRITE != 0 {
+            let folder = folder.display();
+            return Err(
+                self.told(format_args!("others can write in its folder: chmod 700 {folder}"))
+            );
+        }
+        self.persist(folder, &source).map_err(|error| self.told(error))
+    }
+
+    fn persist(&self, folder: &Path, source: &str) -> io::Result<()> {
+        // Of mode 0600 whatever the umask, and with a name that was not there.
+        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+        beside.write_all(source.as_bytes())?;
+        beside.as_file().sync_all()?;
+        beside.persist(&self.path)?;
+        // A secret that is shown once must outlive a power cut: the new name is brought to disk, too.
+        fs::File::open(folder)?.sync_all()
+    }
+
+    fn told(&self, reason: impl std::fmt::Display) -> String {
+        format!("{}: {reason}", self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use rustix::{fs::Mode, process::umask};
+
+    use super::*;
+
+    fn stored() -> Stored {
+        let (origin, api_key) = ("https://vl.example".to_owned(), "ak_1".to_owned());
+        Stored { origin, api_key, api_secret: "s3cret-canary".to_owned() }
+    }
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn s01_whatever_the_umask_nobody_else_can_read_it() {
+        for mask in [0o000, 0o022, 0o077] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = File::in_folder(&folder.path().join("new/tessera"));
+            let before = umask(Mode::from_raw_mode(mask));
+            let written = file.write("prod", stored());
+            umask(before);
+            written.unwrap();
+            assert_eq!(mode(file.path()), 0o600, "{mask:o}");
+            assert_eq!(mode(file.path().parent().unwrap()), 0o700, "{mask:o}");
+            assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 1);
+        }
+    }
+
+    #[test]
+    fn s01_a_file_that_others_can_read_or_that_is_damaged_is_refused_without_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::in_folder(folder.path());
+        fs::write(file.path(), "[prod]\napi_secret = 's3cret-canary").unwrap();
+        let refusal = |mode| {
+            fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
+            file.read("prod").map(|_| ()).unwrap_err()
+        };
+        assert!(refusal(0o644).contains("chmod 600"));
+        let error = refusal(0o600);
+        assert!(error.contains("damaged") && !error.contains("canary"), "{error}");
+    }
+
+    #[test]
+    fn s02_a_link_or_a_folder_that_others_write_in_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::in_folder(folder.path());
+        let elsewhere = folder.path().join("elsewhere.toml");
+        fs::write(&elsewhere, "").unwrap();
+        symlink(&elsewhere, file.path()).unwrap();
+        assert!(file.write("prod", stored()).unwrap_err().contains("is a link"));
+        assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "");
+        fs::remove_file(file.path()).unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o770)).unwrap();
+        assert!(file.write("prod", stored()).unwrap_err().contains("chmod 700"));
+        assert!(!file.path().exists());
+    }
+
+    #[test]
+    fn s02_a_file_of_another_user_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::in_folder(folder.path());
+        file.write("prod", stored()).unwrap();
+        // Only the superuser can give a file away; for others there is nothing to be tried.
+        if std::os::unix::fs::chown(file.path(), Some(65_534), None).is_ok() {
+            assert!(file.read("prod").map(|_| ()).unwrap_err().contains("another user"));
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! `tessera auth` and `tessera api`: key pairs, tokens, and requests of a person's own.
+
+use std::{
+    fs,
+    os::unix::{fs::PermissionsExt as _, net::UnixListener},
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use super::{Serving, outcome, picture, piped, run, serve, tessera};
+use crate::scripted::{Act, Scripted, Seen};
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap()
+}
+
+/// Writes a profile `prod` for this address.
+fn profile(home: &Path, base_url: &str) {
+    fs::create_dir_all(home.join("tessera")).unwrap();
+    let profile = format!("# mine\n[profiles.prod]\nkind = 'hosted'\nbase_url = '{base_url}'\n");
+    fs::write(home.join("tessera/config.toml"), profile).unwrap();
+}
+
+/// A home with that profile.
+fn home(base_url: &str) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    profile(home.path(), base_url);
+    home
+}
+
+/// A service over one picture that asks for a login, and a home with a profile for it.
+fn service() -> (tempfile::TempDir, Serving) {
+    let folder = tempfile::tempdir().unwrap();
+    let pictures = folder.path().join("pictures");
+    fs::create_dir(&pictures).unwrap();
+    picture(&pictures.join("a.png"));
+    let serving = serve(folder.path(), &[pictures.to_str().unwrap()]);
+    profile(folder.path(), text(&serving.1, "base_url"));
+    (folder, serving)
+}
+
+fn secrets_of(home: &Path) -> std::path::PathBuf {
+    home.join("tessera/secrets.toml")
+}
+
+const IMPORT: &[&str] =
+    &["auth", "import", "-p", "prod", "--cookie-stdin", "--insecure-storage", "--json"];
+
+#[test]
+fn m02_m05_from_a_session_to_a_checked_login_and_out_again() {
+    let (home, serving) = service();
+    let home = home.path();
+    let (code, _, err) = run(home, &["auth", "status", "-p", "prod"]);
+    assert_eq!(code, 4);
+    assert!(err.contains("auth import --profile prod"), "{err}");
+
+    let session = format!("SESSION={}\n", text(&serving.1, "session"));
+    let (code, out, err) = piped(home, IMPORT, &session);
+    assert_eq!(code, 0, "{err}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(answer["schema"], "tessera.credentials/1");
+    assert_eq!(answer["secret_in"], "file");
+    assert!(text(&answer, "message").contains("only this once"), "the words of the service");
+    assert!(err.contains("secrets.toml"), "the place is told before: {err}");
+    let kept = fs::read_to_string(secrets_of(home)).unwrap();
+    let secret = kept.lines().find_map(|line| line.strip_prefix("api_secret = ")).unwrap();
+    let secret = secret.trim_matches('"');
+    assert!(!out.contains(secret) && !err.contains(secret), "it is stored, not shown");
+    assert_eq!(fs::metadata(secrets_of(home)).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let (code, out, err) = run(home, &["auth", "status", "-p", "prod", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    let status: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(status["api_key"], answer["api_key"]);
+    assert_eq!(status["check"], json!({ "http_status": 200, "words": "accepted" }));
+    let nobody = "95233006-eddc-11ef-b303-76dbc3993eb2";
+    let (code, out, _) = run(home, &["auth", "status", "-p", "prod", "-d", nobody]);
+    assert_eq!(code, 5);
+    assert!(out.contains("no such dataset, or no access"), "{out}");
+
+    // The pair is there, its secret is not shown again, and what is stored stays.
+    let (code, _, err) = piped(home, &[IMPORT, &["--yes"]].concat(), &session);
+    assert_eq!(code, 1);
+    assert!(err.contains("only when the pair is made") && err.contains("--secret-stdin"), "{err}");
+    let (code, out, err) = run(home, &["auth", "logout", "-p", "prod", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["removed_from"], json!(["file"]));
+    assert!(!fs::read_to_string(secrets_of(home)).unwrap().contains(secret));
+    let settings = fs::read_to_string(home.join("tessera/config.toml")).unwrap();
+    assert!(settings.starts_with("# mine\n") && settings.contains(text(&answer, "api_key")));
+}
+
+#[test]
+fn m03_m05_tokens_for_other_programs_and_what_a_wrong_secret_is_told() {
+    let (home, serving) = service();
+    let home = home.path();
+    let (key, secret) = (text(&serving.1, "api_key"), text(&serving.1, "api_secret"));
+    let give = |secret: &str| {
+        let arguments =
+            ["auth", "import", "-p", "prod", "--secret-stdin", "--insecure-storage", "--yes"];
+        piped(home, &[&arguments[..], &["--api-key", key]].concat(), secret)
+    };
+    assert_eq!(give(secret).0, 0);
+    let token = ["auth", "token", "-p", "prod"];
+    let (code, header, _) = run(home, &[&token[..], &["--as-header"]].concat());
+    assert_eq!(code, 0);
+    assert!(header.starts_with("Authorization: Bearer ey"), "{header}");
+    let (code, bare, _) = run(home, &[&token[..], &["--ttl", "1m"]].concat());
+    assert_eq!((code, bare.matches('.').count()), (0, 2));
+    for ttl in ["5s", "25h", "soon"] {
+        assert_eq!(run(home, &[&token[..], &["--ttl", ttl]].concat()).0, 2, "{ttl}");
+    }
+    let base_url = text(&serving.1, "base_url");
+    let listed = |token: &str| {
+        let arguments = ["--base-url", base_url, "--kind", "hosted", "dataset", "list"];
+        outcome(tessera(home, &arguments).env("TESSERA_TOKEN", token))
+    };
+    assert_eq!(listed(bare.trim()).0, 0, "a ready token is used as it is");
+    let (code, _, err) = listed("ey.not.ours");
+    assert_eq!((code, err.contains("not.ours")), (4, false), "{err}");
+
+    assert_eq!(give("another-secret-of-at-least-32-bytes").0, 0);
+    let (code, out, _) = run(home, &["auth", "status", "-p", "prod"]);
+    assert_eq!(code, 4);
+    assert!(out.contains("expired or wrong key"), "{out}");
+}
+
+#[test]
+fn m01_n30_what_needs_no_login_and_where_none_is_sent() {
+    let home = home("http://media.example");
+    let (code, _, err) = piped(home.path(), IMPORT, "session");
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("not encrypted") && err.contains("--allow-http"), "{err}");
+    let arguments = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem", "auth", "token"];
+    let (code, _, err) = run(home.path(), &arguments);
+    assert_eq!(code, 2);
+    assert!(err.contains("needs no login"), "{err}");
+    let (code, out, _) = run(home.path(), &["auth", "import", "-p", "prod", "--print", "curl"]);
+    assert_eq!(code, 1, "not over http: {out}");
+}
+
+#[test]
+fn s03_without_a_keyring_nothing_is_stored_before_consent() {
+    let home = home("https://media.example");
+    let arguments = ["auth", "import", "-p", "prod", "--cookie-stdin"];
+    let (code, _, err) = piped(home.path(), &arguments, "session");
+    assert_eq!(code, 2);
+    assert!(err.contains("--insecure-storage") && err.contains("secrets.toml"), "{err}");
+    assert!(!secrets_of(home.path()).exists());
+    let (code, out, err) = run(home.path(), &["auth", "import", "-p", "prod", "--print", "curl"]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(
+        out,
+        "curl -sS -b \"SESSION=$SESSION\" https://media.example/api/v1/api_credentials\n"
+    );
+}
+
+#[test]
+fn s03_a_bus_that_hangs_costs_three_seconds() {
+    let home = home("https://media.example");
+    let socket = home.path().join("bus");
+    let _silent = UnixListener::bind(&socket).unwrap();
+    let mut command = tessera(home.path(), &["auth", "import", "-p", "prod", "--cookie-stdin"]);
+    command.env("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}", socket.display()));
+    let begun = Instant::now();
+    let (code, _, err) = outcome(&mut command);
+    assert_eq!(code, 2);
+    assert!(err.contains("did not answer within 3 s"), "{err}");
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+}
+
+/// How an import from this answer ends, and how many requests it took.
+async fn imported(act: fn() -> Act) -> (i32, String, String, usize) {
+    let server = Scripted::start(move |_: &Seen| act()).await;
+    let home = home(&server.url());
+    let told = tokio::task::spawn_blocking(move || piped(home.path(), IMPORT, "canary-session"));
+    let (code, out, err) = told.await.unwrap();
+    let seen = server.requests();
+    assert!(seen.iter().all(|seen| seen.header("cookie") == Some("SESSION=canary-session")));
+    assert!(seen.iter().all(|seen| seen.header("authorization").is_none()), "never both");
+    assert!(!err.contains("canary") && !out.contains("canary"), "{err}");
+    (code, out, err, seen.len())
+}
+
+#[tokio::test]
+async fn s05_the_one_request_is_never_sent_again() {
+    let redirect = || Act::reply(302, &[("location", "/login")], "");
+    let half = || Act::json(r#"{"api_key":"ak_1","api_secret":"#);
+    let (code, _, err, requests) = imported(Act::cut).await;
+    assert_eq!((code, requests), (3, 1), "{err}");
+    assert!(err.contains("may have been made"), "{err}");
+    let (code, _, err, requests) = imported(|| Act::reply(500, &[], "")).await;
+    assert_eq!((code, requests), (3, 1), "{err}");
+    assert!(err.contains("may have been made"), "{err}");
+    let (code, _, err, requests) = imported(half).await;
+    assert_eq!((code, requests), (1, 1), "{err}");
+    assert!(err.contains("may have been made"), "{err}");
+    let (code, _, err, requests) = imported(redirect).await;
+    assert_eq!((code, requests), (1, 1), "{err}");
+    let (code, _, err, requests) = imported(|| Act::reply(401, &[], "{}")).await;
+    assert_eq!((code, requests), (4, 1), "{err}");
+    assert!(err.contains("the session was not accepted"), "{err}");
+}
+
+#[tokio::test]
+async fn s04_a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
+    let pair = r#"{"api_key":"ak_1","api_secret":"only-once","message":"keep it"}"#;
+    let server = Scripted::start(move |_: &Seen| Act::json(pair)).await;
+    let home = home(&server.url());
+    // Others can write in the folder, so the file is refused; asking for it is not.
+    let folder = home.path().join("tessera");
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = Command::new("setsid");
+    command.args(["-w", env!("CARGO_BIN_EXE_tessera")]).args(IMPORT);
+    let (code, out, err) = tokio::task::spawn_blocking(move || {
+        let told = tessera(home.path(), IMPORT);
+        let environment: Vec<_> = told
+            .get_envs()
+            .map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned)))
+            .collect();
+        for (name, value) in environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let cookie = home.path().join("cookie");
+        fs::write(&cookie, "session").unwrap();
+        outcome(command.stdin(fs::File::open(cookie).unwrap()))
+    })
+    .await
+    .unwrap();
+    assert_eq!(code, 1, "{err}");
+    assert_eq!(out, "api_key=ak_1\napi_secret=only-once\n");
+    assert!(err.contains("chmod 700") && err.contains("--secret-stdin"), "{err}");
+}
+
+#[test]
+fn p60_any_request_with_the_login_and_the_code_of_its_status() {
+    let (home, serving) = service();
+    let home = home.path();
+    let ask = |arguments: &[&str]| {
+        let mut command = tessera(home, arguments);
+        command.env("TESSERA_API_KEY", text(&serving.1, "api_key"));
+        command.env("TESSERA_API_SECRET", text(&serving.1, "api_secret"));
+        outcome(&mut command)
+    };
+    let (code, out, err) = ask(&["api", "get", "datasets", "-p", "prod", "--include"]);
+    assert_eq!(code, 0, "{err}");
+    let (head, body) = out.split_once("\n\n").unwrap();
+    assert!(head.starts_with("HTTP 200\n") && head.contains("content-type: "), "{head}");
+    assert!(serde_json::from_str::<Value>(body).is_ok(), "{body}");
+    let (code, out, err) = ask(&["api", "GET", "/api/v1/dataset/none", "-p", "prod"]);
+    assert!([5, 8].contains(&code) && out.contains("detail"), "{code} {out} {err}");
+    let (code, _, err) = ask(&["api", "GET", "../../etc", "-p", "prod"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("not a path below"), "{err}");
+    let (code, _, err) = ask(&["api", "POST", "x", "-p", "prod", "--read-only"]);
+    assert_eq!(code, 6, "{err}");
+    let (code, out, _) = ask(&["api", "POST", "x", "-p", "prod", "-Q", "a=b c", "--print", "curl"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("-X POST") && out.contains("/api/v1/x?a=b+c"), "{out}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn s11_no_core_dump_can_be_made() {
+    let (_home, serving) = service();
+    let limits = fs::read_to_string(format!("/proc/{}/limits", serving.0.id())).unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    let values: Vec<&str> = core.split_whitespace().collect();
+    assert_eq!(values[4..6], ["0", "0"], "{core}");
+}
