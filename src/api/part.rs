@@ -15,13 +15,15 @@ use std::{
 };
 
 use tempfile::TempPath;
-use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _, SeekFrom};
+use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _, BufWriter, SeekFrom};
 
 use crate::model::{ExportTaskId, Failure, FailureKind};
 
 /// Bytes of the disk that a download leaves free.
 const SPARE: u64 = 64 << 20;
 
+/// Bytes that are written at once; so many at most are fetched again after a kill.
+const BUFFER: usize = 256 << 10;
 const FREE: &str = "Free some space and download again: it goes on where it stopped";
 
 /// What happens to a file that has the name of the download already.
@@ -38,7 +40,7 @@ pub(super) struct Part {
     target: PathBuf,
     existing: Existing,
     path: PathBuf,
-    file: tokio::fs::File,
+    file: BufWriter<tokio::fs::File>,
     have: u64,
 }
 
@@ -64,7 +66,7 @@ impl Part {
         let have = file.metadata().map_err(|error| disk(&path, &error))?.len();
         // It may have been finished by another program while this one waited for the file.
         check_target(target, existing)?;
-        let mut file = tokio::fs::File::from_std(file);
+        let mut file = BufWriter::with_capacity(BUFFER, tokio::fs::File::from_std(file));
         let end = file.seek(SeekFrom::End(0)).await;
         end.map_err(|error| disk(&path, &error))?;
         Ok(Self { target: target.to_owned(), existing, path, file, have })
@@ -80,7 +82,7 @@ impl Part {
     /// # Errors
     /// [`FailureKind::Local`] with both numbers; what is there stays.
     pub(super) fn check_room(&self, missing: u64) -> Result<(), Failure> {
-        check_room(&self.file, &self.path, missing)
+        check_room(self.file.get_ref(), &self.path, missing)
     }
 
     /// Adds a piece at the end.
@@ -95,7 +97,7 @@ impl Part {
     pub(super) async fn restart(&mut self) -> Result<(), Failure> {
         let emptied = async {
             self.file.flush().await?;
-            self.file.set_len(0).await?;
+            self.file.get_ref().set_len(0).await?;
             self.file.rewind().await
         };
         emptied.await.map_err(|error| disk(&self.path, &error))?;
@@ -107,8 +109,8 @@ impl Part {
     pub(super) async fn settle(&mut self) -> Result<File, Failure> {
         let settled = async {
             self.file.flush().await?;
-            self.file.sync_all().await?;
-            self.file.try_clone().await
+            self.file.get_ref().sync_all().await?;
+            self.file.get_ref().try_clone().await
         };
         let file = settled.await.map_err(|error| disk(&self.path, &error))?;
         Ok(file.into_std().await)
@@ -204,7 +206,9 @@ pub(super) fn local(path: &Path, reason: &str) -> Failure {
 pub(super) fn disk(path: &Path, error: &io::Error) -> Failure {
     let failure = local(path, &error.to_string());
     match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => failure.remedy(FREE),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            failure.remedy(FREE)
+        }
         io::ErrorKind::NotFound => failure.remedy("Make the folder first, or choose another"),
         io::ErrorKind::PermissionDenied => failure.remedy("Choose a folder you may write to"),
         io::ErrorKind::AlreadyExists => failure.remedy("Choose another name"),

@@ -1,11 +1,18 @@
 //! `tessera export`: started, followed, fetched, inspected; in a pipe, with its exit codes.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    path::Path,
+    process::{Command, Stdio},
+    sync::mpsc,
+};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{Serving, outcome, picture, serve};
+use super::{Serving, outcome, picture, serve, tessera};
 
 /// A service over two pictures, and a folder to work in.
 fn world(options: &[&str]) -> (TempDir, Serving) {
@@ -72,7 +79,7 @@ fn m20_quiet_prints_the_id_which_is_all_that_later_commands_need() {
     assert_eq!((code, err.as_str()), (0, ""), "{id}");
     let id = id.trim();
     assert_eq!(id.len(), 36, "{id}");
-    let (code, events, err) = ask(&["export", "watch", id, "--interval", "50ms", "--jsonl"]);
+    let (code, events, err) = ask(&["export", "watch", id, "--interval", "100ms", "--jsonl"]);
     assert_eq!(code, 0, "{err}");
     let last: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
     assert_eq!((&last["event"], &last["exit_code"]), (&"end".into(), &0.into()));
@@ -137,4 +144,83 @@ fn m21_m26_an_export_that_fails_or_is_not_there_has_a_code_of_its_own() {
     assert!(code == 0 && out.starts_with("curl ") && out.contains("export_context_async"), "{err}");
     let (_, listed, _) = json(home, &serving, &["export", "list"]);
     assert_eq!(listed["exports"].as_array().map(Vec::len), Some(1), "a rehearsal is no export");
+}
+
+#[test]
+fn d15_a_full_disk_keeps_the_part_and_the_download_goes_on_later() {
+    let (home, serving) = world(&[]);
+    let home = home.path();
+    let ask = |arguments: &[&str]| outcome(serving.asked(home, arguments).current_dir(home));
+    let (_, id, _) = ask(&["export", "start", "--images", "--quiet"]);
+    assert_eq!(ask(&["export", "watch", id.trim(), "--interval", "100ms"]).0, 0);
+    let whole = serving.asked(home, &["export", "download", id.trim(), "-o", "x.zip"]);
+    // No file may have more than one block.
+    let limit = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+    let mut limited = Command::new("sh");
+    limited.args(["-c", limit]).arg(whole.get_program()).args(whole.get_args()).current_dir(home);
+    for (name, value) in whole.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    let (code, _, err) = outcome(&mut limited);
+    assert_eq!(code, 1, "{err}");
+    assert!(err.contains("Free some space") && !err.contains("panicked"), "{err}");
+    let part = home.join(format!("x.zip.{}.part", &id[..8]));
+    assert!(part.is_file() && !home.join("x.zip").exists());
+    let (code, _, err) = ask(&["export", "download", id.trim(), "-o", "x.zip"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(home.join("x.zip").is_file() && !part.exists());
+}
+
+/// A service that answers everything but the start of an export: of that it tells, and is silent.
+fn silent_about_exports() -> (String, mpsc::Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (asked, started) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut held = Vec::new();
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                head.extend(byte);
+            }
+            if String::from_utf8_lossy(&head).contains("export_context_async") {
+                held.push(stream);
+                asked.send(()).unwrap();
+                continue;
+            }
+            let body = format!(r#"{{"id":"{DATASET}","display_name":"x","status_new":"READY"}}"#);
+            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json";
+            let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    (url, started)
+}
+
+const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
+
+#[test]
+fn d22_a_kill_before_the_answer_leaves_a_trace() {
+    let (url, started) = silent_about_exports();
+    let home = tempfile::tempdir().unwrap();
+    let command = |arguments: &[&str]| {
+        let mut command = tessera(home.path(), arguments);
+        command.env("TESSERA_BASE_URL", &url).env("TESSERA_KIND", "onprem");
+        command
+    };
+    let mut start = command(&["export", "start", DATASET]);
+    let mut child = start.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    started.recv().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (code, out, err) = outcome(&mut command(&["export", "list", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(listed["exports"][0]["status"], "may have started", "{listed}");
+    assert!(started.try_recv().is_err(), "it was sent once");
 }

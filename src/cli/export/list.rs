@@ -110,8 +110,13 @@ pub(super) async fn watch(
     let found = which.find(context, connection).await?;
     let followed = context.follow_export(connection, found.dataset, found.task, interval).await;
     if context.out.is_jsonl() {
-        let exit = followed.as_ref().map_or_else(|ended| ended.exit, |_| Exit::Done);
-        let end = json!({ "reason": exit.code(), "exit_code": exit as i32 });
+        let (reason, exit) = match followed.as_ref().map_err(|ended| ended.exit) {
+            Ok(_) => ("until", Exit::Done),
+            Err(Exit::Remote) => ("error", Exit::Remote),
+            Err(Exit::TimedOut) => ("timeout", Exit::TimedOut),
+            Err(other) => (other.code(), other),
+        };
+        let end = json!({ "reason": reason, "exit_code": exit as i32 });
         context.out.event(&of("end", end), "")?;
         return followed.map(|_| Exit::Done);
     }

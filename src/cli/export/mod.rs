@@ -14,7 +14,7 @@ use clap::Subcommand;
 
 use crate::{
     api::Operation as Request,
-    cli::{Context, Ended, Exit},
+    cli::{Context, Ended, Exit, follow::parse_interval},
 };
 
 /// The commands.
@@ -37,7 +37,7 @@ pub enum Export {
         #[command(flatten)]
         which: which::Which,
         /// Time between two questions; else 1 to 15 seconds, by its age.
-        #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+        #[arg(long, value_name = "DURATION", value_parser = parse_interval)]
         interval: Option<Duration>,
     },
     /// Fetch the archive of a finished export, verified; an interrupted download goes on.

@@ -11,7 +11,7 @@ use super::{
     which::Found,
 };
 use crate::{
-    cli::{Connection, Context, Ended, Exit, Record},
+    cli::{Connection, Context, Ended, Exit, Record, follow::parse_interval},
     config::{ExportDefaults, at_home},
     model::{
         ArchiveName, Dataset, Export, ExportFormat, ExportSpec, ExportTask, Failure, FailureKind,
@@ -41,7 +41,7 @@ pub struct Start {
     #[arg(long, help_heading = "What happens then")]
     wait: bool,
     /// Time between two questions; else 1 to 15 seconds, by its age.
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration,
+    #[arg(long, value_name = "DURATION", value_parser = parse_interval,
           help_heading = "What happens then")]
     interval: Option<Duration>,
     /// Follow it, and fetch the archive to this folder.
