@@ -3,7 +3,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tempfile::TempDir;
@@ -14,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    clients::{dataset, hosted, impatient},
+    clients::{dataset, hosted, impatient, on_premises},
     scripted::{Act, Scripted, Seen},
 };
 
@@ -132,14 +135,98 @@ async fn u02_an_upload_that_is_cut_off_is_told_with_its_cause() {
     assert!(failure.to_string().contains("nothing was added"), "{failure}");
 }
 
+/// Answers an upload when it has begun, and goes on reading it, as proxies do.
+async fn hasty() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let uploads = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&uploads);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = vec![0; 4_096];
+            let read = stream.read(&mut head).await.unwrap();
+            let (status, body) = if head[..read].starts_with(b"POST") {
+                count.fetch_add(1, Ordering::Relaxed);
+                (413, "{}".to_owned())
+            } else {
+                (200, record("READY"))
+            };
+            let answer = format!(
+                "HTTP/1.1 {status} Hasty\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            // The client goes when it has read the answer.
+            while stream.read(&mut head).await.is_ok_and(|read| read > 0) {}
+        }
+    });
+    (url, uploads)
+}
+
+#[tokio::test]
+async fn u02_an_answer_in_the_middle_of_an_upload_is_what_is_told() {
+    let (_folder, path) = picture(4 << 20);
+    let (url, uploads) = hasty().await;
+    let mut right = 0;
+    for _ in 0..200 {
+        let failure = add(&url, &path).await.unwrap_err();
+        right += usize::from(failure.status == Some(413));
+    }
+    assert!(right >= 198, "{right} of 200");
+    assert_eq!(uploads.load(Ordering::Relaxed), 200, "one each");
+}
+
+#[tokio::test]
+async fn n36_a_thousand_lost_answers_are_a_thousand_requests() {
+    let (_folder, path) = picture(0);
+    let server = service(["READY", "READY"], Act::cut).await;
+    let client = on_premises(&server.url(), impatient());
+    let addition = AddMedia::new(MediaSource::Files(vec![path]));
+    for _ in 0..1_000 {
+        let failure = client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::NoAnswer);
+    }
+    assert_eq!(uploads(&server), 1_000);
+}
+
+#[tokio::test]
+async fn u06_a_name_arrives_as_browsers_write_it() {
+    let (folder, path) = picture(0);
+    let odd = folder.path().join("a\"b\r\nX: y\u{202e}.png");
+    std::fs::rename(&path, &odd).unwrap();
+    let server = service(["READY", "READY"], || Act::reply(202, &[], "")).await;
+    add(&server.url(), &odd).await.unwrap();
+    let requests = server.requests();
+    let upload = requests.iter().find(|seen| seen.method == "POST").unwrap();
+    let body = String::from_utf8_lossy(&upload.body);
+    let name = "name=\"files\"; filename=\"a%22b%0D%0AX: y\u{202e}.png\"\r\n";
+    assert!(body.contains(name), "{body}");
+    assert!(!body.contains("\nX: y"));
+    assert_eq!(upload.header("content-length"), Some(upload.body.len().to_string().as_str()));
+}
+
 #[tokio::test]
 async fn u03_a_file_that_changes_on_the_way_ends_the_upload_by_name() {
-    for grows in [true, false] {
+    let resized = |path: &Path, bytes| {
+        let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.set_len(bytes).unwrap();
+    };
+    let changes: [fn(&Path, &dyn Fn(&Path, u64)); 3] = [
+        |path, resized| resized(path, 20_000),
+        |path, resized| resized(path, 5_000),
+        |path, _| {
+            let other = path.with_extension("other");
+            std::fs::copy(path, &other).unwrap();
+            std::fs::rename(&other, path).unwrap();
+        },
+    ];
+    for change in changes {
         let (_folder, path) = picture(10_000);
         let changing = path.clone();
-        let server = Scripted::start(move |_: &Seen| {
-            let file = std::fs::OpenOptions::new().write(true).open(&changing).unwrap();
-            file.set_len(if grows { 20_000 } else { 5_000 }).unwrap();
+        let server = Scripted::start(move |seen: &Seen| {
+            if seen.method == "GET" {
+                change(&changing, &resized);
+            }
             Act::json(record("READY"))
         })
         .await;

@@ -211,7 +211,7 @@ fn opened(path: &Path) -> Result<Stamp, String> {
 
 /// A file name that is safe in the head of a part: quotes and line breaks as browsers write them,
 /// no backslash and no other control character (U06).
-fn safe_name(raw: &str) -> String {
+pub(super) fn safe_name(raw: &str) -> String {
     let mut name = String::with_capacity(raw.len());
     for c in raw.chars() {
         match c {
@@ -268,6 +268,39 @@ mod tests {
             choose(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);
         assert_eq!((chosen.len(), found.unreadable), (0, 2));
         assert_eq!(found.named[0].reason.as_str(), "not a regular file");
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mode = rustix::fs::Mode::RUSR;
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe.png"), fifo, mode, 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket.mp4")).unwrap();
+        std::os::unix::fs::symlink(at("gone.png"), at("link.png")).unwrap();
+        let (chosen, found) = choose(&[at("pipe.png"), at("socket.mp4"), at("link.png")], None);
+        assert_eq!((chosen.len(), found.unreadable), (0, 3));
+        let (chosen, found) = choose(&[folder.path().to_owned()], None);
+        assert_eq!((chosen.len(), found.unreadable, found.others), (0, 2, 1), "the link is passed");
+    }
+
+    #[test]
+    fn m29_a_pattern_is_for_names_or_for_paths_below_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("day")).unwrap();
+        for name in ["a.png", "b.png", "day/a.png"] {
+            fs::write(folder.path().join(name), png()).unwrap();
+        }
+        let count = |pattern: &str| {
+            let glob = Pattern::new(pattern).unwrap();
+            choose(&[folder.path().to_owned()], Some(&glob)).0.len()
+        };
+        assert_eq!((count("a.*"), count("*.png"), count("day/*"), count("*.jpg")), (2, 3, 1, 0));
+    }
+
+    #[test]
+    fn m29_names_are_used_once_however_many_are_the_same() {
+        let mut choice = Choice::default();
+        let names: std::collections::HashSet<_> =
+            (0..20_000).map(|n| choice.name(Path::new(["a.png", "a-2.png"][n % 2]))).collect();
+        assert_eq!(names.len(), 20_000);
     }
 
     proptest! {

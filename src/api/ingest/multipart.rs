@@ -70,3 +70,43 @@ where
 pub(super) fn bytes(text: String) -> impl Stream<Item = io::Result<Bytes>> {
     stream::iter([Ok(Bytes::from(text))])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{super::chosen::safe_name, *};
+
+    /// Characters that would break out of a head if anything could, and some that could not.
+    const NASTY: [char; 20] = [
+        '\r', '\n', '\0', '"', '\\', ';', '=', '%', '\'', ':', ' ', '\t', '\u{7f}', '\u{85}',
+        '\u{202e}', '\u{2028}', '\u{fffd}', 'é', '-', 'a',
+    ];
+
+    /// What a browser would make of a name (WHATWG), other control characters aside.
+    fn expected(raw: &str) -> String {
+        raw.replace('"', "%22")
+            .replace('\r', "%0D")
+            .replace('\n', "%0A")
+            .replace(|c: char| c == '\\' || c.is_control(), "_")
+    }
+
+    #[test]
+    fn u06_a_million_names_are_read_as_they_were_meant() {
+        let boundary = Boundary::new();
+        let mut seed = 7_u64;
+        for _ in 0..1_000_000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let length = (seed >> 60) as usize % 12;
+            let raw: String = (0..length).map(|n| NASTY[(seed >> (5 * n)) as usize % 20]).collect();
+            let name = safe_name(&raw);
+            let head = boundary.head(&Head { field: "files", file: Some(&name) });
+            let lines: Vec<&str> = head.split("\r\n").collect();
+            let [first, disposition, kind, "", ""] = lines.as_slice() else { panic!("{head:?}") };
+            let read = disposition
+                .strip_prefix("Content-Disposition: form-data; name=\"files\"; filename=\"")
+                .and_then(|rest| rest.strip_suffix('"'));
+            assert_eq!(read, Some(expected(&raw).as_str()), "{raw:?}");
+            assert!(first.starts_with("--tessera-") && !name.contains(['"', '\n', '\r']));
+            assert_eq!(*kind, "Content-Type: application/octet-stream");
+        }
+    }
+}

@@ -38,6 +38,8 @@ struct Count {
     images: u64,
     videos: u64,
     others: u64,
+    /// Whether there is nothing inside, not even a folder.
+    is_empty: bool,
     encrypted: bool,
     /// Whether the end was not reached.
     partly: bool,
@@ -52,6 +54,9 @@ pub(super) fn look(path: &Path) -> Result<Packed, String> {
     if !metadata.is_file() {
         return Err("not a regular file".to_owned());
     }
+    if metadata.len() == 0 {
+        return Err("an empty file".to_owned());
+    }
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let file = File::open(path).map_err(|error| error.to_string())?;
     let (_, end) = name.rsplit_once('.').unwrap_or_default();
@@ -63,6 +68,9 @@ pub(super) fn look(path: &Path) -> Result<Packed, String> {
     };
     if count.encrypted {
         return Err("it is encrypted; the service could not open it".to_owned());
+    }
+    if count.is_empty {
+        return Err("there is nothing inside".to_owned());
     }
     let mut warnings = Vec::new();
     if kind == SHORT_ARCHIVE {
@@ -102,7 +110,7 @@ impl Count {
 fn zipped(file: File) -> Result<Count, String> {
     let mut archive = ZipArchive::new(BufReader::new(file))
         .map_err(|error| format!("no ZIP archive: {error}"))?;
-    let mut count = Count::default();
+    let mut count = Count { is_empty: archive.is_empty(), ..Count::default() };
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|error| format!("damaged: {error}"))?;
         count.encrypted |= entry.encrypted();
@@ -116,24 +124,27 @@ fn zipped(file: File) -> Result<Count, String> {
 fn tarred(content: impl Read) -> Result<Count, String> {
     let damaged = |error: io::Error| format!("no tar archive, or a damaged one: {error}");
     let mut archive = tar::Archive::new(content.take(FAR_ENOUGH));
-    let mut count = Count::default();
+    let mut count = Count { is_empty: true, ..Count::default() };
+    let mut broken = None;
     for entry in archive.entries().map_err(damaged)? {
         let entry = match entry {
             Ok(entry) => entry,
-            // Beyond the bound the archive seems cut off.
-            Err(error) if count.images + count.videos + count.others == 0 => {
-                return Err(damaged(error));
-            }
-            Err(_) => {
-                count.partly = true;
+            Err(error) => {
+                broken = Some(error);
                 break;
             }
         };
+        count.is_empty = false;
         if entry.header().entry_type().is_file() {
             count.add(&String::from_utf8_lossy(&entry.path_bytes()));
         }
     }
-    Ok(count)
+    // At the bound, an archive seems cut off that is not.
+    count.partly = archive.into_inner().limit() == 0;
+    match broken {
+        Some(error) if !count.partly => Err(damaged(error)),
+        _ => Ok(count),
+    }
 }
 
 #[cfg(test)]
@@ -186,13 +197,53 @@ mod tests {
         let none = look_at("x.zip", &zipped_with("a.txt")).ok().unwrap();
         assert!(none.warnings[0].as_str().contains("no image"));
         assert_eq!(look_at("y.zip", &zipped_with("a.png")).ok().unwrap().images, 1);
-        for (name, bytes) in [
-            ("lie.zip", b"<html>".to_vec()),
-            ("lie.tar", b"plain text ".repeat(100)),
-            ("lie.tar.gz", gz(&b"plain text ".repeat(100))),
-            ("empty.tar.gz", Vec::new()),
-        ] {
-            assert!(look_at(name, &bytes).is_err(), "{name}");
+    }
+
+    /// Sets the bit of encryption in both heads of a ZIP archive with one entry.
+    fn locked(mut zip: Vec<u8>) -> Vec<u8> {
+        zip[6] |= 1;
+        let central = zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+        zip[central + 8] |= 1;
+        zip
+    }
+
+    #[test]
+    fn u04_archives_that_lie_are_refused_at_once() {
+        let (zip, tar, text) = (zipped_with("a.png"), tarball(), b"<html> plain text ".repeat(99));
+        let mut wrong_sum = tar.clone();
+        wrong_sum[150] ^= 1;
+        let nothing = ZipWriter::new(io::Cursor::new(Vec::new())).finish().unwrap().into_inner();
+        let corpus = [
+            ("html.zip", text.clone()),
+            ("tar.zip", tar.clone()),
+            ("gz.zip", gz(&tar)),
+            ("empty.zip", Vec::new()),
+            ("cut.zip", zip[..zip.len() / 2].to_vec()),
+            ("locked.zip", locked(zip.clone())),
+            ("rar.zip", b"Rar!\x1a\x07\x01\x00 and more".to_vec()),
+            ("seven.zip", b"7z\xbc\xaf\x27\x1c and more".to_vec()),
+            ("nothing.zip", nothing),
+            ("html.tar", text.clone()),
+            ("zip.tar", zip),
+            ("gz.tar", gz(&tar)),
+            ("empty.tar", Vec::new()),
+            ("cut.tar", tar[..700].to_vec()),
+            ("sum.tar", wrong_sum),
+            ("zeros.tar", vec![0; 1_024]),
+            ("html.tar.gz", text.clone()),
+            ("text.tar.gz", gz(&text)),
+            ("tar.tar.gz", tar.clone()),
+            ("cut.tar.gz", gz(&tar)[..20].to_vec()),
+            ("empty.tgz", gz(b"")),
+        ];
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in corpus {
+            let (path, begun) = (folder.path().join(name), std::time::Instant::now());
+            fs::write(&path, bytes).unwrap();
+            assert!(look(&path).is_err(), "{name}");
+            assert!(begun.elapsed().as_millis() < 1_000, "{name}");
         }
+        fs::create_dir(folder.path().join("folder.zip")).unwrap();
+        assert_eq!(look(&folder.path().join("folder.zip")).err().unwrap(), "not a regular file");
     }
 }
