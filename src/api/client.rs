@@ -183,7 +183,7 @@ impl Client {
             // The interface does not say where text searches are answered (M55).
             Err(failure) if by_text && missing(&failure) => Err(failure.remedy(
                 "If the dataset is there, the path of text searches is another one: set \
-                 text_search_path in the profile",
+                 text_search_path in the profile, or give --path",
             )),
             reply => reply,
         }

@@ -248,7 +248,7 @@ impl Context {
                 Err(Ended::new(Exit::Conflict, format!("not sent: {name} is {word}")))
             }
             Verdict::No(reason) => {
-                let sentence = format!("cannot {}: {name} is {word}: {reason}", operation.name());
+                let sentence = format!("{} refused: {name} is {word}: {reason}", operation.name());
                 let remedy = match dataset.status {
                     Status::PartialIndex => Some(format!("tessera reindex {} --wait", dataset.id)),
                     Status::ReadOnly | Status::Indexing => {

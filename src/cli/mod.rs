@@ -317,4 +317,20 @@ mod tests {
     fn the_command_line_is_sound() {
         Line::command().debug_assert();
     }
+
+    /// An option with the name of one of every command is read as that one: it must be of its type.
+    #[test]
+    fn no_command_takes_an_option_of_every_command_for_something_else() {
+        fn walk(command: &clap::Command, taken: &clap::Command) {
+            for option in command.get_arguments() {
+                let same = taken.get_arguments().find(|known| known.get_id() == option.get_id());
+                let (own, name) = (option.get_value_parser().type_id(), command.get_name());
+                let fits = same.is_none_or(|known| known.get_value_parser().type_id() == own);
+                assert!(fits, "{name} has another `{}`", option.get_id());
+            }
+            command.get_subcommands().for_each(|command| walk(command, taken));
+        }
+        let line = Line::command();
+        line.get_subcommands().for_each(|command| walk(command, &line));
+    }
 }

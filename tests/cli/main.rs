@@ -17,6 +17,7 @@ mod readme;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "../support/scripted.rs"]
 mod scripted;
+mod search;
 mod serve;
 
 use std::{

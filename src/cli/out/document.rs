@@ -20,6 +20,12 @@ impl Column {
         Self { title, field }
     }
 
+    /// Whether it holds identifiers: cut, they would be of no use.
+    #[must_use]
+    pub fn is_id(&self) -> bool {
+        self.field == "id" || self.field.ends_with("_id")
+    }
+
     /// What it shows of a row.
     #[must_use]
     pub fn of<'a>(&self, row: &'a Value) -> &'a Value {

@@ -6,7 +6,7 @@ use std::{env, fmt::Write as _};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use super::Document;
+use super::{Column, Document};
 use crate::model::SafeText;
 
 /// Cells of a line when nobody tells.
@@ -51,7 +51,8 @@ pub(super) fn aligned(document: &Document, color: bool, width: Option<usize>) ->
             *width = cell.width().max(*width);
         }
     }
-    narrow(&mut widths, width);
+    let ids: Vec<bool> = columns.iter().map(Column::is_id).collect();
+    narrow(&mut widths, &ids, width);
     let mut text = bold(&line(&titles, &widths), color) + "\n";
     for row in &rows {
         text += &line(row, &widths);
@@ -60,14 +61,15 @@ pub(super) fn aligned(document: &Document, color: bool, width: Option<usize>) ->
     text
 }
 
-/// Takes what is too much from the widest columns.
-fn narrow(widths: &mut [usize], width: Option<usize>) {
+/// Takes what is too much from the widest columns; from identifiers last.
+fn narrow(widths: &mut [usize], ids: &[bool], width: Option<usize>) {
     let Some(width) = width else { return };
     let gaps = GAP * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > width {
-        match widths.iter_mut().max() {
-            Some(widest) if *widest > LEAST => *widest -= 1,
-            _ => return,
+        let wide = widths.iter_mut().zip(ids).filter(|(width, _)| **width > LEAST);
+        match wide.max_by_key(|(width, is_id)| (!**is_id, **width)) {
+            Some((widest, _)) => *widest -= 1,
+            None => return,
         }
     }
 }

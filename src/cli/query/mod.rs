@@ -75,12 +75,7 @@ impl Written {
             (None, Some(file)) => read_argument(file)?,
             (None, None) => standard_input()?,
         };
-        if text.trim().is_empty() {
-            // In a pipe this is a command that failed before: it must not widen the query.
-            let sentence = format!("{}: there is no query in it", self.name());
-            return Err(Ended::new(Exit::Invalid, sentence).remedy("tessera query new"));
-        }
-        Ok(text)
+        nonempty(&self.name(), text)
     }
 
     /// Its filters.
@@ -88,12 +83,29 @@ impl Written {
     /// # Errors
     /// It cannot be read, or [`Exit::Invalid`] with the first mistake and its place.
     fn filters(&self) -> Result<Vec<Filter>, Ended> {
-        let text = self.text()?;
-        vql::read_open(&text).map_err(|problem| {
-            let sentence = placed(&self.name(), &text, &problem);
-            Ended::new(Exit::Invalid, sentence).remedy("tessera query check")
-        })
+        filters_of(&self.name(), self.text()?)
     }
+}
+
+/// The filters of a text; `name` is what it is called in a sentence about it.
+///
+/// # Errors
+/// [`Exit::Invalid`]: it is empty, or with the first mistake and its place.
+pub fn filters_of(name: &str, text: String) -> Result<Vec<Filter>, Ended> {
+    let text = nonempty(name, text)?;
+    vql::read_open(&text).map_err(|problem| {
+        let sentence = placed(name, &text, &problem);
+        Ended::new(Exit::Invalid, sentence).remedy("tessera query check")
+    })
+}
+
+/// In a pipe an empty text is a command that failed before: it must not widen the query.
+fn nonempty(name: &str, text: String) -> Result<String, Ended> {
+    if !text.trim().is_empty() {
+        return Ok(text);
+    }
+    let sentence = format!("{name}: there is no query in it");
+    Err(Ended::new(Exit::Invalid, sentence).remedy("tessera query new"))
 }
 
 /// A problem with its place in front, as compilers tell it: `FILE:LINE:COLUMN: ...`.

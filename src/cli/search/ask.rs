@@ -121,8 +121,11 @@ async fn gather(
             found.metadata = body.get("metadata").cloned().unwrap_or_default();
         }
         if found.pages.next().is_some() {
-            let (clusters, pages) = (found.clusters, found.pages.fetched);
-            progress.percent(None, &format!("{clusters} clusters, {pages} pages"));
+            let pages = found.pages.fetched;
+            progress.percent(
+                None,
+                &format!("{} so far, from {pages} of the pages", clusters_in_words(found.clusters)),
+            );
         }
     }
     Ok(found)
@@ -179,7 +182,7 @@ async fn conclude(
 fn tell(context: &Context, dataset: &Dataset, past: &PastSearch, found: &Found) {
     let note = context.note;
     let Pages { repeated, skipped, fetched, reach, .. } = found.pages;
-    let clusters = found.clusters;
+    let clusters = clusters_in_words(found.clusters);
     if dataset.status == Status::PartialIndex {
         note.say(format!(
             "{}: new media are not in its clusters yet; searches may show them outside",
@@ -190,24 +193,30 @@ fn tell(context: &Context, dataset: &Dataset, past: &PastSearch, found: &Found) 
         note.warn("this service reads the max score the other way: it keeps scores above it");
     }
     if repeated > 0 {
-        note.say(format!("{repeated} clusters came again on later pages and are left out"));
+        let repeated = clusters_in_words(repeated);
+        note.say(format!("{repeated} came again on later pages and are left out"));
     }
     if skipped > 0 {
-        note.warn(format!("{skipped} clusters could not be read and are left out"));
+        note.warn(format!("{} could not be read and left out", clusters_in_words(skipped)));
     }
     match (&found.missing, reach) {
         (Some((page, failure)), _) => note.warn(format!(
-            "page {page} did not come, so the answer ends after {clusters} clusters: {failure}"
+            "page {page} did not come, so the answer ends after {clusters}: {failure}"
         )),
         (None, Reach::Most) => note.warn(format!(
             "stopped after {fetched} pages; go on with --page {}",
             past.search.page.saturating_add(fetched)
         )),
         (None, Reach::Enough) => {
-            note.warn(format!("{clusters} clusters are shown; more may exist (--all gets them)"));
+            note.warn(format!("{clusters} shown; more may exist (--all gets them)"));
         }
         (None, Reach::Last | Reach::Next) => {}
     }
+}
+
+/// So many clusters, in words.
+pub fn clusters_in_words(count: usize) -> String {
+    if count == 1 { "1 cluster".to_owned() } else { format!("{count} clusters") }
 }
 
 /// Why nothing may have been found.

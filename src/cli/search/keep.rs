@@ -1,6 +1,7 @@
 //! What a search leaves behind: an entry in the history, a saved view, a named selection. The same
 //! files that the interface reads.
 
+use super::ask::clusters_in_words;
 use crate::{
     cli::{Connection, Context, Ended, Exit},
     model::{
@@ -97,10 +98,10 @@ pub fn as_selection(
 ) -> Result<(), Ended> {
     let selection: Selection = marks.into_iter().collect();
     connection.journal.keep_named(name, dataset.id, &selection)?;
-    let clusters = selection.len();
+    let clusters = clusters_in_words(selection.len());
     let older = before.map_or_else(String::new, |marks| {
         format!(", in the place of an older one with {marks} marks")
     });
-    context.note.say(format!("marked {clusters} clusters as the selection `{name}`{older}"));
+    context.note.say(format!("marked {clusters} as the selection `{name}`{older}"));
     Ok(())
 }

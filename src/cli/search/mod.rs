@@ -40,8 +40,8 @@ pub enum Search {
         /// Its id.
         anchor: MediaId,
         /// UPLOAD for a picture that was registered, MEDIA for a media of the dataset.
-        #[arg(long = "type", value_name = "TYPE", value_parser = anchor_kind)]
-        kind: AnchorKind,
+        #[arg(long = "type", value_name = "TYPE", value_parser = anchor_type)]
+        anchor_type: AnchorKind,
         /// What every search takes.
         #[command(flatten)]
         options: Options,
@@ -156,8 +156,9 @@ impl Question {
                 let anchor = Anchor { media, kind: AnchorKind::Media };
                 ("media", Ranking::Anchor(anchor), None, options)
             }
-            Search::Anchor { anchor, kind, options } => {
-                ("anchor", Ranking::Anchor(Anchor { media: anchor, kind }), None, options)
+            Search::Anchor { anchor, anchor_type, options } => {
+                let anchor = Anchor { media: anchor, kind: anchor_type };
+                ("anchor", Ranking::Anchor(anchor), None, options)
             }
             Search::Vql { place, options } => {
                 ("vql", Ranking::Ready(Query::Browse), place.path, options)
@@ -182,7 +183,7 @@ fn fraction(raw: &str) -> Result<Fraction, String> {
     number.ok_or_else(|| "a number from 0.0 to 1.0".to_owned())
 }
 
-fn anchor_kind(raw: &str) -> Result<AnchorKind, String> {
+fn anchor_type(raw: &str) -> Result<AnchorKind, String> {
     AnchorKind::parse(raw).ok_or_else(|| "there are UPLOAD and MEDIA".to_owned())
 }
 

@@ -5,13 +5,12 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::{Args, builder::NonEmptyStringValueParser};
 
 use crate::{
-    cli::{Ended, Exit, read_argument},
+    cli::{Ended, Exit, query::filters_of, read_argument},
     config::SearchDefaults,
     model::{
         DatasetId, EntityType, Filter, Granularity, Search, TagId,
         vql::{Invalid, LabelRule},
     },
-    wire::vql,
 };
 
 /// The options.
@@ -129,20 +128,15 @@ impl Filters {
     /// The filters that are given, checked.
     ///
     /// # Errors
-    /// The file cannot be read, or a filter is wrong: the sentence names which and why.
+    /// The file cannot be read, or [`Exit::Invalid`]: a filter is wrong, and the sentence tells where.
     pub fn read(&self) -> Result<Vec<Filter>, Ended> {
-        let text = match (&self.vql, &self.file) {
-            (Some(text), _) => Some(text.clone()),
-            (None, Some(path)) => Some(read_argument(path)?),
-            (None, None) => None,
-        };
-        let mut filters = match text {
-            Some(text) => vql::read_open(&text)
-                .map_err(|problem| Ended::new(Exit::Usage, format!("vql: {problem}")))?,
-            None => Vec::new(),
+        let mut filters = match (&self.vql, &self.file) {
+            (Some(text), _) => filters_of("--vql", text.clone())?,
+            (None, Some(path)) => filters_of(&path.display().to_string(), read_argument(path)?)?,
+            (None, None) => Vec::new(),
         };
         let wrong = |flag: &str, invalid: Invalid| {
-            Ended::new(Exit::Usage, format!("{flag}: {}", invalid.reason))
+            Ended::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))
         };
         if !self.labels.is_empty() {
             let labels = self.labels.iter().map(String::as_str);

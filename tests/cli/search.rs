@@ -1,0 +1,239 @@
+//! `tessera search`: every way of asking, against a real deployment; pages, faults and what is kept.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{Serving, outcome, picture, piped, run, serve};
+use crate::scripted::{Act, Scripted, Seen};
+
+const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
+
+/// A service over pictures with captions and labels.
+fn world() -> (TempDir, Serving) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("street-cams");
+    fs::create_dir(&folder).unwrap();
+    let mut rows = String::new();
+    for (name, caption, label) in [
+        ("a.png", "A red van in the street", "van"),
+        ("b.png", "A red van at night", "van"),
+        ("c.png", "Two dogs on a beach", "dog"),
+    ] {
+        picture(&folder.join(name));
+        rows += &json!({ "file_name": name, "caption": caption, "labels": [label] }).to_string();
+        rows.push('\n');
+    }
+    fs::write(folder.join("metadata.jsonl"), rows).unwrap();
+    let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    (home, serving)
+}
+
+fn ask(home: &Path, serving: &Serving, arguments: &[&str]) -> (i32, String, String) {
+    let arguments = [&["search"], arguments].concat();
+    outcome(serving.asked(home, &arguments).current_dir(home))
+}
+
+fn document(out: &str) -> Value {
+    serde_json::from_str(out).unwrap_or_default()
+}
+
+#[test]
+fn m44_m48_pictures_media_and_anchors() {
+    let (home, serving) = world();
+    let home = home.path();
+    let ask = |arguments: &[&str]| ask(home, &serving, arguments);
+    fs::copy(home.join("street-cams/a.png"), home.join("van.png")).unwrap();
+
+    let (code, out, err) = ask(&["image", "van.png", "--box-px", "8,6,16,12", "--json"]);
+    let told = document(&out);
+    assert_eq!((code, &told["schema"]), (0, &"tessera.search/1".into()), "{err}");
+    let query = &told["query"];
+    assert_eq!(query["bounding_box"], json!({"x": 0.25, "y": 0.25, "width": 0.5, "height": 0.5}));
+    assert_eq!(query["anchor_type"], "UPLOAD");
+    let cluster = &told["clusters"][0];
+    assert_eq!(
+        (&cluster["_page"], &cluster["relevance_score_type"]),
+        (&0.into(), &"cosine_distance".into())
+    );
+    assert!(cluster["_band"].is_string() && cluster["previews"][0]["media_uri"].is_string());
+
+    let (_, out, _) = ask(&["image", "van.png", "--anchor-only", "--granularity", "1", "--json"]);
+    let anchor = document(&out)["anchor_media_id"].as_str().unwrap().to_owned();
+    let (code, out, err) = ask(&["anchor", &anchor, "--type", "upload", "--json"]);
+    assert_eq!((code, &document(&out)["query"]["granularity"]), (0, &1.into()), "{err}");
+    let (code, _, err) = ask(&["anchor", &anchor, "--type", "UPLOAD", "--granularity", "3"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("granularity 1") && err.contains("van.png --entity images"), "{err}");
+
+    let (_, out, _) = ask(&["browse", "--flat", "--json=media_id,_cluster_id"]);
+    let media = document(&out)[0]["media_id"].as_str().unwrap().to_owned();
+    let (code, out, _) = ask(&["media", &media, "--raw", "--json", "--entity", "IMAGES"]);
+    let told = document(&out);
+    assert_eq!((code, told["clusters"][0]["_band"].as_str()), (0, Some("same")), "{told}");
+    assert!(told["metadata"]["used_duckdb"].is_boolean());
+}
+
+#[test]
+fn m54_m70_texts_filters_and_what_is_kept_by_name() {
+    let (home, serving) = world();
+    let home = home.path();
+    let ask = |arguments: &[&str]| ask(home, &serving, arguments);
+    let files = |out: &str| {
+        out.lines().map(|line| line.split('\t').nth(4).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+
+    let (code, out, err) = ask(&["vql", "--label", "van", "--flat", "--granularity", "0"]);
+    assert_eq!(code, 0, "{err}");
+    let mut vans = files(&out);
+    vans.sort();
+    assert_eq!(vans, ["a.png", "b.png"]);
+    let vql = r#"[{"text":{"op":"fts","value":"dog"}}]"#;
+    let (code, out, err) = outcome_of_input(home, &serving, vql);
+    assert_eq!((code, files(&out)), (0, vec!["c.png".to_owned()]), "{err}");
+
+    let keep = ["caption", "red van", "--mark", "vans", "--save", "red vans", "--granularity", "0"];
+    let (code, _, err) = ask(&keep);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("selection `vans`") && err.contains("view `red vans`"), "{err}");
+    let (_, _, err) = ask(&["vql", "--label", "dog", "--mark", "vans"]);
+    assert!(err.contains("1 cluster as the selection `vans`, in the place of"), "{err}");
+    let (_, _, err) = ask(&["vql", "--label", "none such", "--mark", "vans", "--fail-empty"]);
+    assert!(err.contains("0 clusters as") && err.contains("nothing was found"), "{err}");
+
+    for (code, arguments) in [
+        (10, &["caption", "red van", "--label", "none such", "--fail-empty"][..]),
+        (0, &["caption", "red van", "--label", "none such"]),
+        (8, &["vql", "--vql", "[{\"labels\":{}}]"]),
+        (8, &["vql", "--vql", r#"[{"issues":{"op":"issue","value":"odd"}}]"#]),
+        (5, &["caption", "van", "--path", "vector/{dataset_id}/search"]),
+        (5, &["caption", "van", "--dataset", "none such"]),
+        (2, &["caption", "van", "--mark", "../up"]),
+    ] {
+        let (got, _, err) = ask(arguments);
+        assert_eq!(got, code, "{arguments:?}: {err}");
+    }
+    let (code, out, _) = ask(&["caption", "red van", "--max-score", "0.4", "--print", "curl"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("textual_similarity_threshold=0.4") && out.contains("threshold=2"),
+        "{out}"
+    );
+}
+
+/// `search vql -f -` with this on standard input.
+fn outcome_of_input(home: &Path, serving: &Serving, vql: &str) -> (i32, String, String) {
+    let url = serving.1["base_url"].as_str().unwrap();
+    let place = ["--base-url", url, "--kind", "onprem"];
+    piped(home, &[&["search", "vql", "-f", "-", "--flat"], &place[..]].concat(), vql)
+}
+
+#[test]
+fn m73_u11_u12_what_cannot_be_asked_is_refused_before_anything_is_sent() {
+    let home = tempfile::tempdir().unwrap();
+    let van = home.path().join("van.png");
+    picture(&van);
+    let (van, text) = (van.to_str().unwrap(), home.path().join("text"));
+    fs::write(&text, "no picture").unwrap();
+    let nowhere = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
+    for (arguments, words) in [
+        (&["image", van, "--box", "0.5,0,0.6,1"][..], "x + width"),
+        (&["image", van, "--box", "-0.1,0,1,1"], "fractions from 0 to 1"),
+        (&["image", van, "--box", "0,0,1"], "four numbers"),
+        (&["image", van, "--box-px", "20,0,20,10"], "32x24 pixels"),
+        (&["image", text.to_str().unwrap()], "not a picture"),
+        (&["image", "none such.png"], "none such.png"),
+        (&["caption", "  "], "must not be empty"),
+        (&["caption", "van", "--max-score", "1.5"], "0.0 to 1.0"),
+        (&["browse", "--granularity", "5"], "0 (finest) to 4"),
+        (&["browse", "--entity", "videos"], "images and objects"),
+        (&["vql", "--tag", "night"], "--tag"),
+        (&["vql"], "a filter is needed"),
+        (&["browse", "--raw", "--flat"], "cannot be used with"),
+    ] {
+        let (code, out, err) = run(home.path(), &[&["search"], arguments, &nowhere].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {err}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+}
+
+/// A page of `count` clusters whose ids begin at `first`.
+fn page(first: u32, count: u32) -> Act {
+    let cluster = |id: u32| {
+        json!({
+            "cluster_id": format!("00000000-0000-4000-8000-{id:012}"), "type": "IMAGES", "n_images": 1,
+            "relevance_score": 0.8, "relevance_score_type": "cosine_distance", "previews": [],
+            "odd": "kept by --raw",
+        })
+    };
+    let clusters: Vec<Value> = (first..first + count).map(cluster).collect();
+    Act::json(json!({ "clusters": clusters }).to_string())
+}
+
+/// Runs a search of a service whose pages are scripted, in a dataset that is in PARTIAL INDEX; and how
+/// often the service was asked.
+async fn scripted(
+    pages: impl Fn(u32) -> Act + Send + Sync + 'static,
+    arguments: &[&str],
+) -> (i32, String, String, usize) {
+    let server = Scripted::start(move |seen: &Seen| {
+        let page = seen.target.split("page_number=").nth(1).map(|number| number.parse().unwrap());
+        let record = json!({ "id": ID, "display_name": "old", "status_new": "PARTIAL INDEX" });
+        page.map_or_else(|| Act::json(record.to_string()), &pages)
+    })
+    .await;
+    let home = tempfile::tempdir().unwrap();
+    let url = server.url();
+    let place = ["--base-url", &url, "--kind", "onprem", "--dataset", ID];
+    let (code, out, err) = run(home.path(), &[&["search"], arguments, &place[..]].concat());
+    (code, out, err, server.count())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn n23_m49_pages_that_repeat_or_do_not_come() {
+    let all = &["browse", "--all", "--json"][..];
+    let repeating = |number| page(if number == 0 { 0 } else { 50 }, 100);
+    let (code, out, err, asked) = scripted(repeating, all).await;
+    let told = document(&out);
+    assert_eq!((code, asked, told["clusters"].as_array().unwrap().len()), (0, 4, 150), "{err}");
+    assert_eq!((&told["truncated"], &told["_repeated"]), (&false.into(), &150.into()));
+    assert!(err.contains("new media are not in its clusters yet"), "M18: {err}");
+
+    let ending = |number| if number == 0 { page(0, 100) } else { Act::reply(404, &[], "{}") };
+    let (code, out, err, _) = scripted(ending, all).await;
+    let told = document(&out);
+    assert_eq!((code, told["clusters"].as_array().unwrap().len()), (9, 100), "{err}");
+    assert_eq!((&told["truncated"], &told["_missing_page"]), (&true.into(), &1.into()));
+    assert!(err.contains("page 1 did not come"), "{err}");
+
+    let endless = |number| page(number * 100, 100);
+    let lines = &["browse", "--limit", "120", "--jsonl", "--raw"][..];
+    let (code, out, err, asked) = scripted(endless, lines).await;
+    assert_eq!((code, asked, out.lines().count()), (0, 3, 120), "{err}");
+    assert_eq!(document(out.lines().last().unwrap())["odd"], "kept by --raw");
+    assert!(err.contains("warning: 120 clusters shown; more may exist"), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn m47_m56_m68_answers_that_mean_something_else() {
+    let caption = ["caption", "van", "--max-score", "0.5"];
+    let (code, _, err, _) = scripted(|_| page(0, 1), &caption).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("reads the max score the other way"), "{err}");
+
+    let other = |_| Act::json(r#"{"results": [1]}"#);
+    let (code, out, err, _) = scripted(other, &["caption", "van"]).await;
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("no `clusters`") && err.contains("--raw"), "{err}");
+    let (code, out, _, _) = scripted(other, &["caption", "van", "--raw", "--json"]).await;
+    assert_eq!((code, &document(&out)["body"]["results"][0]), (1, &1.into()), "{out}");
+
+    let conflict = |_| Act::reply(409, &[], r#"{"detail": "no model"}"#);
+    let (code, _, err, asked) = scripted(conflict, &["media", ID]).await;
+    assert_eq!((code, asked), (6, 1), "{err}");
+    assert!(err.contains("image search refused") && err.contains("tessera reindex"), "{err}");
+    let (code, _, err, asked) = scripted(conflict, &["media", ID, "--force"]).await;
+    assert_eq!((code, asked), (6, 2), "{err}");
+}
