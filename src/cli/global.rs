@@ -47,7 +47,15 @@ pub struct Global {
     pub ca_file: Option<PathBuf>,
 
     /// The dataset: its id or its name.
-    #[arg(long, short, global = true, env = "TESSERA_DATASET", value_name = "ID|NAME")]
+    // An id of its own: commands have a positional `dataset`, which would take its place.
+    #[arg(
+        id = "global_dataset",
+        long = "dataset",
+        short = 'd',
+        global = true,
+        env = "TESSERA_DATASET",
+        value_name = "ID|NAME"
+    )]
     pub dataset: Option<String>,
 
     /// Change nothing, and offer nothing that changes a dataset.

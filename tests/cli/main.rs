@@ -19,6 +19,7 @@ mod readme;
 mod scripted;
 mod search;
 mod serve;
+mod waiting;
 
 use std::{
     io::{BufRead, BufReader, Write as _},

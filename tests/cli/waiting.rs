@@ -1,0 +1,338 @@
+//! Waiting for datasets, watching them, reindexing and the journal of jobs: against a service that
+//! does exactly what a script says, and against a real one.
+
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Read as _},
+    path::Path,
+    process::Stdio,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use super::{
+    outcome, picture,
+    scripted::{Act, Scripted, Seen},
+    serve, tessera,
+};
+
+const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
+
+/// A record of the dataset.
+fn record(status: &str, progress: u8) -> Act {
+    let record = json!({ "id": ID, "display_name": "$(touch pwned)", "status": "UPDATING",
+        "status_new": status, "progress": progress, "n_images": 9 });
+    Act::json(record.to_string())
+}
+
+/// A service that gives these answers to the questions for its dataset.
+async fn answers(answer: impl Fn(usize) -> Act + Send + Sync + 'static) -> Scripted {
+    let looks = AtomicUsize::new(0);
+    Scripted::start(move |_: &Seen| answer(looks.fetch_add(1, Ordering::SeqCst))).await
+}
+
+/// A service whose dataset goes through these statuses; the last one stays.
+async fn course(way: &'static [(&'static str, u8)]) -> Scripted {
+    answers(move |look| {
+        let (status, progress) = way[look.min(way.len() - 1)];
+        record(status, progress)
+    })
+    .await
+}
+
+/// Runs a command about its dataset: exit code, standard output, standard error.
+async fn ask(service: &Scripted, home: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let mut command = tessera(home, arguments);
+    command.args(["--base-url", &service.url(), "--kind", "onprem", "-d", ID]);
+    command.env("TESSERA_API_SECRET", "canary");
+    tokio::task::spawn_blocking(move || outcome(&mut command)).await.unwrap()
+}
+
+/// What was told, event by event: these fields of each.
+fn events(out: &str, fields: &[&str]) -> Value {
+    let told = out.lines().map(|line| {
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(event["schema"], "tessera.event/1", "{line}");
+        assert!(event["at"].as_str().unwrap().ends_with('Z'), "{line}");
+        fields.iter().map(|field| event[field].clone()).collect::<Value>()
+    });
+    told.collect()
+}
+
+#[tokio::test]
+async fn m09_a_record_has_the_legacy_status_beside_the_one_that_counts() {
+    let home = tempfile::tempdir().unwrap();
+    let service = course(&[("READ ONLY", 40)]).await;
+    let (code, out, err) = ask(&service, home.path(), &["dataset", "show", "--json"]).await;
+    assert_eq!(code, 0, "{err}");
+    let record: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&record["status_new"], &record["status"]),
+        (&json!("READ ONLY"), &json!("UPDATING"))
+    );
+    assert_eq!(record["_allowed"]["export"], false);
+}
+
+#[tokio::test]
+async fn p45_waiting_ends_with_the_code_of_what_came() {
+    type Way = &'static [(&'static str, u8)];
+    let home = tempfile::tempdir().unwrap();
+    let ways: [(&[&str], Way, i32, &str); 7] = [
+        (&["--until", "READY"], &[("READY", 100)], 0, "status\tREADY\n"),
+        (
+            &["--until", "ready"],
+            &[("READ ONLY", 0), ("INDEXING", 9), ("READY", 100)],
+            0,
+            "status\tREADY\n",
+        ),
+        (
+            &["--until", "READY,PARTIAL_INDEX"],
+            &[("PARTIAL INDEX", 9)],
+            0,
+            "status\tPARTIAL INDEX\n",
+        ),
+        (&[], &[("INDEXING", 0), ("PARTIAL INDEX", 0)], 0, "status\tPARTIAL INDEX\n"),
+        (&["--until", "READY"], &[("INDEXING", 0), ("ERROR", 0)], 7, ""),
+        (&["--until", "ERROR"], &[("INDEXING", 0), ("ERROR", 0)], 0, "status\tERROR\n"),
+        (&["--timeout", "300ms"], &[("UPLOADING", 0)], 124, ""),
+    ];
+    for (options, way, code, out) in ways {
+        let service = course(way).await;
+        let line = [&["dataset", "wait", "--interval", "100ms"], options].concat();
+        let (got, told, err) = ask(&service, home.path(), &line).await;
+        assert_eq!((got, told.as_str()), (code, out), "{options:?}: {err}");
+        assert!(code == 124 || service.count() == way.len(), "{options:?} ends at once: {err}");
+    }
+}
+
+#[tokio::test]
+async fn p45_a_status_that_cannot_come_by_itself_is_waited_for_and_told_once() {
+    let home = tempfile::tempdir().unwrap();
+    let service = course(&[("PARTIAL INDEX", 100)]).await;
+    let line = ["dataset", "wait", "--until", "READY", "--interval", "100ms", "--timeout", "500ms"];
+    let (code, _, err) = ask(&service, home.path(), &line).await;
+    assert_eq!(code, 124, "{err}");
+    assert_eq!(err.matches(&format!("tessera reindex {ID}")).count(), 1, "{err}");
+    assert!(service.count() > 2, "it went on looking");
+}
+
+#[tokio::test]
+async fn m22_m75_each_change_is_told_once_and_reacted_to_without_secrets() {
+    let home = tempfile::tempdir().unwrap();
+    let way =
+        &[("READ ONLY", 0), ("INDEXING", 0), ("INDEXING", 0), ("INDEXING", 41), ("READY", 100)];
+    let service = course(way).await;
+    let seen = home.path().join("seen");
+    let command = format!("env >> '{}'; echo not ours", seen.display());
+    let line = ["dataset", "watch", "--until", "READY", "--interval", "100ms", "--jsonl"];
+    let line = [&line[..], &["--on-change", &command]].concat();
+    let (code, out, err) = ask(&service, home.path(), &line).await;
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(
+        events(&out, &["event", "from", "to", "progress", "reason", "exit_code"]),
+        json!([
+            ["status", null, "READ ONLY", 0, null, null],
+            ["status", "READ ONLY", "INDEXING", 0, null, null],
+            ["progress", null, null, 41, null, null],
+            ["status", "INDEXING", "READY", 100, null, null],
+            ["end", null, null, null, "until", 0],
+        ])
+    );
+    let seen = fs::read_to_string(seen).unwrap();
+    let told: Vec<&str> = seen.lines().filter(|line| line.starts_with("TESSERA_TO=")).collect();
+    assert_eq!(told, ["TESSERA_TO=INDEXING", "TESSERA_TO=READY"], "the first look is no change");
+    assert!(seen.contains("TESSERA_DATASET_NAME=$(touch pwned)") && !seen.contains("canary"));
+    assert!(err.contains("not ours"), "{err}");
+}
+
+#[tokio::test]
+async fn m04_a_refused_login_is_no_end_but_a_failure() {
+    let home = tempfile::tempdir().unwrap();
+    let service = answers(|look| match look {
+        0 => record("INDEXING", 5),
+        _ => Act::reply(401, &[], "{}"),
+    })
+    .await;
+    let line = ["dataset", "wait", "--interval", "100ms", "--jsonl"];
+    let (code, out, err) = ask(&service, home.path(), &line).await;
+    assert_eq!(code, 4, "{err}");
+    let told = events(&out, &["event", "reason", "exit_code"]);
+    assert_eq!(told[1], json!(["end", "login", 4]), "{out}");
+}
+
+#[tokio::test]
+async fn p45_an_outage_is_borne_and_told() {
+    let home = tempfile::tempdir().unwrap();
+    let service = answers(|look| match look {
+        0 => record("INDEXING", 5),
+        1..4 => Act::reply(503, &[], "{}"),
+        _ => record("READY", 100),
+    })
+    .await;
+    let line = ["dataset", "watch", "--until", "READY", "--interval", "100ms", "--json"];
+    let (code, out, err) = ask(&service, home.path(), &line).await;
+    assert_eq!(code, 0, "{err}");
+    let told = events(&out, &["event", "to"]);
+    assert_eq!(
+        told,
+        json!([
+            ["status", "INDEXING"],
+            ["lost", null],
+            ["back", null],
+            ["status", "READY"],
+            ["end", null]
+        ])
+    );
+}
+
+#[tokio::test]
+async fn p45_the_time_that_was_given_bounds_an_outage() {
+    let home = tempfile::tempdir().unwrap();
+    let service = answers(|look| match look {
+        0 => record("INDEXING", 5),
+        _ => Act::hold(Vec::new()),
+    })
+    .await;
+    let line = ["dataset", "wait", "--interval", "100ms", "--timeout", "300ms"];
+    let (code, out, err) = ask(&service, home.path(), &line).await;
+    assert_eq!((code, out.as_str()), (124, ""), "{err}");
+    assert!(err.contains("300ms have passed"), "{err}");
+}
+
+#[tokio::test]
+async fn p45_an_interrupted_watch_says_so_and_that_the_work_goes_on() {
+    let home = tempfile::tempdir().unwrap();
+    let service = course(&[("INDEXING", 5)]).await;
+    let mut command = tessera(home.path(), &["dataset", "watch", "--jsonl"]);
+    command.args(["--base-url", &service.url(), "--kind", "onprem", "-d", ID]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut first = String::new();
+        out.read_line(&mut first).unwrap();
+        // The second answer comes a second later: by then it waits for signals.
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let mut rest = String::new();
+        out.read_to_string(&mut rest).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code(), first + &rest, String::from_utf8(output.stderr).unwrap())
+    });
+    let (code, out, err) = ended.await.unwrap();
+    assert_eq!(code, Some(130), "{err}");
+    let told = events(&out, &["event", "reason", "exit_code"]);
+    assert_eq!(told, json!([["status", null, null], ["end", "interrupted", 130]]));
+    assert!(err.contains("goes on"), "{err}");
+}
+
+/// A service in PARTIAL INDEX that answers a reindex so; what the dataset is afterwards.
+async fn reindexed(answer: fn() -> Act, then: &'static str) -> Scripted {
+    let asked = AtomicUsize::new(0);
+    Scripted::start(move |seen: &Seen| {
+        if seen.method == "POST" {
+            asked.store(1, Ordering::SeqCst);
+            return answer();
+        }
+        record(if asked.load(Ordering::SeqCst) == 0 { "PARTIAL INDEX" } else { then }, 100)
+    })
+    .await
+}
+
+fn posts(service: &Scripted) -> usize {
+    service.requests().iter().filter(|seen| seen.method == "POST").count()
+}
+
+#[tokio::test]
+async fn m42_a_reindex_is_refused_here_asked_about_and_sent_once() {
+    let home = tempfile::tempdir().unwrap();
+    let ready = course(&[("READY", 100)]).await;
+    let (code, _, err) = ask(&ready, home.path(), &["reindex", "--yes"]).await;
+    assert_eq!((code, posts(&ready)), (6, 0), "{err}");
+    assert!(err.contains("needs PARTIAL INDEX"), "{err}");
+
+    let partial = reindexed(|| Act::reply(202, &[], ""), "READY").await;
+    let (code, _, err) = ask(&partial, home.path(), &["reindex"]).await;
+    assert_eq!((code, posts(&partial)), (2, 0), "nobody can be asked: {err}");
+    assert!(
+        err.contains("add-media and export wait until READY") && err.contains("--yes"),
+        "{err}"
+    );
+    let (code, out, _) = ask(&partial, home.path(), &["reindex", "--print-script"]).await;
+    assert_eq!((code, out), (0, format!("run_profiler.sh -o reindex -d {ID}\n")));
+    let (code, out, err) = ask(&partial, home.path(), &["reindex", "--print", "curl"]).await;
+    assert_eq!((code, posts(&partial)), (0, 0), "{err}");
+    assert!(out.starts_with("curl") && out.contains(&format!("{ID}/reindex")), "{out}");
+    let (code, out, err) = ask(&partial, home.path(), &["reindex", "--yes", "--wait"]).await;
+    assert_eq!((code, posts(&partial)), (0, 1), "{err}");
+    assert_eq!(out, format!("dataset\t{ID}\nstatus\tREADY\n"));
+}
+
+#[tokio::test]
+async fn m42_a_conflict_is_explained_by_what_the_dataset_is_now() {
+    let home = tempfile::tempdir().unwrap();
+    let taken = || Act::reply(409, &[], r#"{"detail":"an operation is running"}"#);
+    let service = reindexed(taken, "INDEXING").await;
+    let (code, _, err) = ask(&service, home.path(), &["reindex", "--yes", "--json"]).await;
+    assert_eq!((code, posts(&service)), (6, 1), "{err}");
+    let error: Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
+    assert_eq!(error["http_status"], 409);
+    assert_eq!(error["detail"], "an operation is running");
+    assert!(error["message"].as_str().unwrap().contains("INDEXING now"), "{error}");
+    assert_eq!(error["remedy"], format!("tessera dataset wait {ID}"));
+}
+
+#[tokio::test]
+async fn m42_a_lost_answer_is_settled_by_the_status_and_never_sent_again() {
+    let home = tempfile::tempdir().unwrap();
+    let service = reindexed(Act::cut, "READ ONLY").await;
+    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
+    assert_eq!((code, posts(&service)), (0, 1), "{err}");
+    assert!(out.contains(ID) && err.contains("it was"), "{out}{err}");
+
+    let service = reindexed(|| Act::reply(500, &[], "{}"), "PARTIAL INDEX").await;
+    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
+    assert_eq!((code, out.as_str(), posts(&service)), (3, "", 1), "{err}");
+    assert!(err.contains("seems not to have been taken on"), "{err}");
+}
+
+#[test]
+fn m16_m20_m69_a_reindex_is_followed_and_stays_in_the_journal() {
+    let home = tempfile::tempdir().unwrap();
+    let [folder, more] = ["pictures", "more"].map(|name| home.path().join(name));
+    for folder in [&folder, &more] {
+        fs::create_dir(folder).unwrap();
+        picture(&folder.join("a.png"));
+    }
+    let [folder, more] = [&folder, &more].map(|folder| folder.to_str().unwrap());
+    let serving = serve(home.path(), &[folder, "--no-auth"]);
+    let run = |arguments: &[&str]| {
+        let (code, out, err) = outcome(&mut serving.asked(home.path(), arguments));
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        serde_json::from_str::<Value>(&out).unwrap_or_else(|_| out.into())
+    };
+    assert_eq!(run(&["dataset", "wait", "--timeout", "60s"]), "status\tREADY\n");
+    run(&["media", "add", "pictures", "--dir", more, "--wait"]);
+    let answer = run(&["reindex", "pictures", "--wait", "--yes", "--json"]);
+    assert_eq!((&answer["status_new"], &answer["accepted"]), (&json!("READY"), &json!(true)));
+
+    let jobs = run(&["jobs", "list", "--json"]);
+    let told: Vec<&Value> = jobs["jobs"].as_array().unwrap().iter().collect();
+    let [reindex, addition] = told[..] else { panic!("two jobs: {jobs}") };
+    assert_eq!((&reindex["job"], &addition["job"]), (&json!("reindex"), &json!("add media")));
+    assert_eq!((&reindex["standing"], &reindex["words"]), (&json!("done"), &json!("READY")));
+    assert_eq!(run(&["jobs", "list", "--running"]), "");
+    let id = reindex["id"].as_str().unwrap();
+    let shown = run(&["jobs", "show", id, "--json"]);
+    let dataset = reindex["dataset_id"].as_str().unwrap();
+    assert_eq!(shown["command"], format!("tessera reindex {dataset} --wait"));
+    assert_eq!(run(&["jobs", "forget", id, "--json"])["forgotten"], 1);
+    let (code, _, err) = outcome(&mut serving.asked(home.path(), &["jobs", "show", id]));
+    assert_eq!(code, 5, "{err}");
+    assert_eq!(run(&["jobs", "forget", "--ended", "--json"])["forgotten"], 1);
+
+    let models = run(&["enrichment", "show", "pictures", "--json"]);
+    let applied = models["models"].as_array().unwrap();
+    assert_eq!(applied.len(), 4, "{models}");
+    assert!(applied.iter().all(|model| model["applied"] != true), "nothing is applied: {models}");
+}
