@@ -190,7 +190,9 @@ impl Count {
     fn finish(mut self) -> Inspection {
         let mut unclaimed: Vec<&String> = self.images.difference(&self.seen).collect();
         unclaimed.sort();
-        unclaimed.into_iter().for_each(|name| self.inspection.files_without_row.add(name));
+        for name in unclaimed {
+            self.inspection.files_without_row.add(name);
+        }
         self.inspection
     }
 }

@@ -101,7 +101,9 @@ impl Fetched {
                 .filter(|named| named.count > 0)
                 .map(|named| sentence("entries were refused", named)),
         );
-        wrong.iter().for_each(|words| context.note.warn(words));
+        for words in &wrong {
+            context.note.warn(words);
+        }
         if wrong.is_empty() { Exit::Done } else { Exit::Partly }
     }
 }
@@ -132,12 +134,11 @@ async fn target(connection: &Connection, found: &Found, place: &Place) -> Result
         return Ok(file.clone());
     }
     let folder = place.dir.clone().unwrap_or_else(|| PathBuf::from("."));
-    let name = match found.export() {
-        Some(export) => export.spec.file_name.clone(),
-        None => {
-            let dataset = connection.client.dataset(found.dataset).await?;
-            ArchiveName::new(dataset.name.as_str())
-        }
+    let name = if let Some(export) = found.export() {
+        export.spec.file_name.clone()
+    } else {
+        let dataset = connection.client.dataset(found.dataset).await?;
+        ArchiveName::new(dataset.name.as_str())
     };
     Ok(folder.join(name.as_str()))
 }

@@ -32,7 +32,9 @@ pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, En
     let inside = look(file).await?;
     context.answer(&Document::one("tessera.inspection/1", fields(&inside), COLUMNS))?;
     let wrong = shortcomings(&inside, None);
-    wrong.iter().for_each(|words| context.note.warn(words));
+    for words in &wrong {
+        context.note.warn(words);
+    }
     Ok(if wrong.is_empty() { Exit::Done } else { Exit::Partly })
 }
 
