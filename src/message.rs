@@ -154,6 +154,10 @@ pub enum Request {
     SaveSelection(PathBuf, DatasetId, Selection),
     /// Open a selection file of a dataset.
     OpenSelection(PathBuf, DatasetId),
+    /// Keep what is marked in a dataset under a name, in the place of an older one of this name.
+    SaveNamed(String, DatasetId, Selection),
+    /// Open the selection of a dataset that was kept under a name.
+    OpenNamed(String, DatasetId),
     /// Keep something beyond the end of the program.
     Keep(Entry),
     /// Give back what was kept.

@@ -50,8 +50,7 @@ pub use store::{Picture, Store};
 pub use tell::{Activity, Tell};
 pub use tickets::Tickets;
 pub use view::{
-    Combination, Computed, Operator, QueryImage, Recent, Tab, Tabs, Tile, View, combine,
-    detail_sight, wanted_original,
+    Combination, Computed, QueryImage, Recent, Tab, Tabs, Tile, View, detail_sight, wanted_original,
 };
 pub use waiting::Outage;
 

@@ -224,6 +224,22 @@ impl Context {
         }
     }
 
+    /// The id of the dataset that is named, as [`Context::dataset`] finds it. An id asks nobody.
+    ///
+    /// # Errors
+    /// As [`Context::dataset`].
+    pub async fn dataset_id(&self, given: Option<&str>) -> Result<DatasetId, Ended> {
+        let named = given.or(self.global.dataset.as_deref());
+        if let Some(id) = named.and_then(|name| name.parse().ok()) {
+            return Ok(id);
+        }
+        let connection = self.connect(&[]).await?;
+        let found = self.dataset(&connection, given).await;
+        let closed = connection.close(self, Ok(Exit::Done)).await;
+        let id = found?.id;
+        closed.map(|_| id)
+    }
+
     /// Whether the status of the dataset allows an operation (M14). `force` sends it anyway.
     ///
     /// # Errors

@@ -20,6 +20,7 @@ mod global;
 mod init;
 mod jobs;
 mod login;
+mod marks;
 mod media;
 mod note;
 mod out;
@@ -28,7 +29,9 @@ mod query;
 mod record;
 mod reindex;
 mod search;
+mod selection;
 mod serve;
+mod set;
 
 use std::{
     ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf, pin::pin, time::Duration,
@@ -142,6 +145,12 @@ pub enum Command {
     /// Search a dataset: by text, picture, media, anchor or filters.
     #[command(subcommand)]
     Search(search::Search),
+    /// Mark media and clusters, for exports of a part of a dataset.
+    #[command(subcommand)]
+    Selection(selection::Selection),
+    /// Put two answers of searches together.
+    #[command(subcommand)]
+    Set(set::Set),
     /// Open the interface at a place.
     Tui(Tui),
     /// What the program tells about itself.
@@ -284,6 +293,8 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
             Command::Query(command) => query::run(context, command).await,
             Command::Reindex(options) => reindex::run(context, options).await,
             Command::Search(command) => search::run(context, command).await,
+            Command::Selection(command) => selection::run(context, command).await,
+            Command::Set(command) => set::run(context, &command),
             // These have a house of their own: `main` opens it.
             Command::About(_)
             | Command::Config(_)

@@ -24,6 +24,7 @@ use std::{
 pub use jobs::facts as job_facts;
 pub use ledger::Noted;
 use seat::Seats;
+pub use selection::write as write_selection;
 pub use views::write as write_views;
 
 use crate::{

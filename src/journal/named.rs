@@ -19,6 +19,30 @@ impl Journal {
         if path.exists() { open_selection(&path, dataset).map(Some) } else { Ok(None) }
     }
 
+    /// The selection of this name, whatever dataset it belongs to; that is `None` where its file does
+    /// not say. `None` when there is no such selection.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the name is none, or the file cannot be read.
+    pub fn named_anywhere(
+        &self,
+        name: &str,
+    ) -> Result<Option<(Option<DatasetId>, Selection)>, Failure> {
+        let path = self.named_path(name)?;
+        let source = match fs::read_to_string(&path) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failure(&path, "read", &error)),
+        };
+        let read = || -> Result<_, String> {
+            let document = serde_json::from_str(&source).map_err(|error| error.to_string())?;
+            let place = selection::place(&document)?;
+            let of = place.unwrap_or(DatasetId(uuid::Uuid::nil()));
+            Ok((place, selection::read(of, &document)?))
+        };
+        read().map(Some).map_err(|reason| failure(&path, "understood", &reason))
+    }
+
     /// Keeps a selection under a name, in the place of an older one of this name.
     ///
     /// # Errors
@@ -111,6 +135,8 @@ mod tests {
             assert_eq!(journal.named("vans", dataset), Ok(Some(marked)));
         }
         assert_eq!(journal.names(), Ok(vec!["vans".to_owned()]));
+        let (place, _) = journal.named_anywhere("vans").unwrap().unwrap();
+        assert_eq!((place, journal.named_anywhere("cars")), (Some(dataset), Ok(None)));
         assert!(journal.named("vans", DatasetId(Uuid::from_u128(9))).is_err());
         assert_eq!(journal.forget_named("vans"), Ok(true));
         assert_eq!(journal.forget_named("vans"), Ok(false));

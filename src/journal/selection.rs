@@ -15,12 +15,14 @@ use crate::{
     wire::selection,
 };
 
-/// A selection as a document.
-pub(super) fn write(dataset: DatasetId, marked: &Selection) -> Value {
+/// A selection as a document, `tessera.selection/1`: without the schema and what starts with `_` it is
+/// the body of a selective export.
+#[must_use]
+pub fn write(dataset: DatasetId, marked: &Selection) -> Value {
     let totals = marked.totals();
     json!({
         "schema": "tessera.selection/1",
-        "dataset_id": dataset,
+        "_dataset_id": dataset,
         "media_selection": selection::write(&marked.items())["media_selection"],
         "_counts": {
             "media": totals.media,
@@ -47,6 +49,7 @@ fn note(mark: &Mark) -> Value {
         Marked::Cluster(cluster) => {
             note["cluster_id"] = json!(cluster.id);
             note["members"] = json!(cluster.members);
+            note["excluded"] = json!(cluster.exclude.len());
             note["at_least"] = json!(cluster.at_least);
             note["seen"] = json!(cluster.seen);
             note["stale"] = json!(cluster.stale);
@@ -60,19 +63,30 @@ fn note(mark: &Mark) -> Value {
 /// # Errors
 /// It belongs to another dataset, or is no selection; the sentence says where.
 pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, String> {
-    let place = document.get("dataset_id").filter(|place| !place.is_null());
-    if let Some(other) = place.filter(|place| **place != json!(dataset)) {
+    if let Some(other) = place(document)?.filter(|place| *place != dataset) {
         return Err(format!("it belongs to the dataset {other}"));
     }
-    let items = document.get("media_selection").and_then(Value::as_array);
-    if items.is_some_and(Vec::is_empty) {
+    let items = document.get("media_selection").or_else(|| document.get("items"));
+    if items.and_then(Value::as_array).is_some_and(Vec::is_empty) {
         return Ok(Selection::default());
     }
     let notes = Notes::read(document);
-    let items = selection::read(document).map_err(|problem| problem.to_string())?;
+    let items = selection::read(&json!({ "media_selection": items }))
+        .map_err(|problem| problem.to_string())?;
     let mut marks: Vec<Mark> = items.into_iter().flat_map(|item| notes.marks(item)).collect();
     marks.sort_by_key(|mark| notes.order(mark.id()));
     Ok(marks.into_iter().collect())
+}
+
+/// The dataset that a document belongs to, if it says so.
+///
+/// # Errors
+/// What it says is no id.
+pub(super) fn place(document: &Value) -> Result<Option<DatasetId>, String> {
+    let said = document.get("_dataset_id").or_else(|| document.get("dataset_id"));
+    let Some(said) = said.filter(|said| !said.is_null()) else { return Ok(None) };
+    let id = said.as_str().and_then(|said| said.parse().ok());
+    id.map(Some).ok_or_else(|| format!("{said} is no id of a dataset"))
 }
 
 /// What the file tells of each mark, with its order.
@@ -182,11 +196,16 @@ mod tests {
     fn row_38_a_selection_written_by_hand_is_as_good() {
         let dataset = DatasetId(Uuid::from_u128(1));
         let mut document = write(dataset, &marked());
-        for field in ["_marks", "_counts", "schema", "dataset_id"] {
-            document.as_object_mut().unwrap().remove(field);
-        }
-        let read = read(dataset, &document).unwrap();
+        document
+            .as_object_mut()
+            .unwrap()
+            .retain(|field, _| !field.starts_with('_') && field != "schema");
+        assert_eq!(document, selection::write(&marked().items()), "it is the body of the export");
+        let read = super::read(dataset, &document).unwrap();
         assert_eq!(read.items(), marked().items());
         assert_eq!(read.totals().uncounted, 1, "nobody told how large the cluster is");
+        let items = json!({ "dataset_id": dataset, "items": document["media_selection"] });
+        assert_eq!(super::read(dataset, &items), Ok(read));
+        assert!(super::read(DatasetId(Uuid::nil()), &items).is_err());
     }
 }

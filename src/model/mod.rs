@@ -4,6 +4,7 @@
 //! both stand on this room, so a rule written here (who may export when, which score is close)
 //! has one meaning in the whole program.
 
+pub mod algebra;
 pub mod basket;
 pub mod cadence;
 pub mod cluster;

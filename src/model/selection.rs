@@ -201,7 +201,9 @@ impl Selection {
     #[must_use]
     pub fn holder(&self, medium: MediaId) -> Option<ClusterId> {
         let mut clusters = self.marks.values().filter_map(|(_, mark)| mark.cluster());
-        clusters.find(|cluster| cluster.seen.contains(&medium)).map(|cluster| cluster.id)
+        // Who leaves a member out knows that it is one.
+        let holds = |it: &&MarkedCluster| it.seen.contains(&medium) || it.exclude.contains(&medium);
+        clusters.find(holds).map(|cluster| cluster.id)
     }
 
     /// Everything, in the order of marking.

@@ -9,7 +9,7 @@ use crate::{
     api::{Client, Existing, QueryImage},
     journal::{self, Journal},
     message::{Answer, Progress, Read, Request, Response, Ticket},
-    model::{Failure, FailureKind, Inspection, PictureSource, Preflight},
+    model::{Failure, FailureKind, Inspection, PictureSource, Preflight, SafeText},
     worker::{
         Reply, folder,
         outside::{self, Outside},
@@ -120,6 +120,17 @@ impl Desk {
                 aside(move || journal::open_selection(&path, dataset))
                     .await
                     .map(|selection| Answer::Selection(dataset, selection))
+            }
+            Request::SaveNamed(name, dataset, selection) => self
+                .write_down(move |journal| journal.keep_named(&name, dataset, &selection))
+                .await
+                .map(Answer::SelectionSaved),
+            Request::OpenNamed(name, dataset) => {
+                let unknown = format!("no selection is called `{}`", SafeText::name(&name));
+                let found = self.write_down(move |journal| journal.named(&name, dataset)).await?;
+                found
+                    .map(|selection| Answer::Selection(dataset, selection))
+                    .ok_or_else(|| Failure::new(FailureKind::Local, unknown))
             }
             Request::Keep(entry) => {
                 let number = ticket.number;

@@ -18,7 +18,9 @@ mod readme;
 #[path = "../support/scripted.rs"]
 mod scripted;
 mod search;
+mod selection;
 mod serve;
+mod set;
 mod waiting;
 
 use std::{

@@ -290,3 +290,15 @@ fn p38_a_selection_is_saved_under_a_name_and_opened_again() {
     desk.press("u");
     assert!(selection(&desk).is_empty());
 }
+
+#[test]
+fn p38_a_bare_name_is_the_selection_that_commands_know_by_it() {
+    let mut desk = marked();
+    let marked = selection(&desk).clone();
+    let id = dataset(1, Status::Ready).id;
+    desk.press("M w ctrl-u n i g h t enter");
+    assert_eq!(desk.requests(), [&Request::SaveNamed("night".into(), id, marked.clone())]);
+    desk.answer(Lane::Selection, Answer::SelectionSaved("/state/selections/night.json".into()));
+    desk.press("o ctrl-u n i g h t enter");
+    assert_eq!(desk.requests(), [&Request::OpenNamed("night".into(), id)]);
+}

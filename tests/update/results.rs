@@ -1,11 +1,12 @@
 //! What is shown of what is loaded: tabs, the way back and forward, filters, orders, folds, members.
 
 use tessera::{
-    app::{Effect, Event, Operator, Overlay, Pane, combine},
+    app::{Effect, Event, Overlay, Pane},
     message::{Answer, Lane, Request},
     model::{
         Book, Cluster, EntityType, Entry, FailureKind, Page, PastSearch, Relevance, SafeText,
         ScoreKind, Search, Status,
+        algebra::{Operator, combine},
     },
 };
 

@@ -81,10 +81,17 @@ impl App {
             self.overlay = Some(Overlay::Selection(asked));
             return;
         }
-        let file = path(asked.path.value(), self.setup.home.as_deref());
-        let request = match asked.purpose {
-            SelectionFile::Save => Request::SaveSelection(file, dataset, selection.clone()),
-            SelectionFile::Open => Request::OpenSelection(file, dataset),
+        let typed = asked.path.value().trim();
+        let file = path(typed, self.setup.home.as_deref());
+        // What has neither a folder nor an ending is the name of a selection, as commands use it.
+        let named = (!typed.contains(['/', '.', '~'])).then(|| typed.to_owned());
+        let request = match (asked.purpose, named) {
+            (SelectionFile::Save, None) => Request::SaveSelection(file, dataset, selection.clone()),
+            (SelectionFile::Save, Some(name)) => {
+                Request::SaveNamed(name, dataset, selection.clone())
+            }
+            (SelectionFile::Open, None) => Request::OpenSelection(file, dataset),
+            (SelectionFile::Open, Some(name)) => Request::OpenNamed(name, dataset),
         };
         self.send(Lane::Selection, request, effects);
     }

@@ -10,7 +10,7 @@ pub(in crate::app) mod sights;
 mod tabs;
 mod tiles;
 
-pub use algebra::{Combination, Operator, combine};
+pub use algebra::Combination;
 pub use history::History;
 pub use query_image::{QueryImage, Recent};
 pub use sights::{detail_sight, wanted_original};

@@ -1,10 +1,10 @@
 //! Queries that are kept by name: the saved views of the interface, in the same book.
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
 use super::Written;
 use crate::{
-    cli::{Column, Context, Document, Ended, Exit},
+    cli::{Column, Context, Document, Ended, Exit, search},
     journal::{Journal, write_views},
     model::{Book, DatasetId, EntityType, Entry, Granularity, Query, SafeText, SavedView},
 };
@@ -28,11 +28,23 @@ pub enum Views {
     },
     /// List what is kept.
     List,
+    /// Run a query, in the dataset it belongs to; what is given beside it goes before what was kept.
+    Run(Box<Again>),
     /// Forget a query.
     Remove {
         /// Its name.
         name: String,
     },
+}
+
+/// A query that is run again.
+#[derive(Debug, Args)]
+pub struct Again {
+    /// Its name.
+    name: String,
+    /// What every search takes.
+    #[command(flatten)]
+    options: search::Options,
 }
 
 const COLUMNS: &[Column] = &[
@@ -79,13 +91,19 @@ pub(super) async fn run(context: &Context, command: Views) -> Result<Exit, Ended
             ))?;
             Ok(Exit::Done)
         }
+        Views::Run(again) => {
+            let Again { name, options } = *again;
+            let views = kept(&context.journal()?)?;
+            let view = views.into_iter().find(|view| view.name.as_str() == name.trim());
+            search::view(context, view.ok_or_else(|| unknown(&name))?, options).await
+        }
         Views::Remove { name } => remove(context, &name),
     }
 }
 
 fn title(name: &str) -> Result<SafeText, Ended> {
-    let title = SafeText::name(name);
-    if title.as_str().trim().is_empty() {
+    let title = SafeText::name(name.trim());
+    if title.is_empty() {
         return Err(Ended::new(Exit::Usage, "a query that is kept needs a name"));
     }
     Ok(title)
@@ -93,15 +111,10 @@ fn title(name: &str) -> Result<SafeText, Ended> {
 
 /// The dataset it belongs to; `None` for whichever is asked, when none is named.
 async fn dataset(context: &Context) -> Result<Option<DatasetId>, Ended> {
-    let Some(named) = &context.global.dataset else { return Ok(None) };
-    if let Ok(id) = named.parse() {
-        return Ok(Some(id));
+    match &context.global.dataset {
+        Some(_) => context.dataset_id(None).await.map(Some),
+        None => Ok(None),
     }
-    let connection = context.connect(&[]).await?;
-    let found = context.dataset(&connection, None).await;
-    let id = found.as_ref().ok().map(|dataset| dataset.id);
-    connection.close(context, found.map(|_| Exit::Done)).await?;
-    Ok(id)
 }
 
 fn kept(journal: &Journal) -> Result<Vec<SavedView>, Ended> {
@@ -125,7 +138,7 @@ fn remove(context: &Context, name: &str) -> Result<Exit, Ended> {
     let journal = context.journal()?;
     let mut views = kept(&journal)?;
     let before = views.len();
-    views.retain(|view| view.name.as_str() != name);
+    views.retain(|view| view.name.as_str() != name.trim());
     if views.len() == before {
         return Err(unknown(name));
     }

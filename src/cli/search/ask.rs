@@ -44,8 +44,9 @@ pub async fn ask(
     connection: &Connection,
     question: Question,
 ) -> Result<Exit, Ended> {
-    let Question { kind, ranking, filters, options, .. } = question;
-    let dataset = context.dataset(connection, None).await?;
+    let Question { kind, ranking, filters, dataset, options, .. } = question;
+    let of_view = dataset.map(|id| id.to_string());
+    let dataset = context.dataset(connection, of_view.as_deref()).await?;
     let before = match &options.mark {
         Some(name) => keep::marked_before(connection, name, &dataset)?,
         None => None,

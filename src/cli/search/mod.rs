@@ -11,13 +11,15 @@ mod picture;
 
 use clap::{Args, Subcommand};
 
-use options::Options;
-use picture::Picture;
+pub use options::Options;
+use picture::{Given, Picture};
 
 use crate::{
     api::{Operation as Request, TextSearchPath},
     cli::{Context, Ended, Exit},
-    model::{Anchor, AnchorKind, Filter, Fraction, MediaId, Query, QueryText},
+    model::{
+        Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, SavedView,
+    },
 };
 
 /// The commands.
@@ -118,6 +120,8 @@ struct Question {
     ranking: Ranking,
     filters: Vec<Filter>,
     path: Option<TextSearchPath>,
+    /// The dataset that a saved view belongs to, where none is named.
+    dataset: Option<DatasetId>,
     options: Options,
 }
 
@@ -127,7 +131,21 @@ struct Question {
 /// Whatever keeps the answer away. A page that is missing after others came is no error but
 /// [`Exit::Partly`].
 pub async fn run(context: &Context, command: Search) -> Result<Exit, Ended> {
-    let question = Question::of(command).await?;
+    answer(context, Question::of(command).await?).await
+}
+
+/// Runs a saved view. Entity and granularity of the options go before its own, and their filters hold
+/// besides.
+///
+/// # Errors
+/// As [`run`]; or its picture cannot be read any more.
+pub async fn view(context: &Context, view: SavedView, options: Options) -> Result<Exit, Ended> {
+    let mut question = Question::again(view, options).await?;
+    question.dataset = question.dataset.filter(|_| context.global.dataset.is_none());
+    answer(context, question).await
+}
+
+async fn answer(context: &Context, question: Question) -> Result<Exit, Ended> {
     let about: &[Request] = match question.ranking {
         Ranking::Picture(..) => &[Request::RegisterAnchor],
         Ranking::Ready(_) | Ranking::Anchor(_) => &[Request::Explore],
@@ -170,7 +188,28 @@ impl Question {
             let sentence = "a filter is needed: --vql JSON, -f FILE, --label or --tag";
             return Err(Ended::new(Exit::Usage, sentence));
         }
-        Ok(Self { kind, ranking, filters, path, options })
+        Ok(Self { kind, ranking, filters, path, dataset: None, options })
+    }
+
+    /// The question that a saved view asks.
+    async fn again(view: SavedView, mut options: Options) -> Result<Self, Ended> {
+        let SavedView { query, image, mut filters, dataset, .. } = view;
+        filters.extend(options.filters.read()?);
+        options.entity.get_or_insert(view.entity);
+        options.granularity.get_or_insert(view.granularity);
+        let (kind, ranking) = match (query, image) {
+            (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some((file, region))) => {
+                ("image", Ranking::Picture(Picture::open(Given::part(file, region)).await?, false))
+            }
+            (Query::Similar(anchor), _) => {
+                let kind = if anchor.kind == AnchorKind::Media { "media" } else { "anchor" };
+                (kind, Ranking::Anchor(anchor))
+            }
+            (query @ Query::Caption { .. }, _) => ("caption", Ranking::Ready(query)),
+            (Query::Browse, _) if filters.is_empty() => ("browse", Ranking::Ready(Query::Browse)),
+            (Query::Browse, _) => ("vql", Ranking::Ready(Query::Browse)),
+        };
+        Ok(Self { kind, ranking, filters, path: None, dataset, options })
     }
 }
 

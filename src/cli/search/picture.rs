@@ -29,6 +29,14 @@ pub struct Given {
     pixels: Option<[u32; 4]>,
 }
 
+impl Given {
+    /// A part of a file.
+    #[must_use]
+    pub fn part(file: PathBuf, region: Option<Region>) -> Self {
+        Self { file, region, pixels: None }
+    }
+}
+
 /// The picture, ready to be sent.
 #[derive(Debug)]
 pub struct Picture {

@@ -14,8 +14,13 @@ use crate::{
 /// Draws the line.
 pub(super) fn draw(screen: &mut Screen, area: Rect, asked: &SelectionLine) {
     let (title, words) = match asked.purpose {
-        SelectionFile::Save => (" Save what is marked ", " a new file; ~/ works"),
-        SelectionFile::Open => (" Open a selection ", " it takes the place of what is marked"),
+        SelectionFile::Save => (
+            " Save what is marked ",
+            " a new file; ~/ works; or a bare name, to keep it for commands",
+        ),
+        SelectionFile::Open => {
+            (" Open a selection ", " a file or a name; it takes the place of what is marked")
+        }
     };
     let inside = boxed(screen, area, Line::from(title), true);
     put(screen, inside, 0, &[(words, screen.theme.dim)]);

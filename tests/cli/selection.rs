@@ -1,0 +1,105 @@
+//! `tessera selection`: baskets and selections with a name, without asking the service.
+
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+
+use super::{
+    piped, run,
+    set::{ONPREM, id},
+};
+
+const DATASET: &str = "95233006-eddc-11ef-b303-000000000001";
+
+/// Runs `tessera selection` at a service that nobody asks.
+fn selection(home: &Path, arguments: &[&str]) -> (i32, String, String) {
+    run(home, &[&["selection"], arguments, &ONPREM].concat())
+}
+
+/// The selection as a document.
+fn shown(home: &Path, more: &[&str]) -> Value {
+    let (code, out, err) = selection(home, &[&["show", DATASET, "--json"], more].concat());
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn m24_the_basket_is_filled_cut_and_emptied() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let cluster = format!("{}^{}", id(1), id(11));
+    let single = id(21);
+    let (code, out, err) =
+        selection(home, &["add", DATASET, "--cluster", &cluster, "--media", &single]);
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert!(err.contains("2 marks more"), "{err}");
+    let left_out = format!("{}^{}", id(1), id(12));
+    assert_eq!(selection(home, &["exclude", DATASET, "--cluster", &left_out]).0, 0);
+    let document = shown(home, &[]);
+    assert_eq!(document["schema"], "tessera.selection/1");
+    assert_eq!(
+        document["media_selection"],
+        json!([
+            { "type": "media", "payload": { "media_ids": [single] } },
+            { "type": "cluster", "payload": {
+                "cluster_id": id(1),
+                "cluster_filters": { "entity_type": "IMAGES" },
+                "exclude_media_ids": [id(11), id(12)],
+            } },
+        ])
+    );
+    assert!(
+        document
+            .as_object()
+            .unwrap()
+            .keys()
+            .all(|key| { key == "schema" || key == "media_selection" || key.starts_with('_') })
+    );
+
+    // A member of a marked cluster is never marked twice: it is taken in again.
+    assert_eq!(selection(home, &["add", DATASET, "--media", &id(11)]).0, 0);
+    assert_eq!(shown(home, &[])["_counts"]["excluded"], 1);
+    let (code, _, err) = selection(home, &["exclude", DATASET, "--media", &id(99)]);
+    assert_eq!(code, 5);
+    assert!(err.contains("no marked cluster is known to hold"), "{err}");
+    assert_eq!(selection(home, &["remove", DATASET, "--media", &single]).0, 0);
+    assert_eq!(selection(home, &["remove", DATASET, "--media", &single]).0, 5);
+    assert_eq!(selection(home, &["clear", DATASET]).0, 0);
+    assert_eq!(shown(home, &[])["media_selection"], json!([]));
+}
+
+#[test]
+fn p38_selections_have_names_and_are_files_for_others() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let (medium, file) = (id(5), home.join("vans.json"));
+    let file = file.to_str().unwrap();
+    assert_eq!(selection(home, &["add", DATASET, "--media", &medium, "--name", "vans"]).0, 0);
+    assert_eq!(shown(home, &[])["_counts"]["media"], 0, "the basket is another one");
+    let (_, listed, _) = selection(home, &["list"]);
+    assert_eq!(listed, format!("vans\t{DATASET}\t0\t1\t0\t1\n"));
+
+    assert_eq!(selection(home, &["export", DATASET, file, "--name", "vans"]).0, 0);
+    let (code, _, err) = selection(home, &["export", DATASET, file, "--name", "vans"]);
+    assert_eq!(code, 1);
+    assert!(err.contains("exists already"), "{err}");
+    let (code, _, err) = selection(home, &["import", DATASET, file]);
+    assert_eq!(code, 0, "{err}");
+    let (_, out, _) = selection(home, &["export", DATASET, "-"]);
+    assert_eq!(out, fs::read_to_string(file).unwrap());
+
+    // As the reference spells it, and as somebody wrote it.
+    let items = json!([{ "type": "media", "payload": { "media_ids": [id(6)] } }]);
+    let by_hand = json!({ "dataset_id": DATASET, "items": items }).to_string();
+    let import = [&["selection", "import", DATASET, "-"][..], &ONPREM].concat();
+    assert_eq!(piped(home, &import, &by_hand).0, 0);
+    assert_eq!(shown(home, &[])["media_selection"], items);
+    let (code, _, err) = piped(home, &import, &by_hand.replace(DATASET, &id(1)));
+    assert_eq!(code, 8);
+    assert!(err.contains("belongs to the dataset"), "{err}");
+
+    assert_eq!(selection(home, &["clear", DATASET, "--name", "vans"]).0, 0);
+    let (code, _, err) = selection(home, &["show", DATASET, "--name", "vans"]);
+    assert_eq!(code, 5);
+    assert!(err.contains("tessera selection list"), "{err}");
+}

@@ -1,0 +1,116 @@
+//! `tessera set`: algebra on saved answers, and what is marked of them.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{piped, run};
+
+const DATASET: &str = "95233006-eddc-11ef-b303-000000000001";
+pub const ONPREM: [&str; 4] = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
+
+pub fn id(number: u32) -> String {
+    format!("9a205a5e-0000-46be-83a3-{number:012}")
+}
+
+/// The answer of a search: clusters with their previews.
+fn answer(clusters: &[(u32, &[u32])], last: bool, vql: &Value) -> Value {
+    let rows: Vec<Value> = clusters
+        .iter()
+        .map(|(cluster, media)| {
+            let previews: Vec<Value> = media
+                .iter()
+                .map(|medium| json!({ "media_id": id(*medium), "file_name": format!("{medium}.jpg") }))
+                .collect();
+            json!({ "cluster_id": id(*cluster), "type": "IMAGES", "n_images": 9, "_members": 9,
+                    "previews": previews })
+        })
+        .collect();
+    json!({ "schema": "tessera.search/1", "kind": "vql", "dataset_id": DATASET,
+            "query": { "entity_type": "IMAGES", "granularity": 1, "vql": vql },
+            "page_number": 0, "last_page": last, "truncated": !last, "clusters": rows })
+}
+
+/// Two answers in files: clusters 1 (media 11, 12) and 2 (21); clusters 3 (12, 31) and 2 (21).
+fn saved(home: &Path, last: bool) -> (String, String) {
+    let write = |name: &str, value: Value| {
+        std::fs::write(home.join(name), value.to_string()).unwrap();
+        home.join(name).to_str().unwrap().to_owned()
+    };
+    let blur = json!([{ "issues": { "op": "issue", "value": "blur", "mode": "in" } }]);
+    (
+        write("a.json", answer(&[(1, &[11, 12]), (2, &[21])], true, &blur)),
+        write("b.json", answer(&[(3, &[12, 31]), (2, &[21])], last, &json!([]))),
+    )
+}
+
+/// The clusters with their media.
+fn content(answer: &Value) -> Vec<(String, Vec<String>)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let rows = answer["clusters"].as_array().unwrap().iter();
+    let media = |row: &Value| {
+        row["previews"].as_array().unwrap().iter().map(|it| text(&it["media_id"])).collect()
+    };
+    rows.map(|row| (text(&row["cluster_id"]), media(row))).collect()
+}
+
+#[test]
+fn p25_answers_are_put_together_by_media_and_clusters() {
+    let home = tempfile::tempdir().unwrap();
+    let (a, b) = saved(home.path(), true);
+    for (operation, expected) in [
+        ("minus", vec![(id(1), vec![id(11)])]),
+        ("intersect", vec![(id(1), vec![id(12)]), (id(2), vec![id(21)])]),
+        (
+            "union",
+            vec![(id(1), vec![id(11), id(12)]), (id(2), vec![id(21)]), (id(3), vec![id(31)])],
+        ),
+    ] {
+        let (code, out, err) = run(home.path(), &["set", operation, &a, &b, "--json", "--strict"]);
+        assert_eq!(code, 0, "{err}");
+        let answer: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(content(&answer), expected, "{operation}");
+        assert_eq!(
+            (&answer["_of_loaded_pages"], &answer["truncated"]),
+            (&json!(true), &json!(false))
+        );
+        assert!(err.contains("made of loaded pages"), "{err}");
+    }
+}
+
+#[test]
+fn p25_a_set_of_less_than_all_pages_says_so_and_is_partly_done_when_strict() {
+    let home = tempfile::tempdir().unwrap();
+    let (a, b) = saved(home.path(), false);
+    let (code, out, err) = run(home.path(), &["set", "minus", &a, &b, "--json"]);
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &answer["truncated"]), (0, &json!(true)));
+    assert!(err.contains("warning") && err.contains("--all"), "{err}");
+    assert_eq!(run(home.path(), &["set", "minus", &a, &b, "--strict"]).0, 9);
+
+    let other = std::fs::read_to_string(&b).unwrap().replace(DATASET, &id(9));
+    let (code, _, err) = piped(home.path(), &["set", "union", &a, "-"], &other);
+    assert_eq!(code, 2);
+    assert!(err.contains("different datasets"), "{err}");
+    let (code, _, err) = piped(home.path(), &["set", "union", &a, "-"], "{}");
+    assert_eq!(code, 2);
+    assert!(err.contains("no answer of a search"), "{err}");
+}
+
+#[test]
+fn p25_what_a_set_left_out_is_not_marked_with_its_cluster() {
+    let home = tempfile::tempdir().unwrap();
+    let (a, b) = saved(home.path(), true);
+    let (_, union, _) = run(home.path(), &["set", "union", &a, &b, "--json"]);
+    let add = ["selection", "add", DATASET, "--from-results", "-", "--name", "mix"];
+    let (code, _, err) = piped(home.path(), &[&add[..], &ONPREM].concat(), &union);
+    assert_eq!(code, 0, "{err}");
+    let show = ["selection", "show", DATASET, "--name", "mix", "--json"];
+    let (_, out, _) = run(home.path(), &[&show[..], &ONPREM].concat());
+    let shown: Value = serde_json::from_str(&out).unwrap();
+    let items = shown["media_selection"].as_array().unwrap();
+    assert_eq!(items[0]["payload"]["media_ids"], json!([id(31)]), "12 was left out of cluster 3");
+    let filters = |item: &Value| item["payload"]["cluster_filters"]["vql"].is_string();
+    assert_eq!(items.len(), 3);
+    assert!(filters(&items[1]) && filters(&items[2]), "with the filters that found them: {shown}");
+}
