@@ -37,7 +37,7 @@ async fn run(line: Line) -> Result<i32, Ended> {
         _ => {}
     }
     let context = Context::new(line.global)?;
-    match line.command {
+    match line.command.map(Command::at_home) {
         Some(Command::Demo { images, data })
             if !open::has_terminal() && context.settings.accessible.is_none() =>
         {

@@ -174,7 +174,20 @@ impl Context {
         self.target().map(|target| journal_of(&target))
     }
 
-    fn target(&self) -> Result<Target, Ended> {
+    /// The datasets that are pinned at the deployment.
+    ///
+    /// # Errors
+    /// No deployment is named.
+    pub(super) fn pinned(&self) -> Result<Vec<DatasetId>, Ended> {
+        let target = self.target()?;
+        Ok(target.manner().pinned.iter().filter_map(|id| id.parse().ok()).collect())
+    }
+
+    /// The deployment that the options name.
+    ///
+    /// # Errors
+    /// None is named.
+    pub(super) fn target(&self) -> Result<Target, Ended> {
         compose::chosen(&self.global, &self.settings)?.ok_or_else(|| {
             Ended::new(
                 Exit::Usage,

@@ -191,6 +191,19 @@ pub fn tell_help() -> std::io::Result<()> {
     writeln!(std::io::stderr(), "{help}")
 }
 
+impl Command {
+    /// The command behind another name of it.
+    #[must_use]
+    pub fn at_home(self) -> Self {
+        match self {
+            Self::Dataset(dataset::Dataset::Open { dataset }) => {
+                Self::Tui(Tui { at: dataset, tab: None, view: None })
+            }
+            other => other,
+        }
+    }
+}
+
 /// The options of `tui`.
 #[derive(Debug, Args)]
 pub struct Tui {

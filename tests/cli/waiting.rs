@@ -336,3 +336,36 @@ fn m16_m20_m69_a_reindex_is_followed_and_stays_in_the_journal() {
     assert_eq!(applied.len(), 4, "{models}");
     assert!(applied.iter().all(|model| model["applied"] != true), "nothing is applied: {models}");
 }
+
+#[tokio::test]
+async fn m07_a_pinned_dataset_is_listed_until_it_is_unpinned() {
+    let home = tempfile::tempdir().unwrap();
+    let service = Scripted::start(|seen: &Seen| match seen.path() {
+        "/api/v1/datasets" => Act::json("[]"),
+        _ => record("READY", 100),
+    })
+    .await;
+    let file = home.path().join("own.toml");
+    let profile =
+        format!("# mine\n[profiles.lab]\nkind = 'onprem'\nbase_url = '{}'\n", service.url());
+    fs::write(&file, profile).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = tessera(home.path(), arguments);
+        command.args(["--profile", "lab", "--config"]).arg(&file);
+        tokio::task::spawn_blocking(move || outcome(&mut command))
+    };
+    let (code, _, err) = run(&["dataset", "pin", ID]).await.unwrap();
+    assert_eq!(code, 0, "{err}");
+    assert!(fs::read_to_string(&file).unwrap().starts_with("# mine\n"));
+    let (_, out, err) = run(&["dataset", "list"]).await.unwrap();
+    assert!(out.starts_with(ID), "{out}{err}");
+    let (code, _, err) = run(&["dataset", "unpin", ID]).await.unwrap();
+    assert_eq!(code, 0, "{err}");
+    let (_, out, _) = run(&["dataset", "list"]).await.unwrap();
+    assert_eq!(out, "");
+    let (code, _, err) = run(&["dataset", "unpin", ID]).await.unwrap();
+    assert_eq!(code, 5, "{err}");
+    let (code, _, err) = run(&["dataset", "open", ID]).await.unwrap();
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("needs a terminal"), "{err}");
+}

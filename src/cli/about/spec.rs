@@ -25,6 +25,7 @@ pub(super) const DOCUMENTS: &[(&str, &str)] = &[
     ("tessera.inspection/1", "what is in an archive, and what is wrong with it"),
     ("tessera.job/1", "a job that was started from this machine"),
     ("tessera.job_list/1", "the jobs that were started from this machine"),
+    ("tessera.pins/1", "the datasets that are pinned in a profile"),
     ("tessera.record/1", "every field of a dataset as the service sent it"),
     ("tessera.reindex/1", "a reindex that was taken on, and the status it ended in"),
     ("tessera.serve/1", "where `serve` listens, and how one gets in"),

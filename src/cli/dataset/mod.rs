@@ -1,5 +1,6 @@
 //! `tessera dataset`: the records of datasets.
 
+mod pin;
 mod react;
 mod watch;
 
@@ -29,6 +30,21 @@ pub enum Dataset {
         /// Every field as the service sent it.
         #[arg(long)]
         raw: bool,
+    },
+    /// Keep a dataset that the service does not list in the profile, so that it is listed here.
+    Pin {
+        /// Its id or its name.
+        dataset: Option<String>,
+    },
+    /// Take such a dataset out of the profile.
+    Unpin {
+        /// Its id or its name.
+        dataset: Option<String>,
+    },
+    /// Open the interface at a dataset; the same as `tessera tui DATASET`.
+    Open {
+        /// Its id or its name.
+        dataset: Option<String>,
     },
     /// Wait until it stands as wanted: without --until, until nothing changes by itself any more.
     ///
@@ -91,6 +107,10 @@ pub async fn run(context: &Context, command: Dataset) -> Result<Exit, Ended> {
             let outcome = show(context, &connection, dataset.as_deref(), raw).await;
             connection.close(context, outcome).await
         }
+        Dataset::Pin { dataset } => pin::pin(context, dataset.as_deref()).await,
+        Dataset::Unpin { dataset } => pin::unpin(context, dataset.as_deref()).await,
+        // It has a house of its own: `main` opens it.
+        Dataset::Open { .. } => Ok(Exit::Done),
         Dataset::Wait { looking } => {
             let connection = context.connect(&[Request::Dataset]).await?;
             let outcome = watch::wait(context, &connection, &looking).await;
@@ -109,7 +129,16 @@ async fn list(
     connection: &Connection,
     status: Option<&str>,
 ) -> Result<Exit, Ended> {
-    let (all, skipped) = connection.client.datasets().await?;
+    let (mut all, skipped) = connection.client.datasets().await?;
+    for id in context.pinned()? {
+        if all.iter().any(|dataset| dataset.id == id) {
+            continue;
+        }
+        match connection.client.dataset(id).await {
+            Ok(dataset) => all.push(dataset),
+            Err(failure) => context.note.warn(format!("{id} is pinned, but: {failure}")),
+        }
+    }
     let wanted = status.map(Status::parse);
     let rows: Vec<Value> = all
         .iter()
