@@ -271,7 +271,7 @@ impl Context {
             Verdict::Ask => {
                 let question =
                     format!("{name} is {word}, a status this program does not know; send it?");
-                if self.confirm(&question, "--force")? {
+                if self.confirm(&question, "--yes")? {
                     return Ok(());
                 }
                 Err(Ended::new(Exit::Conflict, format!("not sent: {name} is {word}")))

@@ -58,6 +58,10 @@ fn m19_m23_an_export_is_started_followed_fetched_and_inspected() {
     let again = [&start[..], &["--name", "b", "--extract", "out", "--join"]].concat();
     let (code, told, err) = json(home, &serving, &again);
     assert_eq!((code, &told["extracted_to"], &told["_files"]), (0, &"out".into(), &3.into()));
+    let files = walkdir::WalkDir::new(home).into_iter().map(|entry| entry.unwrap());
+    let is_jobs = |name: &str| name.starts_with("jobs-") && name.ends_with(".json");
+    let jobs = files.filter(|entry| is_jobs(&entry.file_name().to_string_lossy())).count();
+    assert_eq!(jobs, 1, "a command takes over what the one before it has left");
     let rows = fs::read_to_string(home.join("out/rows.jsonl")).expect(&err);
     let paths =
         rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()["_path"].clone());
