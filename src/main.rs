@@ -3,9 +3,13 @@
 use std::process;
 
 use tessera::{
-    cli::{self, Command, Context, Ended, Line, Out},
+    cli::{self, Command, Context, Ended, Line, Out, Screen},
     credentials,
-    ui::theme::Theme,
+    runtime::{
+        self,
+        probe::{Environment, glance},
+    },
+    ui::{layer::Colours, theme::Theme},
 };
 
 mod open;
@@ -31,12 +35,16 @@ async fn run(line: Line) -> Result<i32, Ended> {
         }
         Some(Command::Config(command)) => {
             let theme = |source: &str| Theme::parse(source).map(drop);
-            return cli::configure(&Context::mending(line.global)?, command, theme)
+            return cli::configure(&Context::mending(line.global, screen)?, command, theme)
                 .map(|exit| exit as i32);
+        }
+        Some(Command::Doctor(options)) => {
+            let done = cli::doctor(line.global, options, screen).await;
+            return done.map(|exit| exit as i32);
         }
         _ => {}
     }
-    let context = Context::new(line.global)?;
+    let context = Context::new(line.global, screen)?;
     match line.command.map(Command::at_home) {
         Some(Command::Demo { images, data })
             if !open::has_terminal() && context.settings.accessible.is_none() =>
@@ -52,5 +60,24 @@ async fn run(line: Line) -> Result<i32, Ended> {
             open::run(context, command).await
         }
         Some(command) => cli::run(&context, command).await.map(|exit| exit as i32),
+    }
+}
+
+/// What the terminal draws, in the words of the commands.
+fn screen() -> Screen {
+    let environment = Environment::read();
+    let size = runtime::terminal::size().unwrap_or((80, 24));
+    let name = environment.name();
+    match glance(&environment) {
+        Ok(found) => Screen {
+            name,
+            size,
+            cell: found.cell,
+            answered: found.answered,
+            truecolor: found.colours == Colours::Exact,
+            draws: found.viewers(),
+        },
+        // It is gone: whoever draws will notice.
+        Err(_) => Screen { name, size, ..Screen::default() },
     }
 }

@@ -15,7 +15,7 @@ use std::{
 use crate::{
     api::{self, Operation as Request, Rehearsal, Rehearsed, Witness},
     cli::{
-        Ended, Exit, Global, Local, Target, compose,
+        Ended, Exit, Global, Local, Screen, Target, compose,
         note::Note,
         out::{Document, Out},
     },
@@ -44,6 +44,9 @@ pub struct Context {
     pub out: Out,
     /// Where the rest goes.
     pub note: Note,
+    /// Asks the terminal what it draws. That is known to the interface alone, which commands do not
+    /// know.
+    pub screen: fn() -> Screen,
     /// Whether the command ends by itself when it is interrupted.
     last_words: AtomicBool,
 }
@@ -77,11 +80,11 @@ impl Context {
     ///
     /// # Errors
     /// Options that do not go together, or settings that cannot be read.
-    pub fn new(global: Global) -> Result<Self, Ended> {
+    pub fn new(global: Global, screen: fn() -> Screen) -> Result<Self, Ended> {
         global.check()?;
         let settings = Settings::load(&global.sources())
             .map_err(|error| Ended::new(Exit::Usage, error).remedy("tessera config validate"))?;
-        let context = Self::with(global, settings);
+        let context = Self::with(global, settings, screen);
         if let Some(project) = &context.settings.project {
             context.note.say(format!("settings of the project: {}", project.display()));
         }
@@ -93,16 +96,16 @@ impl Context {
     ///
     /// # Errors
     /// Options that do not go together.
-    pub fn mending(global: Global) -> Result<Self, Ended> {
+    pub fn mending(global: Global, screen: fn() -> Screen) -> Result<Self, Ended> {
         global.check()?;
         let settings =
             Settings::load(&Sources::default()).map_err(|error| Ended::new(Exit::Failed, error))?;
-        Ok(Self::with(global, settings))
+        Ok(Self::with(global, settings, screen))
     }
 
-    fn with(global: Global, settings: Settings) -> Self {
+    fn with(global: Global, settings: Settings, screen: fn() -> Screen) -> Self {
         let (out, note) = (Out::new(&global), Note::new(&global));
-        Self { out, note, settings, global, last_words: AtomicBool::new(false) }
+        Self { out, note, settings, global, screen, last_words: AtomicBool::new(false) }
     }
 
     /// Whether datasets must stay as they are.

@@ -10,6 +10,7 @@ mod config;
 mod context;
 mod dataset;
 mod demo;
+mod doctor;
 mod encoding;
 mod enrichment;
 mod exit;
@@ -17,6 +18,7 @@ mod explain;
 mod export;
 mod follow;
 mod global;
+mod image;
 mod init;
 mod jobs;
 mod login;
@@ -45,10 +47,12 @@ pub use compose::{Address, Local, Target, chosen, client_of, named, remote};
 pub use config::run as configure;
 pub use context::{Connection, Context, read_argument};
 pub use demo::{paint, tell};
+pub use doctor::{Doctor, doctor};
 pub use encoding::Encoding;
 pub use exit::{Ended, Exit};
 pub use explain::EXPLANATION;
 pub use global::{Global, Kind, Print};
+pub use image::{Screen, Tile, draw};
 pub use out::{Column, Document, Out};
 pub use record::Record;
 pub use serve::{serve, tell_skipped};
@@ -126,6 +130,9 @@ pub enum Command {
     /// Start, follow, fetch and inspect exports.
     #[command(subcommand)]
     Export(export::Export),
+    /// Draw pictures in the terminal.
+    #[command(subcommand)]
+    Image(image::Image),
     /// Make the first profile: by questions in a terminal, or of the environment or a folder.
     Init(init::Init),
     /// List, show and follow what was started from this machine.
@@ -153,6 +160,8 @@ pub enum Command {
     Set(set::Set),
     /// Open the interface at a place.
     Tui(Tui),
+    /// Look at the terminal, the settings, the profiles and their logins, and tell what is wrong.
+    Doctor(Doctor),
     /// What the program tells about itself.
     #[command(flatten)]
     About(About),
@@ -299,6 +308,7 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
             Command::Dataset(command) => dataset::run(context, command).await,
             Command::Enrichment(command) => enrichment::run(context, command).await,
             Command::Export(command) => export::run(context, command).await,
+            Command::Image(command) => image::run(context, command).await,
             Command::Init(command) => command.run(context),
             Command::Jobs(command) => jobs::run(context, command).await,
             Command::Media(command) => media::run(context, command).await,
@@ -312,6 +322,7 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
             Command::About(_)
             | Command::Config(_)
             | Command::Demo { .. }
+            | Command::Doctor(_)
             | Command::Open { .. }
             | Command::Serve(_)
             | Command::Tui(_) => Ok(Exit::Done),

@@ -16,6 +16,8 @@ const ENLARGE: f64 = 4.0;
 /// Pixels in each direction that a sixel picture may have: xterm shows nothing of a larger one
 /// unless it is told to (`maxGraphicSize`).
 const WIDEST_SIXEL: u32 = 1000;
+/// Pixels of a cell (width, height), as `viuer` has it for sixels.
+const VIUER_CELL: (u32, u32) = (6, 12);
 
 /// Where a picture of a certain size goes on a certain canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +33,8 @@ impl Fit {
     /// as whole cells allow.
     #[must_use]
     pub fn new(original: (u32, u32), canvas: Canvas) -> Self {
-        let cell = (canvas.cell.0.clamp(1, 128), canvas.cell.1.clamp(1, 128));
-        let per_cell = match canvas.protocol {
-            Protocol::None | Protocol::HalfBlock => (1, 2),
-            Protocol::Kitty | Protocol::Sixel | Protocol::Iterm => cell,
-        };
+        let cell = cell(canvas);
+        let per_cell = pixels_per_cell(canvas);
         let most = |cells: u16, pixels: u16| match canvas.protocol {
             Protocol::Sixel => {
                 let cells = u32::from(cells).min(WIDEST_SIXEL / u32::from(pixels));
@@ -54,13 +53,7 @@ impl Fit {
             whole_cells(size.0 * scale / cell.0, columns),
             whole_cells(size.1 * scale / cell.1, rows),
         );
-        Self {
-            cells,
-            pixels: (
-                u32::from(cells.0) * u32::from(per_cell.0),
-                u32::from(cells.1) * u32::from(per_cell.1),
-            ),
-        }
+        Self { cells, pixels: (u32::from(cells.0) * per_cell.0, u32::from(cells.1) * per_cell.1) }
     }
 
     /// The shorter side, in pixels, that a scaled decode of `original` must keep so that this fit
@@ -78,6 +71,36 @@ impl Fit {
         let enough = (share * shorter).ceil() as u32;
         enough.max(1)
     }
+}
+
+/// Pixels of a cell, as far as they can be true.
+fn cell(canvas: Canvas) -> (u16, u16) {
+    (canvas.cell.0.clamp(1, 128), canvas.cell.1.clamp(1, 128))
+}
+
+/// Pixels that are made for a cell (across, down).
+#[must_use]
+pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
+    match canvas.protocol {
+        Protocol::None | Protocol::HalfBlock => (1, 2),
+        Protocol::Kitty | Protocol::Sixel | Protocol::Iterm => {
+            let (width, height) = cell(canvas);
+            (width.into(), height.into())
+        }
+    }
+}
+
+/// Cells of the size that `viuer` takes for granted when it draws sixels, so that they amount to
+/// `pixels`; and the pixels they really amount to.
+#[must_use]
+pub fn viuer_sixel(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
+    let width = pixels.0.min(WIDEST_SIXEL);
+    let height = u64::from(pixels.1) * u64::from(width) / u64::from(pixels.0.max(1));
+    let cells = (
+        (width / VIUER_CELL.0).max(1),
+        (u32::try_from(height).unwrap_or(u32::MAX) / VIUER_CELL.1).max(1),
+    );
+    (cells, (cells.0 * VIUER_CELL.0, cells.1 * VIUER_CELL.1))
 }
 
 fn whole_cells(exact: f64, most: u16) -> u16 {

@@ -19,6 +19,7 @@ use std::sync::Arc;
 
 use decode::DecodeError;
 use fit::Fit;
+use image::RgbImage;
 pub use sight::{Part, Sight, Subject};
 pub use upright::upright;
 
@@ -78,25 +79,47 @@ pub enum Encoded {
     Sequence(Arc<str>),
 }
 
-/// Decodes a picture, fits the `part` of it that is shown into `canvas` and encodes it for the
-/// canvas's protocol.
+/// A picture in the pixels of one canvas, before it is encoded.
+#[derive(Clone, Debug)]
+pub struct Fitted {
+    /// The cells it covers, and its pixels.
+    pub fit: Fit,
+    /// Size of the original in pixels, upright.
+    pub original: (u32, u32),
+    /// The pixels.
+    pub picture: RgbImage,
+}
+
+/// Decodes a picture and fits the `part` of it that is shown into `canvas`.
 ///
 /// # Errors
 /// What [`decode::decode`] refuses.
-pub fn thumbnail(bytes: &[u8], part: Part, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+pub fn fitted(bytes: &[u8], part: Part, canvas: Canvas) -> Result<Fitted, DecodeError> {
     let fit = |original| Fit::new(part.size(original), canvas);
     let decoded =
         decode::decode_for(bytes, |original| fit(original).enough(part.size(original), original))?;
-    let Fit { cells, pixels } = fit(decoded.original);
-    let mut rgb = fit::resize(&part.cut(&decoded.pixels), pixels)?;
-    part.frame(&mut rgb, pixels, canvas.protocol);
+    let fit = fit(decoded.original);
+    let mut rgb = fit::resize(&part.cut(&decoded.pixels), fit.pixels)?;
+    part.frame(&mut rgb, fit.pixels, canvas.protocol);
+    let picture = RgbImage::from_raw(fit.pixels.0, fit.pixels.1, rgb)
+        .ok_or_else(|| DecodeError("the resampler gave too few pixels".to_owned()))?;
+    Ok(Fitted { fit, original: decoded.original, picture })
+}
+
+/// The same, encoded for the canvas's protocol.
+///
+/// # Errors
+/// As [`fitted`].
+pub fn thumbnail(bytes: &[u8], part: Part, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+    let Fitted { fit: Fit { cells, pixels }, original, picture } = fitted(bytes, part, canvas)?;
+    let rgb = picture.as_raw();
     let encoded = match canvas.protocol {
-        Protocol::None | Protocol::HalfBlock => half_block::encode(&rgb),
-        Protocol::Kitty => kitty::encode(&rgb, pixels),
-        Protocol::Sixel => sixel::encode(&rgb, pixels),
-        Protocol::Iterm => iterm::encode(&rgb, pixels, cells)?,
+        Protocol::None | Protocol::HalfBlock => half_block::encode(rgb),
+        Protocol::Kitty => kitty::encode(rgb, pixels),
+        Protocol::Sixel => sixel::encode(rgb, pixels),
+        Protocol::Iterm => iterm::encode(rgb, pixels, cells)?,
     };
-    Ok(Thumbnail { cells, original: decoded.original, encoded })
+    Ok(Thumbnail { cells, original, encoded })
 }
 
 #[cfg(test)]

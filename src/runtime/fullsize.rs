@@ -28,11 +28,6 @@ use crate::{
     ui::layer::Colours,
 };
 
-/// `viuer` takes it that a cell is this large when it draws sixels.
-const SIXEL_CELL: (u32, u32) = (6, 12);
-/// The widest sixel picture that `viuer` draws.
-const WIDEST_SIXEL: u32 = 1000;
-
 /// Why a picture is not shown.
 #[derive(Debug)]
 pub enum ShowError {
@@ -72,7 +67,7 @@ impl From<io::Error> for ShowError {
 /// Bytes that are no picture, or a terminal that is gone.
 pub fn show(bytes: &[u8], capabilities: &Capabilities) -> Result<(), ShowError> {
     let (columns, rows) = size()?;
-    let protocol = protocol(capabilities);
+    let protocol = capabilities.viewer();
     let canvas = Canvas {
         columns: columns.max(1),
         rows: rows.saturating_sub(1).max(1),
@@ -94,26 +89,11 @@ pub fn show(bytes: &[u8], capabilities: &Capabilities) -> Result<(), ShowError> 
 /// A terminal that is gone.
 pub fn dismiss(capabilities: &Capabilities) -> io::Result<()> {
     let mut out = io::stdout();
-    if protocol(capabilities) == Protocol::Kitty {
+    if capabilities.viewer() == Protocol::Kitty {
         // Those of `viuer` have no id; this deletes all that are visible.
         out.write_all(b"\x1b_Ga=d,d=A,q=2\x1b\\")?;
     }
     execute!(out, Clear(ClearType::All), MoveTo(0, 0))
-}
-
-/// What `viuer` may use: half-blocks unless the terminal has answered that it knows more, and is
-/// the only one between us and the screen.
-fn protocol(capabilities: &Capabilities) -> Protocol {
-    let may_ask = capabilities.answered && !capabilities.in_tmux;
-    if may_ask && capabilities.kitty {
-        Protocol::Kitty
-    } else if capabilities.iterm {
-        Protocol::Iterm
-    } else if may_ask && capabilities.sixel {
-        Protocol::Sixel
-    } else {
-        Protocol::HalfBlock
-    }
 }
 
 /// The pixels and the words by which `viuer` draws exactly the cells of `fit`.
@@ -124,7 +104,7 @@ fn prepare(
     capabilities: &Capabilities,
 ) -> Result<(DynamicImage, Config), DecodeError> {
     let (cells, pixels) = match canvas.protocol {
-        Protocol::Sixel => sixel_size(fit.pixels),
+        Protocol::Sixel => fit::viuer_sixel(fit.pixels),
         _ => ((u32::from(fit.cells.0), u32::from(fit.cells.1)), fit.pixels),
     };
     let rgb = fit::resize(picture, pixels)?;
@@ -142,15 +122,4 @@ fn prepare(
         ..Config::default()
     };
     Ok((DynamicImage::ImageRgb8(picture), config))
-}
-
-/// Cells of `viuer`'s size that amount to `pixels`, and the pixels they really amount to.
-fn sixel_size(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
-    let width = pixels.0.min(WIDEST_SIXEL);
-    let height = u64::from(pixels.1) * u64::from(width) / u64::from(pixels.0.max(1));
-    let cells = (
-        (width / SIXEL_CELL.0).max(1),
-        (u32::try_from(height).unwrap_or(u32::MAX) / SIXEL_CELL.1).max(1),
-    );
-    (cells, (cells.0 * SIXEL_CELL.0, cells.1 * SIXEL_CELL.1))
 }

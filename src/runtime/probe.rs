@@ -62,6 +62,46 @@ pub struct Capabilities {
     pub leftover: Vec<u8>,
 }
 
+impl Capabilities {
+    /// What `viuer` may use, the best first: it asks again and waits for the answer for ever, so only
+    /// what has been answered here, and only without a multiplexer between us and the screen.
+    #[must_use]
+    pub fn viewers(&self) -> Vec<Protocol> {
+        let may_ask = self.answered && !self.in_tmux;
+        let draws = [
+            (may_ask && self.kitty, Protocol::Kitty),
+            (self.iterm, Protocol::Iterm),
+            (may_ask && self.sixel, Protocol::Sixel),
+            (true, Protocol::HalfBlock),
+        ];
+        draws.into_iter().filter_map(|(draws, protocol)| draws.then_some(protocol)).collect()
+    }
+
+    /// The best of them.
+    #[must_use]
+    pub fn viewer(&self) -> Protocol {
+        self.viewers().first().copied().unwrap_or_default()
+    }
+}
+
+/// As [`probe`], for a command that has no terminal of its own: it is in raw mode only while it is
+/// asked.
+///
+/// # Errors
+/// The terminal is gone.
+pub fn glance(environment: &Environment) -> io::Result<Capabilities> {
+    let asks =
+        io::stdin().is_terminal() && io::stdout().is_terminal() && environment.may_be_asked();
+    if asks {
+        crossterm::terminal::enable_raw_mode()?;
+    }
+    let capabilities = probe(environment, None);
+    if asks {
+        crossterm::terminal::disable_raw_mode()?;
+    }
+    Ok(capabilities)
+}
+
 /// Finds out what the terminal can draw. `forced` is the person's setting, which wins for the
 /// grid. The terminal must be in raw mode; nothing is asked without one, or inside a multiplexer.
 #[must_use]

@@ -21,6 +21,7 @@ mod search;
 mod selection;
 mod serve;
 mod set;
+mod surface;
 mod waiting;
 
 use std::{

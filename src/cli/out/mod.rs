@@ -68,6 +68,12 @@ impl Out {
         matches!(self.form, Form::Json(_) | Form::Jsonl | Form::Filtered(_))
     }
 
+    /// Whether it is a table for people.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        self.form == Form::Table
+    }
+
     /// Whether events are told as objects, one per line.
     #[must_use]
     pub fn is_jsonl(&self) -> bool {
@@ -180,6 +186,6 @@ pub(super) fn has_color(global: &Global, terminal: bool) -> bool {
         ColorChoice::Never => false,
         ColorChoice::Auto if set("NO_COLOR") => false,
         ColorChoice::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
-        ColorChoice::Auto => terminal && env::var_os("TERM").is_none_or(|term| term != "dumb"),
+        ColorChoice::Auto => terminal && env::var_os("TERM").is_some_and(|term| term != "dumb"),
     }
 }

@@ -9,6 +9,30 @@ use std::{
 
 use crate::local::store::StoreError;
 
+/// Which other process has the lock of the data directory, in words; `None` when nobody has. Nothing
+/// is made where nothing is.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn holder(data: &Path) -> std::io::Result<Option<String>> {
+    let mut file = match File::open(data.join("lock")) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            // As in `take`: who it is is told on a best effort.
+            let _ = file.read_to_string(&mut holder);
+            let known = holder.trim().parse::<u32>().map(|id| format!("process {id}"));
+            Ok(Some(known.unwrap_or_else(|_| "another process".to_owned())))
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 /// Takes the lock of the data directory. It is released when the file is dropped.
 pub fn take(data: &Path) -> Result<File, StoreError> {
     let path = data.join("lock");

@@ -34,6 +34,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 pub use error::StoreError;
+pub use lock::holder as lock_holder;
 
 /// First release of `SQLite` without the WAL-reset corruption.
 const OLDEST_SQLITE: i32 = 3_051_003;

@@ -1,0 +1,227 @@
+//! Pictures drawn at the cursor by `viuer`: rows of tiles, each row one picture with its names below.
+//!
+//! `viuer` asks the terminal again before it uses a protocol, and waits for the answer without a
+//! deadline: it is allowed only what our own probe has got an answer for.
+
+use image::{DynamicImage, RgbImage, Rgba, RgbaImage, imageops};
+use unicode_width::UnicodeWidthStr as _;
+use viuer::Config;
+
+use crate::{
+    cli::{Context, Ended, Exit},
+    config::GraphicsChoice,
+    model::SafeText,
+    picture::{Canvas, Part, Protocol, fit, fitted},
+};
+
+/// A picture with its name, before it is drawn.
+#[derive(Clone, Debug)]
+pub struct Tile {
+    /// The picture as it is stored.
+    pub bytes: Vec<u8>,
+    /// How much of it is shown.
+    pub part: Part,
+    /// What stands below it.
+    pub name: SafeText,
+}
+
+/// What pictures are drawn on.
+#[derive(Clone, Debug, Default)]
+pub struct Screen {
+    /// The terminal's name for people.
+    pub name: String,
+    /// Cells (columns, rows).
+    pub size: (u16, u16),
+    /// Size of a cell in pixels.
+    pub cell: (u16, u16),
+    /// Whether it answered when it was asked.
+    pub answered: bool,
+    /// Whether all colours arrive.
+    pub truecolor: bool,
+    /// The protocols that `viuer` may use on it, the best first; half-blocks always do.
+    pub draws: Vec<Protocol>,
+}
+
+/// Rows of a tile of a sheet for each of its columns, as pixels: a little flat, as most pictures are.
+const TILE_SHAPE: (u32, u32) = (3, 4);
+/// Columns between two tiles.
+const GAP: u16 = 1;
+/// What a pipe is taken for.
+const PIPE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
+
+/// The screen of this process, asked once.
+///
+/// # Errors
+/// [`Exit::Usage`]: there is no terminal and nobody insists on half-blocks, or pictures are off.
+pub(super) fn screen(context: &Context) -> Result<Screen, Ended> {
+    let usage = |sentence: &str| Err(Ended::new(Exit::Usage, sentence));
+    let wanted = match context.settings.graphics {
+        GraphicsChoice::None => {
+            return usage("pictures are switched off; --graphics half draws them all the same");
+        }
+        GraphicsChoice::Half if !context.out.is_terminal() => {
+            let ((size, cell), draws) = (PIPE, vec![Protocol::HalfBlock]);
+            let name = "a pipe".to_owned();
+            return Ok(Screen { name, size, cell, answered: false, truecolor: true, draws });
+        }
+        _ if !context.out.is_terminal() => {
+            return usage("there is no terminal to draw on; --graphics half draws with characters");
+        }
+        GraphicsChoice::Auto => None,
+        GraphicsChoice::Half => Some(Protocol::HalfBlock),
+        GraphicsChoice::Kitty => Some(Protocol::Kitty),
+        GraphicsChoice::Sixel => Some(Protocol::Sixel),
+        GraphicsChoice::Iterm => Some(Protocol::Iterm),
+    };
+    let mut screen = (context.screen)();
+    match wanted {
+        None => {}
+        Some(wanted) if screen.draws.contains(&wanted) => screen.draws = vec![wanted],
+        Some(_) => {
+            let sentence = format!("{} does not draw that way: half-blocks instead", screen.name);
+            context.note.warn(sentence);
+            screen.draws = vec![Protocol::HalfBlock];
+        }
+    }
+    Ok(screen)
+}
+
+/// Draws tiles, `across` of them in a row, in at most `width` cells. Returns the failure of the first
+/// one that could not be opened; the others are drawn.
+///
+/// # Errors
+/// The terminal is gone.
+pub fn draw(
+    context: &Context,
+    screen: &Screen,
+    tiles: &[Tile],
+    across: u16,
+    width: Option<u16>,
+) -> Result<Option<Ended>, Ended> {
+    let columns = width.unwrap_or(screen.size.0).max(1);
+    let across = across.clamp(1, columns.div_ceil(2));
+    let canvas = canvas(screen, across, columns);
+    let mut damaged = None;
+    for row in tiles.chunks(usize::from(across)) {
+        let mut pictures = Vec::new();
+        for tile in row {
+            match fitted(&tile.bytes, tile.part, canvas) {
+                Ok(picture) => pictures.push((picture, &tile.name)),
+                Err(error) => {
+                    let sentence = format!("{}: {error}", tile.name);
+                    context.note.warn(&sentence);
+                    damaged.get_or_insert(Ended::new(Exit::Invalid, sentence));
+                }
+            }
+        }
+        if !pictures.is_empty() {
+            let strip: Vec<_> =
+                pictures.iter().map(|(fitted, _)| (fitted.fit, &fitted.picture)).collect();
+            // In a pipe nothing moves a cursor: between the pictures it is black.
+            let gap = if context.out.is_terminal() { 0 } else { u8::MAX };
+            print(&strip, canvas, screen.truecolor, gap)?;
+            let names: Vec<&str> = pictures.iter().map(|(_, name)| name.as_str()).collect();
+            context.out.text(&captions(&names, usize::from(canvas.columns)))?;
+        }
+    }
+    Ok(damaged)
+}
+
+/// The cells of one tile.
+fn canvas(screen: &Screen, across: u16, columns: u16) -> Canvas {
+    let protocol = screen.draws.first().copied().unwrap_or_default();
+    let wide = ((columns - GAP * (across - 1)) / across).max(1);
+    let most = screen.size.1.saturating_sub(3).max(1);
+    let (cell_width, cell_height) = (u32::from(screen.cell.0), u32::from(screen.cell.1).max(1));
+    let high = u32::from(wide) * cell_width * TILE_SHAPE.0 / (TILE_SHAPE.1 * cell_height);
+    let high = if across == 1 { most } else { u16::try_from(high).unwrap_or(most).min(most) };
+    Canvas { columns: wide, rows: high.max(1), cell: screen.cell, protocol }
+}
+
+/// Prints the pictures of a row beside each other, as one picture. What none of them covers stays as
+/// the terminal is, or is black where `gap` is opaque.
+fn print(
+    pictures: &[(fit::Fit, &RgbImage)],
+    canvas: Canvas,
+    truecolor: bool,
+    gap: u8,
+) -> Result<(), Ended> {
+    let count = u16::try_from(pictures.len()).unwrap_or(u16::MAX);
+    let rows = pictures.iter().map(|(fit, _)| fit.cells.1).max().unwrap_or(1);
+    let last = pictures.last().map_or(1, |(fit, _)| fit.cells.0);
+    let columns = (canvas.columns + GAP) * (count - 1) + last;
+    let per_cell = fit::pixels_per_cell(canvas);
+    let size = (u32::from(columns) * per_cell.0, u32::from(rows) * per_cell.1);
+    let mut strip = RgbaImage::from_pixel(size.0, size.1, Rgba([0, 0, 0, gap]));
+    let step = i64::from(canvas.columns + GAP) * i64::from(per_cell.0);
+    for (place, (_, picture)) in (0_i64..).zip(pictures) {
+        let picture = DynamicImage::ImageRgb8((*picture).clone()).into_rgba8();
+        imageops::replace(&mut strip, &picture, place * step, 0);
+    }
+    let cells = match canvas.protocol {
+        Protocol::Sixel => fit::viuer_sixel(size).0,
+        _ => (u32::from(columns), u32::from(rows)),
+    };
+    let config = Config {
+        transparent: true,
+        absolute_offset: false,
+        width: Some(cells.0),
+        height: Some(cells.1),
+        truecolor,
+        use_kitty: canvas.protocol == Protocol::Kitty,
+        use_iterm: canvas.protocol == Protocol::Iterm,
+        use_sixel: canvas.protocol == Protocol::Sixel,
+        ..Config::default()
+    };
+    match viuer::print(&DynamicImage::ImageRgba8(strip), &config) {
+        Ok(_) => Ok(()),
+        Err(viuer::ViuError::Io(error)) => Err(error.into()),
+        Err(error) => Err(Ended::new(Exit::Failed, error.to_string())),
+    }
+}
+
+/// A line of names, each as wide as its tile.
+fn captions(names: &[&str], wide: usize) -> String {
+    let mut line = String::new();
+    for name in names {
+        let mut kept = String::new();
+        for c in name.chars() {
+            kept.push(c);
+            if kept.width() > wide {
+                kept.pop();
+                break;
+            }
+        }
+        line += &kept;
+        line.extend(std::iter::repeat_n(' ', wide + usize::from(GAP) - kept.width()));
+    }
+    line.truncate(line.trim_end().len());
+    line + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn screen(protocol: Protocol) -> Screen {
+        let draws = vec![protocol];
+        let name = "test".to_owned();
+        Screen { name, size: (80, 24), cell: (9, 18), answered: true, truecolor: true, draws }
+    }
+
+    #[test]
+    fn i1_tiles_share_the_width_and_a_single_picture_has_all_of_it() {
+        let half = screen(Protocol::HalfBlock);
+        assert_eq!((canvas(&half, 1, 80).columns, canvas(&half, 1, 80).rows), (80, 21));
+        let tile = canvas(&half, 4, 80);
+        assert_eq!((tile.columns, tile.rows), (19, 7));
+        assert!(4 * tile.columns + 3 * GAP <= 80);
+        assert_eq!(canvas(&half, 4, 7).columns, 1);
+    }
+
+    #[test]
+    fn i1_names_stand_below_their_tiles_and_are_cut_to_them() {
+        assert_eq!(captions(&["a.jpg", "long-name.jpg", "c"], 6), "a.jpg  long-n c\n");
+        assert_eq!(captions(&["日本語.jpg"], 5), "日本\n");
+    }
+}

@@ -1,0 +1,88 @@
+//! `tessera image`: pictures in the scrollback of the terminal.
+
+mod draw;
+mod source;
+
+use clap::Subcommand;
+
+pub use draw::{Screen, Tile, draw};
+
+use crate::{
+    cli::{Context, Ended, Exit},
+    model::Region,
+    picture::Part,
+};
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Image {
+    /// Draw pictures below the prompt: one large, or several as a contact sheet.
+    #[command(after_help = EXAMPLES)]
+    Show {
+        /// A file, `-` for standard input, an http(s) address, or the id of a media of --dataset.
+        #[arg(required = true, value_name = "FILE|URL|MEDIA")]
+        pictures: Vec<String>,
+        /// Pictures in a row; several have their names below them.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
+        grid: Option<u16>,
+        /// Cells the picture or the sheet may be wide.
+        #[arg(long, value_name = "CELLS", value_parser = clap::value_parser!(u16).range(1..=1000))]
+        width: Option<u16>,
+        /// A region to frame: x,y,width,height in fractions of the picture.
+        #[arg(long = "box", value_name = "X,Y,W,H", value_parser = region)]
+        region: Option<Region>,
+    },
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tessera image show van.jpg --box 0.1,0.2,0.5,0.6
+  tessera image show --grid 4 photos/*.jpg
+  tessera image show van.jpg --graphics half | less -R";
+
+/// Pictures in a row of a sheet when nobody says how many.
+const USUAL_GRID: u16 = 4;
+
+/// Runs one of them.
+///
+/// # Errors
+/// No picture could be drawn, or there is nothing to draw on.
+pub async fn run(context: &Context, command: Image) -> Result<Exit, Ended> {
+    let Image::Show { pictures, grid, width, region } = command;
+    if context.out.is_machine() {
+        let sentence = "pictures are drawn, not told: leave --json, --jsonl and --jq out";
+        return Err(Ended::new(Exit::Usage, sentence));
+    }
+    let screen = draw::screen(context)?;
+    let part = region.map_or(Part::Whole, Part::Framed);
+    let mut gallery = source::Gallery::default();
+    let mut tiles = Vec::new();
+    let mut first = None;
+    for picture in &pictures {
+        match gallery.open(context, picture, part).await {
+            Ok(tile) => tiles.push(tile),
+            Err(ended) => {
+                context.note.warn(&ended.sentence);
+                first.get_or_insert(ended);
+            }
+        }
+    }
+    gallery.close(context).await?;
+    let across = grid.unwrap_or(if pictures.len() > 1 { USUAL_GRID } else { 1 });
+    let damaged = draw(context, &screen, &tiles, across, width)?;
+    match first.or(damaged) {
+        None => Ok(Exit::Done),
+        Some(ended) if pictures.len() == 1 => Err(ended),
+        Some(_) => Ok(Exit::Partly),
+    }
+}
+
+/// Reads a region of the command line.
+fn region(raw: &str) -> Result<Region, String> {
+    let parts: Vec<f64> = raw.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let &[x, y, width, height] = parts.as_slice() else {
+        return Err("four numbers with commas between them: x,y,width,height".to_owned());
+    };
+    Region::new(x, y, width, height)
+        .ok_or_else(|| "fractions from 0.0 to 1.0 that stay inside the picture".to_owned())
+}

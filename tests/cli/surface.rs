@@ -1,0 +1,385 @@
+//! The program as scripts see it: exit codes, streams, colours, odd surroundings; and what it tells
+//! about itself.
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    fs,
+    io::{BufRead as _, BufReader, Read as _},
+    os::unix::ffi::OsStrExt as _,
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    outcome, picture, run,
+    scripted::{Act, Scripted, Seen},
+    serve, tessera,
+};
+
+/// Answers requests for a dataset with the status that its id ends with; 0 is a good record, 1 is no
+/// JSON, 2 never answers. Exports end with FAILED, or stay as they are.
+fn answer(seen: &Seen) -> Act {
+    let path = seen.path();
+    if path.ends_with("/export_status") {
+        let failed = seen.target.contains("000000000007");
+        let status = if failed { "FAILED" } else { "IN_PROGRESS" };
+        return Act::json(json!({ "status": status }).to_string());
+    }
+    if path.ends_with("/datasets") {
+        return Act::json("[]");
+    }
+    let id = path.rsplit('/').next().unwrap_or_default();
+    match id[id.len() - 3..].parse().unwrap() {
+        0 => Act::json(json!({ "id": id, "display_name": "a", "status_new": "READY" }).to_string()),
+        1 => Act::json("words"),
+        2 => Act::hold(Vec::new()),
+        status => Act::reply(status, &[], r#"{"detail":"scripted"}"#),
+    }
+}
+
+fn asking(url: &str, home: &Path, arguments: &[&str]) -> Command {
+    let mut command = tessera(home, arguments);
+    command.args(["--base-url", url, "--kind", "onprem", "--retries", "0"]);
+    command
+}
+
+fn id(ending: u16) -> String {
+    format!("ad48d250-0000-11f1-bfca-000000000{ending:03}")
+}
+
+const TASK: &str = "cf8b3e78-0000-4954-a782-000000000007";
+const OTHER_TASK: &str = "cf8b3e78-0000-4954-a782-000000000008";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn p73_each_way_to_end_has_its_code() {
+    let server = Scripted::start(answer).await;
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let (url, ready) = (server.url(), id(0));
+    let shown = |ending| (vec!["dataset".to_owned(), "show".to_owned(), id(ending)], ending);
+    for (status, code) in [
+        (0, 0),
+        (1, 1),
+        (400, 8),
+        (401, 4),
+        (403, 4),
+        (404, 5),
+        (409, 6),
+        (413, 8),
+        (422, 8),
+        (429, 3),
+        (500, 3),
+        (503, 3),
+    ] {
+        let (arguments, _) = shown(status);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let (ended, out, err) = outcome(&mut asking(&url, home, &arguments));
+        assert_eq!(ended, code, "{status}: {err}");
+        assert_eq!(out.is_empty(), code != 0, "{status}: nothing but an answer: {out}");
+        let (ended, _, err) =
+            outcome(&mut asking(&url, home, &[&arguments[..], &["--json"]].concat()));
+        assert_eq!(ended, code);
+        if code != 0 {
+            let told: Value = serde_json::from_str(&err).unwrap();
+            assert_eq!(
+                (&told["schema"], &told["exit_code"]),
+                (&json!("tessera.error/1"), &json!(code))
+            );
+            assert_eq!(told["retryable"], code == 3, "{told}");
+        }
+    }
+    let cases: [(&[&str], i32); 4] = [
+        (&["dataset", "list"], 0),
+        (&["dataset", "show", "nobody"], 5),
+        (&["export", "watch", &ready, TASK], 7),
+        (&["export", "watch", &ready, OTHER_TASK, "--timeout", "50ms"], 124),
+    ];
+    for (arguments, code) in cases {
+        let (ended, _, err) = outcome(&mut asking(&url, home, arguments));
+        assert_eq!(ended, code, "{arguments:?}: {err}");
+    }
+    let nobody = "http://127.0.0.1:9";
+    assert_eq!(outcome(&mut asking(nobody, home, &["dataset", "list"])).0, 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn p73_an_interrupted_command_ends_with_130() {
+    let server = Scripted::start(answer).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(2)]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    server.reaches(1).await;
+    let number = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &number]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("interrupted"));
+}
+
+#[test]
+fn p73_wrong_use_is_2_and_never_runs_a_guess() {
+    let home = tempfile::tempdir().unwrap();
+    for (arguments, words) in [
+        (&["dem"][..], "demo"),
+        (&["data", "list"], "unrecognized"),
+        (&["dataset", "lst"], "list"),
+        (&["dataset", "list", "--jsno"], "--json"),
+        (&["dataset", "list", "--json", "--csv"], "choose one"),
+        (&["dataset", "list", "--jq", ".a["], "character"),
+        (&["dataset", "list"], "profile add"),
+        (&["image", "show", "x", "--box", "0.5,0.5,0.6,0.6"], "inside the picture"),
+    ] {
+        let (code, out, err) = run(home.path(), arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+    let (code, _, err) = run(home.path(), &["dataset", "lst", "--json"]);
+    let told: Value = serde_json::from_str(&err).unwrap();
+    assert_eq!((code, &told["code"]), (2, &json!("usage")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn p72_an_answer_is_spelled_as_it_was_asked_for() {
+    let server = Scripted::start(answer).await;
+    let home = tempfile::tempdir().unwrap();
+    let show = |options: &[&str]| {
+        let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(0)]);
+        outcome(command.args(options)).1
+    };
+    assert!(show(&[]).lines().any(|line| line == "status\tREADY"));
+    assert!(show(&["--csv"]).starts_with("id,"));
+    let whole: Value = serde_json::from_str(&show(&["--json"])).unwrap();
+    assert_eq!(whole["schema"], "tessera.dataset/1");
+    assert!(whole.as_object().unwrap().contains_key("n_images") && whole["n_images"].is_null());
+    let chosen: Value = serde_json::from_str(&show(&["--json=status_new,id"])).unwrap();
+    assert_eq!(chosen, json!({ "status_new": "READY", "id": id(0) }));
+    assert_eq!(show(&["--jsonl"]).lines().count(), 1);
+    assert_eq!(show(&["--jq", ".status_new"]), "READY\n");
+    assert_eq!(show(&["--jq", "._allowed | [.export, .reindex]"]), "[true,false]\n");
+}
+
+#[test]
+fn t12_whoever_reads_may_stop_at_any_time() {
+    let home = tempfile::tempdir().unwrap();
+    picture(&home.path().join("a.png"));
+    let file = home.path().join("a.png");
+    let file = file.to_str().unwrap();
+    for arguments in [
+        &["spec"][..],
+        &["spec", "--jsonl"],
+        &["man"],
+        &["completion", "bash"],
+        &["version"],
+        &["version", "--json"],
+        &["doctor", "--offline"],
+        &["--help"],
+        &["serve", "--explain"],
+        &["image", "show", "--graphics", "half", file],
+    ] {
+        let mut child = tessera(home.path(), arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), err.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+    // Nobody is there to be told why: the code is all there is.
+    let mut child =
+        tessera(home.path(), &["dataset", "list"]).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+    let mut child = tessera(home.path(), &["spec"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut first).unwrap();
+    drop(out);
+    assert_eq!((first.as_str(), child.wait().unwrap().code()), ("{\n", Some(0)));
+}
+
+#[test]
+fn t13_odd_surroundings_change_nothing_in_a_pipe() {
+    let home = tempfile::tempdir().unwrap();
+    let plain = run(home.path(), &["version"]);
+    assert_eq!(plain.0, 0);
+    for (name, value) in [
+        ("TERM", "dumb"),
+        ("TERM", "xterm-256color"),
+        ("COLUMNS", "0"),
+        ("COLUMNS", "wide"),
+        ("LC_ALL", "C"),
+        ("LC_ALL", "POSIX"),
+        ("LC_ALL", "de_DE.UTF-8"),
+        ("LC_ALL", "tr_TR.UTF-8"),
+        ("LC_ALL", "nonsense"),
+        ("NO_COLOR", "1"),
+        ("FORCE_COLOR", "1"),
+        ("CLICOLOR_FORCE", "1"),
+    ] {
+        let found = outcome(tessera(home.path(), &["version"]).env(name, value));
+        assert_eq!(found, plain, "{name}={value}");
+    }
+    for word in [&b"\xff\xfe"[..], b"--profile=\xc3\x28", b"--jq=\xff"] {
+        let mut command = tessera(home.path(), &["version"]);
+        let (code, out, err) = outcome(command.arg(OsStr::from_bytes(word)));
+        assert_eq!((code, out.as_str()), (2, ""), "{word:?}");
+        assert!(!err.contains("panicked") && !err.is_empty(), "{err}");
+    }
+}
+
+#[test]
+fn p74_completions_manual_and_description_know_every_command_and_code() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, spec, err) = run(home.path(), &["spec"]);
+    assert_eq!(code, 0, "{err}");
+    let spec: Value = serde_json::from_str(&spec).unwrap();
+    let commands: Vec<&str> = spec["commands"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|each| each["command"].as_str().unwrap())
+        .collect();
+    assert!(commands.contains(&"tessera dataset show") && commands.contains(&"tessera spec"));
+    let codes: Vec<i64> = spec["exit_codes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|each| each["exit_code"].as_i64().unwrap())
+        .collect();
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 124, 130]);
+    let meanings = spec["exit_codes"].as_array().unwrap();
+    let help = run(home.path(), &["--help"]).1;
+    let manual = run(home.path(), &["man"]).1;
+    let unescaped = manual.replace('\\', "");
+    for each in meanings {
+        let meaning = each["meaning"].as_str().unwrap();
+        assert!(help.contains(meaning) && unescaped.contains(meaning), "{meaning}");
+    }
+    assert!(manual.contains("EXIT STATUS") && manual.contains("ENVIRONMENT"));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let (code, script, _) = run(home.path(), &["completion", shell]);
+        assert!(
+            code == 0 && script.contains("completion") && script.contains("dataset"),
+            "{shell}"
+        );
+    }
+    let pages = home.path().join("man1");
+    let (code, written, _) = run(home.path(), &["man", "--dir", pages.to_str().unwrap()]);
+    assert_eq!((code, written.lines().count()), (0, fs::read_dir(&pages).unwrap().count()));
+    assert!(pages.join("tessera-dataset-show.1").is_file());
+}
+
+#[test]
+fn p74_every_document_is_in_the_description() {
+    let home = tempfile::tempdir().unwrap();
+    let described = run(home.path(), &["spec", "--jq", ".documents[].schema"]).1;
+    let described: BTreeSet<&str> = described.lines().collect();
+    let mut source = String::new();
+    gather(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli"), &mut source);
+    let named: BTreeSet<&str> = source
+        .split('"')
+        .filter(|word| word.starts_with("tessera.") && word.contains('/') && !word.contains("test"))
+        .collect();
+    assert!(named.len() > 5, "{named:?}");
+    assert_eq!(described, named);
+}
+
+fn gather(folder: &Path, source: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            gather(&path, source);
+        } else {
+            fs::File::open(&path).unwrap().read_to_string(source).unwrap();
+        }
+    }
+}
+
+#[test]
+fn p73_pictures_are_drawn_in_a_pipe_only_when_asked_to_and_partly_is_9() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path();
+    picture(&root.join("a.png"));
+    fs::write(root.join("b.png"), "no picture").unwrap();
+    let (a, b) = (root.join("a.png"), root.join("b.png"));
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    let show = |pictures: &[&str]| {
+        let arguments = [&["image", "show", "--graphics", "half", "--width", "20"][..], pictures];
+        run(root, &arguments.concat())
+    };
+    let (code, out, err) = run(root, &["image", "show", a]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(err.contains("--graphics half"), "{err}");
+    let (code, out, err) = show(&[a]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains('▀') || out.contains('▄'), "{out}");
+    assert_eq!(out.lines().last(), Some("a.png"));
+    let (code, out, err) = show(&[a, b, "nowhere.png"]);
+    assert_eq!(code, 9, "{err}");
+    assert!(out.contains('▄') && err.contains("b.png") && err.contains("nowhere.png"), "{err}");
+    assert_eq!(show(&[b]).0, 8);
+    assert_eq!(show(&["nowhere.png"]).0, 5);
+    assert_eq!(run(root, &["image", "show", a, "--json"]).0, 2);
+}
+
+#[test]
+fn p71_a_media_of_a_dataset_and_an_address_are_drawn() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    fs::create_dir(&folder).unwrap();
+    for name in ["a.png", "b.png"] {
+        picture(&folder.join(name));
+    }
+    let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    let (_, page) = serving.ask("GET", "/api/v1/explore/{id}?entity_type=IMAGES");
+    let preview = &page["clusters"][0]["previews"][0];
+    for given in [&preview["media_id"], &preview["media_uri"]] {
+        let given = given.as_str().unwrap();
+        let mut command =
+            serving.asked(home.path(), &["image", "show", given, "--graphics", "half"]);
+        let (code, out, err) = outcome(&mut command);
+        assert_eq!(code, 0, "{given}: {err}");
+        assert!(out.contains('▄') || out.contains('▀'), "{out}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn p74_the_doctor_names_what_is_wrong_and_no_secret() {
+    let server = Scripted::start(answer).await;
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path();
+    fs::create_dir(root.join("tessera")).unwrap();
+    let settings = root.join("tessera/config.toml");
+    let profile = format!("[profiles.lab]\nkind = 'onprem'\nbase_url = '{}'\n", server.url());
+    fs::write(&settings, &profile).unwrap();
+    let doctor = |options: &[&str]| {
+        let mut command = tessera(root, &[&["doctor", "--report"][..], options].concat());
+        let (code, out, err) = outcome(command.env("TESSERA_API_SECRET", "canary-of-the-doctor"));
+        assert!(!out.contains("canary") && !err.contains("canary"), "{out}{err}");
+        assert!(!out.contains(root.to_str().unwrap()), "{out}");
+        (code, serde_json::from_str::<Value>(&out).unwrap())
+    };
+    let (code, told) = doctor(&[]);
+    let row = |told: &Value, subject: &str| {
+        let rows = told["findings"].as_array().unwrap();
+        rows.iter().find(|row| row["subject"] == subject).cloned().unwrap()
+    };
+    assert_eq!(code, 0, "{told:#}");
+    assert_eq!(told["schema"], "tessera.doctor/1");
+    assert_eq!(row(&told, "deployment lab")["state"], "ok");
+    assert_eq!(row(&told, "terminal")["state"], "warning");
+    fs::write(&settings, profile.replace(&server.url(), "http://127.0.0.1:9")).unwrap();
+    assert_eq!(doctor(&[]).0, 3);
+    assert_eq!(doctor(&["--offline"]).0, 0);
+    fs::write(&settings, "[ui]\ncolour = 'red'\n").unwrap();
+    let (code, told) = doctor(&[]);
+    assert_eq!(code, 2);
+    let wrong = told["findings"].to_string();
+    assert!(wrong.contains("colour") && wrong.contains("line 2"), "{wrong}");
+}
