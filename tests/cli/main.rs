@@ -20,6 +20,7 @@ mod scripted;
 mod search;
 mod selection;
 mod serve;
+mod session;
 mod set;
 mod surface;
 mod waiting;
