@@ -34,6 +34,7 @@ mod search;
 mod selection;
 mod serve;
 mod set;
+mod subject;
 
 use std::{
     ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf, pin::pin, time::Duration,

@@ -1,0 +1,119 @@
+//! The dataset that a command is about, and whether its status allows what the command does.
+
+use crate::{
+    cli::{Connection, Context, Ended, Exit},
+    model::{Dataset, DatasetId, Operation, Status, Verdict},
+};
+
+impl Context {
+    /// The datasets that are pinned at the deployment.
+    ///
+    /// # Errors
+    /// No deployment is named.
+    pub(super) fn pinned(&self) -> Result<Vec<DatasetId>, Ended> {
+        let target = self.target()?;
+        Ok(target.manner().pinned.iter().filter_map(|id| id.parse().ok()).collect())
+    }
+
+    /// The dataset that is named: by `given`, else by `--dataset`; else the only one there is.
+    ///
+    /// # Errors
+    /// None or several are of that name, or the service keeps it away.
+    pub async fn dataset(
+        &self,
+        connection: &Connection,
+        given: Option<&str>,
+    ) -> Result<Dataset, Ended> {
+        let named = given.or(self.global.dataset.as_deref());
+        if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
+            return Ok(connection.client.dataset(id).await?);
+        }
+        let (all, _) = connection.client.datasets().await?;
+        let found: Vec<&Dataset> =
+            all.iter().filter(|each| named.is_none_or(|name| each.name.as_str() == name)).collect();
+        match (found.as_slice(), named) {
+            ([only], Some(_)) => Ok((*only).clone()),
+            ([only], None) => {
+                self.note.say(format!("dataset: {} (the only one)", only.name));
+                Ok((*only).clone())
+            }
+            ([], Some(name)) => Err(Ended::new(
+                Exit::NotFound,
+                format!("there is no dataset `{name}`; there are: {}", names(&all)),
+            )),
+            ([], None) => Err(Ended::new(Exit::NotFound, "the deployment lists no datasets")),
+            (several, Some(name)) => {
+                let ids: Vec<String> = several.iter().map(|each| each.id.to_string()).collect();
+                let sentence =
+                    format!("several datasets are called `{name}`; give an id: {}", ids.join(", "));
+                Err(Ended::new(Exit::Usage, sentence))
+            }
+            (_, None) => {
+                let sentence = format!("which dataset? Give --dataset; there are: {}", names(&all));
+                Err(Ended::new(Exit::Usage, sentence))
+            }
+        }
+    }
+
+    /// The id of the dataset that is named, as [`Context::dataset`] finds it. An id asks nobody.
+    ///
+    /// # Errors
+    /// As [`Context::dataset`].
+    pub async fn dataset_id(&self, given: Option<&str>) -> Result<DatasetId, Ended> {
+        let named = given.or(self.global.dataset.as_deref());
+        if let Some(id) = named.and_then(|name| name.parse().ok()) {
+            return Ok(id);
+        }
+        let connection = self.connect(&[]).await?;
+        let found = self.dataset(&connection, given).await;
+        let closed = connection.close(self, Ok(Exit::Done)).await;
+        let id = found?.id;
+        closed.map(|_| id)
+    }
+
+    /// Whether the status of the dataset allows an operation (M14). `force` sends it anyway.
+    ///
+    /// # Errors
+    /// [`Exit::Conflict`] with the reason and what would help.
+    pub fn allow(&self, dataset: &Dataset, operation: Operation, force: bool) -> Result<(), Ended> {
+        let changes = matches!(operation, Operation::AddMedia | Operation::Reindex);
+        if changes && self.is_read_only() {
+            let sentence =
+                "nothing is changed here: --read-only is on, or the profile is read_only";
+            return Err(Ended::new(Exit::Conflict, sentence).code("read_only"));
+        }
+        let (name, word) = (&dataset.name, dataset.status.word());
+        match dataset.status.allows(operation) {
+            _ if force => Ok(()),
+            Verdict::Yes | Verdict::Try => Ok(()),
+            Verdict::Ask => {
+                let question =
+                    format!("{name} is {word}, a status this program does not know; send it?");
+                if self.confirm(&question, "--yes")? {
+                    return Ok(());
+                }
+                Err(Ended::new(Exit::Conflict, format!("not sent: {name} is {word}")))
+            }
+            Verdict::No(reason) => {
+                let sentence = format!("{} refused: {name} is {word}: {reason}", operation.name());
+                let remedy = match dataset.status {
+                    Status::PartialIndex => Some(format!("tessera reindex {} --wait", dataset.id)),
+                    Status::ReadOnly | Status::Indexing => {
+                        Some(format!("tessera dataset wait {}", dataset.id))
+                    }
+                    _ => None,
+                };
+                let ended = Ended::new(Exit::Conflict, sentence).code("refused_by_status");
+                Err(match remedy {
+                    Some(command) => ended.remedy(command),
+                    None => ended,
+                })
+            }
+        }
+    }
+}
+
+fn names(datasets: &[Dataset]) -> String {
+    let names: Vec<&str> = datasets.iter().map(|each| each.name.as_str()).collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
