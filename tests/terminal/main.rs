@@ -2,6 +2,7 @@
 //! as it was, and the program ends.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod connect;
 #[path = "../support/paintings.rs"]
 #[expect(dead_code, reason = "the paintings are for others; here only size and number count")]
 mod paintings;

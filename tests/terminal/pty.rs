@@ -67,6 +67,19 @@ impl Program {
         Self::start(command, tempfile::tempdir().unwrap(), (120, 40))
     }
 
+    /// A script of commands, as a person types them, in the home `folder`.
+    pub fn script(script: &str, folder: tempfile::TempDir) -> Self {
+        let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
+        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+        let mut command = CommandBuilder::new("bash");
+        command.args(["--norc", "-euc", script]);
+        command.env("PATH", path);
+        command.env("TESSERA_GRAPHICS", "half");
+        command.env_remove("DBUS_SESSION_BUS_ADDRESS");
+        command.cwd(folder.path());
+        Self::start(command, folder, (120, 40))
+    }
+
     /// The folder of its settings, its index and its state.
     pub fn home(&self) -> &Path {
         self.folder.path()

@@ -1,0 +1,91 @@
+//! The two ways of the README to a service, as they are printed there: from an account, or from an
+//! on-premises deployment, to the first grid of thumbnails.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use serde_json::Value;
+
+use super::{Program, assert_given_back, paintings};
+
+const README: &str = include_str!("../../README.md");
+
+/// The block of the README between markers of this name.
+fn block(name: &str) -> &'static str {
+    let begin = format!("<!-- {name}: begin -->\n```bash\n");
+    let (_, rest) = README.split_once(&begin).unwrap();
+    rest.split_once("```\n").unwrap().0
+}
+
+/// A service that ends with the test.
+struct Serving(Child, Value);
+
+impl Serving {
+    fn start(home: &Path, options: &[&str]) -> Self {
+        let pictures = home.join("pictures");
+        paintings::noise(&pictures, 12);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+        command.arg("serve").arg(&pictures).arg("--data").arg(home.join("index")).args(options);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        Self(child, serde_json::from_str(&line).unwrap())
+    }
+
+    fn told(&self, field: &str) -> &str {
+        self.1[field].as_str().unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Opens the dataset, and looks at its first grid of thumbnails.
+fn looks_at_the_grid(program: &mut Program) {
+    program.wait_for("● READY");
+    program.press("\r");
+    program.wait_for("▀");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(program, "connect");
+}
+
+#[test]
+fn m02_s06_from_a_hosted_account_to_the_first_grid() {
+    let home = tempfile::tempdir().unwrap();
+    let serving = Serving::start(home.path(), &[]);
+    let script = block("hosted").replace("https://media.example", serving.told("base_url"));
+    let mut program = Program::script(&script, home);
+    program.wait_for("Keep the secret unencrypted");
+    program.press("y\r");
+    program.wait_for("SESSION");
+    let cookie = serving.told("session");
+    program.press(&format!("{cookie}\r"));
+    program.wait_for("accepted");
+    looks_at_the_grid(&mut program);
+    let kept = std::fs::read_to_string(program.home().join("tessera/secrets.toml")).unwrap();
+    let secret = kept.lines().find_map(|line| line.strip_prefix("api_secret = ")).unwrap();
+    let output = program.output();
+    assert!(!output.contains(cookie), "the cookie is not echoed");
+    assert!(!output.contains(secret.trim_matches('"')), "the secret is not shown");
+    assert!(!kept.contains(cookie), "the cookie is not kept");
+}
+
+#[test]
+fn m01_from_an_on_premises_deployment_to_the_first_grid() {
+    let home = tempfile::tempdir().unwrap();
+    let serving = Serving::start(home.path(), &["--no-auth"]);
+    let script = block("onprem")
+        .replace("http://media.lab.example", serving.told("base_url"))
+        .replace("http://pipeline.lab.example", serving.told("base_url"));
+    let mut program = Program::script(&script, home);
+    looks_at_the_grid(&mut program);
+}
