@@ -7,7 +7,8 @@ use super::{ask::Found, pages::Reach};
 use crate::{
     cli::{Column, Document},
     model::{
-        Cluster, Fraction, PastSearch, Preview, Query, Relevance, SafeText, Scale, ScoreKind, Tag,
+        Cluster, Fraction, Link, PastSearch, Preview, Query, Relevance, SafeText, Scale, ScoreKind,
+        Tag,
     },
     wire::{explore::write_region, vql},
 };
@@ -193,8 +194,8 @@ fn preview_fields(preview: &Preview) -> Value {
         "media_id": preview.media,
         "type": preview.kind.as_str(),
         "file_name": preview.file_name.as_str(),
-        "media_uri": preview.original.as_ref().map(|link| link.expose()),
-        "media_thumb_uri": preview.thumbnail.as_ref().map(|link| link.expose()),
+        "media_uri": preview.original.as_ref().map(Link::expose),
+        "media_thumb_uri": preview.thumbnail.as_ref().map(Link::expose),
         "caption": preview.caption.as_ref().map(SafeText::as_str),
         "bounding_box": preview.region.map(|region| parsed(&write_region(region))),
         "relevance_score": score(preview.relevance.as_ref()),

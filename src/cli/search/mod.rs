@@ -99,7 +99,7 @@ pub struct Image {
 /// Where text searches are answered: the interface leaves it open (M55).
 #[derive(Debug, Args)]
 pub struct Place {
-    /// Path of text searches below /api/v1, when it is not explore/{dataset_id}.
+    /// Path of text searches below `/api/v1`, when it is not `explore/{dataset_id}`.
     #[arg(long, value_name = "PATH", value_parser = path)]
     path: Option<TextSearchPath>,
 }
