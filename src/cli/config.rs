@@ -15,7 +15,7 @@ use crate::{
         layer::{Given, Mistake},
         schema,
     },
-    model::editor::editor,
+    model::program::editor,
 };
 
 /// The commands.

@@ -173,8 +173,8 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, Ended> {
 fn secret_place(profile: &Profile) -> Result<Option<String>, Ended> {
     let Place::Hosted { base_url, api_key } = &profile.place else { return Ok(None) };
     let usage = |error: String| Ended::new(Exit::Usage, error);
-    if credentials::from_environment().map_err(usage)?.is_some() {
-        return Ok(Some("in the environment".to_owned()));
+    if let Some((_, variable)) = credentials::from_environment().map_err(usage)? {
+        return Ok(Some(format!("the variable {variable}")));
     }
     let origin = BaseUrl::parse(base_url)?.to_string();
     let holder = Holder { profile: &profile.name, origin: &origin, api_key };
@@ -312,6 +312,15 @@ fn remove(context: &Context, name: &str) -> Result<Exit, Ended> {
         return Err(Ended::new(Exit::NotFound, sentence));
     }
     context.note.say(format!("{name} is removed from {}", file.display()));
+    let Some(secrets) = config::folder().map(|folder| Secrets::in_folder(&folder)) else {
+        return Ok(Exit::Done);
+    };
+    let stores = secrets.forget(name).map_err(|error| {
+        Ended::new(Exit::Partly, format!("its secret may still be stored: {error}"))
+    })?;
+    for store in stores {
+        context.note.say(format!("its secret is removed from {}", secrets.place(store)));
+    }
     Ok(Exit::Done)
 }
 

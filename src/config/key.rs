@@ -114,11 +114,8 @@ pub fn find(name: &str) -> Option<&'static Key> {
 pub fn nearest(name: &str) -> Option<String> {
     let (keys, own) = table_of(name);
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let likeness = |key: &Key| {
-        let whole = strsim::jaro_winkler(key.name, own);
-        // In the wrong section, the name alone may be right.
-        whole.max(strsim::jaro_winkler(&last(key.name), &last(own)))
-    };
+    // The names alone: keys of one section would look alike by it, and the section may be wrong.
+    let likeness = |key: &Key| strsim::jaro_winkler(&last(key.name), &last(own));
     let best = keys.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     let before = name.strip_suffix(own).unwrap_or_default();
     (likeness(best) > 0.75).then(|| format!("{before}{}", best.name))
@@ -233,6 +230,7 @@ mod tests {
             ("theme", Some("ui.theme")),
             ("search.download_dir", Some("export.download_dir")),
             ("profiles.lab.pipeline", Some("profiles.lab.pipeline_url")),
+            ("ui.colour", None),
             ("zzz", None),
         ] {
             assert_eq!(nearest(typed).as_deref(), meant, "{typed}");

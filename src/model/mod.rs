@@ -10,7 +10,6 @@ pub mod cadence;
 pub mod cluster;
 pub mod course;
 pub mod dataset;
-pub mod editor;
 pub mod enrichment;
 pub mod entry;
 pub mod exchange;

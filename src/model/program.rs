@@ -1,7 +1,7 @@
 //! Other programs: an editor, a viewer, a decoder. They are started without the variables that hold
 //! secrets, which they have no business with (S15). Nothing runs here: the command is given back.
 
-use std::{ffi::OsStr, process::Command};
+use std::{env, ffi::OsStr, path::Path, process::Command};
 
 /// The environment variable of the secret itself.
 pub const SECRET: &str = "TESSERA_API_SECRET";
@@ -19,6 +19,20 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
         command.env_remove(variable);
     }
     command
+}
+
+/// The editor that a person has chosen, by `VISUAL` or `EDITOR`, and how it opens a file. Through the
+/// shell, as git does it: the variable may hold arguments, too.
+#[must_use]
+pub fn editor(file: &Path) -> (String, Command) {
+    let chosen = ["VISUAL", "EDITOR"].iter().find_map(|name| {
+        let value = env::var(name).ok()?;
+        (!value.trim().is_empty()).then_some(value)
+    });
+    let editor = chosen.unwrap_or_else(|| "vi".to_owned());
+    let mut command = command("sh");
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file);
+    (editor, command)
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 //! afterwards. The terminal must have been given back before.
 
 use std::{
-    env, fs,
+    fs,
     io::{self, Write},
-    path::Path,
 };
 
 use crate::model::{Failure, FailureKind, program};
@@ -14,17 +13,15 @@ use crate::model::{Failure, FailureKind, program};
 /// # Errors
 /// [`FailureKind::Local`]: there is no such editor, it failed, or its file cannot be read as text.
 pub(super) fn edit(text: &str) -> Result<String, Failure> {
-    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| {
-        let value = env::var(name).ok()?;
-        (!value.trim().is_empty()).then_some(value)
-    });
-    let editor = editor.unwrap_or_else(|| "vi".to_owned());
+    let file = written(text).map_err(|error| {
+        Failure::new(FailureKind::Local, format!("no file could be made for the editor: {error}"))
+    })?;
+    let (editor, mut command) = program::editor(file.path());
     let failed = |reason: &dyn std::fmt::Display| {
         Failure::new(FailureKind::Local, format!("{editor} could not edit the query: {reason}"))
             .remedy("Set VISUAL or EDITOR to an editor; the query is as it was")
     };
-    let file = written(text).map_err(|error| failed(&error))?;
-    let status = run(&editor, file.path()).map_err(|error| failed(&error))?;
+    let status = command.status().map_err(|error| failed(&error))?;
     if !status.success() {
         return Err(failed(&status));
     }
@@ -37,9 +34,4 @@ fn written(text: &str) -> io::Result<tempfile::NamedTempFile> {
     file.write_all(text.as_bytes())?;
     file.flush()?;
     Ok(file)
-}
-
-/// Through the shell, as git does it: the variable may hold arguments, too.
-fn run(editor: &str, file: &Path) -> io::Result<std::process::ExitStatus> {
-    program::command("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
 }
