@@ -17,7 +17,7 @@ use std::sync::{
 };
 
 use tessera::{
-    api::{Client, Existing, Policy, QueryImage, Witness},
+    api::{Access, Client, Endpoint, Existing, Policy, QueryImage, Witness},
     model::{
         AddMedia, ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind,
         Granularity, Link, MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
@@ -41,9 +41,10 @@ const FAULTS: [&str; 8] = [
 
 /// Requests seen for each fault; of an addition those that add, not those that read the dataset.
 /// Pictures and archives carry no login, so a 401 there is no expired token; for an archive it means
-/// a link that has expired, and three fresh ones are tried. A pipeline knows no login either.
+/// a link that has expired, and three fresh ones are tried. A pipeline knows no login
+/// either, and a session has no other to replace it.
 #[rustfmt::skip]
-const TABLE: [(&str, [usize; 8]); 15] = [
+const TABLE: [(&str, [usize; 8]); 16] = [
     //                          refused  cut  cut  401  409  429  500  503
     ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
     ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
@@ -60,12 +61,17 @@ const TABLE: [(&str, [usize; 8]); 15] = [
     ("add_media files",         [0,      1,   1,   2,   1,   1,   1,   1]),
     ("reindex",                 [0,      1,   1,   2,   1,   1,   1,   1]),
     ("process/add_media",       [0,      1,   1,   1,   1,   1,   1,   1]),
+    ("api_credentials",         [0,      1,   1,   1,   1,   1,   1,   1]),
 ];
 
-/// The method of the requests that are counted.
-fn method(operation: &str) -> &'static str {
+/// How the requests begin that are counted: those before and after them read the dataset.
+fn beginning(operation: &str) -> &'static str {
     let posts = ["search-", "export_entities", "add_media", "reindex"];
-    if posts.iter().any(|post| operation.starts_with(post)) { "POST" } else { "GET" }
+    match operation {
+        "process/add_media" => "GET /api/v1/process/",
+        _ if posts.iter().any(|post| operation.starts_with(post)) => "POST ",
+        _ => "GET ",
+    }
 }
 
 async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Failure> {
@@ -102,6 +108,11 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         "reindex" => client.reindex(dataset()).await,
         "add_media s3_uri" => add(client, MediaSource::Storage("s3://bucket/new/".into())).await,
         "add_media files" => add(client, MediaSource::Files(vec![image])).await,
+        "api_credentials" => {
+            let url = client.endpoint().base_url().clone();
+            let endpoint = Endpoint::new(url, Access::Session("a session".into()))?;
+            Client::with_policy(endpoint, impatient())?.credentials().await.map(drop)
+        }
         "process/add_media" => {
             let endpoint = client.endpoint().clone();
             let pipeline = endpoint.base_url().clone();
@@ -150,14 +161,19 @@ fn closed() -> String {
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-/// A server with the fault, which only requests of `method` meet; none where it refuses connections.
-async fn faulty(method: &'static str, fault: &'static str) -> Option<Scripted> {
+fn begins(seen: &Seen, with: &str) -> bool {
+    format!("{} {}", seen.method, seen.target).starts_with(with)
+}
+
+/// A server with the fault, which only requests meet that begin like this; none where it refuses
+/// connections.
+async fn faulty(beginning: &'static str, fault: &'static str) -> Option<Scripted> {
     match fault {
         "refused" => None,
-        "cut before it was read" => Some(Scripted::deaf_to(method, record).await),
+        "cut before it was read" => Some(Scripted::deaf_to(beginning, record).await),
         _ => {
             let script = move |seen: &Seen| {
-                if seen.method == method { act(fault) } else { record(seen) }
+                if begins(seen, beginning) { act(fault) } else { record(seen) }
             };
             Some(Scripted::start(script).await)
         }
@@ -166,8 +182,8 @@ async fn faulty(method: &'static str, fault: &'static str) -> Option<Scripted> {
 
 /// Runs one case. Returns the requests seen by the server with the fault, and the failure.
 async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
-    let method = method(operation);
-    let server = faulty(method, fault).await;
+    let beginning = beginning(operation);
+    let server = faulty(beginning, fault).await;
     let url = server.as_ref().map_or_else(closed, Scripted::url);
     let link = format!("{url}/file.zip");
     let result = if operation == "archive" {
@@ -177,7 +193,7 @@ async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
         perform(operation, &hosted(&url, impatient()), &link).await
     };
     let read = |server: &Scripted| {
-        server.requests().iter().filter(|seen| seen.method == method).count() + server.unread()
+        server.requests().iter().filter(|seen| begins(seen, beginning)).count() + server.unread()
     };
     (server.as_ref().map_or(0, read), result.unwrap_err())
 }

@@ -4,7 +4,7 @@
 use std::{
     env,
     io::{self, IsTerminal as _},
-    path::{Path, PathBuf},
+    path::Path,
     time::Duration,
 };
 
@@ -286,7 +286,7 @@ async fn deployments(global: &Global, settings: &Settings) -> Vec<Finding> {
     findings
 }
 
-fn picture_folder(subject: String, folder: &PathBuf) -> Finding {
+fn picture_folder(subject: String, folder: &Path) -> Finding {
     if folder.is_dir() {
         return Finding::good(subject, folder.display().to_string());
     }

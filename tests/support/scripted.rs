@@ -124,13 +124,13 @@ impl Scripted {
         Self::listen(None, Arc::new(script)).await
     }
 
-    /// Closes connections whose request has this method without reading any of it, and counts them;
+    /// Closes connections whose request begins like this without reading any of it, and counts them;
     /// answers all others as `script` says.
     pub async fn deaf_to(
-        method: &'static str,
+        beginning: &'static str,
         script: impl Fn(&Seen) -> Act + Send + Sync + 'static,
     ) -> Self {
-        Self::listen(Some(method), Arc::new(script)).await
+        Self::listen(Some(beginning), Arc::new(script)).await
     }
 
     async fn listen(deaf_to: Option<&'static str>, script: Arc<Script>) -> Self {
@@ -144,10 +144,10 @@ impl Scripted {
         let dropped = Arc::clone(&unread);
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                if let Some(method) = deaf_to {
-                    let mut first = [0; 8];
+                if let Some(beginning) = deaf_to {
+                    let mut first = [0; 64];
                     let read = stream.peek(&mut first).await.unwrap_or(0);
-                    if first[..read].starts_with(method.as_bytes()) {
+                    if first[..read].starts_with(beginning.as_bytes()) {
                         dropped.fetch_add(1, Ordering::SeqCst);
                         continue;
                     }

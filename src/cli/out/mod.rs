@@ -147,7 +147,6 @@ impl Out {
     ///
     /// # Errors
     /// Standard output is closed.
-    #[expect(clippy::unused_self, reason = "whoever prints has been given standard output")]
     pub fn text(&self, text: &str) -> Result<(), Ended> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
