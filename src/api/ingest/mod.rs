@@ -110,6 +110,7 @@ impl Client {
     ) -> Result<Reply, Failure> {
         let policy = self.transport.engine.policy();
         let storing = policy.headers + Duration::from_secs(form.total() / STORING);
+        let mut told = Told { form, report };
         let mut answer = pin!(self.transport.fetch(call));
         let mut looks = tokio::time::interval(LOOK);
         let mut latest = (0, Instant::now());
@@ -119,7 +120,7 @@ impl Client {
                 _ = looks.tick() => {}
             }
             let sent = form.sent();
-            report(sent, Some(form.total()));
+            told.tell();
             if sent != latest.0 {
                 latest = (sent, Instant::now());
             }
@@ -169,6 +170,25 @@ impl Client {
             .detail(failure.detail)
             .remedy("Send it again; in smaller parts, if the service refuses its size")),
         }
+    }
+}
+
+/// How far an upload has come. Told a last time when it ends or is given up: whether all of it was
+/// sent then decides what is said of it.
+struct Told<'a> {
+    form: &'a MediaForm,
+    report: Report<'a>,
+}
+
+impl Told<'_> {
+    fn tell(&mut self) {
+        (self.report)(self.form.sent(), Some(self.form.total()));
+    }
+}
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        self.tell();
     }
 }
 
