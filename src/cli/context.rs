@@ -12,6 +12,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::Notify;
+
 use crate::{
     api::{self, Operation as Request, Rehearsal, Rehearsed, Witness},
     cli::{
@@ -44,8 +46,10 @@ pub struct Context {
     /// Asks the terminal what it draws. That is known to the interface alone, which commands do not
     /// know.
     pub screen: fn() -> Screen,
-    /// Whether the command ends by itself when it is interrupted.
+    /// Whether the command ends by itself when it is interrupted, and how it learns that it is: one
+    /// listener for the signal, because two do not always hear it together.
     last_words: AtomicBool,
+    interrupted: Notify,
 }
 
 /// A deployment that is being asked.
@@ -64,11 +68,18 @@ pub struct Connection {
 }
 
 /// As long as it lives, the command ends by itself when it is interrupted.
-pub struct LastWords<'a>(&'a AtomicBool);
+pub struct LastWords<'a>(&'a Context);
+
+impl LastWords<'_> {
+    /// Waits until they are wanted: somebody has interrupted the command.
+    pub async fn wanted(&self) {
+        self.0.interrupted.notified().await;
+    }
+}
 
 impl Drop for LastWords<'_> {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.last_words.store(false, Ordering::Relaxed);
     }
 }
 
@@ -102,7 +113,15 @@ impl Context {
 
     fn with(global: Global, settings: Settings, screen: fn() -> Screen) -> Self {
         let (out, note) = (Out::new(&global), Note::new(&global));
-        Self { out, note, settings, global, screen, last_words: AtomicBool::new(false) }
+        Self {
+            out,
+            note,
+            settings,
+            global,
+            screen,
+            last_words: AtomicBool::default(),
+            interrupted: Notify::default(),
+        }
     }
 
     /// Whether datasets must stay as they are.
@@ -158,12 +177,16 @@ impl Context {
     #[must_use]
     pub fn last_words(&self) -> LastWords<'_> {
         self.last_words.store(true, Ordering::Relaxed);
-        LastWords(&self.last_words)
+        LastWords(self)
     }
 
-    /// Whether the command ends by itself when it is interrupted.
-    pub(super) fn has_last_words(&self) -> bool {
-        self.last_words.load(Ordering::Relaxed)
+    /// Tells the command that it is interrupted, if it ends by itself then.
+    pub(super) fn wants_last_words(&self) -> bool {
+        let has = self.last_words.load(Ordering::Relaxed);
+        if has {
+            self.interrupted.notify_one();
+        }
+        has
     }
 
     /// What outlives the program at the deployment that the options name. Asks nobody.

@@ -334,7 +334,7 @@ pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
         outcome = &mut work => outcome,
         interrupted = tokio::signal::ctrl_c() => {
             interrupted?;
-            if context.has_last_words() && let Ok(outcome) = timeout(PARTING, work).await {
+            if context.wants_last_words() && let Ok(outcome) = timeout(PARTING, work).await {
                 return outcome;
             }
             // The second one ends the program at once.

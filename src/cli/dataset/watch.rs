@@ -97,13 +97,10 @@ async fn interruptible<T>(
     context: &Context,
     looking: impl Future<Output = Result<T, Ended>>,
 ) -> Result<T, Ended> {
-    let _last_words = context.last_words();
+    let last_words = context.last_words();
     tokio::select! {
         outcome = looking => outcome,
-        interrupted = tokio::signal::ctrl_c() => {
-            interrupted?;
-            Err(Ended::interrupted())
-        }
+        () = last_words.wanted() => Err(Ended::interrupted()),
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
-use tokio::{signal::ctrl_c, time::timeout};
+use tokio::time::timeout;
 
 use super::{
     Add,
@@ -80,13 +80,10 @@ impl<'a> Adding<'a> {
         if self.context.is_rehearsal() {
             return self.rehearse().await;
         }
-        let _last_words = self.context.last_words();
+        let last_words = self.context.last_words();
         let outcome = tokio::select! {
             outcome = self.carry_out() => outcome,
-            interrupted = ctrl_c() => {
-                interrupted?;
-                Err(self.interrupted().await)
-            }
+            () = last_words.wanted() => Err(self.interrupted().await),
         };
         if self.accepted > 0 {
             self.context.answer(&self.summary())?;
@@ -260,8 +257,7 @@ impl<'a> Adding<'a> {
     /// What an interrupt means for a part that was being sent (U10).
     async fn interrupted(&mut self) -> Ended {
         let Some(mut record) = self.sending.take() else {
-            let words = "interrupted; what the service works on goes on there";
-            return Ended::new(Exit::Interrupted, words);
+            return Ended::interrupted();
         };
         let bytes = self.plan.parts.get(self.accepted).map_or(0, |part| part.bytes);
         let sent = self.sent.load(Ordering::Relaxed);
