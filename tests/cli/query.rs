@@ -126,9 +126,9 @@ fn m65_a_word_that_is_not_published_and_a_long_query_are_noted_and_pass() {
     let (code, out, err) = run(home.path(), &["query", "check", "--vql", &query]);
     assert_eq!(code, 0, "{err}");
     let [first, second] = out.lines().collect::<Vec<_>>()[..] else { panic!("{out}") };
-    assert!(first.contains("filter 5, issues.value: “grain” is not published"), "{first}");
+    assert!(first.contains(": note: filter 5, issues.value: “grain” is not published"), "{first}");
     assert!(second.contains("characters in the address"), "{second}");
-    assert!(err.contains("6 filters, nothing wrong"), "{err}");
+    assert!(err.contains("6 filters, no mistakes"), "{err}");
 }
 
 #[test]

@@ -36,15 +36,17 @@ pub(super) async fn run(context: &Context, written: &Written) -> Result<Exit, En
     let (name, text) = (written.name(), written.text()?);
     let (filters, mut findings) = errors(&text);
     if findings.is_empty() {
-        let known = enrichment(context).await;
-        findings = notes(&filters, known.as_ref().map(Option::as_ref));
+        findings = notes(&filters);
+        if context.global.dataset.is_some() {
+            findings.extend(needs(&filters, enrichment(context).await.as_ref()));
+        }
     }
     answer(context, &name, &text, &findings)?;
     let errors = findings.iter().filter(|finding| finding.error).count();
     match errors {
         0 => {
             context.note.say(format!(
-                "{name}: {}, nothing wrong",
+                "{name}: {}, no mistakes",
                 counted(filters.len(), "filter", "filters")
             ));
             Ok(Exit::Done)
@@ -70,47 +72,53 @@ fn errors(text: &str) -> (Vec<Filter>, Vec<Finding>) {
     (filters, findings)
 }
 
-/// What may be refused. `known` is what was told of the dataset, where one is named.
-fn notes(filters: &[Filter], known: Option<Option<&Enrichment>>) -> Vec<Finding> {
-    let note = |filter, field: Option<&str>, reason| {
-        let problem = VqlProblem { filter, field: field.map(str::to_owned), reason };
-        Finding { error: false, problem }
-    };
+/// What may be refused.
+fn notes(filters: &[Filter]) -> Vec<Finding> {
     let mut notes = Vec::new();
     for (place, filter) in filters.iter().enumerate() {
         if let Filter::Issue(Issue { kind, .. }) = filter {
             let words = unpublished(kind.as_str());
             notes.extend(words.map(|words| note(Some(place), Some("issues.value"), words)));
         }
-        let unmet = known.and_then(|known| unmet(filter.needs(), known));
-        notes.extend(unmet.map(|words| note(Some(place), None, words)));
     }
     notes.extend(long(vql::write(filters).len()).map(|words| note(None, None, words)));
     notes
 }
 
-/// What is told of the dataset that is named: `None` without one, `Some(None)` when it cannot be
-/// read. The query itself is checked either way.
-async fn enrichment(context: &Context) -> Option<Option<Enrichment>> {
-    context.global.dataset.as_ref()?;
+/// What the dataset that is named may lack; `known` is what was told of it.
+fn needs<'a>(
+    filters: &'a [Filter],
+    known: Option<&'a Enrichment>,
+) -> impl Iterator<Item = Finding> + 'a {
+    filters.iter().enumerate().filter_map(move |(place, filter)| {
+        unmet(filter.needs(), known).map(|words| note(Some(place), None, words))
+    })
+}
+
+fn note(filter: Option<usize>, field: Option<&str>, reason: String) -> Finding {
+    let problem = VqlProblem { filter, field: field.map(str::to_owned), reason };
+    Finding { error: false, problem }
+}
+
+/// What is told of the dataset that is named. The query itself is checked also where that cannot be
+/// read.
+async fn enrichment(context: &Context) -> Option<Enrichment> {
     let read = async {
         let connection = context.connect(&[Request::Enrichment]).await?;
-        let dataset = context.dataset(&connection, None).await.map(|dataset| dataset.id);
-        let known = match dataset {
-            Ok(id) => Ok(connection.client.enrichment(id).await?),
+        let known = match context.dataset(&connection, None).await {
+            Ok(dataset) => connection.client.enrichment(dataset.id).await.map_err(Ended::from),
             Err(ended) => Err(ended),
         };
         connection.close(context, Ok(Exit::Done)).await?;
         known
     };
-    match read.await {
-        Ok(known) => Some(Some(known)),
-        Err(ended) => {
+    let known: Result<Enrichment, Ended> = read.await;
+    known
+        .inspect_err(|ended| {
             let words = SafeText::detail(&ended.sentence);
             context.note.warn(format!("the enrichment of the dataset is not checked: {words}"));
-            Some(None)
-        }
-    }
+        })
+        .ok()
 }
 
 fn answer(context: &Context, name: &str, text: &str, findings: &[Finding]) -> Result<(), Ended> {
@@ -122,8 +130,8 @@ fn answer(context: &Context, name: &str, text: &str, findings: &[Finding]) -> Re
     }
     let line = |finding: &Finding| {
         let level = if finding.error { "" } else { "note: " };
-        let told = placed(name, text, &finding.problem);
-        format!("{level}{}\n", SafeText::detail(&told))
+        let told = placed(name, text, level, &finding.problem);
+        format!("{}\n", SafeText::detail(&told))
     };
     context.out.text(&findings.iter().map(line).collect::<String>())
 }

@@ -94,7 +94,7 @@ impl Written {
 pub fn filters_of(name: &str, text: String) -> Result<Vec<Filter>, Ended> {
     let text = nonempty(name, text)?;
     vql::read_open(&text).map_err(|problem| {
-        let sentence = placed(name, &text, &problem);
+        let sentence = placed(name, &text, "", &problem);
         Ended::new(Exit::Invalid, sentence).remedy("tessera query check")
     })
 }
@@ -108,10 +108,10 @@ fn nonempty(name: &str, text: String) -> Result<String, Ended> {
     Err(Ended::new(Exit::Invalid, sentence).remedy("tessera query new"))
 }
 
-/// A problem with its place in front, as compilers tell it: `FILE:LINE:COLUMN: ...`.
-fn placed(name: &str, text: &str, problem: &VqlProblem) -> String {
+/// A problem with its place and level in front, as compilers tell it: `FILE:LINE:COLUMN: note: ...`.
+fn placed(name: &str, text: &str, level: &str, problem: &VqlProblem) -> String {
     let Place { line, column } = Place::of(problem, text);
-    format!("{name}:{line}:{column}: {problem}")
+    format!("{name}:{line}:{column}: {level}{problem}")
 }
 
 fn print(context: &Context, filters: &[Filter]) -> Result<Exit, Ended> {
@@ -129,7 +129,7 @@ fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, Ended> {
     if context.out.is_machine() {
         let rows: Vec<Value> = filters
             .iter()
-            .map(|filter| json!({ "filter": document(&[filter.clone()])[0], "_means": filter.to_string() }))
+            .map(|filter| json!({ "filter": document(std::slice::from_ref(filter))[0], "_means": filter.to_string() }))
             .collect();
         let answer = json!({ "filters": rows });
         context.answer(&Document::list("tessera.explanation/1", answer, "filters", &[]))?;

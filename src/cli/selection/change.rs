@@ -59,19 +59,16 @@ fn mark(basket: &mut Basket, marks: Vec<Mark>) -> (Change, usize) {
             Marked::Medium(medium, within) => holder(basket.selection(), medium, within),
             Marked::Cluster(_) => None,
         };
-        match (holder, mark.id()) {
-            (Some(cluster), MarkId::Medium(medium)) => {
-                covered += 1;
-                if is_excluded(basket.selection(), cluster, medium) {
-                    basket.toggle_medium(mark);
-                }
+        if let (Some(cluster), MarkId::Medium(medium)) = (holder, mark.id()) {
+            covered += 1;
+            if is_excluded(basket.selection(), cluster, medium) {
+                basket.toggle_medium(mark);
             }
-            _ => {
-                let Change { added, swallowed, .. } = basket.mark([mark]);
-                change.added += added;
-                change.swallowed += swallowed;
-            }
+            continue;
         }
+        let Change { added, swallowed, .. } = basket.mark([mark]);
+        change.added += added;
+        change.swallowed += swallowed;
     }
     (change, covered)
 }
@@ -86,13 +83,15 @@ fn is_excluded(selection: &Selection, cluster: ClusterId, medium: MediaId) -> bo
 }
 
 fn told(context: &Context, selection: &Selection, change: Change, covered: usize) {
-    let mut words = format!("{} more", counted(change.added, "mark", "marks"));
-    if change.swallowed > 0 {
-        words += &format!(", {} single ones inside them are gone", change.swallowed);
-    }
-    if covered > 0 {
-        words += &format!(", {covered} media are in marked clusters");
-    }
+    let singles = match change.swallowed {
+        0 => String::new(),
+        swallowed => format!(", {swallowed} single ones inside them are gone"),
+    };
+    let inside = match covered {
+        0 => String::new(),
+        covered => format!(", {covered} media are in marked clusters"),
+    };
+    let words = format!("{} more{singles}{inside}", counted(change.added, "mark", "marks"));
     let totals = selection.totals();
     let rows = format!("{}{} media", totals.sign(), totals.rows());
     context

@@ -21,7 +21,7 @@ impl fmt::Display for Filter {
                 bound(f, ", with a similarity of at least", *min_similarity, "higher is stricter")
             }
             Self::Labels(rule, labels) => {
-                let labels = labels.as_slice().iter().map(|label| quoted(label));
+                let labels = labels.as_slice().iter().map(quoted);
                 write!(f, "{} {}", rule_words(*rule), labels.collect::<Vec<_>>().join(", "))
             }
             Self::Tags(tags) => {
