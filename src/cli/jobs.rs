@@ -14,7 +14,7 @@ use crate::{
     },
     config::{self, Profile},
     journal::{Journal, Noted, job_facts},
-    model::{SafeText, Stamp, Standing, Work, course::Course, shell::quote},
+    model::{JobRecord, SafeText, Stamp, Standing, Work, course::Course, shell::quote},
 };
 
 /// The commands.
@@ -234,11 +234,11 @@ async fn watch(context: &Context, shelves: &[Shelf], name: Option<&str>) -> Resu
     };
     let connection =
         context.connect_to(&target, &[Request::Dataset, Request::ExportStatus]).await?;
-    let outcome = follow(context, &connection, noted).await;
+    let outcome = follow(context, &connection, &noted.job).await;
     let outcome = outcome.and_then(|words| {
         let mut facts = facts(shelf, noted);
         facts["standing"] = words.as_str().into();
-        context.answer(&Document::one("tessera.job/1", facts, &LIST[..]))?;
+        context.answer(&Document::one("tessera.job/1", facts, LIST))?;
         Ok(Exit::Done)
     });
     connection.close(context, outcome).await
@@ -249,9 +249,8 @@ async fn watch(context: &Context, shelves: &[Shelf], name: Option<&str>) -> Resu
 async fn follow(
     context: &Context,
     connection: &Connection,
-    noted: &Noted,
+    job: &JobRecord,
 ) -> Result<SafeText, Ended> {
-    let job = &noted.job;
     match (&job.standing, &job.work) {
         (Standing::Failed(words), _) => Err(Ended::new(Exit::Remote, words.as_str())),
         (Standing::Uncertain(words), _) => Err(Ended::new(Exit::Network, words.as_str())),
@@ -280,9 +279,9 @@ fn forget(
     names: &[String],
     ended: bool,
 ) -> Result<Exit, Ended> {
-    let named: Vec<(&Shelf, &Noted)> =
+    let chosen: Vec<(&Shelf, &Noted)> =
         names.iter().map(|name| find(shelves, name)).collect::<Result<_, _>>()?;
-    if let Some((_, noted)) = named.iter().find(|(_, noted)| noted.followed) {
+    if let Some((_, noted)) = chosen.iter().find(|(_, noted)| noted.followed) {
         let sentence = format!(
             "the job {} is followed by a copy of the program that is running: end that one first",
             id_of(noted)
@@ -292,7 +291,7 @@ fn forget(
     let mut forgotten = 0;
     for shelf in shelves {
         let is_named = |started| {
-            let here = named.iter().filter(|(of, _)| std::ptr::eq(*of, shelf));
+            let here = chosen.iter().filter(|(of, _)| std::ptr::eq(*of, shelf));
             here.into_iter().any(|(_, noted)| noted.job.started == started)
         };
         forgotten += shelf

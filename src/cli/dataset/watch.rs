@@ -36,9 +36,9 @@ pub struct Looking {
 /// What else `watch` takes.
 #[derive(Debug, Args)]
 pub struct Telling {
-    /// Run this with `sh -c` at each change of the status. It is told by TESSERA_EVENT,
-    /// TESSERA_DATASET, TESSERA_DATASET_NAME, TESSERA_FROM, TESSERA_TO and TESSERA_PROGRESS, gets no
-    /// secrets, and the next look waits for its end.
+    /// Run this with `sh -c` at each change of the status. It is told by `TESSERA_EVENT`,
+    /// `TESSERA_DATASET`, `TESSERA_DATASET_NAME`, `TESSERA_FROM`, `TESSERA_TO` and
+    /// `TESSERA_PROGRESS`, gets no secrets, and the next look waits for its end.
     #[arg(long, value_name = "COMMAND")]
     on_change: Option<String>,
     /// Ring the bell at each change of the status, and notify the desktop where the terminal can.
