@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{piped, run};
+use super::{outcome, picture, piped, run, serve};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 const ELSEWHERE: [&str; 4] = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
@@ -155,4 +155,39 @@ fn p27_queries_are_kept_listed_and_forgotten_without_asking_anybody() {
     let (code, _, err) = at(&["query", "remove", "odd ones"]);
     assert_eq!(code, 5);
     assert!(err.contains("tessera query list"), "{err}");
+}
+
+#[test]
+fn p27_m62_a_kept_query_runs_again_and_is_checked_against_the_dataset() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    let ask = |arguments: &[&str]| outcome(&mut serving.asked(home.path(), arguments));
+    let vql = r#"[{"uniqueness":{"op":"uniqueness","value":0}}]"#;
+    for (name, filters) in [("all", "[]"), ("odd", vql)] {
+        let save =
+            ["query", "save", name, "--vql", filters, "--granularity", "0", "-d", "pictures"];
+        let (code, _, err) = ask(&save);
+        assert_eq!(code, 0, "{err}");
+    }
+    let (code, out, err) = ask(&["query", "run", "all", "--json"]);
+    let answer: Value = serde_json::from_str(&out).expect(&err);
+    assert_eq!((code, &answer["query"]["granularity"]), (0, &json!(0)));
+    assert_eq!(answer["clusters"].as_array().map(Vec::len), Some(1), "{answer}");
+    let (_, out, err) = ask(&["query", "run", "odd", "--granularity", "3", "--json"]);
+    let answer: Value = serde_json::from_str(&out).expect(&err);
+    assert_eq!((&answer["query"]["granularity"], &answer["kind"]), (&json!(3), &json!("vql")));
+    assert_eq!(
+        answer["query"]["vql"],
+        json!([{ "uniqueness": { "op": "uniqueness", "value": 0.0 } }])
+    );
+
+    let labels = r#"[{"labels":{"op":"one_of","value":["van"]}}]"#;
+    let (code, out, err) = ask(&["query", "check", "--vql", labels, "-d", "pictures"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("filter 0: needs IMAGE_TAGGING"), "{out}");
+    assert_eq!(ask(&["query", "check", "--vql", labels]).1, "", "offline nothing is asked");
 }
