@@ -122,32 +122,11 @@ impl File {
 mod tests {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-    use rustix::{fs::Mode, process::umask};
-
     use super::*;
 
     fn stored() -> Stored {
         let (origin, api_key) = ("https://vl.example".to_owned(), "ak_1".to_owned());
         Stored { origin, api_key, api_secret: "s3cret-canary".to_owned() }
-    }
-
-    fn mode(path: &Path) -> u32 {
-        fs::metadata(path).unwrap().mode() & 0o777
-    }
-
-    #[test]
-    fn s01_whatever_the_umask_nobody_else_can_read_it() {
-        for mask in [0o000, 0o022, 0o077] {
-            let folder = tempfile::tempdir().unwrap();
-            let file = File::in_folder(&folder.path().join("new/tessera"));
-            let before = umask(Mode::from_raw_mode(mask));
-            let written = file.write("prod", stored());
-            umask(before);
-            written.unwrap();
-            assert_eq!(mode(file.path()), 0o600, "{mask:o}");
-            assert_eq!(mode(file.path().parent().unwrap()), 0o700, "{mask:o}");
-            assert_eq!(fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 1);
-        }
     }
 
     #[test]

@@ -8,10 +8,13 @@ use std::{
     time::Duration,
 };
 
+use keyring::{Entry, Error};
 use secrecy::zeroize::Zeroizing;
 
 use super::Stored;
 
+/// What our entries are filed under.
+const SERVICE: &str = "tessera";
 /// How long the keyring may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -83,24 +86,49 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// A system whose keyring this program does not speak to.
+/// The Secret Service, or what the system has in its place.
 struct System;
 
 impl Vault for System {
     fn check(&self) -> Result<(), String> {
-        Err("there is no keyring here".to_owned())
+        Entry::store_status().as_ref().map_err(told)?;
+        self.read("default").map(drop)
     }
 
-    fn read(&self, _: &str) -> Result<Option<Zeroizing<String>>, String> {
-        Ok(None)
+    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String> {
+        match entry(name).and_then(|entry| entry.get_password()) {
+            Ok(text) => Ok(Some(Zeroizing::new(text))),
+            Err(Error::NoEntry | Error::NoDefaultStore) => Ok(None),
+            Err(error) => Err(told(&error)),
+        }
     }
 
-    fn write(&self, _: &str, _: &str) -> Result<(), String> {
-        self.check()
+    fn write(&self, name: &str, text: &str) -> Result<(), String> {
+        let written = entry(name).and_then(|entry| entry.set_password(text));
+        written.map_err(|error| told(&error))
     }
 
-    fn remove(&self, _: &str) -> Result<bool, String> {
-        Ok(false)
+    fn remove(&self, name: &str) -> Result<bool, String> {
+        match entry(name).and_then(|entry| entry.delete_credential()) {
+            Ok(()) => Ok(true),
+            Err(Error::NoEntry | Error::NoDefaultStore) => Ok(false),
+            Err(error) => Err(told(&error)),
+        }
+    }
+}
+
+fn entry(name: &str) -> keyring::Result<Entry> {
+    Entry::new(SERVICE, name)
+}
+
+/// The error in words. Those that carry what was stored are told without it.
+fn told(error: &Error) -> String {
+    match error {
+        Error::NoDefaultStore => "there is no keyring here".to_owned(),
+        Error::BadEncoding(_) | Error::BadDataFormat(..) => {
+            "what the keyring has is damaged".to_owned()
+        }
+        error => format!("the keyring cannot be used: {error}"),
     }
 }
 

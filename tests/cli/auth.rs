@@ -143,6 +143,31 @@ fn m01_n30_what_needs_no_login_and_where_none_is_sent() {
 }
 
 #[test]
+fn s01_whatever_the_umask_nobody_else_can_read_it() {
+    for umask in ["000", "022", "077"] {
+        let home = home("https://media.example");
+        let config = home.path().join("config.toml");
+        fs::rename(home.path().join("tessera/config.toml"), &config).unwrap();
+        fs::remove_dir(home.path().join("tessera")).unwrap();
+        let script = format!("umask {umask}; echo a-secret | \"$0\" \"$@\"");
+        let program = env!("CARGO_BIN_EXE_tessera");
+        let mut command = tessera(home.path(), &[]);
+        let environment: Vec<_> = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        command = Command::new("sh");
+        command.args(["-c", &script, program, "auth", "import", "-p", "prod", "--secret-stdin"]);
+        command.args(["--api-key", "ak_1", "--insecure-storage", "--config"]).arg(config);
+        let (code, _, err) = outcome(command.envs(environment));
+        assert_eq!(code, 0, "{err}");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&secrets_of(home.path())), 0o600, "{umask}");
+        assert_eq!(mode(&home.path().join("tessera")), 0o700, "{umask}");
+    }
+}
+
+#[test]
 fn s03_without_a_keyring_nothing_is_stored_before_consent() {
     let home = home("https://media.example");
     let arguments = ["auth", "import", "-p", "prod", "--cookie-stdin"];

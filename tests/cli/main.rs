@@ -8,6 +8,7 @@
 
 mod accessible;
 mod auth;
+mod canary;
 mod config;
 mod export;
 mod kill;

@@ -102,6 +102,8 @@ impl Program {
         let tty = pair.master.tty_name().unwrap().to_string_lossy().into_owned();
         let found = settings(&tty);
         command.env("TERM", "xterm-256color");
+        // The keyring of whoever runs the tests is none of their business.
+        command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
         for home in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
             command.env(home, folder.path());
         }

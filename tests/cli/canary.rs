@@ -1,0 +1,204 @@
+//! Canary secrets (S08, S09, S10, F6): a marked value of each kind goes through the commands and the
+//! interface at their most talkative, with every failure forced, and must be found nowhere but in the
+//! one file that is there to keep it.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE};
+use portable_pty::{CommandBuilder, PtySize, native_pty_system};
+
+use super::{piped, run};
+use crate::scripted::{Act, Scripted, Seen};
+
+/// With signs, so that a percent form is another than the value itself.
+const SECRET: &str = "canary+secret/0123456789-abcdefghijkl";
+const SESSION: &str = "canary+session/0123456789-mnopqrst";
+const SIGNATURE: &str = "canary+signature/0123456789-uvwxyz";
+
+const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
+const TASK: &str = "cf8b3e78-0000-4954-a782-000000000001";
+
+/// A service that hands out the canaries and fails in turn in every way.
+async fn service() -> Scripted {
+    let explored = AtomicUsize::new(0);
+    Scripted::start(move |seen: &Seen| {
+        let record = format!(r#"{{"id":"{DATASET}","display_name":"birds","status_new":"READY"}}"#);
+        let link = format!("/blob/a.zip?X-Amz-Signature={SIGNATURE}&X-Amz-Expires=60");
+        match seen.path().trim_start_matches("/api/v1/") {
+            "api_credentials" => Act::json(format!(
+                r#"{{"api_key":"ak_1","api_secret":"{SECRET}","message":"Keep it"}}"#
+            )),
+            "datasets" => Act::json(format!("[{record}]")),
+            path if path.ends_with("export_status") => Act::json(format!(
+                r#"{{"id":"{TASK}","status":"COMPLETED","download_uri":"{link}"}}"#
+            )),
+            path if path.starts_with("explore") => {
+                match explored.fetch_add(1, Ordering::Relaxed) % 6 {
+                    0 | 1 => Act::reply(401, &[], r#"{"detail":"who are you?"}"#),
+                    2 => Act::reply(500, &[], format!("<a href='{link}'>trace</a>")),
+                    3 => Act::reply(302, &[("location", &link)], ""),
+                    4 => Act::cut(),
+                    _ => Act::json("{"),
+                }
+            }
+            path if path.starts_with("dataset/") => Act::json(record),
+            _ => Act::reply(403, &[("content-type", "application/xml")], "<Error>expired</Error>"),
+        }
+    })
+    .await
+}
+
+/// How a value may be spelled: as it is, in base64 at each of its three offsets, in hex, in percent.
+fn forms(value: &str) -> Vec<String> {
+    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let percent: String = value
+        .bytes()
+        .map(|byte| match byte {
+            b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+            byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        })
+        .collect();
+    let mut forms =
+        vec![value.to_owned(), hex.to_uppercase(), hex, percent.to_lowercase(), percent];
+    for offset in 0..3 {
+        let padded = [&b"\0\0\0"[..offset], value.as_bytes()].concat();
+        for spelled in [BASE64_STANDARD.encode(&padded), BASE64_URL_SAFE.encode(&padded)] {
+            // The first and last letters depend on what is around it.
+            forms.push(spelled[4..spelled.len() - 4].to_owned());
+        }
+    }
+    forms
+}
+
+/// Panics where one of the values is in `text`.
+fn assert_clean(place: &str, text: &[u8], values: &[String]) {
+    let text = String::from_utf8_lossy(text);
+    for value in values {
+        for form in forms(value) {
+            assert!(!text.contains(&form), "{place} holds {form}");
+        }
+    }
+}
+
+/// Looks into every file below a folder.
+fn assert_clean_below(folder: &Path, values: &[String]) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            assert_clean_below(&path, values);
+        } else if path.is_file() {
+            let kept = path.ends_with("tessera/secrets.toml");
+            // It is there to keep the secret, and nothing else of these.
+            let values = values.iter().filter(|value| !kept || *value != SECRET);
+            let values: Vec<String> = values.cloned().collect();
+            assert_clean(&path.display().to_string(), &fs::read(&path).unwrap(), &values);
+        }
+    }
+}
+
+/// What the interface writes on a terminal until it is left, with everything traced.
+fn interface(home: &Path) -> Vec<u8> {
+    let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
+    let pair = native_pty_system().openpty(size).unwrap();
+    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
+    command.args(["-p", "prod", "--trace", home.join("trace.jsonl").to_str().unwrap()]);
+    command.env("TERM", "xterm-256color");
+    command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    for name in ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
+        command.env(name, home);
+    }
+    let mut child = pair.slave.spawn_command(command).unwrap();
+    drop(pair.slave);
+    let (mut reader, mut writer) =
+        (pair.master.try_clone_reader().unwrap(), pair.master.take_writer().unwrap());
+    let (mut written, mut piece, mut left) = (Vec::new(), [0; 4096], false);
+    // The end of a terminal is an error on Linux.
+    while let Ok(read @ 1..) = reader.read(&mut piece) {
+        written.extend_from_slice(&piece[..read]);
+        let shown = String::from_utf8_lossy(&written);
+        // The dataset is listed, and what came of its first page is told: the log of exchanges, and out.
+        if !left && shown.contains("birds") && shown.contains("401") {
+            left = true;
+            writer.write_all(b"@").and_then(|()| writer.write_all(b"\x1bq")).unwrap();
+        }
+    }
+    child.wait().unwrap();
+    assert!(left, "it never came so far: {}", String::from_utf8_lossy(&written));
+    written
+}
+
+#[tokio::test]
+async fn s08_s09_s10_no_secret_is_found_anywhere_but_in_its_file() {
+    let server = service().await;
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().to_owned();
+    fs::create_dir_all(root.join("tessera")).unwrap();
+    let profile = format!("[profiles.prod]\nkind = 'hosted'\nbase_url = '{}'\n", server.url());
+    fs::write(root.join("tessera/config.toml"), profile).unwrap();
+    let outputs = tokio::task::spawn_blocking({
+        let root = root.clone();
+        move || {
+            let import =
+                ["auth", "import", "-p", "prod", "-v", "--cookie-stdin", "--insecure-storage"];
+            let (code, out, err) = piped(&root, &import, &format!("SESSION={SESSION}"));
+            assert_eq!(code, 0, "{err}");
+            let mut outputs = vec![out, err];
+            let search = ["search", "caption", "a bird", "-d", DATASET];
+            let archive = root.join("a.zip");
+            let download = ["export", "download", DATASET, TASK, "-o", archive.to_str().unwrap()];
+            let api = ["api", "GET", "explore/x"];
+            let commands: [&[&str]; 9] = [
+                &["auth", "status"],
+                &["dataset", "list"],
+                &search,
+                &search,
+                &search,
+                &search,
+                &download,
+                &api,
+                &["config", "show"],
+            ];
+            for command in commands {
+                for form in ["-v", "--json"] {
+                    let (_, out, err) = run(&root, &[command, &["-p", "prod", form]].concat());
+                    outputs.extend([out, err]);
+                }
+            }
+            outputs.push(String::from_utf8_lossy(&interface(&root)).into_owned());
+            outputs
+        }
+    })
+    .await
+    .unwrap();
+    let tokens = server.requests();
+    let tokens = tokens.iter().filter_map(|seen| seen.header("authorization"));
+    let tokens: Vec<&str> = tokens.filter_map(|value| value.strip_prefix("Bearer ")).collect();
+    assert!(tokens.len() > 5 && tokens.iter().all(|token| token.starts_with("ey")));
+    let kinds = [SECRET, SESSION, SIGNATURE].into_iter().chain(tokens);
+    // Of a token its signature: head and claims are no secret, and the same for many.
+    let values: Vec<String> =
+        kinds.map(|value| value.rsplit('.').next().unwrap().to_owned()).collect();
+    for output in &outputs {
+        assert_clean("an output", output.as_bytes(), &values);
+    }
+    assert!(outputs.iter().any(|output| output.contains("401")), "failures were forced");
+    assert!(root.join("trace.jsonl").exists());
+    assert_clean_below(&root, &values);
+}
+
+#[test]
+fn f6_a_value_is_found_in_every_form() {
+    let value = [SECRET.to_owned()];
+    for form in forms(SECRET) {
+        let found = std::panic::catch_unwind(|| assert_clean("x", form.as_bytes(), &value));
+        assert!(found.is_err(), "{form}");
+    }
+    let wrapped = BASE64_STANDARD.encode(format!("user:{SECRET}!"));
+    assert!(std::panic::catch_unwind(|| assert_clean("x", wrapped.as_bytes(), &value)).is_err());
+}
