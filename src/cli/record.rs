@@ -6,9 +6,6 @@ use crate::{
     model::{Archive, Book, Dataset, Entry, ExportTaskId, Failure, JobRecord, Standing, Work},
 };
 
-/// Jobs that are over and still remembered.
-const REMEMBERED: usize = 200;
-
 /// A job that is written down.
 pub struct Record<'a> {
     context: &'a Context,
@@ -34,10 +31,7 @@ impl<'a> Record<'a> {
             standing: Standing::Sent,
         };
         let record = Self { context, connection, job };
-        if !context.is_rehearsal() {
-            record.gather();
-            record.write();
-        }
+        record.write();
         record
     }
 
@@ -52,26 +46,6 @@ impl<'a> Record<'a> {
         self.job.ended = standing.is_over().then(clock);
         self.job.standing = standing;
         self.write();
-    }
-
-    /// Takes over what commands before this one have left: else each would leave a file of its own.
-    fn gather(&self) {
-        match self.connection.journal.recall(&Book::Jobs) {
-            Ok(Some(Entry::Jobs { ours, .. })) => self.connection.with_jobs(|jobs| {
-                jobs.extend(ours);
-                jobs.sort_by_key(|job| job.started);
-                jobs.dedup_by_key(|job| job.started);
-                let over = jobs.iter().filter(|job| job.ended.is_some()).count();
-                let mut too_many = over.saturating_sub(REMEMBERED);
-                jobs.retain(|job| {
-                    let forgotten = job.ended.is_some() && too_many > 0;
-                    too_many -= usize::from(forgotten);
-                    !forgotten
-                });
-            }),
-            Ok(_) => {}
-            Err(failure) => self.context.note.warn(failure.to_string()),
-        }
     }
 
     fn write(&self) {
