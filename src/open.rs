@@ -28,7 +28,6 @@ use tessera::{
 };
 
 /// What is opened next.
-#[expect(clippy::large_enum_variant, reason = "one at a time, and opened at once")]
 enum Wish {
     /// The painted sample.
     Sample { images: u32, data: Option<PathBuf> },

@@ -220,7 +220,7 @@ mod tests {
     fn d12_what_unpacks_to_far_too_much_is_refused_while_it_is_read() {
         let verified = |bytes: &[u8]| verify(file(bytes)).map(|contents| contents.entries);
         let bomb = zeros("a", 80 << 20);
-        assert!(verified(&zip(&[bomb.clone()])).unwrap_err().contains("far more"));
+        assert!(verified(&zip(std::slice::from_ref(&bomb))).unwrap_err().contains("far more"));
         // What it says of itself does not matter.
         let lying = Raw { size: 7, ..bomb };
         assert!(verified(&zip(&[lying])).is_err());
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn d12_archives_that_cannot_be_read_whole_are_refused() {
         let raw = stored("a", b"abc");
-        let sound = zip(&[raw.clone()]);
+        let sound = zip(std::slice::from_ref(&raw));
         let encrypted = Raw { flags: raw.flags | 1, ..raw.clone() };
         let unknown = Raw { method: 97, ..raw.clone() };
         let wrong = Raw { crc: raw.crc ^ 1, ..raw.clone() };

@@ -56,7 +56,8 @@ impl Call {
             // Sent is a copy that was turned upright and named by us.
             Payload::Image(image) => format!(" -F file=@{}", image.name),
             Payload::Form(parts) => {
-                parts.iter().map(|part| format!(" -F {}", quote(&part.words()))).collect()
+                let parts = parts.iter().map(|part| quote(&part.words()));
+                parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
             }
             Payload::Media(media) => {
                 let parts = media.words().map(|(field, value)| quote(&format!("{field}={value}")));

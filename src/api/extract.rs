@@ -308,7 +308,7 @@ mod tests {
         let done = place.extract(Existing::Kept).unwrap();
         assert_eq!(place.files(), ["deep/into/images/good.jpg"]);
         assert_eq!((done.files, done.bytes), (1, 4));
-        assert_eq!(done.refused.count as usize, members.len() - 1);
+        assert_eq!(done.refused.count, members.len() as u64 - 1);
         let first = done.refused.first.iter().map(crate::model::SafeText::as_str);
         assert!(first.clone().any(|name| name == "../evil (its name leads out of the folder)"));
         assert!(first.into_iter().all(|name| !name.contains(['\u{1b}', '\n'])));

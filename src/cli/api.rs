@@ -1,6 +1,7 @@
 //! `tessera api`: any request below `/api/v1`, with the login of the profile, sent once.
 
 use std::{
+    fmt::Write as _,
     fs,
     io::{self, Read as _, Write as _},
     path::{Path, PathBuf},
@@ -108,7 +109,8 @@ fn print(context: &Context, answer: &RawAnswer, include: bool) -> Result<(), End
     if include {
         let mut head = format!("HTTP {}\n", answer.status);
         for (name, value) in &answer.headers {
-            head += &format!("{name}: {}\n", SafeText::detail(value));
+            // Writing to a string cannot fail.
+            let _ = writeln!(head, "{name}: {}", SafeText::detail(value));
         }
         context.out.text(&(head + "\n"))?;
     }

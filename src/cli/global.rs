@@ -140,16 +140,16 @@ pub struct Global {
     #[arg(long, short = 'n', global = true, hide_short_help = true)]
     pub dry_run: bool,
 
-    /// auto, dark, light, plain, or the name of a theme of your own; as TESSERA_THEME.
+    /// auto, dark, light, plain, or the name of a theme of your own; as `TESSERA_THEME`.
     #[arg(long, global = true, value_name = "THEME", hide_short_help = true)]
     pub theme: Option<ThemeChoice>,
 
-    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn; as TESSERA_GRAPHICS.
+    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn; as `TESSERA_GRAPHICS`.
     #[arg(long, global = true, value_name = "PROTOCOL", hide_short_help = true)]
     pub graphics: Option<GraphicsChoice>,
 
     /// Sentences and numbered questions for screen readers and pipes, instead of a drawn screen;
-    /// as TESSERA_ACCESSIBLE.
+    /// as `TESSERA_ACCESSIBLE`.
     #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1,
           require_equals = true, default_missing_value = "true", hide_short_help = true)]
     pub accessible: Option<bool>,

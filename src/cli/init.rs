@@ -16,7 +16,7 @@ use crate::{
 /// The options of `init`.
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Make a profile of TESSERA_BASE_URL, TESSERA_KIND, TESSERA_API_KEY and TESSERA_PIPELINE_URL.
+    /// Make a profile of `TESSERA_BASE_URL`, `TESSERA_KIND`, `TESSERA_API_KEY` and `TESSERA_PIPELINE_URL`.
     #[arg(long, conflicts_with = "local")]
     pub from_env: bool,
     /// Make a profile of a folder of pictures.
@@ -25,7 +25,7 @@ pub struct Init {
     /// The name of the profile; else one made of its address.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Store the secret of TESSERA_API_SECRET, too; else it stays in the environment.
+    /// Store the secret of `TESSERA_API_SECRET`, too; else it stays in the environment.
     #[arg(long, requires = "from_env")]
     store: bool,
 }

@@ -84,7 +84,7 @@ impl Layers {
             };
             match key.shape.read(word) {
                 Some(value) => {
-                    layers.add(key.name, Given { value, origin: Origin::Variable(name) })
+                    layers.add(key.name, Given { value, origin: Origin::Variable(name) });
                 }
                 None => mistakes.push(Mistake {
                     place: name.to_owned(),

@@ -336,15 +336,11 @@ mod tests {
         assert_eq!(settings.export.format, ExportFormat::Json);
         assert_eq!(settings.poll.min, Duration::from_secs(2));
         let manner = &settings.profiles[0].manner;
-        assert_eq!(manner.token_ttl, Some(Duration::from_secs(600)));
+        assert_eq!(manner.token_ttl, Some(Duration::from_mins(10)));
         assert!(manner.read_only && !manner.allow_http && manner.pinned.len() == 1);
         assert!(!manner.ca_file.as_ref().unwrap().starts_with("~"));
         for key in key::KEYS {
-            let words = match key.shape {
-                key::Shape::Word(words) => words,
-                key::Shape::Words(words) => words,
-                _ => continue,
-            };
+            let (key::Shape::Word(words) | key::Shape::Words(words)) = key.shape else { continue };
             let (section, name) = key.name.split_once('.').unwrap();
             for word in words {
                 let list = matches!(key.shape, key::Shape::Words(_));

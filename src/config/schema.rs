@@ -33,7 +33,7 @@ impl Reader {
     fn line(&mut self, line: &'static str, section: &str, own: &str) -> Option<String> {
         let bare = line.trim_start_matches('#').trim();
         if let Some(heading) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            self.section = heading.split('.').next().unwrap_or_default().to_owned();
+            heading.split('.').next().unwrap_or_default().clone_into(&mut self.section);
             self.above.clear();
             return None;
         }

@@ -163,7 +163,10 @@ impl Secrets {
             Store::Keyring => self.file.forget(holder.profile).map(drop),
             // It is in the file because the keyring does not answer: what is in there is out of reach,
             // and looked at first only when it fits.
-            Store::File => Ok(self.keyring.forget(holder.profile).map_or((), drop)),
+            Store::File => {
+                let _ = self.keyring.forget(holder.profile);
+                Ok(())
+            }
         }
     }
 

@@ -59,8 +59,9 @@ fn m19_m23_an_export_is_started_followed_fetched_and_inspected() {
     let (code, told, err) = json(home, &serving, &again);
     assert_eq!((code, &told["extracted_to"], &told["_files"]), (0, &"out".into(), &3.into()));
     let files = walkdir::WalkDir::new(home).into_iter().map(|entry| entry.unwrap());
-    let is_jobs = |name: &str| name.starts_with("jobs-") && name.ends_with(".json");
-    let jobs = files.filter(|entry| is_jobs(&entry.file_name().to_string_lossy())).count();
+    let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_jobs = |name: &String| name.strip_prefix("jobs-").is_some_and(|rest| rest.len() > 4);
+    let jobs = names.filter(is_jobs).filter(|name| !name.contains(".lock")).count();
     assert_eq!(jobs, 1, "a command takes over what the one before it has left");
     let rows = fs::read_to_string(home.join("out/rows.jsonl")).expect(&err);
     let paths =
@@ -186,13 +187,13 @@ fn silent_about_exports() -> (String, mpsc::Receiver<()>) {
     std::thread::spawn(move || {
         let mut held = Vec::new();
         for mut stream in listener.incoming().map_while(Result::ok) {
-            let mut head = Vec::new();
-            while !head.ends_with(b"\r\n\r\n") {
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
                 let mut byte = [0];
                 stream.read_exact(&mut byte).unwrap();
-                head.extend(byte);
+                request.extend(byte);
             }
-            if String::from_utf8_lossy(&head).contains("export_context_async") {
+            if String::from_utf8_lossy(&request).contains("export_context_async") {
                 held.push(stream);
                 asked.send(()).unwrap();
                 continue;

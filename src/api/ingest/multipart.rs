@@ -96,7 +96,8 @@ mod tests {
         for _ in 0..1_000_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let length = (seed >> 60) as usize % 12;
-            let raw: String = (0..length).map(|n| NASTY[(seed >> (5 * n)) as usize % 20]).collect();
+            let nasty = |n| NASTY[usize::try_from((seed >> (5 * n)) % 20).unwrap()];
+            let raw: String = (0..length).map(nasty).collect();
             let name = safe_name(&raw);
             let head = boundary.head(&Head { field: "files", file: Some(&name) });
             let lines: Vec<&str> = head.split("\r\n").collect();

@@ -65,15 +65,12 @@ pub(super) async fn run(context: &Context, import: Import) -> Result<Exit, Ended
     replaces(context, &secrets, &hosted)?;
     let name = &hosted.profile.name;
     context.note.say(format!("the secret of `{name}` goes into {}", secrets.place(store)));
-    let issued = match import.api_key {
-        Some(api_key) => {
-            let secret = entered(&SecretString::from(standard_input()?), "secret")?;
-            Issued { api_key, api_secret: Some(secret), message: None }
-        }
-        None => {
-            let session = session(import.cookie_stdin, context.global.no_input).await?;
-            fetch(context, &hosted, session).await?
-        }
+    let issued = if let Some(api_key) = import.api_key {
+        let secret = entered(&SecretString::from(standard_input()?), "secret")?;
+        Issued { api_key, api_secret: Some(secret), message: None }
+    } else {
+        let session = session(import.cookie_stdin, context.global.no_input).await?;
+        fetch(context, &hosted, session).await?
     };
     keep(context, &hosted, &secrets, store, (issued, import.insecure_storage))
 }
@@ -241,10 +238,11 @@ fn rescue(
     if store == Store::Keyring && insecure {
         match secrets.keep(holder, secret, Store::File) {
             Ok(()) => {
-                told += &format!("; the secret is in {} instead", secrets.place(Store::File));
+                let told =
+                    format!("{told}; the secret is in {} instead", secrets.place(Store::File));
                 return Err(remember(holder, told));
             }
-            Err(reason) => told += &format!("; {reason}"),
+            Err(reason) => told = format!("{told}; {reason}"),
         }
     }
     let shown = format!("api_key={}\napi_secret={}\n", holder.api_key, secret.expose_secret());

@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sources (one of these kinds)")]
 pub struct Source {
-    /// A folder in object storage, or a manifest there (.csv, .parquet, .txt): s3://bucket/path.
+    /// A folder in object storage, or a manifest there (.csv, .parquet, .txt): <s3://bucket/path>.
     #[arg(long, value_name = "URI")]
     s3: Option<String>,
     /// A file; repeatable, or several after one another.

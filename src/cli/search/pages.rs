@@ -148,9 +148,9 @@ mod tests {
         let overfull = |number| page(number_of(number, if number == 0 { 150 } else { 20 }));
         assert_eq!(walk(pages(true, None), overfull), (2, 170, Reach::Last));
         let moved = |number: u32| page((0..100).map(|id| u128::from(number) * 99 + id));
-        let mut some = pages(false, Some(1_000));
-        assert_eq!(some.take(moved(0)).len() + some.take(moved(1)).len(), 199);
-        assert_eq!((some.repeated, some.reach), (1, Reach::Next));
+        let mut walked = pages(false, Some(1_000));
+        assert_eq!(walked.take(moved(0)).len() + walked.take(moved(1)).len(), 199);
+        assert_eq!((walked.repeated, walked.reach), (1, Reach::Next));
     }
 
     fn number_of(page: u32, count: u128) -> impl Iterator<Item = u128> {
