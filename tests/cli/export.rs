@@ -199,8 +199,8 @@ fn silent_about_exports() -> (String, mpsc::Receiver<()>) {
                 continue;
             }
             let body = format!(r#"{{"id":"{DATASET}","display_name":"x","status_new":"READY"}}"#);
-            let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json";
-            let answer = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+            let status = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json";
+            let answer = format!("{status}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
             stream.write_all(answer.as_bytes()).unwrap();
         }
     });

@@ -205,13 +205,16 @@ async fn u06_a_name_arrives_as_browsers_write_it() {
     assert_eq!(upload.header("content-length"), Some(upload.body.len().to_string().as_str()));
 }
 
+/// Changes a file while it is being sent; the function sets its size.
+type Change = fn(&Path, &dyn Fn(&Path, u64));
+
 #[tokio::test]
 async fn u03_a_file_that_changes_on_the_way_ends_the_upload_by_name() {
     let resized = |path: &Path, bytes| {
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
         file.set_len(bytes).unwrap();
     };
-    let changes: [fn(&Path, &dyn Fn(&Path, u64)); 3] = [
+    let changes: [Change; 3] = [
         |path, resized| resized(path, 20_000),
         |path, resized| resized(path, 5_000),
         |path, _| {

@@ -53,7 +53,7 @@ const PIPE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
 ///
 /// # Errors
 /// [`Exit::Usage`]: there is no terminal and nobody insists on half-blocks, or pictures are off.
-pub(super) fn screen(context: &Context) -> Result<Screen, Ended> {
+pub fn screen(context: &Context) -> Result<Screen, Ended> {
     let usage = |sentence: &str| Err(Ended::new(Exit::Usage, sentence));
     let wanted = match context.settings.graphics {
         GraphicsChoice::None => {

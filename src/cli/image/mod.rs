@@ -5,7 +5,7 @@ mod source;
 
 use clap::Subcommand;
 
-pub use draw::{Screen, Tile, draw};
+pub use draw::{Screen, Tile, draw, screen};
 
 use crate::{
     cli::{Context, Ended, Exit},

@@ -9,6 +9,7 @@ use super::{
     options::{Form, Options},
     pages::{Pages, Reach},
     picture,
+    sheet::Sheet,
 };
 use crate::{
     cli::{Connection, Context, Ended, Exit},
@@ -27,6 +28,8 @@ pub struct Found {
     pub rows: Vec<Value>,
     clusters: usize,
     marks: Vec<Mark>,
+    /// The pictures of `--show`.
+    sheet: Option<Sheet>,
     /// The page that did not come, and why.
     pub missing: Option<(u32, Failure)>,
     /// Whether the service reads the max score the other way.
@@ -45,6 +48,7 @@ pub async fn ask(
     question: Question,
 ) -> Result<Exit, Ended> {
     let Question { kind, ranking, filters, dataset, options, .. } = question;
+    let sheet = options.form.show.then(|| Sheet::new(context)).transpose()?;
     let of_view = dataset.map(|id| id.to_string());
     let dataset = context.dataset(connection, of_view.as_deref()).await?;
     let before = match &options.mark {
@@ -70,11 +74,17 @@ pub async fn ask(
         context.answer(&answer::anchor(&past))?;
         return Ok(Exit::Done);
     }
-    let found = gather(context, connection, &dataset, &past, &options).await?;
+    let mut found = gather(context, connection, &dataset, &past, (&options, sheet)).await?;
     if let Some(name) = &options.save {
         keep::as_view(context, connection, name, &past)?;
     }
-    conclude(context, connection, Asked { kind, dataset, past, options, before }, found).await
+    let sheet = found.sheet.take();
+    let asked = Asked { kind, dataset, past, options, before };
+    let exit = conclude(context, connection, asked, found).await?;
+    if let Some(sheet) = sheet {
+        sheet.draw(context, connection).await?;
+    }
+    Ok(exit)
 }
 
 /// Fetches the pages. With `--jsonl` each is printed when it is there.
@@ -83,11 +93,11 @@ async fn gather(
     connection: &Connection,
     dataset: &Dataset,
     past: &PastSearch,
-    options: &Options,
+    (options, sheet): (&Options, Option<Sheet>),
 ) -> Result<Found, Ended> {
     let rows = options.form.rows();
     let scale = past.search.query.scale();
-    let mut found = Found::new(Pages::new(past.search.clone(), options.extent));
+    let mut found = Found::new(Pages::new(past.search.clone(), options.extent), sheet);
     let mut progress = context.note.progress("search");
     while let Some(search) = found.pages.next().cloned() {
         let body = match connection.client.explore_raw(&search).await {
@@ -109,6 +119,9 @@ async fn gather(
         found.defied |= page.defies(&search);
         let clusters = found.pages.take(page);
         found.clusters += clusters.len();
+        if let Some(sheet) = &mut found.sheet {
+            sheet.take(&clusters);
+        }
         if options.mark.is_some() {
             found.marks.extend(clusters.iter().map(|cluster| cluster_mark(cluster, &search)));
         }
@@ -235,12 +248,13 @@ async fn tell_empty(context: &Context, connection: &Connection, past: &PastSearc
 }
 
 impl Found {
-    fn new(pages: Pages) -> Self {
+    fn new(pages: Pages, sheet: Option<Sheet>) -> Self {
         Self {
             pages,
             rows: Vec::new(),
             clusters: 0,
             marks: Vec::new(),
+            sheet,
             missing: None,
             defied: false,
             metadata: Value::Null,

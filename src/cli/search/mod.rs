@@ -8,6 +8,7 @@ mod keep;
 mod options;
 mod pages;
 mod picture;
+mod sheet;
 
 use clap::{Args, Subcommand};
 

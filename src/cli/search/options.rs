@@ -103,6 +103,10 @@ pub struct Form {
     /// Clusters with every field as the service sent it.
     #[arg(long, conflicts_with = "flat")]
     pub raw: bool,
+
+    /// Draw the first picture of each cluster below the answer, 24 at most.
+    #[arg(long)]
+    pub show: bool,
 }
 
 impl Options {
