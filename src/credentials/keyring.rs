@@ -128,6 +128,9 @@ fn told(error: &Error) -> String {
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
             "what the keyring has is damaged".to_owned()
         }
+        Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => {
+            format!("the keyring cannot be used: {cause}")
+        }
         error => format!("the keyring cannot be used: {error}"),
     }
 }
