@@ -154,6 +154,7 @@ fn interface(home: &Path) -> Vec<u8> {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one walk through everything that is said and kept")]
 async fn s08_s09_s10_no_secret_is_found_anywhere_but_in_its_file() {
     let server = service().await;
     let home = tempfile::tempdir().unwrap();
