@@ -90,6 +90,12 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     }
 }
 
+/// Cells of this width that fit into the widest sixels that terminals take.
+#[must_use]
+pub fn columns_of_sixels(cell: u16) -> u16 {
+    u16::try_from(WIDEST_SIXEL).unwrap_or(u16::MAX) / cell.max(1)
+}
+
 /// Cells of the size that `viuer` takes for granted when it draws sixels, so that they amount to
 /// `pixels`; and the pixels they really amount to.
 #[must_use]

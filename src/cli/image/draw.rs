@@ -120,6 +120,10 @@ pub fn draw(
             // In a pipe nothing moves a cursor: between the pictures it is black.
             let gap = if context.out.is_terminal() { 0 } else { u8::MAX };
             print(&strip, canvas, screen.truecolor, gap)?;
+            if canvas.protocol == Protocol::Sixel {
+                // After sixels the cursor stands in the last row that they cover.
+                context.out.text("\n")?;
+            }
             let names: Vec<&str> = pictures.iter().map(|(_, name)| name.as_str()).collect();
             context.out.text(&captions(&names, usize::from(canvas.columns)))?;
         }
@@ -130,6 +134,11 @@ pub fn draw(
 /// The cells of one tile.
 fn canvas(screen: &Screen, across: u16, columns: u16) -> Canvas {
     let protocol = screen.draws.first().copied().unwrap_or_default();
+    // A wider row would be drawn smaller, and its names no longer stand below the pictures.
+    let columns = match protocol {
+        Protocol::Sixel => columns.min(fit::columns_of_sixels(screen.cell.0)).max(across * 2),
+        _ => columns,
+    };
     let wide = ((columns - GAP * (across - 1)) / across).max(1);
     let most = screen.size.1.saturating_sub(3).max(1);
     let (cell_width, cell_height) = (u32::from(screen.cell.0), u32::from(screen.cell.1).max(1));
