@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use rustix::{
     stdio::stdin,
-    termios::{OptionalActions, Termios, tcgetattr, tcsetattr},
+    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr},
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
@@ -108,6 +108,20 @@ fn replaces(context: &Context, secrets: &Secrets, hosted: &Hosted) -> Result<(),
 /// The terminal as it was before nothing was echoed; also when the question is interrupted.
 struct Echo(Option<Termios>);
 
+impl Echo {
+    /// Off before the question stands there: `rpassword` asks first, and a cookie pasted at once would
+    /// be echoed.
+    fn off() -> Self {
+        let before = tcgetattr(stdin()).ok();
+        if let Some(mut now) = before.clone() {
+            now.local_modes.remove(LocalModes::ECHO);
+            // A terminal that takes no settings is left to `rpassword`, which says so.
+            let _ = tcsetattr(stdin(), OptionalActions::Now, &now);
+        }
+        Self(before)
+    }
+}
+
 impl Drop for Echo {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
@@ -125,7 +139,7 @@ async fn session(piped: bool, no_input: bool) -> Result<SecretString, Ended> {
         let sentence = "there is nobody to ask for the cookie: pipe it, with --cookie-stdin";
         return Err(Ended::new(Exit::Usage, sentence));
     } else {
-        let _echo = Echo(tcgetattr(stdin()).ok());
+        let _echo = Echo::off();
         let asked = tokio::task::spawn_blocking(|| {
             rpassword::prompt_password("tessera: the cookie SESSION of your browser (not shown): ")
         });
