@@ -3,7 +3,7 @@
 use std::process;
 
 use tessera::{
-    cli::{self, Command, Context, Ended, Line, Out, Screen},
+    cli::{self, Command, Context, Ended, Interface, Line, Out, Screen},
     credentials,
     runtime::{
         self,
@@ -28,38 +28,38 @@ async fn main() {
 }
 
 async fn run(line: Line) -> Result<i32, Ended> {
-    match line.command {
+    let Line { global, command } = line;
+    let exit = match command.map(Command::at_home) {
         Some(Command::Serve(options)) => return cli::serve(options).await,
-        Some(Command::About(command)) => {
-            return cli::about(&Out::new(&line.global), command).map(|exit| exit as i32);
-        }
+        Some(Command::About(command)) => cli::about(&Out::new(&global), command)?,
         Some(Command::Config(command)) => {
             let theme = |source: &str| Theme::parse(source).map(drop);
-            return cli::configure(&Context::mending(line.global, screen)?, command, theme)
-                .map(|exit| exit as i32);
+            cli::configure(&Context::mending(global, screen)?, command, theme)?
         }
-        Some(Command::Doctor(options)) => {
-            let done = cli::doctor(line.global, options, screen).await;
-            return done.map(|exit| exit as i32);
+        Some(Command::Doctor(options)) => cli::doctor(global, options, screen).await?,
+        Some(Command::Verb(verb)) => cli::run(&Context::new(global, screen)?, verb).await?,
+        Some(Command::Interface(interface)) => {
+            return show(Context::new(global, screen)?, Some(interface)).await;
         }
-        _ => {}
-    }
-    let context = Context::new(line.global, screen)?;
-    match line.command.map(Command::at_home) {
-        Some(Command::Demo { images, data })
+        None => return show(Context::new(global, screen)?, None).await,
+    };
+    Ok(exit as i32)
+}
+
+/// Opens the interface, or does without a terminal what can be done without one.
+async fn show(context: Context, interface: Option<Interface>) -> Result<i32, Ended> {
+    match interface {
+        Some(Interface::Demo { images, data })
             if !open::has_terminal() && context.settings.accessible.is_none() =>
         {
             let local = cli::paint(images, data).await?;
             cli::tell(&local).await?;
             local.stop().await.map(|()| 0)
         }
-        Some(Command::Init(init)) if init.asks() && open::has_terminal() => {
-            open::run(context, Some(Command::Init(init))).await
+        Some(Interface::Init(init)) if !(init.asks() && open::has_terminal()) => {
+            init.run(&context).map(|exit| exit as i32)
         }
-        command @ (None | Some(Command::Demo { .. } | Command::Open { .. } | Command::Tui(_))) => {
-            open::run(context, command).await
-        }
-        Some(command) => cli::run(&context, command).await.map(|exit| exit as i32),
+        interface => open::run(context, interface).await,
     }
 }
 

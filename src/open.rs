@@ -13,9 +13,9 @@ use tessera::{
     accessible::{self, Beginning, Voice},
     api::Client,
     app::{self, Pane, welcome::Candidate},
-    cli::{self, Command, Context, Ended, Exit, Local, Tab, Target, Tui},
+    cli::{self, Context, Ended, Exit, Interface, Local, Tab, Target, Tui},
     config::{self, Destination, Place, Profile, Settings},
-    credentials::{Holder, Secrets},
+    credentials::Holder,
     journal::Journal,
     local::{self, Access, Credentials},
     model::{DatasetId, SafeText, shell::quote},
@@ -55,10 +55,10 @@ fn usage(error: impl Into<String>) -> Ended {
 }
 
 /// Runs the interface until the person leaves it.
-pub async fn run(context: Context, command: Option<Command>) -> Result<i32, Ended> {
+pub async fn run(context: Context, command: Option<Interface>) -> Result<i32, Ended> {
     let bare = command.is_none();
     let start = match &command {
-        Some(Command::Tui(tui)) => Start::of(tui),
+        Some(Interface::Tui(tui)) => Start::of(tui),
         _ => Start::default(),
     };
     let wish = first(&context, command)?;
@@ -96,14 +96,14 @@ pub async fn run(context: Context, command: Option<Command>) -> Result<i32, Ende
 }
 
 /// What the command line wishes.
-fn first(context: &Context, command: Option<Command>) -> Result<Wish, Ended> {
+fn first(context: &Context, command: Option<Interface>) -> Result<Wish, Ended> {
     match command {
-        Some(Command::Demo { images, data }) => return Ok(Wish::Sample { images, data }),
-        Some(Command::Open { folder, data, encoding }) => {
+        Some(Interface::Demo { images, data }) => return Ok(Wish::Sample { images, data }),
+        Some(Interface::Open { folder, data, encoding }) => {
             let own = encoding.settings()?;
             return Ok(Wish::Folder { folder, data, own, profile: None });
         }
-        Some(Command::Init(_)) => return Ok(Wish::Ask(None)),
+        Some(Interface::Init(_)) => return Ok(Wish::Ask(None)),
         _ => {}
     }
     Ok(match cli::chosen(&context.global, &context.settings)? {
@@ -229,7 +229,7 @@ impl House {
                 ending
             }
             Wish::Elsewhere(profile, secret) => {
-                let secrets = secrets();
+                let secrets = cli::secrets().ok();
                 match cli::client_of(&profile, secret, secrets.as_ref()) {
                     Ok(client) => {
                         let place = profile.name.clone();
@@ -336,7 +336,7 @@ impl House {
                            FOLDER`, or name a profile";
             return Err(usage(trouble.unwrap_or_else(|| nothing.to_owned())));
         }
-        let place = secrets().map(|secrets| secrets.place(secrets.best_store()));
+        let place = cli::secrets().ok().map(|secrets| secrets.place(secrets.best_store()));
         let around = Surroundings {
             trouble,
             theme: self.settings.theme.clone(),
@@ -358,7 +358,7 @@ impl House {
         config::edit::add_profile(&file, &profile).map_err(usage)?;
         self.settings.profiles.push(profile.clone());
         if let (Some(secret), true, Place::Hosted { base_url, api_key, .. }, Some(secrets)) =
-            (&secret, store, &profile.place, secrets())
+            (&secret, store, &profile.place, cli::secrets().ok())
         {
             let origin = tessera::api::BaseUrl::parse(base_url)?.to_string();
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
@@ -374,10 +374,6 @@ fn watched(signals: &mut Option<Received>) -> io::Result<&mut Received> {
         Some(signals) => Ok(signals),
         none => Ok(none.insert(runtime::watch_signals()?)),
     }
-}
-
-fn secrets() -> Option<Secrets> {
-    config::folder().map(|folder| Secrets::in_folder(&folder))
 }
 
 /// Tries a candidate: its datasets are listed, or its folder is looked at.

@@ -13,7 +13,7 @@ mod scripted;
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use tessera::{
-    api::{BaseUrl, Client, QueryImage},
+    api::{BaseUrl, Client, QueryImage, RawBody, RawPart, RawRequest},
     model::{
         AddMedia, Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec,
         ExportState, Granularity, MediaSource, Query, Region, ScoreKind, Search, SelectionItem,
@@ -364,6 +364,34 @@ async fn m44_u06_the_form_of_a_query_image() {
     expected.extend(JPEG);
     expected.extend(format!("\r\n--{boundary}--\r\n").as_bytes());
     assert_eq!(seen.body, expected);
+}
+
+#[tokio::test]
+async fn u06_what_a_person_typed_does_not_break_out_of_a_form_of_their_own() {
+    let server = service().await;
+    let part = |name: &str, file: Option<&str>, content: &'static str| RawPart {
+        name: name.to_owned(),
+        file: file.map(str::to_owned),
+        content: content.into(),
+    };
+    let parts =
+        vec![part("a\"\r\nX-Evil: 1", Some("b\"\r\n\r\n--x.png"), "c"), part("d", None, "e")];
+    let request = RawRequest {
+        path: "datasets".to_owned(),
+        parameters: Vec::new(),
+        body: RawBody::Form(parts),
+    };
+    hosted(&server.url(), impatient()).raw(request).await.unwrap();
+    let seen = server.requests().remove(0);
+    let content_type = seen.header("content-type").unwrap();
+    let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let expected = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"a%22%0D%0AX-Evil: 1\"; \
+         filename=\"b%22%0D%0A%0D%0A--x.png\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\nc\r\n--{boundary}\r\n\
+         Content-Disposition: form-data; name=\"d\"\r\n\r\ne\r\n--{boundary}--\r\n"
+    );
+    assert_eq!(String::from_utf8(seen.body).unwrap(), expected);
 }
 
 #[tokio::test]

@@ -3,16 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use reqwest::{
-    StatusCode, Url,
-    header::HeaderMap,
-    multipart::{Form, Part},
-};
+use reqwest::{StatusCode, Url, header::HeaderMap};
 use serde_json::Value;
 
 use crate::{
     api::{
-        ingest::MediaForm, operation::Operation, query_image::QueryImage, raw::RawPart,
+        ingest::MediaForm,
+        multipart::{self, Head, Sending},
+        operation::Operation,
+        query_image::QueryImage,
+        raw::RawPart,
         setback::Setback,
     },
     model::{Failure, FailureKind, SafeText},
@@ -121,12 +121,9 @@ impl Call {
 impl QueryImage {
     /// The multipart form that carries it. Its name and type are of our own making: the name of a
     /// file could carry line breaks into the head of the part (M8).
-    pub(super) fn form(&self) -> Result<Form, Setback> {
-        let size = self.bytes.len() as u64;
-        let part = Part::stream_with_length(self.bytes.clone(), size)
-            .file_name(self.name)
-            .mime_str(self.media_type)?;
-        Ok(Form::new().part(paths::FILE_FIELD, part))
+    pub(super) fn form(&self) -> Sending {
+        let head = Head { field: paths::FILE_FIELD, file: Some((self.name, self.media_type)) };
+        multipart::in_memory(&[(head, self.bytes.clone())])
     }
 }
 

@@ -11,11 +11,7 @@ use bytes::{Bytes, BytesMut};
 use reqwest::{ClientBuilder, Response, Url, redirect};
 
 use crate::{
-    api::{
-        endpoint::{Endpoint, is_local_only},
-        policy::Policy,
-        setback::Setback,
-    },
+    api::{base_url::is_local_only, endpoint::Endpoint, policy::Policy, setback::Setback},
     model::{Failure, FailureKind},
 };
 

@@ -6,6 +6,7 @@
 
 mod archive;
 mod authorities;
+mod base_url;
 mod call;
 mod cause;
 mod client;
@@ -19,6 +20,7 @@ mod http;
 mod ingest;
 mod inspect;
 mod login;
+mod multipart;
 mod operation;
 mod part;
 mod policy;
@@ -35,9 +37,10 @@ mod witness;
 mod zipped;
 
 pub use authorities::Authorities;
+pub use base_url::BaseUrl;
 pub use client::Client;
 pub use download::Report;
-pub use endpoint::{Access, BaseUrl, Credentials, Endpoint, Reload, TOKEN_LIFE, TextSearchPath};
+pub use endpoint::{Access, Credentials, Endpoint, Reload, TOKEN_LIFE, TextSearchPath};
 pub use extract::extract;
 pub use ingest::files_to_send;
 pub use inspect::entry_of;

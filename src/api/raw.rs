@@ -2,16 +2,13 @@
 //! comes back is given back, whatever it is.
 
 use bytes::Bytes;
-use reqwest::{
-    StatusCode, Url,
-    header::HeaderMap,
-    multipart::{Form, Part},
-};
+use reqwest::{StatusCode, Url, header::HeaderMap};
 
 use crate::{
     api::{
         call::{Call, Payload},
         client::Client,
+        multipart::{self, BYTES, Head, Sending, safe_name},
         operation::Operation,
         setback::Setback,
         witness::Attempt,
@@ -129,15 +126,16 @@ fn answer(
     RawAnswer { status: status.as_u16(), headers, body, failure }
 }
 
-/// The parts as `reqwest` sends them.
-pub(super) fn form(parts: &[RawPart]) -> Form {
-    parts.iter().fold(Form::new(), |form, part| {
-        let size = part.content.len() as u64;
-        let body = Part::stream_with_length(part.content.clone(), size);
-        let body = match &part.file {
-            Some(file) => body.file_name(file.clone()),
-            None => body,
-        };
-        form.part(part.name.clone(), body)
-    })
+/// The form of these parts. What a person typed cannot break out of the head of a part (M8).
+pub(super) fn form(parts: &[RawPart]) -> Sending {
+    let safe = parts.iter().map(|part| {
+        let file = part.file.as_deref().map(safe_name);
+        (safe_name(&part.name), file, part.content.clone())
+    });
+    let safe: Vec<_> = safe.collect();
+    let parts = safe.iter().map(|(name, file, content)| {
+        let file = file.as_deref().map(|file| (file, BYTES));
+        (Head { field: name, file }, content.clone())
+    });
+    multipart::in_memory(&parts.collect::<Vec<_>>())
 }

@@ -8,11 +8,13 @@ use std::{
 
 use crate::{
     api::{
+        base_url::is_local_only,
         call::{Call, Payload, Reply},
-        endpoint::{Endpoint, is_local_only},
+        endpoint::Endpoint,
         failure::Circumstances,
         http::{self, Body},
         login::{Login, Pass},
+        multipart::Sending,
         policy::Policy,
         raw,
         rehearsal::Rehearsal,
@@ -154,7 +156,7 @@ impl Transport {
         let sent = SystemTime::now();
         let late = |_| Setback::NoAnswer("no answer in time".to_owned());
         let deadline = policy.headers.saturating_add(call.upload_time());
-        let response = tokio::time::timeout(deadline, self.request(call, pass)?.send())
+        let response = tokio::time::timeout(deadline, self.request(call, pass).send())
             .await
             .map_err(late)??;
         if pass.is_some() {
@@ -171,11 +173,7 @@ impl Transport {
         Err(Setback::Refused(Box::new(Refusal { status, headers, body, detail })))
     }
 
-    fn request(
-        &self,
-        call: &Call,
-        pass: Option<&Pass>,
-    ) -> Result<reqwest::RequestBuilder, Setback> {
+    fn request(&self, call: &Call, pass: Option<&Pass>) -> reqwest::RequestBuilder {
         let client = match call.operation {
             operation if operation.follows_link() => &self.blob,
             operation if operation.asks_pipeline() => &self.pipeline,
@@ -189,19 +187,21 @@ impl Transport {
             Payload::Json(body) => {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
-            Payload::Image(image) => client.post(url).multipart(image.form()?),
-            Payload::Form(parts) => client.post(url).multipart(raw::form(parts)),
-            Payload::Media(media) => {
-                let form = media.sending();
-                let request = client.post(url).header(CONTENT_TYPE, form.content_type);
-                request.header(CONTENT_LENGTH, form.length).body(form.body)
-            }
+            Payload::Image(image) => post(client, url, image.form()),
+            Payload::Form(parts) => post(client, url, raw::form(parts)),
+            Payload::Media(media) => post(client, url, media.sending()),
         };
         if let Some(pass) = pass {
             request = request.header(pass.name.clone(), pass.value.clone());
         }
-        Ok(request.headers(call.headers.clone()))
+        request.headers(call.headers.clone())
     }
+}
+
+/// A POST of a form.
+fn post(client: &reqwest::Client, url: Url, form: Sending) -> reqwest::RequestBuilder {
+    let request = client.post(url).header(CONTENT_TYPE, form.content_type);
+    request.header(CONTENT_LENGTH, form.length).body(form.body)
 }
 
 fn media_type(response: &Response) -> SafeText {

@@ -70,19 +70,23 @@ pub async fn run(context: &Context, api: Api) -> Result<Exit, Ended> {
 
 fn request(context: &Context, api: Api) -> Result<RawRequest, Ended> {
     let usage = |sentence: &str| Ended::new(Exit::Usage, sentence);
-    let body = match (api.method, api.input) {
-        (Method::Get, None) if api.form.is_empty() => RawBody::Get,
-        (Method::Get, _) => return Err(usage("a GET carries nothing; did you mean POST?")),
-        (Method::Post, _) if context.global.read_only => {
-            return Err(Ended::new(Exit::Conflict, "--read-only is on: no POST is sent"));
-        }
-        (Method::Post, Some(path)) => RawBody::Json(read(&path)?),
-        (Method::Post, None) if api.form.is_empty() => RawBody::Post,
-        (Method::Post, None) => {
-            RawBody::Form(api.form.into_iter().map(part).collect::<Result<_, _>>()?)
+    let body = match api.method {
+        Method::Get if api.input.is_none() && api.form.is_empty() => RawBody::Get,
+        Method::Get => return Err(usage("a GET carries nothing; did you mean POST?")),
+        Method::Post => {
+            context.changes()?;
+            post(api.form, api.input)?
         }
     };
     Ok(RawRequest { path: api.path, parameters: api.query, body })
+}
+
+fn post(form: Vec<(String, String)>, input: Option<PathBuf>) -> Result<RawBody, Ended> {
+    Ok(match input {
+        Some(path) => RawBody::Json(read(&path)?),
+        None if form.is_empty() => RawBody::Post,
+        None => RawBody::Form(form.into_iter().map(part).collect::<Result<_, _>>()?),
+    })
 }
 
 fn part((name, value): (String, String)) -> Result<RawPart, Ended> {

@@ -10,7 +10,10 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
     api::{self, Authorities, BaseUrl, Endpoint, TextSearchPath},
-    cli::{Ended, Exit, Global, Kind, login::Login},
+    cli::{
+        Ended, Exit, Global, Kind,
+        login::{self, Login},
+    },
     config::{self, Manner, Place, Profile, Settings},
     credentials::{Holder, Secrets},
     local::{self, LocalError},
@@ -242,7 +245,7 @@ pub async fn client_for(target: &Target) -> Result<(api::Client, Option<Local>),
             Ok((local.client()?, Some(local)))
         }
         Target::Profile(profile) => {
-            let secrets = config::folder().map(|folder| Secrets::in_folder(&folder));
+            let secrets = login::secrets().ok();
             Ok((client_of(profile, None, secrets.as_ref())?, None))
         }
     }

@@ -124,13 +124,6 @@ impl Context {
         }
     }
 
-    /// Whether datasets must stay as they are.
-    pub(super) fn is_read_only(&self) -> bool {
-        let target = compose::chosen(&self.global, &self.settings);
-        self.global.read_only
-            || target.is_ok_and(|target| target.is_some_and(|target| target.manner().read_only))
-    }
-
     /// Connects to the deployment that the options name. `about` are the requests that the command is
     /// there for: `--print` and `--dry-run` print the first of them instead of sending it.
     ///
@@ -164,6 +157,21 @@ impl Context {
         };
         let client = if self.global.verbose { client.with_witness(teller()) } else { client };
         Ok(Connection { client, place, journal, rehearsal, local, jobs: Mutex::default() })
+    }
+
+    /// Does the work of a command at the deployment that the options name, and ends the connection
+    /// after it, whatever came of it.
+    ///
+    /// # Errors
+    /// As [`Context::connect`], and those of the work.
+    pub async fn at(
+        &self,
+        about: &'static [Request],
+        work: impl AsyncFnOnce(&Connection) -> Result<Exit, Ended>,
+    ) -> Result<Exit, Ended> {
+        let connection = self.connect(about).await?;
+        let outcome = work(&connection).await;
+        connection.close(self, outcome).await
     }
 
     /// Whether the request that the command is about is printed instead of sent.
@@ -203,11 +211,10 @@ impl Context {
     /// None is named.
     pub(super) fn target(&self) -> Result<Target, Ended> {
         compose::chosen(&self.global, &self.settings)?.ok_or_else(|| {
-            Ended::new(
-                Exit::Usage,
-                "no deployment is named: give --profile NAME or --base-url URL --kind KIND, or add a \
-                 profile with `tessera profile add`",
-            )
+            let sentence =
+                "no deployment is named: give --profile NAME or --base-url URL --kind KIND, or add a profile";
+            Ended::new(Exit::Usage, sentence)
+                .remedy("tessera profile add NAME --kind hosted --base-url URL")
         })
     }
 

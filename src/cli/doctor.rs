@@ -12,9 +12,9 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    cli::{Column, Document, Ended, Exit, Global, Out, Screen, Target, compose},
+    cli::{Column, Document, Ended, Exit, Global, Out, Screen, Target, compose, login},
     config::{self, Layers, Place, Profile, Settings},
-    credentials::{self, Secrets, Store},
+    credentials::{self, Store},
     local::store::lock_holder,
     model::{Failure, SafeText},
 };
@@ -227,8 +227,7 @@ fn secrets() -> Vec<Finding> {
         .filter(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
         .map(|name| Finding::good("secrets", format!("{name} is set, and wins for every profile")))
         .collect();
-    if let Some(folder) = config::folder() {
-        let kept = Secrets::in_folder(&folder);
+    if let Ok(kept) = login::secrets() {
         findings.push(match kept.ask_keyring() {
             Ok(()) => Finding::good("secrets", format!("{} answers", kept.place(Store::Keyring))),
             // Not a trouble: there is the file.

@@ -32,9 +32,8 @@ const MODELS: &[Column] =
 /// Whatever keeps the answer away.
 pub async fn run(context: &Context, command: Enrichment) -> Result<Exit, Ended> {
     let Enrichment::Show { dataset, raw } = command;
-    let connection = context.connect(&[Request::Enrichment]).await?;
-    let outcome = show(context, &connection, dataset.as_deref(), raw).await;
-    connection.close(context, outcome).await
+    let work = async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
+    context.at(&[Request::Enrichment], work).await
 }
 
 async fn show(

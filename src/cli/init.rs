@@ -8,9 +8,9 @@ use clap::Args;
 use super::profile::{keep, of, whole};
 use crate::{
     api::BaseUrl,
-    cli::{Context, Ended, Exit, Kind},
-    config::{self, Place},
-    credentials::{self, Holder, Secrets},
+    cli::{Context, Ended, Exit, Kind, login},
+    config::Place,
+    credentials::{self, Holder},
 };
 
 /// The options of `init`.
@@ -86,8 +86,7 @@ fn store(context: &Context, name: &str, base_url: &str, api_key: &str) -> Result
     let secret = credentials::from_environment().map_err(usage)?;
     let (secret, _) =
         secret.ok_or_else(|| usage("--store needs TESSERA_API_SECRET to be set".into()))?;
-    let folder = config::folder().ok_or_else(|| usage("there is no home folder".into()))?;
-    let secrets = Secrets::in_folder(&folder);
+    let secrets = login::secrets()?;
     // Told before anything is written.
     let store = secrets.best_store();
     context.note.say(format!("the secret is stored in {}", secrets.place(store)));

@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::{
     api::{Access, Credentials, Reload},
     cli::{Ended, Exit},
+    config,
     credentials::{self, Holder, Secrets, Store},
 };
 
@@ -34,6 +35,28 @@ pub enum Source {
     Variable(&'static str),
     /// A store of this user.
     Stored(Store),
+}
+
+impl Source {
+    /// Where it is, for people.
+    #[must_use]
+    pub fn place(self, secrets: &Secrets) -> String {
+        match self {
+            Self::Typed => "typed".to_owned(),
+            Self::Variable(name) => format!("{name}, in the environment"),
+            Self::Stored(store) => secrets.place(store),
+        }
+    }
+}
+
+/// What this user's secrets are kept in.
+///
+/// # Errors
+/// There is no home folder.
+pub fn secrets() -> Result<Secrets, Ended> {
+    config::folder()
+        .map(|folder| Secrets::in_folder(&folder))
+        .ok_or_else(|| usage("there is no home folder to keep secrets in"))
 }
 
 impl Login {
@@ -123,7 +146,11 @@ fn key_of(holder: Holder) -> Result<String, Ended> {
     })
 }
 
-fn secret_of(
+/// The secret of a profile, from the environment or from where it is stored, and its source.
+///
+/// # Errors
+/// What is there cannot be used.
+pub fn secret_of(
     holder: Holder,
     secrets: Option<&Secrets>,
 ) -> Result<Option<(SecretString, Source)>, Ended> {

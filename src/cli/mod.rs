@@ -54,6 +54,7 @@ pub use exit::{Ended, Exit};
 pub use explain::EXPLANATION;
 pub use global::{Global, Kind, Print};
 pub use image::{Screen, Tile, draw};
+pub use login::secrets;
 pub use out::{Column, Document, Out};
 pub use record::Record;
 pub use serve::{serve, tell_skipped};
@@ -92,6 +93,27 @@ fn after_help() -> String {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// What opens the interface.
+    #[command(flatten)]
+    Interface(Interface),
+    /// Serve folders of pictures over HTTP, in the words of the interface.
+    Serve(Serve),
+    /// What needs no interface.
+    #[command(flatten)]
+    Verb(Verb),
+    /// Show, change and check settings.
+    #[command(subcommand)]
+    Config(config::Config),
+    /// Look at the terminal, the settings, the profiles and their logins, and tell what is wrong.
+    Doctor(Doctor),
+    /// What the program tells about itself.
+    #[command(flatten)]
+    About(About),
+}
+
+/// The commands that open the interface.
+#[derive(Debug, Subcommand)]
+pub enum Interface {
     /// Paint a sample dataset and open it; without a terminal, tell the same as text.
     Demo {
         /// How many images are painted.
@@ -112,16 +134,20 @@ pub enum Command {
         #[command(flatten)]
         encoding: Encoding,
     },
-    /// Serve folders of pictures over HTTP, in the words of the interface.
-    Serve(Serve),
+    /// Open the interface at a place.
+    Tui(Tui),
+    /// Make the first profile: by questions in a terminal, or of the environment or a folder.
+    Init(init::Init),
+}
+
+/// The commands that ask a deployment, and need no interface.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
     /// Send any request of the interface, with the login of the profile, once.
     Api(api::Api),
     /// Import, check and remove the key pair of a profile; print a token.
     #[command(subcommand)]
     Auth(auth::Auth),
-    /// Show, change and check settings.
-    #[command(subcommand)]
-    Config(config::Config),
     /// List, show and follow datasets.
     #[command(subcommand)]
     Dataset(dataset::Dataset),
@@ -134,8 +160,6 @@ pub enum Command {
     /// Draw pictures in the terminal.
     #[command(subcommand)]
     Image(image::Image),
-    /// Make the first profile: by questions in a terminal, or of the environment or a folder.
-    Init(init::Init),
     /// List, show and follow what was started from this machine.
     #[command(subcommand)]
     Jobs(jobs::Jobs),
@@ -159,13 +183,6 @@ pub enum Command {
     /// Put two answers of searches together.
     #[command(subcommand)]
     Set(set::Set),
-    /// Open the interface at a place.
-    Tui(Tui),
-    /// Look at the terminal, the settings, the profiles and their logins, and tell what is wrong.
-    Doctor(Doctor),
-    /// What the program tells about itself.
-    #[command(flatten)]
-    About(About),
 }
 
 /// The command line of this process. Ends the process where it cannot be understood, or only asks for
@@ -206,8 +223,8 @@ impl Command {
     #[must_use]
     pub fn at_home(self) -> Self {
         match self {
-            Self::Dataset(dataset::Dataset::Open { dataset }) => {
-                Self::Tui(Tui { at: dataset, tab: None, view: None })
+            Self::Verb(Verb::Dataset(dataset::Dataset::Open { dataset })) => {
+                Self::Interface(Interface::Tui(Tui { at: dataset, tab: None, view: None }))
             }
             other => other,
         }
@@ -301,32 +318,23 @@ const PARTING: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// The command ends early; a person who interrupts it is one reason.
-pub async fn run(context: &Context, command: Command) -> Result<Exit, Ended> {
+pub async fn run(context: &Context, command: Verb) -> Result<Exit, Ended> {
     let work = async {
         match command {
-            Command::Api(command) => api::run(context, command).await,
-            Command::Auth(command) => auth::run(context, command).await,
-            Command::Dataset(command) => dataset::run(context, command).await,
-            Command::Enrichment(command) => enrichment::run(context, command).await,
-            Command::Export(command) => export::run(context, command).await,
-            Command::Image(command) => image::run(context, command).await,
-            Command::Init(command) => command.run(context),
-            Command::Jobs(command) => jobs::run(context, command).await,
-            Command::Media(command) => media::run(context, command).await,
-            Command::Profile(command) => profile::run(context, command),
-            Command::Query(command) => query::run(context, command).await,
-            Command::Reindex(options) => reindex::run(context, options).await,
-            Command::Search(command) => search::run(context, command).await,
-            Command::Selection(command) => selection::run(context, command).await,
-            Command::Set(command) => set::run(context, &command),
-            // These have a house of their own: `main` opens it.
-            Command::About(_)
-            | Command::Config(_)
-            | Command::Demo { .. }
-            | Command::Doctor(_)
-            | Command::Open { .. }
-            | Command::Serve(_)
-            | Command::Tui(_) => Ok(Exit::Done),
+            Verb::Api(command) => api::run(context, command).await,
+            Verb::Auth(command) => auth::run(context, command).await,
+            Verb::Dataset(command) => dataset::run(context, command).await,
+            Verb::Enrichment(command) => enrichment::run(context, command).await,
+            Verb::Export(command) => export::run(context, command).await,
+            Verb::Image(command) => image::run(context, command).await,
+            Verb::Jobs(command) => jobs::run(context, command).await,
+            Verb::Media(command) => media::run(context, command).await,
+            Verb::Profile(command) => profile::run(context, command),
+            Verb::Query(command) => query::run(context, command).await,
+            Verb::Reindex(options) => reindex::run(context, options).await,
+            Verb::Search(command) => search::run(context, command).await,
+            Verb::Selection(command) => selection::run(context, command).await,
+            Verb::Set(command) => set::run(context, &command),
         }
     };
     let mut work = pin!(work);

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::config::{dry, refused, user_file};
 use crate::{
     api::{Authorities, BaseUrl, TextSearchPath},
-    cli::{Column, Context, Document, Ended, Exit, Kind, compose},
+    cli::{Column, Context, Document, Ended, Exit, Kind, compose, login},
     config::{self, Manner, Place, Profile, edit, profile::suggested_name},
-    credentials::{self, Holder, Secrets},
+    credentials::Holder,
 };
 
 /// The commands.
@@ -172,19 +172,13 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, Ended> {
 /// Where the secret of a profile is, without it; `None` where none is needed.
 fn secret_place(profile: &Profile) -> Result<Option<String>, Ended> {
     let Place::Hosted { base_url, api_key } = &profile.place else { return Ok(None) };
-    let usage = |error: String| Ended::new(Exit::Usage, error);
-    if let Some((_, variable)) = credentials::from_environment().map_err(usage)? {
-        return Ok(Some(format!("the variable {variable}")));
-    }
     let origin = BaseUrl::parse(base_url)?.to_string();
     let holder = Holder { profile: &profile.name, origin: &origin, api_key };
-    let Some(secrets) = config::folder().map(|folder| Secrets::in_folder(&folder)) else {
-        return Ok(Some("nowhere: there is no home folder".to_owned()));
-    };
-    Ok(Some(match secrets.find(holder) {
-        Ok(Some((_, store))) => secrets.place(store),
+    let secrets = login::secrets()?;
+    Ok(Some(match login::secret_of(holder, Some(&secrets)) {
+        Ok(Some((_, source))) => source.place(&secrets),
         Ok(None) => "none yet: `tessera auth import`".to_owned(),
-        Err(reason) => reason,
+        Err(ended) => ended.sentence,
     }))
 }
 
@@ -312,9 +306,7 @@ fn remove(context: &Context, name: &str) -> Result<Exit, Ended> {
         return Err(Ended::new(Exit::NotFound, sentence));
     }
     context.note.say(format!("{name} is removed from {}", file.display()));
-    let Some(secrets) = config::folder().map(|folder| Secrets::in_folder(&folder)) else {
-        return Ok(Exit::Done);
-    };
+    let secrets = login::secrets()?;
     let stores = secrets.forget(name).map_err(|error| {
         Ended::new(Exit::Partly, format!("its secret may still be stored: {error}"))
     })?;

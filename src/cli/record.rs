@@ -2,8 +2,11 @@
 //! in between leaves a trace, and taken over by the interface when this command is gone (M20, D22).
 
 use crate::{
-    cli::{Connection, Context, follow::clock},
-    model::{Archive, Book, Dataset, Entry, ExportTaskId, Failure, JobRecord, Standing, Work},
+    cli::{Connection, Context, Ended, Exit, follow::clock},
+    model::{
+        Archive, Book, Dataset, Entry, ExportTaskId, Failure, JobRecord, SafeText, Standing, Work,
+        course::Course,
+    },
 };
 
 /// A job that is written down.
@@ -46,6 +49,35 @@ impl<'a> Record<'a> {
         self.job.ended = standing.is_over().then(clock);
         self.job.standing = standing;
         self.write();
+    }
+
+    /// Its request was refused, or nobody knows whether it was taken on.
+    pub fn failed(&mut self, failure: &Failure) {
+        let words = SafeText::detail(&failure.to_string());
+        self.stands(if failure.leaves_open() {
+            Standing::Uncertain(words)
+        } else {
+            Standing::Failed(words)
+        });
+    }
+
+    /// Follows the addition or reindex to its end: the status the dataset came to rest in. `course` is
+    /// the dataset as it was before the request.
+    ///
+    /// # Errors
+    /// As [`Context::follow_operation`].
+    pub async fn follow(&mut self, course: Course) -> Result<SafeText, Ended> {
+        let (dataset, work) = (self.job.dataset, self.job.work.clone());
+        let outcome = self.context.follow_operation(self.connection, dataset, &work, course).await;
+        match &outcome {
+            Ok(rest) => self.stands(Standing::Done(rest.clone())),
+            Err(ended) if ended.exit == Exit::Remote => {
+                self.stands(Standing::Failed(SafeText::detail(&ended.sentence)));
+            }
+            // It goes on at the service; whoever looks next follows it.
+            Err(_) => {}
+        }
+        outcome
     }
 
     fn write(&self) {

@@ -45,9 +45,8 @@ pub struct Reindex {
 /// # Errors
 /// [`Exit::Conflict`] unless the dataset is in PARTIAL INDEX, [`Exit::Remote`] when it ended in ERROR.
 pub async fn run(context: &Context, options: Reindex) -> Result<Exit, Ended> {
-    let connection = context.connect(&[Request::Reindex]).await?;
-    let outcome = reindex(context, &connection, &options).await;
-    connection.close(context, outcome).await
+    let work = async |connection: &_| reindex(context, connection, &options).await;
+    context.at(&[Request::Reindex], work).await
 }
 
 async fn reindex(
@@ -68,13 +67,9 @@ async fn reindex(
     if !context.is_rehearsal() && !context.confirm(&question(&dataset), "--yes")? {
         return Err(Ended::new(Exit::Failed, "not sent"));
     }
-    let mut record = Record::begin(context, connection, &dataset, Work::Reindex);
-    if let Err(failure) = connection.client.reindex(dataset.id).await {
-        taken_on(context, connection, &dataset, failure, &mut record).await?;
-    }
-    record.stands(Standing::Accepted);
+    let mut record = send(context, connection, &dataset).await?;
     let rest = if options.wait {
-        Some(follow(context, connection, &dataset, &mut record).await?)
+        Some(record.follow(Course::from(Some(&dataset))).await?)
     } else {
         let id = dataset.id;
         context.note.say(format!("accepted; follow it with: tessera dataset wait {id}"));
@@ -99,23 +94,21 @@ fn question(dataset: &Dataset) -> String {
     )
 }
 
-async fn follow(
-    context: &Context,
-    connection: &Connection,
+/// Sends the reindex of a dataset, once, and writes it down.
+///
+/// # Errors
+/// It was not taken on, or nobody can tell.
+pub async fn send<'a>(
+    context: &'a Context,
+    connection: &'a Connection,
     dataset: &Dataset,
-    record: &mut Record<'_>,
-) -> Result<SafeText, Ended> {
-    let course = Course::from(Some(dataset));
-    let outcome = context.follow_operation(connection, dataset.id, &Work::Reindex, course).await;
-    match &outcome {
-        Ok(rest) => record.stands(Standing::Done(rest.clone())),
-        Err(ended) if ended.exit == Exit::Remote => {
-            record.stands(Standing::Failed(SafeText::detail(&ended.sentence)));
-        }
-        // It goes on at the service; whoever looks next follows it.
-        Err(_) => {}
+) -> Result<Record<'a>, Ended> {
+    let mut record = Record::begin(context, connection, dataset, Work::Reindex);
+    if let Err(failure) = connection.client.reindex(dataset.id).await {
+        taken_on(context, connection, dataset, failure, &mut record).await?;
     }
-    outcome
+    record.stands(Standing::Accepted);
+    Ok(record)
 }
 
 /// Whether a reindex whose request failed was taken on all the same.
@@ -129,9 +122,8 @@ async fn taken_on(
     failure: Failure,
     record: &mut Record<'_>,
 ) -> Result<(), Ended> {
-    let words = SafeText::detail(&failure.to_string());
-    if !matches!(failure.kind, FailureKind::NoAnswer | FailureKind::Server) {
-        record.stands(Standing::Failed(words));
+    if !failure.leaves_open() {
+        record.failed(&failure);
         return Err(match failure.kind {
             FailureKind::Conflict => explained(connection, dataset, failure).await,
             _ => failure.into(),
@@ -149,7 +141,7 @@ async fn taken_on(
             Err(failure) => context.note.detail(failure.to_string()),
         }
     }
-    record.stands(Standing::Uncertain(words));
+    record.failed(&failure);
     let sentence = format!("{}; it seems not to have been taken on", said(&failure));
     let remedy = format!("tessera dataset show {}", dataset.id);
     Err(Ended::from(failure).sentence(sentence).remedy(remedy))

@@ -64,11 +64,32 @@ impl Context {
         if let Some(id) = named.and_then(|name| name.parse().ok()) {
             return Ok(id);
         }
+        self.reached(given).await.map(|dataset| dataset.id)
+    }
+
+    /// The dataset that is named, asked for over a connection of its own, in a rehearsal, too.
+    ///
+    /// # Errors
+    /// As [`Context::dataset`].
+    pub(super) async fn reached(&self, given: Option<&str>) -> Result<Dataset, Ended> {
         let connection = self.connect(&[]).await?;
         let found = self.dataset(&connection, given).await;
         let closed = connection.close(self, Ok(Exit::Done)).await;
-        let id = found?.id;
-        closed.map(|_| id)
+        let dataset = found?;
+        closed.map(|_| dataset)
+    }
+
+    /// Whether anything may be changed at the service from here.
+    ///
+    /// # Errors
+    /// [`Exit::Conflict`]: the options or the profile forbid it.
+    pub(super) fn changes(&self) -> Result<(), Ended> {
+        let target = self.target();
+        if !self.global.read_only && !target.is_ok_and(|target| target.manner().read_only) {
+            return Ok(());
+        }
+        let sentence = "nothing is changed here: --read-only is on, or the profile is read_only";
+        Err(Ended::new(Exit::Conflict, sentence).code("read_only"))
     }
 
     /// Whether the status of the dataset allows an operation (M14). `force` sends it anyway.
@@ -77,10 +98,8 @@ impl Context {
     /// [`Exit::Conflict`] with the reason and what would help.
     pub fn allow(&self, dataset: &Dataset, operation: Operation, force: bool) -> Result<(), Ended> {
         let changes = matches!(operation, Operation::AddMedia | Operation::Reindex);
-        if changes && self.is_read_only() {
-            let sentence =
-                "nothing is changed here: --read-only is on, or the profile is read_only";
-            return Err(Ended::new(Exit::Conflict, sentence).code("read_only"));
+        if changes {
+            self.changes()?;
         }
         let (name, word) = (&dataset.name, dataset.status.word());
         match dataset.status.allows(operation) {

@@ -87,6 +87,13 @@ impl Failure {
         self
     }
 
+    /// Whether a change that was asked for may have been made all the same: no answer came, or the
+    /// service broke over it.
+    #[must_use]
+    pub fn leaves_open(&self) -> bool {
+        matches!(self.kind, FailureKind::NoAnswer | FailureKind::Server)
+    }
+
     /// Whether the link to the service is what failed, so that trying again later may help.
     #[must_use]
     pub fn is_connection(&self) -> bool {

@@ -274,6 +274,10 @@ fn p59_a_profile_that_is_read_only_changes_nothing() {
     assert_eq!((code, out.as_str()), (6, ""), "{err}");
     assert!(err.contains("read_only"), "{err}");
     assert!(served.join().unwrap().starts_with("GET "));
+    // Nobody listens any more: a request of a person's own is not sent either.
+    let (code, out, err) = run(home.path(), &["api", "POST", "dataset/x/trigger_indexing"]);
+    assert_eq!((code, out.as_str()), (6, ""), "{err}");
+    assert!(err.contains("read_only"), "{err}");
 }
 
 #[test]

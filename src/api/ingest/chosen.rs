@@ -15,6 +15,7 @@ use image::ImageFormat;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::{
+    api::multipart::safe_name,
     model::{Preflight, SafeText, ingest::Unreadable},
     picture,
 };
@@ -207,23 +208,6 @@ fn opened(path: &Path) -> Result<Stamp, String> {
         size = picture::decode::size(&bytes);
     }
     size.map(|_| stamp).map_err(|error| error.to_string())
-}
-
-/// A file name that is safe in the head of a part: quotes and line breaks as browsers write them,
-/// no backslash and no other control character (U06).
-pub(super) fn safe_name(raw: &str) -> String {
-    let mut name = String::with_capacity(raw.len());
-    for c in raw.chars() {
-        match c {
-            '\r' => name.push_str("%0D"),
-            '\n' => name.push_str("%0A"),
-            '"' => name.push_str("%22"),
-            '\\' => name.push('_'),
-            c if c.is_control() => name.push('_'),
-            c => name.push(c),
-        }
-    }
-    name
 }
 
 #[cfg(test)]

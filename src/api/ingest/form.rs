@@ -17,10 +17,10 @@ use tokio::{fs::File, io::AsyncReadExt as _};
 
 use super::{
     chosen::{Chosen, Stamp, choose},
-    multipart::{self, Boundary, Head},
     packed, refuse,
 };
 use crate::{
+    api::multipart::{self, BYTES, Boundary, Head, Sending},
     model::{AddMedia, Failure, MediaSource, Preflight, SafeText},
     wire::paths::field,
 };
@@ -38,14 +38,6 @@ pub(in crate::api) struct MediaForm {
     /// What the last look at the files has found; nothing for a source that is not here.
     found: Preflight,
     flow: Arc<Flow>,
-}
-
-/// The form as a request carries it.
-pub(in crate::api) struct Sending {
-    pub content_type: String,
-    /// Bytes of the body.
-    pub length: u64,
-    pub body: Body,
 }
 
 /// What the streams of the files tell.
@@ -109,13 +101,14 @@ impl MediaForm {
             before.push(multipart::part(boundary.head(&head), multipart::bytes(text.clone())));
         }
         for file in self.files.iter() {
-            length += boundary.length(&Head { field, file: Some(&file.name) }, file.stamp.bytes);
+            length +=
+                boundary.length(&Head { field, file: Some((&file.name, BYTES)) }, file.stamp.bytes);
         }
         let (content_type, end) = (boundary.content_type(), multipart::bytes(boundary.end()));
         let (files, flow) = (Arc::clone(&self.files), Arc::clone(&self.flow));
         let files = stream::iter(0..files.len()).flat_map(move |place| {
             let file = files[place].clone();
-            let head = boundary.head(&Head { field, file: Some(&file.name) });
+            let head = boundary.head(&Head { field, file: Some((&file.name, BYTES)) });
             multipart::part(head, pieces(file, Arc::clone(&flow)))
         });
         let body = Body::wrap_stream(stream::iter(before).flatten().chain(files).chain(end));

@@ -3,7 +3,6 @@
 
 mod chosen;
 mod form;
-mod multipart;
 mod packed;
 mod preflight;
 

@@ -12,7 +12,7 @@ impl Job {
         self.stage = match answer {
             Ok(task) => return self.polled(now, Ok(task)),
             // Only an answer that never came leaves it open whether the job exists.
-            Err(failure) if failure.kind == FailureKind::NoAnswer => Stage::Uncertain(failure),
+            Err(failure) if failure.leaves_open() => Stage::Uncertain(failure),
             Err(failure) => Stage::Failed(failure),
         };
     }

@@ -82,9 +82,11 @@ impl App {
             Err(failure) => failure,
         };
         // A lost answer, or a trigger that failed: the dataset will show which (M37, M42).
-        let open = matches!(failure.kind, FailureKind::NoAnswer | FailureKind::Server);
-        job.stage =
-            if open { Stage::Uncertain(failure.clone()) } else { Stage::Failed(failure.clone()) };
+        job.stage = if failure.leaves_open() {
+            Stage::Uncertain(failure.clone())
+        } else {
+            Stage::Failed(failure.clone())
+        };
         self.notices.fail(self.now, &failure);
         if failure.kind == FailureKind::Invalid {
             self.reopen_addition(id, &failure);

@@ -15,13 +15,13 @@ use rustix::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
-use super::{Hosted, secrets, word};
+use super::{Hosted, word};
 use crate::{
     api::{Access, Client, Endpoint, Operation, Rehearsal},
     cli::{
         Column, Context, Document, Ended, Exit,
         context::standard_input,
-        login::{Source, entered},
+        login::{Source, entered, secrets},
     },
     config::{edit, user_file},
     credentials::{Holder, Secrets, Store},

@@ -3,7 +3,7 @@
 mod import;
 mod status;
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use clap::Subcommand;
 use secrecy::ExposeSecret as _;
@@ -12,11 +12,11 @@ use serde_json::json;
 use crate::{
     api::{Access, BaseUrl, TOKEN_LIFE},
     cli::{
-        Address, Column, Context, Document, Ended, Exit, Kind, Target, compose,
-        login::{Login, Source},
+        Address, Column, Context, Document, Ended, Exit, Kind, Target,
+        login::{Login, Source, secrets},
     },
-    config::{self, Place, Profile},
-    credentials::{self, Holder, Secrets, Store},
+    config::{Place, Profile},
+    credentials::{self, Holder, Store},
 };
 
 /// Shortest and longest life of a token that is printed. The interface states no longest; a day is what
@@ -83,7 +83,7 @@ impl Hosted {
 
     /// The profile that the options name.
     fn chosen(context: &Context) -> Result<Self, Ended> {
-        match target(context)? {
+        match context.target()? {
             Target::Profile(profile) => Self::of(profile),
             Target::Address(Address { base_url, .. }) => {
                 let sentence = "secrets are kept for profiles: give the address a name first";
@@ -106,25 +106,9 @@ impl Hosted {
     }
 }
 
-fn target(context: &Context) -> Result<Target, Ended> {
-    compose::chosen(&context.global, &context.settings)?.ok_or_else(|| {
-        Ended::new(Exit::Usage, "which deployment? Give --profile")
-            .remedy("tessera profile add NAME --kind hosted --base-url URL")
-    })
-}
-
-fn folder() -> Result<PathBuf, Ended> {
-    let missing = "there is no home folder to keep secrets in";
-    config::folder().ok_or_else(|| Ended::new(Exit::Usage, missing))
-}
-
-fn secrets() -> Result<Secrets, Ended> {
-    Ok(Secrets::in_folder(&folder()?))
-}
-
 /// The login that commands use, and the life of its tokens.
 fn login(context: &Context) -> Result<(Login, Duration), Ended> {
-    match target(context)? {
+    match context.target()? {
         Target::Profile(profile) => {
             let life = profile.manner.token_ttl.unwrap_or(TOKEN_LIFE);
             let hosted = Hosted::of(profile)?;

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{login, secrets, target, word};
+use super::{login, word};
 use crate::{
     api::Operation,
-    cli::{Address, Column, Context, Document, Ended, Exit, Kind, Target, login::Source},
+    cli::{Address, Column, Context, Document, Ended, Exit, Kind, Target, login::secrets},
     config::Place,
 };
 
@@ -43,7 +43,7 @@ pub(super) async fn run(context: &Context) -> Result<Exit, Ended> {
 
 /// What is known without asking the service.
 fn whereabouts(context: &Context) -> Result<Value, Ended> {
-    let target = target(context)?;
+    let target = context.target()?;
     let (profile, kind, base_url) = match &target {
         Target::Profile(profile) => {
             (Some(profile.name.clone()), profile.place.kind(), profile.place.address())
@@ -70,9 +70,7 @@ fn whereabouts(context: &Context) -> Result<Value, Ended> {
     };
     let place = match source {
         None => "none is needed".to_owned(),
-        Some(Source::Typed) => "typed".to_owned(),
-        Some(Source::Variable(name)) => format!("{name}, in the environment"),
-        Some(Source::Stored(store)) => secrets()?.place(store),
+        Some(source) => source.place(&secrets()?),
     };
     Ok(json!({
         "profile": profile,

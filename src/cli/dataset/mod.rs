@@ -98,28 +98,29 @@ const FIELDS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "
 pub async fn run(context: &Context, command: Dataset) -> Result<Exit, Ended> {
     match command {
         Dataset::List { status } => {
-            let connection = context.connect(&[Request::Datasets]).await?;
-            let outcome = list(context, &connection, status.as_deref()).await;
-            connection.close(context, outcome).await
+            let work = async |connection: &_| list(context, connection, status.as_deref()).await;
+            context.at(&[Request::Datasets], work).await
         }
         Dataset::Show { dataset, raw } => {
-            let connection = context.connect(&[Request::Dataset]).await?;
-            let outcome = show(context, &connection, dataset.as_deref(), raw).await;
-            connection.close(context, outcome).await
+            let work =
+                async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
+            context.at(&[Request::Dataset], work).await
         }
         Dataset::Pin { dataset } => pin::pin(context, dataset.as_deref()).await,
         Dataset::Unpin { dataset } => pin::unpin(context, dataset.as_deref()).await,
         // It has a house of its own: `main` opens it.
-        Dataset::Open { .. } => Ok(Exit::Done),
+        Dataset::Open { .. } => {
+            let sentence = "the interface cannot be opened from here: `tessera tui` does it";
+            Err(Ended::new(Exit::Usage, sentence))
+        }
         Dataset::Wait { looking } => {
-            let connection = context.connect(&[Request::Dataset]).await?;
-            let outcome = watch::wait(context, &connection, &looking).await;
-            connection.close(context, outcome).await
+            let work = async |connection: &_| watch::wait(context, connection, &looking).await;
+            context.at(&[Request::Dataset], work).await
         }
         Dataset::Watch { looking, telling } => {
-            let connection = context.connect(&[Request::Dataset]).await?;
-            let outcome = watch::watch(context, &connection, &looking, &telling).await;
-            connection.close(context, outcome).await
+            let work =
+                async |connection: &_| watch::watch(context, connection, &looking, &telling).await;
+            context.at(&[Request::Dataset], work).await
         }
     }
 }

@@ -4,13 +4,11 @@
 use serde_json::json;
 
 use crate::{
-    api::Operation as Request,
     cli::{
         Column, Context, Document, Ended, Exit, Target,
         config::{refused, user_file},
     },
     config::{Profile, edit},
-    model::DatasetId,
 };
 
 const PINS: &[Column] = &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
@@ -21,7 +19,7 @@ const PINS: &[Column] = &[Column::new("profile", "profile"), Column::new("pinned
 /// Its record cannot be read, or the user's file cannot be changed.
 pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, Ended> {
     let profile = profile(context)?;
-    let id = looked_up(context, given).await?;
+    let id = context.reached(given).await?.id;
     change(context, &profile, |pinned| {
         if !pinned.contains(&id.to_string()) {
             pinned.push(id.to_string());
@@ -35,11 +33,7 @@ pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, 
 /// As [`pin`]; or it was not pinned.
 pub(super) async fn unpin(context: &Context, given: Option<&str>) -> Result<Exit, Ended> {
     let profile = profile(context)?;
-    let named = given.or(context.global.dataset.as_deref());
-    let id = match named.and_then(|name| name.parse::<DatasetId>().ok()) {
-        Some(id) => id,
-        None => looked_up(context, given).await?,
-    };
+    let id = context.dataset_id(given).await?;
     if !profile.manner.pinned.contains(&id.to_string()) {
         let sentence = format!("{id} is not pinned in the profile `{}`", profile.name);
         return Err(Ended::new(Exit::NotFound, sentence));
@@ -56,14 +50,6 @@ fn profile(context: &Context) -> Result<Profile, Ended> {
             Err(Ended::new(Exit::Usage, sentence).remedy("tessera profile add"))
         }
     }
-}
-
-async fn looked_up(context: &Context, given: Option<&str>) -> Result<DatasetId, Ended> {
-    // Finding it is not what the command is about: a rehearsal asks for it, too.
-    let connection = context.connect(&[] as &[Request]).await?;
-    let found = context.dataset(&connection, given).await;
-    connection.close(context, Ok(Exit::Done)).await?;
-    found.map(|dataset| dataset.id)
 }
 
 fn change(

@@ -3,9 +3,6 @@
 
 use std::time::Duration;
 
-use clap::Args;
-use serde_json::json;
-
 use super::{fields, react::Reaction};
 use crate::{
     cli::{
@@ -14,6 +11,7 @@ use crate::{
     },
     model::{Dataset, DatasetId, Standing, Status, Work},
 };
+use clap::Args;
 
 /// So long after an addition was accepted the status may still be the one from before (M15).
 const SETTLING: Duration = Duration::from_mins(1);
@@ -62,7 +60,7 @@ pub(super) async fn wait(
     let looking = observe(&mut follow, connection, dataset, &goal, settling, None);
     let outcome = interruptible(context, looking).await;
     if context.out.is_jsonl() {
-        end(&mut follow, outcome.as_ref().err())?;
+        follow.end(&outcome)?;
         return outcome.map(|_| Exit::Done);
     }
     context.answer(&Document::one("tessera.dataset/1", fields(&outcome?), STATUS))?;
@@ -88,7 +86,7 @@ pub(super) async fn watch(
     let mut follow = Follow::stream(context, looking.interval);
     let looking = observe(&mut follow, connection, dataset, &goal, Duration::ZERO, Some(&reaction));
     let outcome = interruptible(context, looking).await;
-    end(&mut follow, outcome.as_ref().err())?;
+    follow.end(&outcome)?;
     outcome.map(|_| Exit::Done)
 }
 
@@ -102,19 +100,6 @@ async fn interruptible<T>(
         outcome = looking => outcome,
         () = last_words.wanted() => Err(Ended::interrupted()),
     }
-}
-
-/// The last event of a stream: why it ended, and with which code.
-fn end(follow: &mut Follow, ended: Option<&Ended>) -> Result<(), Ended> {
-    let (reason, exit) = match ended {
-        None => ("until", Exit::Done),
-        Some(ended) => match ended.exit {
-            Exit::Remote => ("error", ended.exit),
-            Exit::TimedOut => ("timeout", ended.exit),
-            other => (other.code(), other),
-        },
-    };
-    follow.tell("end", json!({ "reason": reason, "exit_code": exit as i32 }), reason)
 }
 
 /// What is waited for.

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     cli::{
         Column, Connection, Context, Document, Ended, Exit,
-        follow::{moment, of},
+        follow::{Follow, moment},
     },
     journal::Noted,
     model::{ExportState, JobRecord, SafeText, Standing},
@@ -110,14 +110,7 @@ pub(super) async fn watch(
     let found = which.find(context, connection).await?;
     let followed = context.follow_export(connection, found.dataset, found.task, interval).await;
     if context.out.is_jsonl() {
-        let (reason, exit) = match followed.as_ref().map_err(|ended| ended.exit) {
-            Ok(_) => ("until", Exit::Done),
-            Err(Exit::Remote) => ("error", Exit::Remote),
-            Err(Exit::TimedOut) => ("timeout", Exit::TimedOut),
-            Err(other) => (other.code(), other),
-        };
-        let end = json!({ "reason": reason, "exit_code": exit as i32 });
-        context.out.event(&of("end", end), "")?;
+        Follow::new(context, interval).end(&followed)?;
         return followed.map(|_| Exit::Done);
     }
     context.answer(&document(&found, &followed?, None))?;

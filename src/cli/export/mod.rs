@@ -65,30 +65,27 @@ pub async fn run(context: &Context, command: Export) -> Result<Exit, Ended> {
     match command {
         Export::Start(start) => {
             let about = &[Request::StartExport, Request::StartSelection];
-            let connection = context.connect(about).await?;
-            let outcome = start.run(context, &connection).await;
-            connection.close(context, outcome).await
+            let work = async |connection: &_| start.run(context, connection).await;
+            context.at(about, work).await
         }
         Export::List { dataset } => {
-            let connection = context.connect(&[]).await?;
-            let outcome = list::list(context, &connection, dataset.as_deref());
-            connection.close(context, outcome).await
+            let work = async |connection: &_| list::list(context, connection, dataset.as_deref());
+            context.at(&[], work).await
         }
         Export::Status(which) => {
-            let connection = context.connect(&[Request::ExportStatus]).await?;
-            let outcome = list::status(context, &connection, &which).await;
-            connection.close(context, outcome).await
+            let work = async |connection: &_| list::status(context, connection, &which).await;
+            context.at(&[Request::ExportStatus], work).await
         }
         Export::Watch { which, interval } => {
-            let connection = context.connect(&[Request::ExportStatus]).await?;
-            let outcome = list::watch(context, &connection, &which, interval).await;
-            connection.close(context, outcome).await
+            let work =
+                async |connection: &_| list::watch(context, connection, &which, interval).await;
+            context.at(&[Request::ExportStatus], work).await
         }
         Export::Download { which, place } => {
             let about = &[Request::ExportStatus, Request::Download];
-            let connection = context.connect(about).await?;
-            let outcome = fetch::download(context, &connection, &which, &place).await;
-            connection.close(context, outcome).await
+            let work =
+                async |connection: &_| fetch::download(context, connection, &which, &place).await;
+            context.at(about, work).await
         }
         Export::Inspect { file } => inspect::inspect(context, file).await,
     }

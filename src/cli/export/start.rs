@@ -14,8 +14,8 @@ use crate::{
     cli::{Connection, Context, Ended, Exit, Record, follow::parse_interval},
     config::{ExportDefaults, at_home},
     model::{
-        ArchiveName, Dataset, Export, ExportFormat, ExportSpec, ExportTask, Failure, FailureKind,
-        Operation, SafeText, Selection, Standing, Work,
+        ArchiveName, Dataset, Export, ExportFormat, ExportSpec, ExportTask, Failure, Operation,
+        SafeText, Selection, Standing, Work,
     },
 };
 
@@ -143,13 +143,10 @@ async fn send(
 
 /// The request came to nothing, or perhaps it did not (M19).
 fn lost(record: &mut Record<'_>, failure: Failure) -> Ended {
-    let words = SafeText::detail(&failure.to_string());
-    if failure.kind != FailureKind::NoAnswer {
-        record.stands(Standing::Failed(words));
-        return failure.into();
-    }
-    record.stands(Standing::Uncertain(words));
-    Ended::from(failure).code("may_have_started")
+    record.failed(&failure);
+    let open = failure.leaves_open();
+    let ended = Ended::from(failure);
+    if open { ended.code("may_have_started") } else { ended }
 }
 
 /// Tells where it stands; only the id, when little is wanted.

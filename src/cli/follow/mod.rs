@@ -118,6 +118,20 @@ impl<'a> Follow<'a> {
         Ok(())
     }
 
+    /// Tells the last event: why it is followed no longer, and with which exit code.
+    ///
+    /// # Errors
+    /// As [`Follow::tell`].
+    pub fn end<T>(&mut self, outcome: &Result<T, Ended>) -> Result<(), Ended> {
+        let (reason, exit) = match outcome.as_ref().map_err(|ended| ended.exit) {
+            Ok(_) => ("until", Exit::Done),
+            Err(Exit::Remote) => ("error", Exit::Remote),
+            Err(Exit::TimedOut) => ("timeout", Exit::TimedOut),
+            Err(other) => (other.code(), other),
+        };
+        self.tell("end", json!({ "reason": reason, "exit_code": exit as i32 }), reason)
+    }
+
     /// Says something that is no change, on standard error.
     pub fn say(&self, words: &str) {
         self.context.note.say(words);

@@ -13,12 +13,12 @@ use super::{
 use crate::{
     cli::{
         Column, Connection, Context, Document, Ended, Exit, Record, context::LAST_LOOK,
-        follow::Follow, note::amount,
+        follow::Follow, note::amount, reindex,
     },
     config,
     model::{
-        Addition, Dataset, Failure, FailureKind, Operation, Preflight, SafeText, Standing, Status,
-        Work, cadence::Watch, course::Course, shell::quote,
+        Addition, Dataset, Operation, Preflight, SafeText, Standing, Status, Work, cadence::Watch,
+        course::Course, shell::quote,
     },
 };
 
@@ -105,7 +105,7 @@ impl<'a> Adding<'a> {
     /// Waits until the dataset is free, if that is asked for (M38).
     async fn wait_turn(&mut self) -> Result<(), Ended> {
         let busy = |status: &Status| matches!(status, Status::ReadOnly | Status::Indexing);
-        if !self.add.queue || self.context.global.read_only || !busy(&self.dataset.status) {
+        if !self.add.queue || self.context.changes().is_err() || !busy(&self.dataset.status) {
             return Ok(());
         }
         let mut follow = Follow::new(self.context, None);
@@ -123,11 +123,11 @@ impl<'a> Adding<'a> {
 
     /// Sends one part, and waits for it when something comes after it.
     async fn send(&mut self, part: &Part) -> Result<(), Ended> {
-        let (id, work) = (self.dataset.id, self.work());
+        let id = self.dataset.id;
         let course = Course::from(Some(&self.dataset));
         self.sent.store(0, Ordering::Relaxed);
         self.sending =
-            Some(Record::begin(self.context, self.connection, &self.dataset, work.clone()));
+            Some(Record::begin(self.context, self.connection, &self.dataset, self.work()));
         let mut bar = self.context.note.progress(self.label());
         let sent = &self.sent;
         let mut report = |done, all| {
@@ -136,34 +136,21 @@ impl<'a> Adding<'a> {
         };
         let answer = self.connection.client.add_media(id, &part.addition, &mut report).await;
         drop(bar);
-        let mut record = self.sending.take();
-        let mut stands = |standing| {
-            if let Some(record) = &mut record {
-                record.stands(standing);
-            }
-        };
+        // Whoever was interrupted has taken it for the last words, and never comes here.
+        let Some(mut record) = self.sending.take() else { return Err(Ended::interrupted()) };
         match answer {
             Ok(found) => self.was_accepted(part, found),
             Err(failure) => {
-                stands(lost_or_failed(&failure));
+                record.failed(&failure);
                 return Err(failure.into());
             }
         }
-        stands(Standing::Accepted);
+        record.stands(Standing::Accepted);
         let last = self.accepted == self.plan.parts.len();
         if last && !self.add.wait && !self.add.then_reindex {
             return Ok(());
         }
-        let rest = self.context.follow_operation(self.connection, id, &work, course).await;
-        match rest {
-            Ok(rest) => stands(Standing::Done(rest)),
-            Err(ended) => {
-                if ended.exit == Exit::Remote {
-                    stands(Standing::Failed(SafeText::detail(&ended.sentence)));
-                }
-                return Err(ended);
-            }
-        }
+        record.follow(course).await?;
         self.dataset = self.connection.client.dataset(id).await?;
         Ok(())
     }
@@ -190,19 +177,11 @@ impl<'a> Adding<'a> {
         }
         let id = self.dataset.id;
         self.context.allow(&self.dataset, Operation::Reindex, self.add.force)?;
-        let mut record = Record::begin(self.context, self.connection, &self.dataset, Work::Reindex);
-        let course = Course::from(Some(&self.dataset));
-        if let Err(failure) = self.connection.client.reindex(id).await {
-            record.stands(lost_or_failed(&failure));
-            return Err(failure.into());
-        }
-        record.stands(Standing::Accepted);
+        let mut record = reindex::send(self.context, self.connection, &self.dataset).await?;
         self.reindexed = true;
         self.context.note.say("reindex: accepted");
         if self.add.wait {
-            let rest =
-                self.context.follow_operation(self.connection, id, &Work::Reindex, course).await?;
-            record.stands(Standing::Done(rest));
+            record.follow(Course::from(Some(&self.dataset))).await?;
             self.dataset = self.connection.client.dataset(id).await?;
         }
         Ok(())
@@ -347,14 +326,5 @@ impl<'a> Adding<'a> {
             "_n_left_out": found.unreadable + self.late.unreadable,
         });
         Document::one("tessera.media_add/1", summary, SUMMARY)
-    }
-}
-
-/// What is written down of a request that did not succeed.
-fn lost_or_failed(failure: &Failure) -> Standing {
-    let words = SafeText::detail(&failure.to_string());
-    match failure.kind {
-        FailureKind::NoAnswer | FailureKind::Server => Standing::Uncertain(words),
-        _ => Standing::Failed(words),
     }
 }

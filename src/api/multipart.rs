@@ -7,7 +7,16 @@ use std::io;
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _, stream};
+use reqwest::Body;
 use uuid::Uuid;
+
+/// A form as a request carries it.
+pub(super) struct Sending {
+    pub content_type: String,
+    /// Bytes of the body.
+    pub length: u64,
+    pub body: Body,
+}
 
 /// What stands between two parts; no file holds it but by intent.
 #[derive(Clone)]
@@ -15,10 +24,27 @@ pub(super) struct Boundary(String);
 
 /// A part without its content.
 pub(super) struct Head<'a> {
-    /// The field it belongs to; one of our own words.
-    pub field: &'static str,
-    /// The name of its file, safe by now; none for a short text.
-    pub file: Option<&'a str>,
+    /// The field it belongs to, safe by now.
+    pub field: &'a str,
+    /// The name of its file, safe by now, and its media type; none for a short text.
+    pub file: Option<(&'a str, &'a str)>,
+}
+
+/// The media type of a file that nobody has looked into.
+pub(super) const BYTES: &str = "application/octet-stream";
+
+/// A form whose parts are all in memory.
+pub(super) fn in_memory(parts: &[(Head<'_>, Bytes)]) -> Sending {
+    let boundary = Boundary::new();
+    let mut pieces = Vec::new();
+    for (head, content) in parts {
+        let head = Bytes::from(boundary.head(head));
+        pieces.extend([head, content.clone(), Bytes::from_static(AFTER.as_bytes())]);
+    }
+    pieces.push(boundary.end().into());
+    let length = pieces.iter().map(|piece| piece.len() as u64).sum();
+    let body = Body::wrap_stream(stream::iter(pieces.into_iter().map(Ok::<_, io::Error>)));
+    Sending { content_type: boundary.content_type(), length, body }
 }
 
 impl Boundary {
@@ -37,9 +63,9 @@ impl Boundary {
         let disposition = format!("Content-Disposition: form-data; name=\"{field}\"");
         match part.file {
             None => format!("--{boundary}\r\n{disposition}\r\n\r\n"),
-            Some(name) => format!(
+            Some((name, media_type)) => format!(
                 "--{boundary}\r\n{disposition}; filename=\"{name}\"\r\n\
-                 Content-Type: application/octet-stream\r\n\r\n"
+                 Content-Type: {media_type}\r\n\r\n"
             ),
         }
     }
@@ -71,9 +97,26 @@ pub(super) fn bytes(text: String) -> impl Stream<Item = io::Result<Bytes>> {
     stream::iter([Ok(Bytes::from(text))])
 }
 
+/// A file name that is safe in the head of a part: quotes and line breaks as browsers write them,
+/// no backslash and no other control character (U06).
+pub(super) fn safe_name(raw: &str) -> String {
+    let mut name = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        match c {
+            '\r' => name.push_str("%0D"),
+            '\n' => name.push_str("%0A"),
+            '"' => name.push_str("%22"),
+            '\\' => name.push('_'),
+            c if c.is_control() => name.push('_'),
+            c => name.push(c),
+        }
+    }
+    name
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{super::chosen::safe_name, *};
+    use super::*;
 
     /// Characters that would break out of a head if anything could, and some that could not.
     const NASTY: [char; 20] = [
@@ -99,7 +142,7 @@ mod tests {
             let nasty = |n| NASTY[usize::try_from((seed >> (5 * n)) % 20).unwrap()];
             let raw: String = (0..length).map(nasty).collect();
             let name = safe_name(&raw);
-            let head = boundary.head(&Head { field: "files", file: Some(&name) });
+            let head = boundary.head(&Head { field: "files", file: Some((&name, BYTES)) });
             let lines: Vec<&str> = head.split("\r\n").collect();
             let [first, disposition, kind, "", ""] = lines.as_slice() else { panic!("{head:?}") };
             let read = disposition
