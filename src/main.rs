@@ -37,7 +37,9 @@ async fn run(line: Line) -> Result<i32, Ended> {
             cli::configure(&Context::mending(global, screen)?, command, theme)?
         }
         Some(Command::Doctor(options)) => cli::doctor(global, options, screen).await?,
-        Some(Command::Verb(verb)) => cli::run(&Context::new(global, screen)?, verb).await?,
+        Some(Command::Verb(verb)) => {
+            cli::run(&Context::new(global, screen)?.traced()?, verb).await?
+        }
         Some(Command::Interface(interface)) => {
             return show(Context::new(global, screen)?, Some(interface)).await;
         }

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
 
+#[path = "support/canaries.rs"]
+mod canaries;
 #[path = "support/clients.rs"]
 mod clients;
 #[expect(dead_code, reason = "other tests use the rest")]

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails here fails rightly")]
 
+#[path = "support/canaries.rs"]
+mod canaries;
 #[expect(dead_code, reason = "other tests use the rest")]
 #[path = "support/clients.rs"]
 mod clients;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use reqwest::{StatusCode, Url};
+use serde_json::{Value, json};
 
 use crate::{
     api::{call::Call, setback::Setback},
@@ -23,6 +24,25 @@ impl Witness {
     #[must_use]
     pub fn new(listener: impl Fn(Exchange) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listener)))
+    }
+
+    /// What a trace holds of an exchange.
+    #[must_use]
+    pub fn record(exchange: &Exchange) -> Value {
+        let Exchange { method, target, attempt, took, sent, outcome, again_in } = exchange;
+        let outcome = match outcome {
+            Outcome::Answered { status, bytes } => json!({ "status": status, "bytes": bytes }),
+            Outcome::Refused { status, words } => {
+                json!({ "status": status, "words": words.as_ref().map(SafeText::as_str) })
+            }
+            Outcome::Lost(cause) => json!({ "lost": cause.as_str() }),
+        };
+        let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
+        json!({
+            "exchange": { "method": method, "target": target.as_str(), "attempt": attempt, "sent": sent,
+                          "outcome": outcome, "again_in_us": again_in.map(micros) },
+            "took_us": micros(*took),
+        })
     }
 
     pub(super) fn tell(&self, exchange: impl FnOnce() -> Exchange) {

@@ -1,36 +1,29 @@
-//! What a command works in: its settings and options, the two streams, and the deployment that it
-//! asks.
+//! What a command works in: its settings and options, the two streams, and the person who may be
+//! asked.
 
 use std::{
     fs,
     io::{self, BufRead as _, IsTerminal as _, Write as _},
     path::PathBuf,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
 use tokio::sync::Notify;
 
 use crate::{
-    api::{self, Operation as Request, Rehearsal, Rehearsed, Witness},
+    api::Rehearsed,
     cli::{
-        Ended, Exit, Global, Local, Screen, Target, compose,
+        Ended, Exit, Global, Screen, Target, compose,
         note::Note,
         out::{Document, Out},
+        trace::Trace,
     },
-    config::{self, Settings, Sources},
-    journal::Journal,
-    model::{Book, Entry, Failure, JobRecord, Outcome, job},
+    config::{Settings, Sources},
 };
 
 /// Time for a last look at the service after a person interrupted the command.
 pub const LAST_LOOK: Duration = Duration::from_millis(200);
-
-/// Seconds by which clocks may differ without a word.
-const SKEW: u64 = 30;
 
 /// The surroundings of a command.
 #[derive(Debug)]
@@ -46,25 +39,12 @@ pub struct Context {
     /// Asks the terminal what it draws. That is known to the interface alone, which commands do not
     /// know.
     pub screen: fn() -> Screen,
+    /// Where every exchange is written down, if anywhere.
+    pub(super) trace: Option<Trace>,
     /// Whether the command ends by itself when it is interrupted, and how it learns that it is: one
     /// listener for the signal, because two do not always hear it together.
     last_words: AtomicBool,
     interrupted: Notify,
-}
-
-/// A deployment that is being asked.
-pub struct Connection {
-    /// The client.
-    pub client: api::Client,
-    /// Its name, by which baskets, jobs and views are kept.
-    pub place: String,
-    /// What outlives the program.
-    pub journal: Journal,
-    rehearsal: Option<Rehearsal>,
-    /// The local deployment in this process, for as long as the command runs.
-    local: Option<Local>,
-    /// The jobs of this command, and how often they were written. Never locked over a wait.
-    jobs: Mutex<(u64, Vec<JobRecord>)>,
 }
 
 /// As long as it lives, the command ends by itself when it is interrupted.
@@ -119,59 +99,19 @@ impl Context {
             settings,
             global,
             screen,
+            trace: None,
             last_words: AtomicBool::default(),
             interrupted: Notify::default(),
         }
     }
 
-    /// Connects to the deployment that the options name. `about` are the requests that the command is
-    /// there for: `--print` and `--dry-run` print the first of them instead of sending it.
+    /// The same for a command that writes its own trace; the interface writes more into one.
     ///
     /// # Errors
-    /// No deployment is named, it has no secret, or a local one cannot start.
-    pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, Ended> {
-        let target = self.target()?;
-        self.connect_to(&target, about).await
-    }
-
-    /// The same to a deployment that was found otherwise.
-    ///
-    /// # Errors
-    /// As [`Context::connect`].
-    pub async fn connect_to(
-        &self,
-        target: &Target,
-        about: &'static [Request],
-    ) -> Result<Connection, Ended> {
-        let (client, local) = compose::client_for(target).await?;
-        let place = target.place();
-        let journal = journal_of(target);
-        let client = match self.global.retries {
-            Some(retries) => client.with_retries(retries),
-            None => client,
-        };
-        let rehearsal = self.is_rehearsal().then(|| Rehearsal::new(about));
-        let client = match &rehearsal {
-            Some(rehearsal) => client.rehearsing(rehearsal.clone()),
-            None => client,
-        };
-        let client = if self.global.verbose { client.with_witness(teller()) } else { client };
-        Ok(Connection { client, place, journal, rehearsal, local, jobs: Mutex::default() })
-    }
-
-    /// Does the work of a command at the deployment that the options name, and ends the connection
-    /// after it, whatever came of it.
-    ///
-    /// # Errors
-    /// As [`Context::connect`], and those of the work.
-    pub async fn at(
-        &self,
-        about: &'static [Request],
-        work: impl AsyncFnOnce(&Connection) -> Result<Exit, Ended>,
-    ) -> Result<Exit, Ended> {
-        let connection = self.connect(about).await?;
-        let outcome = work(&connection).await;
-        connection.close(self, outcome).await
+    /// The file of `--trace` is there already or cannot be made.
+    pub fn traced(self) -> Result<Self, Ended> {
+        let trace = self.global.trace.as_deref().map(Trace::to).transpose()?;
+        Ok(Self { trace, ..self })
     }
 
     /// Whether the request that the command is about is printed instead of sent.
@@ -195,14 +135,6 @@ impl Context {
             self.interrupted.notify_one();
         }
         has
-    }
-
-    /// What outlives the program at the deployment that the options name. Asks nobody.
-    ///
-    /// # Errors
-    /// No deployment is named.
-    pub fn journal(&self) -> Result<Journal, Ended> {
-        self.target().map(|target| journal_of(&target))
     }
 
     /// The deployment that the options name.
@@ -261,102 +193,6 @@ impl Context {
     pub fn answer(&self, document: &Document) -> Result<(), Ended> {
         self.out.print(document)
     }
-}
-
-impl Connection {
-    /// Ends the connection after a command: a local deployment stops, and a rehearsal prints what was
-    /// not sent.
-    ///
-    /// # Errors
-    /// Those of the command, or standard output is closed.
-    pub async fn close(
-        self,
-        context: &Context,
-        outcome: Result<Exit, Ended>,
-    ) -> Result<Exit, Ended> {
-        if let Err(failure) = self.gather_jobs() {
-            context.note.warn(failure.to_string());
-        }
-        if let Some(local) = self.local {
-            local.stop().await?;
-        }
-        tell_of_login(context, &self.client);
-        match self.rehearsal.and_then(|rehearsal| rehearsal.written()) {
-            Some(written) => context.rehearsed(Some(written)),
-            None => outcome,
-        }
-    }
-
-    /// The request that was not sent. Whoever takes it prints it.
-    #[must_use]
-    pub fn take_rehearsed(&self) -> Option<Rehearsed> {
-        self.rehearsal.as_ref()?.take()
-    }
-
-    /// Puts the jobs of this command and those that others left behind into one file: else every command
-    /// would leave one, and there is room for a few only.
-    fn gather_jobs(&self) -> Result<(), Failure> {
-        let mut ours = self.with_jobs(|jobs| jobs.clone());
-        if ours.is_empty() {
-            return Ok(());
-        }
-        if let Some(Entry::Jobs { ours: left_behind, .. }) = self.journal.recall(&Book::Jobs)? {
-            ours.extend(left_behind);
-        }
-        ours.sort_by_key(|job| job.started);
-        job::make_room(&mut ours);
-        self.journal.keep(self.next_entry(), &Entry::Jobs { ours, elsewhere: Vec::new() })
-    }
-
-    /// Number of the next entry of the journal: later ones replace earlier ones.
-    pub(super) fn next_entry(&self) -> u64 {
-        let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
-        jobs.0 += 1;
-        jobs.0
-    }
-
-    /// Looks at the jobs of this command, or changes them.
-    pub(super) fn with_jobs<T>(&self, look: impl FnOnce(&mut Vec<JobRecord>) -> T) -> T {
-        look(&mut self.jobs.lock().unwrap_or_else(PoisonError::into_inner).1)
-    }
-}
-
-fn journal_of(target: &Target) -> Journal {
-    config::state_folder(&target.place()).map(Journal::in_folder).unwrap_or_default()
-}
-
-/// Tells what a command has learned about its login (M03, S13).
-fn tell_of_login(context: &Context, client: &api::Client) {
-    let skew = client.clock_skew();
-    if skew.unsigned_abs() > SKEW {
-        let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
-        context.note.say(format!(
-            "the clock of this machine is {seconds} s {side} the service's; tokens are dated by the latter"
-        ));
-    }
-    if client.has_replaced_secret() {
-        context.note.say("the secret was replaced meanwhile; the new one was read and used");
-    }
-}
-
-/// Tells every exchange on standard error.
-fn teller() -> Witness {
-    Witness::new(|exchange| {
-        let outcome = match &exchange.outcome {
-            Outcome::Answered { status, bytes } => format!("{status}, {bytes} bytes"),
-            Outcome::Refused { status, words: Some(words) } => format!("{status}: {words}"),
-            Outcome::Refused { status, words: None } => status.to_string(),
-            Outcome::Lost(cause) => format!("no answer: {cause}"),
-        };
-        let took = exchange.took.as_millis();
-        // Nobody is left to be told when standard error is closed.
-        let _ = writeln!(
-            io::stderr(),
-            "tessera: {} {} -> {outcome} ({took} ms)",
-            exchange.method,
-            exchange.target
-        );
-    })
 }
 
 /// Reads what a person or a program gives on standard input, whole.

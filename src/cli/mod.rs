@@ -7,6 +7,7 @@ mod api;
 mod auth;
 mod compose;
 mod config;
+mod connection;
 mod context;
 mod dataset;
 mod demo;
@@ -35,6 +36,7 @@ mod selection;
 mod serve;
 mod set;
 mod subject;
+mod trace;
 
 use std::{
     ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf, pin::pin, time::Duration,
@@ -46,7 +48,8 @@ use tokio::time::timeout;
 pub use about::{About, about};
 pub use compose::{Address, Local, Target, chosen, client_of, named, remote};
 pub use config::run as configure;
-pub use context::{Connection, Context, read_argument};
+pub use connection::Connection;
+pub use context::{Context, read_argument};
 pub use demo::{paint, tell};
 pub use doctor::{Doctor, doctor};
 pub use encoding::Encoding;

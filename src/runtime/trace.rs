@@ -2,7 +2,7 @@
 //! with their answers, frames with their cost.
 //!
 //! No secret gets in: of what is typed into a layer, where a secret may be, only the fact is
-//! written; of a request only its kind and number; nothing of any answer.
+//! written; of an answer only its status and what the log of exchanges shows.
 
 use std::{
     fs::File,
@@ -14,7 +14,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::{app::Event, input::Key, message::Ticket, runtime::frames::Cost};
+use crate::{api::Witness, app::Event, input::Key, message::Ticket, runtime::frames::Cost};
 
 /// A trace, or none. Clones write to the same file.
 #[derive(Clone, Debug)]
@@ -116,7 +116,7 @@ fn words(event: &Event, secret: bool) -> Value {
             "ok": response.result.is_ok(),
         }),
         Event::Progress(progress) => json!({ "progress": lane(&progress.ticket) }),
-        Event::Exchange(_) => json!("exchange"),
+        Event::Exchange(exchange) => Witness::record(exchange),
         Event::Focused(attended) => json!({ "focused": attended }),
         Event::Wake => json!("wake"),
         Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),

@@ -14,10 +14,13 @@ use std::{
     time::Duration,
 };
 
-use base64::{Engine as _, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
-use super::{piped, run};
+use super::{
+    canaries::{assert_clean, forms, know},
+    piped, run,
+};
 use crate::scripted::{Act, Scripted, Seen};
 
 /// With signs, so that a percent form is another than the value itself.
@@ -56,56 +59,6 @@ async fn service() -> Scripted {
         }
     })
     .await
-}
-
-/// How a value may be spelled: as it is, in base64 at each of its three offsets, in hex, in percent.
-fn forms(value: &str) -> Vec<String> {
-    let hex: Vec<String> = value.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let hex = hex.concat();
-    let percent: String = value
-        .bytes()
-        .map(|byte| match byte {
-            b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-            byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-            byte => format!("%{byte:02X}"),
-        })
-        .collect();
-    let mut forms =
-        vec![value.to_owned(), hex.to_uppercase(), hex, percent.to_lowercase(), percent];
-    for offset in 0..3 {
-        let padded = [&b"\0\0\0"[..offset], value.as_bytes()].concat();
-        for spelled in [BASE64_STANDARD.encode(&padded), BASE64_URL_SAFE.encode(&padded)] {
-            // The first and last letters depend on what is around it.
-            forms.push(spelled[4..spelled.len() - 4].to_owned());
-        }
-    }
-    forms
-}
-
-/// Panics where one of the values is in `text`.
-fn assert_clean(place: &str, text: &[u8], values: &[String]) {
-    let text = String::from_utf8_lossy(text);
-    for value in values {
-        for form in forms(value) {
-            assert!(!text.contains(&form), "{place} holds {form}");
-        }
-    }
-}
-
-/// Looks into every file below a folder.
-fn assert_clean_below(folder: &Path, values: &[String]) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            assert_clean_below(&path, values);
-        } else if path.is_file() {
-            let kept = path.ends_with("tessera/secrets.toml");
-            // It is there to keep the secret, and nothing else of these.
-            let values = values.iter().filter(|value| !kept || *value != SECRET);
-            let values: Vec<String> = values.cloned().collect();
-            assert_clean(&path.display().to_string(), &fs::read(&path).unwrap(), &values);
-        }
-    }
 }
 
 /// What the interface writes on a terminal until it is left, with everything traced.
@@ -156,6 +109,9 @@ fn interface(home: &Path) -> Vec<u8> {
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one walk through everything that is said and kept")]
 async fn s08_s09_s10_no_secret_is_found_anywhere_but_in_its_file() {
+    know(SECRET, true);
+    know(SESSION, false);
+    know(SIGNATURE, false);
     let server = service().await;
     let home = tempfile::tempdir().unwrap();
     let root = home.path().to_owned();
@@ -201,25 +157,26 @@ async fn s08_s09_s10_no_secret_is_found_anywhere_but_in_its_file() {
     let tokens = tokens.iter().filter_map(|seen| seen.header("authorization"));
     let tokens: Vec<&str> = tokens.filter_map(|value| value.strip_prefix("Bearer ")).collect();
     assert!(tokens.len() > 5 && tokens.iter().all(|token| token.starts_with("ey")));
-    let kinds = [SECRET, SESSION, SIGNATURE].into_iter().chain(tokens);
-    // Of a token its signature: head and claims are no secret, and the same for many.
-    let values: Vec<String> =
-        kinds.map(|value| value.rsplit('.').next().unwrap().to_owned()).collect();
-    for output in &outputs {
-        assert_clean("an output", output.as_bytes(), &values);
+    // Their heads and claims are no secret, and the same for many.
+    for token in &tokens {
+        know(token.rsplit('.').next().unwrap(), false);
     }
     assert!(outputs.iter().any(|output| output.contains("401")), "failures were forced");
     assert!(root.join("trace.jsonl").exists());
-    assert_clean_below(&root, &values);
+    let traces = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path());
+    let traces = traces.filter(|path| path.extension().is_some_and(|kind| kind == "trace"));
+    let exchanges = traces.map(|path| fs::read_to_string(path).unwrap().lines().count());
+    assert!(exchanges.sum::<usize>() > 20, "every exchange is traced");
+    let outputs: Vec<&[u8]> = outputs.iter().map(String::as_bytes).collect();
+    assert_clean(&outputs, Some(&root));
 }
 
 #[test]
 fn f6_a_value_is_found_in_every_form() {
-    let value = [SECRET.to_owned()];
-    for form in forms(SECRET) {
-        let found = std::panic::catch_unwind(|| assert_clean("x", form.as_bytes(), &value));
+    know(SECRET, true);
+    let wrapped = BASE64_STANDARD.encode(format!("user:{SECRET}!"));
+    for form in forms(SECRET).into_iter().chain([wrapped]) {
+        let found = std::panic::catch_unwind(|| assert_clean(&[form.as_bytes()], None));
         assert!(found.is_err(), "{form}");
     }
-    let wrapped = BASE64_STANDARD.encode(format!("user:{SECRET}!"));
-    assert!(std::panic::catch_unwind(|| assert_clean("x", wrapped.as_bytes(), &value)).is_err());
 }

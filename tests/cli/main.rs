@@ -8,10 +8,13 @@
 
 mod accessible;
 mod auth;
+#[path = "../support/canaries.rs"]
+mod canaries;
 mod canary;
 mod config;
 mod export;
 mod kill;
+mod killed;
 mod media;
 mod query;
 mod readme;
@@ -34,9 +37,12 @@ use std::{
 };
 
 use serde_json::Value;
+use uuid::Uuid;
 
 fn tessera(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    // Everything runs at its most talkative, for the sake of the canaries.
+    command.arg("--trace").arg(folder.join(format!("{}.trace", Uuid::new_v4())));
     command.args(arguments).stdin(Stdio::null());
     command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder).env("HOME", folder);
     // The keyring of whoever runs the tests is none of their business.
@@ -55,17 +61,12 @@ fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
 
 /// The same with this on standard input.
 fn piped(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
-    let mut child = tessera(folder, arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut command = tessera(folder, arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
     // A command that does not read it has closed it.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    let Output { status, stdout, stderr } = child.wait_with_output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    told(&command, child.wait_with_output().unwrap())
 }
 
 /// A service that ends with the test.
@@ -91,7 +92,17 @@ impl Serving {
 
 /// Exit code, standard output and standard error of a command.
 fn outcome(command: &mut Command) -> (i32, String, String) {
-    let Output { status, stdout, stderr } = command.output().unwrap();
+    let output = command.output().unwrap();
+    told(command, output)
+}
+
+/// The same of a command that has ended; no secret is in what it wrote (F6).
+fn told(command: &Command, output: Output) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = output;
+    let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
+    // The one command that is there to print one.
+    let answer = if command.get_args().any(|word| word == "token") { &[] } else { &stdout[..] };
+    canaries::assert_clean(&[answer, &stderr], home.map(Path::new));
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (status.code().unwrap(), text(stdout), text(stderr))
 }
@@ -103,7 +114,12 @@ fn serve(folder: &Path, arguments: &[&str]) -> Serving {
         tessera(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let told = serde_json::from_str(&line).expect("one line of JSON");
+    let told: Value = serde_json::from_str(&line).expect("one line of JSON");
+    for (field, kept) in [("api_secret", true), ("session", false)] {
+        if let Some(secret) = told[field].as_str() {
+            canaries::know(secret, kept);
+        }
+    }
     Serving(child, told)
 }
 

@@ -106,6 +106,27 @@ async fn p73_each_way_to_end_has_its_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn f09_a_command_writes_its_exchanges_into_a_new_file() {
+    let server = Scripted::start(answer).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(404)]);
+    let (code, _, _) = outcome(&mut command);
+    let mut files = std::fs::read_dir(home.path()).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.find(|path| path.extension().is_some_and(|kind| kind == "trace")).unwrap();
+    let trace = std::fs::read_to_string(&file).unwrap();
+    let line: Value = serde_json::from_str(trace.trim()).unwrap();
+    let exchange = &line["exchange"];
+    assert_eq!(code, 5);
+    assert_eq!(exchange["target"], format!("/api/v1/dataset/{}", id(404)), "{line}");
+    assert_eq!((&exchange["outcome"]["status"], &exchange["attempt"]), (&404.into(), &1.into()));
+    assert!(line["at_us"].as_u64() >= line["took_us"].as_u64(), "{line}");
+    // The second time it is there already.
+    let (code, _, err) = outcome(&mut command);
+    assert_eq!(code, 2);
+    assert!(err.contains(file.to_str().unwrap()) && err.contains("exists"), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn p73_an_interrupted_command_ends_with_130() {
     let server = Scripted::start(answer).await;
     let home = tempfile::tempdir().unwrap();

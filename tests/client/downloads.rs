@@ -157,7 +157,7 @@ async fn m23_p44_an_archive_is_fetched_verified_and_named() {
 #[tokio::test]
 async fn d01_a_cut_anywhere_is_continued_there() {
     let bytes = archive();
-    for cut in (1..bytes.len()).step_by(97) {
+    for cut in (1..bytes.len()).step_by(bytes.len() / 200) {
         let stored = bytes.clone();
         let server = service(move |seen, request| match request {
             0 => torn(&stored, cut, "\"v1\""),

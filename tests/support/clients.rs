@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use tessera::{
-    api::{Access, BaseUrl, Client, Credentials, Endpoint, Policy},
+    api::{Access, BaseUrl, Client, Credentials, Endpoint, Policy, Witness},
     model::{DatasetId, ExportTaskId},
 };
+
+use crate::canaries;
 
 pub const API_KEY: &str = "key-7";
 pub const API_SECRET: &str = "a secret of at least thirty-two bytes";
@@ -32,7 +34,12 @@ pub fn impatient() -> Policy {
 
 pub fn hosted(url: &str, policy: Policy) -> Client {
     let credentials = Credentials { api_key: API_KEY.into(), api_secret: API_SECRET.into() };
-    client(url, Access::Hosted(credentials), policy)
+    canaries::know(API_SECRET, false);
+    // Whatever befalls it, nobody is told a secret of it (F6).
+    client(url, Access::Hosted(credentials), policy).with_witness(Witness::new(|exchange| {
+        let told = format!("{exchange:?}{}", Witness::record(&exchange));
+        canaries::assert_clean(&[told.as_bytes()], None);
+    }))
 }
 
 pub fn on_premises(url: &str, policy: Policy) -> Client {

@@ -178,7 +178,7 @@ async fn rehearse(context: &Context, hosted: &Hosted) -> Result<Exit, Ended> {
 
 /// The one request.
 async fn fetch(context: &Context, hosted: &Hosted, session: SecretString) -> Result<Issued, Ended> {
-    client(hosted, session)?.credentials().await.map_err(|failure| {
+    context.witnessed(client(hosted, session)?).credentials().await.map_err(|failure| {
         let none_was_made = matches!(failure.status, Some(300..=499))
             || matches!(failure.kind, FailureKind::Unreachable | FailureKind::Local);
         if !none_was_made {
