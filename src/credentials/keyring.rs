@@ -2,7 +2,7 @@
 //! unlocked, must not hold up the program (S03).
 
 use std::{
-    fmt,
+    fmt, process,
     sync::{Arc, mpsc},
     thread,
     time::Duration,
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Something that keeps a text by a name. Its methods may hang. Where there is none, it has nothing.
 pub(super) trait Vault: Send + Sync {
-    /// Whether it is there and open.
+    /// Whether it is there.
     fn check(&self) -> Result<(), String>;
     fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
     fn write(&self, name: &str, text: &str) -> Result<(), String>;
@@ -40,8 +40,19 @@ impl Keyring {
         Self { vault: Arc::new(System), patience: PATIENCE }
     }
 
+    /// Whether it keeps what it is given. One that answers may have no place to store anything, and a
+    /// secret that is shown once must not be the first to find out.
     pub(super) fn check(&self) -> Result<(), String> {
-        self.within(|vault| vault.check())
+        let name = format!("check of {}", process::id());
+        self.within(move |vault| {
+            vault.check()?;
+            vault.write(&name, &name)?;
+            let back = vault.read(&name)?;
+            vault.remove(&name)?;
+            let kept = back.is_some_and(|back| *back == name);
+            kept.then_some(())
+                .ok_or_else(|| "the keyring does not keep what it is given".to_owned())
+        })
     }
 
     pub(super) fn read(&self, profile: &str) -> Result<Option<Stored>, String> {
@@ -91,8 +102,7 @@ struct System;
 
 impl Vault for System {
     fn check(&self) -> Result<(), String> {
-        Entry::store_status().as_ref().map_err(told)?;
-        self.read("default").map(drop)
+        Entry::store_status().as_ref().map(drop).map_err(told)
     }
 
     fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String> {
@@ -187,6 +197,27 @@ pub(super) mod fake {
         }
     }
 
+    /// Answers, but has no place to store anything.
+    struct Homeless;
+
+    impl Vault for Homeless {
+        fn check(&self) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn read(&self, _: &str) -> Result<Option<Zeroizing<String>>, String> {
+            Ok(None)
+        }
+
+        fn write(&self, _: &str, _: &str) -> Result<(), String> {
+            Err("the keyring has no place for it".to_owned())
+        }
+
+        fn remove(&self, _: &str) -> Result<bool, String> {
+            Ok(false)
+        }
+    }
+
     /// Never answers.
     struct Silent;
 
@@ -222,6 +253,10 @@ pub(super) mod fake {
 
     pub fn forgetful() -> Keyring {
         Keyring { vault: Arc::new(Forgetful), patience: PATIENCE }
+    }
+
+    pub fn homeless() -> Keyring {
+        Keyring { vault: Arc::new(Homeless), patience: PATIENCE }
     }
 
     pub fn silent() -> Keyring {

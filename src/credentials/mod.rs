@@ -278,4 +278,18 @@ mod tests {
         let error = secrets.keep(HOLDER, &"canary".into(), Store::Keyring).unwrap_err();
         assert!(error.contains("did not keep") && !error.contains("canary"), "{error}");
     }
+
+    #[test]
+    fn s03_a_keyring_that_cannot_store_is_found_out_before_there_is_a_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let best = |keyring| secrets(folder.path(), keyring).best_store();
+        assert_eq!(best(fake::keyring()), Store::Keyring);
+        assert_eq!(best(fake::homeless()), Store::File);
+        assert_eq!(best(fake::forgetful()), Store::File);
+        let reason = secrets(folder.path(), fake::forgetful()).ask_keyring().unwrap_err();
+        assert!(reason.contains("does not keep"), "{reason}");
+        let memory = secrets(folder.path(), fake::keyring());
+        memory.ask_keyring().unwrap();
+        assert_eq!(found(&memory), None, "the trial leaves nothing that counts");
+    }
 }

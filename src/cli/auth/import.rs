@@ -41,8 +41,7 @@ pub struct Import {
     /// The key that this secret belongs to.
     #[arg(long, value_name = "KEY", requires = "secret_stdin")]
     api_key: Option<String>,
-    /// Without a keyring, keep the secret in a file that you alone can read; and print it rather than
-    /// lose it, should even that fail.
+    /// Without a keyring, keep the secret in a file that you alone can read.
     #[arg(long)]
     insecure_storage: bool,
 }
@@ -241,7 +240,8 @@ fn keep(
     Ok(Exit::Done)
 }
 
-/// The secret could not be stored, and the service does not show it again: it is shown once here.
+/// The secret could not be stored, and the service does not show it again: rather than lost, it is
+/// shown once here, or kept in the file where nobody would see it.
 fn rescue(
     context: &Context,
     (holder, secret): (Holder, &SecretString),
@@ -249,7 +249,8 @@ fn rescue(
     (reason, insecure): (&str, bool),
 ) -> Result<Exit, Ended> {
     let mut told = format!("{} failed: {reason}", secrets.place(store));
-    if store == Store::Keyring && insecure {
+    let terminal = OpenOptions::new().write(true).open("/dev/tty");
+    if store == Store::Keyring && (insecure || terminal.is_err()) {
         match secrets.keep(holder, secret, Store::File) {
             Ok(()) => {
                 let told =
@@ -260,7 +261,6 @@ fn rescue(
         }
     }
     let shown = format!("api_key={}\napi_secret={}\n", holder.api_key, secret.expose_secret());
-    let terminal = OpenOptions::new().write(true).open("/dev/tty");
     let on_terminal = terminal.and_then(|mut terminal| {
         writeln!(
             terminal,
@@ -270,11 +270,9 @@ fn rescue(
     });
     if on_terminal.is_ok() {
         told += "; the secret was shown on the terminal, once";
-    } else if insecure {
+    } else {
         context.out.text(&shown)?;
         told += "; the secret was printed instead, once";
-    } else {
-        told += "; there is no terminal to show it on, so it is lost: remove that key, and make another";
     }
     Err(remember(holder, told))
 }
