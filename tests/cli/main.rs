@@ -279,17 +279,3 @@ fn x09_a_broken_settings_file_is_named_with_its_line() {
         "{err}"
     );
 }
-
-#[test]
-fn t12_a_closed_pipe_is_no_mistake() {
-    let home = tempfile::tempdir().unwrap();
-    let mut child = tessera(home.path(), &["demo", "--images", "12"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert!(!err.contains("panicked") && !err.to_lowercase().contains("broken pipe"), "{err}");
-}
