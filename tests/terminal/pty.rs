@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 struct Output {
     parser: vt100::Parser,
     bytes: String,
+    /// Whether all of it is here: nobody holds the terminal any more.
+    ended: bool,
 }
 
 /// The running program.
@@ -111,7 +113,7 @@ impl Program {
         let reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
         let parser = vt100::Parser::new(rows.try_into().unwrap(), columns.try_into().unwrap(), 0);
-        let output = Output { parser, bytes: String::new() };
+        let output = Output { parser, bytes: String::new(), ended: false };
         let output = Arc::new((Mutex::new(output), Condvar::new()));
         let vanished = Arc::new(AtomicBool::new(false));
         let reading = thread::spawn({
@@ -183,11 +185,12 @@ impl Program {
         self.master = None;
     }
 
-    /// Waits for the end; the exit code.
+    /// Waits for the end, and for everything that was written until then; the exit code.
     pub fn wait(&mut self) -> u32 {
         let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
+                self.wait_until("the end of the output", |output| output.ended);
                 return status.exit_code();
             }
             assert!(start.elapsed() < PATIENCE, "it does not end:\n{}", self.output());
@@ -229,16 +232,18 @@ fn read_all(
     output: &(Mutex<Output>, Condvar),
     vanished: &AtomicBool,
 ) {
+    let (output, changed) = output;
     let mut chunk = [0; 4096];
     while let Ok(count @ 1..) = reader.read(&mut chunk)
         && !vanished.load(Ordering::SeqCst)
     {
-        let (output, changed) = output;
         let mut output = output.lock().unwrap();
         output.parser.process(&chunk[..count]);
         output.bytes.push_str(&String::from_utf8_lossy(&chunk[..count]));
         changed.notify_all();
     }
+    output.lock().unwrap().ended = true;
+    changed.notify_all();
 }
 
 fn settings(tty: &str) -> String {
