@@ -12,6 +12,7 @@ mod auth;
 mod canaries;
 mod canary;
 mod config;
+mod documents;
 mod export;
 mod kill;
 mod killed;
@@ -96,7 +97,8 @@ fn outcome(command: &mut Command) -> (i32, String, String) {
     told(command, output)
 }
 
-/// The same of a command that has ended; no secret is in what it wrote (F6).
+/// The same of a command that has ended. No secret is in what it wrote (F6), and its documents are as
+/// `tessera spec` describes them.
 fn told(command: &Command, output: Output) -> (i32, String, String) {
     let Output { status, stdout, stderr } = output;
     let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
@@ -104,7 +106,13 @@ fn told(command: &Command, output: Output) -> (i32, String, String) {
     let answer = if command.get_args().any(|word| word == "token") { &[] } else { &stdout[..] };
     canaries::assert_clean(&[answer, &stderr], home.map(Path::new));
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (status.code().unwrap(), text(stdout), text(stderr))
+    let (out, err) = (text(stdout), text(stderr));
+    // Of fewer fields whoever asked for them knows.
+    if !command.get_args().any(|word| word.to_string_lossy().starts_with("--json=")) {
+        documents::assert_described(&out);
+    }
+    documents::assert_described(&err);
+    (status.code().unwrap(), out, err)
 }
 
 fn serve(folder: &Path, arguments: &[&str]) -> Serving {
@@ -114,6 +122,7 @@ fn serve(folder: &Path, arguments: &[&str]) -> Serving {
         tessera(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    documents::assert_described(&line);
     let told: Value = serde_json::from_str(&line).expect("one line of JSON");
     for (field, kept) in [("api_secret", true), ("session", false)] {
         if let Some(secret) = told[field].as_str() {

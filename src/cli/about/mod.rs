@@ -88,7 +88,7 @@ pub fn about(out: &Out, command: About) -> Result<Exit, Ended> {
         }
         About::Man { dir: None } => out.text(&man::page(&Line::command())?)?,
         About::Man { dir: Some(folder) } => write_pages(out, &folder)?,
-        About::Spec => out.whole(&spec::document(Line::command()))?,
+        About::Spec => out.whole(&spec::document(Line::command())?)?,
         About::Version => {
             let version = json!({
                 "version": env!("CARGO_PKG_VERSION"),

@@ -1,61 +1,32 @@
 //! The command line as a document: every command with its arguments and their types, the exit codes,
 //! the variables of the environment, and the documents that commands answer with.
 
-use std::{any::TypeId, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{any::TypeId, io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, Command};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::VARIABLES;
 use crate::cli::{Column, Document, Exit};
 
 const COLUMNS: &[Column] = &[Column::new("COMMAND", "command"), Column::new("DOES", "about")];
 
-/// The documents, with what each of them is. Their version grows when a field changes its meaning or
+/// The documents by name, each as JSON Schema. Their version grows when a field changes its meaning or
 /// goes; a field more is no new version.
-pub(super) const DOCUMENTS: &[(&str, &str)] = &[
-    ("tessera.anchor/1", "a query image that was registered"),
-    ("tessera.auth/1", "whether a profile has a secret, where it is, and whether it lets one in"),
-    ("tessera.body/1", "a query as the body of a request"),
-    ("tessera.check/1", "what is wrong with a query, with line and column"),
-    ("tessera.config/1", "every setting with its value and where that comes from"),
-    ("tessera.credentials/1", "where an imported key pair was stored; no secret"),
-    ("tessera.dataset/1", "the record of a dataset, and what its status allows"),
-    ("tessera.datasets/1", "the datasets of a deployment"),
-    ("tessera.doctor/1", "what the program finds around itself, and what is wrong"),
-    ("tessera.enrichment/1", "which models were applied to a dataset"),
-    ("tessera.error/1", "why a command ended early, on standard error"),
-    ("tessera.event/1", "one change, while something is followed"),
-    ("tessera.explanation/1", "a query in sentences"),
-    ("tessera.export/1", "an export: where it stands, and what came of it on this machine"),
-    ("tessera.exports/1", "the exports that were started from this machine"),
-    ("tessera.forgotten/1", "how many jobs were forgotten"),
-    ("tessera.inspection/1", "what is in an archive, and what is wrong with it"),
-    ("tessera.job/1", "a job that was started from this machine"),
-    ("tessera.job_list/1", "the jobs that were started from this machine"),
-    ("tessera.logout/1", "where secrets were removed"),
-    ("tessera.media_add/1", "an addition of media, and what became of each of its parts"),
-    ("tessera.media_plan/1", "what an addition would send"),
-    ("tessera.mistakes/1", "what is wrong with the settings, with line and column"),
-    ("tessera.pins/1", "the datasets that are pinned in a profile"),
-    ("tessera.places/1", "the files and folders of this user"),
-    ("tessera.previews/1", "the media of the clusters that were found, one by one"),
-    ("tessera.profile/1", "a profile; no secret"),
-    ("tessera.profiles/1", "the profiles of this user; no secrets"),
-    ("tessera.record/1", "every field of a dataset as the service sent it"),
-    ("tessera.reindex/1", "a reindex that was taken on, and the status it ended in"),
-    ("tessera.search/1", "the clusters that were found"),
-    ("tessera.selection/1", "a selection; without `schema` and `_` it is the body of an export"),
-    ("tessera.selections/1", "the selections that are kept by name"),
-    ("tessera.serve/1", "where `serve` listens, and how one gets in"),
-    ("tessera.setting/1", "a setting with its value and where that comes from"),
-    ("tessera.spec/1", "this document"),
-    ("tessera.version/1", "the version of the program"),
-    ("tessera.views/1", "queries that are kept by name"),
-];
+const DOCUMENTS: &str = include_str!("../../../assets/documents.json");
+
+/// What each document is, and its fields.
+fn documents() -> serde_json::Result<Vec<Value>> {
+    let known: Map<String, Value> = serde_json::from_str(DOCUMENTS)?;
+    let described = |(name, schema): (String, Value)| json!({ "schema": name, "meaning": schema["description"], "json_schema": schema });
+    Ok(known.into_iter().map(described).collect())
+}
 
 /// The document.
-pub(super) fn document(mut root: Command) -> Document {
+///
+/// # Errors
+/// The descriptions that came with the program are damaged.
+pub(super) fn document(mut root: Command) -> io::Result<Document> {
     root.build();
     let mut commands = Vec::new();
     gather(&root, &mut Vec::new(), &mut commands);
@@ -65,19 +36,15 @@ pub(super) fn document(mut root: Command) -> Document {
         |exit| json!({ "exit_code": exit as i32, "code": exit.code(), "meaning": exit.meaning() }),
     );
     let variables = VARIABLES.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
-    let documents: Vec<Value> = DOCUMENTS
-        .iter()
-        .map(|(schema, meaning)| json!({ "schema": schema, "meaning": meaning }))
-        .collect();
     let answer = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "commands": commands,
         "options": global,
         "exit_codes": codes,
         "environment": variables,
-        "documents": documents,
+        "documents": documents()?,
     });
-    Document::list("tessera.spec/1", answer, "commands", COLUMNS)
+    Ok(Document::list("tessera.spec/1", answer, "commands", COLUMNS))
 }
 
 /// A command and those below it; those that only hold others are not to be run.

@@ -1,0 +1,128 @@
+//! Every document that a command prints is of the shape that `tessera spec` describes: all fields that
+//! are required, and none that nobody told of.
+
+use std::{fs, sync::LazyLock};
+
+use serde_json::{Map, Value};
+
+use super::{picture, run, serve};
+
+static SCHEMAS: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("../../assets/documents.json")).unwrap());
+
+/// Panics where a document among what was written is not as it is described.
+pub fn assert_described(written: &str) {
+    let lines = || written.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let documents: Vec<Value> =
+        serde_json::from_str(written).map_or_else(|_| lines(), |whole| vec![whole]);
+    for document in documents {
+        if let Some(name) = document["schema"].as_str().filter(|name| name.starts_with("tessera."))
+        {
+            let schema = SCHEMAS.get(name).unwrap_or_else(|| panic!("{name} is not described"));
+            let fault = fault(schema, &document, name);
+            assert_eq!(fault, None, "{document}");
+        }
+    }
+}
+
+/// Where a value differs from its schema. Only the words of JSON Schema that ours use are known.
+fn fault(schema: &Value, value: &Value, at: &str) -> Option<String> {
+    let of_type = match &schema["type"] {
+        Value::Null => true,
+        Value::Array(kinds) => kinds.iter().any(|kind| is_a(kind, value)),
+        kind => is_a(kind, value),
+    };
+    if !of_type || schema.get("const").is_some_and(|only| only != value) {
+        return Some(format!("{at} is {value}, and not {schema}"));
+    }
+    match (value, &schema["properties"], &schema["additionalProperties"]) {
+        (Value::Array(items), ..) => {
+            items.iter().find_map(|item| fault(&schema["items"], item, &format!("{at}[]")))
+        }
+        (Value::Object(fields), Value::Object(known), _) => {
+            let required = schema["required"].as_array().into_iter().flatten();
+            let missing =
+                required.filter_map(Value::as_str).find(|name| !fields.contains_key(*name));
+            missing.map(|name| format!("{at} lacks {name}")).or_else(|| {
+                fields.iter().find_map(|(name, value)| match known.get(name) {
+                    None => Some(format!("{at}.{name} is not described")),
+                    Some(schema) => fault(schema, value, &format!("{at}.{name}")),
+                })
+            })
+        }
+        (Value::Object(fields), _, each @ Value::Object(_)) => {
+            fields.iter().find_map(|(name, value)| fault(each, value, &format!("{at}.{name}")))
+        }
+        _ => None,
+    }
+}
+
+fn is_a(kind: &Value, value: &Value) -> bool {
+    match kind.as_str().unwrap() {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "null" => value.is_null(),
+        other => panic!("no such type: {other}"),
+    }
+}
+
+#[test]
+fn m74_documents_that_no_other_test_asks_for_are_as_described() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    fs::create_dir(home.join("birds")).unwrap();
+    picture(&home.join("birds/a.png"));
+    let data = home.join("served");
+    let [birds, data] = [&home.join("birds"), &data].map(|path| path.to_str().unwrap().to_owned());
+    let serving = serve(home, &[&birds, "--data", &data, "--no-auth"]);
+    let base_url = serving.1["base_url"].as_str().unwrap();
+    let add = ["profile", "add", "lab", "--kind", "onprem", "--base-url", base_url, "--use"];
+    assert_eq!(run(home, &add).0, 0);
+    for (arguments, name) in [
+        (&["config", "path"][..], "places"),
+        (&["config", "get", "ui.theme"], "setting"),
+        (&["version"], "version"),
+        (
+            &[
+                "query",
+                "explain",
+                "--vql",
+                r#"[{"issues":{"op":"issue","value":"dark","mode":"in"}}]"#,
+            ],
+            "explanation",
+        ),
+        (&["dataset", "show", "birds", "--raw"], "record"),
+        (&["dataset", "pin", "birds"], "pins"),
+        (&["search", "browse", "-d", "birds", "--mark", "m"], "search"),
+        (&["search", "browse", "-d", "birds", "--flat"], "previews"),
+        (&["selection", "list", "-d", "birds"], "selections"),
+    ] {
+        let (code, out, err) = run(home, &[arguments, &["--json"]].concat());
+        assert_eq!(code, 0, "{arguments:?}: {err}");
+        let document: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(document["schema"], format!("tessera.{name}/1"));
+    }
+}
+
+#[test]
+fn m74_a_document_that_differs_is_noticed() {
+    let of = |document: &Value| fault(&SCHEMAS["tessera.version/1"], document, "it");
+    let version = serde_json::json!({
+        "schema": "tessera.version/1", "version": "1", "interface": "v1", "platform": "linux"
+    });
+    assert_eq!(of(&version), None);
+    for (field, value) in
+        [("version", Value::Null), ("more", Value::Null), ("schema", "tessera.version/2".into())]
+    {
+        let mut other = version.clone();
+        other[field] = value;
+        assert!(of(&other).is_some(), "{other}");
+    }
+    let mut less = version;
+    less.as_object_mut().unwrap().remove("platform");
+    assert_eq!(of(&less), Some("it lacks platform".to_owned()));
+}
