@@ -76,6 +76,7 @@ fn screen() -> Screen {
             size,
             cell: found.cell,
             answered: found.answered,
+            background: found.background,
             truecolor: found.colours == Colours::Exact,
             draws: found.viewers(),
         },

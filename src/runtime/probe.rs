@@ -50,6 +50,8 @@ pub struct Capabilities {
     pub colours: Colours,
     /// What `auto` means: the theme for this background.
     pub theme: ThemeName,
+    /// The colour behind its text (red, green, blue), where it says so.
+    pub background: Option<[u8; 3]>,
     /// Whether the terminal answered in time: the condition for asking it anything later.
     pub answered: bool,
     /// Kitty graphics, if only without placeholders.

@@ -36,6 +36,8 @@ pub struct Screen {
     pub cell: (u16, u16),
     /// Whether it answered when it was asked.
     pub answered: bool,
+    /// The colour behind its text (red, green, blue), where it says so.
+    pub background: Option<[u8; 3]>,
     /// Whether all colours arrive.
     pub truecolor: bool,
     /// The protocols that `viuer` may use on it, the best first; half-blocks always do.
@@ -62,7 +64,7 @@ pub fn screen(context: &Context) -> Result<Screen, Ended> {
         GraphicsChoice::Half if !context.out.is_terminal() => {
             let ((size, cell), draws) = (PIPE, vec![Protocol::HalfBlock]);
             let name = "a pipe".to_owned();
-            return Ok(Screen { name, size, cell, answered: false, truecolor: true, draws });
+            return Ok(Screen { name, size, cell, truecolor: true, draws, ..Screen::default() });
         }
         _ if !context.out.is_terminal() => {
             return usage("there is no terminal to draw on; --graphics half draws with characters");
@@ -117,9 +119,12 @@ pub fn draw(
         if !pictures.is_empty() {
             let strip: Vec<_> =
                 pictures.iter().map(|(fitted, _)| (fitted.fit, &fitted.picture)).collect();
-            // In a pipe nothing moves a cursor: between the pictures it is black.
-            let gap = if context.out.is_terminal() { 0 } else { u8::MAX };
-            print(&strip, canvas, screen.truecolor, gap)?;
+            print(
+                &strip,
+                canvas,
+                screen.truecolor,
+                gap(screen, canvas, context.out.is_terminal()),
+            )?;
             if canvas.protocol == Protocol::Sixel {
                 // After sixels the cursor stands in the last row that they cover.
                 context.out.text("\n")?;
@@ -147,13 +152,22 @@ fn canvas(screen: &Screen, across: u16, columns: u16) -> Canvas {
     Canvas { columns: wide, rows: high.max(1), cell: screen.cell, protocol }
 }
 
-/// Prints the pictures of a row beside each other, as one picture. What none of them covers stays as
-/// the terminal is, or is black where `gap` is opaque.
+/// What is between the pictures of a row: nothing, but in a pipe, where nothing moves a cursor, black,
+/// and among sixels, which cover all of it, the background.
+fn gap(screen: &Screen, canvas: Canvas, is_terminal: bool) -> Rgba<u8> {
+    match (canvas.protocol, screen.background) {
+        (Protocol::Sixel, Some([red, green, blue])) => Rgba([red, green, blue, u8::MAX]),
+        _ if is_terminal => Rgba([0; 4]),
+        _ => Rgba([0, 0, 0, u8::MAX]),
+    }
+}
+
+/// Prints the pictures of a row beside each other, as one picture; `gap` is what none of them covers.
 fn print(
     pictures: &[(fit::Fit, &RgbImage)],
     canvas: Canvas,
     truecolor: bool,
-    gap: u8,
+    gap: Rgba<u8>,
 ) -> Result<(), Ended> {
     let count = u16::try_from(pictures.len()).unwrap_or(u16::MAX);
     let rows = pictures.iter().map(|(fit, _)| fit.cells.1).max().unwrap_or(1);
@@ -161,7 +175,7 @@ fn print(
     let columns = (canvas.columns + GAP) * (count - 1) + last;
     let per_cell = fit::pixels_per_cell(canvas);
     let size = (u32::from(columns) * per_cell.0, u32::from(rows) * per_cell.1);
-    let mut strip = RgbaImage::from_pixel(size.0, size.1, Rgba([0, 0, 0, gap]));
+    let mut strip = RgbaImage::from_pixel(size.0, size.1, gap);
     let step = i64::from(canvas.columns + GAP) * i64::from(per_cell.0);
     for (place, (_, picture)) in (0_i64..).zip(pictures) {
         let picture = DynamicImage::ImageRgb8((*picture).clone()).into_rgba8();
@@ -215,7 +229,20 @@ mod tests {
     fn screen(protocol: Protocol) -> Screen {
         let draws = vec![protocol];
         let name = "test".to_owned();
-        Screen { name, size: (80, 24), cell: (9, 18), answered: true, truecolor: true, draws }
+        let (size, cell) = ((80, 24), (9, 18));
+        Screen { name, size, cell, answered: true, truecolor: true, draws, background: None }
+    }
+
+    #[test]
+    fn i1_between_sixels_it_looks_as_the_terminal_does() {
+        let of = |protocol, background, is_terminal| {
+            let screen = Screen { background, ..screen(protocol) };
+            gap(&screen, canvas(&screen, 2, 80), is_terminal).0
+        };
+        assert_eq!(of(Protocol::Sixel, Some([250, 240, 230]), true), [250, 240, 230, 255]);
+        assert_eq!(of(Protocol::Sixel, None, true), [0; 4]);
+        assert_eq!(of(Protocol::Kitty, Some([250, 240, 230]), true), [0; 4]);
+        assert_eq!(of(Protocol::HalfBlock, None, false), [0, 0, 0, 255]);
     }
 
     #[test]

@@ -149,6 +149,7 @@ pub(super) fn capabilities(
         in_tmux: environment.in_tmux,
         colours: colours(environment, version, attributes),
         theme: environment.theme(replies.background),
+        background: replies.background,
         answered: replies.attributes.is_some(),
         kitty: replies.kitty,
         iterm,
