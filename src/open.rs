@@ -300,6 +300,7 @@ impl House {
             clock,
             protocol: self.options.first_protocol(),
             theme: self.settings.theme.clone(),
+            tile: self.settings.tile,
             mouse: self.settings.mouse,
             cadence: self.settings.poll,
             notify: self.settings.notify.clone(),

@@ -13,6 +13,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::{
     app::{App, Pane, query::chips},
+    config::TileSize,
     picture::{Canvas, Protocol},
 };
 
@@ -178,48 +179,6 @@ impl App {
 #[must_use]
 pub fn inside(area: Rect) -> Rect {
     area.inner(ratatui::layout::Margin::new(1, 1))
-}
-
-/// How large the tiles are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum TileSize {
-    /// 12 columns.
-    Small,
-    /// 18 columns.
-    #[default]
-    Medium,
-    /// 28 columns.
-    Large,
-}
-
-impl TileSize {
-    /// Columns of the picture.
-    #[must_use]
-    pub fn columns(self) -> u16 {
-        match self {
-            Self::Small => 12,
-            Self::Medium => 18,
-            Self::Large => 28,
-        }
-    }
-
-    /// The next larger one.
-    #[must_use]
-    pub fn larger(self) -> Self {
-        match self {
-            Self::Small => Self::Medium,
-            Self::Medium | Self::Large => Self::Large,
-        }
-    }
-
-    /// The next smaller one.
-    #[must_use]
-    pub fn smaller(self) -> Self {
-        match self {
-            Self::Large => Self::Medium,
-            Self::Medium | Self::Small => Self::Small,
-        }
-    }
 }
 
 /// The tiles of the results: how many fit, and where each is. A tile is a picture with two

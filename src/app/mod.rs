@@ -55,8 +55,8 @@ pub use view::{
 pub use waiting::Outage;
 
 use crate::{
-    app::areas::{Areas, Grid, TileSize},
-    config::ThemeChoice,
+    app::areas::{Areas, Grid},
+    config::{ThemeChoice, TileSize},
     input::{Chord, Context},
     message::{Lane, Request},
     model::Stamp,
@@ -155,7 +155,7 @@ impl App {
             log: Log::default(),
             focus: Pane::Datasets,
             zoomed: false,
-            tile: TileSize::default(),
+            tile: setup.tile,
             sides: 0,
             overlay: None,
             datasets: pane::Datasets::default(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::{
     app::Pane,
-    config::{ExportDefaults, Notify, Profile, SearchDefaults, ThemeChoice},
+    config::{ExportDefaults, Notify, Profile, SearchDefaults, ThemeChoice, TileSize},
     input::Keymap,
     model::{DatasetId, EntityType, ExportFormat, Granularity, SafeText, Stamp, cadence::Cadence},
     picture::Protocol,
@@ -54,6 +54,8 @@ pub struct Setup {
     pub protocol: Protocol,
     /// The theme that the settings ask for.
     pub theme: ThemeChoice,
+    /// How large the tiles are at first.
+    pub tile: TileSize,
     /// Whether the mouse is ours at first.
     pub mouse: bool,
     /// How often is asked for what changes by itself.
@@ -96,6 +98,7 @@ impl Setup {
             size: (80, 24),
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
+            tile: TileSize::default(),
             mouse: true,
             cadence: Cadence::default(),
             notify: Notify::ALL.to_vec(),

@@ -64,6 +64,7 @@ pub const KEYS: &[Key] = &[
         Shape::Word(&["auto", "half", "kitty", "sixel", "iterm", "none"]),
         "TESSERA_GRAPHICS",
     ),
+    key("ui.tile", Shape::Word(&["small", "medium", "large"])),
     key("ui.mouse", Shape::Switch),
     with_variable("ui.accessible", Shape::Switch, "TESSERA_ACCESSIBLE"),
     with_variable(

@@ -11,6 +11,7 @@ mod places;
 pub mod profile;
 pub mod schema;
 mod theme;
+mod tile;
 
 use std::{
     collections::BTreeMap,
@@ -28,6 +29,7 @@ pub use places::{
 pub use profile::{Destination, Manner, Place, Profile};
 use serde::Deserialize;
 pub use theme::ThemeChoice;
+pub use tile::TileSize;
 
 use crate::{
     input::Keymap,
@@ -44,6 +46,8 @@ pub struct Settings {
     pub theme: ThemeChoice,
     /// How pictures are drawn.
     pub graphics: GraphicsChoice,
+    /// How large the tiles are at first.
+    pub tile: TileSize,
     /// Whether the mouse is ours.
     pub mouse: bool,
     /// Why the accessible mode is on, if it is.
@@ -125,6 +129,7 @@ struct Whole {
 struct Ui {
     theme: ThemeChoice,
     graphics: GraphicsChoice,
+    tile: TileSize,
     mouse: bool,
     accessible: Option<bool>,
     notify: Vec<Notify>,
@@ -209,6 +214,7 @@ impl Settings {
         Ok(Self {
             theme: whole.ui.theme,
             graphics: whole.ui.graphics,
+            tile: whole.ui.tile,
             mouse: whole.ui.mouse,
             accessible,
             notify: whole.ui.notify,
@@ -299,6 +305,8 @@ mod tests {
         assert_eq!(settings.theme, ThemeChoice::Light);
         assert_eq!(settings.graphics, GraphicsChoice::Half);
         assert!(settings.mouse);
+        assert_eq!(settings.tile, TileSize::Medium);
+        assert_eq!(load("[ui]\ntile = 'large'\n", vec![], false).unwrap().tile, TileSize::Large);
         let absent = Sources { user: Some("/no/such/config.toml".into()), ..Sources::default() };
         assert_eq!(Settings::load(&absent).unwrap().theme, ThemeChoice::Auto);
     }

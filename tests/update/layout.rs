@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 use tessera::{
-    app::{Event, Mouse, MouseKind, Pane, areas::Grid},
+    app::{App, Event, Mouse, MouseKind, Pane, Setup, areas::Grid},
+    config::TileSize,
+    input::Keymap,
+    model::SafeText,
     picture::Protocol,
 };
 
@@ -38,6 +41,24 @@ fn p70_the_panes_beside_the_results_get_wider_and_narrower_within_reason() {
         desk.press("(");
     }
     assert!(width(&desk) < usual && width(&desk) >= 20);
+}
+
+#[test]
+fn p70_tiles_begin_as_the_settings_say_and_change_by_a_key() {
+    let begun = |tile| {
+        let setup = Setup { tile, ..Setup::new(SafeText::name("x"), Keymap::shipped().unwrap()) };
+        App::new(setup).tile
+    };
+    assert_eq!(TileSize::ALL.map(begun), TileSize::ALL);
+    let mut desk = Desk::with_clusters(60);
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    let usual = desk.app.grid().unwrap().columns;
+    desk.press("+");
+    assert_eq!(desk.app.tile, TileSize::Large);
+    assert!(desk.app.grid().unwrap().columns < usual);
+    desk.press("- -");
+    assert_eq!(desk.app.tile, TileSize::Small);
+    assert!(desk.app.grid().unwrap().columns > usual);
 }
 
 #[test]

@@ -5,12 +5,10 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Overlay, Pane,
-        areas::TileSize,
-        gate,
+        App, Effect, Overlay, Pane, gate,
         overlay::{Choice, Pick, Press},
     },
-    config::{Destination, ThemeChoice},
+    config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key},
     model::{DatasetId, SafeText},
 };
@@ -113,10 +111,9 @@ impl App {
             let name = format!("theme {}", theme.word());
             Choice::new(Command::Theme(theme), name)
         }));
-        let sizes =
-            [(TileSize::Small, "small"), (TileSize::Medium, "medium"), (TileSize::Large, "large")];
         commands.extend(
-            sizes.map(|(size, word)| Choice::new(Command::Tiles(size), format!("tiles {word}"))),
+            TileSize::ALL
+                .map(|size| Choice::new(Command::Tiles(size), format!("tiles {}", size.word()))),
         );
         commands
     }
