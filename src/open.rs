@@ -324,7 +324,9 @@ impl House {
         let voice = Voice::new(io::BufReader::new(io::stdin()), io::stdout());
         let downloads = PathBuf::from(&self.settings.export.download_dir);
         let place = SafeText::name(place);
-        let beginning = Beginning { place, dataset, reason, downloads };
+        let clusters = (self.settings.search.entity, self.settings.search.granularity);
+        let cadence = self.settings.poll;
+        let beginning = Beginning { place, dataset, reason, downloads, clusters, cadence };
         // Signals do what they do to any program: there is no terminal to be given back.
         accessible::run(client, beginning, voice).await?;
         Ok(Ending::Code(0))

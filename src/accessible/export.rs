@@ -8,7 +8,7 @@ use crate::{
     api::Existing,
     model::{
         ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem,
-        cadence::{Cadence, Watch},
+        cadence::Watch,
     },
 };
 
@@ -45,7 +45,7 @@ impl Talk {
     pub(super) async fn watch(&mut self) -> io::Result<()> {
         let (mut told, mut failures) = (Told::nothing(), 0);
         loop {
-            let wait = Cadence::default().interval(Watch::MovingDatasets, failures);
+            let wait = self.cadence.interval(Watch::MovingDatasets, failures);
             match self.client.datasets().await {
                 Ok((list, _)) => {
                     failures = 0;
@@ -129,7 +129,7 @@ impl Talk {
         let Some(dataset) = self.open.as_ref().map(|open| open.dataset.id) else { return Ok(None) };
         let (mut told, mut age, mut failures) = (Told::nothing(), Duration::ZERO, 0);
         loop {
-            let wait = Cadence::default().interval(Watch::Export(age), failures);
+            let wait = self.cadence.interval(Watch::Export(age), failures);
             let percent = task.progress.map_or_else(String::new, |it| format!(" {it} percent"));
             if let Some(words) = told.next(format!("export {}{percent}", task.state.word()), wait) {
                 self.voice.status(words)?;

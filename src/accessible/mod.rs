@@ -12,7 +12,8 @@ pub use voice::Voice;
 use crate::{
     api::{Client, QueryImage},
     model::{
-        Anchor, AnchorKind, ClusterId, Dataset, DatasetId, Page, Query, QueryText, SafeText, Search,
+        Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Granularity, Page, Query,
+        QueryText, SafeText, Search, cadence::Cadence,
     },
 };
 
@@ -27,6 +28,10 @@ pub struct Beginning {
     pub reason: &'static str,
     /// Folder that archives go to.
     pub downloads: PathBuf,
+    /// What the members of clusters are, and how coarse these, when a dataset is opened.
+    pub clusters: (EntityType, Granularity),
+    /// How often is asked for what changes by itself.
+    pub cadence: Cadence,
 }
 
 /// What can be done next, in the order of its numbers.
@@ -64,10 +69,11 @@ enum What {
 /// # Errors
 /// Nobody listens any more, or the answers cannot be read. What the service refuses is told instead.
 pub async fn run(client: Client, beginning: Beginning, mut voice: Voice) -> io::Result<()> {
-    let Beginning { place, dataset, reason, downloads } = beginning;
+    let Beginning { place, dataset, reason, downloads, clusters, cadence } = beginning;
     voice.status(format!("accessible mode is on, because {reason}"))?;
     voice.status(format!("deployment {place}"))?;
-    let mut talk = Talk { client, voice, downloads, open: None, marks: BTreeMap::new() };
+    let (open, marks) = (None, BTreeMap::new());
+    let mut talk = Talk { client, voice, downloads, clusters, cadence, open, marks };
     talk.open(dataset).await?;
     loop {
         for (number, (words, _)) in (1..).zip(WHAT) {
@@ -85,6 +91,8 @@ struct Talk {
     client: Client,
     voice: Voice,
     downloads: PathBuf,
+    clusters: (EntityType, Granularity),
+    cadence: Cadence,
     open: Option<Open>,
     /// What is marked in the open dataset, with a name for each.
     marks: BTreeMap<ClusterId, Search>,
@@ -119,7 +127,7 @@ impl Talk {
                 Some(page) => self.explore(Search { page, ..search }).await,
                 None => self.voice.error("this is the first page"),
             },
-            What::Browse => self.explore(Search::browse(search.dataset)).await,
+            What::Browse => self.explore(self.whole(search.dataset)).await,
             What::Caption => self.caption(search).await,
             What::Similar => self.similar(search).await,
             What::File => self.file(search).await,
@@ -127,6 +135,12 @@ impl Talk {
             What::Export => self.export().await,
             What::Watch | What::Datasets => Ok(()),
         }
+    }
+
+    /// The search that has everything in it.
+    fn whole(&self, dataset: DatasetId) -> Search {
+        let (entity, granularity) = self.clusters;
+        Search { entity, granularity, ..Search::browse(dataset) }
     }
 
     /// Opens the wanted dataset, or lets the person choose when there are several.
@@ -149,7 +163,7 @@ impl Talk {
         };
         self.voice.status(format!("dataset {} is open", dataset.name))?;
         self.marks.clear();
-        let search = Search::browse(dataset.id);
+        let search = self.whole(dataset.id);
         let (similar_to, page) = (String::new(), Page::default());
         self.open = Some(Open { dataset, search: search.clone(), similar_to, page });
         if self.open.as_ref().is_some_and(|open| open.dataset.status.is_moving()) {

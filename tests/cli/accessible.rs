@@ -1,15 +1,23 @@
 //! The accessible mode through the real binary in a pipe: a person's answers in, lines out.
 
 use std::{
+    fs,
     io::Write as _,
     process::{Command, Stdio},
 };
 
 /// Runs `tessera demo` with these answers, one a line; gives the code and the lines.
-fn converse(answers: &str, settings: &[&str]) -> (Option<i32>, Vec<String>) {
+fn converse(answers: &str, options: &[&str]) -> (Option<i32>, Vec<String>) {
+    converse_with("", answers, options)
+}
+
+/// The same with this file of settings.
+fn converse_with(settings: &str, answers: &str, options: &[&str]) -> (Option<i32>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("tessera")).unwrap();
+    fs::write(folder.path().join("tessera/config.toml"), settings).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
-    command.args(settings).args(["demo", "--images", "12", "--data"]).arg(folder.path());
+    command.args(options).args(["demo", "--images", "12", "--data"]).arg(folder.path());
     command.env("XDG_CONFIG_HOME", folder.path()).current_dir(folder.path());
     command.env_remove("ACCESSIBLE").env_remove("TESSERA_ACCESSIBLE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -44,6 +52,17 @@ fn p69_a_conversation_browses_searches_marks_and_exports() {
     has("entries verified");
     has("status: left");
     assert!(!told.contains("error:"), "{told}");
+}
+
+#[test]
+fn p69_a_dataset_opens_as_the_settings_say() {
+    let settings = "[ui]\naccessible = true\n[search]\ngranularity = 4\nentity = 'OBJECTS'\n";
+    let (code, lines) = converse_with(settings, "0\n", &[]);
+    let told = lines.join("\n");
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("because the settings ask for it"), "{told}");
+    assert!(told.contains("page 1, granularity 4, "), "{told}");
+    assert!(!told.contains("granularity 4, 3 clusters"), "objects, not images: {told}");
 }
 
 #[test]
