@@ -8,16 +8,16 @@
 //! Who may import whom, from the bottom up (held by `tests/architecture.rs`):
 //!
 //! ```text
-//! layer 0   model            input
+//! layer 0   model            input                   trace
 //! layer 1   wire -> model    picture -> model         message -> model, picture
-//! layer 2   api  -> model, wire, picture              local -> model, wire, picture
+//! layer 2   api  -> model, wire, picture, trace       local -> model, wire, picture
 //!           config -> model, input              journal -> model, wire, config
 //!           credentials -> model
 //! layer 3   worker -> model, message, picture, api, journal
 //!           app -> model, message, picture, input, config, wire
 //! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, credentials, journal,
-//!                                                       local, picture, wire
-//! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model
+//!                                                       local, picture, trace, wire
+//! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model, trace
 //!           accessible -> api, model
 //! layer 6   main, open -> everything
 //! ```
@@ -35,6 +35,7 @@ pub mod message;
 pub mod model;
 pub mod picture;
 pub mod runtime;
+pub mod trace;
 pub mod ui;
 pub mod wire;
 pub mod worker;

@@ -21,9 +21,9 @@ use tessera::{
     model::{DatasetId, SafeText, shell::quote},
     runtime::{
         self, Ending, Received,
-        trace::Trace,
         welcome::{Decided, Surroundings},
     },
+    trace::Trace,
     worker,
 };
 

@@ -12,10 +12,11 @@ use std::{
 const TABLE: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("input", &[]),
+    ("trace", &[]),
     ("wire", &["model"]),
     ("picture", &["model"]),
     ("message", &["model", "picture"]),
-    ("api", &["model", "wire", "picture"]),
+    ("api", &["model", "wire", "picture", "trace"]),
     ("local", &["model", "wire", "picture"]),
     ("config", &["model", "input"]),
     ("credentials", &["model"]),
@@ -23,9 +24,15 @@ const TABLE: &[(&str, &[&str])] = &[
     ("worker", &["model", "message", "picture", "api", "journal"]),
     ("app", &["model", "message", "picture", "input", "config", "wire"]),
     ("ui", &["model", "picture", "input", "config", "app"]),
-    ("cli", &["model", "api", "config", "credentials", "journal", "local", "picture", "wire"]),
+    (
+        "cli",
+        &["model", "api", "config", "credentials", "journal", "local", "picture", "trace", "wire"],
+    ),
     ("accessible", &["api", "model"]),
-    ("runtime", &["app", "ui", "worker", "message", "input", "config", "picture", "api", "model"]),
+    (
+        "runtime",
+        &["app", "ui", "worker", "message", "input", "config", "picture", "api", "model", "trace"],
+    ),
 ];
 
 /// Lines of code a file may have, tests not counted.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     api::{call::Call, setback::Setback},
     model::{Exchange, Link, Outcome, SafeText},
+    trace::micros,
 };
 
 /// Told of every exchange of a client; by default nobody is.
@@ -37,7 +38,6 @@ impl Witness {
             }
             Outcome::Lost(cause) => json!({ "lost": cause.as_str() }),
         };
-        let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
         json!({
             "exchange": { "method": method, "target": target.as_str(), "attempt": attempt, "sent": sent,
                           "outcome": outcome, "again_in_us": again_in.map(micros) },

@@ -74,7 +74,7 @@ fn request(context: &Context, api: Api) -> Result<RawRequest, Ended> {
         Method::Get if api.input.is_none() && api.form.is_empty() => RawBody::Get,
         Method::Get => return Err(usage("a GET carries nothing; did you mean POST?")),
         Method::Post => {
-            context.changes()?;
+            context.allow_changes()?;
             post(api.form, api.input)?
         }
     };

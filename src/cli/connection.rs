@@ -1,17 +1,18 @@
 //! The connection of a command to a deployment: opened for the requests it is there for, and closed
 //! with what is left to tell and to keep.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    io::{self, Write as _},
+    sync::{Mutex, PoisonError},
+};
 
 use crate::{
-    api::{self, Operation as Request, Rehearsal, Rehearsed},
-    cli::{
-        Context, Ended, Exit, Local, Target, compose,
-        trace::{Trace, teller},
-    },
+    api::{self, Operation as Request, Rehearsal, Rehearsed, Witness},
+    cli::{Context, Ended, Exit, Local, Target, compose},
     config,
     journal::Journal,
-    model::{Book, Entry, Failure, JobRecord, job},
+    model::{Book, Entry, Failure, JobRecord, Outcome, job},
+    trace::Trace,
 };
 
 /// Seconds by which clocks may differ without a word.
@@ -76,10 +77,10 @@ impl Context {
 
     /// A client whose exchanges are told where the options say so.
     pub(super) fn witnessed(&self, client: api::Client) -> api::Client {
-        match (self.global.verbose, self.trace.clone()) {
-            (false, None) => client,
-            (verbose, trace) => client.with_witness(teller(verbose, trace)),
+        if self.global.verbose || self.trace.is_on() {
+            return client.with_witness(teller(self.global.verbose, self.trace.clone()));
         }
+        client
     }
 
     /// Does the work of a command at the deployment that the options name, and ends the connection
@@ -124,7 +125,7 @@ impl Connection {
             local.stop().await?;
         }
         tell_of_login(context, &self.client);
-        if let Some(error) = context.trace.as_ref().and_then(Trace::broken) {
+        if let Err(error) = context.trace.finish() {
             context.note.warn(format!("the trace is not complete: {error}"));
         }
         match self.rehearsal.and_then(|rehearsal| rehearsal.written()) {
@@ -171,16 +172,44 @@ fn journal_of(target: &Target) -> Journal {
     config::state_folder(&target.place()).map(Journal::in_folder).unwrap_or_default()
 }
 
+/// How far the clock of this machine is from the service's, when that is worth a word (M03).
+pub fn told_skew(client: &api::Client) -> Option<String> {
+    let skew = client.clock_skew();
+    let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
+    (seconds > SKEW)
+        .then(|| format!("the clock of this machine is {seconds} s {side} the service's"))
+}
+
 /// Tells what a command has learned about its login (M03, S13).
 fn tell_of_login(context: &Context, client: &api::Client) {
-    let skew = client.clock_skew();
-    if skew.unsigned_abs() > SKEW {
-        let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
-        context.note.say(format!(
-            "the clock of this machine is {seconds} s {side} the service's; tokens are dated by the latter"
-        ));
+    if let Some(words) = told_skew(client) {
+        context.note.say(format!("{words}; tokens are dated by the latter"));
     }
     if client.has_replaced_secret() {
         context.note.say("the secret was replaced meanwhile; the new one was read and used");
     }
+}
+
+/// Tells every exchange, on standard error and in a trace.
+fn teller(verbose: bool, trace: Trace) -> Witness {
+    Witness::new(move |exchange| {
+        trace.line(|| Witness::record(&exchange));
+        if !verbose {
+            return;
+        }
+        let outcome = match &exchange.outcome {
+            Outcome::Answered { status, bytes } => format!("{status}, {bytes} bytes"),
+            Outcome::Refused { status, words: Some(words) } => format!("{status}: {words}"),
+            Outcome::Refused { status, words: None } => status.to_string(),
+            Outcome::Lost(cause) => format!("no answer: {cause}"),
+        };
+        let took = exchange.took.as_millis();
+        // Nobody is left to be told when standard error is closed.
+        let _ = writeln!(
+            io::stderr(),
+            "tessera: {} {} -> {outcome} ({took} ms)",
+            exchange.method,
+            exchange.target
+        );
+    })
 }

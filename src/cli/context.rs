@@ -17,9 +17,9 @@ use crate::{
         Ended, Exit, Global, Screen, Target, compose,
         note::Note,
         out::{Document, Out},
-        trace::Trace,
     },
     config::{Settings, Sources},
+    trace::Trace,
 };
 
 /// Time for a last look at the service after a person interrupted the command.
@@ -40,7 +40,7 @@ pub struct Context {
     /// know.
     pub screen: fn() -> Screen,
     /// Where every exchange is written down, if anywhere.
-    pub(super) trace: Option<Trace>,
+    pub(super) trace: Trace,
     /// Whether the command ends by itself when it is interrupted, and how it learns that it is: one
     /// listener for the signal, because two do not always hear it together.
     last_words: AtomicBool,
@@ -99,7 +99,7 @@ impl Context {
             settings,
             global,
             screen,
-            trace: None,
+            trace: Trace::off(),
             last_words: AtomicBool::default(),
             interrupted: Notify::default(),
         }
@@ -110,7 +110,10 @@ impl Context {
     /// # Errors
     /// The file of `--trace` is there already or cannot be made.
     pub fn traced(self) -> Result<Self, Ended> {
-        let trace = self.global.trace.as_deref().map(Trace::to).transpose()?;
+        let Some(path) = &self.global.trace else { return Ok(self) };
+        let trace = Trace::to(path).map_err(|error| {
+            Ended::new(Exit::Usage, format!("--trace {}: {error}", path.display()))
+        })?;
         Ok(Self { trace, ..self })
     }
 

@@ -12,7 +12,10 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    cli::{Column, Document, Ended, Exit, Global, Out, Screen, Target, compose, login},
+    cli::{
+        Column, Document, Ended, Exit, Global, Out, Screen, Target, compose, connection::told_skew,
+        login,
+    },
     config::{self, Layers, Place, Profile, Settings},
     credentials::{self, Store},
     local::store::lock_holder,
@@ -32,8 +35,6 @@ pub struct Doctor {
 
 /// Longest time for the answer of one deployment.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Seconds a clock may be wrong before it is worth a warning.
-const SKEW: i64 = 60;
 /// Variables that change what is seen; none of them is a secret.
 const SEEN: [&str; 12] = [
     "TERM",
@@ -304,10 +305,8 @@ async fn reached(subject: String, target: &Target) -> Finding {
     match tokio::time::timeout(PATIENCE, client.datasets()).await {
         Ok(Ok((datasets, _))) => {
             let words = format!("{address}: {login}, {} datasets", datasets.len());
-            let skew = client.clock_skew();
-            if skew.abs() > SKEW {
-                let words = format!("{words}; its clock is {skew} s ahead of ours");
-                return Finding::warning(subject, words);
+            if let Some(skew) = told_skew(&client) {
+                return Finding::warning(subject, format!("{words}; {skew}"));
             }
             Finding::good(subject, words)
         }

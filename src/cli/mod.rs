@@ -31,12 +31,12 @@ mod profile;
 mod query;
 mod record;
 mod reindex;
+mod saved;
 mod search;
 mod selection;
 mod serve;
 mod set;
 mod subject;
-mod trace;
 
 use std::{
     ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf, pin::pin, time::Duration,

@@ -7,12 +7,11 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{Column, Context, Document, Ended, Exit, read_argument},
+    cli::{Column, Context, Document, Ended, Exit, read_argument, saved::Saved},
     model::{
         Cluster, ClusterId, SafeText,
         algebra::{Operator, combine},
     },
-    wire::explore::read_page,
 };
 
 /// The commands.
@@ -46,14 +45,6 @@ const COLUMNS: &[Column] = &[
     Column::new("FIRST FILE", "previews.0.file_name"),
 ];
 
-/// An answer that was saved.
-struct Saved {
-    document: Value,
-    clusters: Vec<Cluster>,
-    /// Whether it holds every page of its search.
-    complete: bool,
-}
-
 /// Combines two answers.
 ///
 /// # Errors
@@ -67,7 +58,7 @@ pub fn run(context: &Context, command: &Set) -> Result<Exit, Ended> {
     if pair.a.as_os_str() == "-" && pair.b.as_os_str() == "-" {
         return Err(Ended::new(Exit::Usage, "only one of the two can come from standard input"));
     }
-    let (a, b) = (Saved::read(&pair.a)?, Saved::read(&pair.b)?);
+    let (a, b) = (read(&pair.a)?, read(&pair.b)?);
     if a.document["dataset_id"] != b.document["dataset_id"] {
         let sentence = "the two answers are of different datasets; a set is of one";
         return Err(Ended::new(Exit::Usage, sentence));
@@ -94,44 +85,24 @@ pub fn run(context: &Context, command: &Set) -> Result<Exit, Ended> {
     Ok(if pair.strict { Exit::Partly } else { Exit::Done })
 }
 
-impl Saved {
-    fn read(path: &PathBuf) -> Result<Self, Ended> {
+fn read(path: &PathBuf) -> Result<Saved, Ended> {
+    Saved::parse(&read_argument(path)?).map_err(|reason| {
         let name = SafeText::file(&path.to_string_lossy());
-        let refused = |reason: String| {
-            Ended::new(Exit::Usage, format!("{name}: {reason}"))
-                .remedy("tessera search ... --json > FILE")
-        };
-        let document: Value = serde_json::from_str(&read_argument(path)?)
-            .map_err(|error| refused(format!("is no JSON: {error}")))?;
-        if document["schema"] != "tessera.search/1" {
-            return Err(refused("is no answer of a search (tessera.search/1)".to_owned()));
-        }
-        let page = read_page(&document).ok_or_else(|| refused("has no `clusters`".to_owned()))?;
-        let complete = document["truncated"] == false
-            && document["last_page"] == true
-            && document["page_number"] == 0
-            && page.skipped == 0;
-        Ok(Self { clusters: page.clusters, complete, document })
-    }
+        Ended::new(Exit::Usage, format!("{name}: {reason}"))
+            .remedy("tessera search ... --json > FILE")
+    })
+}
 
-    fn row(&self, id: ClusterId) -> Option<&Value> {
-        let mut rows = self.document["clusters"].as_array()?.iter();
-        rows.find(|row| row["cluster_id"].as_str().and_then(|id| id.parse().ok()) == Some(id))
-    }
-
-    /// The row with the search that found it, which a selection needs to mark it.
-    fn found(&self, id: ClusterId) -> Option<Value> {
-        let mut row = self.row(id)?.clone();
-        if row["_query"].is_null() {
-            row["_query"] = self.document["query"].clone();
-        }
-        Some(row)
-    }
+/// The row of a cluster with the search that found it, which a selection needs to mark it.
+fn found(saved: &Saved, id: ClusterId) -> Option<Value> {
+    let mut row = saved.row(id)?.clone();
+    row["_query"] = saved.query(id).clone();
+    Some(row)
 }
 
 /// A cluster as it was saved, without the previews that the operation left out.
 fn row(cluster: &Cluster, a: &Saved, b: &Saved) -> Option<Value> {
-    let mut row = a.found(cluster.id).or_else(|| b.found(cluster.id))?;
+    let mut row = found(a, cluster.id).or_else(|| found(b, cluster.id))?;
     let kept = |preview: &Value| {
         let media = preview["media_id"].as_str().and_then(|id| id.parse().ok());
         cluster.previews.iter().any(|kept| media == Some(kept.media))

@@ -83,7 +83,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Exit::Conflict`]: the options or the profile forbid it.
-    pub(super) fn changes(&self) -> Result<(), Ended> {
+    pub(super) fn allow_changes(&self) -> Result<(), Ended> {
         let target = self.target();
         if !self.global.read_only && !target.is_ok_and(|target| target.manner().read_only) {
             return Ok(());
@@ -99,7 +99,7 @@ impl Context {
     pub fn allow(&self, dataset: &Dataset, operation: Operation, force: bool) -> Result<(), Ended> {
         let changes = matches!(operation, Operation::AddMedia | Operation::Reindex);
         if changes {
-            self.changes()?;
+            self.allow_changes()?;
         }
         let (name, word) = (&dataset.name, dataset.status.word());
         match dataset.status.allows(operation) {

@@ -3,7 +3,8 @@
 use crate::{
     config::{self, GraphicsChoice, Settings, ThemeChoice},
     picture::Protocol,
-    runtime::{probe::Environment, trace::Trace},
+    runtime::probe::Environment,
+    trace::Trace,
     ui::theme::Themes,
 };
 

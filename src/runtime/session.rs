@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Moment},
-    runtime::trace::Trace,
+    trace::Trace,
     worker::{Reply, Worker},
 };
 

@@ -1,54 +1,28 @@
-//! What the program did and when, as JSON lines in a file (`--trace FILE`): keys, events, requests
-//! with their answers, frames with their cost.
+//! What the interface writes into a trace: keys, events, requests with their answers, frames with
+//! their cost.
 //!
 //! No secret gets in: of what is typed into a layer, where a secret may be, only the fact is
 //! written; of an answer only its status and what the log of exchanges shows.
 
-use std::{
-    fs::File,
-    io::{self, BufWriter, Write},
-    path::Path,
-    sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{api::Witness, app::Event, input::Key, message::Ticket, runtime::frames::Cost};
-
-/// A trace, or none. Clones write to the same file.
-#[derive(Clone, Debug)]
-pub struct Trace(Option<Arc<Mutex<Writer>>>);
-
-#[derive(Debug)]
-struct Writer {
-    out: BufWriter<File>,
-    started: Instant,
-    /// Why nothing is written any more.
-    broken: Option<io::Error>,
-}
+use crate::{
+    api::Witness,
+    app::Event,
+    input::Key,
+    message::Ticket,
+    runtime::frames::Cost,
+    trace::{Trace, micros},
+};
 
 impl Trace {
-    /// Writes nothing.
-    #[must_use]
-    pub fn off() -> Self {
-        Self(None)
-    }
-
-    /// Writes to a new file.
-    ///
-    /// # Errors
-    /// The file is there already or cannot be made.
-    pub fn to(path: &Path) -> io::Result<Self> {
-        let out = BufWriter::new(File::create_new(path)?);
-        Ok(Self(Some(Arc::new(Mutex::new(Writer { out, started: Instant::now(), broken: None })))))
-    }
-
     /// What will be written of an event; nothing without a trace. `secret`: what was typed may be
     /// one.
     #[must_use]
     pub fn words(&self, event: &Event, secret: bool) -> Option<Value> {
-        self.0.as_ref().map(|_| words(event, secret))
+        self.is_on().then(|| words(event, secret))
     }
 
     /// An event, by its words, went through the core.
@@ -69,34 +43,6 @@ impl Trace {
                     "took_us": micros(took) })
         });
     }
-
-    /// Writes out what is buffered.
-    ///
-    /// # Errors
-    /// Why the trace is not complete.
-    pub fn finish(&self) -> io::Result<()> {
-        let Some(writer) = &self.0 else { return Ok(()) };
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.broken.take().map_or(Ok(()), Err)?;
-        writer.out.flush()
-    }
-
-    /// Writes a line with its time. A line that cannot be written is the last one.
-    fn line(&self, record: impl FnOnce() -> Value) {
-        let Some(writer) = &self.0 else { return };
-        let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if writer.broken.is_some() {
-            return;
-        }
-        let mut record = record();
-        record["at_us"] = micros(writer.started.elapsed()).into();
-        let written = writeln!(writer.out, "{record}");
-        writer.broken = written.err();
-    }
-}
-
-fn micros(span: Duration) -> u64 {
-    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// An event in words that tell no secret.

@@ -105,7 +105,7 @@ impl<'a> Adding<'a> {
     /// Waits until the dataset is free, if that is asked for (M38).
     async fn wait_turn(&mut self) -> Result<(), Ended> {
         let busy = |status: &Status| matches!(status, Status::ReadOnly | Status::Indexing);
-        if !self.add.queue || self.context.changes().is_err() || !busy(&self.dataset.status) {
+        if !self.add.queue || self.context.allow_changes().is_err() || !busy(&self.dataset.status) {
             return Ok(());
         }
         let mut follow = Follow::new(self.context, None);

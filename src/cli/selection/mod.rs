@@ -13,7 +13,7 @@ use change::Add;
 use kept::Kept;
 
 use crate::{
-    cli::{Column, Context, Document, Ended, Exit, context::standard_input, marks::Marks},
+    cli::{Column, Context, Document, Ended, Exit, marks::Marks, read_argument},
     journal,
     model::{SafeText, text::counted},
 };
@@ -126,12 +126,7 @@ fn show(context: &Context, kept: &Kept) -> Result<Exit, Ended> {
 
 async fn import(context: &Context, which: Which, from: PathBuf) -> Result<Exit, Ended> {
     let kept = Kept::open(context, which).await?;
-    let source = if from.as_os_str() == "-" {
-        standard_input()?
-    } else {
-        std::fs::read_to_string(&from)
-            .map_err(|error| Ended::new(Exit::Usage, format!("{}: {error}", from.display())))?
-    };
+    let source = read_argument(&from)?;
     let selection = journal::read_selection(&source, kept.dataset)
         .map_err(|reason| Ended::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
     let before = kept.older()?.len();

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use crate::{
+    cli::saved::Saved,
     model::{
-        Cluster, DatasetId, Granularity, Mark, Query, QueryText, Search,
+        DatasetId, Granularity, Mark, Query, QueryText, Search,
         basket::{cluster_mark, medium_mark},
     },
-    wire::{explore::read_page, vql},
+    wire::vql,
 };
 
 /// The marks of an answer: its clusters whole, with the filters that found them. A cluster of which set
@@ -16,21 +17,16 @@ use crate::{
 /// # Errors
 /// A sentence: it is no answer of a search, or of another dataset.
 pub(super) fn marks(source: &str, dataset: DatasetId) -> Result<Vec<Mark>, String> {
-    let document: Value = serde_json::from_str(source).map_err(|error| error.to_string())?;
-    if document["schema"] != "tessera.search/1" {
-        return Err("is no answer of a search (tessera.search/1)".to_owned());
+    let saved = Saved::parse(source)?;
+    let of = &saved.document["dataset_id"];
+    if of.as_str().and_then(|id| id.parse().ok()) != Some(dataset) {
+        return Err(format!("belongs to the dataset {of}"));
     }
-    if document["dataset_id"].as_str().and_then(|id| id.parse().ok()) != Some(dataset) {
-        return Err(format!("it belongs to the dataset {}", document["dataset_id"]));
-    }
-    let page = read_page(&document).ok_or("it has no `clusters`")?;
     let mut marks = Vec::new();
-    for cluster in &page.clusters {
-        let row = row(&document, cluster);
-        let asked = row.map_or(&Value::Null, |row| &row["_query"]);
-        let asked = if asked.is_null() { &document["query"] } else { asked };
-        let search = search(dataset, asked)?;
-        if row.is_some_and(|row| row["_left_out"].as_u64() > Some(0)) {
+    for cluster in &saved.clusters {
+        let search = search(dataset, saved.query(cluster.id))?;
+        let left_out = saved.row(cluster.id).and_then(|row| row["_left_out"].as_u64());
+        if left_out > Some(0) {
             let media = cluster.previews.iter();
             marks.extend(media.map(|preview| medium_mark(preview, cluster, &search)));
         } else {
@@ -38,11 +34,6 @@ pub(super) fn marks(source: &str, dataset: DatasetId) -> Result<Vec<Mark>, Strin
         }
     }
     Ok(marks)
-}
-
-fn row<'a>(document: &'a Value, cluster: &Cluster) -> Option<&'a Value> {
-    let mut rows = document["clusters"].as_array()?.iter();
-    rows.find(|row| row["cluster_id"].as_str().and_then(|id| id.parse().ok()) == Some(cluster.id))
 }
 
 /// What a mark keeps of the search that found it.
