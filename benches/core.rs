@@ -17,11 +17,6 @@ use tessera::{
     app::{App, Effect, Event, Setup},
     input::Keymap,
     message::{Answer, Lane, Response, Ticket},
-    model::{
-        Cluster, ClusterId, Dataset, DatasetId, EntityType, Link, MediaId, Page, Preview, SafeText,
-        Status,
-    },
-    picture::{Canvas, Encoded, Protocol, Sight, Subject, Thumbnail},
     runtime::frames::Frames,
     ui::{
         self, Layer, Theme,
@@ -29,6 +24,11 @@ use tessera::{
         theme::ThemeName,
     },
 };
+use tessera_model::{
+    Cluster, ClusterId, Dataset, DatasetId, EntityType, Link, MediaId, Page, Preview, SafeText,
+    Status,
+};
+use tessera_picture::{Canvas, Encoded, Protocol, Sight, Subject, Thumbnail};
 use uuid::Uuid;
 
 const CAPTION: &str = "A red and a yellow balloon over green hills at dusk";
@@ -128,7 +128,7 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Answer {
         Lane::Recall(_) => Answer::Recalled(None),
         Lane::Keep(_) => Answer::Kept,
         Lane::Enrichment(_) => {
-            Answer::Enrichment(tessera::wire::enrichment::read_enrichment(&serde_json::Value::Null))
+            Answer::Enrichment(tessera_wire::enrichment::read_enrichment(&serde_json::Value::Null))
         }
         other => unreachable!("{other:?}"),
     }

@@ -23,19 +23,13 @@
 //! ```
 
 pub mod accessible;
-pub mod api;
 pub mod app;
 pub mod cli;
 pub mod config;
 pub mod credentials;
 pub mod input;
 pub mod journal;
-pub mod local;
 pub mod message;
-pub mod model;
-pub mod picture;
 pub mod runtime;
-pub mod trace;
 pub mod ui;
-pub mod wire;
 pub mod worker;

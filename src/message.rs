@@ -4,15 +4,13 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::{
-    model::{
-        AddMedia, Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry,
-        ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity,
-        Inspection, Link, MediaSource, Page, PictureSource, Preflight, Region, Search, Selection,
-        SelectionItem,
-    },
-    picture::{Canvas, Part, Sight, Thumbnail},
+use tessera_model::{
+    AddMedia, Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry,
+    ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity,
+    Inspection, Link, MediaSource, Page, PictureSource, Preflight, Region, Search, Selection,
+    SelectionItem,
 };
+use tessera_picture::{Canvas, Part, Sight, Thumbnail};
 
 /// A job of this program, from the moment the person starts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -11,28 +11,33 @@ use std::{
 use secrecy::SecretString;
 use tessera::{
     accessible::{self, Beginning, Voice},
-    api::Client,
     app::{self, Pane, welcome::Candidate},
     cli::{self, Context, Ended, Exit, Interface, Local, Tab, Target, Tui},
     config::{self, Destination, Place, Profile, Settings},
     credentials::Holder,
     journal::Journal,
-    local::{self, Access, Credentials},
-    model::{DatasetId, SafeText, shell::quote},
     runtime::{
         self, Ending, Received,
         welcome::{Decided, Surroundings},
     },
-    trace::Trace,
     worker,
 };
+use tessera_client::Client;
+use tessera_client::trace::Trace;
+use tessera_model::{DatasetId, SafeText, shell::quote};
+use tessera_service::{Access, Credentials};
 
 /// What is opened next.
 enum Wish {
     /// The painted sample.
     Sample { images: u32, data: Option<PathBuf> },
     /// A folder, indexed in `data`.
-    Folder { folder: PathBuf, data: Option<PathBuf>, own: local::Settings, profile: Option<String> },
+    Folder {
+        folder: PathBuf,
+        data: Option<PathBuf>,
+        own: tessera_service::Settings,
+        profile: Option<String>,
+    },
     /// A profile elsewhere, with a secret that was just entered.
     Elsewhere(Profile, Option<SecretString>),
     /// An address from the command line.
@@ -120,7 +125,7 @@ fn named(settings: &Settings, name: &str) -> Result<Wish, Ended> {
 fn wish_for(profile: Profile, secret: Option<SecretString>) -> Wish {
     match profile.place {
         Place::Local { folder } => {
-            let own = local::Settings::default();
+            let own = tessera_service::Settings::default();
             Wish::Folder { folder, data: None, own, profile: Some(profile.name) }
         }
         Place::Hosted { .. } | Place::OnPrem { .. } => Wish::Elsewhere(profile, secret),
@@ -363,7 +368,7 @@ impl House {
         if let (Some(secret), true, Place::Hosted { base_url, api_key, .. }, Some(secrets)) =
             (&secret, store, &profile.place, cli::secrets().ok())
         {
-            let origin = tessera::api::BaseUrl::parse(base_url)?.to_string();
+            let origin = tessera_client::BaseUrl::parse(base_url)?.to_string();
             let holder = Holder { profile: &profile.name, origin: &origin, api_key };
             secrets.keep(holder, secret, secrets.best_store()).map_err(usage)?;
         }

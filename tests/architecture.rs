@@ -10,29 +10,17 @@ use std::{
 
 /// Each room with the rooms it may import.
 const TABLE: &[(&str, &[&str])] = &[
-    ("model", &[]),
     ("input", &[]),
-    ("trace", &[]),
-    ("wire", &["model"]),
-    ("picture", &["model"]),
-    ("message", &["model", "picture"]),
-    ("api", &["model", "wire", "picture", "trace"]),
-    ("local", &["model", "wire", "picture"]),
-    ("config", &["model", "input"]),
-    ("credentials", &["model"]),
-    ("journal", &["model", "wire", "config"]),
-    ("worker", &["model", "message", "picture", "api", "journal"]),
-    ("app", &["model", "message", "picture", "input", "config", "wire"]),
-    ("ui", &["model", "picture", "input", "config", "app"]),
-    (
-        "cli",
-        &["model", "api", "config", "credentials", "journal", "local", "picture", "trace", "wire"],
-    ),
-    ("accessible", &["api", "model"]),
-    (
-        "runtime",
-        &["app", "ui", "worker", "message", "input", "config", "picture", "api", "model", "trace"],
-    ),
+    ("message", &[]),
+    ("config", &["input"]),
+    ("credentials", &[]),
+    ("journal", &["config"]),
+    ("worker", &["message", "journal"]),
+    ("app", &["message", "input", "config"]),
+    ("ui", &["input", "config", "app"]),
+    ("cli", &["config", "credentials", "journal"]),
+    ("accessible", &[]),
+    ("runtime", &["app", "ui", "worker", "message", "input", "config"]),
 ];
 
 /// Lines of code a file may have, tests not counted.

@@ -4,12 +4,9 @@
 use std::{io, time::Duration};
 
 use super::{Talk, reading};
-use crate::{
-    api::Existing,
-    model::{
-        ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem,
-        cadence::Watch,
-    },
+use tessera_client::Existing;
+use tessera_model::{
+    ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem, cadence::Watch,
 };
 
 /// Longest silence while something is followed.

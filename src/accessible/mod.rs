@@ -9,12 +9,10 @@ use std::{collections::BTreeMap, io, path::PathBuf};
 
 pub use voice::Voice;
 
-use crate::{
-    api::{Client, QueryImage},
-    model::{
-        Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Granularity, Page, Query,
-        QueryText, SafeText, Search, cadence::Cadence,
-    },
+use tessera_client::{Client, QueryImage};
+use tessera_model::{
+    Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Granularity, Page, Query,
+    QueryText, SafeText, Search, cadence::Cadence,
 };
 
 /// Where it begins, and what it says first.

@@ -1,6 +1,6 @@
 //! How things are read out: one sentence each, the most important first.
 
-use crate::model::{Cluster, Dataset, Page, Query, Scale, Search};
+use tessera_model::{Cluster, Dataset, Page, Query, Scale, Search};
 
 /// A dataset with its place among `count`, 1-based.
 pub(super) fn dataset(place: usize, count: usize, dataset: &Dataset) -> String {

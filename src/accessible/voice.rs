@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::model::{Failure, SafeText};
+use tessera_model::{Failure, SafeText};
 
 /// Where answers come from and lines go to.
 pub struct Voice {

@@ -3,8 +3,8 @@
 use crate::{
     app::{App, Effect, Job, Level, Pane},
     message::{Answer, Lane, Progress},
-    model::{Book, Dataset, DatasetId, Failure, FailureKind},
 };
+use tessera_model::{Book, Dataset, DatasetId, Failure, FailureKind};
 
 impl App {
     /// Puts an answer where it belongs.

@@ -14,8 +14,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use crate::{
     app::{App, Pane, query::chips},
     config::TileSize,
-    picture::{Canvas, Protocol},
 };
+use tessera_picture::{Canvas, Protocol};
 
 /// The parts of the screen. A pane that is not on screen has no area.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

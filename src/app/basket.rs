@@ -8,14 +8,13 @@ pub use all::AllPages;
 
 use std::ops::RangeInclusive;
 
-pub use crate::model::text::counted;
 use crate::{
     app::{App, Effect, Level, Tile},
     message::{Lane, Request},
-    model::{
-        Basket, Book, Cluster, ClusterId, DatasetId, Entry, Failure, MarkId, Page, Preview,
-        Selection,
-    },
+};
+pub use tessera_model::text::counted;
+use tessera_model::{
+    Basket, Book, Cluster, ClusterId, DatasetId, Entry, Failure, MarkId, Page, Preview, Selection,
 };
 
 /// Marking that takes more than one key.

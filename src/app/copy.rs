@@ -10,10 +10,10 @@ use crate::{
     app::{App, Effect, Job, Level, Pane},
     input::Action,
     message::{Lane, Read, Request},
-    model::{
-        Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, Status,
-        shell::{Profiler, profiler},
-    },
+};
+use tessera_model::{
+    Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, Status,
+    shell::{Profiler, profiler},
 };
 
 /// Most characters of a copied text that the notice repeats.

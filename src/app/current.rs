@@ -1,10 +1,8 @@
 //! What is looked at now: the dataset, the view, its page, the cluster and preview under the cursor,
 //! the job under the cursor.
 
-use crate::{
-    app::{App, Job, Pane, Remote, Stage, View},
-    model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, Scale},
-};
+use crate::app::{App, Job, Pane, Remote, Stage, View};
+use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, Scale};
 
 impl App {
     /// The dataset whose results are open.

@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::{
     app::{App, Effect, Moment, job::Stage, view::sights::Visible},
     message::{Lane, Request},
-    model::{Book, Failure, Search, cadence::Watch},
 };
+use tessera_model::{Book, Failure, Search, cadence::Watch};
 
 /// A read that is missing or too old now, or will be at a later moment.
 pub(in crate::app) struct Want {

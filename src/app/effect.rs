@@ -6,8 +6,8 @@ use crate::{
     app::{Moment, Tell},
     config::Destination,
     message::{Lane, Request, Ticket},
-    picture::Protocol,
 };
+use tessera_picture::Protocol;
 
 /// One thing to be done outside.
 #[derive(Clone, Debug, PartialEq)]

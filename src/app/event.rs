@@ -5,9 +5,9 @@ use std::time::Duration;
 use crate::{
     input::Chord,
     message::{Progress, Response},
-    model::{Exchange, Failure},
-    picture::Protocol,
 };
+use tessera_model::{Exchange, Failure};
+use tessera_picture::Protocol;
 
 /// Time since the program started; monotonic, and set by hand in tests.
 pub type Moment = Duration;

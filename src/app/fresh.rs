@@ -3,10 +3,8 @@
 
 use std::time::Duration;
 
-use crate::{
-    app::{App, Effect, Level, Overlay},
-    model::{DatasetId, Failure, Operation},
-};
+use crate::app::{App, Effect, Level, Overlay};
+use tessera_model::{DatasetId, Failure, Operation};
 
 /// Oldest record that a change may rest on.
 const FRESH: Duration = Duration::from_secs(5);

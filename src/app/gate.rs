@@ -8,8 +8,8 @@ mod searching;
 use crate::{
     app::{App, Pane, copy, job::Stage},
     input::{Action, action::Group},
-    model::{Dataset, Operation, Verdict},
 };
+use tessera_model::{Dataset, Operation, Verdict};
 
 /// The reason why `action` cannot be done now, if there is one.
 #[must_use]

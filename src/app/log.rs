@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::{app::Moment, model::Exchange};
+use crate::app::Moment;
+use tessera_model::Exchange;
 
 /// The last exchanges with the moments of their ends.
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::model::{Outcome, SafeText};
+    use tessera_model::{Outcome, SafeText};
 
     #[test]
     fn p57_the_log_is_bounded_and_knows_what_is_waited_for() {

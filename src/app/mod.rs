@@ -59,9 +59,9 @@ use crate::{
     config::{ThemeChoice, TileSize},
     input::{Chord, Context},
     message::{Lane, Request},
-    model::Stamp,
-    picture::Protocol,
 };
+use tessera_model::Stamp;
+use tessera_picture::Protocol;
 
 /// The state of the program.
 #[derive(Debug)]
@@ -209,7 +209,7 @@ impl App {
     }
 
     /// The screen was somebody else's, or pictures are drawn in another way: it is drawn anew.
-    fn done(&mut self, result: Result<(), crate::model::Failure>, effects: &mut Vec<Effect>) {
+    fn done(&mut self, result: Result<(), tessera_model::Failure>, effects: &mut Vec<Effect>) {
         if let Err(failure) = result {
             self.notices.fail(self.now, &failure);
         }

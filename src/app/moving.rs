@@ -4,8 +4,8 @@ use crate::{
     app::{App, Effect, Pane, wanted_original},
     input::Action,
     message::{Lane, Request},
-    model::PictureSource,
 };
+use tessera_model::PictureSource;
 
 impl App {
     /// Moves by one.

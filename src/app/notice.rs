@@ -2,10 +2,8 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use crate::{
-    app::Moment,
-    model::{Failure, SafeText},
-};
+use crate::app::Moment;
+use tessera_model::{Failure, SafeText};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

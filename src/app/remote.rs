@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::{app::Moment, model::Failure};
+use crate::app::Moment;
+use tessera_model::Failure;
 
 /// The last good value stays until a better one comes; a failure never wipes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +91,7 @@ impl<T> Remote<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::FailureKind;
+    use tessera_model::FailureKind;
 
     #[test]
     fn a_failure_keeps_the_last_good_value() {

@@ -3,10 +3,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::{
-    app::Moment,
-    model::{Dataset, DatasetId, Status},
-};
+use crate::app::Moment;
+use tessera_model::{Dataset, DatasetId, Status};
 
 /// A status that followed another.
 #[derive(Clone, Debug, PartialEq, Eq)]

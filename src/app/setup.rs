@@ -7,9 +7,11 @@ use crate::{
     app::Pane,
     config::{ExportDefaults, Notify, Profile, SearchDefaults, ThemeChoice, TileSize},
     input::Keymap,
-    model::{DatasetId, EntityType, ExportFormat, Granularity, SafeText, Stamp, cadence::Cadence},
-    picture::Protocol,
 };
+use tessera_model::{
+    DatasetId, EntityType, ExportFormat, Granularity, SafeText, Stamp, cadence::Cadence,
+};
+use tessera_picture::Protocol;
 
 /// What is fixed when the program starts.
 #[derive(Clone, Debug)]

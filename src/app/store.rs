@@ -8,11 +8,11 @@ use std::{
 use crate::{
     app::{Job, Remote, seen::Seen},
     message::JobId,
-    model::{
-        Basket, Dataset, DatasetId, Enrichment, Folder, MediaId, Page, SafeText, SavedView, Search,
-    },
-    picture::{Canvas, Sight, Subject, Thumbnail},
 };
+use tessera_model::{
+    Basket, Dataset, DatasetId, Enrichment, Folder, MediaId, Page, SafeText, SavedView, Search,
+};
+use tessera_picture::{Canvas, Sight, Subject, Thumbnail};
 
 /// Everything known.
 #[derive(Debug, Default)]
@@ -186,7 +186,7 @@ impl Pictures {
 }
 
 fn weight(picture: &Picture) -> usize {
-    use crate::picture::Encoded;
+    use tessera_picture::Encoded;
     let pixels = match picture.as_ref().map(|picture| &picture.encoded) {
         Ok(Encoded::Pixels(pixels)) => pixels.len() * 3,
         Ok(Encoded::Kitty { payload, .. }) => payload.len(),
@@ -203,10 +203,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{
-        model::Granularity,
-        picture::{Encoded, Protocol},
-    };
+    use tessera_model::Granularity;
+    use tessera_picture::{Encoded, Protocol};
 
     const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
 

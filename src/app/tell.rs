@@ -4,8 +4,8 @@
 use crate::{
     app::{App, Effect, Job, Level, Pane, Stage},
     config::Notify,
-    model::SafeText,
 };
+use tessera_model::SafeText;
 
 /// One thing to tell through the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]

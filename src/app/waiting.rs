@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::{
     app::{App, Effect, Moment},
     message::Lane,
-    model::{Failure, FailureKind},
 };
+use tessera_model::{Failure, FailureKind};
 
 /// The service does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,11 +10,9 @@ use std::{
 use bytes::Bytes;
 use clap::{Args, ValueEnum};
 
-use crate::{
-    api::{Operation, RawAnswer, RawBody, RawPart, RawRequest},
-    cli::{Context, Ended, Exit},
-    model::SafeText,
-};
+use crate::cli::{Context, Ended, Exit};
+use tessera_client::{Operation, RawAnswer, RawBody, RawPart, RawRequest};
+use tessera_model::SafeText;
 
 /// The options.
 #[derive(Debug, Args)]

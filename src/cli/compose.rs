@@ -9,27 +9,27 @@ use secrecy::SecretString;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    api::{self, Authorities, BaseUrl, Endpoint, TextSearchPath},
     cli::{
         Ended, Exit, Global, Kind,
         login::{self, Login},
     },
     config::{self, Manner, Place, Profile, Settings},
     credentials::{Holder, Secrets},
-    local::{self, LocalError},
-    model::{DatasetId, Failure},
 };
+use tessera_client::{Authorities, BaseUrl, Endpoint, TextSearchPath};
+use tessera_model::{DatasetId, Failure};
+use tessera_service::LocalError;
 
 /// A local deployment that runs in this process and is reached by HTTP like any other.
 pub struct Local {
     /// The deployment itself, for what only its owner may know.
-    pub deployment: local::Deployment,
+    pub deployment: tessera_service::Deployment,
     /// The datasets of the folders it was started with, in their order.
     pub datasets: Vec<DatasetId>,
     /// Where it listens.
     pub address: SocketAddr,
     /// Who may come in.
-    access: local::Access,
+    access: tessera_service::Access,
     stop: oneshot::Sender<()>,
     served: JoinHandle<Result<(), LocalError>>,
 }
@@ -43,8 +43,8 @@ impl Local {
         data: Option<PathBuf>,
         folders: &[PathBuf],
         listen: SocketAddr,
-        settings: local::Settings,
-        options: local::Options,
+        settings: tessera_service::Settings,
+        options: tessera_service::Options,
     ) -> Result<Self, Ended> {
         let data = data_folder(data)?;
         // The address first: a taken one must not cost an index.
@@ -54,10 +54,10 @@ impl Local {
         })?;
         let address = listener.local_addr()?;
         let access = options.access.clone();
-        if matches!(access, local::Access::Open) && !address.ip().is_loopback() {
+        if matches!(access, tessera_service::Access::Open) && !address.ip().is_loopback() {
             return Err(LocalError::OpenToOthers(address).into());
         }
-        let deployment = local::Deployment::open(&data, settings)?;
+        let deployment = tessera_service::Deployment::open(&data, settings)?;
         let mut datasets = Vec::new();
         for folder in folders {
             datasets.push(deployment.add_folder(folder, None)?);
@@ -81,16 +81,18 @@ impl Local {
     ///
     /// # Errors
     /// The client cannot be set up.
-    pub fn client(&self) -> Result<api::Client, Ended> {
+    pub fn client(&self) -> Result<tessera_client::Client, Ended> {
         let access = match &self.access {
-            local::Access::Token(credentials) => api::Access::Hosted(api::Credentials {
-                api_key: credentials.api_key.clone(),
-                api_secret: credentials.api_secret.clone(),
-            }),
-            local::Access::Open => api::Access::OnPremises,
+            tessera_service::Access::Token(credentials) => {
+                tessera_client::Access::Hosted(tessera_client::Credentials {
+                    api_key: credentials.api_key.clone(),
+                    api_secret: credentials.api_secret.clone(),
+                })
+            }
+            tessera_service::Access::Open => tessera_client::Access::OnPremises,
         };
         let endpoint = Endpoint::new(BaseUrl::parse(&self.base_url())?, access)?;
-        Ok(api::Client::new(endpoint)?)
+        Ok(tessera_client::Client::new(endpoint)?)
     }
 
     /// Comes back only when serving has ended by itself, which is a failure.
@@ -231,16 +233,21 @@ pub fn named(settings: &Settings, name: &str) -> Result<Profile, Ended> {
 ///
 /// # Errors
 /// The address cannot be used, a secret is missing, or the local deployment cannot start.
-pub async fn client_for(target: &Target) -> Result<(api::Client, Option<Local>), Ended> {
+pub async fn client_for(target: &Target) -> Result<(tessera_client::Client, Option<Local>), Ended> {
     match target {
         Target::Address(address) => Ok((remote(address)?, None)),
         Target::Profile(Profile { place: Place::Local { folder }, .. }) => {
             let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let access = local::Access::Token(local::Credentials::generate());
+            let access = tessera_service::Access::Token(tessera_service::Credentials::generate());
             let folders = [folder.clone()];
-            let local =
-                Local::start(None, &folders, listen, local::Settings::default(), access.into())
-                    .await?;
+            let local = Local::start(
+                None,
+                &folders,
+                listen,
+                tessera_service::Settings::default(),
+                access.into(),
+            )
+            .await?;
             local.deployment.settled().await;
             Ok((local.client()?, Some(local)))
         }
@@ -260,7 +267,7 @@ pub fn client_of(
     profile: &Profile,
     typed: Option<SecretString>,
     secrets: Option<&Secrets>,
-) -> Result<api::Client, Ended> {
+) -> Result<tessera_client::Client, Ended> {
     let endpoint = match &profile.place {
         Place::Local { .. } => {
             return Err(Ended::new(Exit::Usage, "a local profile has no address"));
@@ -277,7 +284,10 @@ pub fn client_of(
 }
 
 /// A client that treats the service as is wanted.
-fn client_treated(mut endpoint: Endpoint, manner: &Manner) -> Result<api::Client, Ended> {
+fn client_treated(
+    mut endpoint: Endpoint,
+    manner: &Manner,
+) -> Result<tessera_client::Client, Ended> {
     let usage = |failure: Failure| Ended::new(Exit::Usage, failure.to_string());
     if let Some(life) = manner.token_ttl {
         endpoint = endpoint.with_token_life(life);
@@ -288,7 +298,7 @@ fn client_treated(mut endpoint: Endpoint, manner: &Manner) -> Result<api::Client
     if let Some(file) = &manner.ca_file {
         endpoint = endpoint.with_authorities(Authorities::read(file).map_err(usage)?);
     }
-    Ok(api::Client::new(endpoint)?)
+    Ok(tessera_client::Client::new(endpoint)?)
 }
 
 /// A service with login. Over a line that is not encrypted only where a person has said so (N30).
@@ -305,7 +315,7 @@ fn hosted(base_url: BaseUrl, login: Login, manner: &Manner) -> Result<Endpoint, 
 }
 
 fn on_premises(base_url: &str, pipeline_url: Option<&str>) -> Result<Endpoint, Ended> {
-    let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, api::Access::OnPremises)?;
+    let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, tessera_client::Access::OnPremises)?;
     Ok(match pipeline_url {
         Some(url) => endpoint.with_pipeline(BaseUrl::parse(url)?),
         None => endpoint,
@@ -317,7 +327,7 @@ fn on_premises(base_url: &str, pipeline_url: Option<&str>) -> Result<Endpoint, E
 ///
 /// # Errors
 /// The address or the credentials cannot be used.
-pub fn remote(address: &Address) -> Result<api::Client, Ended> {
+pub fn remote(address: &Address) -> Result<tessera_client::Client, Ended> {
     let Address { base_url, kind, pipeline_url, manner } = address;
     let endpoint = match kind {
         Kind::Onprem => on_premises(base_url, pipeline_url.as_deref())?,

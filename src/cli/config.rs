@@ -15,8 +15,8 @@ use crate::{
         layer::{Given, Mistake},
         schema,
     },
-    model::program::editor,
 };
+use tessera_model::program::editor;
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -7,13 +7,13 @@ use std::{
 };
 
 use crate::{
-    api::{self, Operation as Request, Rehearsal, Rehearsed, Witness},
     cli::{Context, Ended, Exit, Local, Target, compose},
     config,
     journal::Journal,
-    model::{Book, Entry, Failure, JobRecord, Outcome, job},
-    trace::Trace,
 };
+use tessera_client::trace::Trace;
+use tessera_client::{Operation as Request, Rehearsal, Rehearsed, Witness};
+use tessera_model::{Book, Entry, Failure, JobRecord, Outcome, job};
 
 /// Seconds by which clocks may differ without a word.
 const SKEW: u64 = 30;
@@ -21,7 +21,7 @@ const SKEW: u64 = 30;
 /// A deployment that is being asked.
 pub struct Connection {
     /// The client.
-    pub client: api::Client,
+    pub client: tessera_client::Client,
     /// Its name, by which baskets, jobs and views are kept.
     pub place: String,
     /// What outlives the program.
@@ -76,7 +76,7 @@ impl Context {
     }
 
     /// A client whose exchanges are told where the options say so.
-    pub(super) fn witnessed(&self, client: api::Client) -> api::Client {
+    pub(super) fn witnessed(&self, client: tessera_client::Client) -> tessera_client::Client {
         if self.global.verbose || self.trace.is_on() {
             return client.with_witness(teller(self.global.verbose, self.trace.clone()));
         }
@@ -173,7 +173,7 @@ fn journal_of(target: &Target) -> Journal {
 }
 
 /// How far the clock of this machine is from the service's, when that is worth a word (M03).
-pub fn told_skew(client: &api::Client) -> Option<String> {
+pub fn told_skew(client: &tessera_client::Client) -> Option<String> {
     let skew = client.clock_skew();
     let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
     (seconds > SKEW)
@@ -181,7 +181,7 @@ pub fn told_skew(client: &api::Client) -> Option<String> {
 }
 
 /// Tells what a command has learned about its login (M03, S13).
-fn tell_of_login(context: &Context, client: &api::Client) {
+fn tell_of_login(context: &Context, client: &tessera_client::Client) {
     if let Some(words) = told_skew(client) {
         context.note.say(format!("{words}; tokens are dated by the latter"));
     }

@@ -12,15 +12,15 @@ use std::{
 use tokio::sync::Notify;
 
 use crate::{
-    api::Rehearsed,
     cli::{
         Ended, Exit, Global, Screen, Target, compose,
         note::Note,
         out::{Document, Out},
     },
     config::{Settings, Sources},
-    trace::Trace,
 };
+use tessera_client::Rehearsed;
+use tessera_client::trace::Trace;
 
 /// Time for a last look at the service after a person interrupted the command.
 pub const LAST_LOOK: Duration = Duration::from_millis(200);

@@ -7,16 +7,14 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use crate::{
-    api::{Client, Existing},
-    cli::{Ended, Exit, Local, compose::data_folder},
-    local::{Access, Credentials, Settings, sample},
-    model::{
-        Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
-        Preview, Query, Scale, Search,
-        cadence::{Cadence, Watch},
-    },
+use crate::cli::{Ended, Exit, Local, compose::data_folder};
+use tessera_client::{Client, Existing};
+use tessera_model::{
+    Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
+    Preview, Query, Scale, Search,
+    cadence::{Cadence, Watch},
 };
+use tessera_service::{Access, Credentials, Settings};
 
 /// The seed of the sample dataset: everybody sees the same pictures.
 const SEED: u64 = 2026;
@@ -36,7 +34,7 @@ pub async fn paint(images: u32, data: Option<PathBuf>) -> Result<Local, Ended> {
     let count = images as usize;
     let painted = tokio::task::spawn_blocking(move || {
         let told = AtomicUsize::new(0);
-        sample::write(&target, count, SEED, |done, all| {
+        tessera_sample::write(&target, count, SEED, |done, all| {
             tell_painting(&told, done, all);
         })
     });

@@ -18,9 +18,9 @@ use crate::{
     },
     config::{self, Layers, Place, Profile, Settings},
     credentials::{self, Store},
-    local::store::lock_holder,
-    model::{Failure, SafeText},
 };
+use tessera_model::{Failure, SafeText};
+use tessera_service::store::lock_holder;
 
 /// The options.
 #[derive(Clone, Copy, Debug, Args)]

@@ -4,10 +4,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 
-use crate::{
-    cli::{Ended, Exit},
-    local::{Settings, words::encoder::Encoders},
-};
+use crate::cli::{Ended, Exit};
+use tessera_service::{Settings, words::encoder::Encoders};
 
 /// The three files of a pair of encoders; all or none.
 #[derive(Debug, Default, Args)]

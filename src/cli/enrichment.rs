@@ -4,11 +4,9 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::{
-    api::Operation as Request,
-    cli::{Column, Connection, Context, Document, Ended, Exit},
-    model::{Applied, EnrichmentModel},
-};
+use crate::cli::{Column, Connection, Context, Document, Ended, Exit};
+use tessera_client::Operation as Request;
+use tessera_model::{Applied, EnrichmentModel};
 
 /// The commands.
 #[derive(Debug, Subcommand)]

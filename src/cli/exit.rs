@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::{
-    local::LocalError,
-    model::{Failure, FailureKind, SafeText},
-};
 use serde_json::json;
+use tessera_model::{Failure, FailureKind, SafeText};
+use tessera_service::LocalError;
 
 /// The exit codes (features: exit codes are a contract).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::profile::{keep, of, whole};
 use crate::{
-    api::BaseUrl,
     cli::{Context, Ended, Exit, Kind, login},
     config::Place,
     credentials::{self, Holder},
 };
+use tessera_client::BaseUrl;
 
 /// The options of `init`.
 #[derive(Debug, Args)]

@@ -7,15 +7,15 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::{
-    api::Operation as Request,
     cli::{
         Column, Connection, Context, Document, Ended, Exit, Target, compose,
         follow::{clock, moment},
     },
     config::{self, Profile},
     journal::{Journal, Noted, job_facts},
-    model::{JobRecord, SafeText, Stamp, Standing, Work, course::Course, shell::quote},
 };
+use tessera_client::Operation as Request;
+use tessera_model::{JobRecord, SafeText, Stamp, Standing, Work, course::Course, shell::quote};
 
 /// The commands.
 #[derive(Debug, Subcommand)]

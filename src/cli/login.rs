@@ -7,11 +7,11 @@ use std::env;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
-    api::{Access, Credentials, Reload},
     cli::{Ended, Exit},
     config,
     credentials::{self, Holder, Secrets, Store},
 };
+use tessera_client::{Access, Credentials, Reload};
 
 /// The environment variable that names the secret where no profile does.
 pub const KEY: &str = "TESSERA_API_KEY";

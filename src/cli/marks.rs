@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use crate::model::{
+use tessera_model::{
     ClusterId, EntityType, Granularity, Mark, Marked, MarkedCluster, MediaId, SafeText,
 };
 

@@ -15,7 +15,6 @@ mod doctor;
 mod encoding;
 mod enrichment;
 mod exit;
-mod explain;
 mod export;
 mod follow;
 mod global;
@@ -54,7 +53,6 @@ pub use demo::{paint, tell};
 pub use doctor::{Doctor, doctor};
 pub use encoding::Encoding;
 pub use exit::{Ended, Exit};
-pub use explain::EXPLANATION;
 pub use global::{Global, Kind, Print};
 pub use image::{Screen, Tile, draw};
 pub use login::secrets;
@@ -62,7 +60,7 @@ pub use out::{Column, Document, Out};
 pub use record::Record;
 pub use serve::{serve, tell_skipped};
 
-use crate::local::Failing;
+use tessera_service::Failing;
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]

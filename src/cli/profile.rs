@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::config::{dry, refused, user_file};
 use crate::{
-    api::{Authorities, BaseUrl, TextSearchPath},
     cli::{Column, Context, Document, Ended, Exit, Kind, compose, login},
     config::{self, Manner, Place, Profile, edit, profile::suggested_name},
     credentials::Holder,
 };
+use tessera_client::{Authorities, BaseUrl, TextSearchPath};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -281,7 +281,7 @@ fn check(profile: &Profile) -> Result<(), Ended> {
 
 /// Whether a value can be used that only the client can judge.
 pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
-    let told = |failure: crate::model::Failure| format!("`{key}`: {failure}");
+    let told = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
     match key {
         "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(told),
         "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(told),

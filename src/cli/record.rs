@@ -1,12 +1,10 @@
 //! A job of the command line in the journal: written down before its request is sent, so that a kill
 //! in between leaves a trace, and taken over by the interface when this command is gone (M20, D22).
 
-use crate::{
-    cli::{Connection, Context, Ended, Exit, follow::clock},
-    model::{
-        Archive, Book, Dataset, Entry, ExportTaskId, Failure, JobRecord, SafeText, Standing, Work,
-        course::Course,
-    },
+use crate::cli::{Connection, Context, Ended, Exit, follow::clock};
+use tessera_model::{
+    Archive, Book, Dataset, Entry, ExportTaskId, Failure, JobRecord, SafeText, Standing, Work,
+    course::Course,
 };
 
 /// A job that is written down.

@@ -6,14 +6,12 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::{
-    api::Operation as Request,
-    cli::{Column, Connection, Context, Document, Ended, Exit, Record},
-    model::{
-        Dataset, Failure, FailureKind, Operation, SafeText, Standing, Status, Work,
-        course::Course,
-        shell::{Profiler, profiler},
-    },
+use crate::cli::{Column, Connection, Context, Document, Ended, Exit, Record};
+use tessera_client::Operation as Request;
+use tessera_model::{
+    Dataset, Failure, FailureKind, Operation, SafeText, Standing, Status, Work,
+    course::Course,
+    shell::{Profiler, profiler},
 };
 
 /// After a lost answer the dataset is looked at after each of these pauses: three times within ten

@@ -4,10 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::{
-    model::{Cluster, ClusterId},
-    wire::explore::read_page,
-};
+use tessera_model::{Cluster, ClusterId};
+use tessera_wire::explore::read_page;
 
 /// An answer that was saved.
 pub struct Saved {

@@ -11,10 +11,10 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{
-    cli::{EXPLANATION, Ended, Exit, Local, Serve},
-    local::{Access, Credentials, OPENAPI, Options, Settings, storage},
-};
+use tessera_service::EXPLANATION;
+
+use crate::cli::{Ended, Exit, Local, Serve};
+use tessera_service::{Access, Credentials, OPENAPI, Options, Settings, storage};
 
 /// Serves until it is told to stop; returns the exit code.
 ///
@@ -98,7 +98,7 @@ fn announce(local: &Local, login: Option<&Credentials>) -> Result<(), Ended> {
 }
 
 /// Names the files that are no media of a dataset, on standard error.
-pub fn tell_skipped(deployment: &crate::local::Deployment, dataset: crate::model::DatasetId) {
+pub fn tell_skipped(deployment: &tessera_service::Deployment, dataset: tessera_model::DatasetId) {
     const NAMED: usize = 20;
     let Ok(skipped) = deployment.skipped(dataset) else {
         return;

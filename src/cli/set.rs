@@ -6,12 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::{
-    cli::{Column, Context, Document, Ended, Exit, read_argument, saved::Saved},
-    model::{
-        Cluster, ClusterId, SafeText,
-        algebra::{Operator, combine},
-    },
+use crate::cli::{Column, Context, Document, Ended, Exit, read_argument, saved::Saved};
+use tessera_model::{
+    Cluster, ClusterId, SafeText,
+    algebra::{Operator, combine},
 };
 
 /// The commands.

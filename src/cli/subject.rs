@@ -1,9 +1,7 @@
 //! The dataset that a command is about, and whether its status allows what the command does.
 
-use crate::{
-    cli::{Connection, Context, Ended, Exit},
-    model::{Dataset, DatasetId, Operation, Status, Verdict},
-};
+use crate::cli::{Connection, Context, Ended, Exit};
+use tessera_model::{Dataset, DatasetId, Operation, Status, Verdict};
 
 impl Context {
     /// The datasets that are pinned at the deployment.

@@ -6,7 +6,7 @@ use serde_json::json;
 use toml::Value;
 
 use super::ThemeChoice;
-use crate::model::DatasetId;
+use tessera_model::DatasetId;
 
 /// A key of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

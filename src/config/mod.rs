@@ -31,10 +31,8 @@ use serde::Deserialize;
 pub use theme::ThemeChoice;
 pub use tile::TileSize;
 
-use crate::{
-    input::Keymap,
-    model::{EntityType, ExportFormat, Granularity, cadence::Cadence},
-};
+use crate::input::Keymap;
+use tessera_model::{EntityType, ExportFormat, Granularity, cadence::Cadence};
 
 /// The file that comes with the program.
 pub const SHIPPED: &str = include_str!("../../assets/config.toml");

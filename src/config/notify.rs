@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::model::SafeText;
+use tessera_model::SafeText;
 
 /// One way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -16,8 +16,8 @@ use secrecy::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use crate::model::program::{SECRET, SECRET_FILE, TOKEN};
 pub use dump::forbid_core_dumps;
+pub use tessera_model::program::{SECRET, SECRET_FILE, TOKEN};
 
 use file::File;
 use keyring::Keyring;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::model::{
+use tessera_model::{
     Addition, Archive, ArchiveName, Export, ExportFormat, ExportSpec, JobRecord, SafeText, Stamp,
     Standing, Work,
 };
@@ -169,7 +169,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{DatasetId, ExportTaskId};
+    use tessera_model::{DatasetId, ExportTaskId};
 
     /// A record of every work and every standing.
     fn records() -> Vec<JobRecord> {

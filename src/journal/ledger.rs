@@ -4,10 +4,8 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{Journal, failure, read, seat, text};
-use crate::{
-    config::file,
-    model::{Book, Entry, Failure, JobRecord},
-};
+use crate::config::file;
+use tessera_model::{Book, Entry, Failure, JobRecord};
 
 /// A job as some copy of the program wrote it down.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +20,7 @@ impl Journal {
     /// All jobs, oldest first.
     ///
     /// # Errors
-    /// [`FailureKind::Local`](crate::model::FailureKind::Local): a file cannot be read.
+    /// [`FailureKind::Local`](tessera_model::FailureKind::Local): a file cannot be read.
     pub fn jobs(&self) -> Result<Vec<Noted>, Failure> {
         let mut all = BTreeMap::<_, Noted>::new();
         for path in self.folder.iter().flat_map(|folder| seat::files(folder)) {
@@ -40,7 +38,7 @@ impl Journal {
     /// follows stays.
     ///
     /// # Errors
-    /// [`FailureKind::Local`](crate::model::FailureKind::Local): a file cannot be read or written.
+    /// [`FailureKind::Local`](tessera_model::FailureKind::Local): a file cannot be read or written.
     pub fn forget_jobs(&self, forgets: impl Fn(&JobRecord) -> bool) -> Result<usize, Failure> {
         let mut forgotten = 0;
         for path in self.folder.iter().flat_map(|folder| seat::files(folder)) {
@@ -71,7 +69,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{DatasetId, SafeText, Stamp, Standing, Work};
+    use tessera_model::{DatasetId, SafeText, Stamp, Standing, Work};
 
     fn jobs(seconds: &[u64]) -> Entry {
         let job = |second: &u64| JobRecord {

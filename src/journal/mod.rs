@@ -27,10 +27,8 @@ use seat::Seats;
 pub use selection::write as write_selection;
 pub use views::write as write_views;
 
-use crate::{
-    config::file,
-    model::{Book, DatasetId, Entry, Failure, FailureKind, JobRecord, Selection},
-};
+use crate::config::file;
+use tessera_model::{Book, DatasetId, Entry, Failure, FailureKind, JobRecord, Selection};
 
 /// The state of one deployment. Without a folder nothing outlives the program.
 #[derive(Debug, Default)]
@@ -178,7 +176,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{
+    use tessera_model::{
         DatasetId, EntityType, Granularity, JobRecord, Mark, Marked, MediaId, SafeText, Stamp,
         Standing, Work,
     };

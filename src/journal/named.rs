@@ -4,10 +4,8 @@
 use std::{fs, io, path::PathBuf};
 
 use super::{Journal, failure, open_selection, selection};
-use crate::{
-    config::file,
-    model::{DatasetId, Failure, FailureKind, Selection},
-};
+use crate::config::file;
+use tessera_model::{DatasetId, Failure, FailureKind, Selection};
 
 impl Journal {
     /// The selection of this name; `None` when there is none.
@@ -115,7 +113,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{EntityType, Granularity, Mark, Marked, MediaId, SafeText};
+    use tessera_model::{EntityType, Granularity, Mark, Marked, MediaId, SafeText};
 
     #[test]
     fn p38_a_named_selection_comes_back_is_replaced_and_goes() {

@@ -3,10 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    model::{Anchor, AnchorKind, Filter, Fraction, Query, QueryText},
-    wire::vql,
-};
+use tessera_model::{Anchor, AnchorKind, Filter, Fraction, Query, QueryText};
+use tessera_wire::vql;
 
 /// What ranks; nothing for browsing.
 pub(super) fn query(query: &Query) -> Value {

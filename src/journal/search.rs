@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    journal::query::{filters, query, read_filters, read_query},
-    model::{EntityType, Granularity, PastSearch, SafeText, Search},
-    wire::explore::{read_region, write_region},
-};
+use crate::journal::query::{filters, query, read_filters, read_query};
+use tessera_model::{EntityType, Granularity, PastSearch, SafeText, Search};
+use tessera_wire::explore::{read_region, write_region};
 
 /// A search as a document.
 pub(super) fn write(past: &PastSearch) -> Value {
@@ -48,7 +46,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{
+    use tessera_model::{
         Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText,
     };
 
@@ -71,7 +69,7 @@ mod tests {
                 search: Search { query: Query::Similar(anchor), ..browse.clone() },
                 similar_to: named,
                 file: Some("/tmp/a.jpg".into()),
-                region: crate::model::Region::new(0.1, 0.2, 0.5, 0.25),
+                region: tessera_model::Region::new(0.1, 0.2, 0.5, 0.25),
             },
             PastSearch {
                 search: Search { query: caption, entity: EntityType::Objects, ..browse },

@@ -7,13 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::{
-    model::{
-        ClusterId, DatasetId, EntityType, Granularity, Mark, MarkId, Marked, MarkedCluster,
-        MediaId, SafeText, Selection, SelectionItem,
-    },
-    wire::selection,
+use tessera_model::{
+    ClusterId, DatasetId, EntityType, Granularity, Mark, MarkId, Marked, MarkedCluster, MediaId,
+    SafeText, Selection, SelectionItem,
 };
+use tessera_wire::selection;
 
 /// A selection as a document, `tessera.selection/1`: without the schema and what starts with `_` it is
 /// the body of a selective export.
@@ -159,7 +157,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::Filter;
+    use tessera_model::Filter;
 
     fn marked() -> Selection {
         let seen = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n))).into();

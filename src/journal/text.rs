@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{jobs, search, selection, views};
-use crate::model::{Book, Entry};
+use tessera_model::{Book, Entry};
 
 /// The file of a book; jobs have one for each copy of the program.
 pub(super) fn file_name(book: &Book) -> Option<String> {

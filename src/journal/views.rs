@@ -2,11 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    journal::query::{filters, query, read_filters, read_query},
-    model::{EntityType, Granularity, SafeText, SavedView},
-    wire::explore::{read_region, write_region},
-};
+use crate::journal::query::{filters, query, read_filters, read_query};
+use tessera_model::{EntityType, Granularity, SafeText, SavedView};
+use tessera_wire::explore::{read_region, write_region};
 
 const SCHEMA: &str = "tessera.views/1";
 
@@ -72,7 +70,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{
+    use tessera_model::{
         Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, Region,
     };
 

@@ -6,7 +6,7 @@ use std::{
     io::{self, Write},
 };
 
-use crate::model::{Failure, FailureKind, program};
+use tessera_model::{Failure, FailureKind, program};
 
 /// Edits `text` until the editor is left, and gives back what was saved. Blocks.
 ///

@@ -19,13 +19,11 @@ use image::{DynamicImage, RgbImage};
 use viuer::Config;
 
 use super::probe::Capabilities;
-use crate::{
-    picture::{
-        Canvas, Protocol,
-        decode::{DecodeError, decode_for},
-        fit::{self, Fit},
-    },
-    ui::layer::Colours,
+use crate::ui::layer::Colours;
+use tessera_picture::{
+    Canvas, Protocol,
+    decode::{DecodeError, decode_for},
+    fit::{self, Fit},
 };
 
 /// Why a picture is not shown.

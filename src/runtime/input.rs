@@ -19,9 +19,9 @@ use tokio::{
 use crate::{
     app::{Event, Mouse, MouseKind},
     input::{Chord, Key},
-    picture::Protocol,
     runtime::probe::{self, Capabilities, Environment, Stragglers},
 };
+use tessera_picture::Protocol;
 
 /// Reads what the person does.
 pub(super) struct Input {

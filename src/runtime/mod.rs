@@ -32,12 +32,12 @@ use tokio::sync::mpsc;
 use crate::{
     app::{App, Effect, Event, Setup},
     config::Destination,
-    model::{Failure, FailureKind},
-    picture::Protocol,
     runtime::{input::Input, probe::Environment, signals::Signal, terminal::Screen},
     ui::{self, Layer, layer::Surface, theme::Themes},
     worker::{Reply, Worker},
 };
+use tessera_model::{Failure, FailureKind};
+use tessera_picture::Protocol;
 
 /// Frames caused by answers come at most this often; a key is answered at once.
 const FRAME: Duration = Duration::from_millis(12);

@@ -2,11 +2,11 @@
 
 use crate::{
     config::{self, GraphicsChoice, Settings, ThemeChoice},
-    picture::Protocol,
     runtime::probe::Environment,
-    trace::Trace,
     ui::theme::Themes,
 };
+use tessera_client::trace::Trace;
+use tessera_picture::Protocol;
 
 /// The settings of the shell.
 #[derive(Clone, Debug)]

@@ -20,13 +20,11 @@ use rustix::{
     termios::tcgetwinsize,
 };
 
-use crate::{
-    picture::Protocol,
-    ui::{layer::Colours, theme::ThemeName},
-};
+use crate::ui::{layer::Colours, theme::ThemeName};
 pub use decide::Environment;
 use replies::Replies;
 pub use stragglers::Stragglers;
+use tessera_picture::Protocol;
 
 /// Kitty graphics, name and version, size of a cell, the background, and at last the primary
 /// attributes.

@@ -7,9 +7,11 @@ use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Moment},
-    trace::Trace,
     worker::{Reply, Worker},
 };
+use tessera_client::trace::Trace;
+
+use crate::runtime::trace::SessionTrace;
 
 /// A running program without its terminal.
 #[derive(Debug)]
@@ -20,20 +22,20 @@ pub struct Session {
     replies: mpsc::UnboundedReceiver<Reply>,
     wake: Option<Moment>,
     /// Where all of it is written down.
-    pub trace: Trace,
+    pub trace: SessionTrace,
 }
 
 impl Session {
     /// A core whose requests go to a worker, and whose answers come from it.
     #[must_use]
     pub fn new(app: App, (worker, replies): (Worker, mpsc::UnboundedReceiver<Reply>)) -> Self {
-        Self { app, worker, replies, wake: None, trace: Trace::off() }
+        Self { app, worker, replies, wake: None, trace: SessionTrace(Trace::off()) }
     }
 
     /// The same with a trace of what it does.
     #[must_use]
     pub fn traced(self, trace: Trace) -> Self {
-        Self { trace, ..self }
+        Self { trace: SessionTrace(trace), ..self }
     }
 
     /// Takes one event through the core. What only a terminal can do is handed back.

@@ -95,7 +95,7 @@ impl Understood {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::SafeText;
+    use tessera_model::SafeText;
 
     fn terminal(set: &[(&str, &str)]) -> Understood {
         Understood::by(|name| {

@@ -150,7 +150,7 @@ fn restore_on_panic() {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             // A decoder may panic on a broken picture; its thread answers for that itself.
-            if !crate::picture::decode::is_guarded() {
+            if !tessera_picture::decode::is_guarded() {
                 restore();
                 report(panic);
             }

@@ -8,37 +8,36 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{
-    api::Witness,
-    app::Event,
-    input::Key,
-    message::Ticket,
-    runtime::frames::Cost,
-    trace::{Trace, micros},
-};
+use crate::{app::Event, input::Key, message::Ticket, runtime::frames::Cost};
+use tessera_client::Witness;
+use tessera_client::trace::{Trace, micros};
 
-impl Trace {
+/// The trace of an interface: a [`Trace`] with the lines that only the interface writes.
+#[derive(Clone, Debug)]
+pub struct SessionTrace(pub Trace);
+
+impl SessionTrace {
     /// What will be written of an event; nothing without a trace. `secret`: what was typed may be
     /// one.
     #[must_use]
     pub fn words(&self, event: &Event, secret: bool) -> Option<Value> {
-        self.is_on().then(|| words(event, secret))
+        self.0.is_on().then(|| words(event, secret))
     }
 
     /// An event, by its words, went through the core.
     pub fn event(&self, words: Option<&Value>, took: Duration) {
-        self.line(|| json!({ "event": words, "took_us": micros(took) }));
+        self.0.line(|| json!({ "event": words, "took_us": micros(took) }));
     }
 
     /// A request went to the worker.
     pub fn sent(&self, ticket: &Ticket) {
-        self.line(|| json!({ "sent": lane(ticket), "number": ticket.number }));
+        self.0.line(|| json!({ "sent": lane(ticket), "number": ticket.number }));
     }
 
     /// A frame was drawn, with so many pictures on it.
     pub fn frame(&self, took: Duration, cost: Cost, pictures: usize) {
         let Cost { cells, bytes } = cost;
-        self.line(|| {
+        self.0.line(|| {
             json!({ "frame": { "cells": cells, "bytes": bytes, "pictures": pictures },
                     "took_us": micros(took) })
         });
@@ -81,16 +80,14 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{
-        message::{Lane, Response},
-        model::{DatasetId, Failure, FailureKind, Search},
-    };
+    use crate::message::{Lane, Response};
+    use tessera_model::{DatasetId, Failure, FailureKind, Search};
 
     #[test]
     fn f09_a_trace_tells_what_happened_and_no_secret() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
-        let trace = Trace::to(&path).unwrap();
+        let trace = SessionTrace(Trace::to(&path).unwrap());
         let key = |key: &str| Event::Key(key.parse().unwrap());
         trace.event(trace.words(&key("j"), false).as_ref(), Duration::from_micros(9));
         trace.event(trace.words(&key("S"), true).as_ref(), Duration::ZERO);
@@ -102,7 +99,7 @@ mod tests {
         let answer = Event::Response(Response { ticket, result: Err(failure) });
         trace.event(trace.words(&answer, false).as_ref(), Duration::ZERO);
         trace.frame(Duration::from_millis(2), Cost { cells: 5, bytes: 70 }, 12);
-        trace.finish().unwrap();
+        trace.0.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         let mut lines: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -119,6 +116,6 @@ mod tests {
         ];
         assert_eq!(lines, expected);
         assert!(Trace::to(&path).is_err(), "an old trace is never overwritten");
-        assert_eq!(Trace::off().words(&key("j"), false), None);
+        assert_eq!(SessionTrace(Trace::off()).words(&key("j"), false), None);
     }
 }

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use crate::{
     config::{self, GraphicsChoice},
-    model::{Failure, FailureKind},
-    picture::Protocol,
     runtime::{options, probe::Environment},
 };
+use tessera_model::{Failure, FailureKind};
+use tessera_picture::Protocol;
 
 /// The verdict for this terminal, if there is one. A file that cannot be read holds none: the
 /// picture is shown again.

@@ -5,12 +5,12 @@ use ratatui::{layout::Rect, style::Style};
 
 use crate::{
     app::View,
-    model::{EntityType, Query, Status},
     ui::{
         Screen,
         widget::{clip, clock, grouped, put, width},
     },
 };
+use tessera_model::{EntityType, Query, Status};
 
 /// The words on the frame: how many clusters, what they are, which page.
 pub(super) fn heading(screen: &Screen, view: &View) -> String {
@@ -94,7 +94,7 @@ fn arranged(screen: &Screen, view: &View) -> Option<String> {
     let mut words = Vec::new();
     if !arrangement.filter.is_empty() {
         let left: usize = shown.iter().map(|shown| 1 + shown.folded.len()).sum();
-        let filter = crate::model::SafeText::name(&arrangement.filter);
+        let filter = tessera_model::SafeText::name(&arrangement.filter);
         words.push(format!("{left} of {all} loaded have “{filter}”, Esc clears"));
     }
     if arrangement.order != crate::app::view::arrange::Order::default() {

@@ -11,13 +11,13 @@ use crate::{
         query::{self, Standing},
     },
     input::Action,
-    model::{Dataset, Status},
     ui::{
         Screen, Theme, asked,
         pane::basket,
         widget::{clock, grouped, put, width},
     },
 };
+use tessera_model::{Dataset, Status};
 
 /// The glyph and style of a status. The word always stands beside it.
 pub(super) fn status_mark(theme: &Theme, status: &Status) -> (&'static str, Style) {

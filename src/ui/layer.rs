@@ -21,10 +21,10 @@ mod tests;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use crate::picture::{Canvas, Encoded, Sight, Thumbnail};
 pub use colours::Colours;
 use kitty::Store;
 use overdraw::Overdraw;
+use tessera_picture::{Canvas, Encoded, Sight, Thumbnail};
 
 /// Recognises the same picture again: equal keys mean equal pixels.
 pub type Key = (Sight, Canvas);

@@ -18,11 +18,9 @@ use ratatui::{buffer::Buffer, layout::Rect};
 pub use layer::Layer;
 pub use theme::Theme;
 
-use crate::{
-    app::App,
-    model::Preview,
-    picture::{Canvas, Sight},
-};
+use crate::app::App;
+use tessera_model::Preview;
+use tessera_picture::{Canvas, Sight};
 
 /// What every part of the view works with.
 struct Screen<'a> {

@@ -9,13 +9,13 @@ use ratatui::{
 
 use crate::{
     app::{Tile, areas::Grid, basket::Standing},
-    model::{Cluster, EntityType, Relevance, Scale},
     ui::{
         Screen,
         pane::{basket::sign, select_row},
         widget::{clip, empty_picture, grouped, put, score, width},
     },
 };
+use tessera_model::{Cluster, EntityType, Relevance, Scale};
 
 /// What is written at a tile.
 struct Words<'a> {

@@ -10,9 +10,9 @@ use ratatui::{
 
 use crate::{
     app::welcome::{Field, Outcome, Subject, Welcome},
-    model::SafeText,
     ui::{Theme, widget::clip},
 };
+use tessera_model::SafeText;
 
 /// Draws the whole screen; `secrets` is the file that a stored secret goes to.
 pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {

@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use crate::model::{Failure, FailureKind, Folder, FolderEntry, SafeText};
+use tessera_model::{Failure, FailureKind, Folder, FolderEntry, SafeText};
 
 /// Lists the files and folders in `path`, by name without regard to case.
 ///

@@ -19,12 +19,12 @@ use tokio::{
 };
 
 use crate::{
-    api::{Client, Witness},
     journal::Journal,
     message::{Lane, Progress, Request, Response, Ticket},
-    model::Exchange,
     worker::{lanes::Lanes, perform::Desk},
 };
+use tessera_client::{Client, Witness};
+use tessera_model::Exchange;
 
 /// Pictures fetched or decoded at the same time.
 const PICTURES_IN_FLIGHT: usize = 6;

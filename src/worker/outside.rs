@@ -17,7 +17,7 @@ use bytes::Bytes;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::model::{Failure, FailureKind, program};
+use tessera_model::{Failure, FailureKind, program};
 
 /// What opens a file with the program that is meant for it.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };

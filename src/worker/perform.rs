@@ -6,10 +6,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 
 use crate::{
-    api::{Client, Existing, QueryImage},
     journal::{self, Journal},
     message::{Answer, Progress, Read, Request, Response, Ticket},
-    model::{Failure, FailureKind, Inspection, PictureSource, Preflight, SafeText},
     worker::{
         Reply, folder,
         outside::{self, Outside},
@@ -17,6 +15,8 @@ use crate::{
         progress::Pace,
     },
 };
+use tessera_client::{Client, Existing, QueryImage};
+use tessera_model::{Failure, FailureKind, PictureSource, SafeText};
 
 /// What a request needs to be performed.
 pub(super) struct Desk {
@@ -79,7 +79,7 @@ impl Desk {
                 .await
                 .map(|_| Answer::Accepted),
             Request::Preflight(source) => {
-                aside(move || Preflight::of(&source)).await.map(Answer::Preflight)
+                aside(move || tessera_client::preflight(&source)).await.map(Answer::Preflight)
             }
             Request::ExportStatus(dataset, task) => {
                 client.export_status(dataset, task).await.map(Answer::Export)
@@ -97,7 +97,7 @@ impl Desk {
             }
             Request::Folder(path) => aside(move || folder::list(&path)).await.map(Answer::Folder),
             Request::Inspect(path) => {
-                let inspection = aside(move || Inspection::of(&path)).await?;
+                let inspection = aside(move || tessera_client::inspect_archive(&path)).await?;
                 Ok(Answer::Inspection(Box::new(inspection)))
             }
             Request::Outside(source) => self.open_outside(source).await.map(|()| Answer::Outside),

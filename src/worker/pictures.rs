@@ -11,11 +11,9 @@ use bytes::Bytes;
 use lru::LruCache;
 use tokio::sync::Semaphore;
 
-use crate::{
-    api::{Client, entry_of},
-    model::{Failure, FailureKind, Link, PictureSource},
-    picture::{Canvas, Part, Thumbnail, thumbnail},
-};
+use tessera_client::{Client, entry_of};
+use tessera_model::{Failure, FailureKind, Link, PictureSource};
+use tessera_picture::{Canvas, Part, Thumbnail, thumbnail};
 
 /// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
 const PICTURE_LIMIT: usize = 64 << 20;

@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Serving, outcome, picture, piped, run, serve, tessera};
-use crate::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{Act, Scripted, Seen};
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap()

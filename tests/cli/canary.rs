@@ -17,11 +17,9 @@ use std::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
-use super::{
-    canaries::{assert_clean, forms, know},
-    piped, run,
-};
-use crate::scripted::{Act, Scripted, Seen};
+use super::{piped, run};
+use tessera_testing::canaries::{assert_clean, forms, know};
+use tessera_testing::scripted::{Act, Scripted, Seen};
 
 /// With signs, so that a percent form is another than the value itself.
 const SECRET: &str = "canary+secret/0123456789-abcdefghijkl";

@@ -14,8 +14,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::mpsc;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::{canaries, outcome, tessera};
-use crate::scripted::{Act, Scripted, Seen, head};
+use super::{outcome, tessera};
+use tessera_testing::scripted::{Act, Scripted, Seen, head};
 
 const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
 const TASK: &str = "cf8b3e78-0000-4954-a782-000000000001";
@@ -101,7 +101,7 @@ async fn killed(
     // The killer may be through.
     let _ = over.send(());
     killer.join().unwrap();
-    canaries::assert_clean(&[&output.stdout, &output.stderr], None);
+    tessera_testing::canaries::assert_clean(&[&output.stdout, &output.stderr], None);
     output
 }
 
@@ -145,7 +145,7 @@ async fn d16_a_download_that_is_killed_is_continued_and_never_wrong() {
 
 #[tokio::test]
 async fn s04_a_kill_loses_no_secret_that_was_told_of() {
-    canaries::know(SECRET, true);
+    tessera_testing::canaries::know(SECRET, true);
     let (asking, mut asked) = mpsc::unbounded_channel();
     let server = Scripted::start(move |_: &Seen| {
         asking.send(()).unwrap();

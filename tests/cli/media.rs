@@ -9,11 +9,8 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{
-    outcome, picture, run,
-    scripted::{Act, Scripted, Seen},
-    serve, tessera,
-};
+use super::{outcome, picture, run, serve, tessera};
+use tessera_testing::scripted::{Act, Scripted, Seen};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Serving, outcome, picture, piped, run, serve};
-use crate::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{Act, Scripted, Seen};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 

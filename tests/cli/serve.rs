@@ -75,7 +75,7 @@ fn v05_the_explanation_needs_no_folder() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(home.path(), &["serve", "--explain"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert_eq!(out, tessera::cli::EXPLANATION);
+    assert_eq!(out, tessera_service::EXPLANATION);
     for words in ["used_duckdb", "without a model", "--compat", "LIMITS", "similarity_cluster"] {
         assert!(out.contains(words), "{words}");
     }

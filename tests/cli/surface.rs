@@ -13,11 +13,8 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{
-    outcome, picture, run,
-    scripted::{Act, Scripted, Seen},
-    serve, tessera,
-};
+use super::{outcome, picture, run, serve, tessera};
+use tessera_testing::scripted::{Act, Scripted, Seen};
 
 /// Answers requests for a dataset with the status that its id ends with; 0 is a good record, 1 is no
 /// JSON, 2 never answers. Exports end with FAILED, or stay as they are.

@@ -12,11 +12,8 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::{
-    outcome, picture,
-    scripted::{Act, Scripted, Seen},
-    serve, tessera,
-};
+use super::{outcome, picture, serve, tessera};
+use tessera_testing::scripted::{Act, Scripted, Seen};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 

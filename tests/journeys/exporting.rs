@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs::File, io::Read};
 
 use tessera::app::Stage;
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 /// Follows the newest job to its end; the service works meanwhile, so the clock of the core moves
 /// whenever the service has rested.

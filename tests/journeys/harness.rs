@@ -7,19 +7,14 @@ use std::{
     time::Duration,
 };
 
-use crate::paintings;
 use ratatui::{
     buffer::{Buffer, Cell},
     layout::Rect,
 };
 use tessera::{
-    api::{self, BaseUrl, Client, Endpoint},
     app::{App, Effect, Event, Setup},
     input::Keymap,
     journal::Journal,
-    local::{Access, Credentials, Deployment, LocalError, Settings},
-    model::{DatasetId, SafeText},
-    picture::Protocol,
     runtime::Session,
     ui::{
         self, Layer, Theme,
@@ -28,6 +23,10 @@ use tessera::{
     },
     worker,
 };
+use tessera_client::{BaseUrl, Client, Endpoint};
+use tessera_model::{DatasetId, SafeText};
+use tessera_picture::Protocol;
+use tessera_service::{Access, Credentials, Deployment, LocalError, Settings};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 /// Longer than anything here takes; only a mistake reaches it.
@@ -56,12 +55,12 @@ impl Service {
 
     /// As `over_paintings`, without waiting for the index.
     pub async fn indexing(count: usize) -> Self {
-        Self::over(|folder| paintings::paintings(folder, count)).await
+        Self::over(|folder| tessera_testing::paintings::paintings(folder, count)).await
     }
 
     /// As `over_paintings`, over small pictures that are like nothing else.
     pub async fn over_noise(count: u32) -> Self {
-        let service = Self::over(|folder| paintings::noise(folder, count)).await;
+        let service = Self::over(|folder| tessera_testing::paintings::noise(folder, count)).await;
         service.deployment.settled().await;
         service
     }
@@ -105,7 +104,7 @@ impl Service {
     }
 
     fn client(&self) -> Client {
-        let access = api::Access::Hosted(api::Credentials {
+        let access = tessera_client::Access::Hosted(tessera_client::Credentials {
             api_key: self.credentials.api_key.clone(),
             api_secret: self.credentials.api_secret.clone(),
         });

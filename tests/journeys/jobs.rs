@@ -6,13 +6,10 @@ use std::path::PathBuf;
 use tessera::{
     app::{Job, Stage},
     journal::Journal,
-    model::{Book, Entry},
 };
+use tessera_model::{Book, Entry};
 
-use crate::{
-    harness::{Person, Service},
-    paintings,
-};
+use crate::journeys::harness::{Person, Service};
 
 fn newest(person: &Person) -> &Job {
     person.session.app.store.jobs.values().next_back().unwrap()
@@ -46,7 +43,7 @@ async fn left_behind(state: PathBuf) -> Journal {
 async fn m29_m15_m16_p47_files_come_in_and_are_clustered_with_the_rest() {
     let service = Service::over_paintings(12).await;
     let fresh = service.folder.path().join("my new");
-    paintings::noise(&fresh, 3);
+    tessera_testing::paintings::noise(&fresh, 3);
     let mut person = Person::at(&service).await;
     person.press("a").await;
     person.paste(&format!("'{}'", fresh.display()));

@@ -1,8 +1,8 @@
 //! Opening, paging, grouping and searching.
 
-use tessera::model::Granularity;
+use tessera_model::Granularity;
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn open_a_dataset_and_see_its_pictures() {
@@ -13,7 +13,7 @@ async fn open_a_dataset_and_see_its_pictures() {
     person.sees("1 Datasets");
     assert!(person.painted_cells() > 500, "pictures are drawn:\n{}", person.screen());
     let page = person.session.app.page().unwrap();
-    let members: u64 = page.clusters.iter().filter_map(tessera::model::Cluster::size).sum();
+    let members: u64 = page.clusters.iter().filter_map(tessera_model::Cluster::size).sum();
     assert_eq!(members, 24, "every picture is in exactly one cluster");
 }
 

@@ -1,6 +1,6 @@
 //! The service goes away and comes back while somebody looks at it.
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn n34_lose_and_regain_the_service() {

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs::File, io::Read};
 
 use tessera::app::Stage;
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn m24_mark_clusters_leave_one_out_export_and_find_exactly_that() {

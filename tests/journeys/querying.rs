@@ -1,6 +1,6 @@
 //! Asking by words and by filters.
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn p22_write_filters_run_them_switch_one_off_and_keep_the_query() {

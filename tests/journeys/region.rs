@@ -1,6 +1,6 @@
 //! Searching by a part of a picture.
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn m48_a_part_of_a_picture_is_searched_by_a_copy_of_it() {

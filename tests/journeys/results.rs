@@ -1,6 +1,6 @@
 //! Tabs, filters, members, and results combined, over a real deployment.
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn p25_what_is_similar_to_one_picture_and_not_to_another() {

@@ -2,7 +2,7 @@
 
 use tessera::app::Effect;
 
-use crate::harness::{Person, Service};
+use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn p28_what_is_copied_and_logged_names_the_service_and_no_secret() {

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use tessera::{
     app::Event,
     message::{Answer, JobId, Lane},
-    model::{
-        Archive, Dataset, Exchange, Failure, FailureKind, Field, Folder, FolderEntry, Inspection,
-        Outcome, Page, PictureSource, Preflight, Region, Relevance, SafeText, ScoreKind, Status,
-        ingest::Unreadable,
-    },
-    picture::{Canvas, Encoded, Protocol, Subject, Thumbnail},
 };
+use tessera_model::{
+    Archive, Dataset, Exchange, Failure, FailureKind, Field, Folder, FolderEntry, Inspection,
+    Outcome, Page, PictureSource, Preflight, Region, Relevance, SafeText, ScoreKind, Status,
+    ingest::Unreadable,
+};
+use tessera_picture::{Canvas, Encoded, Protocol, Subject, Thumbnail};
 
-use crate::desk::{Desk, cluster, dataset, page, task};
+use crate::support::desk::{Desk, cluster, dataset, page, task};
 
 /// A picture whose colours tell which it is and which way up.
 pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
@@ -396,12 +396,12 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
         unscored: 2,
         images: 239,
         first_images: images.collect(),
-        rows_without_file: tessera::model::inspection::Named {
+        rows_without_file: tessera_model::inspection::Named {
             count: 1,
             first: vec![SafeText::file("x.jpg")],
         },
-        files_without_row: tessera::model::inspection::Named::default(),
-        refused: tessera::model::inspection::Named::default(),
+        files_without_row: tessera_model::inspection::Named::default(),
+        refused: tessera_model::inspection::Named::default(),
     };
     desk.answer(Lane::Inspect, Answer::Inspection(Box::new(found)));
     paint(&mut desk);

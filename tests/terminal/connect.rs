@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{Program, assert_given_back, paintings};
+use super::{Program, assert_given_back};
 
 const README: &str = include_str!("../../README.md");
 
@@ -26,7 +26,7 @@ struct Serving(Child, Value);
 impl Serving {
     fn start(home: &Path, options: &[&str]) -> Self {
         let pictures = home.join("pictures");
-        paintings::noise(&pictures, 12);
+        tessera_testing::paintings::noise(&pictures, 12);
         let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
         command.arg("serve").arg(&pictures).arg("--data").arg(home.join("index")).args(options);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

@@ -3,13 +3,13 @@
 use tessera::{
     app::Overlay,
     message::{Answer, JobId, Lane, Request},
-    model::{
-        Book, Entry, ExportFormat, FailureKind, MarkId, Marked, Selection, SelectionItem, Status,
-        Totals,
-    },
+};
+use tessera_model::{
+    Book, Entry, ExportFormat, FailureKind, MarkId, Marked, Selection, SelectionItem, Status,
+    Totals,
 };
 
-use crate::desk::{Desk, cluster, dataset, page, task};
+use crate::support::desk::{Desk, cluster, dataset, page, task};
 
 fn selection(desk: &Desk) -> &Selection {
     desk.app.selection().expect("the basket is there")
@@ -75,7 +75,7 @@ fn p33_esc_stops_between_two_pages_and_a_lost_page_ends_it() {
     assert_eq!(totals(&desk).clusters, 100);
     desk.press("g V");
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
-    let failure = tessera::model::Failure::new(tessera::model::FailureKind::Server, "it broke");
+    let failure = tessera_model::Failure::new(tessera_model::FailureKind::Server, "it broke");
     desk.respond(ticket, Err(failure));
     assert!(desk.notice().starts_with("page 2 did not come: 0 clusters of 1 pages marked"));
     assert!(desk.app.marking.all.is_none() && desk.requests().is_empty());
@@ -174,7 +174,7 @@ fn m16_marked_clusters_are_in_doubt_after_a_reindex_until_they_are_seen_again() 
     assert_eq!(totals(&desk).stale, 2);
     desk.answer_page(page(1, 5));
     assert_eq!(totals(&desk).stale, 1, "cluster 1 is told again, cluster 0 is not");
-    let stale = |mark: &&tessera::model::Mark| match &mark.what {
+    let stale = |mark: &&tessera_model::Mark| match &mark.what {
         Marked::Cluster(cluster) => cluster.stale,
         Marked::Medium(..) => false,
     };

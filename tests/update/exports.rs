@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use tessera::{
     app::{Event, Stage},
     message::{Answer, JobId, Lane, Progress, Request},
-    model::{
-        Archive, ArchiveName, ExportFormat, ExportSpec, ExportTask, ExportTaskId, FailureKind,
-        Status,
-    },
+};
+use tessera_model::{
+    Archive, ArchiveName, ExportFormat, ExportSpec, ExportTask, ExportTaskId, FailureKind, Status,
 };
 use uuid::Uuid;
 
-use crate::desk::{Desk, dataset, page, task};
+use crate::support::desk::{Desk, dataset, page, task};
 
 const JOB: JobId = JobId(0);
 const START: Lane = Lane::Start(JOB);

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use tessera::{
     app::{Activity, Effect, Event, Overlay, Stage, Tell, overlay::AddField},
     message::{Answer, JobId, Lane, Request, Response},
-    model::{
-        AddMedia, Archive, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, SafeText,
-        Standing, Status,
-    },
+};
+use tessera_model::{
+    AddMedia, Archive, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, SafeText,
+    Standing, Status,
 };
 
-use crate::desk::{Desk, dataset, page, task};
+use crate::support::desk::{Desk, dataset, page, task};
 
 const JOB: JobId = JobId(0);
 

@@ -5,11 +5,11 @@ use tessera::{
     app::{App, Event, Mouse, MouseKind, Pane, Setup, areas::Grid},
     config::TileSize,
     input::Keymap,
-    model::SafeText,
-    picture::Protocol,
 };
+use tessera_model::SafeText;
+use tessera_picture::Protocol;
 
-use crate::desk::Desk;
+use crate::support::desk::Desk;
 
 #[test]
 fn panes_by_size() {

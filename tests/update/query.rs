@@ -6,13 +6,13 @@ use tessera::{
         query::{chips, remarks},
     },
     message::{Answer, Lane, Request},
-    model::{
-        Book, EntityType, Entry, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText,
-        Relevance, SafeText, ScoreKind, Search, Tag, vql::LabelRule,
-    },
+};
+use tessera_model::{
+    Book, EntityType, Entry, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText,
+    Relevance, SafeText, ScoreKind, Search, Tag, vql::LabelRule,
 };
 
-use crate::desk::{Desk, page};
+use crate::support::desk::{Desk, page};
 
 /// The search that is asked for and not answered.
 fn asked(desk: &Desk) -> &Search {
@@ -192,8 +192,8 @@ fn p29_values_that_were_seen_are_suggested_and_taken() {
 }
 
 fn answer_of_datasets() -> Answer {
-    use crate::desk::dataset;
-    Answer::Datasets(vec![dataset(1, tessera::model::Status::Ready)], 0)
+    use crate::support::desk::dataset;
+    Answer::Datasets(vec![dataset(1, tessera_model::Status::Ready)], 0)
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use tessera::{
     app::Event,
     message::{Answer, Lane, Request},
-    model::{FailureKind, Search, Status},
-    picture::Protocol,
 };
+use tessera_model::{FailureKind, Search, Status};
+use tessera_picture::Protocol;
 
-use crate::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset, page};
 
 #[test]
 fn the_start_asks_for_the_datasets_and_nothing_else() {
@@ -184,7 +184,7 @@ fn a_broken_picture_is_asked_for_once() {
         desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
     {
         let (ticket, _) = desk.open.remove(place).unwrap();
-        let failure = tessera::model::Failure::new(FailureKind::Local, "truncated JPEG");
+        let failure = tessera_model::Failure::new(FailureKind::Local, "truncated JPEG");
         desk.respond(ticket, Err(failure));
     }
     desk.wait(1);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use tessera::{
     app::{Event, Mouse, MouseKind, Overlay, overlay::RegionPicker},
     message::{Answer, Lane, Request},
-    model::{
-        Anchor, AnchorKind, Folder, FolderEntry, MediaId, PictureSource, Query, Region, SafeText,
-    },
-    picture::{Canvas, Encoded, Part, Protocol, Sight, Subject, Thumbnail, fit::Fit},
 };
+use tessera_model::{
+    Anchor, AnchorKind, Folder, FolderEntry, MediaId, PictureSource, Query, Region, SafeText,
+};
+use tessera_picture::{Canvas, Encoded, Part, Protocol, Sight, Subject, Thumbnail, fit::Fit};
 use uuid::Uuid;
 
-use crate::desk::{Desk, page};
+use crate::support::desk::{Desk, page};
 
 /// Answers with a listing; a name that ends in `/` is a folder.
 fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
@@ -294,7 +294,7 @@ fn p13_a_file_leads_to_the_region_picker_and_is_offered_again_with_its_box() {
 #[test]
 fn p55_the_detail_frames_a_part_in_the_whole_picture() {
     let mut desk = Desk::with_pictures(Protocol::Kitty);
-    let ready = crate::desk::dataset(1, tessera::model::Status::Ready);
+    let ready = crate::support::desk::dataset(1, tessera_model::Status::Ready);
     desk.answer(Lane::Datasets, Answer::Datasets(vec![ready], 0));
     let mut objects = page(0, 1);
     let part = region(0.1, 0.2, 0.3, 0.4);

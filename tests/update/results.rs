@@ -3,14 +3,14 @@
 use tessera::{
     app::{Effect, Event, Overlay, Pane},
     message::{Answer, Lane, Request},
-    model::{
-        Book, Cluster, EntityType, Entry, FailureKind, Page, PastSearch, Relevance, SafeText,
-        ScoreKind, Search, Status,
-        algebra::{Operator, combine},
-    },
+};
+use tessera_model::{
+    Book, Cluster, EntityType, Entry, FailureKind, Page, PastSearch, Relevance, SafeText,
+    ScoreKind, Search, Status,
+    algebra::{Operator, combine},
 };
 
-use crate::desk::{Desk, cluster, dataset, page};
+use crate::support::desk::{Desk, cluster, dataset, page};
 
 /// Clusters with these scores, in this order.
 fn scored(scores: &[f64], kind: &ScoreKind) -> Page {

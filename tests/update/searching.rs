@@ -3,16 +3,15 @@
 use tessera::{
     app::{Effect, Pane},
     message::{Answer, Lane, Request},
-    model::{
-        Anchor, AnchorKind, EntityType, FailureKind, Granularity, MediaId, PictureSource, Query,
-        Status,
-    },
+};
+use tessera_model::{
+    Anchor, AnchorKind, EntityType, FailureKind, Granularity, MediaId, PictureSource, Query, Status,
 };
 use uuid::Uuid;
 
-use crate::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset, page};
 
-fn open_search(desk: &Desk) -> tessera::model::Search {
+fn open_search(desk: &Desk) -> tessera_model::Search {
     desk.open
         .iter()
         .find_map(|(_, request)| match request {

@@ -4,11 +4,11 @@ use tessera::{
     app::{Effect, Event, Overlay},
     input::{Action, Context, Keymap},
     message::Lane,
-    model::Preview,
-    picture::{Protocol, Sight},
 };
+use tessera_model::Preview;
+use tessera_picture::{Protocol, Sight};
 
-use crate::desk::{Desk, page};
+use crate::support::desk::{Desk, page};
 
 fn pictures(desk: &Desk) -> usize {
     desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..))).count()

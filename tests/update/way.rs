@@ -7,10 +7,10 @@ use tessera::{
     config::ThemeChoice,
     input::Action,
     message::{Answer, Lane, Read, Request},
-    model::{Exchange, FailureKind, Field, Link, Outcome, SafeText, Status},
 };
+use tessera_model::{Exchange, FailureKind, Field, Link, Outcome, SafeText, Status};
 
-use crate::desk::{Desk, dataset, page};
+use crate::support::desk::{Desk, dataset, page};
 
 /// A desk with one dataset of this status open.
 fn standing(status: Status) -> Desk {

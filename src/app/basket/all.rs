@@ -1,10 +1,8 @@
 //! Marking what every page of a search holds: page after page, with a count, until the last one
 //! or a key.
 
-use crate::{
-    app::{App, Effect, Level, basket::clusters},
-    model::{Failure, Page, Search, basket::cluster_mark},
-};
+use crate::app::{App, Effect, Level, basket::clusters};
+use tessera_model::{Failure, Page, Search, basket::cluster_mark};
 
 /// Pages that are loaded before the person is asked whether to go on.
 const PAGES: u32 = 50;

@@ -2,15 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use crate::{
-    app::{
-        App, Effect, Level, Pane,
-        basket::{clusters, counted},
-    },
-    model::{
-        Basket, Change, Mark, Toggled,
-        basket::{cluster_mark, medium_mark},
-    },
+use crate::app::{
+    App, Effect, Level, Pane,
+    basket::{clusters, counted},
+};
+use tessera_model::{
+    Basket, Change, Mark, Toggled,
+    basket::{cluster_mark, medium_mark},
 };
 
 impl App {

@@ -8,8 +8,8 @@ use super::{
 use crate::{
     app::{App, job::Stage},
     input::Action,
-    model::Operation,
 };
+use tessera_model::Operation;
 
 /// The reason for an action that exports, adds, reindexes, or concerns a job.
 pub(super) fn exporting(app: &App, action: Action) -> Option<String> {

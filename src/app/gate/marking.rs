@@ -1,11 +1,8 @@
 //! Why something cannot be marked now.
 
 use super::{no_dataset, no_preview};
-use crate::{
-    app::App,
-    input::Action,
-    model::{Basket, Selection},
-};
+use crate::{app::App, input::Action};
+use tessera_model::{Basket, Selection};
 
 /// The reason for an action on marks and the basket.
 pub(super) fn marking(app: &App, action: Action) -> Option<String> {

@@ -4,8 +4,8 @@ use super::{by_status, no_dataset, no_preview};
 use crate::{
     app::{App, Pane},
     input::Action,
-    model::{AnchorKind, Operation, Query},
 };
+use tessera_model::{AnchorKind, Operation, Query};
 
 /// The reason for an action that searches or opens.
 pub(super) fn searching(app: &App, action: Action) -> Option<String> {

@@ -1,10 +1,8 @@
 //! What each answer means to an export: one function per step.
 
 use super::{Job, Stage};
-use crate::{
-    app::{Moment, Remote},
-    model::{Archive, ExportState, ExportTask, Failure, FailureKind},
-};
+use crate::app::{Moment, Remote};
+use tessera_model::{Archive, ExportState, ExportTask, Failure, FailureKind};
 
 impl Job {
     /// The service answered the start.

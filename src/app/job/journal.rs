@@ -4,7 +4,9 @@ use super::{Course, Job, Stage};
 use crate::{
     app::{App, Effect, Level, Remote},
     message::{JobId, Lane, Request},
-    model::{Book, Entry, Failure, FailureKind, JobRecord, SafeText, Standing, job::make_room},
+};
+use tessera_model::{
+    Book, Entry, Failure, FailureKind, JobRecord, SafeText, Standing, job::make_room,
 };
 
 impl App {

@@ -11,15 +11,14 @@ mod steps;
 mod timeline;
 mod track;
 
-pub use crate::model::course::{Course, Seen};
 use crate::{
     app::{Moment, Remote},
     message::JobId,
-    model::{
-        AddMedia, Archive, DatasetId, Export, ExportTask, ExportTaskId, Failure, SafeText, Stamp,
-        Work,
-        cadence::{Cadence, Watch},
-    },
+};
+pub use tessera_model::course::{Course, Seen};
+use tessera_model::{
+    AddMedia, Archive, DatasetId, Export, ExportTask, ExportTaskId, Failure, SafeText, Stamp, Work,
+    cadence::{Cadence, Watch},
 };
 pub use timeline::{Step, Timeline};
 

@@ -7,7 +7,9 @@ use super::{Course, Job, Seen, Stage};
 use crate::{
     app::{App, Effect, Level},
     message::{JobId, Lane, Request},
-    model::{AddMedia, Addition, DatasetId, Failure, FailureKind, Operation, SafeText, Work},
+};
+use tessera_model::{
+    AddMedia, Addition, DatasetId, Failure, FailureKind, Operation, SafeText, Work,
 };
 
 /// How long a dataset that begins to work is taken for ours after an answer was lost.

@@ -4,8 +4,8 @@ use super::{Job, Stage};
 use crate::{
     app::{App, Effect, Moment},
     message::{JobId, Lane, Request},
-    model::{Archive, DatasetId, ExportTask, Failure, FailureKind, SafeText, Work},
 };
+use tessera_model::{Archive, DatasetId, ExportTask, Failure, FailureKind, SafeText, Work};
 
 impl App {
     /// Writes a new job down and sends its request.

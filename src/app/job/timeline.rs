@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{SafeText, Stamp};
+use tessera_model::{SafeText, Stamp};
 
 /// Measurements of one state before its end is foretold (M10).
 const SAMPLES: u32 = 3;

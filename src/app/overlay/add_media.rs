@@ -15,9 +15,9 @@ use crate::{
     },
     input::{Chord, Key},
     message::{JobId, Lane, Request},
-    model::{
-        AddMedia, DatasetId, Failure, MediaSource, Operation, Preflight, SafeText, vql::Invalid,
-    },
+};
+use tessera_model::{
+    AddMedia, DatasetId, Failure, MediaSource, Operation, Preflight, SafeText, vql::Invalid,
 };
 
 /// Where the media come from; a tab each.

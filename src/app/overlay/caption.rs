@@ -8,8 +8,8 @@ use crate::{
         overlay::{Press, field::edit},
     },
     input::{Chord, Key},
-    model::{Fraction, Page, Query, QueryText, Search},
 };
+use tessera_model::{Fraction, Page, Query, QueryText, Search};
 
 /// A half-typed caption search.
 #[derive(Clone, Debug, Default)]

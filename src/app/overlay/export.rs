@@ -16,10 +16,10 @@ use crate::{
     },
     input::{Action, Chord, Key},
     message::Request,
-    model::{
-        ArchiveName, DatasetId, Export, ExportFormat, ExportSpec, Mark, Marked, SafeText,
-        Selection, Work, shell::quote,
-    },
+};
+use tessera_model::{
+    ArchiveName, DatasetId, Export, ExportFormat, ExportSpec, Mark, Marked, SafeText, Selection,
+    Work, shell::quote,
 };
 
 /// The fields of the export form, in the order of the Tab key.

@@ -14,9 +14,9 @@ use crate::{
         view::sights::Visible,
     },
     input::{Chord, Key},
-    model::{Folder, FolderEntry, PictureSource},
-    picture::{Part, Sight, Subject},
 };
+use tessera_model::{Folder, FolderEntry, PictureSource};
+use tessera_picture::{Part, Sight, Subject};
 
 /// Rows that `PgUp` and `PgDn` move by.
 const SCREEN: isize = 10;

@@ -10,9 +10,9 @@ use crate::{
     },
     input::{Chord, Key},
     message::{Lane, Request},
-    model::{Failure, Inspection, PictureSource},
-    picture::{Part, Sight, Subject},
 };
+use tessera_model::{Failure, Inspection, PictureSource};
+use tessera_picture::{Part, Sight, Subject};
 
 /// Lines of the facts and the histogram, above the pictures.
 pub const FACTS: u16 = 13;

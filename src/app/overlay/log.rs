@@ -2,14 +2,12 @@
 //! how datasets changed; newest first, each with a sheet of its own. Secrets never get here: they
 //! are left out where an exchange is made.
 
-use crate::{
-    app::{
-        App, Level, Moment, Notice, Overlay,
-        overlay::{Choice, Pick, Sheet},
-        seen::{Change, ago},
-    },
-    model::{Exchange, Outcome, SafeText},
+use crate::app::{
+    App, Level, Moment, Notice, Overlay,
+    overlay::{Choice, Pick, Sheet},
+    seen::{Change, ago},
 };
+use tessera_model::{Exchange, Outcome, SafeText};
 
 impl App {
     /// Opens the log.

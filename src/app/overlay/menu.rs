@@ -7,8 +7,8 @@ use crate::{
         overlay::{Choice, Pick, Press},
     },
     input::{Action, Chord, action::Group},
-    model::SafeText,
 };
+use tessera_model::SafeText;
 
 /// The open menu.
 #[derive(Clone, Debug)]

@@ -56,8 +56,8 @@ use crate::{
     app::{App, Combination, Effect, Mouse, query::Key, view::arrange::Order},
     config::Destination,
     input::Chord,
-    model::PastSearch,
 };
+use tessera_model::PastSearch;
 
 /// The layer on top, if any.
 #[derive(Clone, Debug)]

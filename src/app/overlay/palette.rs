@@ -10,8 +10,8 @@ use crate::{
     },
     config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key},
-    model::{DatasetId, SafeText},
 };
+use tessera_model::{DatasetId, SafeText};
 
 /// Lines that are remembered.
 const REMEMBERED: usize = 50;

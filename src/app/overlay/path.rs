@@ -10,8 +10,8 @@ use tui_input::Input;
 use crate::{
     app::overlay::field::{self, path},
     input::Chord,
-    model::{Folder, FolderEntry},
 };
+use tessera_model::{Folder, FolderEntry};
 
 /// A half-typed path.
 #[derive(Clone, Debug, Default)]
@@ -148,7 +148,7 @@ fn unescaped(address: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::SafeText;
+    use tessera_model::SafeText;
 
     fn folder(names: &[&str]) -> Folder {
         let entry = |name: &&str| FolderEntry {

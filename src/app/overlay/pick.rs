@@ -11,8 +11,8 @@ use crate::{
         pane::moved,
     },
     input::{Chord, Key},
-    model::SafeText,
 };
+use tessera_model::SafeText;
 
 /// Rows that the keys of a page move by.
 const SCREEN: isize = 10;

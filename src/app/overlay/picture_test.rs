@@ -4,8 +4,8 @@
 use crate::{
     app::{App, Effect, Overlay, overlay::Press},
     input::{Chord, Key},
-    picture::{Canvas, Part, Protocol, Thumbnail, thumbnail},
 };
+use tessera_picture::{Canvas, Part, Protocol, Thumbnail, thumbnail};
 
 /// A square of four colours.
 const SQUARE: &[u8] = include_bytes!("../../../assets/test-picture.png");
@@ -52,8 +52,8 @@ impl App {
             }
             Err(error) => self.notices.fail(
                 self.now,
-                &crate::model::Failure::new(
-                    crate::model::FailureKind::Local,
+                &tessera_model::Failure::new(
+                    tessera_model::FailureKind::Local,
                     format!("the test picture cannot be drawn: {error}"),
                 ),
             ),

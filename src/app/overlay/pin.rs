@@ -10,8 +10,8 @@ use crate::{
     },
     input::{Chord, Key},
     message::{Lane, Request},
-    model::{Dataset, DatasetId},
 };
+use tessera_model::{Dataset, DatasetId};
 
 /// A half-typed id.
 #[derive(Clone, Debug, Default)]

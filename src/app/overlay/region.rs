@@ -14,9 +14,9 @@ use crate::{
         overlay::{Press, region::drag::Drag},
     },
     input::{Chord, Key},
-    model::{Anchor, AnchorKind, Region, region::Pair},
-    picture::Subject,
 };
+use tessera_model::{Anchor, AnchorKind, Region, region::Pair};
+use tessera_picture::Subject;
 
 /// Changes that can be taken back.
 const UNDO: usize = 200;

@@ -3,8 +3,8 @@
 use crate::{
     app::{App, Effect, Overlay, overlay::Press},
     input::{Chord, Key},
-    model::{DatasetId, SafeText},
 };
+use tessera_model::{DatasetId, SafeText};
 
 /// A reindex that waits for a yes.
 #[derive(Clone, Debug, PartialEq, Eq)]

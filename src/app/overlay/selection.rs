@@ -15,8 +15,8 @@ use crate::{
     },
     input::{Chord, Key},
     message::{Lane, Request},
-    model::{DatasetId, SafeText, Selection},
 };
+use tessera_model::{DatasetId, SafeText, Selection};
 
 /// What the file is named for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use crate::{
     },
     input::Chord,
     message::{Lane, Request},
-    model::{DatasetId, Field, SafeText},
 };
+use tessera_model::{DatasetId, Field, SafeText};
 
 /// The open sheet.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,9 @@ use crate::{
     },
     input::{Chord, Key},
     message::{Lane, Request},
-    model::{AnchorKind, Book, Entry, Failure, PictureSource, Query, SafeText, SavedView, Search},
+};
+use tessera_model::{
+    AnchorKind, Book, Entry, Failure, PictureSource, Query, SafeText, SavedView, Search,
 };
 
 /// The line that names a view.

@@ -1,9 +1,7 @@
 //! The basket pane: the selected row, and what can be done with it.
 
-use crate::{
-    app::{App, Effect, Level, Pane, basket::counted, pane::moved},
-    model::{Basket, Mark, MarkId, Marked, MediaId, Selection},
-};
+use crate::app::{App, Effect, Level, Pane, basket::counted, pane::moved};
+use tessera_model::{Basket, Mark, MarkId, Marked, MediaId, Selection};
 
 impl App {
     /// The rows of the pane, in the order of marking.

@@ -1,13 +1,11 @@
 //! The datasets pane: which row is selected. The rows themselves are the store's.
 
-use crate::{
-    app::{
-        App, Level,
-        pane::moved,
-        view::arrange::{Arrangement, arrange_datasets},
-    },
-    model::{Dataset, DatasetId},
+use crate::app::{
+    App, Level,
+    pane::moved,
+    view::arrange::{Arrangement, arrange_datasets},
 };
+use tessera_model::{Dataset, DatasetId};
 
 /// State of the pane.
 #[derive(Debug, Default)]

@@ -3,8 +3,8 @@
 use crate::{
     app::{Activity, App, Effect, Level, Pane, Remote, Stage, overlay::AddMediaForm, pane::moved},
     message::{JobId, Lane},
-    model::{Failure, FailureKind, JobRecord},
 };
+use tessera_model::{Failure, FailureKind, JobRecord};
 
 /// State of the pane.
 #[derive(Debug, Default)]

@@ -11,9 +11,9 @@ use crate::{
         query::{Draft, Key, Values},
     },
     input::{Chord, Key as Button},
-    model::{DatasetId, Failure, Page, Search},
-    wire::vql,
 };
+use tessera_model::{DatasetId, Failure, Page, Search};
+use tessera_wire::vql;
 
 /// State of the pane.
 #[derive(Debug, Default)]

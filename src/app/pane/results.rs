@@ -3,10 +3,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{
-    app::{App, Level, Pane, QueryImage, Tabs, View},
-    model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status},
-};
+use crate::app::{App, Level, Pane, QueryImage, Tabs, View};
+use tessera_model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status};
 
 /// State of the pane.
 #[derive(Debug, Default)]

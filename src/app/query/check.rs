@@ -1,14 +1,12 @@
 //! What there is to say of a draft, on every key and without asking anybody: what keeps it from
 //! being run, what may be refused, and how it is read.
 
-use crate::{
-    app::{
-        App,
-        query::{Draft, Key, Row},
-    },
-    model::{EnrichmentModel as Model, FailureKind, enrichment, vql},
-    wire::vql::write,
+use crate::app::{
+    App,
+    query::{Draft, Key, Row},
 };
+use tessera_model::{EnrichmentModel as Model, FailureKind, enrichment, vql};
+use tessera_wire::vql::write;
 
 /// How much a remark matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,13 +4,11 @@
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{
-    app::{
-        App, Pane,
-        query::{Key, Row},
-    },
-    model::{Query, SafeText},
+use crate::app::{
+    App, Pane,
+    query::{Key, Row},
 };
+use tessera_model::{Query, SafeText};
 
 /// How a chip stands to the results on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,7 @@
 //! When nothing is found: which condition is the strictest, and what asks for more.
 
-use crate::{
-    app::App,
-    model::{Filter, Fraction, Query, Search},
-};
+use crate::app::App;
+use tessera_model::{Filter, Fraction, Query, Search};
 
 /// A search that asks for more than the one on screen.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,11 +17,9 @@ pub use row::{Field, Key, Row};
 pub use text::Text;
 pub use values::{Suggestion, Values};
 
-use crate::{
-    input::Chord,
-    model::{Filter, vql::MOST_FILTERS},
-    wire::vql::{self, VqlProblem},
-};
+use crate::input::Chord;
+use tessera_model::{Filter, vql::MOST_FILTERS};
+use tessera_wire::vql::{self, VqlProblem};
 
 /// The filters of a dataset as they are being written. It outlives every view of the dataset.
 #[derive(Clone, Debug, Default)]

@@ -9,10 +9,10 @@ use tui_input::Input;
 use crate::{
     app::overlay::field::edit,
     input::{Chord, Key as Button},
-    model::{
-        Anchor, AnchorKind, Filter, SafeText, TagId,
-        vql::{Invalid, IssueWord, Label, LabelRule, Mode},
-    },
+};
+use tessera_model::{
+    Anchor, AnchorKind, Filter, SafeText, TagId,
+    vql::{Invalid, IssueWord, Label, LabelRule, Mode},
 };
 
 /// What a filter is about: its key on the wire.
@@ -147,7 +147,7 @@ impl Row {
     /// A filter as a row.
     #[must_use]
     pub fn of(filter: &Filter) -> Self {
-        let number = |number: Option<crate::model::Fraction>| {
+        let number = |number: Option<tessera_model::Fraction>| {
             number.map_or_else(String::new, |number| number.value().to_string())
         };
         let place = |key: Key, word: &str| {

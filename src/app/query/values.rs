@@ -3,12 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{
-    app::query::{Key, Row},
-    model::{
-        Filter, Page, SafeText, Search, TagId,
-        vql::{Issue, IssueKind, IssueWord},
-    },
+use crate::app::query::{Key, Row};
+use tessera_model::{
+    Filter, Page, SafeText, Search, TagId,
+    vql::{Issue, IssueKind, IssueWord},
 };
 
 /// The values seen in one dataset.

@@ -1,12 +1,10 @@
 //! Set algebra on results: this tab with another. It is made here, of the pages that are loaded,
 //! because the interface has no OR and no NOT; so it is never shown as complete.
 
-use crate::{
-    app::{App, Computed, Overlay, Tab, View, overlay::Choice, overlay::Pick},
-    model::{
-        Cluster, Page, SafeText, Search,
-        algebra::{Operator, combine},
-    },
+use crate::app::{App, Computed, Overlay, Tab, View, overlay::Choice, overlay::Pick};
+use tessera_model::{
+    Cluster, Page, SafeText, Search,
+    algebra::{Operator, combine},
 };
 
 /// A tab to combine with, by its place, and how.

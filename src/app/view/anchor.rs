@@ -3,7 +3,9 @@
 use crate::{
     app::{App, Effect, QueryImage, View, pane::Registration},
     message::{Lane, Request},
-    model::{Anchor, AnchorKind, EntityType, Granularity, MediaId, Query, SafeText, Search},
+};
+use tessera_model::{
+    Anchor, AnchorKind, EntityType, Granularity, MediaId, Query, SafeText, Search,
 };
 
 impl App {

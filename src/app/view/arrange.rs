@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::model::{Cluster, Dataset, Page, ScoreKind};
+use tessera_model::{Cluster, Dataset, Page, ScoreKind};
 
 /// How a list of loaded things is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use crate::{
         view::title,
     },
     message::{Lane, Request},
-    model::{Book, Entry, Failure, PastSearch, PictureSource, Query},
 };
+use tessera_model::{Book, Entry, Failure, PastSearch, PictureSource, Query};
 
 /// The searches, and whether they are read from and written to the state of the deployment.
 #[derive(Debug, Default)]

@@ -16,10 +16,8 @@ pub use query_image::{QueryImage, Recent};
 pub use sights::{detail_sight, wanted_original};
 pub use tiles::Tile;
 
-use crate::{
-    app::view::arrange::Arrangement,
-    model::{ClusterId, Page, Query, SafeText, Search},
-};
+use crate::app::view::arrange::Arrangement;
+use tessera_model::{ClusterId, Page, Query, SafeText, Search};
 
 /// One search with the place in its results.
 #[derive(Clone, Debug, PartialEq)]
@@ -227,7 +225,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::DatasetId;
+    use tessera_model::DatasetId;
 
     fn view(page: u32) -> View {
         let dataset = DatasetId(Uuid::nil());

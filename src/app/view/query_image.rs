@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::{
-    model::{PictureSource, Preview, Region, SafeText},
-    picture::Subject,
-};
+use tessera_model::{PictureSource, Preview, Region, SafeText};
+use tessera_picture::Subject;
 
 /// A picture that is uploaded to be searched by, or the part of it that counts.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@
 use crate::{
     app::{App, Effect, Overlay, areas::detail_picture},
     message::{Lane, Request},
-    model::{Link, PictureSource, Preview},
-    picture::{Canvas, Part, Protocol, Sight, Subject},
 };
+use tessera_model::{Link, PictureSource, Preview};
+use tessera_picture::{Canvas, Part, Protocol, Sight, Subject};
 
 /// A picture on screen.
 pub(in crate::app) struct Visible {

@@ -3,8 +3,8 @@
 use crate::{
     app::{App, Level, Pane, Tabs, View},
     config::SearchDefaults,
-    model::{DatasetId, Search},
 };
+use tessera_model::{DatasetId, Search};
 
 impl App {
     /// Opens a tab on the whole dataset.

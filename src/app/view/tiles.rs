@@ -1,14 +1,12 @@
 //! The tiles of the results and the place among them. The place is a cluster, not a number: it is
 //! found again after a reload, a filter, another order and another size of the screen.
 
-use crate::{
-    app::{
-        App,
-        pane::{moved, scrolled},
-        view::arrange::{Shown, arrange},
-    },
-    model::{Cluster, Page, Preview},
+use crate::app::{
+    App,
+    pane::{moved, scrolled},
+    view::arrange::{Shown, arrange},
 };
+use tessera_model::{Cluster, Page, Preview};
 
 /// What one tile shows: a cluster by its first preview, or one member of the cluster that is open.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -92,7 +92,7 @@ pub fn about(out: &Out, command: About) -> Result<Exit, Ended> {
         About::Version => {
             let version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
-                "interface": crate::wire::paths::PREFIX,
+                "interface": tessera_wire::paths::PREFIX,
                 "platform": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
             });
             out.print(&Document::one("tessera.version/1", version, VERSION))?;

@@ -17,7 +17,6 @@ use serde_json::json;
 
 use super::{Hosted, word};
 use crate::{
-    api::{Access, Client, Endpoint, Operation, Rehearsal},
     cli::{
         Column, Context, Document, Ended, Exit,
         context::standard_input,
@@ -25,9 +24,10 @@ use crate::{
     },
     config::{edit, user_file},
     credentials::{Holder, Secrets, Store},
-    model::{FailureKind, SafeText},
-    wire::credentials::{Issued, SESSION},
 };
+use tessera_client::{Access, Client, Endpoint, Operation, Rehearsal};
+use tessera_model::{FailureKind, SafeText};
+use tessera_wire::credentials::{Issued, SESSION};
 
 /// The options.
 #[derive(Debug, Args)]

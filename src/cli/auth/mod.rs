@@ -10,7 +10,6 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use crate::{
-    api::{Access, BaseUrl, TOKEN_LIFE},
     cli::{
         Address, Column, Context, Document, Ended, Exit, Kind, Target,
         login::{Login, Source, secrets},
@@ -18,6 +17,7 @@ use crate::{
     config::{Place, Profile},
     credentials::{self, Holder, Store},
 };
+use tessera_client::{Access, BaseUrl, TOKEN_LIFE};
 
 /// Shortest and longest life of a token that is printed. The interface states no longest; a day is what
 /// services of its kind accept.

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::{login, word};
 use crate::{
-    api::Operation,
     cli::{Address, Column, Context, Document, Ended, Exit, Kind, Target, login::secrets},
     config::Place,
 };
+use tessera_client::Operation;
 
 const STATUS: &[Column] = &[
     Column::new("profile", "profile"),

@@ -8,11 +8,9 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use self::watch::{Looking, Telling};
-use crate::{
-    api::Operation as Request,
-    cli::{Column, Connection, Context, Document, Ended, Exit, follow::now},
-    model::{Dataset as Record, Operation, Status, Verdict},
-};
+use crate::cli::{Column, Connection, Context, Document, Ended, Exit, follow::now};
+use tessera_client::Operation as Request;
+use tessera_model::{Dataset as Record, Operation, Status, Verdict};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -179,7 +177,7 @@ async fn show(
 #[must_use]
 pub fn fields(dataset: &Record) -> Value {
     let text =
-        |text: &Option<crate::model::SafeText>| text.as_ref().map(|text| text.as_str().to_owned());
+        |text: &Option<tessera_model::SafeText>| text.as_ref().map(|text| text.as_str().to_owned());
     let verdicts = [
         ("text_search", Operation::TextSearch),
         ("search_image", Operation::VisualSearch),

@@ -9,8 +9,8 @@ use std::{
 use crate::{
     cli::{Context, Ended, Exit, follow::Change},
     config::Desktop,
-    model::{Dataset, SafeText, Status, program},
 };
+use tessera_model::{Dataset, SafeText, Status, program};
 
 /// What is done at each change of a status.
 pub(super) struct Reaction<'a> {

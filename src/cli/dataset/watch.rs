@@ -4,14 +4,12 @@
 use std::time::Duration;
 
 use super::{fields, react::Reaction};
-use crate::{
-    cli::{
-        Column, Connection, Context, Document, Ended, Exit,
-        follow::{Follow, clock, parse_interval},
-    },
-    model::{Dataset, DatasetId, Standing, Status, Work},
+use crate::cli::{
+    Column, Connection, Context, Document, Ended, Exit,
+    follow::{Follow, clock, parse_interval},
 };
 use clap::Args;
+use tessera_model::{Dataset, DatasetId, Standing, Status, Work};
 
 /// So long after an addition was accepted the status may still be the one from before (M15).
 const SETTLING: Duration = Duration::from_mins(1);
@@ -215,7 +213,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::wire::dataset::read_dataset;
+    use tessera_wire::dataset::read_dataset;
 
     fn dataset(status: &str) -> Dataset {
         let id = "ad48d250-0000-11f1-bfca-000000000001";

@@ -9,15 +9,13 @@ use super::{
     report::document,
     which::{Found, Which},
 };
-use crate::{
-    api::{self, Existing},
-    cli::{
-        Connection, Context, Ended, Exit,
-        note::{Note, amount},
-        record,
-    },
-    model::{Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection},
+use crate::cli::{
+    Connection, Context, Ended, Exit,
+    note::{Note, amount},
+    record,
 };
+use tessera_client::Existing;
+use tessera_model::{Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection};
 
 /// Where an archive goes.
 #[derive(Debug, Args)]
@@ -78,7 +76,7 @@ impl Wanted<'_> {
     /// # Errors
     /// There is no such folder, or something is there already.
     pub(super) fn check(&self) -> Result<(), Ended> {
-        api::check_target(&self.target, self.after.existing()).map_err(|failure| {
+        tessera_client::check_target(&self.target, self.after.existing()).map_err(|failure| {
             let replaceable = self.target.is_file() && !self.after.force;
             let ended = Ended::from(failure);
             if replaceable { ended.remedy("the same with --force") } else { ended }
@@ -146,7 +144,7 @@ async fn target(connection: &Connection, found: &Found, place: &Place) -> Result
 /// Fetches an archive, and looks into it.
 ///
 /// # Errors
-/// As [`api::Client::download`].
+/// As [`tessera_client::Client::download`].
 pub(super) async fn deliver(
     context: &Context,
     connection: &Connection,
@@ -186,7 +184,8 @@ async fn take_apart(
 ) -> Result<Extraction, Ended> {
     let (from, to) = (archive.to_owned(), folder.to_owned());
     let (existing, join) = (after.existing(), after.join);
-    let work = tokio::task::spawn_blocking(move || api::extract(&from, &to, existing, join));
+    let work =
+        tokio::task::spawn_blocking(move || tessera_client::extract(&from, &to, existing, join));
     let extraction = work.await.unwrap_or_else(|_| Err(Failure::fault()))?;
     let (files, bytes) = (extraction.files, amount(extraction.bytes));
     context.note.say(format!("{}: {files} files, {bytes}", folder.display()));

@@ -5,10 +5,8 @@ use std::{fmt::Write as _, path::PathBuf};
 use serde_json::{Value, json};
 
 use super::report::names;
-use crate::{
-    cli::{Column, Context, Document, Ended, Exit},
-    model::{Failure, Inspection, SafeText, inspection::Named},
-};
+use crate::cli::{Column, Context, Document, Ended, Exit};
+use tessera_model::{Failure, Inspection, SafeText, inspection::Named};
 
 const COLUMNS: &[Column] = &[
     Column::new("archive", "file"),
@@ -41,9 +39,9 @@ pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, En
 /// Reads the archive on a thread of its own.
 ///
 /// # Errors
-/// As [`Inspection::of`].
+/// As [`inspect_archive`](tessera_client::inspect_archive).
 pub(super) async fn look(file: PathBuf) -> Result<Inspection, Failure> {
-    tokio::task::spawn_blocking(move || Inspection::of(&file))
+    tokio::task::spawn_blocking(move || tessera_client::inspect_archive(&file))
         .await
         .unwrap_or_else(|_| Err(Failure::fault()))
 }

@@ -14,8 +14,8 @@ use crate::{
         follow::{Follow, moment},
     },
     journal::Noted,
-    model::{ExportState, JobRecord, SafeText, Standing},
 };
+use tessera_model::{ExportState, JobRecord, SafeText, Standing};
 
 const LIST: &[Column] = &[
     Column::new("STARTED", "started_at"),

@@ -12,10 +12,8 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 
-use crate::{
-    api::Operation as Request,
-    cli::{Context, Ended, Exit, follow::parse_interval},
-};
+use crate::cli::{Context, Ended, Exit, follow::parse_interval};
+use tessera_client::Operation as Request;
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{fetch::Fetched, which::Found};
-use crate::{
-    cli::{Column, Document, follow::moment},
-    model::{ExportState, ExportTask, SafeText},
-};
+use crate::cli::{Column, Document, follow::moment};
+use tessera_model::{ExportState, ExportTask, SafeText};
 
 const COLUMNS: &[Column] = &[
     Column::new("export", "id"),
@@ -63,7 +61,7 @@ pub(super) fn document(found: &Found, task: &ExportTask, fetched: Option<&Fetche
 }
 
 /// Whether a whole dataset or what was marked in it.
-pub(super) fn kind(export: &crate::model::Export) -> &'static str {
+pub(super) fn kind(export: &tessera_model::Export) -> &'static str {
     if export.selection.is_some() { "selection" } else { "dataset" }
 }
 

@@ -13,10 +13,10 @@ use super::{
 use crate::{
     cli::{Connection, Context, Ended, Exit, Record, follow::parse_interval},
     config::{ExportDefaults, at_home},
-    model::{
-        ArchiveName, Dataset, Export, ExportFormat, ExportSpec, ExportTask, Failure, Operation,
-        SafeText, Selection, Standing, Work,
-    },
+};
+use tessera_model::{
+    ArchiveName, Dataset, Export, ExportFormat, ExportSpec, ExportTask, Failure, Operation,
+    SafeText, Selection, Standing, Work,
 };
 
 /// The options of `export start`.

@@ -8,8 +8,8 @@ use clap::Args;
 use crate::{
     cli::{Connection, Context, Ended, Exit, marks::Marks, read_argument},
     journal,
-    model::{Dataset, Selection},
 };
+use tessera_model::{Dataset, Selection};
 
 /// The options that choose.
 #[derive(Debug, Args)]

@@ -5,8 +5,8 @@ use clap::Args;
 use crate::{
     cli::{Connection, Context, Ended},
     journal::Noted,
-    model::{DatasetId, Export, ExportTaskId, Failure, JobRecord, Work},
 };
+use tessera_model::{DatasetId, Export, ExportTaskId, Failure, JobRecord, Work};
 
 /// An export of a dataset.
 #[derive(Debug, Args)]

@@ -10,10 +10,8 @@ use std::time::{Duration, Instant, SystemTime};
 use serde_json::{Value, json};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
-use crate::{
-    cli::{Connection, Context, Ended, Exit, note::Progress},
-    model::{Dataset, DatasetId, Failure, Stamp, Status, cadence::Watch},
-};
+use crate::cli::{Connection, Context, Ended, Exit, note::Progress};
+use tessera_model::{Dataset, DatasetId, Failure, Stamp, Status, cadence::Watch};
 
 /// Longest silence while something is followed.
 const HEARTBEAT: Duration = Duration::from_secs(30);

@@ -6,13 +6,11 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Follow, clock};
-use crate::{
-    cli::{Connection, Context, Ended, Exit},
-    model::{
-        DatasetId, ExportState, ExportTask, ExportTaskId, SafeText, Work,
-        cadence::Watch,
-        course::{Course, Seen},
-    },
+use crate::cli::{Connection, Context, Ended, Exit};
+use tessera_model::{
+    DatasetId, ExportState, ExportTask, ExportTaskId, SafeText, Work,
+    cadence::Watch,
+    course::{Course, Seen},
 };
 
 impl Context {

@@ -10,9 +10,9 @@ use viuer::Config;
 use crate::{
     cli::{Context, Ended, Exit},
     config::GraphicsChoice,
-    model::SafeText,
-    picture::{Canvas, Part, Protocol, fit, fitted},
 };
+use tessera_model::SafeText;
+use tessera_picture::{Canvas, Part, Protocol, fit, fitted};
 
 /// A picture with its name, before it is drawn.
 #[derive(Clone, Debug)]

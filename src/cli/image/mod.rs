@@ -7,11 +7,9 @@ use clap::Subcommand;
 
 pub use draw::{Screen, Tile, draw, screen};
 
-use crate::{
-    cli::{Context, Ended, Exit},
-    model::Region,
-    picture::Part,
-};
+use crate::cli::{Context, Ended, Exit};
+use tessera_model::Region;
+use tessera_picture::Part;
 
 /// The commands.
 #[derive(Debug, Subcommand)]

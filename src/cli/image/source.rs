@@ -7,12 +7,10 @@ use std::{
 };
 
 use super::Tile;
-use crate::{
-    api::{Access, BaseUrl, Client, Endpoint, Operation},
-    cli::{Connection, Context, Ended, Exit},
-    model::{Anchor, AnchorKind, Link, MediaId, Query, SafeText, Search},
-    picture::Part,
-};
+use crate::cli::{Connection, Context, Ended, Exit};
+use tessera_client::{Access, BaseUrl, Client, Endpoint, Operation};
+use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, SafeText, Search};
+use tessera_picture::Part;
 
 /// Bytes of a picture that is opened.
 const LIMIT: usize = 64 << 20;

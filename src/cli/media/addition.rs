@@ -16,10 +16,10 @@ use crate::{
         follow::Follow, note::amount, reindex,
     },
     config,
-    model::{
-        Addition, Dataset, Operation, Preflight, SafeText, Standing, Status, Work, cadence::Watch,
-        course::Course, shell::quote,
-    },
+};
+use tessera_model::{
+    Addition, Dataset, Operation, Preflight, SafeText, Standing, Status, Work, cadence::Watch,
+    course::Course, shell::quote,
 };
 
 /// An addition that is being carried out.
@@ -192,7 +192,7 @@ impl<'a> Adding<'a> {
         let Some(first) = self.plan.parts.first() else { return Ok(Exit::Done) };
         let gate = self.context.allow(&self.dataset, Operation::AddMedia, self.add.force);
         // Only what the gate says is of interest here: the request itself is written down.
-        let forced = crate::model::AddMedia { force: true, ..first.addition.clone() };
+        let forced = tessera_model::AddMedia { force: true, ..first.addition.clone() };
         let id = self.dataset.id;
         let failure = self.connection.client.add_media(id, &forced, &mut |_, _| {}).await.err();
         if self.context.global.print.is_some() {

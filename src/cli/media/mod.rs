@@ -9,13 +9,11 @@ mod source;
 use clap::Subcommand;
 
 use self::{addition::Adding, plan::Plan, source::Source};
-use crate::{
-    api::{Access, Operation as Request},
-    cli::{Connection, Context, Ended, Exit},
-    model::{
-        Dataset, MediaSource,
-        shell::{Profiler, profiler},
-    },
+use crate::cli::{Connection, Context, Ended, Exit};
+use tessera_client::{Access, Operation as Request};
+use tessera_model::{
+    Dataset, MediaSource,
+    shell::{Profiler, profiler},
 };
 
 /// The commands.
@@ -117,8 +115,8 @@ pub async fn run(context: &Context, command: Media) -> Result<Exit, Ended> {
 
 impl Add {
     /// What is asked of the service beside the media.
-    fn wishes(&self, media: &MediaSource) -> Result<crate::model::AddMedia, Ended> {
-        let wishes = crate::model::AddMedia {
+    fn wishes(&self, media: &MediaSource) -> Result<tessera_model::AddMedia, Ended> {
+        let wishes = tessera_model::AddMedia {
             auto_reindex: self.reindex,
             assume_role: self.assume_role.clone(),
             batch_videos: self.batch_videos,
@@ -126,7 +124,7 @@ impl Add {
             batch_objects: self.batch_objects,
             spot: self.spot,
             force: self.force,
-            ..crate::model::AddMedia::new(media.clone())
+            ..tessera_model::AddMedia::new(media.clone())
         };
         let splits = self.split.is_some() && !matches!(media, MediaSource::Files(_));
         if splits {

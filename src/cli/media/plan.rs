@@ -6,11 +6,9 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{Add, source::Taken};
-use crate::{
-    api::{Rehearsed, files_to_send},
-    cli::{Column, Context, Document, Ended, Exit, note::amount},
-    model::{AddMedia, Dataset, Failure, FailureKind, MediaSource, Preflight},
-};
+use crate::cli::{Column, Context, Document, Ended, Exit, note::amount};
+use tessera_client::{Rehearsed, files_to_send};
+use tessera_model::{AddMedia, Dataset, Failure, FailureKind, MediaSource, Preflight};
 
 /// What is sent, and how.
 #[derive(Debug)]
@@ -69,7 +67,7 @@ impl Plan {
                 });
                 Ok((parts.collect::<Vec<_>>(), found))
             }
-            source => Preflight::of(&source).map(|found| {
+            source => tessera_client::preflight(&source).map(|found| {
                 let files = u64::from(matches!(source, MediaSource::Archive(_)));
                 (vec![Part { files, bytes: found.bytes, addition: wishes }], found)
             }),

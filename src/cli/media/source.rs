@@ -11,10 +11,8 @@ use std::{
 
 use glob::Pattern;
 
-use crate::{
-    cli::{Ended, Exit},
-    model::{MediaSource, shell::quote},
-};
+use crate::cli::{Ended, Exit};
+use tessera_model::{MediaSource, shell::quote};
 
 /// The options.
 #[derive(Debug, clap::Args)]

@@ -9,10 +9,8 @@ use jaq_json::Val;
 use serde_json::Value;
 
 use super::escape;
-use crate::{
-    cli::{Ended, Exit},
-    model::SafeText,
-};
+use crate::cli::{Ended, Exit};
+use tessera_model::SafeText;
 
 /// An expression that can be run, as it came.
 ///

@@ -7,7 +7,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Column, Document};
-use crate::model::SafeText;
+use tessera_model::SafeText;
 
 /// Cells of a line when nobody tells.
 const USUAL: usize = 80;

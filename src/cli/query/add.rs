@@ -9,12 +9,10 @@ use std::{
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 
 use super::Written;
-use crate::{
-    cli::{Ended, Exit},
-    model::{
-        Anchor, AnchorKind, Filter, MediaId, TagId,
-        vql::{Invalid, IssueWord, LabelRule, MOST_FILTERS, Mode},
-    },
+use crate::cli::{Ended, Exit};
+use tessera_model::{
+    Anchor, AnchorKind, Filter, MediaId, TagId,
+    vql::{Invalid, IssueWord, LabelRule, MOST_FILTERS, Mode},
 };
 
 /// What is added to what.

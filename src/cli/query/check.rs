@@ -3,17 +3,15 @@
 use serde_json::{Value, json};
 
 use super::{Written, placed};
-use crate::{
-    api::Operation as Request,
-    cli::{Column, Context, Document, Ended, Exit},
-    model::{
-        Enrichment, Filter, SafeText,
-        enrichment::unmet,
-        text::counted,
-        vql::{Issue, long, unpublished},
-    },
-    wire::vql::{self, Place, VqlProblem},
+use crate::cli::{Column, Context, Document, Ended, Exit};
+use tessera_client::Operation as Request;
+use tessera_model::{
+    Enrichment, Filter, SafeText,
+    enrichment::unmet,
+    text::counted,
+    vql::{Issue, long, unpublished},
 };
+use tessera_wire::vql::{self, Place, VqlProblem};
 
 const COLUMNS: &[Column] = &[
     Column::new("LINE", "line"),

@@ -10,11 +10,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::{
-    cli::{Context, Document, Ended, Exit, context::standard_input, read_argument},
-    model::Filter,
-    wire::vql::{self, Place, VqlProblem},
-};
+use crate::cli::{Context, Document, Ended, Exit, context::standard_input, read_argument};
+use tessera_model::Filter;
+use tessera_wire::vql::{self, Place, VqlProblem};
 
 /// The commands.
 #[derive(Debug, Subcommand)]

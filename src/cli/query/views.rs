@@ -6,8 +6,8 @@ use super::Written;
 use crate::{
     cli::{Column, Context, Document, Ended, Exit, search},
     journal::{Journal, write_views},
-    model::{Book, DatasetId, EntityType, Entry, Granularity, Query, SafeText, SavedView},
 };
+use tessera_model::{Book, DatasetId, EntityType, Entry, Granularity, Query, SafeText, SavedView};
 
 /// The commands.
 #[derive(Debug, Subcommand)]

@@ -2,9 +2,9 @@
 //! the history is asked how that was (M47).
 
 use super::options::Options;
-use crate::{
-    cli::{Connection, Context, Ended, Exit},
-    model::{Anchor, AnchorKind, Book, Entry, PastSearch, Query, SafeText, Search, shell::quote},
+use crate::cli::{Connection, Context, Ended, Exit};
+use tessera_model::{
+    Anchor, AnchorKind, Book, Entry, PastSearch, Query, SafeText, Search, shell::quote,
 };
 
 /// A search by `anchor`; `search` is what the options ask for, and what they leave open.

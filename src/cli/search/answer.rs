@@ -4,14 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use super::{ask::Found, pages::Reach};
-use crate::{
-    cli::{Column, Document},
-    model::{
-        Cluster, Fraction, Link, PastSearch, Preview, Query, Relevance, SafeText, Scale, ScoreKind,
-        Tag,
-    },
-    wire::{explore::write_region, vql},
+use crate::cli::{Column, Document};
+use tessera_model::{
+    Cluster, Fraction, Link, PastSearch, Preview, Query, Relevance, SafeText, Scale, ScoreKind, Tag,
 };
+use tessera_wire::{explore::write_region, vql};
 
 const CLUSTERS: &[Column] = &[
     Column::new("SCORE", "relevance_score"),
@@ -223,5 +220,5 @@ fn score_type(relevance: Option<&Relevance>) -> Value {
 }
 
 fn band(relevance: Option<&Relevance>, scale: Scale) -> Value {
-    json!(relevance.and_then(|relevance| relevance.band(scale)).map(crate::model::Band::word))
+    json!(relevance.and_then(|relevance| relevance.band(scale)).map(tessera_model::Band::word))
 }

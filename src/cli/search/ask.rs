@@ -11,14 +11,12 @@ use super::{
     picture,
     sheet::Sheet,
 };
-use crate::{
-    cli::{Connection, Context, Ended, Exit},
-    model::{
-        Applied, Dataset, EnrichmentModel, Failure, Mark, Operation, PastSearch, Query, Search,
-        Status, basket::cluster_mark,
-    },
-    wire::explore::read_page,
+use crate::cli::{Connection, Context, Ended, Exit};
+use tessera_model::{
+    Applied, Dataset, EnrichmentModel, Failure, Mark, Operation, PastSearch, Query, Search, Status,
+    basket::cluster_mark,
 };
+use tessera_wire::explore::read_page;
 
 /// What was found, as far as it came.
 pub struct Found {

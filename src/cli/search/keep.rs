@@ -2,12 +2,9 @@
 //! files that the interface reads.
 
 use super::ask::clusters_in_words;
-use crate::{
-    cli::{Connection, Context, Ended, Exit},
-    model::{
-        Book, Dataset, Entry, Failure, Mark, PastSearch, Query, SafeText, SavedView, Search,
-        Selection,
-    },
+use crate::cli::{Connection, Context, Ended, Exit};
+use tessera_model::{
+    Book, Dataset, Entry, Failure, Mark, PastSearch, Query, SafeText, SavedView, Search, Selection,
 };
 
 /// Adds it to the searches of the past. A history that cannot be kept is no reason to keep an answer

@@ -15,12 +15,10 @@ use clap::{Args, Subcommand};
 pub use options::Options;
 use picture::{Given, Picture};
 
-use crate::{
-    api::{Operation as Request, TextSearchPath},
-    cli::{Context, Ended, Exit},
-    model::{
-        Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, SavedView,
-    },
+use crate::cli::{Context, Ended, Exit};
+use tessera_client::{Operation as Request, TextSearchPath};
+use tessera_model::{
+    Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, SavedView,
 };
 
 /// The commands.

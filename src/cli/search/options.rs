@@ -7,10 +7,10 @@ use clap::{Args, builder::NonEmptyStringValueParser};
 use crate::{
     cli::{Ended, Exit, query::filters_of, read_argument},
     config::SearchDefaults,
-    model::{
-        DatasetId, EntityType, Filter, Granularity, Search, TagId,
-        vql::{Invalid, LabelRule},
-    },
+};
+use tessera_model::{
+    DatasetId, EntityType, Filter, Granularity, Search, TagId,
+    vql::{Invalid, LabelRule},
 };
 
 /// The options.

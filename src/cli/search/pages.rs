@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::options::Extent;
-use crate::model::{Cluster, ClusterId, Page, Search};
+use tessera_model::{Cluster, ClusterId, Page, Search};
 
 /// Most pages of one answer: a service that never ends must not be asked for ever.
 const MOST: u32 = 10_000;
@@ -93,7 +93,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::model::{DatasetId, EntityType};
+    use tessera_model::{DatasetId, EntityType};
 
     fn page(ids: impl IntoIterator<Item = u128>) -> Page {
         let cluster = |id| Cluster {

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::{
-    api::{Client, QueryImage},
-    cli::{Ended, Exit},
-    model::{Dataset, Failure, FailureKind, PastSearch, Query, Region, SafeText, Search, Status},
+use crate::cli::{Ended, Exit};
+use tessera_client::{Client, QueryImage};
+use tessera_model::{
+    Dataset, Failure, FailureKind, PastSearch, Query, Region, SafeText, Search, Status,
 };
 
 /// The picture, as given.

@@ -2,14 +2,12 @@
 
 use futures_util::{StreamExt as _, stream};
 
-use crate::{
-    cli::{
-        Connection, Context, Ended, Exit,
-        image::{Screen, Tile, draw, screen},
-    },
-    model::{Cluster, Link, SafeText},
-    picture::Part,
+use crate::cli::{
+    Connection, Context, Ended, Exit,
+    image::{Screen, Tile, draw, screen},
 };
+use tessera_model::{Cluster, Link, SafeText};
+use tessera_picture::Part;
 
 /// Pictures of a sheet.
 const MOST: usize = 24;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Kept, Which, results};
-use crate::{
-    cli::{Context, Ended, Exit, marks::Marks, read_argument},
-    model::{Basket, Change, ClusterId, Mark, MarkId, Marked, MediaId, Selection, text::counted},
+use crate::cli::{Context, Ended, Exit, marks::Marks, read_argument};
+use tessera_model::{
+    Basket, Change, ClusterId, Mark, MarkId, Marked, MediaId, Selection, text::counted,
 };
 
 /// What is marked.

@@ -7,8 +7,8 @@ use super::Which;
 use crate::{
     cli::{Column, Context, Document, Ended, Exit},
     journal::Journal,
-    model::{Book, DatasetId, Entry, SafeText, Selection},
 };
+use tessera_model::{Book, DatasetId, Entry, SafeText, Selection};
 
 /// A selection that is kept.
 pub(super) struct Kept {

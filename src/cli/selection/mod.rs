@@ -15,8 +15,8 @@ use kept::Kept;
 use crate::{
     cli::{Column, Context, Document, Ended, Exit, marks::Marks, read_argument},
     journal,
-    model::{SafeText, text::counted},
 };
+use tessera_model::{SafeText, text::counted};
 
 /// The commands.
 #[derive(Debug, Subcommand)]

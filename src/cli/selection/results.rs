@@ -2,14 +2,12 @@
 
 use serde_json::Value;
 
-use crate::{
-    cli::saved::Saved,
-    model::{
-        DatasetId, Granularity, Mark, Query, QueryText, Search,
-        basket::{cluster_mark, medium_mark},
-    },
-    wire::vql,
+use crate::cli::saved::Saved;
+use tessera_model::{
+    DatasetId, Granularity, Mark, Query, QueryText, Search,
+    basket::{cluster_mark, medium_mark},
 };
+use tessera_wire::vql;
 
 /// The marks of an answer: its clusters whole, with the filters that found them. A cluster of which set
 /// algebra left something out is marked by the media that are left: whole it would bring back the rest.

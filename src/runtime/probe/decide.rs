@@ -3,10 +3,8 @@
 use std::{env, time::Duration};
 
 use super::{Capabilities, replies::Replies};
-use crate::{
-    picture::Protocol,
-    ui::{layer::Colours, theme::ThemeName},
-};
+use crate::ui::{layer::Colours, theme::ThemeName};
+use tessera_picture::Protocol;
 
 /// The variables that say which terminal this is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

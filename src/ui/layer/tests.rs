@@ -6,7 +6,8 @@ use ratatui::{buffer::CellDiffOption, style::Color};
 use uuid::Uuid;
 
 use super::*;
-use crate::{model::MediaId, picture::Protocol};
+use tessera_model::MediaId;
+use tessera_picture::Protocol;
 
 const SCREEN: Rect = Rect::new(0, 0, 40, 12);
 const TILE: Rect = Rect::new(2, 1, 6, 3);

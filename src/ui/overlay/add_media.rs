@@ -6,13 +6,13 @@ use tui_input::Input;
 
 use crate::{
     app::overlay::{AddField, AddMediaForm, Check, Tab},
-    model::{Preflight, ingest::StorageKind},
     ui::{
         Screen,
         overlay::file::field,
         widget::{boxed, bytes, grouped, put},
     },
 };
+use tessera_model::{Preflight, ingest::StorageKind};
 
 /// Cells before a field.
 const LABEL: u16 = 12;

@@ -4,13 +4,13 @@ use ratatui::{layout::Rect, text::Line};
 
 use crate::{
     app::{overlay::CaptionLine, query::unmet},
-    model::EnrichmentModel,
     ui::{
         Screen,
         overlay::file::field,
         widget::{boxed, put},
     },
 };
+use tessera_model::EnrichmentModel;
 
 /// Cells before a field.
 const LABEL: u16 = 14;

@@ -5,7 +5,6 @@ use ratatui::{layout::Rect, text::Line};
 
 use crate::{
     app::overlay::{ExportForm, Field},
-    model::{Mark, Selection},
     ui::{
         Screen,
         overlay::file,
@@ -13,6 +12,7 @@ use crate::{
         widget::{boxed, grouped, put, wrapped},
     },
 };
+use tessera_model::{Mark, Selection};
 
 /// Draws the form.
 pub(super) fn draw(screen: &mut Screen, area: Rect, form: &ExportForm) {

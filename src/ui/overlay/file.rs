@@ -9,12 +9,12 @@ use crate::{
         overlay::{FilePicker, file::Offer},
         pane::scrolled,
     },
-    model::SafeText,
     ui::{
         Screen,
         widget::{boxed, bytes, empty_picture, grouped, message, put, width},
     },
 };
+use tessera_model::SafeText;
 
 /// Draws the picker.
 pub(super) fn draw(screen: &mut Screen, area: Rect, picker: &FilePicker) {

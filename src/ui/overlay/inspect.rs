@@ -4,12 +4,12 @@ use ratatui::{layout::Rect, style::Style, text::Line};
 
 use crate::{
     app::overlay::Inside,
-    model::{Inspection, SafeText},
     ui::{
         Screen,
         widget::{boxed, bytes, gauge, grouped, message, put},
     },
 };
+use tessera_model::{Inspection, SafeText};
 
 /// Cells of the facts, left of the histogram.
 const FACTS: u16 = 44;

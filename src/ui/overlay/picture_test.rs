@@ -5,13 +5,13 @@ use uuid::Uuid;
 
 use crate::{
     app::overlay::PictureTest,
-    model::MediaId,
-    picture::Protocol,
     ui::{
         Screen,
         widget::{boxed, put},
     },
 };
+use tessera_model::MediaId;
+use tessera_picture::Protocol;
 
 /// Draws the picture on the left and the question on the right.
 pub(super) fn draw(screen: &mut Screen, area: Rect, test: &PictureTest) {

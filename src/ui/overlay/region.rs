@@ -11,13 +11,13 @@ use crate::{
             region::{Parts, Side},
         },
     },
-    model::Region,
-    picture::{Part, Protocol},
     ui::{
         Screen,
         widget::{boxed, outline, put},
     },
 };
+use tessera_model::Region;
+use tessera_picture::{Part, Protocol};
 
 /// Draws the picker.
 pub(super) fn draw(screen: &mut Screen, area: Rect, picker: &RegionPicker) {

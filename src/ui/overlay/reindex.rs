@@ -4,12 +4,12 @@ use ratatui::{layout::Rect, text::Line};
 
 use crate::{
     app::overlay::ReindexQuestion,
-    model::Selection,
     ui::{
         Screen,
         widget::{boxed, grouped, put},
     },
 };
+use tessera_model::Selection;
 
 /// Draws the question with its consequences (M42).
 pub(super) fn draw(screen: &mut Screen, area: Rect, asked: &ReindexQuestion) {

@@ -7,7 +7,6 @@ use ratatui::{
 
 use crate::{
     app::{Job, overlay::JobView},
-    model::SafeText,
     ui::{
         Screen,
         overlay::help,
@@ -15,6 +14,7 @@ use crate::{
         widget::{boxed, clock},
     },
 };
+use tessera_model::SafeText;
 
 /// Draws the job, scrolled.
 pub(super) fn draw(screen: &mut Screen, area: Rect, view: JobView) {

@@ -9,12 +9,12 @@ use crate::{
         basket::{Standing, counted},
         pane::scrolled,
     },
-    model::{Mark, Marked, MarkedCluster, Selection, Totals},
     ui::{
         Screen, Theme,
         widget::{clip, frame, grouped, message, put},
     },
 };
+use tessera_model::{Mark, Marked, MarkedCluster, Selection, Totals};
 
 /// The sign of a mark, with a space behind it; nothing for what is not marked.
 pub(in crate::ui) fn sign(theme: &Theme, standing: Standing) -> (&'static str, Style) {

@@ -5,12 +5,12 @@ use ratatui::layout::Rect;
 use super::select_row;
 use crate::{
     app::{Pane, pane::list_top},
-    model::Dataset,
     ui::{
         Screen, bar,
         widget::{clip, frame, grouped, message, put},
     },
 };
+use tessera_model::Dataset;
 
 /// The list: glyph, name, status, number of images.
 pub(in crate::ui) fn datasets(screen: &mut Screen, area: Rect) {
@@ -41,7 +41,7 @@ fn line(screen: &mut Screen, inside: Rect, row: u16, dataset: &Dataset) {
     let theme = screen.theme;
     let (glyph, style) = bar::status_mark(theme, &dataset.status);
     // READY needs no word beside its glyph here: the status below spells it out.
-    let state = if dataset.status == crate::model::Status::Ready {
+    let state = if dataset.status == tessera_model::Status::Ready {
         dataset.n_images.map_or_else(String::new, grouped)
     } else {
         bar::status_words(dataset)

@@ -4,13 +4,13 @@ use ratatui::{layout::Rect, style::Style};
 
 use crate::{
     app::{App, Pane, areas::detail_picture, detail_sight},
-    model::{Cluster, MarkId, Preview},
-    picture::Part,
     ui::{
         Screen,
         widget::{frame, message, outline, put, score, wrapped},
     },
 };
+use tessera_model::{Cluster, MarkId, Preview};
+use tessera_picture::Part;
 
 /// The pane.
 pub(in crate::ui) fn detail(screen: &mut Screen, area: Rect) {

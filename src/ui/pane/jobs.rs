@@ -5,12 +5,12 @@ use ratatui::{layout::Rect, style::Style};
 use super::select_row;
 use crate::{
     app::{App, Course, Job, Pane, Stage, pane::jobs_top},
-    model::{ExportTaskId, SafeText, Work},
     ui::{
         Screen, Theme,
         widget::{bytes, clip, clock, frame, gauge, message, put},
     },
 };
+use tessera_model::{ExportTaskId, SafeText, Work};
 
 /// The pane.
 pub(in crate::ui) fn jobs(screen: &mut Screen, area: Rect) {

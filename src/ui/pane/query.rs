@@ -11,13 +11,13 @@ use crate::{
         pane::scrolled,
         query::{Draft, Field, Json, Key, Remark, Row, Severity, remarks},
     },
-    model::{EntityType, Granularity, Query, SafeText},
     ui::{
         Screen,
         overlay::field,
         widget::{clip, frame, message, put, width, wrapped},
     },
 };
+use tessera_model::{EntityType, Granularity, Query, SafeText};
 
 /// Cells of the columns before the value: the marks, the key, the choice.
 const COLUMNS: [u16; 3] = [5, 12, 16];

@@ -9,12 +9,12 @@ use crate::{
         query::{self, Looser, chips},
     },
     input::Action,
-    model::Query,
     ui::{
         Screen, asked, tile,
         widget::{empty_picture, frame, message, put},
     },
 };
+use tessera_model::Query;
 
 /// The ways into a dataset that cannot be browsed.
 const NEXT: &str = "c searches by caption, F by a picture of this machine";

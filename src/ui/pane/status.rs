@@ -10,12 +10,12 @@ use crate::{
         Moment,
         seen::{Past, ago},
     },
-    model::{Applied, Dataset, EnrichmentModel, Operation, Status, Verdict, cadence},
     ui::{
         Screen, bar,
         widget::{boxed, gauge, grouped, put},
     },
 };
+use tessera_model::{Applied, Dataset, EnrichmentModel, Operation, Status, Verdict, cadence};
 
 /// Cells for the names of the facts.
 const NAMES: usize = 9;
@@ -75,7 +75,7 @@ fn past<'a>(screen: &Screen<'a>, dataset: &Dataset) -> Option<&'a Past> {
 fn facts(screen: &Screen, inside: Rect, dataset: &Dataset) -> Vec<(&'static str, String)> {
     let app = screen.app;
     let past = past(screen, dataset);
-    let text = |text: &Option<crate::model::SafeText>| {
+    let text = |text: &Option<tessera_model::SafeText>| {
         text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string)
     };
     // The service names no zone, so none is invented (M11).

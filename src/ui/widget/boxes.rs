@@ -3,7 +3,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::{model::Region, picture::Protocol, ui::Screen};
+use crate::ui::Screen;
+use tessera_model::Region;
+use tessera_picture::Protocol;
 
 /// Draws the border of `region` over a picture that covers these cells.
 pub(in crate::ui) fn outline(screen: &mut Screen, covered: Rect, region: Region) {

@@ -4,10 +4,8 @@
 use ratatui::layout::Rect;
 
 use super::RegionPicker;
-use crate::{
-    app::{App, Mouse, MouseKind},
-    model::{Region, region::Pair},
-};
+use crate::app::{App, Mouse, MouseKind};
+use tessera_model::{Region, region::Pair};
 
 /// What the pressed button has hold of.
 #[derive(Clone, Copy, Debug, PartialEq)]

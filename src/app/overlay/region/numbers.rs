@@ -5,8 +5,8 @@ use tui_input::Input;
 use crate::{
     app::overlay::{Press, field::edit},
     input::{Chord, Key},
-    model::Region,
 };
+use tessera_model::Region;
 
 /// A number of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

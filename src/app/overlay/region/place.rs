@@ -6,9 +6,9 @@ use super::RegionPicker;
 use crate::{
     app::{App, areas::inside, view::sights::Visible},
     message::Lane,
-    model::region::Pair,
-    picture::{Canvas, Part, Sight, fit::Fit},
 };
+use tessera_model::region::Pair;
+use tessera_picture::{Canvas, Part, Sight, fit::Fit};
 
 /// Columns of the numbers beside the picture.
 const NUMBERS: u16 = 26;

@@ -1,0 +1,294 @@
+//! Archives, member by member: the directory is walked, not loaded, so that an archive of any number
+//! of members takes the same memory. Limits apply to the bytes that really come out, not to what the
+//! archive says of itself.
+//!
+//! A download is verified so: every member is read to its end and its checksum compared.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, ErrorKind, Read as _, Write},
+};
+
+use zip::{
+    ZipReadOptions,
+    read::{Config, ZipFileEntry},
+    unstable::read::ZipIterable,
+};
+
+/// Members of the largest archive that is accepted.
+const MOST_ENTRIES: usize = 2_000_000;
+/// Unpacked bytes of the largest archive that is accepted.
+const MOST_BYTES: u64 = 100 << 30;
+/// Unpacked bytes from which on the ratio counts.
+const RATIO_FROM: u64 = 64 << 20;
+/// Unpacked bytes for each packed one; pictures and Parquet do not come near it.
+const HIGHEST_RATIO: u64 = 200;
+/// Bytes that are copied at once.
+const COPY: usize = 64 << 10;
+/// Where an export keeps its pictures (rule: interface, Export archive content).
+pub(super) const IMAGES: &str = "images/";
+
+/// What a sound archive holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Contents {
+    /// Members whose checksums were compared.
+    pub entries: usize,
+    /// How many of them are pictures.
+    pub images: usize,
+}
+
+/// A member of an archive that is being walked.
+pub(super) struct Member<'a> {
+    /// Its name as it is written there; not yet printable, and no path to trust.
+    pub name: String,
+    entry: ZipFileEntry<'static>,
+    contents: &'a mut BufReader<File>,
+    /// Bytes that all members so far are packed in, and what came out of them.
+    packed: u64,
+    unpacked: &'a mut u64,
+}
+
+/// Why a member did not come out.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// What is wrong with it.
+    Member(String),
+    /// It cannot be written.
+    Disk(io::Error),
+}
+
+/// Walks over the members of an archive, in the order of its directory.
+///
+/// # Errors
+/// A sentence that says what is wrong with the archive, or what `visit` says; not yet printable.
+pub(super) fn walk(
+    file: File,
+    mut visit: impl FnMut(Member<'_>) -> Result<(), String>,
+) -> Result<(), String> {
+    let text = |error: io::Error| error.to_string();
+    let size = file.metadata().map_err(text)?.len();
+    // Both read the same file, and each looks up its place before it reads.
+    let directory = BufReader::new(file.try_clone().map_err(text)?);
+    let mut contents = BufReader::new(file);
+    let mut directory = ZipIterable::try_new(directory, Config::default())
+        .map_err(|error| error.to_string())?
+        .enforce_header_consistency(true);
+    if directory.len() > MOST_ENTRIES {
+        return Err(format!("more than {MOST_ENTRIES} entries"));
+    }
+    let (mut packed, mut unpacked) = (0_u64, 0);
+    for entry in directory.files().map_err(|error| error.to_string())? {
+        let entry = entry.map_err(|error| error.to_string())?;
+        packed = packed.saturating_add(entry.compressed_size());
+        if packed > size {
+            // Members that share their bytes add up to more than there is.
+            return Err("entries that overlap".to_owned());
+        }
+        let name = match entry.name() {
+            Ok(name) => name.into_owned(),
+            Err(_) => String::from_utf8_lossy(entry.name_raw()).into_owned(),
+        };
+        let (contents, unpacked) = (&mut contents, &mut unpacked);
+        visit(Member { name, entry, contents, packed, unpacked })?;
+    }
+    Ok(())
+}
+
+impl Member<'_> {
+    /// Whether it is a directory.
+    pub(super) fn is_dir(&self) -> bool {
+        self.entry.is_dir()
+    }
+
+    /// Whether it is a plain file; a link or a device is none.
+    pub(super) fn is_plain(&self) -> bool {
+        let kind = self.entry.unix_mode().map_or(0, |mode| mode & 0o170_000);
+        !self.entry.is_symlink() && matches!(kind, 0 | 0o100_000)
+    }
+
+    /// Bytes it has, as it says itself.
+    pub(super) fn size(&self) -> u64 {
+        self.entry.size()
+    }
+
+    /// Copies it, at most `most` bytes of it, which compares its checksum. Returns its size.
+    ///
+    /// # Errors
+    /// It is damaged, larger, or unpacks to far more than it should; or `out` takes no more.
+    pub(super) fn copy(self, out: &mut impl Write, most: u64) -> Result<u64, Trouble> {
+        let fair = |packed: u64| packed.saturating_mul(HIGHEST_RATIO).max(RATIO_FROM);
+        let left = fair(self.packed).min(MOST_BYTES).saturating_sub(*self.unpacked);
+        let limit = fair(self.entry.compressed_size()).min(left);
+        let damaged = |error: &dyn std::fmt::Display| Trouble::Member(error.to_string());
+        let options = ZipReadOptions::default();
+        let mut content =
+            self.entry.with_reader(self.contents, options).map_err(|error| damaged(&error))?;
+        let (mut block, mut size) = (vec![0; COPY], 0);
+        loop {
+            let length = match content.read(&mut block) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(damaged(&error)),
+            };
+            size += length as u64;
+            if size > limit {
+                return Err(damaged(&"unpacks to far more than it should"));
+            }
+            if size > most {
+                return Err(Trouble::Member(format!("larger than {} MiB", most >> 20)));
+            }
+            out.write_all(&block[..length]).map_err(Trouble::Disk)?;
+        }
+        *self.unpacked += size;
+        Ok(size)
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Member(words) => f.write_str(words),
+            Self::Disk(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Reads the whole archive.
+///
+/// # Errors
+/// A sentence that says what is wrong with it, and with which entry; not yet printable.
+pub(super) fn verify(file: File) -> Result<Contents, String> {
+    let mut contents = Contents { entries: 0, images: 0 };
+    walk(file, |member| {
+        let name = member.name.clone();
+        contents.entries += 1;
+        contents.images += usize::from(name.starts_with(IMAGES) && !member.is_dir());
+        let read = member.copy(&mut io::sink(), u64::MAX);
+        read.map(drop).map_err(|trouble| format!("entry {name}: {trouble}"))
+    })?;
+    Ok(contents)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Seek as _;
+
+    use super::*;
+    use crate::zipped::{Raw, central, end, file, local, stored, zeros, zip};
+
+    /// Names and bytes of all members, or what is wrong.
+    fn unpacked(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+        let mut all = Vec::new();
+        walk(file(bytes), |member| {
+            let (name, mut content) = (member.name.clone(), Vec::new());
+            member.copy(&mut content, u64::MAX).map_err(|trouble| trouble.to_string())?;
+            all.push((name, content));
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
+    #[test]
+    fn d11_no_flipped_byte_changes_what_comes_out() {
+        let noise = |seed: u32| -> Vec<u8> {
+            (0..700_u32)
+                .map(|at| (at ^ seed).wrapping_mul(2_654_435_761).to_be_bytes()[1])
+                .collect()
+        };
+        let mut members = vec![zeros("metadata.json", 3_000)];
+        members.extend((0..4).map(|n| stored(&format!("images/{n}.jpg"), &noise(n))));
+        let sound = zip(&members);
+        let expected = unpacked(&sound).unwrap();
+        let (mut flips, mut undetected) = (0, 0);
+        for at in 0..sound.len() {
+            for mask in [0x01, 0x80, 0xFF] {
+                let mut damaged = sound.clone();
+                damaged[at] ^= mask;
+                flips += 1;
+                if let Ok(content) = unpacked(&damaged) {
+                    undetected += 1;
+                    assert!(content == expected, "byte {at}, mask {mask:x}");
+                }
+            }
+        }
+        // Dates, modes and comments are covered by no checksum.
+        assert!(flips > 9_000 && undetected < flips / 20, "{undetected} of {flips}");
+    }
+
+    #[test]
+    fn d12_what_unpacks_to_far_too_much_is_refused_while_it_is_read() {
+        let verified = |bytes: &[u8]| verify(file(bytes)).map(|contents| contents.entries);
+        let bomb = zeros("a", 80 << 20);
+        assert!(verified(&zip(std::slice::from_ref(&bomb))).unwrap_err().contains("far more"));
+        // What it says of itself does not matter.
+        let lying = Raw { size: 7, ..bomb };
+        assert!(verified(&zip(&[lying])).is_err());
+        let part = zeros("a", 60 << 20);
+        let many = [part.clone(), part].map(|raw| vec![raw; 2]).concat();
+        assert!(verified(&zip(&many)).unwrap_err().contains("far more"), "all together");
+        let inner = zip(&[stored("x", b"y")]);
+        assert_eq!(verified(&zip(&[stored("nested.zip", &inner)])), Ok(1), "it is just a file");
+    }
+
+    #[test]
+    fn d12_members_that_share_their_bytes_are_refused() {
+        let raw = stored("a", &[7; 1_000]);
+        let body = [local(&raw), raw.packed.clone()].concat();
+        let directory = central(&raw, 0).repeat(50);
+        let bytes = [&body[..], &directory, &end(50, directory.len(), body.len())].concat();
+        assert!(verify(file(&bytes)).unwrap_err().contains("overlap"));
+    }
+
+    #[test]
+    fn d12_archives_that_cannot_be_read_whole_are_refused() {
+        let raw = stored("a", b"abc");
+        let sound = zip(std::slice::from_ref(&raw));
+        let encrypted = Raw { flags: raw.flags | 1, ..raw.clone() };
+        let unknown = Raw { method: 97, ..raw.clone() };
+        let wrong = Raw { crc: raw.crc ^ 1, ..raw.clone() };
+        let body = [local(&raw), raw.packed.clone(), central(&raw, 0)].concat();
+        for (what, bytes) in [
+            ("encrypted", zip(&[encrypted])),
+            ("packed in an unknown way", zip(&[unknown])),
+            ("another checksum", zip(&[wrong])),
+            ("more members than there are", [&body[..], &end(60_000, 47, 34)].concat()),
+            ("cut off", sound[..sound.len() - 5].to_vec()),
+            ("empty", Vec::new()),
+            ("another name in front", {
+                let mut bytes = sound.clone();
+                bytes[30] = b'b';
+                bytes
+            }),
+        ] {
+            assert!(verify(file(&bytes)).is_err(), "{what}");
+        }
+    }
+
+    #[test]
+    fn d12_a_directory_of_millions_is_not_loaded() {
+        let count = MOST_ENTRIES as u64 + 1;
+        let size = count * 46;
+        let mut sparse = tempfile::tempfile().unwrap();
+        sparse.write_all(b"PK\x01\x02").unwrap();
+        sparse.seek(std::io::SeekFrom::Start(size)).unwrap();
+        let wide = |n: u64| n.to_le_bytes();
+        let end64 = [
+            &b"PK\x06\x06"[..],
+            &wide(44),
+            &[45, 3, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            &wide(count),
+            &wide(count),
+            &wide(size),
+            &wide(0),
+            b"PK\x06\x07\0\0\0\0",
+            &wide(size),
+            &[1, 0, 0, 0],
+            b"PK\x05\x06\0\0\0\0",
+            &[0xFF; 12],
+            &[0, 0],
+        ];
+        sparse.write_all(&end64.concat()).unwrap();
+        assert!(verify(sparse).unwrap_err().contains("more than 2000000 entries"));
+    }
+}

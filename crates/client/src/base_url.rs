@@ -1,0 +1,203 @@
+//! Where a service is. An address is read once, here, so that no request can go to a half-understood
+//! one, and every path that is asked for lies below it.
+
+use std::{fmt, net::IpAddr};
+
+use reqwest::Url;
+
+use tessera_model::{Failure, FailureKind};
+use tessera_wire::paths::{PREFIX, Parameters};
+
+/// The `{base_url}` of the interface: scheme, host, port and perhaps a path before `/api/v1`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BaseUrl(Url);
+
+impl BaseUrl {
+    /// Reads an address as people paste it: a trailing slash or `/api/v1` is taken off.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] with what is wrong: no http(s) address, or one that carries a
+    /// password, a query or a fragment.
+    pub fn parse(raw: &str) -> Result<Self, Failure> {
+        let refuse = |reason: &str| {
+            Failure::new(FailureKind::Local, format!("the base URL {reason}"))
+                .remedy("Write it like https://example.com or http://127.0.0.1:8080")
+        };
+        let mut url = Url::parse(raw.trim()).map_err(|_| refuse("is not a whole address"))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(refuse("must begin with http:// or https://"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refuse("must not hold a user name or password"));
+        }
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(refuse("must not hold a query or fragment"));
+        }
+        let path = url.path().trim_end_matches('/');
+        let path = path.strip_suffix(PREFIX).unwrap_or(path);
+        let path = format!("{}/", path.trim_end_matches('/'));
+        url.set_path(&path);
+        Ok(Self(url))
+    }
+
+    /// The URL of a path of the interface, with its parameters percent-encoded.
+    #[must_use]
+    pub(super) fn at(&self, path: &str, parameters: &Parameters) -> Url {
+        let mut url = self.0.clone();
+        url.set_path(&format!("{}{path}", self.0.path().trim_end_matches('/')));
+        if !parameters.is_empty() {
+            url.query_pairs_mut().extend_pairs(parameters);
+        }
+        url
+    }
+
+    /// The URL of a path that a person wrote, with or without `/api/v1`; it may hold a query.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: it leads out of `/api/v1`.
+    pub(super) fn below(&self, path: &str) -> Result<Url, Failure> {
+        let (path, query) =
+            path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+        let bare = path.trim_start_matches('/');
+        let bare =
+            bare.strip_prefix(PREFIX.trim_matches('/')).unwrap_or(bare).trim_start_matches('/');
+        let mut url = self.at(&format!("{PREFIX}/{bare}"), &Parameters::new());
+        url.set_query(query);
+        let prefix = format!("{}{PREFIX}/", self.0.path().trim_end_matches('/'));
+        if path.contains("://") || path.contains('\\') || !url.path().starts_with(&prefix) {
+            let sentence = format!("`{path}` is not a path below {PREFIX} of {self}");
+            return Err(Failure::new(FailureKind::Local, sentence)
+                .remedy("Write it like datasets or /api/v1/datasets"));
+        }
+        Ok(url)
+    }
+
+    /// Resolves a link the service gave: absolute, or relative to this address.
+    pub(super) fn join(&self, link: &str) -> Option<Url> {
+        self.0.join(link).ok()
+    }
+
+    /// Whether others on the way can read what is sent.
+    pub(super) fn is_clear(&self) -> bool {
+        self.0.scheme() == "http"
+    }
+
+    /// Whether the service runs on this machine.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.0)
+    }
+
+    /// Whether only this machine or its cable can see the service.
+    pub(super) fn is_local_only(&self) -> bool {
+        is_local_only(&self.0)
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.as_str().trim_end_matches('/'))
+    }
+}
+
+impl fmt::Debug for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BaseUrl({self})")
+    }
+}
+
+/// The address as numbers, when it is written so.
+fn ip(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?;
+    host.trim_matches(['[', ']']).parse().ok()
+}
+
+/// Whether `url` names this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match ip(url) {
+        Some(address) => address.to_canonical().is_loopback(),
+        None => {
+            url.host_str().is_some_and(|host| host == "localhost" || host.ends_with(".localhost"))
+        }
+    }
+}
+
+/// Whether `url` names something that only this machine or its cable can see (D09).
+pub(super) fn is_local_only(url: &Url) -> bool {
+    let near = match ip(url).map(|address| address.to_canonical()) {
+        Some(IpAddr::V4(address)) => address.is_link_local() || address.is_unspecified(),
+        Some(IpAddr::V6(address)) => address.is_unicast_link_local() || address.is_unspecified(),
+        None => false,
+    };
+    near || is_loopback(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m74_n31_base_urls_as_people_paste_them() {
+        for (raw, path) in [
+            ("https://vl.example", "https://vl.example/api/v1/datasets"),
+            ("https://vl.example/", "https://vl.example/api/v1/datasets"),
+            (" https://vl.example/api/v1/ ", "https://vl.example/api/v1/datasets"),
+            ("http://127.0.0.1:80/lab", "http://127.0.0.1/lab/api/v1/datasets"),
+        ] {
+            let base_url = BaseUrl::parse(raw).unwrap();
+            let at = base_url.at("/api/v1/datasets", &Parameters::new());
+            assert_eq!(at.as_str(), path);
+        }
+        for bad in [
+            "vl.example",
+            "ftp://vl.example",
+            "https://me@vl.example",
+            "https://me:pass@vl.example",
+            "https://vl.example?x=1",
+            "https://vl.example/#top",
+            "",
+        ] {
+            let failure = BaseUrl::parse(bad).unwrap_err();
+            assert!(!failure.to_string().contains("pass@"), "{failure}");
+        }
+    }
+
+    #[test]
+    fn n31_a_path_of_a_person_stays_below_the_interface() {
+        let base_url = BaseUrl::parse("https://vl.example/lab").unwrap();
+        for (raw, url) in [
+            ("datasets", "https://vl.example/lab/api/v1/datasets"),
+            ("/api/v1/datasets", "https://vl.example/lab/api/v1/datasets"),
+            (
+                "/dataset/x y#z?q=1&r=a b",
+                "https://vl.example/lab/api/v1/dataset/x%20y%23z?q=1&r=a%20b",
+            ),
+            ("//evil.example/x", "https://vl.example/lab/api/v1/evil.example/x"),
+            ("api/v1/a/../datasets", "https://vl.example/lab/api/v1/datasets"),
+        ] {
+            assert_eq!(base_url.below(raw).unwrap().as_str(), url);
+        }
+        for bad in
+            ["../admin", "a/%2e%2e/%2e%2e/x", "https://evil.example/", "..\\x", "/api/v1/../x"]
+        {
+            assert!(base_url.below(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn n31_parameters_are_percent_encoded() {
+        let base_url = BaseUrl::parse("https://vl.example").unwrap();
+        let url = base_url.at("/p", &vec![("file_name", "../x?y=1#z&é".to_owned())]);
+        assert_eq!(url.as_str(), "https://vl.example/p?file_name=..%2Fx%3Fy%3D1%23z%26%C3%A9");
+    }
+
+    #[test]
+    fn d09_addresses_only_this_machine_can_see() {
+        let local = |raw: &str| is_local_only(&Url::parse(raw).unwrap());
+        for raw in ["http://169.254.169.254/", "http://[fe80::1]/", "http://0.0.0.0/"] {
+            assert!(local(raw), "{raw}");
+        }
+        assert!(local("http://[::ffff:127.0.0.1]/"));
+        assert!(!local("http://10.0.0.1/") && !local("https://cdn.example/"));
+    }
+}

@@ -1,0 +1,326 @@
+//! The typed client: one async function per endpoint, model values in, model values or a
+//! [`Failure`] out.
+
+use std::{fmt, sync::Arc};
+
+use bytes::Bytes;
+use reqwest::{
+    StatusCode,
+    header::{CACHE_CONTROL, HeaderValue},
+};
+use serde_json::Value;
+
+use crate::{
+    call::{Call, Payload, Reply},
+    endpoint::{Endpoint, TextSearchPath},
+    operation::Operation,
+    policy::Policy,
+    query_image::QueryImage,
+    retry::Engine,
+    transport::Transport,
+    witness::Witness,
+};
+use tessera_model::{
+    Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
+    ExportTaskId, Failure, FailureKind, Field, Granularity, Link, Page, Region, Search,
+    SelectionItem,
+};
+use tessera_wire::{
+    credentials::{Issued, read_issued},
+    dataset::{read_dataset, read_datasets, read_fields},
+    enrichment::read_enrichment,
+    explore::{read_anchor, read_page, write_region},
+    export::read_task,
+    paths::{self, Parameters, query},
+    selection,
+};
+
+/// A client of one service. Cheap to clone; clones share connections, token and retry budget.
+#[derive(Clone)]
+pub struct Client {
+    pub(super) transport: Arc<Transport>,
+}
+
+impl Client {
+    /// A client with the default patience.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] when TLS cannot be set up on this machine.
+    pub fn new(endpoint: Endpoint) -> Result<Self, Failure> {
+        Self::with_policy(endpoint, Policy::default())
+    }
+
+    /// A client with its own deadlines and pauses.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn with_policy(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
+        Ok(Self { transport: Arc::new(Transport::new(endpoint, policy)?) })
+    }
+
+    /// The same client, whose exchanges `witness` is told of.
+    #[must_use]
+    pub fn with_witness(self, witness: Witness) -> Self {
+        let mut transport = self.transport.as_ref().clone();
+        transport.witness = witness;
+        Self { transport: Arc::new(transport) }
+    }
+
+    /// The same client with so many further attempts of what changes nothing.
+    #[must_use]
+    pub fn with_retries(self, retries: u32) -> Self {
+        let mut transport = self.transport.as_ref().clone();
+        let policy = Policy { retries: Some(retries), ..transport.engine.policy().clone() };
+        transport.engine = Arc::new(Engine::new(policy));
+        Self { transport: Arc::new(transport) }
+    }
+
+    /// The same client, whose text searches go to another path (M55).
+    #[must_use]
+    pub fn with_text_search(self, path: TextSearchPath) -> Self {
+        let mut transport = self.transport.as_ref().clone();
+        transport.endpoint = transport.endpoint.with_text_search(path);
+        Self { transport: Arc::new(transport) }
+    }
+
+    /// Where it sends requests, and how it is let in.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.transport.endpoint
+    }
+
+    /// Whether the service rejected the secret, and another one was found where it is kept (S13).
+    #[must_use]
+    pub fn has_replaced_secret(&self) -> bool {
+        self.transport.login.is_replaced()
+    }
+
+    /// Seconds the clock of the service is ahead of this machine's, as far as its answers have told and
+    /// a login depends on it; else 0.
+    #[must_use]
+    pub fn clock_skew(&self) -> i64 {
+        self.transport.login.skew()
+    }
+
+    /// `GET api_credentials`, for a client whose access is a session. Sent once: it may make a pair.
+    ///
+    /// # Errors
+    /// [`FailureKind::NoAnswer`], [`FailureKind::Server`] and [`FailureKind::Unexpected`] mean that a
+    /// pair may have been made all the same.
+    pub async fn credentials(&self) -> Result<Issued, Failure> {
+        let call = self.get(Operation::Credentials, &paths::api_credentials(), &Parameters::new());
+        let reply = self.transport.fetch(&call).await?;
+        reply.read(call.operation, read_issued)
+    }
+
+    /// `GET datasets`: the datasets of the caller, and how many rows could not be read.
+    ///
+    /// # Errors
+    /// Whatever keeps the list away.
+    pub async fn datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
+        let call = self.get(Operation::Datasets, &paths::datasets(), &Parameters::new());
+        self.transport.fetch(&call).await?.read(call.operation, read_datasets)
+    }
+
+    /// `GET dataset`: one record.
+    ///
+    /// # Errors
+    /// [`FailureKind::NotFound`] when it does not exist or may not be seen, and whatever keeps
+    /// the record away.
+    pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
+        let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
+        self.transport.fetch(&call).await?.read(call.operation, read_dataset)
+    }
+
+    /// `GET dataset`: every field of the record, those this program knows nothing of included; in
+    /// the order of the interface document, the others after them by name.
+    ///
+    /// # Errors
+    /// As [`Client::dataset`].
+    pub async fn record(&self, id: DatasetId) -> Result<Vec<Field>, Failure> {
+        let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
+        self.transport.fetch(&call).await?.read(call.operation, read_fields)
+    }
+
+    /// `GET enrichment/context`: which models were applied, as far as the answer tells.
+    ///
+    /// # Errors
+    /// Whatever keeps the answer away.
+    pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
+        let path = paths::enrichment_context(id);
+        let call = self.get(Operation::Enrichment, &path, &Parameters::new());
+        let reply = self.transport.fetch(&call).await?;
+        reply.read(call.operation, |value| Some(read_enrichment(value)))
+    }
+
+    /// `GET explore`: one page of clusters.
+    ///
+    /// # Errors
+    /// Whatever keeps the page away.
+    pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
+        self.explore_reply(search).await?.read(Operation::Explore, read_page)
+    }
+
+    /// `GET explore`: one page as the service sent it, with what the interface does not describe.
+    ///
+    /// # Errors
+    /// Whatever keeps the page away, or it is no JSON.
+    pub async fn explore_raw(&self, search: &Search) -> Result<Value, Failure> {
+        let reply = self.explore_reply(search).await?;
+        reply.read(Operation::Explore, |value| Some(value.clone()))
+    }
+
+    async fn explore_reply(&self, search: &Search) -> Result<Reply, Failure> {
+        let parameters = paths::explore_parameters(search);
+        let by_text = search.operation() == tessera_model::Operation::TextSearch;
+        let path = self.explore_path(search);
+        let call = self.get(Operation::Explore, &path, &parameters);
+        let reply = self.transport.fetch(&call).await;
+        let missing = |failure: &Failure| failure.kind == FailureKind::NotFound;
+        match reply {
+            // The interface does not say where text searches are answered (M55).
+            Err(failure) if by_text && missing(&failure) => Err(failure.remedy(
+                "If the dataset is there, the path of text searches is another one: set \
+                 text_search_path in the profile, or give --path",
+            )),
+            reply => reply,
+        }
+    }
+
+    /// Where a search is answered: text searches may have a path of their own (M55).
+    pub(super) fn explore_path(&self, search: &Search) -> String {
+        match search.operation() {
+            tessera_model::Operation::TextSearch => self.endpoint().text_search(search.dataset),
+            _ => paths::explore(search.dataset),
+        }
+    }
+
+    /// `POST search-image-similarity`: registers a picture, or the part of it that counts, as
+    /// query image.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] before any request for a region of a picture that cannot be opened
+    /// here; [`FailureKind::Conflict`] when the dataset is not READY.
+    pub async fn register_anchor(
+        &self,
+        dataset: DatasetId,
+        image: QueryImage,
+        entity: EntityType,
+        granularity: Granularity,
+        region: Option<Region>,
+    ) -> Result<Anchor, Failure> {
+        if region.is_some() && !image.opened {
+            let sentence = "a region cannot be taken of a picture that this program cannot open";
+            return Err(Failure::new(FailureKind::Local, sentence).remedy("Search by all of it"));
+        }
+        let mut parameters = vec![
+            (query::ENTITY_TYPE, entity.word().to_owned()),
+            (query::THRESHOLD, granularity.level().to_string()),
+        ];
+        parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
+        let path = paths::search_image_similarity(dataset);
+        let payload = Payload::Image(image);
+        let call = self.call(Operation::RegisterAnchor, &path, &parameters, payload);
+        let reply = self.transport.fetch(&call).await?;
+        if reply.status == StatusCode::ACCEPTED && reply.body.is_empty() {
+            let sentence = "the query image was accepted, but no anchor was returned";
+            return Err(Failure::new(FailureKind::Unexpected, sentence).remedy("Send it again"));
+        }
+        reply.read(call.operation, read_anchor)
+    }
+
+    /// `GET export_context_async`: starts an export of a whole dataset. Sent once.
+    ///
+    /// # Errors
+    /// [`FailureKind::NoAnswer`] means that it may have started all the same;
+    /// [`FailureKind::Conflict`] that the dataset is not READY.
+    pub async fn start_export(
+        &self,
+        dataset: DatasetId,
+        spec: &ExportSpec,
+    ) -> Result<ExportTask, Failure> {
+        let path = paths::export_context_async(dataset);
+        let mut call = self.get(Operation::StartExport, &path, &paths::export_parameters(spec));
+        // A cached answer would name an export that somebody else started.
+        call.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let reply = self.transport.fetch(&call).await?;
+        reply.read(call.operation, |value| read_task(value, None))
+    }
+
+    /// `POST export_entities_async`: starts an export of a selection. Sent once.
+    ///
+    /// # Errors
+    /// As [`Client::start_export`].
+    pub async fn start_selective_export(
+        &self,
+        dataset: DatasetId,
+        format: ExportFormat,
+        include_images: bool,
+        items: &[SelectionItem],
+    ) -> Result<ExportTask, Failure> {
+        let path = paths::export_entities_async(dataset);
+        let parameters = paths::selection_parameters(format, include_images);
+        let payload = Payload::Json(selection::write(items).to_string().into());
+        let call = self.call(Operation::StartSelection, &path, &parameters, payload);
+        let reply = self.transport.fetch(&call).await?;
+        reply.read(call.operation, |value| read_task(value, None))
+    }
+
+    /// `POST reindex`: clusters the dataset anew. Sent once; what the answer holds beside its
+    /// status is not described, and so not read.
+    ///
+    /// # Errors
+    /// [`FailureKind::Conflict`] when the dataset is not in PARTIAL INDEX;
+    /// [`FailureKind::NoAnswer`] and [`FailureKind::Server`] mean that it may have started.
+    pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
+        let path = paths::reindex(dataset);
+        let call = self.call(Operation::Reindex, &path, &Parameters::new(), Payload::Post);
+        self.transport.fetch(&call).await.map(drop)
+    }
+
+    /// `GET export_status`: where an export stands.
+    ///
+    /// # Errors
+    /// Whatever keeps the state away.
+    pub async fn export_status(
+        &self,
+        dataset: DatasetId,
+        task: ExportTaskId,
+    ) -> Result<ExportTask, Failure> {
+        let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
+        let path = paths::export_status(dataset);
+        let call = self.get(Operation::ExportStatus, &path, &parameters);
+        let reply = self.transport.fetch(&call).await?;
+        reply.read(call.operation, |value| read_task(value, Some(task)))
+    }
+
+    /// Fetches a picture of at most `limit` bytes, as it is stored. Never carries the login.
+    ///
+    /// # Errors
+    /// Whatever keeps the picture away, or that it is larger.
+    pub async fn picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
+        let mut call = Call::get(Operation::Picture, self.transport.resolve(link)?);
+        call.limit = limit;
+        Ok(self.transport.fetch(&call).await?.body)
+    }
+
+    fn get(&self, operation: Operation, path: &str, parameters: &Parameters) -> Call {
+        self.call(operation, path, parameters, Payload::Get)
+    }
+
+    fn call(
+        &self,
+        operation: Operation,
+        path: &str,
+        parameters: &Parameters,
+        payload: Payload,
+    ) -> Call {
+        Call::new(operation, self.endpoint().base_url().at(path, parameters), payload)
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Client").field(self.endpoint()).finish()
+    }
+}

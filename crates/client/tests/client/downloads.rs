@@ -1,0 +1,387 @@
+//! Downloads: cut, continued, changed, expired, damaged; and what is left on the disk each time.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use tessera_client::{Client, Existing, Policy};
+use tessera_model::{Archive, Failure, FailureKind};
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+use tessera_testing::clients::{dataset, hosted, impatient, task};
+use tessera_testing::scripted::{Act, Scripted, Seen, head};
+
+/// An archive as an export holds it, about 4 kB.
+fn archive() -> Vec<u8> {
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    zip.start_file("metadata.json", SimpleFileOptions::default()).unwrap();
+    zip.write_all(br#"{"media_items":[]}"#).unwrap();
+    for number in 0..3_u8 {
+        let name = format!("images/{number}.jpg");
+        zip.start_file(name, SimpleFileOptions::default()).unwrap();
+        let noise =
+            (0..1_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes()[1] ^ number);
+        zip.write_all(&noise.collect::<Vec<_>>()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// Where the first byte is that a request asks for.
+fn start_of(seen: &Seen) -> Option<usize> {
+    let range = seen.header("range")?.strip_prefix("bytes=")?;
+    range.strip_suffix('-')?.parse().ok()
+}
+
+fn full(bytes: &[u8], tag: &str) -> Act {
+    Act::reply(200, &[("etag", tag)], bytes)
+}
+
+fn part(bytes: &[u8], start: usize, tag: &str) -> Act {
+    let range = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
+    Act::reply(206, &[("etag", tag), ("content-range", &range)], &bytes[start..])
+}
+
+/// The whole head, but only some of the bytes.
+fn torn(bytes: &[u8], cut: usize, tag: &str) -> Act {
+    let length = bytes.len().to_string();
+    let head = head(200, &[("etag", tag), ("content-length", &length)]);
+    Act::raw([&head, &bytes[..cut]].concat())
+}
+
+/// A store that does as the standard says: ranges only of the version named by `If-Range`.
+fn serve(seen: &Seen, bytes: &[u8], tag: &str) -> Act {
+    let current = seen.header("if-range").is_none_or(|known| known == tag);
+    match start_of(seen).filter(|_| current) {
+        Some(start) if start >= bytes.len() => {
+            let range = format!("bytes */{}", bytes.len());
+            Act::reply(416, &[("content-range", &range)], "")
+        }
+        Some(start) => part(bytes, start, tag),
+        None => full(bytes, tag),
+    }
+}
+
+/// A service with one finished export, whose link `store` answers. The store is also told which
+/// of its requests this is, from 0.
+async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Scripted {
+    let links = AtomicUsize::new(0);
+    let requests = AtomicUsize::new(0);
+    Scripted::start(move |seen: &Seen| {
+        if seen.path().ends_with("export_status") {
+            let link = links.fetch_add(1, Ordering::Relaxed);
+            let uri = format!("/cdn/x.zip?signature={link}");
+            return Act::json(format!(r#"{{"status":"COMPLETED","download_uri":"{uri}"}}"#));
+        }
+        store(seen, requests.fetch_add(1, Ordering::Relaxed))
+    })
+    .await
+}
+
+/// The answer to the request for the second half.
+type Second = fn(&[u8], usize) -> Act;
+
+/// A folder to download into.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { folder }
+    }
+
+    fn target(&self) -> PathBuf {
+        self.folder.path().join("x.zip")
+    }
+
+    fn part(&self) -> PathBuf {
+        self.folder.path().join("x.zip.cf8b3e78.part")
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.collect()
+    }
+
+    async fn download(&self, server: &Scripted) -> Result<Archive, Failure> {
+        let client: Client = hosted(&server.url(), impatient());
+        let mut latest = 0;
+        let mut report = |done, _| latest = done;
+        let outcome = client
+            .download((dataset(), task()), (&self.target(), Existing::Kept), &mut report)
+            .await;
+        if let Ok(archive) = &outcome {
+            assert_eq!(archive.bytes, fs::metadata(&archive.path).unwrap().len());
+            assert!(latest == archive.bytes || latest == 0);
+        }
+        outcome
+    }
+}
+
+/// Requests for the archive itself.
+fn fetches(server: &Scripted) -> Vec<Seen> {
+    let mut all = server.requests();
+    all.retain(|seen| seen.path() == "/cdn/x.zip");
+    all
+}
+
+fn equal(path: &Path, bytes: &[u8]) -> bool {
+    fs::read(path).unwrap() == bytes
+}
+
+#[tokio::test]
+async fn m23_p44_an_archive_is_fetched_verified_and_named() {
+    let bytes = archive();
+    let stored = bytes.clone();
+    let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
+    let place = Place::new();
+    let archive = place.download(&server).await.unwrap();
+    assert_eq!((archive.entries, archive.images), (4, 3));
+    assert!(equal(&place.target(), &bytes));
+    assert_eq!(place.names(), ["x.zip"]);
+    let fetch = &fetches(&server)[0];
+    assert_eq!(fetch.header("authorization"), None);
+    assert_eq!(fetch.header("accept-encoding"), Some("identity"));
+    assert_eq!(fetch.header("range"), None);
+}
+
+#[tokio::test]
+async fn d01_a_cut_anywhere_is_continued_there() {
+    let bytes = archive();
+    for cut in (1..bytes.len()).step_by(bytes.len() / 200) {
+        let stored = bytes.clone();
+        let server = service(move |seen, request| match request {
+            0 => torn(&stored, cut, "\"v1\""),
+            _ => serve(seen, &stored, "\"v1\""),
+        })
+        .await;
+        let place = Place::new();
+        place.download(&server).await.unwrap();
+        assert!(equal(&place.target(), &bytes), "{cut}");
+        let fetches = fetches(&server);
+        assert_eq!((fetches.len(), start_of(&fetches[1])), (2, Some(cut)));
+        assert_eq!(fetches[1].header("if-range"), Some("\"v1\""));
+    }
+}
+
+#[tokio::test]
+async fn d02_d03_d05_whatever_does_not_fit_is_begun_anew() {
+    let bytes = archive();
+    let half = bytes.len() / 2;
+    let seconds: [(&str, Second); 6] = [
+        ("range ignored", |bytes, _| full(bytes, "\"v1\"")),
+        ("wrong start", |bytes, half| part(bytes, half - 1, "\"v1\"")),
+        ("other version", |bytes, half| part(bytes, half, "\"v2\"")),
+        ("wrong total", |bytes, half| {
+            Act::reply(206, &[("content-range", "bytes 9-10/11")], &bytes[half..])
+        }),
+        ("no range named", |bytes, half| Act::reply(206, &[], &bytes[half..])),
+        ("other 416", |_, _| Act::reply(416, &[("content-range", "bytes */7")], "")),
+    ];
+    for (name, second) in seconds {
+        let stored = bytes.clone();
+        let server = service(move |seen, request| match request {
+            0 => torn(&stored, half, "\"v1\""),
+            1 => second(&stored, half),
+            _ => serve(seen, &stored, "\"v1\""),
+        })
+        .await;
+        let place = Place::new();
+        place.download(&server).await.unwrap();
+        assert!(equal(&place.target(), &bytes), "{name}");
+        assert!(fetches(&server).len() <= 3, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn d16_what_an_earlier_run_left_is_continued() {
+    let bytes = archive();
+    let half = bytes.len() / 2;
+    for (left, expected) in [
+        (bytes[..half].to_vec(), vec![Some(half)]),
+        (bytes.clone(), vec![Some(bytes.len())]),
+        // Not of this archive: only the checksums can tell.
+        (vec![7; half], vec![Some(half), None]),
+    ] {
+        let stored = bytes.clone();
+        let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
+        let place = Place::new();
+        fs::write(place.part(), left).unwrap();
+        place.download(&server).await.unwrap();
+        assert!(equal(&place.target(), &bytes));
+        let starts: Vec<_> = fetches(&server).iter().map(start_of).collect();
+        assert_eq!(starts, expected);
+    }
+}
+
+#[tokio::test]
+async fn d06_an_expired_link_is_replaced_by_a_fresh_one() {
+    let bytes = archive();
+    for status in [400, 401, 403, 404, 410] {
+        let stored = bytes.clone();
+        let server = service(move |seen, request| match request {
+            0 => torn(&stored, 1_000, "\"v1\""),
+            1 => Act::reply(status, &[], "<Error><Code>AccessDenied</Code></Error>"),
+            _ => serve(seen, &stored, "\"v1\""),
+        })
+        .await;
+        let place = Place::new();
+        place.download(&server).await.unwrap();
+        assert!(equal(&place.target(), &bytes));
+        let targets: Vec<_> = fetches(&server).into_iter().map(|seen| seen.target).collect();
+        let link = |number| format!("/cdn/x.zip?signature={number}");
+        assert_eq!(targets, [link(0), link(0), link(1)]);
+    }
+}
+
+#[tokio::test]
+async fn d06_three_fresh_links_without_a_byte_are_enough() {
+    let server = service(|_, _| Act::reply(403, &[], "expired")).await;
+    let place = Place::new();
+    let failure = place.download(&server).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Forbidden);
+    assert!(!failure.to_string().contains("signature"), "{failure}");
+    assert_eq!(fetches(&server).len(), 4);
+    assert!(!place.target().exists());
+}
+
+#[tokio::test]
+async fn d10_d11_damage_never_gets_the_final_name() {
+    let bytes = archive();
+    let torn = bytes[..bytes.len() - 30].to_vec();
+    let cut = Scripted::start(move |seen: &Seen| {
+        if seen.path().ends_with("export_status") {
+            return Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#);
+        }
+        // Without a length the end of the connection is the end of the file.
+        Act::raw([&head(200, &[]), torn.as_slice()].concat())
+    })
+    .await;
+    let place = Place::new();
+    let failure = place.download(&cut).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Unexpected);
+    assert!(place.names().is_empty());
+
+    for at in (0..bytes.len()).step_by(53) {
+        let mut damaged = bytes.clone();
+        damaged[at] ^= 0x55;
+        let server = service(move |seen, _| serve(seen, &damaged, "\"v1\"")).await;
+        let place = Place::new();
+        match place.download(&server).await {
+            // A flip in a field that no checksum covers, like a time stamp.
+            Ok(archive) => assert_eq!(archive.entries, 4, "{at}"),
+            Err(failure) => {
+                assert!(failure.to_string().contains("damaged"), "{failure}");
+                assert!(place.names().is_empty(), "{at}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn d12_an_archive_that_unpacks_to_far_too_much_is_refused() {
+    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let name = "images/\u{1b}[2J.jpg";
+    zip.start_file(name, SimpleFileOptions::default()).unwrap();
+    zip.write_all(&vec![0; 80 << 20]).unwrap();
+    let bomb = zip.finish().unwrap().into_inner();
+    let server = service(move |seen, _| serve(seen, &bomb, "\"v1\"")).await;
+    let place = Place::new();
+    let failure = place.download(&server).await.unwrap_err().to_string();
+    assert!(failure.contains("far more") && !failure.contains('\u{1b}'), "{failure}");
+    assert!(place.names().is_empty());
+}
+
+#[tokio::test]
+async fn d18_d20_nothing_is_overwritten_and_nobody_is_disturbed() {
+    let server = service(|_, _| Act::cut()).await;
+    let place = Place::new();
+    fs::write(place.target(), "mine").unwrap();
+    let failure = place.download(&server).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Local);
+    assert!(failure.to_string().contains("already exists"), "{failure}");
+    assert!(equal(&place.target(), b"mine"));
+
+    let place = Place::new();
+    let other = fs::File::create(place.part()).unwrap();
+    other.lock().unwrap();
+    let failure = place.download(&server).await.unwrap_err();
+    assert!(failure.to_string().contains("another program"), "{failure}");
+
+    let place = Place::new();
+    std::os::unix::fs::symlink("/dev/null", place.part()).unwrap();
+    let failure = place.download(&server).await.unwrap_err();
+    assert!(failure.to_string().contains("is no file"), "{failure}");
+
+    let missing = Place::new();
+    fs::remove_dir(missing.folder.path()).unwrap();
+    let failure = missing.download(&server).await.unwrap_err();
+    assert!(failure.to_string().contains("Make the folder first"), "{failure}");
+    assert_eq!(server.count(), 0);
+}
+
+#[tokio::test]
+async fn d18_a_file_that_appears_meanwhile_is_not_replaced() {
+    let place = Place::new();
+    let (target, bytes) = (place.target(), archive());
+    let server = service(move |seen, _| {
+        fs::write(&target, "mine").unwrap();
+        serve(seen, &bytes, "\"v1\"")
+    })
+    .await;
+    let failure = place.download(&server).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Local);
+    assert!(equal(&place.target(), b"mine"));
+    assert!(place.part().exists());
+}
+
+#[tokio::test]
+async fn d21_exports_without_an_archive() {
+    for (body, kind) in [
+        (r#"{"status":"FAILED","result_message":"out of memory"}"#, FailureKind::NotFound),
+        (r#"{"status":"IN_PROGRESS"}"#, FailureKind::Conflict),
+        (r#"{"status":"COMPLETED"}"#, FailureKind::Unexpected),
+    ] {
+        let server = Scripted::start(move |_: &Seen| Act::json(body)).await;
+        let failure = Place::new().download(&server).await.unwrap_err();
+        assert_eq!((failure.kind, server.count()), (kind, 1), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn d21_a_link_that_comes_late_is_waited_for() {
+    let asked = AtomicUsize::new(0);
+    let bytes = archive();
+    let server = Scripted::start(move |seen: &Seen| {
+        if !seen.path().ends_with("export_status") {
+            return full(&bytes, "\"v1\"");
+        }
+        match asked.fetch_add(1, Ordering::Relaxed) {
+            0 | 1 => Act::json(r#"{"status":"COMPLETED"}"#),
+            _ => Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#),
+        }
+    })
+    .await;
+    let place = Place::new();
+    let policy = Policy { link: std::time::Duration::from_mins(1), ..impatient() };
+    let client = hosted(&server.url(), policy);
+    let target = place.folder.path().join("x.zip");
+    client.download((dataset(), task()), (&target, Existing::Kept), &mut |_, _| {}).await.unwrap();
+    assert_eq!(server.count(), 4);
+}
+
+#[tokio::test]
+async fn d15_a_disk_without_room_is_told_before_the_bytes_come() {
+    let huge = (1_u64 << 60).to_string();
+    let endless = move |_: &Seen, _| Act::hold(head(200, &[("content-length", &huge)]));
+    let server = service(endless).await;
+    let failure = Place::new().download(&server).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Local);
+    let words = failure.to_string();
+    assert!(words.contains("still to come") && words.contains("Free some space"), "{words}");
+}

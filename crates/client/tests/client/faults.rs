@@ -1,0 +1,274 @@
+//! Requests that go wrong: no answer, slow answers, huge answers, refusals, expired logins.
+
+use std::{
+    io::Write as _,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use futures_util::future::join_all;
+use tessera_client::{Client, Policy, QueryImage};
+use tessera_model::{EntityType, Failure, FailureKind, Granularity, Region};
+
+use tessera_testing::clients::{dataset, hosted, impatient, on_premises};
+use tessera_testing::scripted::{Act, Scripted, Seen, head};
+
+async fn datasets(server: &Scripted, policy: Policy) -> Result<usize, Failure> {
+    let client = on_premises(&server.url(), policy);
+    client.datasets().await.map(|(datasets, _)| datasets.len())
+}
+
+#[tokio::test]
+async fn n03_n04_silence_and_stalling_end_at_their_deadlines() {
+    let short = Duration::from_millis(100);
+    let silent = Scripted::start(|_: &Seen| Act::hold(Vec::new())).await;
+    let policy = Policy { headers: short, ..impatient() };
+    let failure = datasets(&silent, policy).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoAnswer);
+
+    let begun = [head(200, &[("content-length", "100")]), b"[".to_vec()].concat();
+    let stalling = Scripted::start(move |_: &Seen| Act::hold(begun.clone())).await;
+    let policy = Policy { idle: short, ..impatient() };
+    let failure = datasets(&stalling, policy).await.unwrap_err();
+    assert!(failure.sentence.as_str().contains("stalled"), "{failure}");
+}
+
+#[tokio::test]
+async fn n05_a_drip_ends_at_the_total_deadline() {
+    let drip = |_: &Seen| Act::repeat(head(200, &[]), b" ".to_vec(), Duration::from_millis(5));
+    let server = Scripted::start(drip).await;
+    let policy = Policy { total: Duration::from_millis(150), ..impatient() };
+    let failure = datasets(&server, policy).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoAnswer);
+}
+
+#[tokio::test]
+async fn n07_a_second_try_succeeds() {
+    let tries = std::sync::atomic::AtomicUsize::new(0);
+    let server = Scripted::start(move |_: &Seen| {
+        match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => Act::reply(503, &[], "busy"),
+            1 => Act::cut(),
+            _ => Act::json("[]"),
+        }
+    })
+    .await;
+    assert_eq!(datasets(&server, impatient()).await, Ok(0));
+    assert_eq!(server.count(), 3);
+}
+
+#[tokio::test]
+async fn n11_n14_one_new_token_and_one_replay() {
+    let tries = std::sync::atomic::AtomicUsize::new(0);
+    let once = Scripted::start(move |_: &Seen| {
+        match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => Act::reply(401, &[], r#"{"detail":"expired"}"#),
+            _ => Act::json("[]"),
+        }
+    })
+    .await;
+    assert!(hosted(&once.url(), impatient()).datasets().await.is_ok());
+    assert_eq!(once.count(), 2);
+
+    let always = Scripted::start(|_: &Seen| Act::reply(401, &[], "{}")).await;
+    let failure = hosted(&always.url(), impatient()).datasets().await.unwrap_err();
+    assert_eq!((failure.kind, always.count()), (FailureKind::Login, 2));
+    assert!(failure.to_string().contains("credentials were rejected"));
+
+    let failure = datasets(&always, impatient()).await.unwrap_err();
+    assert_eq!((failure.kind, always.count()), (FailureKind::Login, 3));
+    assert!(failure.to_string().contains("hosted deployment?"), "{failure}");
+}
+
+/// When a token says it was issued.
+fn issued(seen: &Seen) -> u64 {
+    let token = seen.header("authorization").unwrap();
+    let payload = token.split('.').nth(1).unwrap();
+    let payload = BASE64_URL_SAFE_NO_PAD.decode(payload).unwrap();
+    let payload: serde_json::Value = serde_json::from_slice(&payload).unwrap();
+    payload["iat"].as_u64().unwrap()
+}
+
+/// A service whose clock is off by some seconds, and which accepts only tokens of this minute.
+async fn service_with_clock(ahead: i64) -> Scripted {
+    Scripted::start(move |seen: &Seen| {
+        let seconds = UNIX_EPOCH.elapsed().unwrap().as_secs().strict_add_signed(ahead);
+        let now: SystemTime = UNIX_EPOCH + Duration::from_secs(seconds);
+        let date = httpdate::fmt_http_date(now);
+        let date = [("date", date.as_str())];
+        if issued(seen).abs_diff(seconds) < 60 {
+            Act::reply(200, &date, "[]")
+        } else {
+            Act::reply(401, &date, "{}")
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn n12_n13_any_clock_is_learned_within_two_requests() {
+    for ahead in [-90_000, -3_600, -300, 0, 300, 3_600, 90_000] {
+        let server = service_with_clock(ahead).await;
+        let client = hosted(&server.url(), impatient());
+        assert!(client.datasets().await.is_ok(), "{ahead}");
+        assert_eq!(server.count(), if ahead == 0 { 1 } else { 2 }, "{ahead}");
+        assert!(client.datasets().await.is_ok());
+        assert_eq!(server.count(), if ahead == 0 { 2 } else { 3 }, "{ahead}");
+    }
+    let server = service_with_clock(7_200).await;
+    let client = hosted(&server.url(), impatient());
+    let all = join_all((0..64).map(|_| client.datasets())).await;
+    assert!(all.iter().all(Result::is_ok) && server.count() <= 128);
+}
+
+#[tokio::test]
+async fn n15_documented_refusals_are_final_and_in_the_words_of_the_service() {
+    use FailureKind as Kind;
+    for (status, detail, kind) in [
+        (400, "no file", Kind::Invalid),
+        (403, "Add media feature is not enabled", Kind::Forbidden),
+        (404, "Dataset not found", Kind::NotFound),
+        (409, "Operation 'x' is blocked while MEDIA_ADDITION task is running", Kind::Conflict),
+        (413, "too large", Kind::Invalid),
+        (422, "invalid vql", Kind::Invalid),
+    ] {
+        let body = serde_json::json!({ "detail": format!("{detail}\u{1b}[2J") }).to_string();
+        let server = Scripted::start(move |_: &Seen| Act::reply(status, &[], &body)).await;
+        let client = hosted(&server.url(), impatient());
+        let failure = client.dataset(dataset()).await.unwrap_err();
+        assert_eq!((failure.kind, server.count()), (kind, 1), "{status}");
+        let text = failure.to_string();
+        assert!(text.contains(&format!("({status})")) && text.contains(detail), "{text}");
+        assert!(!text.contains('\u{1b}'));
+    }
+}
+
+async fn endless() -> Scripted {
+    let piece = vec![b' '; 64 << 10];
+    let act = move |_: &Seen| Act::repeat(head(200, &[]), piece.clone(), Duration::ZERO);
+    Scripted::start(act).await
+}
+
+#[tokio::test]
+async fn n18_answers_are_capped_after_decoding() {
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&vec![b' '; 40 << 20]).unwrap();
+    let bomb = gzip.finish().unwrap();
+    assert!(bomb.len() < 1 << 20);
+    let gzipped = move |_: &Seen| Act::reply(200, &[("content-encoding", "gzip")], &bomb);
+    for server in [endless().await, Scripted::start(gzipped).await] {
+        let failure = datasets(&server, impatient()).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Unexpected);
+        assert!(failure.to_string().contains("larger than 32 MiB"), "{failure}");
+        assert_eq!(server.count(), 1);
+    }
+}
+
+#[tokio::test]
+async fn m68_n20_answers_that_are_no_answers() {
+    let deep = "[".repeat(100_000);
+    let long = "x".repeat(5_000);
+    for body in [
+        "<html><title>Sign in</title>\u{1b}]0;x\u{7}</html>",
+        "<?xml version=\"1.0\"?><Error/>",
+        "",
+        "null",
+        "42",
+        "\"text\"",
+        "{}",
+        "{\"a\":[],\"b\":[]}",
+        "[",
+        "\u{feff}[]",
+        "NaN",
+        deep.as_str(),
+        long.as_str(),
+    ] {
+        let text = body.to_owned();
+        let html = [("content-type", "text/html\u{9b}")];
+        let server = Scripted::start(move |_: &Seen| Act::reply(200, &html, &text)).await;
+        let failure = datasets(&server, impatient()).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Unexpected, "{body:.40}");
+        assert!(failure.sentence.as_str().contains("200"), "{failure}");
+        let detail = failure.detail.map_or(0, |detail| detail.as_str().chars().count());
+        assert!(detail <= 201, "{body:.40}");
+        assert!(!failure.sentence.as_str().contains(char::is_control));
+    }
+}
+
+#[tokio::test]
+async fn n20_an_endless_error_body_is_still_a_refusal() {
+    let piece = vec![b'x'; 4 << 10];
+    let act = move |_: &Seen| Act::repeat(head(409, &[]), piece.clone(), Duration::ZERO);
+    let server = Scripted::start(act).await;
+    let failure = datasets(&server, impatient()).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Conflict);
+}
+
+/// Run in a process of its own by the next test, with proxies in its environment.
+#[tokio::test]
+#[ignore = "n28_a_service_on_this_machine_is_reached_directly runs it"]
+async fn n28_inner() {
+    let url = std::env::var("SCRIPTED_URL").unwrap();
+    hosted(&url, impatient()).datasets().await.unwrap();
+}
+
+#[tokio::test]
+async fn n28_a_service_on_this_machine_is_reached_directly() {
+    let service = Scripted::start(|_: &Seen| Act::json("[]")).await;
+    let proxy = Scripted::start(|_: &Seen| Act::json("[]")).await;
+    let mut inner = std::process::Command::new(std::env::current_exe().unwrap());
+    inner.args(["--exact", "faults::n28_inner", "--ignored"]);
+    inner.env("SCRIPTED_URL", service.url());
+    for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"] {
+        inner.env(name, proxy.url());
+    }
+    let ran = tokio::task::spawn_blocking(move || inner.output()).await.unwrap();
+    assert!(ran.unwrap().status.success());
+    assert_eq!((service.count(), proxy.count()), (1, 0));
+}
+
+#[tokio::test]
+async fn u11_what_is_no_picture_is_not_sent() {
+    let server = Scripted::start(|_: &Seen| Act::json("{}")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("notes.jpg");
+    std::fs::write(&text, "no picture").unwrap();
+    let huge = folder.path().join("huge.png");
+    std::fs::File::create(&huge).unwrap().set_len((32 << 20) + 1).unwrap();
+    for (file, word) in [
+        (text, "not a picture"),
+        (huge, "larger than 32 MiB"),
+        (folder.path().to_owned(), "not a file"),
+        (folder.path().join("missing"), "No such file"),
+    ] {
+        let failure = QueryImage::read(&file).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Local);
+        assert!(failure.to_string().contains(word), "{failure}");
+    }
+    // What cannot be opened here may be sent whole, but no box can be trusted on it.
+    let client: Client = hosted(&server.url(), impatient());
+    let photo = QueryImage::new("II*\0 a TIFF".into(), "photo.tiff").await.unwrap();
+    let region = Region::new(0.0, 0.0, 0.5, 0.5);
+    let anchor =
+        client.register_anchor(dataset(), photo, EntityType::Images, Granularity::DEFAULT, region);
+    assert!(anchor.await.unwrap_err().to_string().contains("cannot open"));
+    assert_eq!(server.count(), 0);
+}
+
+#[tokio::test]
+async fn m46_accepted_with_and_without_an_anchor() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.gif");
+    std::fs::write(&file, b"GIF89a").unwrap();
+    let anchor = r#"{"anchor_media_id":"ad195246-0000-11ef-9529-000000000001"}"#;
+    for (body, found) in [(anchor, true), ("", false)] {
+        let server = Scripted::start(move |_: &Seen| Act::reply(202, &[], body)).await;
+        let client = hosted(&server.url(), impatient());
+        let image = QueryImage::read(&file).await.unwrap();
+        let answer = client
+            .register_anchor(dataset(), image, EntityType::Images, Granularity::DEFAULT, None)
+            .await;
+        assert_eq!(answer.is_ok(), found, "{answer:?}");
+        assert_eq!(server.count(), 1);
+    }
+}

@@ -1,0 +1,591 @@
+//! The bytes of the interface, written by hand from its document and from recorded answers:
+//! bodies both ways, and the exact requests the client sends. Client and local deployment share
+//! `wire`; a mistake they share shows here.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
+
+use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+use serde_json::{Value, json};
+use tessera_client::{BaseUrl, Client, QueryImage, RawBody, RawPart, RawRequest};
+use tessera_model::{
+    AddMedia, Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec, ExportState,
+    Granularity, MediaSource, Query, Region, ScoreKind, Search, SelectionItem, Status,
+};
+use tessera_wire::{
+    dataset::{DatasetBody, DatasetExtras, legacy_word, read_dataset, read_datasets},
+    explore::{
+        AnchorBody, BoundingBoxBody, ClusterBody, ExploreBody, MetadataBody, PreviewBody,
+        read_anchor, read_page,
+    },
+    export::{ExportTaskBody, read_task},
+    problem::{ProblemBody, read_problem},
+};
+
+use tessera_testing::clients::{
+    API_KEY, API_SECRET, dataset, hosted, impatient, on_premises, task,
+};
+use tessera_testing::scripted::{Act, Scripted, Seen};
+
+/// A recorded dataset record.
+const RECORD: &str = r#"{"id":"ad48d250-0000-11f1-bfca-000000000001","display_name":"demo",
+ "description":"","source_type":"BUCKET","source_uri":"","source_dataset_id":null,"owned_by":"VL",
+ "created_by":"d92cf865-0000-404d-8250-000000000001","created_at":"2025-04-24T07:44:46.136915",
+ "updated_at":null,"preview_uri":"","filename":null,"sample":null,"status":"READY",
+ "status_new":"READY","progress":100,"n_images":26,"n_videos":0,"n_objects":0,
+ "fatal_error_msg":null}"#;
+
+/// The same dataset while media are being added.
+const UPDATING: &str = r#"{"id":"ad48d250-0000-11f1-bfca-000000000001","display_name":"demo",
+ "status":"UPDATING","status_new":"READ ONLY","n_images":17,"n_videos":31,"progress":100}"#;
+
+/// A recorded page of clusters: no metadata, -1 counts, objects where lists are meant.
+const EXPLORE: &str = r#"{"clusters":[{"cluster_id":"9a205a5e-0000-46be-83a3-000000000001",
+ "type":"IMAGES","n_images":85,"n_objects":-1,"n_videos":-1,"n_frames":-1,
+ "size_display_value":"0B","similarity_threshold":"0",
+ "previews":[{"type":"IMAGE","media_id":"31ae21e5-0000-46f6-85a3-000000000001",
+   "media_uri":"https://cdn.example/ds/11/31ae21e5.jpg",
+   "media_thumb_uri":"https://cdn.example/ds/11/thumbs_31ae21e5.jpg.webp",
+   "caption":"A parked orange car.","image_id":"31ae21e5-0000-46f6-85a3-000000000001",
+   "image_uri":"https://cdn.example/ds/11/31ae21e5.jpg","bounding_box":null,
+   "file_name":"a_00004.jpg","original_uri":"a_00004.jpg","video_uri":"","frame_timestamp":null,
+   "labels":null,"user_tags":null,"relevance_score":0.0,
+   "relevance_score_type":"cosine_distance"}],
+ "labels":{},"user_tags":{},"captions":["A parked orange car."],
+ "relevance_score":0.0,"relevance_score_type":"cosine_distance","formed_by":"SIMILARITY"}]}"#;
+
+const TASK: &str = r#"{"id":"cf8b3e78-0000-4954-a782-000000000001",
+ "dataset_id":"4cd4d9a2-0000-11ef-80a1-000000000001","created_at":"2025-02-10T14:41:14.390429",
+ "download_uri":null,"progress":0.0,"status":"INIT","entities_count":4203,"result_message":null}"#;
+
+const ANCHOR: &str =
+    r#"{"anchor_media_id":"ad195246-0000-11ef-9529-000000000001","anchor_type":"UPLOAD"}"#;
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn m08_dataset_records_are_read() {
+    let ready = read_dataset(&parse(RECORD)).unwrap();
+    assert_eq!((ready.id, ready.name.as_str()), (dataset(), "demo"));
+    assert_eq!((ready.status, ready.status_is_legacy), (Status::Ready, false));
+    assert_eq!((ready.n_images, ready.progress), (Some(26), Some(100)));
+    assert_eq!(ready.created_at.unwrap().as_str(), "2025-04-24T07:44:46.136915");
+    let updating = read_dataset(&parse(UPDATING)).unwrap();
+    assert_eq!((updating.status, updating.n_videos), (Status::ReadOnly, Some(31)));
+    let list = parse(&format!("[{RECORD},{UPDATING}]"));
+    let (datasets, skipped) = read_datasets(&list).unwrap();
+    assert_eq!((datasets.len(), skipped), (2, 0));
+}
+
+#[test]
+fn m08_dataset_records_are_written() {
+    let body = DatasetBody {
+        id: dataset(),
+        display_name: "demo".into(),
+        status: legacy_word(&Status::ReadOnly).into(),
+        status_new: Status::ReadOnly.word().into(),
+        progress: 40,
+        owned_by: "local".into(),
+        created_at: "2026-01-02T03:04:05.000006".into(),
+        n_images: 17,
+        n_videos: 31,
+        n_objects: 0,
+        fatal_error_msg: None,
+        extras: DatasetExtras::default(),
+    };
+    let expected = json!({
+        "id": "ad48d250-0000-11f1-bfca-000000000001", "display_name": "demo",
+        "status": "UPDATING", "status_new": "READ ONLY", "progress": 40, "owned_by": "local",
+        "created_at": "2026-01-02T03:04:05.000006", "n_images": 17, "n_videos": 31,
+        "n_objects": 0, "fatal_error_msg": null, "description": "", "source_type": "LOCAL",
+        "source_uri": "", "source_dataset_id": null,
+        "created_by": "00000000-0000-0000-0000-000000000000", "updated_at": null,
+        "preview_uri": "", "filename": null, "sample": null
+    });
+    assert_eq!(serde_json::to_value(body).unwrap(), expected);
+}
+
+#[test]
+fn m51_m52_a_recorded_page_is_read() {
+    let page = read_page(&parse(EXPLORE)).unwrap();
+    let [cluster] = page.clusters.as_slice() else { panic!("{page:?}") };
+    assert_eq!((cluster.n_images, cluster.n_objects), (Some(85), None));
+    assert_eq!(cluster.similarity_threshold.as_ref().unwrap().as_str(), "0");
+    assert_eq!((cluster.labels.len(), cluster.captions.len()), (0, 1));
+    let preview = &cluster.previews[0];
+    assert_eq!(preview.file_name.as_str(), "a_00004.jpg");
+    assert_eq!(
+        preview.thumbnail.as_ref().unwrap().expose(),
+        "https://cdn.example/ds/11/thumbs_31ae21e5.jpg.webp"
+    );
+    let relevance = preview.relevance.as_ref().unwrap();
+    assert_eq!((relevance.score, &relevance.kind), (0.0, &ScoreKind::CosineDistance));
+    assert_eq!((preview.dimensions, preview.region), (None, None));
+}
+
+fn preview_body() -> PreviewBody {
+    PreviewBody {
+        r#type: "IMAGE",
+        media_id: "31ae21e5-0000-46f6-85a3-000000000001".parse().unwrap(),
+        media_uri: "/media/1".into(),
+        media_thumb_uri: "/thumb/1".into(),
+        caption: None,
+        file_name: "a.jpg".into(),
+        bounding_box: Some(BoundingBoxBody { x: 0.5, y: 0.25, width: 0.5, height: 0.75 }),
+        relevance_score: Some(0.25),
+        relevance_score_type: Some("cosine_distance"),
+        width: 640,
+        height: 480,
+    }
+}
+
+#[test]
+fn m51_m52_m53_a_page_is_written_as_the_document_says() {
+    let cluster = ClusterBody {
+        cluster_id: "9a205a5e-0000-46be-83a3-000000000001".parse().unwrap(),
+        r#type: "IMAGES",
+        n_images: 85,
+        n_objects: 0,
+        n_videos: 0,
+        similarity_threshold: "0".into(),
+        relevance_score: None,
+        relevance_score_type: None,
+        previews: vec![preview_body()],
+        labels: Some(vec!["car".into()]),
+        user_tags: None,
+        captions: None,
+    };
+    let body =
+        ExploreBody { clusters: vec![cluster], metadata: MetadataBody { used_duckdb: false } };
+    let expected = json!({
+        "clusters": [{
+            "cluster_id": "9a205a5e-0000-46be-83a3-000000000001", "type": "IMAGES",
+            "n_images": 85, "n_objects": 0, "n_videos": 0, "similarity_threshold": "0",
+            "relevance_score": null, "relevance_score_type": null,
+            "previews": [{
+                "type": "IMAGE", "media_id": "31ae21e5-0000-46f6-85a3-000000000001",
+                "media_uri": "/media/1", "media_thumb_uri": "/thumb/1", "caption": null,
+                "file_name": "a.jpg",
+                "bounding_box": {"x": 0.5, "y": 0.25, "width": 0.5, "height": 0.75},
+                "relevance_score": 0.25, "relevance_score_type": "cosine_distance",
+                "width": 640, "height": 480
+            }],
+            "labels": ["car"], "user_tags": null, "captions": null
+        }],
+        "metadata": {"used_duckdb": false}
+    });
+    assert_eq!(serde_json::to_value(body).unwrap(), expected);
+}
+
+#[test]
+fn m20_m21_export_tasks_both_ways() {
+    let running = read_task(&parse(TASK), None).unwrap();
+    assert_eq!((running.id, running.state.word()), (task(), "INIT"));
+    assert_eq!((running.progress, running.download), (Some(0), None));
+    let started = read_task(&json!({"id": task()}), None).unwrap();
+    assert_eq!((started.id, started.state.word()), (task(), "PENDING"));
+    let done = json!({"status": "COMPLETED", "download_uri": "/cdn/x/y.zip"});
+    let done = read_task(&done, Some(task())).unwrap();
+    assert_eq!(done.state, ExportState::Completed);
+    assert_eq!(done.download.unwrap().expose(), "/cdn/x/y.zip");
+    let body = ExportTaskBody {
+        id: task(),
+        dataset_id: dataset(),
+        status: "COMPLETED".into(),
+        progress: 1.0,
+        download_uri: Some("/cdn/x/y.zip".into()),
+        entities_count: 26,
+        result_message: None,
+        created_at: "2026-01-02T03:04:05.000006".into(),
+    };
+    let expected = json!({
+        "id": "cf8b3e78-0000-4954-a782-000000000001",
+        "dataset_id": "ad48d250-0000-11f1-bfca-000000000001", "status": "COMPLETED",
+        "progress": 1.0, "download_uri": "/cdn/x/y.zip", "entities_count": 26,
+        "result_message": null, "created_at": "2026-01-02T03:04:05.000006"
+    });
+    assert_eq!(serde_json::to_value(body).unwrap(), expected);
+}
+
+#[test]
+fn m46_m71_anchors_and_problems_both_ways() {
+    let anchor = read_anchor(&parse(ANCHOR)).unwrap();
+    assert_eq!(anchor.kind, AnchorKind::Upload);
+    let body = AnchorBody { anchor_media_id: anchor.media, anchor_type: AnchorKind::Upload.word() };
+    assert_eq!(serde_json::to_value(body).unwrap(), parse(ANCHOR));
+    let missing = br#"{"detail":[{"type":"missing","loc":["query","entity_type"],
+        "msg":"Field required","input":null}]}"#;
+    assert_eq!(read_problem(missing).unwrap().as_str(), "query.entity_type: Field required");
+    let detail = "Dataset not found".to_owned();
+    let body = serde_json::to_string(&ProblemBody { detail }).unwrap();
+    assert_eq!(body, r#"{"detail":"Dataset not found"}"#);
+}
+
+/// A service that knows one of everything.
+async fn service() -> Scripted {
+    Scripted::start(|seen: &Seen| {
+        let path = seen.path();
+        Act::json(match path.rsplit('/').next().unwrap() {
+            "datasets" => format!("[{RECORD}]"),
+            "search-image-similarity" => ANCHOR.to_owned(),
+            "export_context_async" | "export_entities_async" | "export_status" => TASK.to_owned(),
+            _ if path.contains("/explore/") => EXPLORE.to_owned(),
+            _ => RECORD.to_owned(),
+        })
+    })
+    .await
+}
+
+/// Query image: the first bytes are what the client looks at.
+const JPEG: &[u8] = b"\xff\xd8\xff\xe0 the rest is for the service";
+
+/// Asks for one of everything that needs no file.
+async fn ask_for_everything(client: &tessera_client::Client) {
+    let search = Search::browse(dataset());
+    let anchored = Search {
+        query: Query::Similar(Anchor {
+            media: "31ae21e5-0000-46f6-85a3-000000000001".parse().unwrap(),
+            kind: AnchorKind::Media,
+        }),
+        entity: EntityType::Objects,
+        granularity: Granularity::new(4).unwrap(),
+        page: 7,
+        ..search.clone()
+    };
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("my photos & more.zip"),
+        format: ExportFormat::Parquet,
+        include_images: true,
+    };
+    assert_eq!(client.datasets().await.unwrap().0.len(), 1);
+    assert_eq!(client.dataset(dataset()).await.unwrap().id, dataset());
+    assert_eq!(client.explore(&search).await.unwrap().clusters.len(), 1);
+    assert_eq!(client.explore(&anchored).await.unwrap().clusters.len(), 1);
+    assert_eq!(client.start_export(dataset(), &spec).await.unwrap().id, task());
+    assert_eq!(client.export_status(dataset(), task()).await.unwrap().id, task());
+}
+
+#[tokio::test]
+async fn request_lines_are_those_of_the_document() {
+    let server = service().await;
+    ask_for_everything(&on_premises(&server.url(), impatient())).await;
+    let lines: Vec<String> =
+        server.requests().iter().map(|seen| format!("{} {}", seen.method, seen.target)).collect();
+    let id = "ad48d250-0000-11f1-bfca-000000000001";
+    let expected = [
+        "GET /api/v1/datasets".to_owned(),
+        format!("GET /api/v1/dataset/{id}"),
+        format!("GET /api/v1/explore/{id}?entity_type=IMAGES&threshold=2&page_number=0"),
+        format!(
+            "GET /api/v1/explore/{id}?anchor_media_id=31ae21e5-0000-46f6-85a3-000000000001\
+             &anchor_type=MEDIA&entity_type=OBJECTS&threshold=4&page_number=7"
+        ),
+        format!(
+            "GET /api/v1/dataset/{id}/export_context_async?file_name=my+photos+%26+more.zip\
+             &export_format=parquet&include_images=true"
+        ),
+        format!(
+            "GET /api/v1/dataset/{id}/export_status?\
+             export_task_id=cf8b3e78-0000-4954-a782-000000000001"
+        ),
+    ];
+    assert_eq!(lines, expected);
+}
+
+#[tokio::test]
+async fn m01_on_premises_requests_carry_no_login_at_all() {
+    let server = service().await;
+    ask_for_everything(&on_premises(&server.url(), impatient())).await;
+    for seen in server.requests() {
+        let names: Vec<&str> = seen.headers.iter().map(|(name, _)| name.as_str()).collect();
+        for forbidden in ["authorization", "cookie", "referer", "proxy-authorization"] {
+            assert!(!names.contains(&forbidden), "{names:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn m03_hosted_requests_carry_the_token_of_the_document() {
+    let server = service().await;
+    let before = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    ask_for_everything(&hosted(&server.url(), impatient())).await;
+    let requests = server.requests();
+    let login = requests[0].header("authorization").unwrap();
+    assert!(requests.iter().all(|seen| seen.header("authorization") == Some(login)));
+    let token = login.strip_prefix("Bearer ").unwrap();
+    let [header, payload, _] = token.split('.').collect::<Vec<_>>()[..] else {
+        panic!("not a token")
+    };
+    let part = |part: &str| -> Value {
+        serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+    };
+    assert_eq!(part(header), json!({"alg": "HS256", "typ": "JWT", "kid": API_KEY}));
+    let payload = part(payload);
+    let issued = payload["iat"].as_u64().unwrap();
+    assert!((before..before + 60).contains(&issued));
+    assert_eq!(payload, json!({"sub": API_KEY, "iat": issued, "exp": issued + 600, "iss": "sdk"}));
+    let key = jsonwebtoken::DecodingKey::from_secret(API_SECRET.as_bytes());
+    let rules = jsonwebtoken::Validation::new(jsonwebtoken::Algorithm::HS256);
+    assert!(jsonwebtoken::decode::<Value>(token, &key, &rules).is_ok());
+}
+
+#[tokio::test]
+async fn m44_u06_the_form_of_a_query_image() {
+    let server = service().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a\"b\r\nX-Evil: 1.jpg");
+    std::fs::write(&file, JPEG).unwrap();
+    let client = hosted(&server.url(), impatient());
+    let granularity = Granularity::new(1).unwrap();
+    let image = QueryImage::read(&file).await.unwrap();
+    let anchor = client.register_anchor(dataset(), image, EntityType::Objects, granularity, None);
+    assert_eq!(anchor.await.unwrap().kind, AnchorKind::Upload);
+    let seen = server.requests().remove(0);
+    assert_eq!(
+        format!("{} {}", seen.method, seen.target),
+        "POST /api/v1/dataset/ad48d250-0000-11f1-bfca-000000000001/search-image-similarity\
+         ?entity_type=OBJECTS&threshold=1"
+    );
+    let content_type = seen.header("content-type").unwrap();
+    let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let mut expected = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"query.jpg\"\r\n\
+         Content-Type: image/jpeg\r\n\r\n"
+    )
+    .into_bytes();
+    expected.extend(JPEG);
+    expected.extend(format!("\r\n--{boundary}--\r\n").as_bytes());
+    assert_eq!(seen.body, expected);
+}
+
+#[tokio::test]
+async fn u06_what_a_person_typed_does_not_break_out_of_a_form_of_their_own() {
+    let server = service().await;
+    let part = |name: &str, file: Option<&str>, content: &'static str| RawPart {
+        name: name.to_owned(),
+        file: file.map(str::to_owned),
+        content: content.into(),
+    };
+    let parts =
+        vec![part("a\"\r\nX-Evil: 1", Some("b\"\r\n\r\n--x.png"), "c"), part("d", None, "e")];
+    let request = RawRequest {
+        path: "datasets".to_owned(),
+        parameters: Vec::new(),
+        body: RawBody::Form(parts),
+    };
+    hosted(&server.url(), impatient()).raw(request).await.unwrap();
+    let seen = server.requests().remove(0);
+    let content_type = seen.header("content-type").unwrap();
+    let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let expected = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"a%22%0D%0AX-Evil: 1\"; \
+         filename=\"b%22%0D%0A%0D%0A--x.png\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\nc\r\n--{boundary}\r\n\
+         Content-Disposition: form-data; name=\"d\"\r\n\r\ne\r\n--{boundary}--\r\n"
+    );
+    assert_eq!(String::from_utf8(seen.body).unwrap(), expected);
+}
+
+#[tokio::test]
+async fn m19_the_start_of_an_export_is_never_cached() {
+    let server = service().await;
+    ask_for_everything(&on_premises(&server.url(), impatient())).await;
+    let requests = server.requests();
+    let start = requests.iter().find(|seen| seen.path().ends_with("export_context_async"));
+    assert_eq!(start.unwrap().header("cache-control"), Some("no-store"));
+}
+
+#[test]
+fn m02_credentials_are_written_as_the_document_says() {
+    use tessera_wire::credentials::CredentialsBody;
+    let body = |secret: Option<&str>| CredentialsBody {
+        api_key: "key-1".into(),
+        api_secret: secret.map(str::to_owned),
+        message: "Keep it.".into(),
+    };
+    let bytes = |body: CredentialsBody| serde_json::to_string(&body).unwrap();
+    assert_eq!(
+        bytes(body(Some("s3cr3t"))),
+        r#"{"api_key":"key-1","api_secret":"s3cr3t","message":"Keep it."}"#
+    );
+    let later = r#"{"api_key":"key-1","api_secret":null,"message":"Keep it."}"#;
+    assert_eq!(bytes(body(None)), later, "the secret is shown only once");
+}
+
+#[test]
+fn m24_a_selection_both_ways() {
+    use tessera_model::{Filter, SelectionItem, vql::LabelRule};
+    use tessera_wire::selection;
+    let by_hand = r#"{"media_selection":[
+        {"type":"media","payload":{"media_ids":["31ae21e5-0000-46f6-85a3-000000000001"]}},
+        {"type":"cluster","payload":{"cluster_id":"9a205a5e-0000-46be-83a3-000000000001",
+         "cluster_filters":{"entity_type":"IMAGES"},"exclude_media_ids":[]}},
+        {"type":"cluster","payload":{"cluster_id":"9a205a5e-0000-46be-83a3-000000000001",
+         "cluster_filters":{"entity_type":"OBJECTS",
+          "vql":"[{\"labels\":{\"op\":\"one_of\",\"value\":[\"car\"]}}]"},
+         "exclude_media_ids":["31ae21e5-0000-46f6-85a3-000000000001"]}}]}"#;
+    let media = "31ae21e5-0000-46f6-85a3-000000000001".parse().unwrap();
+    let cluster = |entity, filters, exclude| SelectionItem::Cluster {
+        cluster: "9a205a5e-0000-46be-83a3-000000000001".parse().unwrap(),
+        entity,
+        filters,
+        exclude,
+    };
+    let labels = Filter::labels(LabelRule::OneOf, ["car"]).unwrap();
+    let items = [
+        SelectionItem::Media(vec![media]),
+        cluster(EntityType::Images, vec![], vec![]),
+        cluster(EntityType::Objects, vec![labels], vec![media]),
+    ];
+    assert_eq!(selection::read(&parse(by_hand)).unwrap(), items);
+    assert_eq!(selection::write(&items), parse(by_hand));
+}
+
+#[test]
+fn m60_every_filter_of_the_document_both_ways() {
+    use tessera_wire::vql;
+    let by_hand = r#"[{"text":{"op":"fts","value":"red AND van"}},
+        {"text":{"op":"semantic","value":"a red van","threshold":0.5}},
+        {"labels":{"op":"one_of","value":["truck","van"]}},
+        {"tags":{"op":"is","value":["31ae21e5-0000-46f6-85a3-000000000001"]}},
+        {"issues":{"op":"issue","value":"blur","mode":"in"}},
+        {"duplicates":{"op":"duplicates","value":0.95}},
+        {"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
+    let filters = vql::read(by_hand).unwrap();
+    assert_eq!(filters.len(), 7);
+    assert_eq!(parse(&vql::write(&filters)), parse(by_hand));
+}
+
+#[test]
+fn m67_the_list_of_wrong_parameters_is_written_as_such_services_do() {
+    use tessera_wire::problem::{InvalidBody, InvalidParameter};
+    let parameter = InvalidParameter {
+        r#type: "value_error",
+        loc: ["query", "threshold"],
+        msg: "Input should be an integer from 0 to 4".into(),
+        input: Some("5".into()),
+    };
+    let body = serde_json::to_string(&InvalidBody { detail: vec![parameter] }).unwrap();
+    assert_eq!(
+        body,
+        r#"{"detail":[{"type":"value_error","loc":["query","threshold"],"msg":"Input should be an integer from 0 to 4","input":"5"}]}"#
+    );
+    assert_eq!(
+        read_problem(body.as_bytes()).unwrap().as_str(),
+        "query.threshold: Input should be an integer from 0 to 4"
+    );
+}
+
+const OF_DATASET: &str = "/api/v1/dataset/ad48d250-0000-11f1-bfca-000000000001";
+
+#[tokio::test]
+async fn m24_a_selective_export_is_a_post_of_items() {
+    let server = service().await;
+    let media = "31ae21e5-0000-46f6-85a3-000000000001";
+    let cluster = "9a205a5e-0000-46be-83a3-000000000001";
+    let items = [
+        SelectionItem::Media(vec![media.parse().unwrap()]),
+        SelectionItem::Cluster {
+            cluster: cluster.parse().unwrap(),
+            entity: EntityType::Images,
+            filters: Vec::new(),
+            exclude: Vec::new(),
+        },
+    ];
+    let client = hosted(&server.url(), impatient());
+    let start = client.start_selective_export(dataset(), ExportFormat::Parquet, true, &items);
+    assert_eq!(start.await.unwrap().id, task());
+    let seen = server.requests().remove(0);
+    let line = format!("{} {}", seen.method, seen.target);
+    let query = "export_format=parquet&include_images=true";
+    assert_eq!(line, format!("POST {OF_DATASET}/export_entities_async?{query}"));
+    assert_eq!(seen.header("content-type"), Some("application/json"));
+    let body: Value = serde_json::from_slice(&seen.body).unwrap();
+    let expected = json!({"media_selection": [
+        {"type": "media", "payload": {"media_ids": [media]}},
+        {"type": "cluster", "payload": {"cluster_id": cluster,
+         "cluster_filters": {"entity_type": "IMAGES"}, "exclude_media_ids": []}}]});
+    assert_eq!(body, expected);
+}
+
+#[tokio::test]
+async fn m42_a_reindex_has_no_body_and_its_answer_is_not_read() {
+    let server = Scripted::start(|_: &Seen| Act::reply(202, &[], "anything")).await;
+    hosted(&server.url(), impatient()).reindex(dataset()).await.unwrap();
+    let seen = server.requests().remove(0);
+    assert_eq!(format!("{} {}", seen.method, seen.target), format!("POST {OF_DATASET}/reindex"));
+    assert_eq!((seen.body.len(), seen.header("content-length")), (0, Some("0")));
+}
+
+#[tokio::test]
+async fn m45_a_box_is_json_in_the_query() {
+    let server = service().await;
+    let client = hosted(&server.url(), impatient());
+    let mut png = std::io::Cursor::new(Vec::new());
+    image::RgbImage::new(2, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
+    let image = QueryImage::new(png.into_inner().into(), "a.png").await.unwrap();
+    let region = Region::new(0.1, 0.25, 1.0 / 3.0, 0.5);
+    let (entity, granularity) = (EntityType::Images, Granularity::new(0).unwrap());
+    client.register_anchor(dataset(), image, entity, granularity, region).await.unwrap();
+    let expected = "?entity_type=IMAGES&threshold=0&bounding_box=%7B%22x%22%3A0.1%2C%22y%22%3A0.25\
+                    %2C%22width%22%3A0.333333%2C%22height%22%3A0.5%7D";
+    let target = server.requests().remove(0).target;
+    assert_eq!(target, format!("{OF_DATASET}/search-image-similarity{expected}"));
+}
+
+#[tokio::test]
+async fn m29_m32_u06_the_form_of_an_addition() {
+    let server = Scripted::start(|seen: &Seen| match seen.method.as_str() {
+        "POST" => Act::reply(202, &[], ""),
+        _ => Act::json(RECORD),
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a\"b\r\nX-Evil: 1.png");
+    image::RgbImage::new(2, 2).save_with_format(&file, image::ImageFormat::Png).unwrap();
+    let addition = AddMedia {
+        auto_reindex: true,
+        batch_images: Some(1),
+        ..AddMedia::new(MediaSource::Files(vec![file.clone()]))
+    };
+    let client = hosted(&server.url(), impatient());
+    client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
+    let seen = server.requests().remove(1);
+    assert_eq!(format!("{} {}", seen.method, seen.target), format!("POST {OF_DATASET}/add_media"));
+    let content_type = seen.header("content-type").unwrap();
+    let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let text = |name: &str, value: &str| {
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+        )
+    };
+    let mut expected = text("auto_reindex", "true") + &text("batch_n_images", "1");
+    let part = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"files\"; \
+         filename=\"a%22b%0D%0AX-Evil: 1.png\"\r\nContent-Type: application/octet-stream\r\n\r\n"
+    );
+    expected += &part;
+    let mut expected = expected.into_bytes();
+    expected.extend(std::fs::read(&file).unwrap());
+    expected.extend(format!("\r\n--{boundary}--\r\n").as_bytes());
+    assert_eq!(String::from_utf8_lossy(&seen.body), String::from_utf8_lossy(&expected));
+}
+
+#[tokio::test]
+async fn m40_the_pipeline_is_asked_without_a_login() {
+    // The dataset is read before, at the service itself: so a lost answer can be explained.
+    let record = format!(r#"{{"id":"{}","status_new":"READY"}}"#, dataset());
+    let service = Scripted::start(move |_: &Seen| Act::json(&record)).await;
+    let pipeline = Scripted::start(|_: &Seen| Act::json("{}")).await;
+    let endpoint = hosted(&service.url(), impatient()).endpoint().clone();
+    let url = BaseUrl::parse(&pipeline.url()).unwrap();
+    let client = Client::with_policy(endpoint.with_pipeline(url), impatient()).unwrap();
+    let addition = AddMedia::new(MediaSource::ServerPath("/data/new photos".into()));
+    client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
+    let seen = pipeline.requests().remove(0);
+    let query = format!("dataset_id={}&path=%2Fdata%2Fnew+photos", dataset());
+    let line = format!("{} {}", seen.method, seen.target);
+    assert_eq!(line, format!("GET /api/v1/process/add_media?{query}"));
+    assert_eq!(seen.header("authorization"), None);
+}

@@ -1,0 +1,74 @@
+//! The log of exchanges: everything that was sent and what came of it, without anything secret.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tessera_client::{Access, BaseUrl, Client, Credentials, Endpoint, Witness};
+use tessera_model::{Exchange, Link, Outcome};
+
+use tessera_testing::clients::{dataset, hosted, impatient};
+use tessera_testing::scripted::{Act, Scripted, Seen};
+
+fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<Exchange>>>) {
+    let log = Arc::<Mutex<Vec<Exchange>>>::default();
+    let told = Arc::clone(&log);
+    let witness = Witness::new(move |exchange| told.lock().unwrap().push(exchange));
+    (client.with_witness(witness), log)
+}
+
+#[tokio::test]
+async fn p57_every_attempt_is_told_with_its_reason_and_the_wait_after_it() {
+    let tries = std::sync::atomic::AtomicUsize::new(0);
+    let server = Scripted::start(move |_: &Seen| {
+        match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+            0 => Act::reply(429, &[("retry-after", "1")], r#"{"detail":"slowly"}"#),
+            1 => Act::cut(),
+            _ => Act::json("[]"),
+        }
+    })
+    .await;
+    let policy =
+        tessera_client::Policy { retry_after_cap: Duration::from_millis(20), ..impatient() };
+    let (client, log) = witnessed(hosted(&server.url(), policy));
+    client.datasets().await.unwrap();
+    let log = log.lock().unwrap();
+    let [busy, cut, good] = log.as_slice() else { panic!("{log:?}") };
+    let Outcome::Refused { status: 429, words: Some(words) } = &busy.outcome else {
+        panic!("{busy:?}")
+    };
+    assert_eq!(words.as_str(), "slowly");
+    assert_eq!(busy.again_in, Some(Duration::from_millis(20)));
+    assert!(matches!(cut.outcome, Outcome::Lost(_)) && cut.attempt == 2, "{cut:?}");
+    assert_eq!(good.outcome, Outcome::Answered { status: 200, bytes: 2 });
+    assert_eq!((good.method, good.target.as_str()), ("GET", "/api/v1/datasets"));
+    assert_eq!(good.again_in, None);
+}
+
+#[tokio::test]
+async fn s09_no_secret_reaches_the_log() {
+    const CANARY: &str = "canary-of-at-least-thirty-two-bytes";
+    let server = Scripted::start(|seen: &Seen| match seen.path() {
+        path if path.starts_with("/api") => Act::reply(401, &[], "{}"),
+        _ => Act::reply(403, &[], "expired"),
+    })
+    .await;
+    let credentials = Credentials { api_key: "key".into(), api_secret: CANARY.into() };
+    let url = BaseUrl::parse(&server.url()).unwrap();
+    let endpoint = Endpoint::new(url, Access::Hosted(credentials)).unwrap();
+    let (client, log) = witnessed(Client::with_policy(endpoint, impatient()).unwrap());
+    client.dataset(dataset()).await.unwrap_err();
+    let link = Link::new(format!("/a.jpg?X-Amz-Signature={CANARY}&Policy={CANARY}"));
+    client.picture(&link, 1_000).await.unwrap_err();
+    let tokens: Vec<String> = server
+        .requests()
+        .iter()
+        .filter_map(|seen| seen.header("authorization").map(str::to_owned))
+        .collect();
+    let log = format!("{:?}", log.lock().unwrap());
+    assert!(tokens.len() == 2 && log.contains("X-Amz-Signature=…"), "{log}");
+    for secret in tokens.iter().map(|token| token.trim_start_matches("Bearer ")).chain([CANARY]) {
+        assert!(!log.contains(secret), "{log}");
+    }
+}

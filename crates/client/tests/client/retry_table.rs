@@ -1,0 +1,254 @@
+//! The retry table (reliability, section E), written by hand: every operation meets every failure,
+//! and the scripted server counts the requests. `export_context_async` is a GET that starts a
+//! job, so the number that matters most here is its 1.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails here fails rightly")]
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use tessera_client::{Access, Client, Endpoint, Existing, Policy, QueryImage, Witness};
+use tessera_model::{
+    AddMedia, ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind, Granularity,
+    Link, MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
+};
+
+use tessera_testing::clients::{dataset, hosted, impatient, task};
+use tessera_testing::scripted::{Act, Scripted, Seen};
+
+/// What goes wrong, in the order of the columns below.
+const FAULTS: [&str; 8] = [
+    "refused",
+    "cut before it was read",
+    "cut after it was read",
+    "401",
+    "409",
+    "429",
+    "500",
+    "503",
+];
+
+/// Requests seen for each fault; of an addition those that add, not those that read the dataset.
+/// Pictures and archives carry no login, so a 401 there is no expired token; for an archive it means
+/// a link that has expired, and three fresh ones are tried. A pipeline knows no login
+/// either, and a session has no other to replace it.
+#[rustfmt::skip]
+const TABLE: [(&str, [usize; 8]); 16] = [
+    //                          refused  cut  cut  401  409  429  500  503
+    ("datasets",                [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("dataset",                 [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("enrichment context",      [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("export_status",           [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("explore",                 [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("explore by caption",      [0,      3,   3,   2,   1,   3,   3,   3]),
+    ("picture",                 [0,      3,   3,   1,   1,   3,   3,   3]),
+    ("archive",                 [0,      5,   5,   4,   1,   5,   5,   5]),
+    ("search-image-similarity", [0,      2,   2,   2,   1,   2,   2,   2]),
+    ("export_context_async",    [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("export_entities_async",   [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("add_media s3_uri",        [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("add_media files",         [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("reindex",                 [0,      1,   1,   2,   1,   1,   1,   1]),
+    ("process/add_media",       [0,      1,   1,   1,   1,   1,   1,   1]),
+    ("api_credentials",         [0,      1,   1,   1,   1,   1,   1,   1]),
+];
+
+/// How the requests begin that are counted: those before and after them read the dataset.
+fn beginning(operation: &str) -> &'static str {
+    let posts = ["search-", "export_entities", "add_media", "reindex"];
+    match operation {
+        "process/add_media" => "GET /api/v1/process/",
+        _ if posts.iter().any(|post| operation.starts_with(post)) => "POST ",
+        _ => "GET ",
+    }
+}
+
+#[expect(clippy::too_many_lines, reason = "a line for each operation")]
+async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Failure> {
+    let folder = tempfile::tempdir().unwrap();
+    let image = folder.path().join("query.png");
+    ::image::RgbImage::new(4, 4).save(&image).unwrap();
+    let (entity, granularity) = (EntityType::Images, Granularity::DEFAULT);
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("x"),
+        format: ExportFormat::Json,
+        include_images: false,
+    };
+    match operation {
+        "datasets" => client.datasets().await.map(drop),
+        "dataset" => client.dataset(dataset()).await.map(drop),
+        "explore" => client.explore(&Search::browse(dataset())).await.map(drop),
+        "explore by caption" => {
+            let query = Query::Caption { text: QueryText::new("a van").unwrap(), max_score: None };
+            let search = Search { query, ..Search::browse(dataset()) };
+            client.explore(&search).await.map(drop)
+        }
+        "search-image-similarity" => {
+            let image = QueryImage::read(&image).await?;
+            let anchor = client.register_anchor(dataset(), image, entity, granularity, None);
+            anchor.await.map(drop)
+        }
+        "export_context_async" => client.start_export(dataset(), &spec).await.map(drop),
+        "export_entities_async" => {
+            let items = [SelectionItem::Media(vec![MediaId(task().0)])];
+            let start = client.start_selective_export(dataset(), ExportFormat::Json, false, &items);
+            start.await.map(drop)
+        }
+        "enrichment context" => client.enrichment(dataset()).await.map(drop),
+        "reindex" => client.reindex(dataset()).await,
+        "add_media s3_uri" => add(client, MediaSource::Storage("s3://bucket/new/".into())).await,
+        "add_media files" => add(client, MediaSource::Files(vec![image])).await,
+        "api_credentials" => {
+            let url = client.endpoint().base_url().clone();
+            let endpoint = Endpoint::new(url, Access::Session("a session".into()))?;
+            Client::with_policy(endpoint, impatient())?.credentials().await.map(drop)
+        }
+        "process/add_media" => {
+            let endpoint = client.endpoint().clone();
+            let pipeline = endpoint.base_url().clone();
+            let client = Client::with_policy(endpoint.with_pipeline(pipeline), impatient())?;
+            add(&client, MediaSource::ServerPath("/data/new".into())).await
+        }
+        "export_status" => client.export_status(dataset(), task()).await.map(drop),
+        "picture" => client.picture(&Link::new(link), 1_000).await.map(drop),
+        "archive" => {
+            let target = folder.path().join("x.zip");
+            let mut report = |_, _| {};
+            let download =
+                client.download((dataset(), task()), (&target, Existing::Kept), &mut report);
+            download.await.map(drop)
+        }
+        other => panic!("{other}"),
+    }
+}
+
+async fn add(client: &Client, source: MediaSource) -> Result<(), Failure> {
+    client.add_media(dataset(), &AddMedia::new(source), &mut |_, _| {}).await.map(drop)
+}
+
+/// What the server does when it reads the request and the fault is `fault`.
+fn act(fault: &str) -> Act {
+    match fault.parse() {
+        Ok(status) => Act::reply(status, &[("retry-after", "1")], r#"{"detail":"scripted"}"#),
+        Err(_) => Act::cut(),
+    }
+}
+
+/// The dataset, ready, whatever is asked.
+fn record(_: &Seen) -> Act {
+    Act::json(format!(r#"{{"id":"{}","status_new":"READY","n_images":3}}"#, dataset()))
+}
+
+/// A service that works, but whose archive is at `link`.
+async fn service_with_archive_at(link: String) -> Scripted {
+    let status = format!(r#"{{"status":"COMPLETED","download_uri":"{link}"}}"#);
+    Scripted::start(move |_: &Seen| Act::json(&status)).await
+}
+
+/// An address where nobody listens.
+fn closed() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}", listener.local_addr().unwrap())
+}
+
+fn begins(seen: &Seen, with: &str) -> bool {
+    format!("{} {}", seen.method, seen.target).starts_with(with)
+}
+
+/// A server with the fault, which only requests meet that begin like this; none where it refuses
+/// connections.
+async fn faulty(beginning: &'static str, fault: &'static str) -> Option<Scripted> {
+    match fault {
+        "refused" => None,
+        "cut before it was read" => Some(Scripted::deaf_to(beginning, record).await),
+        _ => {
+            let script = move |seen: &Seen| {
+                if begins(seen, beginning) { act(fault) } else { record(seen) }
+            };
+            Some(Scripted::start(script).await)
+        }
+    }
+}
+
+/// Runs one case. Returns the requests seen by the server with the fault, and the failure.
+async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
+    let beginning = beginning(operation);
+    let server = faulty(beginning, fault).await;
+    let url = server.as_ref().map_or_else(closed, Scripted::url);
+    let link = format!("{url}/file.zip");
+    let result = if operation == "archive" {
+        let service = service_with_archive_at(link.clone()).await;
+        perform(operation, &hosted(&service.url(), impatient()), &link).await
+    } else {
+        perform(operation, &hosted(&url, impatient()), &link).await
+    };
+    let read = |server: &Scripted| {
+        server.requests().iter().filter(|seen| begins(seen, beginning)).count() + server.unread()
+    };
+    (server.as_ref().map_or(0, read), result.unwrap_err())
+}
+
+#[tokio::test]
+async fn e_every_operation_meets_every_failure() {
+    let mut wrong = Vec::new();
+    for (operation, row) in TABLE {
+        for (fault, expected) in FAULTS.into_iter().zip(row) {
+            let (seen, failure) = case(operation, fault).await;
+            if seen != expected {
+                wrong.push(format!("{operation}, {fault}: {seen} not {expected} ({failure})"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[tokio::test]
+async fn e_each_failure_has_its_kind() {
+    use FailureKind as Kind;
+    for (fault, read, write) in [
+        ("refused", Kind::Unreachable, Kind::Unreachable),
+        ("cut after it was read", Kind::NoAnswer, Kind::NoAnswer),
+        ("401", Kind::Login, Kind::Login),
+        ("409", Kind::Conflict, Kind::Conflict),
+        ("429", Kind::Busy, Kind::Busy),
+        ("503", Kind::Server, Kind::Server),
+    ] {
+        assert_eq!(case("datasets", fault).await.1.kind, read, "{fault}");
+        let (_, failure) = case("export_context_async", fault).await;
+        assert_eq!(failure.kind, write, "{fault}");
+        let may_have_started = failure.to_string().contains("may have started");
+        let expected = matches!(fault, "cut after it was read" | "503");
+        assert_eq!(may_have_started, expected, "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn e_what_was_never_sent_may_be_sent_again() {
+    for (retries, expected) in [(None, 3), (Some(0), 1), (Some(4), 5)] {
+        for operation in ["dataset", "export_context_async", "reindex", "picture"] {
+            let tried = Arc::<AtomicUsize>::default();
+            let counter = Arc::clone(&tried);
+            let witness = Witness::new(move |_| {
+                counter.fetch_add(1, Ordering::SeqCst);
+            });
+            let url = closed();
+            let client = hosted(&url, Policy { retries, ..impatient() }).with_witness(witness);
+            perform(operation, &client, &format!("{url}/a.png")).await.unwrap_err();
+            assert_eq!(tried.load(Ordering::SeqCst), expected, "{operation}, {retries:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn retries_are_for_what_changes_nothing() {
+    for (operation, retries, expected) in
+        [("dataset", 0, 1), ("dataset", 4, 5), ("export_context_async", 4, 1), ("reindex", 4, 1)]
+    {
+        let server = Scripted::start(|_: &Seen| act("503")).await;
+        let policy = Policy { retries: Some(retries), ..impatient() };
+        perform(operation, &hosted(&server.url(), policy), "").await.unwrap_err();
+        assert_eq!(server.count(), expected, "{operation}, {retries}");
+    }
+}

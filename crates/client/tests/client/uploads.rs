@@ -1,0 +1,239 @@
+//! Uploads that go wrong: refused early, cut off, answered by nobody, and files that do not hold
+//! still. None is ever sent twice by itself.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use tempfile::TempDir;
+use tessera_model::{AddMedia, Failure, FailureKind, MediaSource};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpListener,
+};
+
+use tessera_testing::clients::{dataset, hosted, impatient, on_premises};
+use tessera_testing::scripted::{Act, Scripted, Seen};
+
+/// A folder with one picture of about `bytes`.
+fn picture(bytes: u64) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.png");
+    image::RgbImage::new(4, 4).save(&path).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(file.metadata().unwrap().len() + bytes).unwrap();
+    (folder, path)
+}
+
+fn record(status: &str) -> String {
+    format!(r#"{{"id":"{}","status_new":"{status}","n_images":3}}"#, dataset())
+}
+
+async fn add(url: &str, path: &Path) -> Result<(), Failure> {
+    let addition = AddMedia::new(MediaSource::Files(vec![path.to_owned()]));
+    hosted(url, impatient()).add_media(dataset(), &addition, &mut |_, _| {}).await.map(drop)
+}
+
+/// A service whose dataset has these states, one a question, and that meets uploads with `act`.
+async fn service(states: [&'static str; 2], act: fn() -> Act) -> Scripted {
+    let asked = AtomicUsize::new(0);
+    Scripted::start(move |seen: &Seen| {
+        if seen.method == "POST" {
+            return act();
+        }
+        let turn = asked.fetch_add(1, Ordering::Relaxed);
+        Act::json(record(states[turn.min(1)]))
+    })
+    .await
+}
+
+fn uploads(server: &Scripted) -> usize {
+    server.requests().iter().filter(|seen| seen.method == "POST").count()
+}
+
+/// What the service does, how often it is asked, and how that ends.
+type Case = (fn() -> Act, usize, FailureKind);
+
+#[tokio::test]
+async fn u02_an_upload_is_sent_once_whatever_happens() {
+    let (_folder, path) = picture(10_000);
+    let acts: [Case; 6] = [
+        (Act::cut, 1, FailureKind::NoAnswer),
+        (|| Act::reply(401, &[], "{}"), 2, FailureKind::Login),
+        (|| Act::reply(409, &[], "{}"), 1, FailureKind::Conflict),
+        (|| Act::reply(413, &[], "{}"), 1, FailureKind::Invalid),
+        (|| Act::reply(429, &[], "{}"), 1, FailureKind::Busy),
+        (|| Act::reply(503, &[], "{}"), 1, FailureKind::Server),
+    ];
+    for (act, expected, kind) in acts {
+        let server = service(["READY", "READY"], act).await;
+        let failure = add(&server.url(), &path).await.unwrap_err();
+        assert_eq!((uploads(&server), failure.kind), (expected, kind), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn m37_a_lost_answer_is_read_from_the_state_of_the_dataset() {
+    let (_folder, path) = picture(10_000);
+    let server = service(["READY", "READ ONLY"], Act::cut).await;
+    assert_eq!(add(&server.url(), &path).await, Ok(()));
+    let server = service(["READY", "READY"], Act::cut).await;
+    let failure = add(&server.url(), &path).await.unwrap_err();
+    assert!(failure.to_string().contains("may have started"), "{failure}");
+    let accepted: fn() -> Act = || Act::reply(202, &[], "");
+    assert_eq!(add(&service(["READY", "READY"], accepted).await.url(), &path).await, Ok(()));
+}
+
+#[tokio::test]
+async fn u02_a_busy_dataset_is_told_before_a_byte_is_sent() {
+    let (_folder, path) = picture(10_000);
+    let server = service(["INDEXING", "INDEXING"], Act::cut).await;
+    let failure = add(&server.url(), &path).await.unwrap_err();
+    assert_eq!((uploads(&server), failure.kind), (0, FailureKind::Conflict));
+    assert!(failure.to_string().contains("busy indexing"), "{failure}");
+}
+
+/// Closes the connection in the middle of an upload, and says what state the dataset is in.
+async fn impolite(state: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut state_now = "READY";
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = vec![0; 4_096];
+            let read = stream.read(&mut head).await.unwrap();
+            if head[..read].starts_with(b"POST") {
+                state_now = state;
+                continue;
+            }
+            let body = record(state_now);
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            // A client that has gone needs no answer.
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn u02_an_upload_that_is_cut_off_is_told_with_its_cause() {
+    let (_folder, path) = picture(50 << 20);
+    let failure = add(&impolite("READ ONLY").await, &path).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Conflict);
+    assert!(failure.to_string().contains("READ ONLY now"), "{failure}");
+    let failure = add(&impolite("READY").await, &path).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoAnswer);
+    assert!(failure.to_string().contains("nothing was added"), "{failure}");
+}
+
+/// Answers an upload when it has begun, and goes on reading it, as proxies do.
+async fn hasty() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let uploads = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&uploads);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = vec![0; 4_096];
+            let read = stream.read(&mut head).await.unwrap();
+            let (status, body) = if head[..read].starts_with(b"POST") {
+                count.fetch_add(1, Ordering::Relaxed);
+                (413, "{}".to_owned())
+            } else {
+                (200, record("READY"))
+            };
+            let answer = format!(
+                "HTTP/1.1 {status} Hasty\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            // The client goes when it has read the answer.
+            while stream.read(&mut head).await.is_ok_and(|read| read > 0) {}
+        }
+    });
+    (url, uploads)
+}
+
+#[tokio::test]
+async fn u02_an_answer_in_the_middle_of_an_upload_is_what_is_told() {
+    let (_folder, path) = picture(4 << 20);
+    let (url, uploads) = hasty().await;
+    let mut right = 0;
+    for _ in 0..200 {
+        let failure = add(&url, &path).await.unwrap_err();
+        right += usize::from(failure.status == Some(413));
+    }
+    assert!(right >= 198, "{right} of 200");
+    assert_eq!(uploads.load(Ordering::Relaxed), 200, "one each");
+}
+
+#[tokio::test]
+async fn n36_a_thousand_lost_answers_are_a_thousand_requests() {
+    let (_folder, path) = picture(0);
+    let server = service(["READY", "READY"], Act::cut).await;
+    let client = on_premises(&server.url(), impatient());
+    let addition = AddMedia::new(MediaSource::Files(vec![path]));
+    for _ in 0..1_000 {
+        let failure = client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::NoAnswer);
+    }
+    assert_eq!(uploads(&server), 1_000);
+}
+
+#[tokio::test]
+async fn u06_a_name_arrives_as_browsers_write_it() {
+    let (folder, path) = picture(0);
+    let odd = folder.path().join("a\"b\r\nX: y\u{202e}.png");
+    std::fs::rename(&path, &odd).unwrap();
+    let server = service(["READY", "READY"], || Act::reply(202, &[], "")).await;
+    add(&server.url(), &odd).await.unwrap();
+    let requests = server.requests();
+    let upload = requests.iter().find(|seen| seen.method == "POST").unwrap();
+    let body = String::from_utf8_lossy(&upload.body);
+    let name = "name=\"files\"; filename=\"a%22b%0D%0AX: y\u{202e}.png\"\r\n";
+    assert!(body.contains(name), "{body}");
+    assert!(!body.contains("\nX: y"));
+    assert_eq!(upload.header("content-length"), Some(upload.body.len().to_string().as_str()));
+}
+
+/// Changes a file while it is being sent; the function sets its size.
+type Change = fn(&Path, &dyn Fn(&Path, u64));
+
+#[tokio::test]
+async fn u03_a_file_that_changes_on_the_way_ends_the_upload_by_name() {
+    let resized = |path: &Path, bytes| {
+        let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+        file.set_len(bytes).unwrap();
+    };
+    let changes: [Change; 3] = [
+        |path, resized| resized(path, 20_000),
+        |path, resized| resized(path, 5_000),
+        |path, _| {
+            let other = path.with_extension("other");
+            std::fs::copy(path, &other).unwrap();
+            std::fs::rename(&other, path).unwrap();
+        },
+    ];
+    for change in changes {
+        let (_folder, path) = picture(10_000);
+        let changing = path.clone();
+        let server = Scripted::start(move |seen: &Seen| {
+            if seen.method == "GET" {
+                change(&changing, &resized);
+            }
+            Act::json(record("READY"))
+        })
+        .await;
+        let failure = add(&server.url(), &path).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Local);
+        let words = failure.to_string();
+        assert!(words.contains("a.png: it changed while it was sent"), "{words}");
+    }
+}

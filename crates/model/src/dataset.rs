@@ -1,0 +1,250 @@
+//! A dataset, its status, and the one table of who may do what when.
+//!
+//! The rules 1-4 of the interface document live in [`Status::allows`] alone: the local deployment
+//! answers 409 by it and the terminal interface greys out a key by it, with the same reason.
+
+use crate::{DatasetId, SafeText};
+
+/// Where a dataset stands (`status_new`). The wire spells these with spaces.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// Everything is allowed except a reindex.
+    Ready,
+    /// Media were added and are visible, but the dataset is not re-clustered.
+    PartialIndex,
+    /// Media are being added, or a reindex is about to start.
+    ReadOnly,
+    /// The clusters are being computed.
+    Indexing,
+    /// The last operation ended badly.
+    Error,
+    /// A word this program does not know: treated as busy, shown as it came.
+    Other(SafeText),
+}
+
+/// What a person or a program may ask of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Read the record and browse clusters without a query.
+    Read,
+    /// Search by caption or query language.
+    TextSearch,
+    /// Register a query image, or explore with an anchor.
+    VisualSearch,
+    /// Start an export of any kind.
+    Export,
+    /// Add media.
+    AddMedia,
+    /// Re-cluster.
+    Reindex,
+}
+
+/// The answer of the table for one status and one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Allowed by the interface document.
+    Yes,
+    /// No rule is given: send it and let the answer decide.
+    Try,
+    /// The status is unknown: ask the person first.
+    Ask,
+    /// Refused, with the reason and what would help.
+    No(&'static str),
+}
+
+impl Verdict {
+    /// Why not, if it is refused.
+    #[must_use]
+    pub fn refusal(self) -> Option<&'static str> {
+        match self {
+            Self::No(reason) => Some(reason),
+            Self::Yes | Self::Try | Self::Ask => None,
+        }
+    }
+}
+
+impl Operation {
+    /// The word for it on screen.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "browse",
+            Self::TextSearch => "text search",
+            Self::VisualSearch => "image search",
+            Self::Export => "export",
+            Self::AddMedia => "add media",
+            Self::Reindex => "reindex",
+        }
+    }
+
+    /// The term for it in the refusals of a service.
+    #[must_use]
+    pub fn term(self) -> &'static str {
+        match self {
+            Self::Read => "explore",
+            Self::TextSearch => "text_search",
+            Self::VisualSearch => "visual_search",
+            Self::Export => "export",
+            Self::AddMedia => "add_media",
+            Self::Reindex => "reindex",
+        }
+    }
+}
+
+impl Status {
+    /// Reads a status as services spell it: any case, spaces or underscores.
+    #[must_use]
+    pub fn parse(raw: &str) -> Self {
+        match raw.trim().to_uppercase().replace('_', " ").as_str() {
+            "READY" => Self::Ready,
+            "PARTIAL INDEX" => Self::PartialIndex,
+            "READ ONLY" => Self::ReadOnly,
+            "INDEXING" => Self::Indexing,
+            "ERROR" => Self::Error,
+            _ => Self::Other(SafeText::name(raw.trim())),
+        }
+    }
+
+    /// Reads the legacy field `status`, used only where `status_new` is missing (M09).
+    #[must_use]
+    pub fn parse_legacy(raw: &str) -> Self {
+        match raw.trim().to_uppercase().replace('_', " ").as_str() {
+            "UPDATING" => Self::ReadOnly,
+            "FATAL ERROR" => Self::Error,
+            _ => Self::parse(raw),
+        }
+    }
+
+    /// The word on the wire and on screen.
+    #[must_use]
+    pub fn word(&self) -> &str {
+        match self {
+            Self::Ready => "READY",
+            Self::PartialIndex => "PARTIAL INDEX",
+            Self::ReadOnly => "READ ONLY",
+            Self::Indexing => "INDEXING",
+            Self::Error => "ERROR",
+            Self::Other(text) => text.as_str(),
+        }
+    }
+
+    /// Whether the status is expected to change by itself, so that watching it makes sense.
+    #[must_use]
+    pub fn is_moving(&self) -> bool {
+        matches!(self, Self::ReadOnly | Self::Indexing | Self::Other(_))
+    }
+
+    /// The gate table: rules 1-4 of the interface document, `States and transitions`.
+    #[must_use]
+    pub fn allows(&self, operation: Operation) -> Verdict {
+        use Operation as Op;
+        match (operation, self) {
+            (Op::Read, _)
+            | (Op::TextSearch | Op::VisualSearch | Op::Export | Op::AddMedia, Self::Ready)
+            | (Op::AddMedia | Op::Reindex, Self::PartialIndex) => Verdict::Yes,
+            (Op::TextSearch, _) => Verdict::Try,
+            (Op::Reindex, Self::Other(_)) => {
+                Verdict::No("needs PARTIAL INDEX; this status is unknown")
+            }
+            (Op::VisualSearch | Op::Export | Op::AddMedia, Self::Other(_)) => Verdict::Ask,
+            (Op::Reindex, Self::Ready) => Verdict::No("needs PARTIAL INDEX: nothing to re-cluster"),
+            (_, Self::PartialIndex) => Verdict::No("needs READY: reindex first"),
+            (_, Self::ReadOnly) => Verdict::No("busy adding media: wait until it is done"),
+            (_, Self::Indexing) => Verdict::No("busy indexing: wait until it is done"),
+            (_, Self::Error) => Verdict::No("the dataset is in ERROR"),
+        }
+    }
+}
+
+/// One dataset record. Counts and progress are absent when the service does not tell them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// Identifier in every path.
+    pub id: DatasetId,
+    /// Name for people.
+    pub name: SafeText,
+    /// The current status; from the legacy field when the service sends nothing newer.
+    pub status: Status,
+    /// Whether `status` had to be read from the legacy field.
+    pub status_is_legacy: bool,
+    /// The legacy field as it came: shown, and no rule reads it (M09).
+    pub legacy_status: Option<SafeText>,
+    /// Percent done of the running operation, 0-100.
+    pub progress: Option<u8>,
+    /// Owner, as given.
+    pub owner: Option<SafeText>,
+    /// Creation time as given: the service names no zone, so none is invented (M11).
+    pub created_at: Option<SafeText>,
+    /// Number of images, when told.
+    pub n_images: Option<u64>,
+    /// Number of videos, when told.
+    pub n_videos: Option<u64>,
+    /// Number of objects, when told.
+    pub n_objects: Option<u64>,
+    /// Why it is in ERROR, when told.
+    pub error: Option<SafeText>,
+}
+
+impl Dataset {
+    /// Whether its media may have been put into other clusters since `then`: it has become READY,
+    /// or it holds another number of images. Adding media alone groups nothing anew (M18).
+    #[must_use]
+    pub fn is_regrouped_since(&self, then: &Self) -> bool {
+        self.status == Status::Ready
+            && (then.status != Status::Ready || self.n_images != then.n_images)
+    }
+}
+
+/// One field of a dataset record as the service sent it, whether this program knows it or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Its name on the wire.
+    pub name: SafeText,
+    /// Its value: text as it is, anything else as JSON.
+    pub value: SafeText,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m13_status_words_are_read_leniently() {
+        assert_eq!(Status::parse("read_only"), Status::ReadOnly);
+        assert_eq!(Status::parse(" Partial Index "), Status::PartialIndex);
+        assert_eq!(Status::parse("DRAFT"), Status::Other(SafeText::name("DRAFT")));
+        assert_eq!(Status::parse_legacy("UPDATING"), Status::ReadOnly);
+    }
+
+    /// The gate table of the features document, cell by cell: y yes, t try, a ask, n no.
+    #[test]
+    fn m14_gate_table() {
+        let states = [
+            Status::Ready,
+            Status::PartialIndex,
+            Status::ReadOnly,
+            Status::Indexing,
+            Status::Error,
+            Status::parse("DRAFT"),
+        ];
+        for (operation, row) in [
+            (Operation::Read, "yyyyyy"),
+            (Operation::TextSearch, "yttttt"),
+            (Operation::VisualSearch, "ynnnna"),
+            (Operation::Export, "ynnnna"),
+            (Operation::AddMedia, "yynnna"),
+            (Operation::Reindex, "nynnnn"),
+        ] {
+            let got: String = states
+                .iter()
+                .map(|status| match status.allows(operation) {
+                    Verdict::Yes => 'y',
+                    Verdict::Try => 't',
+                    Verdict::Ask => 'a',
+                    Verdict::No(_) => 'n',
+                })
+                .collect();
+            assert_eq!(got, row, "{operation:?}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Commands for a shell, as text that a person copies. Nothing here is ever run by us.
+
+use std::fmt::Write as _;
+
+use crate::DatasetId;
+
+/// One word of a command, quoted for `sh` unless it is plainly harmless.
+#[must_use]
+pub fn quote(word: &str) -> String {
+    let harmless = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(harmless) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// What `run_profiler.sh`, the command of on-premises deployments, can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profiler<'a> {
+    /// Cluster anew.
+    Reindex,
+    /// Add the media below a path of the deployment, and cluster anew if the flag says so.
+    AddMedia(&'a str, bool),
+}
+
+/// The line for `run_profiler.sh` (rule: interface, `POST add_media`).
+#[must_use]
+pub fn profiler(dataset: DatasetId, what: Profiler) -> String {
+    let mut line = "run_profiler.sh -o ".to_owned();
+    // Writing to a string cannot fail.
+    let _ = match what {
+        Profiler::Reindex => write!(line, "reindex -d {dataset}"),
+        Profiler::AddMedia(path, reindex) => {
+            let auto = if reindex { " -a" } else { "" };
+            write!(line, "add_media -d {dataset} -p {}{auto}", quote(path))
+        }
+    };
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn m41_words_are_quoted_for_sh() {
+        assert_eq!(quote("/data/a-1.jpg"), "/data/a-1.jpg");
+        assert_eq!(quote("it's $HOME `x`"), r"'it'\''s $HOME `x`'");
+        assert_eq!(quote(""), "''");
+        let id = DatasetId(Uuid::nil());
+        assert_eq!(
+            profiler(id, Profiler::AddMedia("/data/my photos", true)),
+            format!("run_profiler.sh -o add_media -d {id} -p '/data/my photos' -a")
+        );
+        assert_eq!(profiler(id, Profiler::Reindex), format!("run_profiler.sh -o reindex -d {id}"));
+    }
+}

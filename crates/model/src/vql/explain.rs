@@ -1,0 +1,117 @@
+//! Filters as sentences: what a medium must be to pass.
+
+use std::fmt;
+
+use super::{Filter, Issue, Label, LabelRule, Mode};
+use crate::{Anchor, AnchorKind, Fraction, SafeText, TagId};
+
+impl fmt::Display for Filter {
+    /// A sentence without its stop: `its caption says “red van”`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FullText(text) => {
+                write!(f, "its caption says “{}”, read as a full-text query", clean(text.as_str()))
+            }
+            Self::Semantic { text, min_similarity } => {
+                write!(
+                    f,
+                    "its caption or picture means something like “{}”",
+                    clean(text.as_str())
+                )?;
+                bound(f, ", with a similarity of at least", *min_similarity, "higher is stricter")
+            }
+            Self::Labels(rule, labels) => {
+                let labels = labels.as_slice().iter().map(quoted);
+                write!(f, "{} {}", rule_words(*rule), labels.collect::<Vec<_>>().join(", "))
+            }
+            Self::Tags(tags) => {
+                let tags: Vec<String> = tags.as_slice().iter().map(TagId::to_string).collect();
+                write!(f, "it carries every one of the tags {}", tags.join(", "))
+            }
+            Self::Issue(issue) => explain_issue(f, issue),
+            Self::Duplicates(similarity) => {
+                let least = similarity.value();
+                write!(f, "it has a near-duplicate with a similarity of at least {least}")
+            }
+            Self::Uniqueness(score) => {
+                write!(f, "its uniqueness score is above {}", score.value())
+            }
+            Self::Similar { anchor: Anchor { media, kind }, max_distance } => {
+                let kind = match kind {
+                    AnchorKind::Upload => "the uploaded image",
+                    AnchorKind::Media => "the image",
+                };
+                write!(f, "it looks like {kind} {media}")?;
+                bound(f, ", at a distance of at most", *max_distance, "lower is stricter")
+            }
+        }
+    }
+}
+
+fn explain_issue(f: &mut fmt::Formatter<'_>, issue: &Issue) -> fmt::Result {
+    let found = match issue.mode {
+        Mode::In => "has",
+        Mode::Out => "does not have",
+    };
+    write!(f, "it {found} the issue “{}”", clean(issue.kind.as_str()))?;
+    match (issue.confidence_min, issue.confidence_max) {
+        (None, None) => Ok(()),
+        (min, max) => {
+            let number = |bound: Option<Fraction>, end: f64| bound.map_or(end, Fraction::value);
+            write!(f, ", found with a confidence of {} to {}", number(min, 0.0), number(max, 1.0))
+        }
+    }
+}
+
+fn rule_words(rule: LabelRule) -> &'static str {
+    match rule {
+        LabelRule::OneOf => "it has at least one of the labels",
+        LabelRule::Is => "it has all of the labels",
+        LabelRule::IsNot => "it does not have all of the labels",
+        LabelRule::NotOneOf => "it has none of the labels",
+    }
+}
+
+fn bound(
+    f: &mut fmt::Formatter<'_>,
+    words: &str,
+    bound: Option<Fraction>,
+    direction: &str,
+) -> fmt::Result {
+    bound.map_or(Ok(()), |bound| write!(f, "{words} {} ({direction})", bound.value()))
+}
+
+fn quoted(label: &Label) -> String {
+    format!("“{}”", clean(label.as_str()))
+}
+
+fn clean(text: &str) -> SafeText {
+    SafeText::detail(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m60_filters_are_told_as_sentences() {
+        let told = |filter: Result<Filter, super::super::Invalid>| filter.unwrap().to_string();
+        assert_eq!(
+            told(Filter::semantic("red van", Some(0.35))),
+            "its caption or picture means something like “red van”, with a similarity of at least \
+             0.35 (higher is stricter)"
+        );
+        assert_eq!(
+            told(Filter::labels(LabelRule::NotOneOf, ["van", "bus"])),
+            "it has none of the labels “bus”, “van”"
+        );
+        let word = super::super::IssueWord::new("blur").unwrap();
+        assert_eq!(
+            told(Filter::issue(word, Mode::Out, Some(0.5), None)),
+            "it does not have the issue “blur”, found with a confidence of 0.5 to 1"
+        );
+        assert_eq!(told(Filter::full_text("a\u{1b}[2J")), {
+            "its caption says “a␛[2J”, read as a full-text query"
+        });
+    }
+}

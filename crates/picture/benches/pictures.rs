@@ -1,0 +1,134 @@
+//! Pictures: from the bytes of a file to a tile, small and large photographs, and each encoder.
+//!
+//! The pictures are made up, with detail at every size, so that they compress about as far as
+//! photographs do.
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "a bench fails by panicking; samples are clamped"
+)]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use image::RgbImage;
+use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
+use tessera_picture::{Canvas, Part, Protocol, decode::decode, thumbnail};
+
+/// A tile of the 10x10 grid in 200x50.
+const TILE: (u16, u16) = (20, 5);
+/// A tile of the grid as people use it.
+const LARGE_TILE: (u16, u16) = (30, 12);
+
+/// Waves of halving length and height, a different phase for each channel.
+fn photograph(width: u32, height: u32) -> RgbImage {
+    RgbImage::from_fn(width, height, |x, y| {
+        let (x, y) = (x as f32, y as f32);
+        let sample = |phase: f32| {
+            let waves = (0..8_u8).map(|octave| {
+                let (length, weight) =
+                    (400.0 / 2_f32.powi(octave.into()), 0.62_f32.powi(octave.into()));
+                let turn = f32::from(octave) * 1.7 + phase;
+                weight * ((x * turn.cos() + y * turn.sin()) / length + phase).sin()
+            });
+            (128.0 + 60.0 * waves.sum::<f32>()).clamp(0.0, 255.0) as u8
+        };
+        image::Rgb([sample(0.3), sample(0.5), sample(0.9)])
+    })
+}
+
+fn jpeg(width: u16, height: u16, progressive: bool) -> Vec<u8> {
+    let picture = photograph(width.into(), height.into());
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, 90);
+    encoder.set_sampling_factor(SamplingFactor::R_4_2_0);
+    encoder.set_progressive(progressive);
+    encoder.encode(picture.as_raw(), width, height, ColorType::Rgb).unwrap();
+    bytes
+}
+
+fn canvas((columns, rows): (u16, u16), protocol: Protocol) -> Canvas {
+    Canvas { columns, rows, cell: (10, 20), protocol }
+}
+
+fn tiles(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("tile");
+    for (name, bytes) in [
+        ("500x375", jpeg(500, 375, false)),
+        ("500x375 progressive", jpeg(500, 375, true)),
+        ("4000x3000", jpeg(4000, 3000, false)),
+    ] {
+        group.throughput(Throughput::Bytes(bytes.len() as u64));
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                thumbnail(black_box(&bytes), Part::Whole, canvas(TILE, Protocol::HalfBlock))
+                    .unwrap()
+            });
+        });
+    }
+    group.finish();
+}
+
+/// A page of 40 tiles after its bytes have arrived, on the two threads that the worker decodes on:
+/// 150 ms are wanted.
+fn page(criterion: &mut Criterion) {
+    let bytes = jpeg(320, 240, false);
+    let mut group = criterion.benchmark_group("page of 40 tiles");
+    group.sample_size(20);
+    for (name, protocol) in [
+        ("half-blocks", Protocol::HalfBlock),
+        ("kitty", Protocol::Kitty),
+        ("sixel", Protocol::Sixel),
+    ] {
+        let tile = canvas((18, 7), protocol);
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                std::thread::scope(|scope| {
+                    for _ in 0..2 {
+                        scope.spawn(|| {
+                            for _ in 0..20 {
+                                thumbnail(black_box(&bytes), Part::Whole, tile).unwrap();
+                            }
+                        });
+                    }
+                });
+            });
+        });
+    }
+    group.finish();
+}
+
+fn scales(criterion: &mut Criterion) {
+    let bytes = jpeg(4000, 3000, false);
+    let mut group = criterion.benchmark_group("4000x3000 decode");
+    group.sample_size(20);
+    for (name, enough) in [("1/8", 375), ("1/4", 750), ("1/2", 1500), ("1/1", 3000)] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| decode(black_box(&bytes), enough).unwrap());
+        });
+    }
+    group.finish();
+}
+
+fn encoders(criterion: &mut Criterion) {
+    let bytes = jpeg(500, 375, false);
+    let mut group = criterion.benchmark_group("tile 300x240 px");
+    for (name, protocol) in [
+        ("half-block", Protocol::HalfBlock),
+        ("kitty", Protocol::Kitty),
+        ("sixel", Protocol::Sixel),
+        ("iterm2", Protocol::Iterm),
+    ] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                thumbnail(black_box(&bytes), Part::Whole, canvas(LARGE_TILE, protocol)).unwrap()
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, tiles, page, scales, encoders);
+criterion_main!(benches);

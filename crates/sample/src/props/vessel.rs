@@ -1,0 +1,41 @@
+//! Vessels: a sloop and a small steamer.
+//! Drawn in coordinates of its own, with the colours the scene gives it.
+
+use crate::brush::{
+    Canvas, Ink, Rgb, WHITE, rgb,
+    shape::{block, curved, disc, polygon, stroke},
+};
+
+/// A sloop standing on its waterline, its mast 1 high.
+pub fn sloop(c: &mut Canvas, [main, fore]: [Rgb; 2], hull: Rgb, dark: Rgb) {
+    c.fill(block(-0.006, -1.0, 0.014, 1.0), dark);
+    let (head, tack) = ((-0.015, -0.98), (-0.4, -0.15));
+    let sail = curved((-0.02, -0.13), &[((-0.015, -0.6), head), ((-0.28, -0.5), tack)]);
+    c.fill(sail, Ink::Fade((-0.4, 0.0), main, (0.0, 0.0), main.scale(0.8)));
+    let (head, tack) = ((0.02, -0.92), (0.03, -0.12));
+    let jib = curved((0.4, -0.1), &[((0.2, -0.45), head), ((0.07, -0.5), tack)]);
+    c.fill(jib, Ink::Fade((0.02, 0.0), fore.scale(0.84), (0.4, 0.0), fore));
+    for y in [-0.35, -0.58] {
+        let seam = stroke(&[(-0.29 - (y + 0.35) * 0.45, y), (-0.02, y - 0.02)]);
+        c.line(seam, 0.008, Ink::Thin(dark, 0.35));
+    }
+    let body = curved(
+        (-0.42, -0.1),
+        &[
+            ((0.0, -0.12), (0.46, -0.12)),
+            ((0.34, 0.06), (0.2, 0.08)),
+            ((0.0, 0.09), (-0.3, 0.08)),
+            ((-0.4, 0.04), (-0.42, -0.1)),
+        ],
+    );
+    c.fill(body, Ink::fall(-0.12, hull.mix(WHITE, 0.15), 0.08, hull.scale(0.6)));
+    c.line(stroke(&[(-0.41, -0.06), (0.42, -0.08)]), 0.014, Ink::Thin(dark, 0.6));
+}
+
+/// A steamer standing on its waterline, about 1.8 long.
+pub fn steamer(c: &mut Canvas, hull: Rgb, house: Rgb) {
+    c.fill(polygon(&[(-0.9, -0.22), (0.95, -0.28), (0.72, 0.2), (-0.7, 0.2)]), hull);
+    c.fill(polygon(&[(-0.5, -0.5), (0.15, -0.5), (0.25, -0.2), (-0.5, -0.2)]), house);
+    c.fill(block(-0.35, -0.78, 0.23, 0.28), hull.scale(0.8));
+    c.fill(disc(0.02, -0.36, 0.06), rgb(0xffd98a));
+}

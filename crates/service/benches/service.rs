@@ -1,0 +1,345 @@
+//! The service at 100,000 media over HTTP: how long pages, searches and rankings take at the slowest of
+//! a hundred, while nothing else happens and while it indexes; and how long adding and re-clustering take.
+//!
+//! The rows are made up and written straight into a store; everything after that is real. Not criterion:
+//! what counts here is the 99th percentile, and work that takes seconds.
+
+#![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
+#![expect(clippy::print_stdout, reason = "it tells what it measured")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "shares of small counts"
+)]
+
+use std::{
+    fs,
+    io::Cursor,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use half::f16;
+use reqwest::{Client, Method, multipart};
+use serde_json::Value;
+use tessera_model::{DatasetId, Status};
+use tessera_service::{
+    Access, Deployment, Settings,
+    index::{DIMENSION, Features, Keypoints},
+    store::{
+        Store,
+        dataset::{self, Record},
+        intake::{self, Stamp, Taken},
+        media::Kind,
+        now,
+        operation::{self, Kind as Task},
+        sidecar::{self, Words},
+        source,
+    },
+};
+use tokio::{net::TcpListener, runtime::Runtime};
+use uuid::Uuid;
+
+const MEDIA: usize = 100_000;
+/// Media that look alike.
+const FAMILY: usize = 40;
+/// Pictures of the batch that is added.
+const BATCH: u32 = 1_000;
+/// Requests of each kind.
+const REQUESTS: usize = 300;
+/// Words of the captions, from frequent to rare by their square.
+const WORDS: usize = 3_000;
+
+/// Numbers that look random and are always the same.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        f32::from(u16::try_from(self.0 >> 48).unwrap()) / 65_536.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (f64::from(self.throw()) * bound as f64) as usize
+    }
+}
+
+fn word(number: usize) -> String {
+    let syllables = ["ba", "co", "di", "fu", "ga", "he", "jo", "ki", "lu", "me", "no", "pa", "ri"];
+    let n = syllables.len();
+    [number % n, number / n % n, number / n / n % n].map(|part| syllables[part]).concat()
+}
+
+fn caption(dice: &mut Dice) -> String {
+    let words: Vec<String> = (0..12)
+        .map(|_| {
+            let throw = dice.throw();
+            word((f64::from(throw * throw) * WORDS as f64) as usize)
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// A unit vector near the centre of its family.
+fn descriptor(centre: &[f32], dice: &mut Dice) -> Vec<f16> {
+    let row: Vec<f32> = centre.iter().map(|value| value + 0.4 * (dice.throw() - 0.5)).collect();
+    let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
+    row.iter().map(|value| f16::from_f32(value / length)).collect()
+}
+
+fn fill(data: &Path, folder: &Path) -> DatasetId {
+    let id = DatasetId(Uuid::from_u128(1));
+    let store = Store::open(data).unwrap();
+    let record = Record {
+        id,
+        name: "bench".to_owned(),
+        folder: folder.to_owned(),
+        status: Status::Indexing,
+        progress: 0,
+        created_at: now(),
+        fatal_error: None,
+        n_images: 0,
+        n_videos: 0,
+        n_objects: 0,
+        generation: 0,
+        extractor: tessera_service::EXTRACTOR,
+    };
+    let mut dice = Dice(1);
+    let mut fill = |tx: &rusqlite::Transaction| {
+        dataset::put(tx, &record)?;
+        let row = source::put(tx, id, folder)?;
+        let own = source::find(tx, row)?.unwrap();
+        let mut centre = Vec::new();
+        for n in 0..MEDIA {
+            if n % FAMILY == 0 {
+                centre = (0..DIMENSION).map(|_| dice.throw() - 0.5).collect();
+            }
+            let path = format!("a rather usual folder/IMG_{n:06}.jpg");
+            let features = features(descriptor(&centre, &mut dice), keypoints(&mut dice));
+            let stamp = Stamp { size: 100_000, modified: 0 };
+            let taken = Taken {
+                file: Path::new(&path),
+                stamp,
+                kind: Kind::Image,
+                content: &[7; 32],
+                features: &features,
+            };
+            let media = intake::put(tx, &own, &taken)?;
+            let words = Words {
+                caption: Some(caption(&mut dice)),
+                labels: vec![word(n / FAMILY % 80)],
+                tags: Vec::new(),
+            };
+            sidecar::describe(tx, media, &words)?;
+        }
+        // As if it had been indexed, all but the clusters: a reindex makes those.
+        dataset::set_status(tx, id, &Status::Ready, 100, None)?;
+        operation::begin(tx, id, Task::Reindex, None, false).map(drop)
+    };
+    store.write(|tx| fill(tx)).unwrap();
+    id
+}
+
+/// As many keypoints as a picture has, at random places and of random looks.
+fn keypoints(dice: &mut Dice) -> Keypoints {
+    let byte = |_| u8::try_from(dice.below(256)).unwrap();
+    Keypoints::from_bytes(&(0..64 * 18).map(byte).collect::<Vec<u8>>())
+}
+
+fn features(descriptor: Vec<f16>, keypoints: Keypoints) -> Features {
+    Features {
+        width: 4000,
+        height: 3000,
+        descriptor,
+        keypoints,
+        hash: 0,
+        sharpness: 500.0,
+        brightness: 0.5,
+        thumbnail: vec![0; 1000],
+    }
+}
+
+/// A served deployment, and a client of it.
+struct Served {
+    runtime: Runtime,
+    deployment: Deployment,
+    client: Client,
+    base: String,
+    id: DatasetId,
+}
+
+impl Served {
+    fn start(data: &Path, id: DatasetId) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let deployment = Deployment::open(data, Settings::default()).unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let base = format!("http://{}/api/v1", listener.local_addr().unwrap());
+        let serving = deployment.clone();
+        runtime.spawn(async move {
+            serving.serve(listener, Access::Open, std::future::pending()).await
+        });
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { runtime, deployment, client, base, id }
+    }
+
+    /// The body of a good answer.
+    fn get(&self, path: &str) -> Bytes {
+        let url = format!("{}{path}", self.base);
+        self.runtime.block_on(async {
+            let answer = self.client.get(url).send().await.unwrap();
+            assert_eq!(answer.status(), 200, "{path}");
+            answer.bytes().await.unwrap()
+        })
+    }
+
+    fn explore(&self, query: &str) -> Bytes {
+        self.get(&format!("/explore/{}?entity_type=IMAGES&{query}", self.id))
+    }
+
+    fn record(&self) -> Value {
+        serde_json::from_slice(&self.get(&format!("/dataset/{}", self.id))).unwrap()
+    }
+
+    fn post(&self, path: &str, form: Option<multipart::Form>) {
+        let url = format!("{}/dataset/{}{path}", self.base, self.id);
+        let request = self.client.request(Method::POST, url);
+        let request = match form {
+            Some(form) => request.multipart(form),
+            None => request,
+        };
+        let answer = self.runtime.block_on(async { request.send().await.unwrap() });
+        assert_eq!(answer.status(), 202, "{path}");
+    }
+
+    /// Reads until the dataset rests. Returns how long that took, and tells the reads meanwhile.
+    fn settle(&self, what: &str) {
+        let begun = Instant::now();
+        let (mut reads, mut steps) = (Vec::new(), Vec::new());
+        loop {
+            let read = Instant::now();
+            let record = self.record();
+            self.explore("threshold=2");
+            reads.push(read.elapsed() / 2);
+            if steps.last() != Some(&record["progress"]) {
+                steps.push(record["progress"].clone());
+            }
+            if ["READY", "PARTIAL INDEX"].contains(&record["status_new"].as_str().unwrap()) {
+                break;
+            }
+            assert_ne!(record["status_new"], "ERROR", "{record}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let seconds = begun.elapsed().as_secs_f64();
+        println!("{what}: {seconds:.1} s, progress told in {} steps", steps.len());
+        tell(&format!("  light reads during {what}"), reads);
+    }
+}
+
+/// Prints the median and the 99th percentile.
+fn tell(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
+    println!("{what:<46} p50 {:7.2} ms   p99 {:7.2} ms   of {}", at(0.5), at(0.99), times.len());
+}
+
+fn measure(what: &str, mut request: impl FnMut(usize)) {
+    request(0);
+    let time = |n| {
+        let begun = Instant::now();
+        request(n);
+        begun.elapsed()
+    };
+    let times = (1..=REQUESTS).map(time).collect();
+    tell(what, times);
+}
+
+/// Small pictures in a ZIP.
+fn batch() -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for n in 0..BATCH {
+        let pixels = image::RgbImage::from_fn(500, 375, |x, y| {
+            let value =
+                |a: u32| u8::try_from((x * a / 7 + y * (n % 13) / 3 + n * 37) % 256).unwrap();
+            image::Rgb([value(3), value(5), value(11)])
+        });
+        let mut file = Cursor::new(Vec::new());
+        pixels.write_to(&mut file, image::ImageFormat::Jpeg).unwrap();
+        zip.start_file(format!("{n}.jpg"), zip::write::SimpleFileOptions::default()).unwrap();
+        std::io::Write::write_all(&mut zip, file.get_ref()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn memory(which: &str) -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(which)).unwrap();
+    line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
+}
+
+/// Every kind of question, while nothing else happens.
+fn questions(served: &Served) {
+    let first: Value = serde_json::from_slice(&served.explore("threshold=2")).unwrap();
+    let clusters = first["clusters"].as_array().unwrap().iter();
+    let anchors: Vec<String> = clusters
+        .map(|cluster| cluster["previews"][0]["media_id"].as_str().unwrap().to_owned())
+        .collect();
+    let mut dice = Dice(9);
+    measure("explore page", |n| {
+        drop(served.explore(&format!("threshold=2&page_number={}", n % 30)));
+    });
+    measure("image search (an anchor of the dataset)", |n| {
+        let anchor = &anchors[n % anchors.len()];
+        served.explore(&format!("threshold=2&anchor_media_id={anchor}&anchor_type=MEDIA"));
+    });
+    measure("next page of an image search", |_| {
+        let anchor = &anchors[0];
+        served.explore(&format!(
+            "threshold=2&anchor_media_id={anchor}&anchor_type=MEDIA&page_number=1"
+        ));
+    });
+    let vql = |filter: &str| format!("threshold=2&vql={}", filter.replace('"', "%22"));
+    measure("full text, one word of any frequency", |_| {
+        let word = word(dice.below(WORDS));
+        served.explore(&vql(&format!(r#"[{{"text":{{"op":"fts","value":"{word}"}}}}]"#)));
+    });
+    measure("full text, two words", |_| {
+        let (one, other) = (word(dice.below(200)), word(dice.below(200)));
+        served.explore(&vql(&format!(r#"[{{"text":{{"op":"fts","value":"{one}%20{other}"}}}}]"#)));
+    });
+    measure("caption search", |_| {
+        let (one, other) = (word(dice.below(WORDS)), word(dice.below(WORDS)));
+        served.explore(&format!("threshold=2&caption={one}%20{other}"));
+    });
+    measure("labels and uniqueness", |n| {
+        let label = word(n % 80);
+        served.explore(&vql(&format!(
+            r#"[{{"labels":{{"op":"one_of","value":["{label}"]}}}},{{"uniqueness":{{"op":"uniqueness","value":0.1}}}}]"#
+        )));
+    });
+}
+
+fn main() {
+    // `cargo test --benches` only wants to know that it compiles.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let id = fill(data.path(), folder.path());
+    let served = Served::start(data.path(), id);
+    served.settle("reindex of 100,000 media");
+    println!("memory at its highest: {}", memory("VmHWM"));
+
+    questions(&served);
+    println!("memory after all questions: {}", memory("VmRSS"));
+
+    let part = multipart::Part::bytes(batch()).file_name("batch.zip");
+    served.post("/add_media", Some(multipart::Form::new().part("archive", part)));
+    served.settle("add_media of 1,000 images in a ZIP");
+    assert_eq!(served.record()["n_images"], MEDIA as u64 + u64::from(BATCH));
+    served.post("/reindex", None);
+    served.settle("reindex of 101,000 media");
+    println!("memory at its highest: {}", memory("VmHWM"));
+    served.runtime.block_on(served.deployment.settled());
+}

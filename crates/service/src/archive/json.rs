@@ -1,0 +1,177 @@
+//! `metadata.json`: `info` and `media_items`, in the shape that services are seen to write.
+
+use std::{collections::HashSet, io::Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{Content, Item, issues, items, uniqueness};
+use crate::{
+    store::{export::Entry, media::Kind, now},
+    task::End,
+};
+use tessera_wire::moment::iso;
+
+#[derive(Serialize)]
+struct Head<'a> {
+    schema_version: &'static str,
+    dataset: &'a str,
+    description: String,
+    dataset_url: String,
+    export_time: String,
+    dataset_creation_time: String,
+    exported_by: &'static str,
+    total_media_items: u64,
+}
+
+#[derive(Serialize)]
+struct MediaItem<'a> {
+    media_id: String,
+    media_type: &'static str,
+    image_filename: Option<&'a str>,
+    file_name: String,
+    file_path: String,
+    file_size: String,
+    uniqueness_score: Option<f64>,
+    height: u32,
+    width: u32,
+    url: &'a str,
+    cluster_id: Option<String>,
+    metadata_items: Vec<Value>,
+}
+
+/// Writes the document.
+pub fn write(content: &Content, out: &mut impl Write, missing: &HashSet<i64>) -> Result<(), End> {
+    let dataset = content.dataset;
+    let head = Head {
+        schema_version: "1.1",
+        dataset: &dataset.name,
+        description: format!("Exported from {}", dataset.name),
+        dataset_url: format!("{}/api/v1/dataset/{}", content.export.origin, dataset.id),
+        export_time: iso(now()),
+        dataset_creation_time: iso(dataset.created_at),
+        exported_by: "tessera",
+        total_media_items: content.export.entities,
+    };
+    out.write_all(b"{\"info\":")?;
+    print(out, &head)?;
+    out.write_all(b",\"media_items\":[")?;
+    let mut separator: &[u8] = b"\n";
+    items(content, missing, |item| {
+        out.write_all(separator)?;
+        separator = b",\n";
+        print(out, &media_item(&item))
+    })?;
+    out.write_all(b"\n]}\n")?;
+    Ok(())
+}
+
+fn print(out: &mut impl Write, value: &impl Serialize) -> Result<(), End> {
+    serde_json::to_writer(out, value).map_err(|cause| std::io::Error::from(cause).into())
+}
+
+fn media_item(item: &Item) -> MediaItem<'_> {
+    let media = &item.entry.media;
+    MediaItem {
+        media_id: media.id.to_string(),
+        media_type: media_type(media.kind),
+        image_filename: item.image.as_deref(),
+        file_name: media.file_name(),
+        file_path: media.path.to_string_lossy().into_owned(),
+        file_size: size_in_words(media.size),
+        uniqueness_score: uniqueness(&item.entry),
+        height: media.height,
+        width: media.width,
+        url: &item.url,
+        cluster_id: item.entry.cluster.map(|id| id.to_string()),
+        metadata_items: metadata_items(item),
+    }
+}
+
+/// The word of such services for a kind of media.
+pub(super) fn media_type(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Image => "image",
+        Kind::Video => "video",
+        Kind::Object => "object",
+    }
+}
+
+fn metadata_items(item: &Item) -> Vec<Value> {
+    let media = &item.entry.media;
+    let mut items: Vec<Value> = found_issues(&item.entry).collect();
+    // Whoever wrote the sidecars is the source: no model of the service did.
+    items.extend(media.labels.iter().map(|name| {
+        let properties = json!({"original_id": -1, "category_name": name, "source": "User"});
+        json!({"type": "image_label", "properties": properties})
+    }));
+    items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
+    items.extend(
+        media
+            .caption
+            .iter()
+            .map(|caption| json!({"type": "caption", "properties": {"caption": caption}})),
+    );
+    items.extend(
+        media.tags.iter().map(|tag| json!({"type": "user_tag", "properties": {"tag_name": tag}})),
+    );
+    if media.kind == Kind::Video {
+        let properties = json!({"video_name": media.file_name(), "frame_timestamp": 0.0});
+        items.push(json!({"type": "video_info", "properties": properties}));
+    }
+    items
+}
+
+/// A box is in pixels here: left, top, width, height.
+pub(super) fn object_label(object: &Entry, url: &str) -> Value {
+    let media = &object.media;
+    let (width, height) = (f64::from(media.width), f64::from(media.height));
+    let bbox = media.region.map(|region| {
+        [region.x * width, region.y * height, region.width * width, region.height * height]
+            .map(f64::round)
+    });
+    let properties = json!({
+        "original_id": -1,
+        "category_name": media.labels.first(),
+        "source": "User",
+        "bbox": bbox,
+        "uniqueness_score": uniqueness(object),
+        "url": format!("{url}?object_id={}", media.id),
+        "metadata_items": found_issues(object).collect::<Vec<_>>(),
+    });
+    json!({"type": "object_label", "properties": properties})
+}
+
+fn found_issues(entry: &Entry) -> impl Iterator<Item = Value> {
+    issues(entry).into_iter().map(|(issue, confidence)| {
+        let mut properties = json!({"issue_type": issue, "confidence": confidence});
+        if issue == "duplicates" {
+            properties["duplicate_group_id"] = json!(entry.twins.map(|id| id.to_string()));
+        }
+        json!({"type": "issue", "properties": properties})
+    })
+}
+
+/// A size as services write it: `48.27KB`.
+#[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
+fn size_in_words(bytes: u64) -> String {
+    let units = ["B", "KB", "MB", "GB"];
+    let mut size = bytes as f64;
+    let mut unit = 0;
+    while size >= 1024.0 && unit + 1 < units.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes}B") } else { format!("{size:.2}{}", units[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn m25_sizes_are_written_as_services_do() {
+        let words = [0, 1023, 49_428, 5 << 20, 3 << 40].map(size_in_words);
+        assert_eq!(words, ["0B", "1023B", "48.27KB", "5.00MB", "3072.00GB"]);
+    }
+}

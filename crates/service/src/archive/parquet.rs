@@ -1,0 +1,140 @@
+//! `metadata.parquet`: one row a media, snappy, in row groups of bounded size. Labels, tags and
+//! objects are JSON arrays, because they may hold any sign.
+
+use std::{collections::HashSet, io::Write, sync::Arc};
+
+use parquet::{
+    basic::Compression,
+    data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
+    file::{
+        properties::WriterProperties,
+        writer::{SerializedFileWriter, SerializedRowGroupWriter},
+    },
+    schema::parser::parse_message_type,
+};
+use serde_json::json;
+
+use super::{
+    Content, Item, issues, items,
+    json::{media_type, object_label},
+    uniqueness,
+};
+use crate::task::End;
+
+/// Rows written at once.
+const GROUP: usize = 8_192;
+
+const SCHEMA: &str = "message metadata {
+  REQUIRED BYTE_ARRAY media_id (UTF8);
+  REQUIRED BYTE_ARRAY media_type (UTF8);
+  OPTIONAL BYTE_ARRAY image_filename (UTF8);
+  REQUIRED BYTE_ARRAY file_name (UTF8);
+  REQUIRED BYTE_ARRAY file_path (UTF8);
+  REQUIRED INT64 file_size;
+  OPTIONAL DOUBLE uniqueness_score;
+  REQUIRED INT32 width;
+  REQUIRED INT32 height;
+  REQUIRED DOUBLE sharpness;
+  REQUIRED DOUBLE brightness;
+  OPTIONAL BYTE_ARRAY issues (UTF8);
+  OPTIONAL BYTE_ARRAY caption (UTF8);
+  OPTIONAL BYTE_ARRAY labels (UTF8);
+  OPTIONAL BYTE_ARRAY user_tags (UTF8);
+  OPTIONAL BYTE_ARRAY objects (UTF8);
+  OPTIONAL BYTE_ARRAY cluster_id (UTF8);
+  REQUIRED BYTE_ARRAY url (UTF8);
+}";
+
+/// Writes the file.
+pub fn write(
+    content: &Content,
+    out: &mut (impl Write + Send),
+    missing: &HashSet<i64>,
+) -> Result<(), End> {
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+    let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
+    let mut rows = Vec::new();
+    items(content, missing, |item| {
+        rows.push(item);
+        if rows.len() == GROUP {
+            group(&mut file, &rows)?;
+            rows.clear();
+        }
+        Ok(())
+    })?;
+    group(&mut file, &rows)?;
+    file.close()?;
+    Ok(())
+}
+
+/// Writes a row group: its columns in the order of the schema.
+fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> Result<(), End> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let mut group = file.next_row_group()?;
+    let columns = &mut group;
+    texts(columns, rows, |item| Some(item.entry.media.id.to_string()))?;
+    texts(columns, rows, |item| Some(media_type(item.entry.media.kind).to_owned()))?;
+    texts(columns, rows, |item| item.image.clone())?;
+    texts(columns, rows, |item| Some(item.entry.media.file_name()))?;
+    texts(columns, rows, |item| Some(item.entry.media.path.to_string_lossy().into_owned()))?;
+    column::<Int64Type, _>(columns, rows, |item| Some(item.entry.media.size.cast_signed()))?;
+    column::<DoubleType, _>(columns, rows, |item| uniqueness(&item.entry))?;
+    column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.width.cast_signed()))?;
+    column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.height.cast_signed()))?;
+    column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.sharpness.into()))?;
+    column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.brightness.into()))?;
+    texts(columns, rows, |item| {
+        let issues: Vec<_> = issues(&item.entry).into_iter().map(|(issue, _)| issue).collect();
+        (!issues.is_empty()).then(|| issues.join(","))
+    })?;
+    texts(columns, rows, |item| item.entry.media.caption.clone())?;
+    texts(columns, rows, |item| {
+        let labels = &item.entry.media.labels;
+        (!labels.is_empty()).then(|| json!(labels).to_string())
+    })?;
+    texts(columns, rows, |item| {
+        let tags = &item.entry.media.tags;
+        (!tags.is_empty()).then(|| json!(tags).to_string())
+    })?;
+    texts(columns, rows, |item| {
+        let objects: Vec<_> = item
+            .objects
+            .iter()
+            .map(|object| object_label(object, &item.url)["properties"].take())
+            .collect();
+        (!objects.is_empty()).then(|| json!(objects).to_string())
+    })?;
+    texts(columns, rows, |item| item.entry.cluster.map(|id| id.to_string()))?;
+    texts(columns, rows, |item| Some(item.url.clone()))?;
+    group.close()?;
+    Ok(())
+}
+
+fn texts<W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    rows: &[Item],
+    value: impl Fn(&Item) -> Option<String>,
+) -> Result<(), End> {
+    column::<ByteArrayType, _>(group, rows, |item| {
+        value(item).map(|text| ByteArray::from(text.into_bytes()))
+    })
+}
+
+/// Writes the next column. Where the schema says REQUIRED every value must be there.
+fn column<T: DataType, W: Write + Send>(
+    group: &mut SerializedRowGroupWriter<'_, W>,
+    rows: &[Item],
+    value: impl Fn(&Item) -> Option<T::T>,
+) -> Result<(), End> {
+    let cells: Vec<Option<T::T>> = rows.iter().map(value).collect();
+    let present: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    let values: Vec<T::T> = cells.into_iter().flatten().collect();
+    if let Some(mut column) = group.next_column()? {
+        column.typed::<T>().write_batch(&values, Some(&present), None)?;
+        column.close()?;
+    }
+    Ok(())
+}

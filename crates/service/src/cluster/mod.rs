@@ -1,0 +1,252 @@
+//! Five nested granularities from one neighbour graph.
+//!
+//! The edges of the graph are swept from tight to loose and join groups (union-find); after each
+//! of five thresholds the groups are recorded, so every level nests in the next. An edge alone does
+//! not join: the mean distance between the members of both groups must be within the threshold
+//! too. That keeps a chain of small steps from becoming one group.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "means over at most a few million members, kept to the precision of the vectors"
+)]
+
+mod groups;
+mod oddity;
+pub mod suspect;
+mod uniqueness;
+
+use crate::search::{self, Neighbour, Pair, Vectors};
+use tessera_model::Granularity;
+
+use groups::Groups;
+pub use oddity::{odd_aspects, odd_sizes, outliers};
+
+/// Mean distance up to which pictures look equal; joins groups at the finest level, beside the
+/// near-duplicates.
+const EQUAL: f32 = 0.04;
+/// The neighbour whose distance tells how much alike the pictures of a dataset are.
+const EIGHTH: usize = 8;
+/// The least and the most alike a dataset counts as, by the median of that distance: paintings of
+/// a few scenes, and photographs of anything.
+const ALIKE: (f32, f32) = (0.2, 0.5);
+/// Mean distance up to which groups are joined at the coarser levels, beyond that median: variants
+/// of one picture; look-alikes, what a dataset opens with; kin; and broad kinds.
+const BEYOND: [f32; Granularity::LEVELS - 1] = [-0.05, 0.06, 0.15, 0.25];
+/// Neighbours looked at when whole groups are compared.
+const GROUP_NEIGHBOURS: usize = 8;
+
+/// The clusters of a dataset at every granularity, and how unique each member is.
+#[derive(Clone, Debug, Default)]
+pub struct Clustering {
+    /// For each level, 0 finest, the group of every row: the lowest row number in it.
+    pub levels: [Vec<u32>; Granularity::LEVELS],
+    /// For each level the distance its groups were joined at.
+    pub thresholds: [f32; Granularity::LEVELS],
+    /// 0.0 (has twins) to 1.0 (nothing like it).
+    pub uniqueness: Vec<f32>,
+}
+
+/// Clusters the rows of `vectors` by their nearest-neighbour `graph`, as [`search::graph`] made it,
+/// and their near-duplicates, as [`search::near_duplicates`] found them: those are together at
+/// every level, however far apart they look.
+///
+/// Deterministic. Beside `vectors` it takes a few numbers per edge and one vector per group.
+#[must_use]
+pub fn cluster(vectors: &Vectors, graph: &[Vec<Neighbour>], duplicates: &[Pair]) -> Clustering {
+    let edges = edges(graph);
+    let degree = graph.iter().map(Vec::len).max().unwrap_or_default();
+    let mut groups = Groups::new(vectors);
+    groups.unite(duplicates.iter().map(|pair| pair.rows));
+    let thresholds = thresholds(graph);
+    let levels = thresholds.map(|threshold| {
+        let tight = edges.partition_point(|edge| edge.distance <= threshold);
+        groups.sweep(&edges[..tight], threshold);
+        sweep_closed(&mut groups, degree, threshold);
+        groups.labels()
+    });
+    Clustering {
+        levels,
+        thresholds,
+        uniqueness: graph.iter().map(|nearest| uniqueness::of(nearest)).collect(),
+    }
+}
+
+/// The thresholds of all levels for a dataset: in one of much the same pictures, small differences
+/// make groups; in one of all sorts, they must not.
+fn thresholds(graph: &[Vec<Neighbour>]) -> [f32; Granularity::LEVELS] {
+    let eighth = |nearest: &Vec<Neighbour>| nearest.get(EIGHTH - 1).or(nearest.last()).copied();
+    let mut distances: Vec<f32> = graph.iter().filter_map(eighth).map(|n| n.distance).collect();
+    distances.sort_unstable_by(f32::total_cmp);
+    let median = distances.get(distances.len() / 2).copied().unwrap_or_default();
+    let median = median.clamp(ALIKE.0, ALIKE.1);
+    std::array::from_fn(|level| if level == 0 { EQUAL } else { median + BEYOND[level - 1] })
+}
+
+/// The rows of a group from the most central one outwards: each by its mean distance to all of
+/// them, so the first is the medoid.
+#[must_use]
+pub fn from_centre(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
+    let mut sum = vec![0.0; vectors.dimension()];
+    for &member in members {
+        groups::add(&mut sum, vectors.row(member as usize));
+    }
+    let mut ranked: Vec<(f32, u32)> = members
+        .iter()
+        .map(|&member| (groups::dot(vectors.row(member as usize), &sum), member))
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    ranked.into_iter().map(|(_, member)| member).collect()
+}
+
+/// Two rows that are near each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Edge {
+    distance: f32,
+    rows: (u32, u32),
+}
+
+/// Every edge of the graph once, tight to loose.
+fn edges(graph: &[Vec<Neighbour>]) -> Vec<Edge> {
+    let mut edges: Vec<Edge> = (0_u32..)
+        .zip(graph)
+        .flat_map(|(row, nearest)| {
+            nearest.iter().map(move |other| Edge {
+                distance: other.distance,
+                rows: (row.min(other.row), row.max(other.row)),
+            })
+        })
+        .collect();
+    edges.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.rows.cmp(&b.rows)));
+    edges.dedup_by_key(|edge| edge.rows);
+    edges
+}
+
+/// A group with more members than neighbours were kept may be closed: all neighbours of its
+/// members are members, and no edge leads out. Such groups meet through their means.
+fn sweep_closed(groups: &mut Groups, degree: usize, threshold: f32) {
+    let (roots, means) = groups.means_of_larger(degree);
+    if roots.len() < 2 {
+        return;
+    }
+    let graph = search::graph(&means, GROUP_NEIGHBOURS, |_| true);
+    let mut edges = edges(&graph.unwrap_or_default());
+    for edge in &mut edges {
+        edge.rows = (roots[edge.rows.0 as usize], roots[edge.rows.1 as usize]);
+    }
+    groups.sweep(&edges, threshold);
+}
+
+#[cfg(test)]
+mod tests {
+    use half::f16;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Points on a circle in the first two of sixteen dimensions, by angle in degrees.
+    fn circle(angles: &[f32]) -> Vectors {
+        let mut vectors = Vectors::new(16);
+        for angle in angles {
+            let mut row = [f16::ZERO; 16];
+            row[0] = f16::from_f32(angle.to_radians().cos());
+            row[1] = f16::from_f32(angle.to_radians().sin());
+            vectors.push(&row);
+        }
+        vectors
+    }
+
+    fn clustered(vectors: &Vectors) -> Clustering {
+        cluster(vectors, &search::graph(vectors, 16, |_| true).unwrap(), &[])
+    }
+
+    fn groups(labels: &[u32]) -> usize {
+        labels.iter().collect::<std::collections::BTreeSet<_>>().len()
+    }
+
+    #[test]
+    fn m44_a_chain_of_small_steps_is_not_one_group() {
+        let angles: Vec<f32> = (0_u8..180).map(f32::from).collect();
+        let vectors = circle(&angles);
+        let clustering = clustered(&vectors);
+        for (labels, threshold) in clustering.levels.iter().zip(clustering.thresholds).take(4) {
+            assert!(groups(labels) > 1);
+            for root in labels {
+                let of_root = |row: &u32| labels[*row as usize] == *root;
+                let members: Vec<u32> = (0..180).filter(of_root).collect();
+                let widest = members.iter().map(|&a| {
+                    let away = vectors.distances(vectors.row(a as usize));
+                    let sum: f32 = members.iter().map(|&b| away[b as usize]).sum();
+                    sum / members.len() as f32
+                });
+                assert!(widest.fold(0.0, f32::max) < 2.0 * threshold);
+            }
+        }
+    }
+
+    #[test]
+    fn m44_tight_families_larger_than_the_graph_is_wide_still_meet() {
+        let near = |centre: f32| (0_u8..40).map(move |step| centre + f32::from(step) * 0.1);
+        let angles: Vec<f32> = near(0.0).chain(near(40.0)).chain(near(170.0)).collect();
+        let clustering = clustered(&circle(&angles));
+        assert_eq!(groups(&clustering.levels[0]), 3);
+        assert_eq!(groups(&clustering.levels[4]), 2);
+    }
+
+    #[test]
+    fn m66_twins_are_not_unique_and_a_stranger_is() {
+        let uniqueness = clustered(&circle(&[0.0, 0.0, 1.0, 2.0, 150.0])).uniqueness;
+        assert!(uniqueness[0] < 0.05 && uniqueness[1] < 0.05);
+        assert!(uniqueness[4] > 0.9);
+    }
+
+    #[test]
+    fn m66_near_duplicates_are_together_however_far_apart_they_look() {
+        let vectors = circle(&[0.0, 90.0, 180.0, 40.0]);
+        let graph = search::graph(&vectors, 3, |_| true).unwrap();
+        let pairs = [(0, 2), (2, 3)].map(|rows| Pair { rows, similarity: 0.7 });
+        let clustering = cluster(&vectors, &graph, &pairs);
+        assert_eq!(clustering.levels[0], [0, 1, 0, 0]);
+    }
+
+    #[test]
+    fn members_are_ordered_from_the_centre() {
+        let vectors = circle(&[0.0, 30.0, 20.0, 70.0]);
+        assert_eq!(from_centre(&vectors, &[0, 1, 2, 3]), [1, 2, 0, 3]);
+        assert_eq!(from_centre(&vectors, &[3]), [3]);
+        assert!(from_centre(&vectors, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_few_rows_are_no_special_case() {
+        assert!(clustered(&circle(&[])).uniqueness.is_empty());
+        assert_eq!(clustered(&circle(&[5.0])).levels, [const { [0] }; 5].map(Vec::from));
+        assert_eq!(clustered(&circle(&[5.0; 2])).levels, [const { [0, 0] }; 5].map(Vec::from));
+        let same = clustered(&circle(&[7.0; 100]));
+        assert!(same.levels.iter().all(|labels| labels.iter().all(|&label| label == 0)));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+        #[test]
+        fn m44_levels_nest_and_are_named_by_their_lowest_row(
+            angles in proptest::collection::vec(0.0_f32..360.0, 0..120),
+        ) {
+            let vectors = circle(&angles);
+            let clustering = clustered(&vectors);
+            prop_assert!(clustering.thresholds.is_sorted());
+            prop_assert!(clustering.uniqueness.iter().all(|u| (0.0..=1.0).contains(u)));
+            for labels in &clustering.levels {
+                for (row, &label) in (0..).zip(labels) {
+                    prop_assert!(label <= row && labels[label as usize] == label);
+                }
+            }
+            for pair in clustering.levels.windows(2) {
+                for (row, &fine) in pair[0].iter().enumerate() {
+                    prop_assert_eq!(pair[1][row], pair[1][fine as usize]);
+                }
+            }
+            prop_assert_eq!(clustering.levels, clustered(&vectors).levels);
+        }
+    }
+}

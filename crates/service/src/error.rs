@@ -1,0 +1,100 @@
+//! Why a local deployment cannot do what was asked, in sentences for the person at the terminal:
+//! what, where, and what to do. These sentences name paths of this machine, so none of them may
+//! enter an HTTP answer.
+
+use std::{
+    fmt, io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use crate::store::StoreError;
+use tessera_model::SafeText;
+
+/// A refusal or failure of the local deployment.
+#[derive(Debug)]
+pub enum LocalError {
+    /// Nothing is at this path.
+    NoSuchFolder(PathBuf),
+    /// Something is at this path, and it is no folder.
+    NotAFolder(PathBuf),
+    /// The folder exists and its content may not be listed.
+    Unreadable(PathBuf, io::Error),
+    /// The folder holds no file that could be a picture's.
+    EmptyFolder(PathBuf),
+    /// The folder holds files (how many), and none begins like a picture.
+    NoPictures(PathBuf, usize),
+    /// Serving without login was asked for at an address that others can reach.
+    OpenToOthers(SocketAddr),
+    /// The listening socket failed.
+    Socket(io::Error),
+    /// The store failed.
+    Store(StoreError),
+}
+
+impl fmt::Display for LocalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchFolder(path) => {
+                write!(f, "there is no folder {}; check the path", shown(path))
+            }
+            Self::NotAFolder(path) => {
+                write!(f, "{} is no folder; give the folder it is in", shown(path))
+            }
+            Self::Unreadable(path, cause) => write!(
+                f,
+                "the folder {} cannot be read ({cause}); check its permissions",
+                shown(path)
+            ),
+            Self::EmptyFolder(path) => write!(
+                f,
+                "the folder {} is empty; give one with pictures (JPEG, PNG, WebP, GIF or BMP)",
+                shown(path)
+            ),
+            Self::NoPictures(path, files) => write!(
+                f,
+                "none of the {files} files in {} is a picture; \
+                 JPEG, PNG, WebP, GIF and BMP are read",
+                shown(path)
+            ),
+            Self::OpenToOthers(address) => write!(
+                f,
+                "serving without login at {address} would open it to others; \
+                 listen on 127.0.0.1 or use a login"
+            ),
+            Self::Socket(cause) => {
+                write!(f, "the listening socket failed ({cause}); choose another address or port")
+            }
+            Self::Store(cause) => cause.fmt(f),
+        }
+    }
+}
+
+impl LocalError {
+    /// Whether what was asked for cannot be: another folder or address is needed.
+    #[must_use]
+    pub fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::NoSuchFolder(_)
+            | Self::NotAFolder(_)
+            | Self::Unreadable(..)
+            | Self::EmptyFolder(_)
+            | Self::NoPictures(..)
+            | Self::OpenToOthers(_) => true,
+            Self::Socket(_) | Self::Store(_) => false,
+        }
+    }
+}
+
+impl std::error::Error for LocalError {}
+
+impl From<StoreError> for LocalError {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
+
+/// A path for a sentence: printable, whatever it is called.
+pub(crate) fn shown(path: &Path) -> SafeText {
+    SafeText::file(&path.to_string_lossy())
+}

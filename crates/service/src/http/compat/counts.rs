@@ -1,0 +1,79 @@
+//! Counts of a dataset: `stats` and `exploration_metadata`.
+
+use axum::{Json, extract::State};
+
+use crate::{
+    http::{
+        Site,
+        describe::{Counting, OfDataset},
+        found,
+        params::{DatasetPath, Params},
+        problem::Problem,
+    },
+    store::{cluster, words},
+};
+use tessera_model::{EntityType, Granularity};
+use tessera_wire::compat::{LabelCountBody, OverviewBody, StatsBody};
+
+/// How much a dataset holds.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/stats",
+    operation_id = "stats",
+    params(DatasetPath),
+    responses((status = 200, description = "Counts", body = StatsBody), OfDataset),
+)]
+pub async fn stats(
+    State(site): State<Site>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<StatsBody>, Problem> {
+    site.blocking(move |deployment| {
+        let record = found(deployment, id)?;
+        let clusters = deployment.store.read(|c| cluster::counts(c, id, EntityType::Images))?;
+        Ok(Json(StatsBody {
+            n_images: record.n_images,
+            n_videos: record.n_videos,
+            n_objects: record.n_objects,
+            n_clusters: at(clusters, Granularity::DEFAULT),
+        }))
+    })
+    .await
+}
+
+/// How often each label occurs, and how many clusters there are.
+#[utoipa::path(
+    get,
+    path = "/explore/{dataset_id}/exploration_metadata",
+    operation_id = "exploration_metadata",
+    params(DatasetPath, Counting),
+    responses((status = 200, description = "Counts", body = OverviewBody), OfDataset),
+)]
+pub async fn overview(
+    State(site): State<Site>,
+    DatasetPath(id): DatasetPath,
+    params: Params,
+) -> Result<Json<OverviewBody>, Problem> {
+    let entity = params.entity()?.unwrap_or_default();
+    let level = params.granularity()?.unwrap_or_default();
+    site.blocking(move |deployment| {
+        let record = found(deployment, id)?;
+        let (clusters, labels) = deployment
+            .store
+            .read(|c| Ok((cluster::counts(c, id, entity)?, words::label_counts(c, id, entity)?)))?;
+        let label = |(name, count)| LabelCountBody { name, count };
+        Ok(Json(OverviewBody {
+            dataset_name: record.name,
+            clusters_count: at(clusters, level),
+            media_count: match entity {
+                EntityType::Images => record.n_images + record.n_videos,
+                EntityType::Objects => record.n_objects,
+            },
+            labels: labels.into_iter().map(label).collect(),
+        }))
+    })
+    .await
+}
+
+fn at(counts: [u32; Granularity::LEVELS], level: Granularity) -> u64 {
+    counts[usize::from(level.level())].into()
+}

@@ -1,0 +1,46 @@
+//! The two small copies of a picture: the thumbnail people see and the square the index looks at.
+
+use image::RgbImage;
+use jpeg_encoder::{ColorType, Encoder};
+
+use tessera_picture::{decode::DecodeError, fit};
+
+use super::grid::SQUARE;
+
+/// Longest side of a thumbnail in pixels.
+pub const SIDE: u32 = 256;
+/// JPEG quality of a thumbnail, 1 to 100.
+const QUALITY: u8 = 80;
+
+/// A copy of at most [`SIDE`] pixels a side in the picture's own shape; never enlarged.
+pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
+    let (width, height) = pixels.dimensions();
+    let longest = width.max(height);
+    if longest <= SIDE {
+        return Ok(pixels.clone());
+    }
+    let scaled = |side: u32| (side * SIDE).div_ceil(longest).max(1);
+    resize(pixels, scaled(width), scaled(height))
+}
+
+/// A copy of [`SQUARE`] x [`SQUARE`] pixels whatever the shape.
+pub fn square(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
+    resize(pixels, SQUARE as u32, SQUARE as u32)
+}
+
+/// The JPEG file of a small copy.
+pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
+    let refused = |error: &dyn std::fmt::Display| DecodeError(format!("no thumbnail: {error}"));
+    let side = |length: u32| u16::try_from(length).map_err(|error| refused(&error));
+    let (width, height) = (side(pixels.width())?, side(pixels.height())?);
+    let mut file = Vec::with_capacity(16 << 10);
+    Encoder::new(&mut file, QUALITY)
+        .encode(pixels, width, height, ColorType::Rgb)
+        .map_err(|error| refused(&error))?;
+    Ok(file)
+}
+
+fn resize(pixels: &RgbImage, width: u32, height: u32) -> Result<RgbImage, DecodeError> {
+    RgbImage::from_raw(width, height, fit::resize(pixels, (width, height))?)
+        .ok_or_else(|| DecodeError("cannot resize: wrong number of pixels".to_owned()))
+}

@@ -1,0 +1,176 @@
+//! The column `objects` of a metadata row, in its two forms: a list of objects with `label` and
+//! `bbox` in fractions, as our painter writes it, or one object of lists, `bbox` in pixels and
+//! `categories`, as Hugging Face's image folders have it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{
+    description::{Description, Extent, OBJECTS, name},
+    faults::Faults,
+    json,
+};
+
+#[derive(Deserialize)]
+struct Object<'a> {
+    #[serde(borrow)]
+    label: Option<&'a RawValue>,
+    #[serde(borrow)]
+    bbox: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Columns<'a> {
+    #[serde(borrow)]
+    bbox: Option<&'a RawValue>,
+    #[serde(borrow)]
+    categories: Option<&'a RawValue>,
+    #[serde(borrow)]
+    category: Option<&'a RawValue>,
+    #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+}
+
+const NO_OBJECTS: &str = "its objects are neither a list nor lists of boxes and names";
+
+/// Adds the objects of a row to its description, and what is wrong with them to `faults`.
+pub fn read(value: &str, description: &mut Description, faults: &mut Faults) {
+    let told = if let Some(columns) = json::object::<Columns<'_>>(value) {
+        by_column(&columns, description, faults)
+    } else {
+        json::each(value, |value| match json::object::<Object<'_>>(value.get()) {
+            Some(Object { label, bbox: Some(bbox) }) => {
+                let label = label.and_then(label_of);
+                push(label, json::sides(bbox), Extent::fractions, description, faults);
+            }
+            Some(Object { bbox: None, .. }) => faults.add("an object of it has no bbox"),
+            None => faults.add("an object of it is no JSON object"),
+        })
+    };
+    if told.is_none() {
+        faults.add(NO_OBJECTS);
+    }
+}
+
+fn by_column(
+    columns: &Columns<'_>,
+    description: &mut Description,
+    faults: &mut Faults,
+) -> Option<()> {
+    let names = columns.categories.or(columns.category).or(columns.labels);
+    let (mut boxes, mut labels) = (Vec::new(), Vec::new());
+    let (mut box_count, mut name_count) = (0_usize, 0_usize);
+    json::each(columns.bbox?.get(), |value| {
+        box_count += 1;
+        if boxes.len() < OBJECTS {
+            boxes.push(json::sides(value));
+        }
+    })?;
+    json::each(names?.get(), |value| {
+        name_count += 1;
+        if labels.len() < OBJECTS {
+            labels.push(label_of(value));
+        }
+    })?;
+    if box_count != name_count {
+        faults.add("its objects have more boxes than names, or fewer");
+    }
+    for (label, sides) in labels.into_iter().zip(boxes) {
+        push(label, sides, Extent::pixels, description, faults);
+    }
+    Some(())
+}
+
+/// A name, or the number of a class without one.
+fn label_of(value: &RawValue) -> Option<String> {
+    match serde_json::from_str::<u64>(value.get()) {
+        Ok(class) => Some(format!("class {class}")),
+        Err(_) => json::text(value).and_then(|text| name(&text)),
+    }
+}
+
+fn push(
+    label: Option<String>,
+    sides: Option<[f64; 4]>,
+    unit: fn([f64; 4]) -> Option<Extent>,
+    description: &mut Description,
+    faults: &mut Faults,
+) {
+    match (label, sides, sides.and_then(unit)) {
+        (Some(label), _, Some(extent)) => description.push_object(label, extent),
+        (None, ..) => faults.add("an object of it has no name"),
+        (_, None, _) => faults.add("the bbox of an object is no list of four numbers"),
+        (_, _, None) => faults.add("the bbox of an object is empty or outside the picture"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_model::Region;
+
+    fn objects(value: &str) -> (Vec<String>, Option<String>) {
+        let (mut description, mut faults) = (Description::default(), Faults::new("line", "lines"));
+        faults.at(1);
+        read(value, &mut description, &mut faults);
+        let told = description.objects.iter().map(|object| {
+            let region = object.extent.region(100, 200).unwrap();
+            let Region { x, y, width, height } = region;
+            format!("{} {x:.2} {y:.2} {width:.2} {height:.2}", object.label)
+        });
+        (told.collect(), faults.sentence())
+    }
+
+    #[test]
+    fn m51_both_forms_are_read_and_broken_objects_named() {
+        for (value, told, fault) in [
+            (
+                r#"[{"label": "boat", "bbox": [0.1, 0.2, 0.3, 2]}]"#,
+                &["boat 0.10 0.20 0.30 0.80"][..],
+                "",
+            ),
+            (
+                r#"{"bbox": [[10, 20, 30, 40]], "categories": [" boat "], "area": [7]}"#,
+                &["boat 0.10 0.10 0.30 0.20"],
+                "",
+            ),
+            (
+                r#"{"category": [3], "bbox": [[10, 20, 30, 40]]}"#,
+                &["class 3 0.10 0.10 0.30 0.20"],
+                "",
+            ),
+            (r#"{"bbox": [], "labels": []}"#, &[], ""),
+            ("[]", &[], ""),
+            (
+                r#"[{"label": "a", "bbox": [0.5, 0.5, 0.1, 0.1]}, {"bbox": [0, 0, 1, 1]}]"#,
+                &["a 0.50 0.50 0.10 0.10"],
+                "an object of it has no name",
+            ),
+            (r#"[{"label": "", "bbox": [0, 0, 1, 1]}]"#, &[], "an object of it has no name"),
+            (r#"[{"label": "a"}, 7]"#, &[], "an object of it has no bbox"),
+            ("[7]", &[], "an object of it is no JSON object"),
+            (
+                r#"[{"label": "a", "bbox": [0, 0, 1]}]"#,
+                &[],
+                "the bbox of an object is no list of four numbers",
+            ),
+            (
+                r#"[{"label": "a", "bbox": [40, 40, 9, 9]}]"#,
+                &[],
+                "the bbox of an object is empty or outside the picture",
+            ),
+            (
+                r#"{"bbox": [[1, 1, 2, 2], [1, 1, 0, 2]], "labels": ["a", "b", "c"]}"#,
+                &["a 0.01 0.01 0.02 0.01"],
+                "its objects have more boxes than names, or fewer",
+            ),
+            (r#"{"bbox": [[1, 1, 2, 2]]}"#, &[], NO_OBJECTS),
+            (r#""boat""#, &[], NO_OBJECTS),
+            (r#"[{"label": "a""#, &[], NO_OBJECTS),
+        ] {
+            let fault = (!fault.is_empty()).then(|| format!("line 1: {fault}"));
+            let told = told.iter().map(|&text| text.to_owned()).collect();
+            assert_eq!(objects(value), (told, fault), "{value}");
+        }
+    }
+}

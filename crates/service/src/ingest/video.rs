@@ -1,0 +1,122 @@
+//! Videos: told by their first bytes, and seen by their first frame, which `ffmpeg` decodes where there is
+//! one. It is handed the open file and one container format, so that no file can make it read another.
+
+use std::{
+    fs::File, io::Read as _, path::Path, process::Stdio, sync::mpsc, thread, time::Duration,
+};
+
+use tessera_model::program;
+
+/// Longest time for a frame.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Largest frame, as an encoded picture in bytes.
+const FRAME: u64 = 64 << 20;
+
+/// Why a video is skipped on a machine without `ffmpeg`; it is tried again when there is one.
+pub const UNSEEN: &str = "a video: install ffmpeg to see its first frame";
+
+/// A container format of videos.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Container {
+    /// Its content type.
+    pub content_type: &'static str,
+    /// What `ffmpeg` calls its reader.
+    demuxer: &'static str,
+}
+
+impl Container {
+    /// The container that a file with these first bytes (at least 12) is.
+    #[must_use]
+    pub fn of(head: &[u8]) -> Option<Self> {
+        let is = |content_type, demuxer| Some(Self { content_type, demuxer });
+        match head {
+            [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => is("video/quicktime", "mov"),
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => is("video/mp4", "mov"),
+            [0x1A, 0x45, 0xDF, 0xA3, ..] => is("video/x-matroska", "matroska"),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'A', b'V', b'I', b' ', ..] => {
+                is("video/x-msvideo", "avi")
+            }
+            [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11, ..] => is("video/x-ms-wmv", "asf"),
+            [b'F', b'L', b'V', 1, ..] => is("video/x-flv", "flv"),
+            _ => None,
+        }
+    }
+
+    /// The first frame of a video, as the bytes of a PNG.
+    ///
+    /// # Errors
+    /// `ffmpeg` cannot be started, cannot decode it, or takes too long; the sentence says which.
+    pub fn first_frame(self, ffmpeg: &Path, video: File) -> Result<Vec<u8>, String> {
+        let mut child = program::command(ffmpeg)
+            .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])
+            .args(["-f", self.demuxer, "-i", "/proc/self/fd/0"])
+            .args(["-map", "0:v:0", "-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"])
+            .stdin(video)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|cause| format!("ffmpeg cannot be started ({})", cause.kind()))?;
+        let (sender, frame) = mpsc::channel();
+        if let Some(output) = child.stdout.take() {
+            thread::spawn(move || {
+                let mut bytes = Vec::new();
+                let read = output.take(FRAME).read_to_end(&mut bytes);
+                // Nobody waits any more when it came too late.
+                let _ = sender.send(read.map(|_| bytes));
+            });
+        }
+        let frame = frame.recv_timeout(PATIENCE);
+        // It has ended, or is no longer wanted; either way it must not stay behind.
+        let _ = child.kill();
+        let ended = child.wait();
+        match (frame, ended) {
+            (Ok(Ok(bytes)), Ok(_)) if !bytes.is_empty() => Ok(bytes),
+            (Err(mpsc::RecvTimeoutError::Timeout), _) => {
+                Err("its first frame took ffmpeg too long".to_owned())
+            }
+            _ => Err("ffmpeg finds no picture in it".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
+    use super::*;
+
+    #[test]
+    fn videos_are_told_by_their_first_bytes() {
+        let of = |head: &[u8]| Container::of(head).map(|container| container.demuxer);
+        assert_eq!(of(b"\0\0\0\x20ftypisom"), Some("mov"));
+        assert_eq!(of(b"\0\0\0\x14ftypqt  "), Some("mov"));
+        assert_eq!(of(&[0x1A, 0x45, 0xDF, 0xA3, 1, 0, 0, 0, 0, 0, 0, 0]), Some("matroska"));
+        assert_eq!(of(b"RIFF\x24\0\0\0AVI LIST"), Some("avi"));
+        assert_eq!(of(b"RIFF\x24\0\0\0WEBPVP8 "), None);
+        // A playlist is text, and could name any other file.
+        assert_eq!(of(b"#EXTM3U\n#EXT"), None);
+        assert_eq!(of(b""), None);
+    }
+
+    /// Asks a stand-in for `ffmpeg`, made of these shell commands, for a frame.
+    fn frame(commands: &str) -> Result<Vec<u8>, String> {
+        let place = tempfile::tempdir().unwrap();
+        let ffmpeg = place.path().join("ffmpeg");
+        fs::write(&ffmpeg, format!("#!/bin/sh\n{commands}\n")).unwrap();
+        fs::set_permissions(&ffmpeg, fs::Permissions::from_mode(0o755)).unwrap();
+        let video = place.path().join("a.mp4");
+        fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
+        let container = Container::of(b"\0\0\0\x20ftypisom").unwrap();
+        container.first_frame(&ffmpeg, File::open(video).unwrap())
+    }
+
+    #[test]
+    fn the_frame_is_what_ffmpeg_writes_and_its_failures_are_told() {
+        assert_eq!(frame("cat").unwrap(), b"\0\0\0\x20ftypisom and more");
+        assert_eq!(frame("exit 1").unwrap_err(), "ffmpeg finds no picture in it");
+        let missing = Container::of(b"FLV\x01        ").unwrap();
+        let file = File::open("/dev/null").unwrap();
+        let why = missing.first_frame(Path::new("/nowhere/ffmpeg"), file).unwrap_err();
+        assert!(why.starts_with("ffmpeg cannot be started"), "{why}");
+    }
+}

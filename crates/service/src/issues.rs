@@ -1,0 +1,43 @@
+//! Quality issues, in the words of the query language: how sure it is that a media has one. One rule for
+//! filters and exports.
+
+use crate::{index::quality, store::cluster::Place};
+use tessera_model::vql::IssueKind;
+
+/// Confidence from which an issue counts where nobody names a bound.
+pub const SURE: f64 = 0.5;
+
+/// How sure it is, 0.0-1.0, that a media has an issue, by its sharpness (variance of the Laplacian), its
+/// brightness (mean luma, 0.0-1.0) and what the clustering says of it.
+#[must_use]
+pub fn confidence(kind: IssueKind, sharpness: f32, brightness: f32, place: &Place) -> f64 {
+    let doubts = &place.doubts;
+    let confidence = match kind {
+        IssueKind::Blur => quality::blur(sharpness),
+        IssueKind::Dark => quality::dark(brightness),
+        IssueKind::Bright => quality::bright(brightness),
+        IssueKind::Duplicates => place.twin,
+        IssueKind::Outliers => doubts.outlier,
+        IssueKind::OddAspect => doubts.odd_aspect,
+        IssueKind::OddSize => doubts.odd_size,
+        IssueKind::Mislabels => doubts.mislabel,
+        IssueKind::LabelOutlier => doubts.stranger,
+        IssueKind::Normal => {
+            let found = found(sharpness, brightness, place).next();
+            return if found.is_none() { 1.0 } else { 0.0 };
+        }
+    };
+    f64::from(confidence)
+}
+
+/// The issues that count, with their confidence.
+pub fn found(
+    sharpness: f32,
+    brightness: f32,
+    place: &Place,
+) -> impl Iterator<Item = (IssueKind, f64)> {
+    let kinds = IssueKind::ALL.iter().filter(|&&kind| kind != IssueKind::Normal);
+    kinds
+        .map(move |&kind| (kind, confidence(kind, sharpness, brightness, place)))
+        .filter(|&(_, confidence)| confidence >= SURE)
+}

@@ -1,0 +1,233 @@
+//! The local deployment: the whole service over folders of this machine.
+//!
+//! Two doors: [`Deployment::open`] a data directory and [`Deployment::add_folder`]s to it, and
+//! [`Deployment::serve`] them over HTTP in the words of the interface document. Everything else
+//! happens behind them: a durable store, background work that survives a kill, and rankings.
+
+mod archive;
+pub mod cluster;
+mod error;
+mod explain;
+pub mod http;
+pub mod index;
+pub mod ingest;
+mod issues;
+mod recall;
+pub mod search;
+mod settings;
+pub mod storage;
+pub mod store;
+mod task;
+pub mod words;
+
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rusqlite::Connection;
+use tokio::net::TcpListener;
+use uuid::Uuid;
+
+pub use error::LocalError;
+pub use explain::EXPLANATION;
+pub use http::{Access, Credentials, Limits, OPENAPI, Options};
+pub use settings::{Failing, Settings};
+
+use ingest::{
+    Folder, Survey, begins_like_a_picture, compare, stage,
+    video::{Container, UNSEEN},
+    walk,
+};
+use recall::Recall;
+use store::{
+    Store,
+    dataset::{self, Record},
+    export, intake, meaning, now,
+    operation::{self, Kind},
+    source,
+};
+pub use task::EXTRACTOR;
+use task::Work;
+use tessera_model::{DatasetId, SafeText, Status};
+use words::encoder::Encoders;
+
+/// An open local deployment. Clones share it; the last one to go stops the background work and
+/// releases the data directory.
+#[derive(Clone)]
+pub struct Deployment {
+    work: Arc<Work>,
+    settings: Arc<Settings>,
+    recall: Arc<Recall>,
+    store: Arc<Store>,
+}
+
+/// A file that is no media of its dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its path below the folder; printable.
+    pub file: SafeText,
+    /// Why; printable.
+    pub reason: SafeText,
+}
+
+impl Deployment {
+    /// Opens the data directory `data`, creating it (mode 0700) if needed, and goes on with the
+    /// work that was left unfinished in it.
+    ///
+    /// # Errors
+    /// The directory is used by another process, or its store cannot be opened.
+    pub fn open(data: &Path, settings: Settings) -> Result<Self, LocalError> {
+        let settings = Arc::new(settings);
+        let store = Arc::new(Store::open(data)?);
+        for old in store.write(|tx| export::forget_old(tx))? {
+            // It may never have been written; it is forgotten either way.
+            let _ = fs::remove_file(store.archive(old.0));
+        }
+        let needed = store.read(source::folders)?;
+        let is_needed = |id: Uuid| {
+            let folder = store.uploads().join(id.to_string());
+            needed.iter().any(|needed| needed.starts_with(&folder))
+        };
+        // What is left of uploads that were refused or cut off; the next start tries again.
+        let _ = stage::sweep(&store.uploads(), is_needed);
+        let work = Arc::new(Work::resume(&store, &settings)?);
+        Ok(Self { work, settings, recall: Arc::default(), store })
+    }
+
+    /// Adds the pictures of a folder, or brings a folder that was added before up to date, and
+    /// returns at once; the indexing goes on in the background. `name` is for people; by default
+    /// it is the folder's. The same folder always has the same identifier.
+    ///
+    /// # Errors
+    /// The folder does not exist, cannot be read, is empty or has no pictures, or the store fails.
+    pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
+        let folder = canonical(folder)?;
+        let survey = walk(&folder);
+        let known = self.store.read(|c| dataset::of_folder(c, &folder))?;
+        let mut record = known.unwrap_or_else(|| fresh(&folder));
+        refuse_without_pictures(&folder, &survey, record.n_images > 0)?;
+        if let Some(name) = name {
+            name.clone_into(&mut record.name);
+        }
+        let id = record.id;
+        self.store.write(|tx| dataset::put(tx, &record))?;
+        let begun = self.store.write(|tx| {
+            if operation::of(tx, id)?.is_some() || !self.is_stale(tx, &record, &survey)? {
+                return Ok(None);
+            }
+            operation::begin(tx, id, Kind::Creation, None, false).map(Some)
+        })?;
+        if let Some(operation) = begun {
+            self.work.operate(operation);
+        }
+        Ok(id)
+    }
+
+    /// Whether the folder of a dataset is not as it was indexed, or it never was indexed to an end.
+    fn is_stale(&self, c: &Connection, record: &Record, survey: &Survey) -> rusqlite::Result<bool> {
+        let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
+        if !rests || record.extractor != EXTRACTOR {
+            return Ok(true);
+        }
+        let space = meaning::space(c, record.id)?;
+        let marked = space.filter(|space| Encoders::is_mark(space));
+        if marked != self.settings.encoders.as_ref().map(|encoders| encoders.mark()) {
+            return Ok(true);
+        }
+        let own = source::put(c, record.id, &record.folder)?;
+        if self.settings.ffmpeg.is_some() {
+            intake::forget_skipped_for(c, own, UNSEEN)?;
+        }
+        Ok(!compare(survey, intake::known(c, own)?).is_empty())
+    }
+
+    /// Serves the interface at `listener` until `shutdown` completes; then finishes open answers
+    /// for at most five seconds.
+    ///
+    /// # Errors
+    /// [`Access::Open`] at an address that is not loopback, or the socket fails.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        options: impl Into<Options>,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), LocalError> {
+        http::serve(self.clone(), listener, options.into(), shutdown).await
+    }
+
+    /// The datasets as they stand now, oldest first.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn datasets(&self) -> Result<Vec<Record>, LocalError> {
+        Ok(self.store.read(dataset::all)?)
+    }
+
+    /// Waits until no indexing and no export is queued or running.
+    pub async fn settled(&self) {
+        self.work.settled().await;
+    }
+
+    /// The files of a dataset's folder that are no media, in order of path, with the reason.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn skipped(&self, dataset: DatasetId) -> Result<Vec<Skipped>, LocalError> {
+        let rows = self.store.read(|c| intake::skipped(c, dataset))?;
+        let skipped = rows.into_iter().map(|(path, reason)| Skipped {
+            file: SafeText::file(&path.to_string_lossy()),
+            reason: SafeText::detail(&reason),
+        });
+        Ok(skipped.collect())
+    }
+}
+
+fn canonical(folder: &Path) -> Result<PathBuf, LocalError> {
+    let unreadable = |cause: std::io::Error| match cause.kind() {
+        ErrorKind::NotFound => LocalError::NoSuchFolder(folder.to_owned()),
+        ErrorKind::NotADirectory => LocalError::NotAFolder(folder.to_owned()),
+        _ => LocalError::Unreadable(folder.to_owned(), cause),
+    };
+    let canonical = folder.canonicalize().map_err(unreadable)?;
+    fs::read_dir(&canonical).map_err(unreadable)?;
+    Ok(canonical)
+}
+
+fn refuse_without_pictures(path: &Path, survey: &Survey, had_some: bool) -> Result<(), LocalError> {
+    if survey.files.is_empty() {
+        return Err(LocalError::EmptyFolder(path.to_owned()));
+    }
+    let folder =
+        Folder::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
+    let picture = |path: &Path| {
+        let begins = |head: Vec<u8>| begins_like_a_picture(&head) || Container::of(&head).is_some();
+        folder.head(path).is_ok_and(begins)
+    };
+    // Usually the first file settles it; and where there were pictures before, a look at each
+    // of a hundred thousand notes would only delay the opening.
+    if had_some || survey.files.iter().any(|found| picture(&found.path)) {
+        return Ok(());
+    }
+    Err(LocalError::NoPictures(path.to_owned(), survey.files.len()))
+}
+
+fn fresh(folder: &Path) -> Record {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    Record {
+        id: DatasetId(Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes())),
+        name: name.to_string_lossy().into_owned(),
+        folder: folder.to_owned(),
+        status: Status::Indexing,
+        progress: 0,
+        created_at: now(),
+        fatal_error: None,
+        n_images: 0,
+        n_videos: 0,
+        n_objects: 0,
+        generation: 0,
+        extractor: EXTRACTOR,
+    }
+}

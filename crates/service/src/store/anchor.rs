@@ -1,0 +1,73 @@
+//! Query images: only what is needed to compare with them, and only for a day.
+
+use half::f16;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::{
+    media::{packed, unpacked},
+    now,
+};
+use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
+
+/// How long a query image may be searched with, in microseconds.
+const LIFETIME: i64 = 24 * 3600 * 1_000_000;
+
+/// A registered query image.
+#[derive(Clone, Debug)]
+pub struct Upload {
+    /// What it was registered for.
+    pub entity: EntityType,
+    /// The granularity that exploring must repeat.
+    pub level: Granularity,
+    /// Its look.
+    pub descriptor: Vec<f16>,
+}
+
+/// Registers a query image of a dataset and drops those that are too old.
+///
+/// # Errors
+/// The store failed.
+pub fn put(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: MediaId,
+    upload: &Upload,
+) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM anchor WHERE created_at < ?1", [now() - LIFETIME])?;
+    connection.execute(
+        "INSERT INTO anchor VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            id.0,
+            dataset.0,
+            upload.entity.word(),
+            upload.level.level(),
+            packed(&upload.descriptor),
+            now()
+        ],
+    )?;
+    Ok(())
+}
+
+/// A registered query image of a dataset.
+///
+/// # Errors
+/// The store failed.
+pub fn find(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: MediaId,
+) -> rusqlite::Result<Option<Upload>> {
+    connection
+        .prepare_cached(
+            "SELECT entity, level, descriptor FROM anchor WHERE id = ?1 AND dataset = ?2",
+        )?
+        .query_row([id.0, dataset.0], |row| {
+            let entity: String = row.get(0)?;
+            Ok(Upload {
+                entity: EntityType::parse(&entity).unwrap_or_default(),
+                level: Granularity::new(row.get(1)?).unwrap_or_default(),
+                descriptor: unpacked(row.get_ref(2)?.as_blob()?),
+            })
+        })
+        .optional()
+}

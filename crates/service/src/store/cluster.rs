@@ -1,0 +1,344 @@
+//! Cluster rows: written as a whole by each clustering, read a page at a time.
+//!
+//! Each row carries its previews, so that a page of a dataset of any size is one indexed read.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    dataset::path,
+    from_json,
+    media::{Kind, Media, file_name, packed_region},
+    parse_json, to_json,
+};
+use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
+
+/// What a page of clusters shows of a member.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Portrait {
+    /// Identifier.
+    pub media: MediaId,
+    /// File name without its folders.
+    pub name: String,
+    /// Pixels, upright.
+    pub width: u32,
+    /// Pixels, upright.
+    pub height: u32,
+    /// Names the content: changes with it.
+    pub version: String,
+    /// What it shows, in words, raw.
+    pub caption: Option<String>,
+    /// Whether it is a video.
+    pub video: bool,
+    /// Where an object is in its picture: x, y, width, height in fractions.
+    pub region: Option<[f64; 4]>,
+}
+
+impl From<&Media> for Portrait {
+    fn from(media: &Media) -> Self {
+        Self {
+            media: media.id,
+            name: media.file_name(),
+            width: media.width,
+            height: media.height,
+            version: version(media.content),
+            caption: media.caption.clone(),
+            video: media.kind == Kind::Video,
+            region: media.region.map(packed_region),
+        }
+    }
+}
+
+/// The first bytes of the hash of a content.
+fn version([a, b, c, d, ..]: [u8; 32]) -> String {
+    format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
+}
+
+/// What a page shows of the media of a row: a page asks for nine hundred, so nothing else is read.
+///
+/// # Errors
+/// The store failed.
+pub fn portrait(connection: &Connection, row: i64) -> rusqlite::Result<Option<Portrait>> {
+    connection
+        .prepare_cached(
+            "SELECT id, path, width, height, content, caption, kind = 'VIDEO', region
+             FROM media WHERE row = ?1",
+        )?
+        .query_row([row], |row| {
+            let region: Option<String> = row.get(7)?;
+            Ok(Portrait {
+                media: MediaId(row.get(0)?),
+                name: file_name(&path(row.get(1)?)),
+                width: row.get(2)?,
+                height: row.get(3)?,
+                version: version(row.get(4)?),
+                caption: row.get(5)?,
+                video: row.get(6)?,
+                region: region.map(|raw| parse_json(&raw, 7)).transpose()?,
+            })
+        })
+        .optional()
+}
+
+/// A stored cluster.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Identifier.
+    pub id: ClusterId,
+    /// Number of images that are members, or that the member objects are in.
+    pub images: u64,
+    /// Number of videos that are members.
+    pub videos: u64,
+    /// Number of objects that are members.
+    pub objects: u64,
+    /// Up to nine members, most central first.
+    pub previews: Vec<Portrait>,
+    /// The most frequent labels of its members, most frequent first, raw.
+    pub labels: Vec<String>,
+    /// The most frequent user tags of its members, most frequent first, raw.
+    pub tags: Vec<String>,
+}
+
+/// How sure the clustering is, each 0.0-1.0, that something is odd about a media.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Doubts {
+    /// It is like nothing else.
+    pub outlier: f32,
+    /// Its label is wrong.
+    pub mislabel: f32,
+    /// It is unlike the others of its label.
+    pub stranger: f32,
+    /// It is stretched unlike the others.
+    pub odd_aspect: f32,
+    /// It is larger or smaller than the others.
+    pub odd_size: f32,
+}
+
+/// The columns of a [`Place`] in the order [`place`] reads them, for a table called `place`.
+pub(super) const PLACE: &str = "place.uniqueness, place.twin, place.outlier, place.mislabel, \
+                                place.stranger, place.odd_aspect, place.odd_size, place.rank_0, \
+                                place.rank_1, place.rank_2, place.rank_3, place.rank_4";
+
+/// How many columns [`PLACE`] are.
+pub(super) const PLACE_WIDTH: usize = 12;
+
+/// Reads the columns of [`PLACE`] from `first` on. `None` if the media is in no cluster: all of them are
+/// there or none is, because a place is one row.
+pub(super) fn place(row: &Row, first: usize, media: i64) -> rusqlite::Result<Option<Place>> {
+    let Some(uniqueness) = row.get(first)? else {
+        return Ok(None);
+    };
+    let mut ranks = [0; Granularity::LEVELS];
+    for (level, rank) in ranks.iter_mut().enumerate() {
+        *rank = row.get(first + 7 + level)?;
+    }
+    let doubts = Doubts {
+        outlier: row.get(first + 2)?,
+        mislabel: row.get(first + 3)?,
+        stranger: row.get(first + 4)?,
+        odd_aspect: row.get(first + 5)?,
+        odd_size: row.get(first + 6)?,
+    };
+    Ok(Some(Place { media, uniqueness, twin: row.get(first + 1)?, doubts, ranks }))
+}
+
+/// Where one media belongs.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Its row.
+    pub media: i64,
+    /// 0.0 (has twins) to 1.0 (nothing like it).
+    pub uniqueness: f32,
+    /// Similarity of its best near-duplicate, 0.0-1.0; 0.0 without.
+    pub twin: f32,
+    /// What may be odd about it.
+    pub doubts: Doubts,
+    /// The rank of its cluster at each level.
+    pub ranks: [u32; Granularity::LEVELS],
+}
+
+/// The identifier of the cluster that `first` leads at a level: the same for the same members.
+#[must_use]
+pub fn id_of(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterId {
+    let mut name = first.0.into_bytes().to_vec();
+    name.push(level.level());
+    ClusterId(uuid::Uuid::new_v5(&dataset.0, &name))
+}
+
+const COLUMNS: &str = "id, images, videos, objects, previews, labels, tags";
+
+fn cluster(row: &Row) -> rusqlite::Result<Cluster> {
+    Ok(Cluster {
+        id: ClusterId(row.get(0)?),
+        images: row.get(1)?,
+        videos: row.get(2)?,
+        objects: row.get(3)?,
+        previews: from_json(row, 4)?,
+        labels: from_json(row, 5)?,
+        tags: from_json(row, 6)?,
+    })
+}
+
+/// One page of the clusters at a level, largest first, those of later batches after them.
+///
+/// # Errors
+/// The store failed.
+pub fn page(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    level: Granularity,
+    page: u64,
+) -> rusqlite::Result<Vec<Cluster>> {
+    let size = Page::SIZE as u64;
+    let from = i64::try_from(page.saturating_mul(size)).unwrap_or(i64::MAX);
+    let sql = format!(
+        "SELECT {COLUMNS} FROM cluster
+         WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank >= ?4 ORDER BY rank LIMIT ?5"
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_map(params![dataset.0, entity.word(), level.level(), from, Page::SIZE], cluster)?
+        .collect()
+}
+
+/// Whether a dataset was ever clustered.
+///
+/// # Errors
+/// The store failed.
+pub fn exist(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE dataset = ?1)")?
+        .query_row([dataset.0], |row| row.get(0))
+}
+
+/// The cluster of one rank, without its previews: whoever asks for it shows others.
+///
+/// # Errors
+/// The store failed.
+pub fn at(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    level: Granularity,
+    rank: u32,
+) -> rusqlite::Result<Option<Cluster>> {
+    connection
+        .prepare_cached(
+            "SELECT id, images, videos, objects, '[]', labels, tags FROM cluster
+             WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank = ?4",
+        )?
+        .query_row(params![dataset.0, entity.word(), level.level(), rank], cluster)
+        .optional()
+}
+
+/// Where the cluster of an identifier is in its dataset.
+///
+/// # Errors
+/// The store failed.
+pub fn find(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: ClusterId,
+) -> rusqlite::Result<Option<(EntityType, Granularity, u32)>> {
+    connection
+        .prepare_cached("SELECT entity, level, rank FROM cluster WHERE id = ?1 AND dataset = ?2")?
+        .query_row([id.0, dataset.0], |row| {
+            let entity: String = row.get(0)?;
+            let level = Granularity::new(row.get(1)?).unwrap_or_default();
+            Ok((EntityType::parse(&entity).unwrap_or_default(), level, row.get(2)?))
+        })
+        .optional()
+}
+
+/// How many clusters each level has: the ranks that those of a batch continue from.
+///
+/// # Errors
+/// The store failed.
+pub fn counts(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+) -> rusqlite::Result<[u32; Granularity::LEVELS]> {
+    let mut counts = [0; Granularity::LEVELS];
+    let mut query = connection.prepare_cached(
+        "SELECT level, max(rank) + 1 FROM cluster WHERE dataset = ?1 AND entity = ?2
+         GROUP BY level",
+    )?;
+    let mut rows = query.query(params![dataset.0, entity.word()])?;
+    while let Some(row) = rows.next()? {
+        counts[row.get::<_, usize>(0)?] = row.get(1)?;
+    }
+    Ok(counts)
+}
+
+/// Forgets all clusters of a dataset, of every entity type, and where each media belongs.
+///
+/// # Errors
+/// The store failed.
+pub fn forget(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;
+    connection.execute(
+        "DELETE FROM place WHERE media IN (SELECT row FROM media WHERE dataset = ?1)",
+        [dataset.0],
+    )?;
+    Ok(())
+}
+
+/// Adds clusters to a dataset at every level, with ranks from `first` on, and where each media
+/// belongs. The clusters of a level are in order of rank; the places hold final ranks.
+///
+/// # Errors
+/// The store failed.
+pub fn add(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    first: [u32; Granularity::LEVELS],
+    levels: &[Vec<Cluster>; Granularity::LEVELS],
+    places: &[Place],
+) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?;
+    for (level, (clusters, first)) in levels.iter().zip(first).enumerate() {
+        for (rank, cluster) in (first..).zip(clusters) {
+            insert.execute(params![
+                dataset.0,
+                entity.word(),
+                level,
+                rank,
+                cluster.id.0,
+                cluster.images,
+                cluster.videos,
+                cluster.objects,
+                to_json(&cluster.previews)?,
+                to_json(&cluster.labels)?,
+                to_json(&cluster.tags)?,
+            ])?;
+        }
+    }
+    let mut insert = connection.prepare_cached(
+        "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?;
+    for place in places {
+        let [finest, finer, middle, coarser, coarsest] = place.ranks;
+        let doubts = place.doubts;
+        insert.execute(params![
+            place.media,
+            place.uniqueness,
+            place.twin,
+            doubts.outlier,
+            doubts.mislabel,
+            doubts.stranger,
+            doubts.odd_aspect,
+            doubts.odd_size,
+            finest,
+            finer,
+            middle,
+            coarser,
+            coarsest
+        ])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Dataset rows: one folder each, with a durable status.
+
+use std::{
+    ffi::OsString,
+    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use tessera_model::{DatasetId, Status};
+
+/// A stored dataset.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Identifier.
+    pub id: DatasetId,
+    /// Name for people, raw.
+    pub name: String,
+    /// The folder, absolute and canonical.
+    pub folder: PathBuf,
+    /// Where it stands.
+    pub status: Status,
+    /// Percent of the running operation.
+    pub progress: u8,
+    /// Microseconds since 1970.
+    pub created_at: i64,
+    /// Why it is in ERROR; fit for the wire.
+    pub fatal_error: Option<String>,
+    /// Number of images.
+    pub n_images: u64,
+    /// Number of videos.
+    pub n_videos: u64,
+    /// Number of objects in them.
+    pub n_objects: u64,
+    /// Counts clusterings: what is kept in memory belongs to one.
+    pub generation: i64,
+    /// Version of the features stored.
+    pub extractor: u32,
+}
+
+const COLUMNS: &str = "id, name, folder, status, progress, created_at, fatal_error, n_images, \
+                       n_videos, n_objects, generation, extractor";
+
+fn record(row: &Row) -> rusqlite::Result<Record> {
+    let status: String = row.get(3)?;
+    Ok(Record {
+        id: DatasetId(row.get(0)?),
+        name: row.get(1)?,
+        folder: path(row.get(2)?),
+        status: Status::parse(&status),
+        progress: row.get(4)?,
+        created_at: row.get(5)?,
+        fatal_error: row.get(6)?,
+        n_images: row.get(7)?,
+        n_videos: row.get(8)?,
+        n_objects: row.get(9)?,
+        generation: row.get(10)?,
+        extractor: row.get(11)?,
+    })
+}
+
+/// All datasets, oldest first.
+///
+/// # Errors
+/// The store failed.
+pub fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
+    let sql = format!("SELECT {COLUMNS} FROM dataset ORDER BY created_at, id");
+    connection.prepare_cached(&sql)?.query_map([], record)?.collect()
+}
+
+/// One dataset.
+///
+/// # Errors
+/// The store failed.
+pub fn find(connection: &Connection, id: DatasetId) -> rusqlite::Result<Option<Record>> {
+    let sql = format!("SELECT {COLUMNS} FROM dataset WHERE id = ?1");
+    connection.prepare_cached(&sql)?.query_row([id.0], record).optional()
+}
+
+/// The dataset of a folder.
+///
+/// # Errors
+/// The store failed.
+pub fn of_folder(connection: &Connection, folder: &Path) -> rusqlite::Result<Option<Record>> {
+    let sql = format!("SELECT {COLUMNS} FROM dataset WHERE folder = ?1");
+    let folder = folder.as_os_str().as_bytes();
+    connection.prepare_cached(&sql)?.query_row([folder], record).optional()
+}
+
+/// Adds a dataset with its folder, or renames the one that has its identifier.
+///
+/// # Errors
+/// The store failed.
+pub fn put(connection: &Connection, dataset: &Record) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (id) DO UPDATE SET name = excluded.name",
+        params![
+            dataset.id.0,
+            dataset.name,
+            dataset.folder.as_os_str().as_bytes(),
+            dataset.status.word(),
+            dataset.progress,
+            dataset.created_at,
+            dataset.extractor,
+        ],
+    )?;
+    super::source::put(connection, dataset.id, &dataset.folder)?;
+    Ok(())
+}
+
+/// Moves a dataset to a status. `fatal_error` is why, when it is ERROR.
+///
+/// # Errors
+/// The store failed, or the status is no word of the interface.
+pub fn set_status(
+    connection: &Connection,
+    id: DatasetId,
+    status: &Status,
+    progress: u8,
+    fatal_error: Option<&str>,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE dataset SET status = ?2, progress = ?3, fatal_error = ?4 WHERE id = ?1",
+        params![id.0, status.word(), progress, fatal_error],
+    )?;
+    Ok(())
+}
+
+/// Tells how far the running operation is. Several threads may tell: it never goes back.
+///
+/// # Errors
+/// The store failed.
+pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE dataset SET progress = max(progress, ?2) WHERE id = ?1",
+        params![id.0, percent],
+    )?;
+    Ok(())
+}
+
+/// Counts a change of what rankings are made of: what is kept of it in memory is stale.
+///
+/// # Errors
+/// The store failed.
+pub fn count_generation(connection: &Connection, id: DatasetId) -> rusqlite::Result<()> {
+    connection.execute("UPDATE dataset SET generation = generation + 1 WHERE id = ?1", [id.0])?;
+    Ok(())
+}
+
+/// Forgets everything derived from the pictures and notes the version to derive it with.
+///
+/// # Errors
+/// The store failed.
+pub fn forget(connection: &Connection, id: DatasetId, extractor: u32) -> rusqlite::Result<()> {
+    for table in ["media", "cluster"] {
+        connection.execute(&format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
+    }
+    for table in ["skipped", "sidecar"] {
+        let of_dataset = "source IN (SELECT row FROM source WHERE dataset = ?1)";
+        connection.execute(&format!("DELETE FROM {table} WHERE {of_dataset}"), [id.0])?;
+    }
+    connection
+        .execute("UPDATE dataset SET extractor = ?2 WHERE id = ?1", params![id.0, extractor])?;
+    Ok(())
+}
+
+/// A stored path.
+pub(super) fn path(bytes: Vec<u8>) -> PathBuf {
+    PathBuf::from(OsString::from_vec(bytes))
+}

@@ -1,0 +1,77 @@
+//! Why the store cannot be opened, read or written, in sentences for the person at the terminal.
+
+use std::{fmt, io, path::PathBuf};
+
+use crate::error::shown;
+
+/// A failure of the store.
+#[derive(Debug)]
+pub enum StoreError {
+    /// Another process (its id, if it told) uses the store in this directory.
+    InUse(PathBuf, Option<u32>),
+    /// The store in this directory was written by a newer version.
+    Newer {
+        /// The data directory.
+        data: PathBuf,
+        /// Its schema version.
+        found: usize,
+        /// The newest schema version this program knows.
+        known: usize,
+    },
+    /// This file cannot be read as a database.
+    Damaged(PathBuf),
+    /// A directory or file of the store cannot be created, opened or written.
+    Disk(PathBuf, io::Error),
+    /// The linked `SQLite` (its version) has a known corruption bug.
+    OldSqlite(&'static str),
+    /// A query failed.
+    Query(rusqlite::Error),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InUse(data, process) => {
+                let owner = process.map_or_else(String::new, |id| format!(" (process {id})"));
+                write!(
+                    f,
+                    "the data directory {} is in use by another process{owner}; \
+                     stop it or give another directory with --data",
+                    shown(data)
+                )
+            }
+            Self::Newer { data, found, known } => write!(
+                f,
+                "the store in {} was written by a newer version (schema {found}, this one knows \
+                 {known}); update tessera or give another directory with --data",
+                shown(data)
+            ),
+            Self::Damaged(file) => write!(
+                f,
+                "the store {} is damaged; move it away and open the folders again: \
+                 everything in it is rebuilt from them",
+                shown(file)
+            ),
+            Self::Disk(path, cause) => write!(
+                f,
+                "{} cannot be used ({cause}); check permissions and free space \
+                 or give another directory with --data",
+                shown(path)
+            ),
+            Self::OldSqlite(version) => {
+                write!(f, "SQLite {version} can damage its files; build with 3.51.3 or newer")
+            }
+            Self::Query(cause) => {
+                write!(f, "the store failed ({cause}); check free space and permissions")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Query(cause)
+    }
+}

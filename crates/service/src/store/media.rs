@@ -1,0 +1,307 @@
+//! Media rows, as everything but indexing reads them: one by one, in stretches, and with the
+//! looks that rankings and clusters are made of.
+
+use std::path::{Path, PathBuf};
+
+use half::f16;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::{
+    cluster::{PLACE, Place, place},
+    dataset::path,
+    from_json, parse_json,
+};
+use tessera_model::{DatasetId, EntityType, MediaId, Region};
+
+/// What a media is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A picture.
+    Image,
+    /// A film, seen by its first frame.
+    Video,
+    /// A part of a picture that has a name.
+    Object,
+}
+
+impl Kind {
+    /// The word on the wire and in the store.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Image => "IMAGE",
+            Self::Video => "VIDEO",
+            Self::Object => "OBJECT",
+        }
+    }
+
+    /// What is clustered and searched with it.
+    #[must_use]
+    pub fn entity(self) -> EntityType {
+        match self {
+            Self::Image | Self::Video => EntityType::Images,
+            Self::Object => EntityType::Objects,
+        }
+    }
+
+    fn parse(word: &str) -> Self {
+        match word {
+            "VIDEO" => Self::Video,
+            "OBJECT" => Self::Object,
+            _ => Self::Image,
+        }
+    }
+}
+
+/// A stored media, without its descriptor and thumbnail.
+#[derive(Clone, Debug)]
+pub struct Media {
+    /// Row number: the order of arrival.
+    pub row: i64,
+    /// Identifier.
+    pub id: MediaId,
+    /// The source it is in.
+    pub source: i64,
+    /// What it is.
+    pub kind: Kind,
+    /// The row of what an object is in.
+    pub parent: Option<i64>,
+    /// Where an object is.
+    pub region: Option<Region>,
+    /// Relative to the folder of its source; an object has the path of its picture.
+    pub path: PathBuf,
+    /// Bytes.
+    pub size: u64,
+    /// BLAKE3 of the file.
+    pub content: [u8; 32],
+    /// Pixels, upright.
+    pub width: u32,
+    /// Pixels, upright.
+    pub height: u32,
+    /// Variance of the Laplacian.
+    pub sharpness: f32,
+    /// Mean luma, 0.0-1.0.
+    pub brightness: f32,
+    /// What it shows, in words, raw.
+    pub caption: Option<String>,
+    /// What it shows, by name, raw; the one name of an object.
+    pub labels: Vec<String>,
+    /// The user tags, by name, raw.
+    pub tags: Vec<String>,
+}
+
+impl Media {
+    /// The row of the picture that is or holds it.
+    #[must_use]
+    pub fn picture(&self) -> i64 {
+        self.parent.unwrap_or(self.row)
+    }
+
+    /// Its own width and height in pixels: of an object, those of its part of the picture.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "parts of a u32")]
+    pub fn own_size(&self) -> (u32, u32) {
+        let part = |side: u32, share: f64| (f64::from(side) * share).round() as u32;
+        match self.region {
+            None => (self.width, self.height),
+            Some(region) => (part(self.width, region.width), part(self.height, region.height)),
+        }
+    }
+
+    /// The file name without its folders, readable.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        file_name(&self.path)
+    }
+}
+
+/// The name of a file without its folders, readable.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The columns of [`Media`] in the order [`media`] reads them, for a table called `media`.
+pub(super) const COLUMNS: &str = "media.row, media.id, media.source, media.kind, media.parent, \
+                                  media.region, media.path, media.size, media.content, \
+                                  media.width, media.height, media.sharpness, media.brightness, \
+                                  media.caption, media.labels, media.tags";
+
+/// How many columns [`COLUMNS`] are: the number of the next one.
+pub(super) const WIDTH: usize = 16;
+
+pub(super) fn media(row: &Row) -> rusqlite::Result<Media> {
+    let kind: String = row.get(3)?;
+    let region: Option<String> = row.get(5)?;
+    Ok(Media {
+        row: row.get(0)?,
+        id: MediaId(row.get(1)?),
+        source: row.get(2)?,
+        kind: Kind::parse(&kind),
+        parent: row.get(4)?,
+        region: region.map(|raw| parse_json(&raw, 5)).transpose()?.and_then(unpacked_region),
+        path: path(row.get(6)?),
+        size: row.get(7)?,
+        content: row.get(8)?,
+        width: row.get(9)?,
+        height: row.get(10)?,
+        sharpness: row.get(11)?,
+        brightness: row.get(12)?,
+        caption: row.get(13)?,
+        labels: from_json(row, 14)?,
+        tags: from_json(row, 15)?,
+    })
+}
+
+/// A region as stored.
+pub(super) fn packed_region(region: Region) -> [f64; 4] {
+    [region.x, region.y, region.width, region.height]
+}
+
+fn unpacked_region([x, y, width, height]: [f64; 4]) -> Option<Region> {
+    Region::new(x, y, width, height)
+}
+
+/// One media and the folder it is in.
+///
+/// # Errors
+/// The store failed.
+pub fn find(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<(Media, PathBuf)>> {
+    let sql = format!(
+        "SELECT {COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
+         WHERE media.id = ?1"
+    );
+    connection
+        .prepare_cached(&sql)?
+        .query_row([id.0], |row| Ok((media(row)?, path(row.get(WIDTH)?))))
+        .optional()
+}
+
+/// The row of a media of a dataset.
+///
+/// # Errors
+/// The store failed.
+pub fn row_of(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: MediaId,
+) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT row FROM media WHERE id = ?1 AND dataset = ?2")?
+        .query_row([id.0, dataset.0], |row| row.get(0))
+        .optional()
+}
+
+/// A stretch of the images and videos, or of the objects, of a dataset in order of arrival.
+///
+/// # Errors
+/// The store failed.
+pub fn stretch(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    skip: u64,
+    take: usize,
+) -> rusqlite::Result<Vec<Media>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM media WHERE dataset = ?1 AND {} ORDER BY row LIMIT ?2 OFFSET ?3",
+        of(entity)
+    );
+    let skip = i64::try_from(skip).unwrap_or(i64::MAX);
+    connection.prepare_cached(&sql)?.query_map(params![dataset.0, take, skip], media)?.collect()
+}
+
+/// The thumbnail of a media, as JPEG bytes.
+///
+/// # Errors
+/// The store failed.
+pub fn thumbnail(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<Vec<u8>>> {
+    connection
+        .prepare_cached(
+            "SELECT jpeg FROM thumbnail JOIN media ON media.row = thumbnail.media
+             WHERE media.id = ?1",
+        )?
+        .query_row([id.0], |row| row.get(0))
+        .optional()
+}
+
+/// The look of a media of a dataset.
+///
+/// # Errors
+/// The store failed.
+pub fn descriptor(
+    connection: &Connection,
+    dataset: DatasetId,
+    id: MediaId,
+) -> rusqlite::Result<Option<Vec<f16>>> {
+    connection
+        .prepare_cached(
+            "SELECT descriptor FROM look JOIN media ON media.row = look.media
+             WHERE media.id = ?1 AND dataset = ?2",
+        )?
+        .query_row([id.0, dataset.0], |row| Ok(unpacked(row.get_ref(0)?.as_blob()?)))
+        .optional()
+}
+
+/// A media as clusters and rankings see it.
+pub struct Look<'a> {
+    /// The media.
+    pub media: Media,
+    /// Its look: a unit vector.
+    pub descriptor: Vec<f16>,
+    /// Its keypoints, as stored.
+    pub keypoints: &'a [u8],
+    /// What the last clustering says of it; `None` while it is not clustered.
+    pub place: Option<Place>,
+    /// What it means: a unit vector, where there is one.
+    pub meaning: Option<Vec<f16>>,
+}
+
+/// Calls `each` with every image and video, or every object, of a dataset in order of path.
+///
+/// # Errors
+/// The store failed.
+pub fn looks(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    mut each: impl FnMut(Look),
+) -> rusqlite::Result<()> {
+    let sql = format!(
+        "SELECT {COLUMNS}, descriptor, keypoints, vector, {PLACE}
+         FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
+         LEFT JOIN meaning ON meaning.media = media.row
+         WHERE dataset = ?1 AND {} ORDER BY path, media.row",
+        of(entity)
+    );
+    let mut query = connection.prepare_cached(&sql)?;
+    let mut rows = query.query([dataset.0])?;
+    while let Some(row) = rows.next()? {
+        let media = media(row)?;
+        each(Look {
+            descriptor: unpacked(row.get_ref(WIDTH)?.as_blob()?),
+            keypoints: row.get_ref(WIDTH + 1)?.as_blob()?,
+            meaning: row.get_ref(WIDTH + 2)?.as_blob_or_null()?.map(unpacked),
+            place: place(row, WIDTH + 3, media.row)?,
+            media,
+        });
+    }
+    Ok(())
+}
+
+/// The condition that a media is of an entity type.
+pub(super) fn of(entity: EntityType) -> &'static str {
+    match entity {
+        EntityType::Images => "parent IS NULL",
+        EntityType::Objects => "parent IS NOT NULL",
+    }
+}
+
+/// A descriptor as stored: half-precision numbers, little-endian.
+pub(super) fn packed(descriptor: &[f16]) -> Vec<u8> {
+    descriptor.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// The reverse of [`packed`].
+pub(super) fn unpacked(bytes: &[u8]) -> Vec<f16> {
+    bytes.as_chunks().0.iter().map(|&pair| f16::from_le_bytes(pair)).collect()
+}

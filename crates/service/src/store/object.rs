@@ -1,0 +1,76 @@
+//! Objects: the named parts of a picture, each a media of its own with a look and a thumbnail, so
+//! that they are clustered, searched and counted like pictures.
+
+use rusqlite::{Connection, params};
+use uuid::Uuid;
+
+use super::{from_json, intake::look, media::packed_region, to_json};
+use crate::index::Features;
+use tessera_model::Region;
+
+/// What an object is made of.
+pub struct Part<'a> {
+    /// Its name, raw.
+    pub label: &'a str,
+    /// Where it is in its picture.
+    pub region: Region,
+    /// What the index keeps of it.
+    pub features: &'a Features,
+}
+
+/// Replaces the objects of a picture.
+///
+/// # Errors
+/// The store failed.
+pub fn put(connection: &Connection, picture: i64, parts: &[Part]) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM media WHERE parent = ?1")?.execute([picture])?;
+    let parent: Uuid = connection
+        .prepare_cached("SELECT id FROM media WHERE row = ?1")?
+        .query_row([picture], |row| row.get(0))?;
+    for (number, Part { label, region, features }) in parts.iter().enumerate() {
+        let region = to_json(&packed_region(*region))?;
+        let row: i64 = connection
+            .prepare_cached(
+                "INSERT INTO media (id, dataset, source, kind, parent, region, path, size, modified,
+                                    content, width, height, hash, sharpness, brightness, labels)
+                 SELECT ?1, dataset, source, 'OBJECT', row, ?2, path, size, modified,
+                        content, width, height, ?3, ?4, ?5, ?6
+                 FROM media WHERE row = ?7 RETURNING row",
+            )?
+            .query_row(
+                params![
+                    Uuid::new_v5(&parent, format!("{number} {label} {region}").as_bytes()),
+                    region,
+                    features.hash.cast_signed(),
+                    features.sharpness,
+                    features.brightness,
+                    to_json(&[label])?,
+                    picture,
+                ],
+                |row| row.get(0),
+            )?;
+        look(connection, row, features)?;
+    }
+    Ok(())
+}
+
+/// Whether these, by name and region, are the objects of a picture.
+///
+/// # Errors
+/// The store failed.
+pub fn are(
+    connection: &Connection,
+    picture: i64,
+    objects: &[(String, Region)],
+) -> rusqlite::Result<bool> {
+    let mut query = connection
+        .prepare_cached("SELECT labels ->> 0, region FROM media WHERE parent = ?1 ORDER BY row")?;
+    let kept: Vec<(String, [f64; 4])> = query
+        .query_map([picture], |row| Ok((row.get(0)?, from_json(row, 1)?)))?
+        .collect::<Result<_, _>>()?;
+    let near = |a: [f64; 4], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
+    let same = |((label, region), (told, at)): (&(String, [f64; 4]), &(String, Region))| {
+        label == told && near(*region, packed_region(*at))
+    };
+    Ok(kept.len() == objects.len() && kept.iter().zip(objects).all(same))
+}

@@ -1,0 +1,105 @@
+//! A small object storage on loopback: it lists and gives its objects, and can keep them back for a while.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    Router,
+    extract::{Path, Query, State},
+    http::{StatusCode, Uri},
+    response::{IntoResponse as _, Response},
+    routing::get,
+};
+use tessera_service::{
+    Settings,
+    storage::{Key, Settings as Storage},
+};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex as Gate, OwnedMutexGuard},
+};
+
+/// The storage.
+#[derive(Clone)]
+pub struct Bucket {
+    endpoint: String,
+    objects: Arc<BTreeMap<String, Vec<u8>>>,
+    gate: Arc<Gate<()>>,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Bucket {
+    /// Storage with these objects, named `bucket/key`.
+    pub async fn of(objects: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let bucket = Self {
+            endpoint: format!("http://{}", listener.local_addr().unwrap()),
+            objects: Arc::new(objects.into_iter().collect()),
+            gate: Arc::default(),
+            asked: Arc::default(),
+        };
+        let router = Router::new()
+            .route("/{bucket}/", get(list))
+            .route("/{bucket}/{*key}", get(object))
+            .with_state(bucket.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        bucket
+    }
+
+    /// Settings that reach it.
+    pub fn settings(&self) -> Settings {
+        let key = Key { id: "id".to_owned(), secret: "secret".into(), token: None };
+        let endpoint = Some(self.endpoint.parse().unwrap());
+        let storage = Storage { key: Some(key), endpoint, ..Storage::default() };
+        Settings { storage, ..Settings::default() }
+    }
+
+    /// Keeps back every object until this is dropped.
+    pub async fn keep_back(&self) -> OwnedMutexGuard<()> {
+        self.gate.clone().lock_owned().await
+    }
+
+    /// What it was asked for, with the query.
+    pub fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    fn ask(&self, uri: &Uri) {
+        self.asked.lock().unwrap().push(uri.to_string());
+    }
+}
+
+async fn list(
+    State(storage): State<Bucket>,
+    Path(bucket): Path<String>,
+    Query(query): Query<BTreeMap<String, String>>,
+    uri: Uri,
+) -> Response {
+    storage.ask(&uri);
+    let below = format!("{bucket}/{}", query["prefix"]);
+    let mut xml = String::from(
+        "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+         <EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>",
+    );
+    for (name, bytes) in storage.objects.iter().filter(|(name, _)| name.starts_with(&below)) {
+        let (key, size) = (&name[bucket.len() + 1..], bytes.len());
+        write!(xml, "<Contents><Key>{key}</Key><Size>{size}</Size></Contents>").unwrap();
+    }
+    (xml + "</ListBucketResult>").into_response()
+}
+
+async fn object(
+    State(storage): State<Bucket>,
+    Path((bucket, key)): Path<(String, String)>,
+    uri: Uri,
+) -> Response {
+    storage.ask(&uri);
+    let _open = storage.gate.lock().await;
+    match storage.objects.get(&format!("{bucket}/{key}")) {
+        Some(bytes) => bytes.clone().into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}

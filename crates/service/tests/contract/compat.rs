@@ -1,0 +1,227 @@
+//! What public clients send and call beyond the interface document: taken by a lenient service, refused
+//! by a strict one.
+
+use reqwest::multipart::{Form, Part};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use tessera_service::Options;
+
+use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, pictures};
+
+async fn served(place: Place, compat: bool) -> Service {
+    Service::serving(place, |access| Options { compat, ..Options::from(access) }).await
+}
+
+async fn lenient() -> Service {
+    served(Place::new(&pictures(12)), true).await
+}
+
+async fn get(service: &Service, path: &str) -> Value {
+    let body = service.good(&format!("/api/v1{path}")).await;
+    assert_no_path(&body, &service.place);
+    body
+}
+
+#[tokio::test]
+async fn o3_a_strict_service_answers_none_of_it() {
+    let service = served(Place::new(&pictures(4)), false).await;
+    let (id, other) = (service.dataset, "00000000-0000-0000-0000-000000000000");
+    for path in [
+        "/healthcheck".to_owned(),
+        "/user_config".to_owned(),
+        "/datasets/sample_data".to_owned(),
+        format!("/dataset/{id}/stats"),
+        format!("/dataset/{id}/export?export_format=json"),
+        format!("/dataset/{id}/export_media_id"),
+        format!("/image/{other}"),
+        format!("/explore/{id}/similarity_cluster/{other}"),
+        format!("/explore/{id}/exploration_metadata"),
+    ] {
+        let (status, body) = service.json(&format!("/api/v1{path}")).await;
+        assert_eq!((status.as_u16(), body), (404, json!({"detail": "Not Found"})), "{path}");
+    }
+    let process = service.post("/api/v1/process/add_media").send().await.unwrap();
+    assert_eq!(process.status(), 405);
+    assert_eq!(service.json(&format!("/api/v1/explore/{id}")).await.0, 422);
+    let nameless = service.of_dataset("/export_context_async?export_format=json");
+    assert_eq!(service.json(&nameless).await.0, 422);
+    assert_eq!(service.json(&service.explore("labels=[dog,cat]")).await.0, 422);
+    assert_eq!(register(&service, "bounding_box=0,0,20,20&entity_type=IMAGES").await.0, 400);
+}
+
+#[tokio::test]
+async fn o3_health_is_told_without_a_login() {
+    let service = lenient().await;
+    let (status, body) = answer(service.client.get(service.url("/api/v1/healthcheck"))).await;
+    assert_eq!(status, 200);
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = json!({"status": "Green", "service-health-message": "none", "version": version});
+    assert_eq!(body, expected);
+    let others = service.client.get(service.url("/api/v1/user_config"));
+    assert_eq!(answer(others).await.0, 401);
+}
+
+#[tokio::test]
+async fn o3_user_config_tells_which_searches_there_are() {
+    let service = served(Place::new(&pictures(4)), true).await;
+    let options = async |query: &str| {
+        let body = get(&service, &format!("/user_config{query}")).await;
+        let [feature] = body["features"].as_array().unwrap().as_slice() else { panic!("{body}") };
+        assert_eq!(feature["feature_key"], "TEXTUAL_SEARCH_IMAGE");
+        feature["feature_options"].clone()
+    };
+    let all = |is: bool| json!({"labels_search": is, "captions_search": is, "semantic_search": is});
+    assert_eq!(options("").await, all(true));
+    assert_eq!(options(&format!("?dataset_id={}", service.dataset)).await, all(false));
+}
+
+#[tokio::test]
+async fn o3_counts_of_a_dataset() {
+    let service = lenient().await;
+    let id = service.dataset;
+    let stats = get(&service, &format!("/dataset/{id}/stats")).await;
+    assert_eq!((&stats["n_images"], &stats["n_objects"]), (&json!(12), &json!(0)));
+    let clusters = service.good(&service.explore("")).await["clusters"].as_array().unwrap().len();
+    assert_eq!(stats["n_clusters"], clusters);
+    let overview = get(&service, &format!("/explore/{id}/exploration_metadata")).await;
+    assert_eq!(overview["dataset_name"], "demo");
+    assert_eq!(
+        (&overview["clusters_count"], &overview["media_count"]),
+        (&json!(clusters), &json!(12))
+    );
+    let labels =
+        r#"UPDATE media SET labels = iif(row = 1, '["sea","sun"]', '["sun"]') WHERE row < 4"#;
+    assert_eq!(service.place.database().execute(labels, []).unwrap(), 3);
+    let overview = get(&service, &format!("/explore/{id}/exploration_metadata")).await;
+    let expected = json!([{"name": "sun", "count": 3}, {"name": "sea", "count": 1}]);
+    assert_eq!(overview["labels"], expected);
+    assert_eq!(get(&service, "/datasets/sample_data").await, json!([]));
+}
+
+#[tokio::test]
+async fn o3_the_metadata_is_exported_at_once() {
+    let service = lenient().await;
+    let path = format!("/dataset/{}/export?export_format=json", service.dataset);
+    let document = get(&service, &path).await;
+    assert_eq!(document["info"]["total_media_items"], 12);
+    let items = document["media_items"].as_array().unwrap();
+    assert_eq!(items.len(), 12);
+    assert!(items.iter().all(|item| item["file_name"].is_string()), "{document}");
+    let other = path.replace("json", "parquet");
+    assert_eq!(service.json(&format!("/api/v1{other}")).await.0, 422);
+    service.set_status("READ ONLY");
+    assert_eq!(service.json(&format!("/api/v1{path}")).await.0, 409);
+}
+
+#[tokio::test]
+async fn o3_media_identifiers_come_as_a_table() {
+    let service = lenient().await;
+    let path = format!("/api/v1/dataset/{}/export_media_id", service.dataset);
+    let response = service.get(&path).send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/csv");
+    let text = response.text().await.unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    assert_eq!((rows.len(), rows[0]), (13, "filename,media_id"));
+    let (name, media) = rows[1].split_once(',').unwrap();
+    let image = get(&service, &format!("/image/{media}")).await;
+    assert_eq!(image["file_name"], name);
+}
+
+#[tokio::test]
+async fn o3_an_image_is_reached_by_its_identifier() {
+    let service = lenient().await;
+    let body = service.good(&service.explore("")).await;
+    let preview = &body["clusters"][0]["previews"][0];
+    let media = preview["media_id"].as_str().unwrap();
+    let image = get(&service, &format!("/image/{media}")).await;
+    assert_eq!(
+        (&image["image_id"], &image["image_uri"]),
+        (&preview["media_id"], &preview["media_uri"])
+    );
+    let original = service.client.get(image["image_uri"].as_str().unwrap());
+    assert_eq!(original.send().await.unwrap().status(), 200);
+    let other = "/api/v1/image/00000000-0000-0000-0000-000000000000";
+    assert_eq!(service.json(other).await.0, 404);
+}
+
+#[tokio::test]
+async fn o3_a_cluster_is_paged_to_its_end() {
+    let same: Vec<(&'static str, Vec<u8>)> =
+        (0..120).map(|n| (&*format!("s{n:03}.png").leak(), picture(4 * n))).collect();
+    let service = served(Place::new(&same), true).await;
+    let body = service.good(&service.explore("threshold=4")).await;
+    let cluster = &body["clusters"][0];
+    let count = usize::try_from(cluster["n_images"].as_u64().unwrap()).unwrap();
+    assert!(count > 100, "one cluster of look-alikes: {count}");
+    let id = cluster["cluster_id"].as_str().unwrap();
+    let page = async |number: usize| {
+        let path = format!("/explore/{}/similarity_cluster/{id}", service.dataset);
+        get(&service, &format!("{path}?page_number={number}&verbose=true")).await
+    };
+    let (first, second) = (page(0).await, page(1).await);
+    assert_eq!((&first["cluster_id"], &first["n_images"]), (&cluster["cluster_id"], &json!(count)));
+    let members = |page: &Value| page["previews"].as_array().unwrap().len();
+    assert_eq!((members(&first), members(&second)), (100, count - 100));
+    assert_ne!(first["previews"][0], second["previews"][0]);
+    assert_eq!(page(2).await, Value::Null);
+}
+
+#[tokio::test]
+async fn o3_parameters_may_be_missing() {
+    let service = lenient().await;
+    let all = get(&service, &format!("/explore/{}", service.dataset)).await;
+    assert_eq!(all, service.good(&service.explore("")).await);
+    let task = "/export_context_async?export_format=json&include_images=False";
+    let task = service.good(&service.of_dataset(task)).await;
+    assert_eq!((&task["status"], &task["entities_count"]), (&json!("INIT"), &json!(12)));
+    service.good(&service.explore("labels=[dog,cat]")).await;
+}
+
+async fn register(service: &Service, query: &str) -> (u16, Value) {
+    let picture = image::load_from_memory(&picture(1)).unwrap().to_rgb8();
+    let file = Part::bytes(encoded(&picture, image::ImageFormat::Png)).file_name("q.png");
+    let path = service.of_dataset(&format!("/search-image-similarity?{query}"));
+    let (status, body) =
+        answer(service.post(&path).multipart(Form::new().part("file", file))).await;
+    (status.as_u16(), body)
+}
+
+#[tokio::test]
+async fn o3_a_bounding_box_may_be_pixels() {
+    let service = lenient().await;
+    for query in ["allow_deleted=False", "bounding_box=0,0,96,64", "bounding_box=10,%2010,20,2048"]
+    {
+        let (status, body) = register(&service, query).await;
+        assert_eq!((status, &body["anchor_type"]), (200, &json!("UPLOAD")), "{query}: {body}");
+    }
+    for query in ["bounding_box=0,0,96", "bounding_box=0,0,0,0", "bounding_box=a,b,c,d"] {
+        assert_eq!(register(&service, query).await.0, 400, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn o3_media_may_be_added_by_post() {
+    let service = lenient().await;
+    let folder = service.place.pictures.path().join("more");
+    service.place.put("more/new.png", &picture(7));
+    let query = format!("dataset_id={}&path={}", service.dataset, folder.display());
+    let request = service.post(&format!("/api/v1/process/add_media?{query}"));
+    let (status, body) = answer(request).await;
+    assert_eq!((status.as_u16(), &body["status"]), (200, &json!("success")), "{body}");
+    service.deployment.settled().await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!(record["status_new"], "PARTIAL INDEX");
+}
+
+#[tokio::test]
+async fn o3_the_session_opens_only_the_form_of_the_document() {
+    let service = lenient().await;
+    let session = format!("SESSION={}", service.credentials.session.expose_secret());
+    let status = async |path: &str| {
+        let request = service.client.post(service.url(path)).header("cookie", &session);
+        request.send().await.unwrap().status().as_u16()
+    };
+    assert_eq!(status(&service.of_dataset("/add_media")).await, 400, "no form");
+    assert_eq!(status("/api/v1/process/add_media").await, 401);
+    assert_eq!(status(&service.of_dataset("/reindex")).await, 401);
+}

@@ -1,0 +1,264 @@
+//! The description for programs against the service itself, and against the interface document.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tessera_service::{OPENAPI, Options};
+
+use crate::support::{Place, Service, answer, assert_no_path, pictures};
+
+/// What the interface document tells of each call: method, path, and its parameters outside the body,
+/// `*` after those that are needed.
+const DOCUMENT: &[(&str, &str, &str)] = &[
+    ("get", "/api/v1/api_credentials", ""),
+    ("get", "/api/v1/dataset/{dataset_id}", "dataset_id*"),
+    ("get", "/api/v1/datasets", ""),
+    (
+        "get",
+        "/api/v1/dataset/{dataset_id}/export_context_async",
+        "dataset_id* file_name* export_format* include_images",
+    ),
+    ("get", "/api/v1/dataset/{dataset_id}/export_status", "dataset_id* export_task_id*"),
+    (
+        "post",
+        "/api/v1/dataset/{dataset_id}/export_entities_async",
+        "dataset_id* export_format* include_images",
+    ),
+    ("post", "/api/v1/dataset/{dataset_id}/add_media", "dataset_id*"),
+    ("post", "/api/v1/dataset/{dataset_id}/reindex", "dataset_id*"),
+    ("get", "/api/v1/process/add_media", "dataset_id* path*"),
+    (
+        "post",
+        "/api/v1/dataset/{dataset_id}/search-image-similarity",
+        "dataset_id* entity_type* threshold bounding_box",
+    ),
+    (
+        "get",
+        "/api/v1/explore/{dataset_id}",
+        "dataset_id* anchor_media_id anchor_type entity_type* threshold page_number caption \
+         image_caption textual_similarity_threshold labels tags vql",
+    ),
+    ("get", "/api/v1/enrichment/{dataset_id}/context", "dataset_id*"),
+];
+
+/// What public clients call besides.
+const EXTRA: [(&str, &str); 10] = [
+    ("get", "/api/v1/healthcheck"),
+    ("get", "/api/v1/user_config"),
+    ("get", "/api/v1/datasets/sample_data"),
+    ("get", "/api/v1/dataset/{dataset_id}/stats"),
+    ("get", "/api/v1/dataset/{dataset_id}/export"),
+    ("get", "/api/v1/dataset/{dataset_id}/export_media_id"),
+    ("get", "/api/v1/image/{media_id}"),
+    ("get", "/api/v1/explore/{dataset_id}/similarity_cluster/{cluster_id}"),
+    ("get", "/api/v1/explore/{dataset_id}/exploration_metadata"),
+    ("post", "/api/v1/process/add_media"),
+];
+
+const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
+
+async fn served(compat: bool) -> (Service, Value) {
+    let place = Place::new(&pictures(4));
+    let options = |access| Options { compat, ..Options::from(access) };
+    let service = Service::serving(place, options).await;
+    let (status, description) = answer(service.client.get(service.url(OPENAPI))).await;
+    assert_eq!(status, 200, "no login is needed");
+    (service, description)
+}
+
+/// Each call with its description.
+fn calls(description: &Value) -> BTreeMap<(String, String), Value> {
+    let mut calls = BTreeMap::new();
+    for (path, item) in description["paths"].as_object().unwrap() {
+        for (method, call) in item.as_object().unwrap() {
+            calls.insert((method.clone(), path.clone()), call.clone());
+        }
+    }
+    calls
+}
+
+fn parameters(call: &Value) -> BTreeMap<String, Value> {
+    let all = call["parameters"].as_array().into_iter().flatten();
+    all.map(|one| (one["name"].as_str().unwrap().to_owned(), one.clone())).collect()
+}
+
+/// The values of all `$ref` below a value.
+fn references(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            found.extend(map.get("$ref").and_then(Value::as_str).map(str::to_owned));
+            map.values().for_each(|inner| references(inner, found));
+        }
+        Value::Array(list) => list.iter().for_each(|inner| references(inner, found)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn e26_every_call_of_the_document_is_described_with_its_parameters() {
+    let (_, description) = served(false).await;
+    let calls = calls(&description);
+    for (method, path, names) in DOCUMENT {
+        let call = &calls[&((*method).to_owned(), (*path).to_owned())];
+        let described = parameters(call);
+        for name in names.split_whitespace() {
+            let (name, needed) = (name.trim_end_matches('*'), name.ends_with('*'));
+            assert_eq!(described[name]["required"], needed, "{path} {name}");
+        }
+        let needed = described.values().filter(|one| one["required"] == true).count();
+        assert_eq!(needed, names.matches('*').count(), "{path} needs more than documented");
+    }
+}
+
+#[tokio::test]
+async fn e26_the_description_is_sound() {
+    for compat in [false, true] {
+        let (_, description) = served(compat).await;
+        assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
+        let mut targets = BTreeSet::new();
+        references(&description, &mut targets);
+        for target in targets {
+            let place = target.trim_start_matches('#');
+            assert!(description.pointer(place).is_some(), "{target} leads nowhere");
+        }
+        let calls = calls(&description);
+        let names: BTreeSet<&str> =
+            calls.values().map(|call| call["operationId"].as_str().unwrap()).collect();
+        assert_eq!(names.len(), calls.len(), "operation identifiers are unique");
+        for ((method, path), call) in &calls {
+            assert!(call["summary"].is_string(), "{method} {path} says nothing");
+            let described = parameters(call);
+            let mut inside = path.split('{').skip(1).map(|part| part.split('}').next().unwrap());
+            assert!(inside.all(|name| described[name]["in"] == "path"), "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn e26_what_is_described_is_routed_and_nothing_else() {
+    for compat in [false, true] {
+        let (service, description) = served(compat).await;
+        let calls = calls(&description);
+        let paths: BTreeSet<&String> = calls.keys().map(|(_, path)| path).collect();
+        for path in paths {
+            let url = service.url(&filled(path, &service));
+            for method in METHODS {
+                let word: Method = method.to_uppercase().parse().unwrap();
+                let request = service.client.request(word, &url).bearer_auth(service.token());
+                let status = request.send().await.unwrap().status();
+                let described = calls.contains_key(&(method.to_owned(), path.clone()));
+                assert_eq!(status != 405, described, "{method} {path}: {status}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn e26_calls_beyond_the_document_are_described_only_where_they_are_answered() {
+    let (strict, lenient) = (served(false).await.1, served(true).await.1);
+    let (strict, lenient) = (calls(&strict), calls(&lenient));
+    let more: BTreeSet<_> = lenient.keys().filter(|call| !strict.contains_key(*call)).collect();
+    let extra = EXTRA.map(|(method, path)| (method.to_owned(), path.to_owned()));
+    assert_eq!(more, extra.iter().collect());
+    for (method, path) in EXTRA {
+        let line = tessera_service::EXPLANATION.lines().find(|line| {
+            line.split_whitespace().take(2).eq([method.to_uppercase().as_str(), path])
+        });
+        assert!(line.is_some(), "--explain does not tell of {method} {path}");
+    }
+    for (call, name) in [("explore", "entity_type"), ("export_context_async", "file_name")] {
+        let needed = |calls: &BTreeMap<_, Value>| {
+            let call = calls.values().find(|one| one["operationId"] == call).unwrap();
+            parameters(call)[name]["required"].clone()
+        };
+        assert_eq!((needed(&strict), needed(&lenient)), (json!(true), json!(false)), "{call}");
+    }
+}
+
+/// A value that a schema forbids; `None` where any text is fine.
+fn wrong(parameter: &Value) -> Option<&'static str> {
+    let schema = &parameter["schema"];
+    let free = schema["type"] == "string" && schema["format"] != "uuid" && schema["enum"].is_null();
+    if free { None } else { Some("wrong") }
+}
+
+/// A value that a schema allows.
+fn right(name: &str, parameter: &Value, service: &Service) -> String {
+    let schema = &parameter["schema"];
+    match name {
+        "dataset_id" => service.dataset.to_string(),
+        _ if schema["enum"].is_array() => schema["enum"][0].as_str().unwrap().to_owned(),
+        _ if schema["format"] == "uuid" => service.dataset.to_string(),
+        _ => "/x".to_owned(),
+    }
+}
+
+/// A path of the description with identifiers in it.
+fn filled(path: &str, service: &Service) -> String {
+    let id = service.dataset.to_string();
+    path.split('/')
+        .map(|part| if part.starts_with('{') { id.as_str() } else { part })
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+#[tokio::test]
+async fn e26_a_wrong_value_of_any_described_parameter_is_refused_by_its_name() {
+    let (service, description) = served(true).await;
+    for ((method, path), call) in calls(&description) {
+        let described = parameters(&call);
+        let queries = described.iter().filter(|(_, one)| one["in"] == "query");
+        for (name, parameter) in queries.filter(|_| path.starts_with("/api/v1/")) {
+            let Some(wrong) = wrong(parameter) else { continue };
+            let mut query = format!("{name}={wrong}");
+            // An anchor is read when it has both halves.
+            for (other, one) in &described {
+                let half = name.starts_with("anchor_") && other.starts_with("anchor_");
+                if one["in"] == "query" && other != name && (one["required"] == true || half) {
+                    query = format!("{query}&{other}={}", right(other, one, &service));
+                }
+            }
+            let word: Method = method.to_uppercase().parse().unwrap();
+            let url = service.url(&format!("{}?{query}", filled(&path, &service)));
+            let request = service.client.request(word, url).bearer_auth(service.token());
+            let (status, body) = answer(request).await;
+            assert!([400, 422].contains(&status.as_u16()), "{path} {name}: {status} {body}");
+            assert!(body.to_string().contains(name.as_str()), "{path} {name}: {body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn e26_every_name_of_a_parameter_is_described() {
+    let (_, description) = served(false).await;
+    let calls = calls(&description);
+    let described: BTreeSet<String> =
+        calls.values().flat_map(|call| parameters(call).into_keys()).collect();
+    let names = include_str!("../../../wire/src/paths.rs");
+    let names = names.split("pub mod query {").nth(1).unwrap().split("\n}").next().unwrap();
+    let names = names.split("&str = \"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let names: Vec<&str> = names.collect();
+    assert!(names.len() > 15, "the names were not found");
+    for name in names {
+        assert!(described.contains(name), "{name} is read and not described");
+    }
+}
+
+#[tokio::test]
+async fn e30_no_answer_tells_where_anything_lies() {
+    let (service, description) = served(true).await;
+    assert_no_path(&description, &service.place);
+    for (method, path) in calls(&description).into_keys() {
+        let word: Method = method.to_uppercase().parse().unwrap();
+        let url = service.url(&filled(&path, &service));
+        let query = "entity_type=IMAGES&file_name=a&export_format=json";
+        let outside = format!("{query}&dataset_id={}&path=/tmp/x&auto_reindex=0", service.dataset);
+        for query in ["", query, &outside] {
+            let request = service.client.request(word.clone(), format!("{url}?{query}"));
+            let body = request.bearer_auth(service.token()).send().await.unwrap();
+            let body = String::from_utf8_lossy(&body.bytes().await.unwrap()).into_owned();
+            assert_no_path(&json!(body), &service.place);
+        }
+    }
+}

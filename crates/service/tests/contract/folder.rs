@@ -1,0 +1,167 @@
+//! Adding folders: what is refused, what is skipped, what is done again.
+
+use std::{fs, os::unix::fs::PermissionsExt as _};
+
+use image::{ImageFormat, RgbImage};
+use tessera_service::LocalError;
+
+use crate::support::{Place, Service, encoded, picture, pictures};
+
+#[test]
+fn b01_folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
+    let place = Place::new(&[("a.png", picture(1)), ("notes/readme.txt", b"text".to_vec())]);
+    let deployment = place.open();
+    fs::create_dir(place.picture("empty")).unwrap();
+    for (name, words) in [
+        ("nothing", "there is no folder"),
+        ("a.png", "is no folder"),
+        ("empty", "is empty"),
+        ("notes", "none of the 1 files"),
+    ] {
+        let refusal = deployment.add_folder(&place.picture(name), None).unwrap_err().to_string();
+        assert!(refusal.contains(words) && refusal.contains(name), "{refusal}");
+    }
+    assert_eq!(place.count("dataset"), 0);
+}
+
+#[test]
+fn b01_an_unreadable_folder_is_refused_in_a_sentence() {
+    let place = Place::new(&pictures(1));
+    fs::set_permissions(place.pictures.path(), fs::Permissions::from_mode(0o000)).unwrap();
+    let listed = fs::read_dir(place.pictures.path()).is_ok();
+    let refusal = place.open().add_folder(place.pictures.path(), None);
+    fs::set_permissions(place.pictures.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    // The superuser reads everything.
+    assert_eq!(refusal.is_ok(), listed);
+    if let Err(refusal) = refusal {
+        assert!(matches!(refusal, LocalError::Unreadable(..)), "{refusal}");
+    }
+}
+
+#[tokio::test]
+async fn b02_every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
+    let mut image = RgbImage::new(40, 30);
+    image.put_pixel(3, 3, image::Rgb([255, 0, 0]));
+    let of = |format| encoded(&image, format);
+    let broken = picture(1)[..80].to_vec();
+    let place = Place::new(&[
+        ("a.jpg", of(ImageFormat::Jpeg)),
+        ("sub/b.png", of(ImageFormat::Png)),
+        ("sub/deep/c.webp", of(ImageFormat::WebP)),
+        ("d.gif", of(ImageFormat::Gif)),
+        ("e.bmp", of(ImageFormat::Bmp)),
+        ("named.like.text.txt", of(ImageFormat::Png)),
+        ("notes.txt", b"text".to_vec()),
+        ("torn.jpg", b"\xFF\xD8\xFF\xE0 torn".to_vec()),
+        ("torn.png", broken),
+        ("zero.jpg", Vec::new()),
+        (".hidden.jpg", of(ImageFormat::Jpeg)),
+    ]);
+    let service = Service::at(place, true).await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &6.into()));
+    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let names: Vec<_> = skipped.iter().map(|skipped| skipped.file.as_str()).collect();
+    assert_eq!(names, [".hidden.jpg", "notes.txt", "torn.jpg", "torn.png", "zero.jpg"]);
+    assert_eq!(skipped[0].reason.as_str(), "hidden");
+    assert!(skipped[1].reason.as_str().starts_with("not a picture"), "{:?}", skipped[1]);
+    assert!(skipped[2].reason.as_str().starts_with("broken picture"), "{:?}", skipped[2]);
+}
+
+#[tokio::test]
+async fn b03_a_folder_of_broken_pictures_ends_in_error_with_the_reason() {
+    let torn = picture(1)[..80].to_vec();
+    let service = Service::of(&[("a.png", torn.clone()), ("b.png", torn)]).await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!(record["status_new"], "ERROR");
+    let words = record["fatal_error_msg"].as_str().unwrap();
+    assert!(words.contains("none of its 2 files") && words.contains("a.png"), "{words}");
+    service.place.put("b.png", &picture(2));
+    service.place.add(&service.deployment);
+    service.deployment.settled().await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &1.into()));
+    assert!(record["fatal_error_msg"].is_null());
+}
+
+#[tokio::test]
+async fn b04_an_unchanged_folder_is_ready_at_once() {
+    let place = Service::of_pictures().await.stop().await;
+    let deployment = place.open();
+    let dataset = place.add(&deployment);
+    let status: String =
+        place.database().query_row("SELECT status FROM dataset", [], |row| row.get(0)).unwrap();
+    assert_eq!(status, "READY", "not even for a moment anything else");
+    let linked = place.data.path().join("alias");
+    std::os::unix::fs::symlink(place.pictures.path(), &linked).unwrap();
+    assert_eq!(deployment.add_folder(&linked, None).unwrap(), dataset, "the same folder");
+    assert_eq!(place.count("dataset"), 1);
+}
+
+#[tokio::test]
+async fn b05_only_what_changed_is_indexed_again() {
+    let service = Service::of_pictures().await;
+    let place = &service.place;
+    let rows = |place: &Place| -> Vec<(String, i64, Vec<u8>)> {
+        let database = place.database();
+        let mut query = database
+            .prepare("SELECT CAST(path AS TEXT), row, content FROM media ORDER BY path")
+            .unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let before = rows(place);
+    place.put("p000.png", &picture(50)); // changed
+    place.put("p001.png", &picture(1)); // written again, the same
+    place.put("new.png", &picture(77));
+    fs::remove_file(place.picture("p002.png")).unwrap();
+    assert_eq!(place.add(&service.deployment), service.dataset);
+    service.deployment.settled().await;
+    let after = rows(place);
+    let names: Vec<_> = after.iter().map(|row| row.0.as_str()).collect();
+    assert_eq!(names.len(), 12);
+    assert!(names.contains(&"new.png") && !names.contains(&"p002.png"), "{names:?}");
+    for old in &before {
+        if let Some(new) = after.iter().find(|new| new.0 == old.0) {
+            assert_eq!(new.1, old.1, "{} keeps its row", old.0);
+            assert_eq!(new.2 == old.2, old.0 != "p000.png", "{}", old.0);
+        }
+    }
+    let body = service.good(&service.explore("threshold=0")).await;
+    let text = body.to_string();
+    assert!(text.contains("new.png") && !text.contains("p002.png"));
+    assert_eq!(service.good(&service.of_dataset("")).await["n_images"], 12);
+}
+
+#[tokio::test]
+async fn b05_identifiers_stay_the_same() {
+    let service = Service::of_pictures().await;
+    let strip = |body: serde_json::Value| {
+        // Links carry the port, which differs.
+        let text = body.to_string();
+        text.replace(&service.address.to_string(), "")
+    };
+    let before = strip(service.good(&service.explore("threshold=1")).await);
+    let place = &service.place;
+    place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
+    place.add(&service.deployment);
+    service.deployment.settled().await;
+    let after = strip(service.good(&service.explore("threshold=1")).await);
+    assert_eq!(before, after, "indexed anew from the first picture");
+}
+
+#[tokio::test]
+async fn b06_a_folder_that_lost_all_its_pictures_is_in_error_and_comes_back() {
+    let service = Service::of_pictures().await;
+    for n in 0..12 {
+        fs::remove_file(service.place.picture(&format!("p{n:03}.png"))).unwrap();
+    }
+    let refusal = service.deployment.add_folder(service.place.pictures.path(), None);
+    assert!(matches!(refusal.unwrap_err(), LocalError::EmptyFolder(_)));
+    assert_eq!(service.place.count("media"), 12, "an unmounted disk costs nothing");
+    service.place.put("notes.txt", b"text");
+    service.place.add(&service.deployment);
+    service.deployment.settled().await;
+    let record = service.good(&service.of_dataset("")).await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&"ERROR".into(), &0.into()));
+}

@@ -1,0 +1,169 @@
+//! Clients that are slow, silent or many, and questions that are expensive.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use tessera_service::{Limits, Options};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    task::JoinSet,
+    time::timeout,
+};
+
+use crate::support::{Place, Service, answer, pictures};
+
+const SHORT: Duration = Duration::from_millis(200);
+const LONG: Duration = Duration::from_mins(1);
+
+async fn limited(change: impl FnOnce(&mut Limits)) -> Service {
+    Service::serving(Place::new(&pictures(4)), |access| {
+        let mut options = Options::from(access);
+        change(&mut options.limits);
+        options
+    })
+    .await
+}
+
+fn question(service: &Service) -> String {
+    let vql = r#"[{"uniqueness":{"op":"uniqueness","value":0.0}}]"#;
+    service.explore(&format!("vql={vql}"))
+}
+
+/// How long the server keeps a connection after these bytes, and what it says.
+async fn kept(service: &Service, bytes: &[u8]) -> (Duration, String) {
+    let mut stream = TcpStream::connect(service.address).await.unwrap();
+    stream.write_all(bytes).await.unwrap();
+    let begun = Instant::now();
+    let mut said = Vec::new();
+    let closed = timeout(Duration::from_secs(10), stream.read_to_end(&mut said)).await;
+    assert!(closed.is_ok(), "never closed");
+    (begun.elapsed(), String::from_utf8_lossy(&said).into_owned())
+}
+
+#[tokio::test]
+async fn e14_silent_and_slow_heads_are_closed() {
+    let service = limited(|limits| limits.head = SHORT).await;
+    let half = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: ", service.address);
+    for bytes in ["", &half] {
+        let (time, said) = kept(&service, bytes.as_bytes()).await;
+        assert!(time >= SHORT * 3 / 4 && said.is_empty(), "{time:?} {said}");
+    }
+}
+
+#[tokio::test]
+async fn e14_between_two_requests_there_is_more_time_than_for_a_head() {
+    let idle = SHORT * 3;
+    let service = limited(|limits| (limits.head, limits.idle) = (SHORT, idle)).await;
+    let whole = format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
+    let (time, said) = kept(&service, whole.as_bytes()).await;
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    assert!(time >= idle * 3 / 4, "{time:?}");
+}
+
+#[tokio::test]
+async fn e14_who_takes_nothing_of_an_answer_is_closed() {
+    let service = limited(|limits| (limits.taking, limits.connections) = (SHORT, 1)).await;
+    let request = format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
+    let mut greedy = TcpStream::connect(service.address).await.unwrap();
+    // Far more than the system keeps for a reader.
+    greedy.write_all(request.repeat(2_000).as_bytes()).await.unwrap();
+    let begun = Instant::now();
+    service.good("/api/v1/datasets").await;
+    assert!(begun.elapsed() >= SHORT * 3 / 4, "the only place was not taken");
+}
+
+#[tokio::test]
+async fn e14_a_body_that_stops_coming_is_408() {
+    let service = limited(|limits| limits.body = SHORT).await;
+    let path = service.of_dataset("/export_entities_async?export_format=json");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: 99\r\nConnection: close\r\n\r\n{{",
+        service.address,
+        service.token()
+    );
+    let said = service.raw(head.as_bytes()).await;
+    assert!(said.starts_with("HTTP/1.1 408"), "{said}");
+    assert!(said.ends_with(r#"{"detail":"The request body did not arrive in time"}"#), "{said}");
+}
+
+#[tokio::test]
+async fn e14_idle_connections_do_not_keep_others_out() {
+    let service = limited(|_| {}).await;
+    let mut idle = Vec::new();
+    for _ in 0..255 {
+        idle.push(TcpStream::connect(service.address).await.unwrap());
+    }
+    let begun = Instant::now();
+    service.good("/api/v1/datasets").await;
+    assert!(begun.elapsed() < Duration::from_secs(2), "the last place is free");
+}
+
+#[tokio::test]
+async fn e12_a_selection_over_its_limit_is_413() {
+    let service = limited(|_| {}).await;
+    let path = service.of_dataset("/export_entities_async?export_format=json");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
+         Content-Type: application/json\r\nContent-Length: 33554433\r\nConnection: close\r\n\r\n",
+        service.address,
+        service.token()
+    );
+    let said = service.raw(head.as_bytes()).await;
+    assert!(said.starts_with("HTTP/1.1 413") && said.contains("32 MiB"), "{said}");
+}
+
+#[tokio::test]
+async fn e27_a_question_without_a_turn_is_503_and_light_reads_go_on() {
+    let service = limited(|limits| (limits.heavy, limits.turn) = (0, SHORT)).await;
+    let response = service.get(&question(&service)).send().await.unwrap();
+    assert_eq!(response.status(), 503);
+    assert_eq!(response.headers()["retry-after"], "5");
+    let words = "Too many searches are running; try again in a moment";
+    let body: serde_json::Value = serde_json::from_slice(&response.bytes().await.unwrap()).unwrap();
+    assert_eq!(body, json!({ "detail": words }));
+    let item = json!({"type": "media", "payload": {"media_ids": [service.dataset]}});
+    let path = service.of_dataset("/export_entities_async?export_format=json");
+    let selection = service.post(&path).json(&json!({"media_selection": [item]}));
+    assert_eq!(answer(selection).await.0, 503);
+    for light in [service.explore(""), service.of_dataset("")] {
+        service.good(&light).await;
+    }
+    let whole = service.of_dataset("/export_context_async?file_name=a&export_format=json");
+    service.good(&whole).await;
+}
+
+#[tokio::test]
+async fn e27_turns_come_back() {
+    let service = Arc::new(limited(|limits| (limits.heavy, limits.turn) = (1, LONG)).await);
+    let mut many = JoinSet::new();
+    for _ in 0..8 {
+        let service = service.clone();
+        many.spawn(async move { service.good(&question(&service)).await });
+    }
+    assert_eq!(many.join_all().await.len(), 8);
+}
+
+#[tokio::test]
+async fn e27_a_request_whose_client_is_gone_is_dropped() {
+    let change = |limits: &mut Limits| {
+        (limits.heavy, limits.turn, limits.connections) = (0, LONG, 1);
+    };
+    let service = limited(change).await;
+    let mut gone = TcpStream::connect(service.address).await.unwrap();
+    let head = format!(
+        "GET {} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+        question(&service).replace('"', "%22"),
+        service.address,
+        service.token()
+    );
+    gone.write_all(head.as_bytes()).await.unwrap();
+    drop(gone);
+    let begun = Instant::now();
+    service.good("/api/v1/datasets").await;
+    assert!(begun.elapsed() < Duration::from_secs(3), "it waits for its turn although nobody does");
+}

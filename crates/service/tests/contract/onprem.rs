@@ -1,0 +1,180 @@
+//! `GET process/add_media`, the way on-premises deployments add media.
+
+use std::{os::unix::fs::symlink, path::Path};
+
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tessera_service::{Failing, Settings};
+
+use crate::{
+    change::new,
+    support::{Place, Service, pictures},
+};
+
+/// A folder with three new pictures, which the deployment may or may not read.
+fn batch() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in new(12..15) {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+fn reading(root: &Path) -> Settings {
+    Settings { roots: vec![root.canonicalize().unwrap()], ..Settings::default() }
+}
+
+async fn process(service: &Service, path: &Path, more: &str) -> (StatusCode, Value) {
+    let (id, path) = (service.dataset, path.to_str().unwrap());
+    service.json(&format!("/api/v1/process/add_media?dataset_id={id}&path={path}{more}")).await
+}
+
+#[tokio::test]
+async fn m40_a_folder_below_an_allowed_one_is_added() {
+    let folder = batch();
+    let service = Service::with(reading(folder.path())).await;
+    let (status, body) = process(&service, folder.path(), "").await;
+    assert_eq!((status.as_u16(), &body["status"]), (200, &json!("success")), "{body}");
+    service.deployment.settled().await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(15)));
+    assert_eq!(service.names("").await.len(), 15);
+
+    let (status, _) = process(&service, &folder.path().join("."), "&auto_reindex=true").await;
+    assert_eq!(status, 200);
+    service.deployment.settled().await;
+    assert_eq!(service.record().await["status_new"], "READY");
+    assert_eq!(service.names("").await.len(), 15, "the same folder holds the same media");
+}
+
+#[tokio::test]
+async fn m40_the_same_folder_again_brings_only_what_is_new() {
+    let folder = batch();
+    let service = Service::with(reading(folder.path())).await;
+    for count in [15, 16] {
+        assert_eq!(process(&service, folder.path(), "").await.0, 200);
+        service.deployment.settled().await;
+        let names = service.names("").await;
+        assert_eq!(names.len(), count, "{names:?}");
+        let (name, bytes) = new(15..16).remove(0);
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let own = service.place.pictures.path().to_owned();
+    assert_eq!(process(&service, &own, "").await.0, 200, "its own folder");
+    service.deployment.settled().await;
+    let names = service.names("").await;
+    assert_eq!(names.len(), 16, "every media once: {names:?}");
+}
+
+#[tokio::test]
+async fn e08_no_folder_outside_is_read_and_none_is_told_of() {
+    let outside = batch();
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("file.png"), b"-").unwrap();
+    symlink(outside.path(), root.path().join("link")).unwrap();
+    let service = Service::with(reading(root.path())).await;
+    let root = root.path().canonicalize().unwrap();
+    let inside = |name: &str| root.join(name);
+    let mut answers = Vec::new();
+    for path in [
+        outside.path().to_owned(),
+        "/".into(),
+        "/etc".into(),
+        "/no/such/folder".into(),
+        inside("link"),
+        inside("missing"),
+        inside("file.png"),
+        inside("../"),
+        inside(&format!("..{}", outside.path().display())),
+        format!("{}x", root.display()).into(),
+    ] {
+        let (status, body) = process(&service, &path, "").await;
+        assert_eq!(status, 403, "{}: {body}", path.display());
+        answers.push(body);
+    }
+    assert!(answers.iter().all(|body| *body == answers[0]), "{answers:?}");
+    for wrong in ["relative/folder", ".", "%00"] {
+        let (status, body) = process(&service, Path::new(wrong), "").await;
+        assert_eq!(status, 422, "{wrong}");
+        assert_eq!(body["detail"][0]["loc"], json!(["query", "path"]));
+    }
+    let (status, body) = process(&service, Path::new(""), "").await;
+    assert_eq!((status.as_u16(), &body["detail"][0]["type"]), (422, &json!("missing")));
+    assert_eq!(service.place.count("operation WHERE kind = 'MEDIA_ADDITION'"), 0);
+}
+
+#[tokio::test]
+async fn m40_the_same_states_and_switches_hold() {
+    let folder = batch();
+    let service = Service::with(reading(folder.path())).await;
+    for status in ["READ ONLY", "INDEXING", "ERROR"] {
+        service.set_status(status);
+        let (code, body) = process(&service, folder.path(), "").await;
+        assert_eq!(code, 409, "{status}");
+        assert!(body["detail"].as_str().unwrap().starts_with("Operation 'add_media' is blocked"));
+    }
+    service.set_status("READY");
+    let (code, body) = process(&service, folder.path(), "&auto_reindex=perhaps").await;
+    assert_eq!((code.as_u16(), &body["detail"][0]["loc"][1]), (422, &json!("auto_reindex")));
+    let head = service.client.head(service.url(&format!(
+        "/api/v1/process/add_media?dataset_id={}&path={}",
+        service.dataset,
+        folder.path().display()
+    )));
+    assert_eq!(head.bearer_auth(service.token()).send().await.unwrap().status(), 405);
+    for (settings, expected) in [
+        (Settings { add_media: false, ..reading(folder.path()) }, 403),
+        (Settings { write_access: false, ..reading(folder.path()) }, 403),
+        (Settings { failing: [Failing::Trigger].into(), ..reading(folder.path()) }, 500),
+    ] {
+        let service = Service::at_with(Place::new(&pictures(3)), settings).await;
+        let (code, body) = process(&service, folder.path(), "").await;
+        assert_eq!(code, expected, "{body}");
+        assert_eq!(service.record().await["status_new"], "READY");
+    }
+}
+
+#[tokio::test]
+async fn m01_on_premises_it_needs_no_login() {
+    let place = Place::new(&pictures(3));
+    let folder = batch();
+    let deployment = place.open_with(reading(folder.path()));
+    let dataset = place.add(&deployment);
+    deployment.settled().await;
+    let service = Service::serve(place, deployment, dataset, false).await;
+    let path =
+        format!("/api/v1/process/add_media?dataset_id={dataset}&path={}", folder.path().display());
+    let response = service.client.get(service.url(&path)).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    service.deployment.settled().await;
+    assert_eq!(service.record().await["n_images"], 6);
+}
+
+#[tokio::test]
+async fn m40_folders_inside_and_around_the_dataset_s_own_list_no_file_twice() {
+    let above = tempfile::tempdir().unwrap();
+    let own = above.path().join("own");
+    std::fs::create_dir_all(own.join("late")).unwrap();
+    let put =
+        |file: std::path::PathBuf, n| std::fs::write(file, crate::support::picture(n)).unwrap();
+    put(own.join("a.png"), 0);
+    put(own.join("late/b.png"), 1);
+    let place = Place::new(&[]);
+    let deployment = place.open_with(reading(above.path()));
+    let dataset = deployment.add_folder(&own, None).unwrap();
+    deployment.settled().await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    put(own.join("late/c.png"), 2);
+    put(above.path().join("d.png"), 3);
+    for (folder, images) in [(own.join("late"), 3), (above.path().to_owned(), 4), (own, 4)] {
+        assert_eq!(process(&service, &folder, "").await.0, 200);
+        service.deployment.settled().await;
+        let record = service.record().await;
+        assert_eq!(
+            (&record["status_new"], &record["n_images"]),
+            (&json!("PARTIAL INDEX"), &json!(images))
+        );
+    }
+    assert_eq!(service.place.count("place"), 4);
+}

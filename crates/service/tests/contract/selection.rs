@@ -1,0 +1,312 @@
+//! `POST export_entities_async`, and `export_context_async` narrowed by the parameters of explore.
+
+use std::{
+    collections::BTreeSet,
+    io::{Cursor, Read as _},
+};
+
+use serde_json::{Value, json};
+use zip::ZipArchive;
+
+use crate::{
+    change::{detail, plain},
+    described::{ALL, served, set, vql},
+    support::{Service, answer, assert_no_path},
+};
+
+const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
+
+/// Asks for the export of a selection: the code and the task or the refusal.
+async fn ask(service: &Service, query: &str, items: Value) -> (u16, Value) {
+    let path = service.of_dataset(&format!("/export_entities_async?{query}"));
+    let body = json!({"media_selection": items});
+    let (status, body) = answer(service.post(&path).json(&body)).await;
+    (status.as_u16(), body)
+}
+
+/// Waits for an export: its task and the names of the media in its metadata.
+async fn finished(service: &Service, task: &Value) -> (Value, BTreeSet<String>) {
+    service.deployment.settled().await;
+    let id = task["id"].as_str().unwrap();
+    let path = service.of_dataset(&format!("/export_status?export_task_id={id}"));
+    let task = service.good(&path).await;
+    assert_eq!(task["status"], "COMPLETED", "{task}");
+    let archive = service.client.get(task["download_uri"].as_str().unwrap()).send().await.unwrap();
+    let mut zip = ZipArchive::new(Cursor::new(archive.bytes().await.unwrap())).unwrap();
+    let mut text = String::new();
+    zip.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
+    let metadata: Value = serde_json::from_str(&text).unwrap();
+    assert_no_path(&metadata, &service.place);
+    let items = metadata["media_items"].as_array().unwrap();
+    let names: BTreeSet<String> =
+        items.iter().map(|item| item["file_name"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names.len(), items.len(), "none comes twice");
+    assert_eq!(task["entities_count"], items.len());
+    assert_eq!(metadata["info"]["total_media_items"], items.len());
+    let images: BTreeSet<String> = items
+        .iter()
+        .filter_map(|item| Some(format!("images/{}", item["image_filename"].as_str()?)))
+        .collect();
+    let inside = zip.file_names().map(|name| name.unwrap().into_owned());
+    let inside: BTreeSet<String> = inside.filter(|name| name != "metadata.json").collect();
+    assert_eq!(inside, images, "exactly the images that the metadata names");
+    (task, names)
+}
+
+async fn exported(service: &Service, items: Value) -> BTreeSet<String> {
+    let (status, task) = ask(service, "export_format=json&include_images=true", items).await;
+    assert_eq!(status, 200, "{task}");
+    finished(service, &task).await.1
+}
+
+/// The cluster that a picture is in, and all names in it.
+async fn cluster_of(service: &Service, query: &str, name: &str) -> (String, BTreeSet<String>) {
+    for cluster in service.clusters(query).await {
+        let previews = cluster["previews"].as_array().unwrap();
+        let names: BTreeSet<String> =
+            previews.iter().map(|p| p["file_name"].as_str().unwrap().to_owned()).collect();
+        if names.contains(name) {
+            return (cluster["cluster_id"].as_str().unwrap().to_owned(), names);
+        }
+    }
+    panic!("{name} is in no cluster");
+}
+
+fn media(ids: &[&str]) -> Value {
+    json!({"type": "media", "payload": {"media_ids": ids}})
+}
+
+fn cluster(id: &str, entity: &str, exclude: &[&str]) -> Value {
+    json!({"type": "cluster", "payload": {"cluster_id": id,
+           "cluster_filters": {"entity_type": entity}, "exclude_media_ids": exclude}})
+}
+
+#[tokio::test]
+async fn m24_media_by_themselves() {
+    let service = served().await;
+    let (wall, floor) = (service.media("wall.png").await, service.media("floor.png").await);
+    let names = exported(&service, json!([media(&[&wall])])).await;
+    assert_eq!(names, set(&["wall.png"]));
+    let names = exported(&service, json!([media(&[&wall, &floor, &wall]), media(&[&floor])])).await;
+    assert_eq!(names, set(&["floor.png", "wall.png"]), "each once");
+    let (status, task) = ask(&service, "export_format=parquet", json!([media(&[&wall])])).await;
+    assert_eq!((status, &task["entities_count"]), (200, &json!(1)));
+    for key in ["id", "status", "progress", "download_uri", "created_at"] {
+        assert!(task.get(key).is_some(), "{key}");
+    }
+}
+
+#[tokio::test]
+async fn m24_whole_clusters_without_what_is_left_out() {
+    let service = served().await;
+    for threshold in [0, 4] {
+        let query = format!("threshold={threshold}");
+        let (id, names) = cluster_of(&service, &query, "wall.png").await;
+        assert_eq!(exported(&service, json!([cluster(&id, "IMAGES", &[])])).await, names);
+    }
+    let (id, mut names) = cluster_of(&service, "threshold=4", "twin.png").await;
+    let (twin, wall) = (service.media("twin.png").await, service.media("wall.png").await);
+    let without = exported(&service, json!([cluster(&id, "IMAGES", &[&twin])])).await;
+    names.remove("twin.png");
+    assert_eq!(without, names);
+    let both = json!([cluster(&id, "IMAGES", &[&twin]), media(&[&twin, &wall])]);
+    names.extend(["twin.png".to_owned(), "wall.png".to_owned()]);
+    assert_eq!(exported(&service, both).await, names, "an exclusion is of its item only");
+    let elsewhere = json!([cluster(&id, "IMAGES", &[&wall])]);
+    assert!(exported(&service, elsewhere).await.contains("twin.png"), "no member: no matter");
+}
+
+#[tokio::test]
+async fn m24_filters_narrow_a_cluster() {
+    let service = served().await;
+    let (id, names) = cluster_of(&service, "threshold=4", "wall.png").await;
+    assert!(names.contains("doors.png"), "{names:?}");
+    let narrowed = |filters: Value| {
+        let mut item = cluster(&id, "IMAGES", &[]);
+        item["payload"]["cluster_filters"]
+            .as_object_mut()
+            .unwrap()
+            .extend(filters.as_object().unwrap().clone());
+        json!([item])
+    };
+    let fts = json!([{"text": {"op": "fts", "value": "old"}}]);
+    for filters in [
+        json!({"labels": ["door"]}),
+        json!({ "vql": fts }),
+        json!({"vql": fts.to_string()}),
+        json!({"vql": fts, "labels": ["wall"]}),
+    ] {
+        let names = exported(&service, narrowed(filters.clone())).await;
+        assert_eq!(names, set(&["doors.png"]), "{filters}");
+    }
+}
+
+#[tokio::test]
+async fn m24_objects_bring_the_pictures_they_are_in() {
+    let service = served().await;
+    let (id, _) = cluster_of(&service, "entity_type=OBJECTS&threshold=0", "night.png").await;
+    let names = exported(&service, json!([cluster(&id, "OBJECTS", &[])])).await;
+    assert!(names.contains("night.png") && !names.contains("floor.png"), "{names:?}");
+    let clusters = service.clusters("entity_type=OBJECTS&threshold=0").await;
+    let all: Vec<Value> = clusters
+        .iter()
+        .map(|each| cluster(each["cluster_id"].as_str().unwrap(), "OBJECTS", &[]))
+        .collect();
+    let names = exported(&service, json!(all)).await;
+    assert_eq!(names, set(&["doors.png", "night.png", "wall.png"]));
+    let object = clusters[0]["previews"][0]["media_id"].as_str().unwrap();
+    assert_eq!(exported(&service, json!([media(&[object])])).await.len(), 1);
+    let (status, body) =
+        ask(&service, "export_format=json", json!([cluster(&id, "IMAGES", &[])])).await;
+    assert_eq!((status, body["detail"].clone()), (404, json!(format!("Cluster {id} not found"))));
+}
+
+#[tokio::test]
+async fn m26_what_is_not_there_is_404_and_named() {
+    let service = served().await;
+    let wall = service.media("wall.png").await;
+    let (id, _) = cluster_of(&service, "threshold=0", "wall.png").await;
+    for (items, what) in [
+        (json!([media(&[NOBODY])]), "Media"),
+        (json!([media(&[&wall, NOBODY])]), "Media"),
+        (json!([cluster(NOBODY, "IMAGES", &[])]), "Cluster"),
+        (json!([cluster(&id, "IMAGES", &[NOBODY])]), "Media"),
+    ] {
+        let answer = ask(&service, "export_format=json", items).await;
+        assert_eq!(answer, (404, json!({"detail": format!("{what} {NOBODY} not found")})));
+    }
+    let other = Service::of_pictures().await;
+    let answer = ask(&other, "export_format=json", json!([media(&[&wall])])).await.0;
+    assert_eq!(answer, 404, "a media of another dataset");
+    assert_eq!(service.place.count("export"), 0);
+}
+
+#[tokio::test]
+async fn e11_bodies_that_are_no_selection_are_422_and_named() {
+    let service = served().await;
+    let item = |item: Value| json!({"media_selection": [item]}).to_string();
+    for (body, words) in [
+        (String::new(), "no JSON"),
+        ("{".to_owned(), "no JSON"),
+        ("\u{feff}{}".to_owned(), "no JSON"),
+        ("[]".to_owned(), "must be an array"),
+        ("{}".to_owned(), "must be an array"),
+        (json!({"media_selection": {}}).to_string(), "must be an array"),
+        (json!({"media_selection": []}).to_string(), "1 to 10000 items"),
+        (item(json!(1)), "item 0, payload"),
+        (item(json!({"type": "images", "payload": {}})), "item 0, type"),
+        (item(media(&[])), "item 0, payload.media_ids"),
+        (item(media(&["x"])), "item 0, payload.media_ids"),
+        (item(cluster("x", "IMAGES", &[])), "item 0, payload.cluster_id"),
+        (item(cluster(NOBODY, "VIDEOS", &[])), "item 0, payload.cluster_filters.entity_type"),
+        (item(cluster(NOBODY, "IMAGES", &["x"])), "item 0, payload.exclude_media_ids"),
+    ] {
+        let path = service.of_dataset("/export_entities_async?export_format=json");
+        let request = service.post(&path).header("content-type", "application/json");
+        let (status, answer) = plain(request.body(body.clone())).await;
+        assert_eq!(status, 422, "{body}: {answer}");
+        let detail = detail(&answer);
+        assert_eq!(detail[0]["loc"], json!(["body", "media_selection"]));
+        assert!(detail[0]["msg"].as_str().unwrap().contains(words), "{body}: {detail}");
+    }
+}
+
+#[tokio::test]
+async fn e03_only_json_is_a_selection() {
+    let service = served().await;
+    let wall = service.media("wall.png").await;
+    let body = json!({"media_selection": [media(&[&wall])]}).to_string();
+    let send = async |kind: &str| {
+        let path = service.of_dataset("/export_entities_async?export_format=json");
+        let request = service.post(&path).header("content-type", kind).body(body.clone());
+        plain(request).await.0
+    };
+    for right in ["application/json", "Application/JSON", "application/json; charset=utf-8"] {
+        assert_eq!(send(right).await, 200, "{right}");
+    }
+    for wrong in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "",
+        "application/jsonx",
+    ] {
+        assert_eq!(send(wrong).await, 422, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn m24_parameters_of_a_selective_export() {
+    let service = served().await;
+    let wall = service.media("wall.png").await;
+    for (query, name) in [
+        ("", "export_format"),
+        ("export_format=csv", "export_format"),
+        ("export_format=json&include_images=perhaps", "include_images"),
+    ] {
+        let (status, body) = ask(&service, query, json!([media(&[&wall])])).await;
+        assert_eq!((status, &body["detail"][0]["loc"]), (422, &json!(["query", name])), "{query}");
+    }
+    let (_, task) = ask(&service, "export_format=json", json!([media(&[&wall])])).await;
+    let (task, _) = finished(&service, &task).await;
+    let link = task["download_uri"].as_str().unwrap();
+    let answer = service.client.get(link).send().await.unwrap();
+    let name = answer.headers()["content-disposition"].to_str().unwrap().to_owned();
+    assert_eq!(name, "attachment; filename*=UTF-8''selection.zip");
+}
+
+/// The names that an export of the whole dataset holds under these parameters.
+async fn narrowed(service: &Service, query: &str) -> BTreeSet<String> {
+    let path = format!("/export_context_async?file_name=a&export_format=json&{query}");
+    let task = service.good(&service.of_dataset(&path)).await;
+    finished(service, &task).await.1
+}
+
+#[tokio::test]
+async fn m19_the_parameters_of_explore_narrow_a_full_export() {
+    let service = served().await;
+    assert_eq!(narrowed(&service, "").await, set(&ALL));
+    let boats = set(&["night.png", "shore.png"]);
+    assert_eq!(narrowed(&service, "labels=[%22boat%22]").await, boats);
+    let fts = vql(&json!([{"text": {"op": "fts", "value": "boat"}}]));
+    assert_eq!(narrowed(&service, &fts).await, boats);
+    assert_eq!(narrowed(&service, &format!("{fts}&labels=[%22sea%22]")).await, set(&["night.png"]));
+    let doors = "entity_type=OBJECTS&labels=[%22door%22]";
+    assert_eq!(narrowed(&service, doors).await, set(&["doors.png", "wall.png"]));
+    let below = "caption=checkered+floor&textual_similarity_threshold=0.3";
+    assert_eq!(narrowed(&service, below).await, set(&["floor.png"]));
+    let (id, names) = cluster_of(&service, "threshold=4", "wall.png").await;
+    assert_eq!(narrowed(&service, &format!("cluster_id={id}")).await, names);
+    let (status, body) = service
+        .json(&service.of_dataset(&format!(
+            "/export_context_async?file_name=a&export_format=json&cluster_id={NOBODY}"
+        )))
+        .await;
+    assert_eq!(status, 404, "{body}");
+}
+
+#[tokio::test]
+async fn m22_an_export_of_nothing_has_failed_with_a_reason() {
+    let service = served().await;
+    let path = "/export_context_async?file_name=a&export_format=json&labels=[%22nothing%22]";
+    let task = service.good(&service.of_dataset(path)).await;
+    assert_eq!((&task["status"], &task["download_uri"]), (&json!("FAILED"), &json!(null)));
+    assert!(task["result_message"].as_str().unwrap().contains("nothing"), "{task}");
+    let id = task["id"].as_str().unwrap();
+    let status = service.of_dataset(&format!("/export_status?export_task_id={id}"));
+    assert_eq!(service.good(&status).await["status"], "FAILED");
+}
+
+#[tokio::test]
+async fn m22_an_export_that_is_made_to_fail_has_failed() {
+    let service = Service::failing(tessera_service::Failing::Export).await;
+    let path = service.of_dataset("/export_context_async?file_name=a&export_format=json");
+    let task = service.good(&path).await;
+    service.deployment.settled().await;
+    let id = task["id"].as_str().unwrap();
+    let status = service.of_dataset(&format!("/export_status?export_task_id={id}"));
+    let task = service.good(&status).await;
+    assert_eq!((&task["status"], &task["download_uri"]), (&json!("FAILED"), &json!(null)));
+    assert!(task["result_message"].is_string(), "{task}");
+    assert_eq!(service.record().await["status_new"], "READY", "the dataset is well");
+}

@@ -1,0 +1,176 @@
+//! `POST search-image-similarity` and exploring with the anchor it gives.
+
+use std::collections::BTreeSet;
+
+use reqwest::multipart::{Form, Part};
+use serde_json::{Value, json};
+use tessera_service::{Failing, Settings};
+
+use crate::support::{Place, Service, answer, encoded, picture, pictures};
+
+const PATH: &str = "/search-image-similarity";
+
+fn form(bytes: Vec<u8>) -> Form {
+    Form::new().part("file", Part::bytes(bytes).file_name("query.png"))
+}
+
+async fn register(service: &Service, query: &str, form: Form) -> (u16, Value) {
+    let path = service.of_dataset(&format!("{PATH}?{query}"));
+    let (status, body) = answer(service.post(&path).multipart(form)).await;
+    (status.as_u16(), body)
+}
+
+async fn anchor(service: &Service, query: &str, form: Form) -> String {
+    let (status, body) = register(service, query, form).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(body["anchor_type"], "UPLOAD");
+    assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
+    body["anchor_media_id"].as_str().unwrap().to_owned()
+}
+
+fn ranked(service: &Service, anchor: &str, more: &str) -> String {
+    let query = format!("anchor_media_id={anchor}&anchor_type=UPLOAD&entity_type=IMAGES{more}");
+    service.explore(&query)
+}
+
+#[tokio::test]
+async fn m40_an_uploaded_image_ranks_its_like_first() {
+    let service = Service::of_pictures().await;
+    let query = "entity_type=IMAGES&threshold=0";
+    let anchor = anchor(&service, query, form(picture(1))).await;
+    let body = service.good(&ranked(&service, &anchor, "&threshold=0")).await;
+    let first = &body["clusters"][0];
+    assert!(first["relevance_score"].as_f64().unwrap() < 0.001, "{first}");
+    let name = first["previews"][0]["file_name"].as_str().unwrap();
+    assert_eq!(name[1..4].parse::<u32>().unwrap() % 4, 1, "{name}");
+}
+
+#[tokio::test]
+async fn m44_exploring_repeats_the_threshold_of_the_registration() {
+    let service = Service::of_pictures().await;
+    let fine = anchor(&service, "entity_type=IMAGES&threshold=1", form(picture(1))).await;
+    for more in ["&threshold=2", ""] {
+        let (status, body) = service.json(&ranked(&service, &fine, more)).await;
+        assert_eq!(status, 400);
+        assert!(body["detail"].as_str().unwrap().contains("threshold"), "{body}");
+    }
+    assert_eq!(service.json(&ranked(&service, &fine, "&threshold=1")).await.0, 200);
+    let default = anchor(&service, "entity_type=IMAGES", form(picture(1))).await;
+    assert_eq!(service.json(&ranked(&service, &default, "")).await.0, 200);
+    let objects = ranked(&service, &default, "").replace("IMAGES", "OBJECTS");
+    assert_eq!(service.json(&objects).await.0, 400);
+}
+
+#[tokio::test]
+async fn m42_a_bounding_box_crops() {
+    let service = Service::of_pictures().await;
+    let mut scene = image::RgbImage::new(192, 128);
+    let part = image::load_from_memory(&picture(2)).unwrap().into_rgb8();
+    image::imageops::replace(&mut scene, &part, 96, 64);
+    let scene = encoded(&scene, image::ImageFormat::Png);
+    let region = json!({"x": 0.5, "y": 0.5, "width": 0.5, "height": 0.5}).to_string();
+    let escaped = region.replace('{', "%7B").replace('}', "%7D").replace('"', "%22");
+    let in_query = format!("entity_type=IMAGES&bounding_box={escaped}");
+    let cropped = anchor(&service, &in_query, form(scene.clone())).await;
+    let in_form = form(scene.clone()).text("bounding_box", region);
+    let same = anchor(&service, "entity_type=IMAGES", in_form).await;
+    let whole = anchor(&service, "entity_type=IMAGES", form(scene)).await;
+    let mut best = Vec::new();
+    for anchor in [cropped, same, whole] {
+        let body = service.good(&ranked(&service, &anchor, "")).await;
+        best.push(body["clusters"][0]["relevance_score"].as_f64().unwrap());
+    }
+    assert!(best[0] < 0.001 && best[1] < 0.001, "{best:?}");
+    assert!(best[2] > best[0], "{best:?}");
+}
+
+#[tokio::test]
+async fn m41_bad_parameters_and_files_are_400_and_named() {
+    let service = Service::of_pictures().await;
+    let good = || form(picture(1));
+    let without = Form::new().part("files[]", Part::bytes(picture(1)).file_name("a.png"));
+    let twice = good().part("file", Part::bytes(picture(1)).file_name("b.png"));
+    for (query, form, word) in [
+        ("", good(), "entity_type"),
+        ("entity_type=CATS", good(), "entity_type"),
+        ("entity_type=IMAGES&threshold=5", good(), "threshold"),
+        ("entity_type=IMAGES&threshold=x", good(), "threshold"),
+        ("entity_type=IMAGES&bounding_box=%7B%7D", good(), "bounding_box"),
+        ("entity_type=IMAGES&bounding_box=0,0,9,9", good(), "bounding_box"),
+        (
+            "entity_type=IMAGES&bounding_box=%7B%22x%22:2,%22y%22:0,%22width%22:1,%22height%22:1%7D",
+            good(),
+            "bounding_box",
+        ),
+        ("entity_type=IMAGES", without, "file"),
+        ("entity_type=IMAGES", Form::new().text("other", "x"), "file"),
+        ("entity_type=IMAGES", twice, "More than one file"),
+        ("entity_type=IMAGES", form(b"no image at all".to_vec()), "not an image"),
+        ("entity_type=IMAGES", form(Vec::new()), "not an image"),
+        ("entity_type=IMAGES", form(picture(1)[..60].to_vec()), "not an image"),
+    ] {
+        let (status, body) = register(&service, query, form).await;
+        assert_eq!(status, 400, "{query}: {body}");
+        assert!(body["detail"].as_str().unwrap().contains(word), "{query}: {body}");
+    }
+    assert_eq!(service.place.count("anchor"), 0);
+}
+
+#[tokio::test]
+async fn e11_a_body_that_is_no_form_is_refused() {
+    let service = Service::of_pictures().await;
+    let path = service.of_dataset(&format!("{PATH}?entity_type=IMAGES"));
+    for kind in ["application/json", "multipart/form-data", "multipart/form-data; boundary="] {
+        let request = service.post(&path).header("content-type", kind).body("{}");
+        let (status, body) = answer(request).await;
+        assert_eq!(status, 400, "{kind}: {body}");
+    }
+    let open = "--x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nabc";
+    let request =
+        service.post(&path).header("content-type", "multipart/form-data; boundary=x").body(open);
+    assert_eq!(answer(request).await.0, 400, "a form without its end");
+}
+
+#[tokio::test]
+async fn m41_409_while_not_ready_and_404_for_no_dataset() {
+    let service = Service::of_pictures().await;
+    for status in ["PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"] {
+        service.set_status(status);
+        let (code, body) = register(&service, "entity_type=IMAGES", form(picture(1))).await;
+        assert_eq!(code, 409, "{status}: {body}");
+        assert!(body["detail"].as_str().unwrap().contains(status), "{body}");
+    }
+    let path = format!("/api/v1/dataset/{}{PATH}?entity_type=IMAGES", uuid::Uuid::nil());
+    let (code, body) = answer(service.post(&path).multipart(form(picture(1)))).await;
+    assert_eq!((code.as_u16(), body), (404, json!({"detail": "Dataset not found"})));
+}
+
+#[tokio::test]
+async fn e13_a_client_sees_why_its_upload_is_refused() {
+    let service = Service::of_pictures().await;
+    service.set_status("INDEXING");
+    for _ in 0..20 {
+        let large = form(vec![7; 900 << 10]);
+        assert_eq!(register(&service, "entity_type=IMAGES", large).await.0, 409);
+    }
+}
+
+#[tokio::test]
+async fn e12_an_image_over_32_mib_is_413() {
+    let service = Service::of_pictures().await;
+    let (status, body) =
+        register(&service, "entity_type=IMAGES", form(vec![0; (32 << 20) + 1])).await;
+    assert_eq!(status, 413, "{body}");
+}
+
+#[tokio::test]
+async fn m40_a_search_can_be_made_to_fail() {
+    let place = Place::new(&pictures(2));
+    let failing = BTreeSet::from([Failing::Search]);
+    let deployment = place.open_with(Settings { failing, ..Settings::default() });
+    let dataset = place.add(&deployment);
+    deployment.settled().await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let (status, body) = register(&service, "entity_type=IMAGES", form(picture(1))).await;
+    assert_eq!((status, body), (500, json!({"detail": "The search failed"})));
+}

@@ -1,0 +1,276 @@
+//! A deployment over a folder of painted pictures, served on a loopback port of its own.
+
+use std::{
+    io::Cursor,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use image::{ImageFormat, Rgb, RgbImage};
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use reqwest::{Client, RequestBuilder, StatusCode};
+use rusqlite::Connection;
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tessera_model::DatasetId;
+use tessera_service::{Access, Credentials, Deployment, Options, Settings};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+    task::JoinHandle,
+    time::timeout,
+};
+
+/// A folder of pictures and the data directory of a deployment over it.
+pub struct Place {
+    pub pictures: TempDir,
+    pub data: TempDir,
+}
+
+/// A served deployment over one folder.
+pub struct Service {
+    pub place: Place,
+    pub deployment: Deployment,
+    pub dataset: DatasetId,
+    pub address: SocketAddr,
+    pub credentials: Credentials,
+    pub client: Client,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<()>,
+}
+
+impl Place {
+    pub fn new(files: &[(&str, Vec<u8>)]) -> Self {
+        let place =
+            Self { pictures: tempfile::tempdir().unwrap(), data: tempfile::tempdir().unwrap() };
+        for (name, bytes) in files {
+            place.put(name, bytes);
+        }
+        place
+    }
+
+    pub fn put(&self, name: &str, bytes: &[u8]) {
+        let path = self.picture(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    pub fn picture(&self, name: &str) -> PathBuf {
+        self.pictures.path().join(name)
+    }
+
+    pub fn open(&self) -> Deployment {
+        self.open_with(Settings::default())
+    }
+
+    pub fn open_with(&self, settings: Settings) -> Deployment {
+        Deployment::open(self.data.path(), settings).unwrap()
+    }
+
+    pub fn add(&self, deployment: &Deployment) -> DatasetId {
+        deployment.add_folder(self.pictures.path(), Some("demo")).unwrap()
+    }
+
+    /// The database itself, to bring it into states that are hard to meet in time.
+    pub fn database(&self) -> Connection {
+        Connection::open(self.data.path().join("tessera.db")).unwrap()
+    }
+
+    pub fn count(&self, table: &str) -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        self.database().query_row(&sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+impl Service {
+    /// Serves these files, indexed, behind a login.
+    pub async fn of(files: &[(&str, Vec<u8>)]) -> Self {
+        Self::at(Place::new(files), true).await
+    }
+
+    /// Serves twelve pictures of four kinds.
+    pub async fn of_pictures() -> Self {
+        Self::of(&pictures(12)).await
+    }
+
+    /// Serves a place, indexed; with a login or without.
+    pub async fn at(place: Place, login: bool) -> Self {
+        let deployment = place.open();
+        let dataset = place.add(&deployment);
+        deployment.settled().await;
+        Self::serve(place, deployment, dataset, login).await
+    }
+
+    /// Serves a place, indexed, behind a login, with other options than the usual ones.
+    pub async fn serving(place: Place, options: impl FnOnce(Access) -> Options) -> Self {
+        let deployment = place.open();
+        let dataset = place.add(&deployment);
+        deployment.settled().await;
+        Self::serve_as(place, deployment, dataset, true, options).await
+    }
+
+    pub async fn serve(
+        place: Place,
+        deployment: Deployment,
+        dataset: DatasetId,
+        login: bool,
+    ) -> Self {
+        Self::serve_as(place, deployment, dataset, login, Options::from).await
+    }
+
+    /// Serves with other options than the usual ones.
+    pub async fn serve_as(
+        place: Place,
+        deployment: Deployment,
+        dataset: DatasetId,
+        login: bool,
+        options: impl FnOnce(Access) -> Options,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let credentials = Credentials::generate();
+        let access = if login { Access::Token(credentials.clone()) } else { Access::Open };
+        let options = options(access);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let site = deployment.clone();
+        let served = tokio::spawn(async move {
+            let shutdown = async {
+                let _ = stopped.await;
+            };
+            site.serve(listener, options, shutdown).await.unwrap();
+        });
+        let client = Client::builder().no_proxy().build().unwrap();
+        Self { place, deployment, dataset, address, credentials, client, stop, served }
+    }
+
+    /// Stops the server and closes the deployment; the place stays.
+    pub async fn stop(self) -> Place {
+        self.stop.send(()).unwrap();
+        timeout(Duration::from_secs(6), self.served).await.unwrap().unwrap();
+        self.place
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    /// A path below the dataset: `""` is the record.
+    pub fn of_dataset(&self, rest: &str) -> String {
+        format!("/api/v1/dataset/{}{rest}", self.dataset)
+    }
+
+    /// Explores the images, unless the query says otherwise.
+    pub fn explore(&self, query: &str) -> String {
+        let entity = if query.contains("entity_type") { "" } else { "entity_type=IMAGES&" };
+        format!("/api/v1/explore/{}?{entity}{query}", self.dataset)
+    }
+
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(self.url(path)).bearer_auth(self.token())
+    }
+
+    pub fn post(&self, path: &str) -> RequestBuilder {
+        self.client.post(self.url(path)).bearer_auth(self.token())
+    }
+
+    /// The status and the JSON body of a GET.
+    pub async fn json(&self, path: &str) -> (StatusCode, Value) {
+        answer(self.get(path)).await
+    }
+
+    /// The body of a GET that succeeds.
+    pub async fn good(&self, path: &str) -> Value {
+        let (status, body) = self.json(path).await;
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+
+    pub fn token(&self) -> String {
+        self.token_with(&json!({}), Some(&self.credentials.api_key), Algorithm::HS256)
+    }
+
+    /// A good token with some claims replaced (null removes one), another kid or algorithm.
+    pub fn token_with(&self, claims: &Value, kid: Option<&str>, algorithm: Algorithm) -> String {
+        let now = now();
+        let key = &self.credentials.api_key;
+        let mut all = json!({"sub": key, "iat": now, "exp": now + 600, "iss": "sdk"});
+        for (name, value) in claims.as_object().unwrap() {
+            all[name] = value.clone();
+        }
+        all.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        let mut header = Header::new(algorithm);
+        header.kid = kid.map(str::to_owned);
+        let secret = self.credentials.api_secret.expose_secret().as_bytes();
+        encode(&header, &all, &EncodingKey::from_secret(secret)).unwrap()
+    }
+
+    /// Puts the dataset into a status without doing the work that leads to it.
+    pub fn set_status(&self, status: &str) {
+        let database = self.place.database();
+        // Any status from any other: what the service itself cannot do.
+        database.execute_batch("DROP TRIGGER IF EXISTS transition").unwrap();
+        let changed = database.execute("UPDATE dataset SET status = ?1", [status]);
+        assert_eq!(changed.unwrap(), 1);
+    }
+
+    /// Sends bytes as they are and reads until the server closes.
+    pub async fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        let mut answer = Vec::new();
+        let read = stream.read_to_end(&mut answer);
+        timeout(Duration::from_secs(20), read).await.unwrap().unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+}
+
+pub async fn answer(request: RequestBuilder) -> (StatusCode, Value) {
+    let response = request.send().await.unwrap();
+    let status = response.status();
+    let body = response.bytes().await.unwrap();
+    let value = serde_json::from_slice(&body)
+        .unwrap_or_else(|_| panic!("{status}: {}", String::from_utf8_lossy(&body)));
+    (status, value)
+}
+
+/// Unix seconds.
+pub fn now() -> u64 {
+    SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs()
+}
+
+/// Named PNG files of four kinds of look, equally many of each.
+pub fn pictures(count: u32) -> Vec<(&'static str, Vec<u8>)> {
+    (0..count).map(|n| (&*format!("p{n:03}.png").leak(), picture(n))).collect()
+}
+
+/// A PNG of one of four kinds of look (by `n % 4`), a little different for every `n`.
+pub fn picture(n: u32) -> Vec<u8> {
+    let shade = |part: u32, whole: u32| u8::try_from(part * 255 / whole).unwrap();
+    let image = RgbImage::from_fn(96, 64, |x, y| match n % 4 {
+        0 => Rgb([shade(x, 96), 40, 40]),
+        1 => Rgb([40, shade(y, 64), 40]),
+        2 if (x / 12 + y / 12) % 2 == 0 => Rgb([240, 230, 220]),
+        2 => Rgb([10, 20, 30]),
+        _ => Rgb([220, 220, shade(96 - x, 96)]),
+    });
+    let mut image = image;
+    image.put_pixel(n % 96, 0, Rgb([255, 255, 255]));
+    encoded(&image, ImageFormat::Png)
+}
+
+pub fn encoded(image: &RgbImage, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    image.write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+/// Every string in a JSON value is free of a folder of this machine.
+pub fn assert_no_path(value: &Value, place: &Place) {
+    let text = value.to_string();
+    for folder in [place.pictures.path(), place.data.path(), Path::new("/tmp/")] {
+        assert!(!text.contains(folder.to_str().unwrap()), "{text}");
+    }
+}

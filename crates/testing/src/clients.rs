@@ -1,0 +1,50 @@
+//! Clients for tests: hosted and on-premises, impatient by default, and the identifiers they use.
+
+use std::time::Duration;
+
+use tessera_client::{Access, BaseUrl, Client, Credentials, Endpoint, Policy, Witness};
+use tessera_model::{DatasetId, ExportTaskId};
+
+use crate::canaries;
+
+pub const API_KEY: &str = "key-7";
+pub const API_SECRET: &str = "a secret of at least thirty-two bytes";
+
+pub fn dataset() -> DatasetId {
+    "ad48d250-0000-11f1-bfca-000000000001".parse().unwrap()
+}
+
+pub fn task() -> ExportTaskId {
+    "cf8b3e78-0000-4954-a782-000000000001".parse().unwrap()
+}
+
+/// No pauses between attempts; deadlines stay long, so that only what a test shortens can strike.
+pub fn impatient() -> Policy {
+    Policy {
+        backoff: Duration::ZERO,
+        retry_after_cap: Duration::ZERO,
+        link: Duration::ZERO,
+        link_pause: Duration::ZERO,
+        seed: Some(1),
+        ..Policy::default()
+    }
+}
+
+pub fn hosted(url: &str, policy: Policy) -> Client {
+    let credentials = Credentials { api_key: API_KEY.into(), api_secret: API_SECRET.into() };
+    canaries::know(API_SECRET, false);
+    // Whatever befalls it, nobody is told a secret of it (F6).
+    client(url, Access::Hosted(credentials), policy).with_witness(Witness::new(|exchange| {
+        let told = format!("{exchange:?}{}", Witness::record(&exchange));
+        canaries::assert_clean(&[told.as_bytes()], None);
+    }))
+}
+
+pub fn on_premises(url: &str, policy: Policy) -> Client {
+    client(url, Access::OnPremises, policy)
+}
+
+fn client(url: &str, access: Access, policy: Policy) -> Client {
+    let endpoint = Endpoint::new(BaseUrl::parse(url).unwrap(), access).unwrap();
+    Client::with_policy(endpoint, policy).unwrap()
+}

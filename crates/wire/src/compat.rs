@@ -1,0 +1,108 @@
+//! The calls beyond the interface document that public clients are seen to make, as a service writes
+//! their answers.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use tessera_model::MediaId;
+
+/// `GET healthcheck`.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct HealthBody {
+    /// `Green`: it answers.
+    pub status: &'static str,
+    /// What is wrong, or `none`.
+    #[serde(rename = "service-health-message")]
+    pub message: &'static str,
+    /// Version of the product.
+    pub version: &'static str,
+}
+
+/// `GET user_config`.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct UserConfigBody {
+    /// What the user may do.
+    pub features: Vec<FeatureBody>,
+}
+
+/// A feature of a user.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct FeatureBody {
+    /// Its name: `TEXTUAL_SEARCH_IMAGE`.
+    pub feature_key: &'static str,
+    /// What of it.
+    pub feature_options: TextSearchBody,
+}
+
+/// Which searches by text there are.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct TextSearchBody {
+    /// By labels.
+    pub labels_search: bool,
+    /// By captions.
+    pub captions_search: bool,
+    /// By meaning.
+    pub semantic_search: bool,
+}
+
+/// `GET dataset/{id}/stats`.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct StatsBody {
+    /// Number of images.
+    pub n_images: u64,
+    /// Number of videos.
+    pub n_videos: u64,
+    /// Number of objects.
+    pub n_objects: u64,
+    /// Number of clusters at the default granularity.
+    pub n_clusters: u64,
+}
+
+/// `GET explore/{id}/exploration_metadata`.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct OverviewBody {
+    /// Name for people, raw.
+    pub dataset_name: String,
+    /// Number of clusters at the threshold.
+    pub clusters_count: u64,
+    /// Number of media.
+    pub media_count: u64,
+    /// The labels, most frequent first.
+    pub labels: Vec<LabelCountBody>,
+}
+
+/// How often a label occurs.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct LabelCountBody {
+    /// The label, raw.
+    pub name: String,
+    /// How many media have it.
+    pub count: u64,
+}
+
+/// `GET image/{media_id}`.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ImageBody {
+    /// Media identifier.
+    #[schema(value_type = Uuid)]
+    pub image_id: MediaId,
+    /// The same.
+    #[schema(value_type = Uuid)]
+    pub media_id: MediaId,
+    /// URL of the original.
+    pub image_uri: String,
+    /// URL of the thumbnail.
+    pub media_thumb_uri: String,
+    /// File name, raw.
+    pub file_name: String,
+    /// Caption.
+    pub caption: Option<String>,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// User tags, by name.
+    pub user_tags: Vec<String>,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+}

@@ -1,0 +1,67 @@
+//! `GET api_credentials`: the key pair that tokens are built from.
+
+use secrecy::SecretString;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::lenient::text;
+use tessera_model::SafeText;
+
+/// The cookie of a signed-in browser, by which a service knows whom the pair is for.
+pub const SESSION: &str = "SESSION";
+
+/// A pair as a service handed it out. `Debug` does not print the secret.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    /// Names the key.
+    pub api_key: String,
+    /// Signs the tokens; a service shows it only when it makes the pair.
+    pub api_secret: Option<SecretString>,
+    /// What the service says about it.
+    pub message: Option<SafeText>,
+}
+
+/// Reads the answer; `None` without a key.
+#[must_use]
+pub fn read_issued(value: &Value) -> Option<Issued> {
+    let filled = |key: &str| text(value, key).filter(|text| !text.trim().is_empty());
+    Some(Issued {
+        api_key: filled("api_key")?,
+        api_secret: filled("api_secret").map(SecretString::from),
+        message: filled("message").map(|message| SafeText::detail(&message)),
+    })
+}
+
+/// The credentials as a service writes them.
+#[derive(Clone, Serialize, ToSchema)]
+pub struct CredentialsBody {
+    /// Names the key.
+    pub api_key: String,
+    /// Signs the tokens; only at creation.
+    pub api_secret: Option<String>,
+    /// About the secret, for people.
+    pub message: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use secrecy::ExposeSecret as _;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn m02_a_pair_is_read_with_and_without_its_secret() {
+        let first =
+            json!({ "api_key": "ak_1", "api_secret": "canary", "message": "keep it\u{1b}" });
+        let first = read_issued(&first).unwrap();
+        assert_eq!(first.api_secret.as_ref().unwrap().expose_secret(), "canary");
+        assert_eq!(first.message.as_ref().unwrap().as_str(), "keep it␛");
+        assert!(!format!("{first:?}").contains("canary"));
+        for again in [json!({ "api_key": "k" }), json!({ "api_key": "k", "api_secret": null })] {
+            assert!(read_issued(&again).unwrap().api_secret.is_none());
+        }
+        assert!(read_issued(&json!({ "api_secret": "canary" })).is_none());
+    }
+}

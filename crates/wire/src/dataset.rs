@@ -1,0 +1,223 @@
+//! `GET dataset` and `GET datasets`: the record, and the list whose shape the document leaves open.
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::lenient::{count, first_text, percent, text};
+use tessera_model::{Dataset, DatasetId, Field, Link, SafeText, Status};
+
+/// The record as a service writes it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DatasetBody {
+    /// Dataset identifier.
+    #[schema(value_type = Uuid)]
+    pub id: DatasetId,
+    /// Name for people, raw.
+    pub display_name: String,
+    /// Legacy field, being retired: UPDATING while `status_new` is READ ONLY.
+    pub status: String,
+    /// The current status word.
+    pub status_new: String,
+    /// Percent, 0-100.
+    #[schema(maximum = 100)]
+    pub progress: u8,
+    /// Owner.
+    pub owned_by: String,
+    /// ISO 8601 without zone, microseconds.
+    pub created_at: String,
+    /// Number of images.
+    pub n_images: u64,
+    /// Number of videos.
+    pub n_videos: u64,
+    /// Number of objects (additive, as observed).
+    pub n_objects: u64,
+    /// Why it is in ERROR (additive, as observed).
+    pub fatal_error_msg: Option<String>,
+    /// What clients are seen to read besides.
+    #[serde(flatten)]
+    pub extras: DatasetExtras,
+}
+
+/// Fields of the record beyond the document (as observed). The default says what there is to say of a
+/// folder: where it lies is nobody's business.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DatasetExtras {
+    /// About the dataset, for people.
+    pub description: String,
+    /// The kind of place its media come from.
+    pub source_type: String,
+    /// That place, where it is no secret.
+    pub source_uri: String,
+    /// The dataset it is a copy of.
+    pub source_dataset_id: Option<Uuid>,
+    /// The user that created it.
+    pub created_by: Uuid,
+    /// When its record was last edited.
+    pub updated_at: Option<String>,
+    /// A picture of it.
+    pub preview_uri: String,
+    /// The archive it was created from.
+    pub filename: Option<String>,
+    /// Whether it is a sample.
+    pub sample: Option<bool>,
+}
+
+impl Default for DatasetExtras {
+    fn default() -> Self {
+        Self {
+            description: String::new(),
+            source_type: "LOCAL".to_owned(),
+            source_uri: String::new(),
+            source_dataset_id: None,
+            created_by: Uuid::nil(),
+            updated_at: None,
+            preview_uri: String::new(),
+            filename: None,
+            sample: None,
+        }
+    }
+}
+
+/// The legacy word that goes with a status.
+#[must_use]
+pub fn legacy_word(status: &Status) -> &str {
+    match status {
+        Status::ReadOnly => "UPDATING",
+        Status::PartialIndex | Status::Ready => "READY",
+        Status::Error => "FATAL_ERROR",
+        Status::Indexing | Status::Other(_) => status.word(),
+    }
+}
+
+/// Reads one record. `None` when there is no usable identifier.
+#[must_use]
+pub fn read_dataset(value: &Value) -> Option<Dataset> {
+    let id: DatasetId = first_text(value, &["id", "dataset_id"])?.parse().ok()?;
+    let current = first_text(value, &["status_new"]);
+    let status = match &current {
+        Some(word) => Status::parse(word),
+        None => Status::parse_legacy(&text(value, "status").unwrap_or_default()),
+    };
+    let name = first_text(value, &["display_name", "name"]).unwrap_or_else(|| id.to_string());
+    Some(Dataset {
+        id,
+        name: SafeText::name(&name),
+        status,
+        status_is_legacy: current.is_none(),
+        legacy_status: text(value, "status").map(|word| SafeText::name(&word)),
+        progress: percent(value, "progress"),
+        owner: text(value, "owned_by").map(|owner| SafeText::name(&owner)),
+        created_at: text(value, "created_at").map(|time| SafeText::name(&time)),
+        n_images: count(value, "n_images"),
+        n_videos: count(value, "n_videos"),
+        n_objects: count(value, "n_objects"),
+        error: first_text(value, &["fatal_error_msg"]).map(|words| SafeText::detail(&words)),
+    })
+}
+
+/// The fields of the record that the document names, in its order.
+const NAMED: [&str; 9] = [
+    "id",
+    "display_name",
+    "status_new",
+    "status",
+    "progress",
+    "owned_by",
+    "created_at",
+    "n_images",
+    "n_videos",
+];
+
+/// Reads every field of a record, in the order of the document, then the others by name (M08).
+/// Objects and arrays are shown as JSON, and links without their signatures. `None` if it is no
+/// object.
+#[must_use]
+pub fn read_fields(value: &Value) -> Option<Vec<Field>> {
+    let record = value.as_object()?;
+    let place = |name: &str| NAMED.iter().position(|known| *known == name).unwrap_or(NAMED.len());
+    let mut fields: Vec<_> = record.iter().collect();
+    fields.sort_by_key(|(name, _)| (place(name), *name));
+    let field = |(name, value): (&String, &Value)| Field {
+        name: SafeText::name(name),
+        value: match value {
+            Value::String(text) if text.contains("://") => {
+                SafeText::detail(&Link::new(text).to_string())
+            }
+            Value::String(text) => SafeText::caption(text),
+            other => SafeText::caption(&other.to_string()),
+        },
+    };
+    Some(fields.into_iter().map(field).collect())
+}
+
+/// Reads the list: a bare array, or an object that holds exactly one array (M07).
+/// Returns the records and how many rows had no usable identifier; `None` if it is no list.
+#[must_use]
+pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
+    let rows = match value {
+        Value::Array(rows) => rows,
+        Value::Object(map) => {
+            let mut lists = map.values().filter_map(Value::as_array);
+            match (lists.next(), lists.next()) {
+                (Some(rows), None) => rows,
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    let datasets: Vec<Dataset> = rows.iter().filter_map(read_dataset).collect();
+    let skipped = rows.len() - datasets.len();
+    Some((datasets, skipped))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
+
+    #[test]
+    fn m07_list_shapes() {
+        let row = json!({"id": ID, "display_name": "demo", "status_new": "READY"});
+        for list in [json!([row]), json!({"datasets": [row]}), json!({"total": 1, "items": [row]})]
+        {
+            let (datasets, skipped) = read_datasets(&list).unwrap();
+            assert_eq!((datasets.len(), skipped), (1, 0), "{list}");
+        }
+        let (datasets, skipped) = read_datasets(&json!([row, {"id": "x"}, 3])).unwrap();
+        assert_eq!((datasets.len(), skipped), (1, 2));
+        assert!(read_datasets(&json!("<html>")).is_none());
+    }
+
+    #[test]
+    fn m08_every_field_of_a_record_is_kept_and_no_signature() {
+        let record = json!({"zeta": {"a": [1]}, "preview_uri": "https://cdn/x.jpg?Signature=abc",
+            "status_new": "READY", "id": ID, "fatal_error_msg": null, "note": "\u{1b}[2J"});
+        let fields = read_fields(&record).unwrap();
+        let shown: Vec<String> =
+            fields.iter().map(|field| format!("{}={}", field.name, field.value)).collect();
+        assert_eq!(
+            shown,
+            [
+                &format!("id={ID}"),
+                "status_new=READY",
+                "fatal_error_msg=null",
+                "note=␛[2J",
+                "preview_uri=https://cdn/x.jpg",
+                r#"zeta={"a":[1]}"#,
+            ]
+        );
+        assert_eq!(read_fields(&json!([])), None);
+    }
+
+    #[test]
+    fn m09_legacy_status_is_used_and_marked() {
+        let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
+        assert_eq!((dataset.status, dataset.status_is_legacy), (Status::ReadOnly, true));
+        assert_eq!(dataset.legacy_status, Some(SafeText::name("UPDATING")));
+    }
+}

@@ -1,0 +1,117 @@
+//! `GET enrichment/{id}/context`: which enrichments a dataset has. Written in the observed shape;
+//! read from any, because the document shows none: the names are looked for wherever they stand.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::lenient::first_text;
+use tessera_model::{Applied, Enrichment, EnrichmentModel, SafeText};
+
+/// The context as a service writes it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct EnrichmentBody {
+    /// Identifier of the context.
+    pub enrichment_context_id: Uuid,
+    /// `NEW` when nothing is applied, else `COMPLETED`.
+    pub status: &'static str,
+    /// What is applied.
+    pub dataset_enrichment_models: ModelsBody,
+}
+
+/// The enrichments of a dataset.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ModelsBody {
+    /// By type, for example `CAPTION_IMAGES`.
+    pub enrichment_models: BTreeMap<&'static str, ModelBody>,
+}
+
+/// What made an enrichment.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ModelBody {
+    /// Its name.
+    pub id: String,
+    /// About it.
+    pub metadata: ModelMetadataBody,
+}
+
+/// About a model.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ModelMetadataBody {
+    /// What it really is, for people.
+    pub description: String,
+}
+
+/// Reads a context of any shape (M69). A model that is not named is unknown, unless the answer
+/// names others or says that nothing was applied yet.
+#[must_use]
+pub fn read_enrichment(value: &Value) -> Enrichment {
+    let named = EnrichmentModel::ALL.map(|model| mention(value, model.word()));
+    let lists = named.contains(&Some(true)) || says_nothing_applied(value);
+    let applied = named.map(|named| match named {
+        Some(true) => Applied::Yes,
+        Some(false) => Applied::No,
+        None if lists => Applied::No,
+        None => Applied::Unknown,
+    });
+    Enrichment { applied, raw: SafeText::caption(&value.to_string()) }
+}
+
+/// Whether `name` stands anywhere in `value`: as a text, or as a key, whose value may deny it.
+fn mention(value: &Value, name: &str) -> Option<bool> {
+    match value {
+        Value::String(text) => text.eq_ignore_ascii_case(name).then_some(true),
+        Value::Array(items) => items.iter().find_map(|item| mention(item, name)),
+        Value::Object(map) => map.iter().find_map(|(key, value)| {
+            if key.eq_ignore_ascii_case(name) {
+                Some(!matches!(value, Value::Null | Value::Bool(false)))
+            } else {
+                mention(value, name)
+            }
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// The observed shape of a dataset without enrichments: `NEW`, and an empty list of models.
+fn says_nothing_applied(value: &Value) -> bool {
+    let models = value.pointer("/dataset_enrichment_models/enrichment_models");
+    let empty = match models {
+        Some(Value::Object(map)) => map.is_empty(),
+        Some(Value::Array(list)) => list.is_empty(),
+        _ => false,
+    };
+    empty && first_text(value, &["status"]).as_deref() == Some("NEW")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn m69_names_are_found_in_any_shape_and_absence_is_unknown() {
+        use Applied::{No, Unknown, Yes};
+        for (body, expected) in [
+            (json!({"models": ["CAPTION_IMAGES"]}), [Yes, No, No, No]),
+            (
+                json!([{"type": "image_tagging"}, {"deep": [["CAPTION_IMAGES"]]}]),
+                [Yes, Yes, No, No],
+            ),
+            (json!({"CAPTION_IMAGES": null}), [No, Unknown, Unknown, Unknown]),
+            (json!({"x": {"OBJECT_DETECTION": {"id": "y"}}}), [No, No, No, Yes]),
+            (json!({"status": "NEW"}), [Unknown; 4]),
+            (json!("captions"), [Unknown; 4]),
+            (
+                json!({"status": "NEW", "dataset_enrichment_models": {"enrichment_models": {}}}),
+                [No; 4],
+            ),
+        ] {
+            assert_eq!(read_enrichment(&body).applied, expected, "{body}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! `GET explore` and `POST search-image-similarity`: clusters, previews and anchors.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::lenient::{count, first_text, names, number, text};
+use tessera_model::{
+    Anchor, AnchorKind, Cluster, ClusterId, EntityType, Link, MediaId, Page, Preview, Region,
+    Relevance, SafeText, ScoreKind, Tag, TagId,
+};
+
+/// The Explore response as a service writes it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ExploreBody {
+    /// At most 100 clusters.
+    #[schema(max_items = 100)]
+    pub clusters: Vec<ClusterBody>,
+    /// Extra facts about the answer.
+    pub metadata: MetadataBody,
+}
+
+/// The `metadata` of an Explore response.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct MetadataBody {
+    /// Whether the answer came out of `DuckDB`.
+    pub used_duckdb: bool,
+}
+
+/// One cluster as a service writes it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ClusterBody {
+    /// Cluster identifier.
+    #[schema(value_type = Uuid)]
+    pub cluster_id: ClusterId,
+    /// `IMAGES` or `OBJECTS`.
+    pub r#type: &'static str,
+    /// Number of images.
+    pub n_images: u64,
+    /// Number of objects.
+    pub n_objects: u64,
+    /// Number of videos.
+    pub n_videos: u64,
+    /// The clustering threshold as text.
+    pub similarity_threshold: String,
+    /// Score of the best member; null when nothing ranks.
+    pub relevance_score: Option<f64>,
+    /// What the score measures.
+    pub relevance_score_type: Option<&'static str>,
+    /// Members to look at, best first.
+    pub previews: Vec<PreviewBody>,
+    /// Labels of the members.
+    pub labels: Option<Vec<String>>,
+    /// User tags of the members.
+    pub user_tags: Option<Vec<TagBody>>,
+    /// Captions of the members.
+    pub captions: Option<Vec<String>>,
+}
+
+/// A user tag as a service writes it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TagBody {
+    /// What filters name it by.
+    #[schema(value_type = Uuid)]
+    pub id: TagId,
+    /// What people call it, raw.
+    pub name: String,
+}
+
+/// One preview as a service writes it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PreviewBody {
+    /// `IMAGE`, `VIDEO` or `OBJECT`.
+    pub r#type: &'static str,
+    /// Media identifier.
+    #[schema(value_type = Uuid)]
+    pub media_id: MediaId,
+    /// URL of the original.
+    pub media_uri: String,
+    /// URL of the thumbnail.
+    pub media_thumb_uri: String,
+    /// Caption.
+    pub caption: Option<String>,
+    /// File name, raw.
+    pub file_name: String,
+    /// Part of the picture, in fractions.
+    pub bounding_box: Option<BoundingBoxBody>,
+    /// Score; null when nothing ranks.
+    pub relevance_score: Option<f64>,
+    /// What the score measures.
+    pub relevance_score_type: Option<&'static str>,
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+}
+
+/// A bounding box as the interface spells it: fractions of the image.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct BoundingBoxBody {
+    /// Left edge.
+    pub x: f64,
+    /// Top edge.
+    pub y: f64,
+    /// Width.
+    pub width: f64,
+    /// Height.
+    pub height: f64,
+}
+
+/// The answer to `search-image-similarity`.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct AnchorBody {
+    /// The registered query image.
+    #[schema(value_type = Uuid)]
+    pub anchor_media_id: MediaId,
+    /// Always `UPLOAD`.
+    pub anchor_type: &'static str,
+}
+
+/// Reads a page. Clusters without a usable identifier and repeated ones are left out and
+/// counted; `None` if there is no `clusters` array at all.
+#[must_use]
+pub fn read_page(value: &Value) -> Option<Page> {
+    let rows = value.get("clusters")?.as_array()?;
+    let mut seen = HashSet::new();
+    let clusters: Vec<Cluster> =
+        rows.iter().filter_map(read_cluster).filter(|cluster| seen.insert(cluster.id)).collect();
+    let skipped = rows.len() - clusters.len();
+    Some(Page { clusters, skipped, repeated: 0 })
+}
+
+fn read_cluster(value: &Value) -> Option<Cluster> {
+    let previews = value.get("previews").and_then(Value::as_array);
+    Some(Cluster {
+        id: text(value, "cluster_id")?.parse().ok()?,
+        entity: text(value, "type").and_then(|raw| EntityType::parse(&raw)).unwrap_or_default(),
+        n_images: count(value, "n_images"),
+        n_objects: count(value, "n_objects"),
+        n_videos: count(value, "n_videos"),
+        similarity_threshold: text(value, "similarity_threshold").map(|raw| SafeText::name(&raw)),
+        relevance: read_relevance(value),
+        previews: previews.into_iter().flatten().filter_map(read_preview).collect(),
+        labels: names(value, "labels", SafeText::NAME),
+        tags: read_tags(value),
+        captions: names(value, "captions", SafeText::CAPTION),
+    })
+}
+
+/// Tags with their ids, where the service gives both: a list of objects, or an object of names by
+/// id. In every other shape they are names.
+fn read_tags(value: &Value) -> Vec<Tag> {
+    let tag = |id: Option<String>, name: &str| Tag {
+        id: id.and_then(|id| id.parse().ok()),
+        name: SafeText::name(name),
+    };
+    match value.get("user_tags") {
+        Some(Value::Array(items)) if items.iter().all(Value::is_object) => items
+            .iter()
+            .filter_map(|item| Some(tag(text(item, "id"), &first_text(item, &["name", "id"])?)))
+            .collect(),
+        Some(Value::Object(by_id)) if by_id.values().all(Value::is_string) => by_id
+            .iter()
+            .filter_map(|(id, name)| Some(tag(Some(id.clone()), name.as_str()?)))
+            .collect(),
+        _ => {
+            let names = names(value, "user_tags", SafeText::NAME).into_iter();
+            names.map(|name| Tag { id: None, name }).collect()
+        }
+    }
+}
+
+fn read_preview(value: &Value) -> Option<Preview> {
+    let media = first_text(value, &["media_id", "image_id"])?.parse().ok()?;
+    let link = |keys: &[&str]| first_text(value, keys).map(Link::new);
+    let side = |key| count(value, key).and_then(|side| u32::try_from(side).ok());
+    Some(Preview {
+        media,
+        kind: SafeText::name(&text(value, "type").unwrap_or_default()),
+        original: link(&["media_uri", "image_uri"]),
+        thumbnail: link(&["media_thumb_uri", "media_uri", "image_uri"]),
+        caption: first_text(value, &["caption"]).map(|raw| SafeText::caption(&raw)),
+        file_name: SafeText::file(&text(value, "file_name").unwrap_or_default()),
+        region: value.get("bounding_box").and_then(read_region),
+        relevance: read_relevance(value),
+        dimensions: side("width").zip(side("height")),
+    })
+}
+
+fn read_relevance(value: &Value) -> Option<Relevance> {
+    let score = number(value, "relevance_score")?;
+    let kind = match text(value, "relevance_score_type") {
+        Some(kind) if kind.eq_ignore_ascii_case("cosine_distance") => ScoreKind::CosineDistance,
+        kind => ScoreKind::Other(SafeText::name(&kind.unwrap_or_default())),
+    };
+    Some(Relevance { score, kind })
+}
+
+/// Reads a bounding box: an object, an array of four, or either as JSON text.
+#[must_use]
+pub fn read_region(value: &Value) -> Option<Region> {
+    match value {
+        Value::Object(_) => Region::new(
+            number(value, "x")?,
+            number(value, "y")?,
+            number(value, "width")?,
+            number(value, "height")?,
+        ),
+        Value::Array(sides) => {
+            let sides: Option<Vec<f64>> = sides.iter().map(Value::as_f64).collect();
+            match sides?.as_slice() {
+                &[x, y, width, height] => Region::new(x, y, width, height),
+                _ => None,
+            }
+        }
+        // One level only: text inside text is nobody's bounding box.
+        Value::String(raw) => serde_json::from_str(raw)
+            .ok()
+            .filter(|inner: &Value| !inner.is_string())
+            .and_then(|inner| read_region(&inner)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// Writes a bounding box as the JSON text that a query carries: fractions with at most six
+/// decimals and no exponent, never beyond the image after rounding (M45).
+#[must_use]
+pub fn write_region(region: Region) -> String {
+    const STEPS: f64 = 1e6;
+    let span = |start: f64, length: f64| {
+        let from = (start * STEPS).round().min(STEPS - 1.0);
+        let to = ((start + length) * STEPS).round().clamp(from + 1.0, STEPS);
+        (from / STEPS, (to - from) / STEPS)
+    };
+    let ((x, width), (y, height)) = (span(region.x, region.width), span(region.y, region.height));
+    format!(r#"{{"x":{x},"y":{y},"width":{width},"height":{height}}}"#)
+}
+
+/// Reads a search anchor. `None` if there is no usable `anchor_media_id`.
+#[must_use]
+pub fn read_anchor(value: &Value) -> Option<Anchor> {
+    let kind = text(value, "anchor_type").and_then(|raw| AnchorKind::parse(&raw));
+    Some(Anchor {
+        media: text(value, "anchor_media_id")?.parse().ok()?,
+        kind: kind.unwrap_or(AnchorKind::Upload),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn n23_repeated_and_unreadable_clusters_are_counted() {
+        let id = "9a205a5e-0000-46be-83a3-000000000001";
+        let page =
+            read_page(&json!({"clusters": [{"cluster_id": id}, {"cluster_id": id}, {}]})).unwrap();
+        assert_eq!((page.clusters.len(), page.skipped), (1, 2));
+        assert!(read_page(&json!({"detail": "x"})).is_none());
+    }
+
+    #[test]
+    fn m45_a_box_is_written_with_six_decimals_inside_the_image() {
+        let written = |x, y, w, h| write_region(Region::new(x, y, w, h).unwrap());
+        assert_eq!(written(0.0, 0.25, 1.0, 0.5), r#"{"x":0,"y":0.25,"width":1,"height":0.5}"#);
+        assert_eq!(
+            written(1.0 / 3.0, 0.333_333_5, 2.0 / 3.0, 0.666_666_5),
+            r#"{"x":0.333333,"y":0.333334,"width":0.666667,"height":0.666666}"#
+        );
+        assert_eq!(
+            written(1.0 - 1e-9, 0.0, 1e-9, 1e-9),
+            r#"{"x":0.999999,"y":0,"width":0.000001,"height":0.000001}"#
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn u12_what_is_written_is_a_box_again(
+            x in 0.0_f64..1.0, y in 0.0_f64..1.0, w in 0.0_f64..1.0, h in 0.0_f64..1.0,
+        ) {
+            if let Some(region) = Region::new(x, y, w * (1.0 - x), h * (1.0 - y)) {
+                let text = write_region(region);
+                let again = read_region(&text.clone().into());
+                prop_assert!(again.is_some_and(|again| (again.x - region.x).abs() < 2e-6), "{text}");
+                prop_assert!(!text.contains(['E', '-']), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn m59_tags_come_with_the_id_that_filters_name_them_by() {
+        let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
+        let read = |tags: Value| {
+            let tags = read_tags(&json!({ "user_tags": tags }));
+            tags.iter().map(|tag| (tag.id.is_some(), tag.name.to_string())).collect::<Vec<_>>()
+        };
+        assert_eq!(read(json!([{"id": id, "name": "night"}])), [(true, "night".to_owned())]);
+        assert_eq!(read(json!({id: "night"})), [(true, "night".to_owned())]);
+        assert_eq!(read(json!(["night"])), [(false, "night".to_owned())]);
+        assert_eq!(read(json!([{"name": "night"}])), [(false, "night".to_owned())]);
+        assert_eq!(read(json!(null)), []);
+    }
+
+    #[test]
+    fn i15_boxes_of_every_shape() {
+        let expected = Region::new(0.1, 0.2, 0.3, 0.4);
+        for raw in [
+            json!({"x": 0.1, "y": 0.2, "width": 0.3, "height": 0.4}),
+            json!([0.1, 0.2, 0.3, 0.4]),
+            json!("[0.1, 0.2, 0.3, 0.4]"),
+        ] {
+            assert_eq!(read_region(&raw), expected);
+        }
+        for raw in [json!(null), json!([1, 2]), json!("x"), json!({"x": 2}), json!("\"[]\"")] {
+            assert_eq!(read_region(&raw), None);
+        }
+    }
+}

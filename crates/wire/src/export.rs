@@ -1,0 +1,64 @@
+//! `GET export_context_async` and `GET export_status`: the export task.
+
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::lenient::{first_text, number, text};
+use tessera_model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText};
+
+/// The export task as a service writes it. The document promises `id` at the start, and `status`
+/// and `download_uri` afterwards; the rest is additive, as observed.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ExportTaskBody {
+    /// Used as `export_task_id`.
+    #[schema(value_type = Uuid)]
+    pub id: ExportTaskId,
+    /// The dataset it exports.
+    #[schema(value_type = Uuid)]
+    pub dataset_id: DatasetId,
+    /// `INIT`, `IN_PROGRESS`, `COMPLETED` or `FAILED`.
+    pub status: String,
+    /// 0.0-1.0.
+    #[schema(minimum = 0, maximum = 1)]
+    pub progress: f64,
+    /// Set when COMPLETED.
+    pub download_uri: Option<String>,
+    /// How many media it holds.
+    pub entities_count: u64,
+    /// Why it failed.
+    pub result_message: Option<String>,
+    /// ISO 8601 without zone, microseconds.
+    pub created_at: String,
+}
+
+/// Reads a task. `known` is the identifier it was asked by, for answers that do not repeat it.
+#[must_use]
+pub fn read_task(value: &Value, known: Option<ExportTaskId>) -> Option<ExportTask> {
+    let id = text(value, "id").and_then(|id| id.parse().ok()).or(known)?;
+    let message = first_text(value, &["result_message", "error"]);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let progress = number(value, "progress").map(|part| (part.clamp(0.0, 1.0) * 100.0) as u8);
+    Some(ExportTask {
+        id,
+        state: ExportState::parse(&text(value, "status").unwrap_or_default()),
+        progress,
+        download: first_text(value, &["download_uri"]).map(Link::new),
+        message: message.map(|words| SafeText::detail(&words)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn m20_a_bare_id_is_a_running_export() {
+        let task = read_task(&json!({"id": "cf8b3e78-0000-4954-a782-000000000001"}), None).unwrap();
+        assert_eq!(task.state.word(), "PENDING");
+        assert_eq!(task.download, None);
+        assert!(read_task(&json!({"status": "COMPLETED"}), None).is_none());
+    }
+}

@@ -1,0 +1,182 @@
+//! Every path and query name of the interface, once. Paths are relative to `{base_url}`.
+//!
+//! Left open by the document and assumed here: browsing without an anchor is `explore` without
+//! `anchor_media_id` (public clients do it), and `datasets` takes no parameters.
+
+use crate::vql;
+use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
+
+/// The prefix of every path (rule: interface, Versioning).
+pub const PREFIX: &str = "/api/v1";
+
+/// Query names, spelled as in the document.
+pub mod query {
+    #![expect(missing_docs, reason = "the names are the documentation")]
+    pub const ANCHOR_MEDIA_ID: &str = "anchor_media_id";
+    pub const ANCHOR_TYPE: &str = "anchor_type";
+    pub const ENTITY_TYPE: &str = "entity_type";
+    /// The clustering granularity 0-4, not a similarity.
+    pub const THRESHOLD: &str = "threshold";
+    pub const CAPTION: &str = "caption";
+    /// Deprecated name of `caption`.
+    pub const IMAGE_CAPTION: &str = "image_caption";
+    /// Keeps scores below it.
+    pub const TEXTUAL_SIMILARITY_THRESHOLD: &str = "textual_similarity_threshold";
+    pub const LABELS: &str = "labels";
+    pub const TAGS: &str = "tags";
+    pub const VQL: &str = "vql";
+    pub const PAGE_NUMBER: &str = "page_number";
+    pub const BOUNDING_BOX: &str = "bounding_box";
+    pub const FILE_NAME: &str = "file_name";
+    pub const EXPORT_FORMAT: &str = "export_format";
+    pub const INCLUDE_IMAGES: &str = "include_images";
+    pub const EXPORT_TASK_ID: &str = "export_task_id";
+    /// Names the dataset where the path does not.
+    pub const DATASET_ID: &str = "dataset_id";
+    /// A folder that the deployment can read.
+    pub const PATH: &str = "path";
+    pub const AUTO_REINDEX: &str = "auto_reindex";
+    /// Restricts a full export to one cluster.
+    pub const CLUSTER_ID: &str = "cluster_id";
+    /// Of a signed link: Unix seconds.
+    pub const EXPIRES: &str = "expires";
+    /// Of a signed link.
+    pub const SIGNATURE: &str = "signature";
+}
+
+/// The path parameter that names a dataset.
+pub const DATASET_ID: &str = "dataset_id";
+/// The path parameter that names a media.
+pub const MEDIA_ID: &str = "media_id";
+
+/// The multipart field of a query image.
+pub const FILE_FIELD: &str = "file";
+
+/// The form fields of `add_media`, spelled as in the document.
+pub mod field {
+    #![expect(missing_docs, reason = "the names are the documentation")]
+    pub const S3_URI: &str = "s3_uri";
+    /// Repeatable; not `files[]`.
+    pub const FILES: &str = "files";
+    pub const ARCHIVE: &str = "archive";
+    pub const AUTO_REINDEX: &str = "auto_reindex";
+    pub const ASSUME_ROLE: &str = "assume_role";
+    pub const BATCH_N_VIDEOS: &str = "batch_n_videos";
+    pub const BATCH_N_IMAGES: &str = "batch_n_images";
+    pub const BATCH_N_OBJECTS: &str = "batch_n_objects";
+    pub const USE_SPOT: &str = "use_spot";
+}
+
+/// Query parameters in sending order.
+pub type Parameters = Vec<(&'static str, String)>;
+
+/// `GET`: the datasets of the caller.
+#[must_use]
+pub fn datasets() -> String {
+    format!("{PREFIX}/datasets")
+}
+
+/// `GET`: a key pair for the session of a browser.
+#[must_use]
+pub fn api_credentials() -> String {
+    format!("{PREFIX}/api_credentials")
+}
+
+/// `GET`: one dataset record.
+#[must_use]
+pub fn dataset(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}")
+}
+
+/// `GET`: clusters.
+#[must_use]
+pub fn explore(id: DatasetId) -> String {
+    format!("{PREFIX}/explore/{id}")
+}
+
+/// `POST`: registers a query image.
+#[must_use]
+pub fn search_image_similarity(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/search-image-similarity")
+}
+
+/// `GET` that starts an export: never sent twice by itself.
+#[must_use]
+pub fn export_context_async(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/export_context_async")
+}
+
+/// `POST` that starts an export of a selection: never sent twice by itself.
+#[must_use]
+pub fn export_entities_async(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/export_entities_async")
+}
+
+/// `POST` that clusters a dataset anew: never sent twice by itself.
+#[must_use]
+pub fn reindex(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/reindex")
+}
+
+/// `POST` that adds media: never sent twice by itself.
+#[must_use]
+pub fn add_media(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/add_media")
+}
+
+/// `GET` of the pipeline that adds the media of a folder it can read: never sent twice by itself.
+pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
+
+/// `GET`: which enrichment models were applied.
+#[must_use]
+pub fn enrichment_context(id: DatasetId) -> String {
+    format!("{PREFIX}/enrichment/{id}/context")
+}
+
+/// `GET`: where an export stands.
+#[must_use]
+pub fn export_status(id: DatasetId) -> String {
+    format!("{PREFIX}/dataset/{id}/export_status")
+}
+
+/// The parameters of `explore` for one page of one search.
+#[must_use]
+pub fn explore_parameters(search: &Search) -> Parameters {
+    let mut parameters = Parameters::new();
+    match &search.query {
+        Query::Browse => {}
+        Query::Similar(anchor) => {
+            parameters.push((query::ANCHOR_MEDIA_ID, anchor.media.to_string()));
+            parameters.push((query::ANCHOR_TYPE, anchor.kind.word().to_owned()));
+        }
+        Query::Caption { text, max_score } => {
+            parameters.push((query::CAPTION, text.as_str().to_owned()));
+            let max_score = max_score.map(|score| score.value().to_string());
+            parameters.extend(max_score.map(|score| (query::TEXTUAL_SIMILARITY_THRESHOLD, score)));
+        }
+    }
+    if !search.filters.is_empty() {
+        parameters.push((query::VQL, vql::write(&search.filters)));
+    }
+    parameters.push((query::ENTITY_TYPE, search.entity.word().to_owned()));
+    parameters.push((query::THRESHOLD, search.granularity.level().to_string()));
+    parameters.push((query::PAGE_NUMBER, search.page.to_string()));
+    parameters
+}
+
+/// The parameters of `export_context_async`.
+#[must_use]
+pub fn export_parameters(spec: &ExportSpec) -> Parameters {
+    let mut parameters = vec![(query::FILE_NAME, spec.file_name.as_str().to_owned())];
+    parameters.extend(selection_parameters(spec.format, spec.include_images));
+    parameters
+}
+
+/// The parameters of `export_entities_async`; the file name is not among them.
+#[must_use]
+pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Parameters {
+    vec![
+        (query::EXPORT_FORMAT, format.word().to_owned()),
+        (query::INCLUDE_IMAGES, include_images.to_string()),
+    ]
+}

@@ -1,0 +1,216 @@
+//! `media_selection`, the body of a selective export: written by the client, read strictly by the
+//! service, because an item that is silently left out would export what nobody asked for.
+
+use std::{fmt, str::FromStr};
+
+use serde_json::{Map, Value, json};
+
+use crate::vql;
+use tessera_model::{EntityType, Filter, MediaId, SelectionItem, vql::LabelRule};
+
+/// Most items of a selection.
+pub const MOST_ITEMS: usize = 10_000;
+/// Most identifiers in an item.
+pub const MOST_IDS: usize = 1_000_000;
+
+/// Why a selection is refused. Printed, it names the place: `item 2, payload.cluster_id: ...`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectionProblem {
+    /// Which item, counted from 0; `None` when the body as a whole is wrong.
+    pub item: Option<usize>,
+    /// Which field, and what it must be.
+    pub reason: String,
+}
+
+impl fmt::Display for SelectionProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(item) = self.item {
+            write!(f, "item {item}, ")?;
+        }
+        f.write_str(&self.reason)
+    }
+}
+
+impl std::error::Error for SelectionProblem {}
+
+/// The body of a selection.
+#[must_use]
+pub fn write(items: &[SelectionItem]) -> Value {
+    let items: Vec<Value> = items.iter().map(write_item).collect();
+    json!({ "media_selection": items })
+}
+
+fn write_item(item: &SelectionItem) -> Value {
+    match item {
+        SelectionItem::Media(media) => {
+            json!({"type": "media", "payload": {"media_ids": media}})
+        }
+        SelectionItem::Cluster { cluster, entity, filters, exclude } => {
+            let mut cluster_filters = json!({"entity_type": entity.word()});
+            if !filters.is_empty() {
+                cluster_filters["vql"] = vql::write(filters).into();
+            }
+            json!({"type": "cluster", "payload": {
+                "cluster_id": cluster,
+                "cluster_filters": cluster_filters,
+                "exclude_media_ids": exclude,
+            }})
+        }
+    }
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// It is no selection, has no items or too many, or one of them is wrong.
+pub fn read(body: &Value) -> Result<Vec<SelectionItem>, SelectionProblem> {
+    let whole = |reason: &str| SelectionProblem { item: None, reason: reason.to_owned() };
+    let items = body.get("media_selection").and_then(Value::as_array);
+    let items = items.ok_or_else(|| whole("media_selection: must be an array of items"))?;
+    if items.is_empty() || items.len() > MOST_ITEMS {
+        return Err(whole("media_selection: must have 1 to 10000 items"));
+    }
+    let read = |(number, item)| {
+        read_item(item).map_err(|reason| SelectionProblem { item: Some(number), reason })
+    };
+    items.iter().enumerate().map(read).collect()
+}
+
+fn read_item(item: &Value) -> Result<SelectionItem, String> {
+    let payload = item.get("payload").and_then(Value::as_object);
+    let payload = payload.ok_or("payload: must be an object")?;
+    match item.get("type").and_then(Value::as_str) {
+        Some("media") => {
+            let media = ids(payload, "media_ids")?.ok_or("payload.media_ids: field required")?;
+            if media.is_empty() {
+                return Err("payload.media_ids: must not be empty".to_owned());
+            }
+            Ok(SelectionItem::Media(media))
+        }
+        Some("cluster") => read_cluster(payload),
+        _ => Err("type: must be 'media' or 'cluster'".to_owned()),
+    }
+}
+
+fn read_cluster(payload: &Map<String, Value>) -> Result<SelectionItem, String> {
+    let cluster = payload.get("cluster_id").and_then(Value::as_str);
+    let cluster = cluster.and_then(|raw| raw.parse().ok());
+    let restrictions = payload.get("cluster_filters").and_then(Value::as_object);
+    let restrictions = restrictions.ok_or("payload.cluster_filters: must be an object")?;
+    let entity = restrictions.get("entity_type").and_then(Value::as_str);
+    let entity = entity.and_then(EntityType::parse);
+    Ok(SelectionItem::Cluster {
+        cluster: cluster.ok_or("payload.cluster_id: must be a UUID")?,
+        entity: entity
+            .ok_or("payload.cluster_filters.entity_type: must be 'IMAGES' or 'OBJECTS'")?,
+        filters: read_filters(restrictions)?,
+        exclude: ids(payload, "exclude_media_ids")?.unwrap_or_default(),
+    })
+}
+
+/// `vql` as an array or as the text that a query would carry, and `labels`.
+fn read_filters(restrictions: &Map<String, Value>) -> Result<Vec<Filter>, String> {
+    let place = |field: &str, reason: String| format!("payload.cluster_filters.{field}: {reason}");
+    let mut filters = match restrictions.get("vql") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::String(text)) => {
+            vql::read(text).map_err(|why| place("vql", why.to_string()))?
+        }
+        Some(array) => {
+            vql::read(&array.to_string()).map_err(|why| place("vql", why.to_string()))?
+        }
+    };
+    if let Some(labels) = restrictions.get("labels").filter(|labels| !labels.is_null()) {
+        let texts = labels.as_array().map(|labels| labels.iter().map(Value::as_str).collect());
+        let texts: Option<Option<Vec<&str>>> = texts;
+        let texts = texts.flatten().ok_or_else(|| place("labels", "must be texts".to_owned()))?;
+        let filter = Filter::labels(LabelRule::OneOf, texts);
+        filters.push(filter.map_err(|why| place("labels", why.reason))?);
+    }
+    Ok(filters)
+}
+
+fn ids(payload: &Map<String, Value>, field: &str) -> Result<Option<Vec<MediaId>>, String> {
+    let refused = || format!("payload.{field}: must be an array of UUIDs");
+    let list = match payload.get(field) {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(list)) if list.len() <= MOST_IDS => list,
+        Some(_) => return Err(refused()),
+    };
+    let ids = list.iter().map(|id| MediaId::from_str(id.as_str()?).ok());
+    ids.collect::<Option<Vec<_>>>().map(Some).ok_or_else(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "9a205a5e-0000-46be-83a3-000000000001";
+
+    fn reason(body: &Value) -> String {
+        read(body).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn m18_what_is_written_is_read_back() {
+        let id = ID.parse::<MediaId>().unwrap();
+        let cluster = |filters, exclude| SelectionItem::Cluster {
+            cluster: ID.parse().unwrap(),
+            entity: EntityType::Objects,
+            filters,
+            exclude,
+        };
+        let filters = vec![Filter::uniqueness(0.5).unwrap()];
+        let items = [
+            SelectionItem::Media(vec![id]),
+            cluster(Vec::new(), Vec::new()),
+            cluster(filters, vec![id, id]),
+        ];
+        assert_eq!(read(&write(&items)).unwrap(), items);
+    }
+
+    #[test]
+    fn m18_the_document_s_own_shape_is_read() {
+        let body = json!({"media_selection": [
+            {"type": "cluster", "payload": {"cluster_id": ID,
+             "cluster_filters": {"entity_type": "IMAGES", "labels": ["cat"]},
+             "exclude_media_ids": []}}]});
+        let items = read(&body).unwrap();
+        let [SelectionItem::Cluster { entity, filters, exclude, .. }] = items.as_slice() else {
+            panic!("{items:?}");
+        };
+        assert_eq!((*entity, filters.len(), exclude.len()), (EntityType::Images, 1, 0));
+    }
+
+    #[test]
+    fn m18_mistakes_are_named_by_item_and_field() {
+        let item = |item: Value| json!({"media_selection": [item]});
+        assert!(reason(&json!([])).starts_with("media_selection: must be an array"));
+        assert!(reason(&json!({"media_selection": []})).contains("1 to 10000"));
+        for (wrong, words) in [
+            (json!({}), "item 0, payload: must be an object"),
+            (json!({"payload": {}}), "type: must be 'media' or 'cluster'"),
+            (json!({"type": "media", "payload": {}}), "payload.media_ids: field required"),
+            (json!({"type": "media", "payload": {"media_ids": []}}), "must not be empty"),
+            (json!({"type": "media", "payload": {"media_ids": ["x"]}}), "array of UUIDs"),
+            (json!({"type": "cluster", "payload": {"cluster_id": ID}}), "cluster_filters: must"),
+            (
+                json!({"type": "cluster", "payload": {"cluster_id": ID, "cluster_filters": {}}}),
+                "entity_type: must be",
+            ),
+            (
+                json!({"type": "cluster", "payload": {"cluster_id": 7,
+                       "cluster_filters": {"entity_type": "IMAGES"}}}),
+                "cluster_id: must be a UUID",
+            ),
+            (
+                json!({"type": "cluster", "payload": {"cluster_id": ID,
+                       "cluster_filters": {"entity_type": "IMAGES", "vql": "{"}}}),
+                "cluster_filters.vql: ",
+            ),
+        ] {
+            let reason = reason(&item(wrong));
+            assert!(reason.contains(words), "{reason}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Filters both ways, and how mistakes are named.
+
+use proptest::prelude::*;
+
+use super::*;
+use tessera_model::MediaId;
+
+const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
+
+fn refused(text: &str) -> String {
+    read(text).expect_err(text).to_string()
+}
+
+#[test]
+fn m60_every_filter_of_the_interface_is_read_and_written() {
+    for text in [
+        r#"[{"text":{"op":"fts","value":"highway night"}}]"#,
+        r#"[{"text":{"op":"semantic","value":"dog playing","threshold":0.7}}]"#,
+        r#"[{"labels":{"op":"one_of","value":["cat","dog"]}}]"#,
+        r#"[{"labels":{"op":"not_one_of","value":["cat"]}}]"#,
+        r#"[{"tags":{"op":"is","value":["95233006-eddc-11ef-b303-76dbc3993eb2"]}}]"#,
+        r#"[{"issues":{"op":"issue","value":"blur","mode":"in"}}]"#,
+        r#"[{"issues":{"op":"issue","value":"dark","mode":"out","confidence_min":0.8,"confidence_max":1.0}}]"#,
+        r#"[{"duplicates":{"op":"duplicates","value":0.95}},{"uniqueness":{"op":"uniqueness","value":0.8}}]"#,
+        r#"[{"similarity":{"op":"upload","value":"95233006-eddc-11ef-b303-76dbc3993eb2","threshold":0.5}}]"#,
+        "[]",
+    ] {
+        assert_eq!(write(&read(text).expect(text)), text);
+    }
+}
+
+#[test]
+fn m60_what_public_clients_send_beside_it_is_read() {
+    let plain = read(r#"[{"issues":{"op":"issue","value":"blur","mode":"in"}}]"#).unwrap();
+    for text in [
+        r#"[{"id":"x","issues":{"op":"issue","value":"blur"}}]"#,
+        r#"[{"issues":{"op":"issue","value":"blur","mode":null,"confidence_min":null}, "id": 7}]"#,
+    ] {
+        assert_eq!(read(text).expect(text), plain);
+    }
+    assert_eq!(
+        read(r#"[{"uniqueness":{"op":"uniqueness","value":1}}]"#).unwrap(),
+        [Filter::uniqueness(1.0).unwrap()]
+    );
+}
+
+#[test]
+fn e24_a_mistake_is_named_by_filter_and_field() {
+    for (text, words) in [
+        ("", "must be a JSON array of filters: EOF while parsing a value at line 1 column 0"),
+        ("{}", "must be a JSON array of filters"),
+        ("[1]", "filter 0: must be an object"),
+        ("[{}]", "filter 0: must have exactly one key"),
+        (r#"[{"id":"x"}]"#, "filter 0: must have exactly one key"),
+        (r#"[{"labels":{},"tags":{}}]"#, "filter 0: must have exactly one key"),
+        (r#"[{"label":{}}]"#, r#"filter 0: "label" is no filter; there are text, labels"#),
+        (r#"[{"labels":[]}]"#, "filter 0, labels: must be an object"),
+        (
+            r#"[{"labels":{"op":"one_of","value":["a"],"x":1}}]"#,
+            r#"filter 0, labels: has no "x"; its fields are op, value"#,
+        ),
+        (
+            r#"[{"labels":{"op":"in","value":["a"]}}]"#,
+            "filter 0, labels.op: must be one of one_of, is, is_not, not_one_of",
+        ),
+        (
+            r#"[{"labels":{"op":"is","value":"a"}}]"#,
+            "filter 0, labels.value: must be a list of texts",
+        ),
+        (
+            r#"[{"text":{"op":"fts","value":"a","threshold":0.5}}]"#,
+            "filter 0, text.threshold: belongs to semantic",
+        ),
+        (r#"[{"text":{"op":"fts"}}]"#, "filter 0, text.value: must be a text"),
+        (
+            r#"[{"text":{"op":"semantic","value":"a","threshold":"0.5"}}]"#,
+            "filter 0, text.threshold: must be a number from 0.0 to 1.0",
+        ),
+        (
+            r#"[{"text":{"op":"fts","value":"a"}},{"uniqueness":{"op":"uniqueness","value":1.5}}]"#,
+            "filter 1, uniqueness.value: must be a number from 0.0 to 1.0",
+        ),
+        (
+            r#"[{"tags":{"op":"is","value":["mine"]}}]"#,
+            "filter 0, tags.value: must be a list of UUIDs",
+        ),
+        (
+            r#"[{"issues":{"op":"issue","value":"ugly"}}]"#,
+            "filter 0, issues.value: must be one of blur, dark, bright",
+        ),
+        (
+            r#"[{"similarity":{"op":"media","value":"x"}}]"#,
+            "filter 0, similarity.value: must be a UUID",
+        ),
+    ] {
+        let said = refused(text);
+        assert!(said.starts_with(words), "{text} says {said}");
+    }
+}
+
+#[test]
+fn e24_sizes_depth_and_numbers_are_bounded() {
+    assert!(refused(&" ".repeat(LONGEST + 1)).contains("64 KiB"));
+    assert!(refused(&"[".repeat(60_000)).contains("recursion limit"));
+    let many = vec![json!({"uniqueness": {"op": "uniqueness", "value": 0}}); 17];
+    assert!(refused(&json!(many).to_string()).contains("16 filters"));
+    for number in ["NaN", "Infinity", "1e400", "-1", "\"0.5\"", "true", "[]", "null"] {
+        let text = format!(r#"[{{"duplicates":{{"op":"duplicates","value":{number}}}}}]"#);
+        assert!(refused(&text).contains("must be"), "{number}");
+    }
+    let key = "k\u{1b}".repeat(9_000);
+    assert!(refused(&json!([{ key: {} }]).to_string()).len() < 400);
+}
+
+fn filters() -> impl Strategy<Value = Vec<Filter>> {
+    let share = || (0..=1_000).prop_map(|thousandths| f64::from(thousandths) / 1_000.0);
+    let maybe = move || proptest::option::of(share());
+    let kinds = proptest::sample::select(IssueKind::ALL);
+    let rules = proptest::sample::select(LabelRule::ALL);
+    let anchor = Anchor { media: ID.parse::<MediaId>().unwrap(), kind: AnchorKind::Media };
+    let one = prop_oneof![
+        "\\PC{1,40}".prop_map(|text| Filter::full_text(&text)),
+        ("\\PC{1,40}", maybe()).prop_map(|(text, min)| Filter::semantic(&text, min)),
+        (rules, proptest::collection::vec("\\PC{1,9}", 1..9))
+            .prop_map(|(rule, labels)| { Filter::labels(rule, labels.iter().map(String::as_str)) }),
+        (kinds, maybe(), maybe()).prop_map(|(kind, a, b)| { Filter::issue(kind, Mode::Out, a, b) }),
+        share().prop_map(Filter::duplicates),
+        share().prop_map(Filter::uniqueness),
+        maybe().prop_map(move |max| Filter::similar(anchor, max)),
+    ];
+    proptest::collection::vec(one.prop_filter_map("valid", Result::ok), 0..MOST_FILTERS)
+}
+
+proptest! {
+    #[test]
+    fn m60_what_is_written_is_read_back(filters in filters()) {
+        prop_assert_eq!(read(&write(&filters)).unwrap(), filters);
+    }
+
+    #[test]
+    fn e24_any_text_is_read_or_refused(text in r#"[\[\]{}":, \\a-z0-9.\u{0}-]{0,60}"#) {
+        if let Err(problem) = read(&text) {
+            prop_assert!(problem.to_string().len() < 400);
+        }
+    }
+}

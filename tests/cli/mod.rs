@@ -1,0 +1,285 @@
+//! The real binary without a terminal: streams, exit codes, and clear words for every refusal.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod accessible;
+mod auth;
+mod canary;
+mod config;
+mod documents;
+mod export;
+mod kill;
+mod killed;
+mod media;
+mod query;
+mod readme;
+mod search;
+mod selection;
+mod serve;
+mod session;
+mod set;
+mod surface;
+mod waiting;
+
+use std::{
+    io::{BufRead, BufReader, Write as _},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use uuid::Uuid;
+
+fn tessera(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    // Everything runs at its most talkative, for the sake of the canaries.
+    command.arg("--trace").arg(folder.join(format!("{}.trace", Uuid::new_v4())));
+    command.args(arguments).stdin(Stdio::null());
+    command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder).env("HOME", folder);
+    // The keyring of whoever runs the tests is none of their business.
+    command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    for name in
+        ["TESSERA_BASE_URL", "TESSERA_KIND", "TESSERA_API_KEY", "TESSERA_API_SECRET", "TERM"]
+    {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    outcome(&mut tessera(folder, arguments))
+}
+
+/// The same with this on standard input.
+fn piped(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut command = tessera(folder, arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command that does not read it has closed it.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    told(&command, child.wait_with_output().unwrap())
+}
+
+/// A service that ends with the test.
+struct Serving(Child, Value);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Serving {
+    /// A command that asks this service, which needs no login.
+    fn asked(&self, home: &Path, arguments: &[&str]) -> Command {
+        let mut command = tessera(home, arguments);
+        command.env("TESSERA_BASE_URL", self.1["base_url"].as_str().unwrap());
+        command.env("TESSERA_KIND", "onprem");
+        command
+    }
+}
+
+/// Exit code, standard output and standard error of a command.
+fn outcome(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    told(command, output)
+}
+
+/// The same of a command that has ended. No secret is in what it wrote (F6), and its documents are as
+/// `tessera spec` describes them.
+fn told(command: &Command, output: Output) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = output;
+    let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
+    // The one command that is there to print one.
+    let answer = if command.get_args().any(|word| word == "token") { &[] } else { &stdout[..] };
+    tessera_testing::canaries::assert_clean(&[answer, &stderr], home.map(Path::new));
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(stdout), text(stderr));
+    // Of fewer fields whoever asked for them knows.
+    if !command.get_args().any(|word| word.to_string_lossy().starts_with("--json=")) {
+        documents::assert_described(&out);
+    }
+    documents::assert_described(&err);
+    (status.code().unwrap(), out, err)
+}
+
+fn serve(folder: &Path, arguments: &[&str]) -> Serving {
+    let mut arguments = arguments.to_vec();
+    arguments.insert(0, "serve");
+    let mut child =
+        tessera(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    documents::assert_described(&line);
+    let told: Value = serde_json::from_str(&line).expect("one line of JSON");
+    for (field, kept) in [("api_secret", true), ("session", false)] {
+        if let Some(secret) = told[field].as_str() {
+            tessera_testing::canaries::know(secret, kept);
+        }
+    }
+    Serving(child, told)
+}
+
+fn picture(path: &Path) {
+    image::RgbImage::from_fn(32, 24, |x, y| {
+        image::Rgb([u8::try_from(x * 8).unwrap(), u8::try_from(y * 9).unwrap(), 90])
+    })
+    .save(path)
+    .unwrap();
+}
+
+#[test]
+fn demo_without_a_terminal_tells_its_tour_and_verifies_the_export() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(home.path(), &["demo", "--images", "24"]);
+    assert_eq!(code, 0, "{err}");
+    for words in [
+        "DATASETS",
+        "READY",
+        "24 images",
+        "CLUSTERS",
+        "SIMILAR",
+        "0.000 same",
+        "EXPORT",
+        "24 of them images",
+    ] {
+        assert!(out.contains(words), "{words} is missing:\n{out}");
+    }
+    assert!(!out.contains('\u{1b}'), "no escape bytes in a pipe");
+    let (code, again, _) = run(home.path(), &["demo", "--images", "24"]);
+    assert_eq!(code, 0);
+    let clusters =
+        |text: &str| text[text.find("CLUSTERS").unwrap()..text.find("EXPORT").unwrap()].to_owned();
+    assert_eq!(clusters(&again), clusters(&out), "the same pictures and clusters every time");
+}
+
+#[test]
+fn t13_the_interface_without_a_terminal_explains_itself() {
+    let home = tempfile::tempdir().unwrap();
+    picture(&home.path().join("a.png"));
+    let folder = home.path().to_str().unwrap();
+    for arguments in
+        [vec!["open", folder], vec!["--base-url", "http://127.0.0.1:9", "--kind", "onprem"], vec![]]
+    {
+        let (code, out, err) = run(home.path(), &arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}");
+        assert!(err.contains("terminal") || err.contains("tessera demo"), "{err}");
+        assert!(!err.contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn bad_folders_are_refused_with_what_where_and_what_to_do() {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path();
+    std::fs::create_dir_all(root.join("empty")).unwrap();
+    std::fs::create_dir_all(root.join("texts")).unwrap();
+    std::fs::write(root.join("texts/a.txt"), "words").unwrap();
+    std::fs::write(root.join("file"), "words").unwrap();
+    for (name, words) in [
+        ("missing", "no folder"),
+        ("empty", "is empty"),
+        ("texts", "picture"),
+        ("file", "no folder"),
+    ] {
+        let path = root.join(name);
+        let (code, out, err) = run(root, &["serve", path.to_str().unwrap()]);
+        assert_eq!((code, out.as_str()), (2, ""), "{name}: {err}");
+        assert!(err.contains(words) && err.contains(name), "{name}: {err}");
+    }
+}
+
+#[test]
+fn serve_tells_one_json_line_and_answers() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    let serving = serve(home.path(), &[folder.to_str().unwrap()]);
+    let told = &serving.1;
+    assert_eq!(told["schema"], "tessera.serve/1");
+    assert!(told["base_url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
+    assert!(told["api_key"].is_string() && told["api_secret"].is_string());
+    assert_eq!(told["datasets"][0]["display_name"], "pictures");
+    assert!(told["datasets"][0]["status_new"].is_string() && told["datasets"][0]["id"].is_string());
+}
+
+#[test]
+fn m01_without_login_no_secret_is_told() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+    assert!(serving.1["api_key"].is_null() && serving.1["api_secret"].is_null());
+    let (code, _, err) = run(
+        home.path(),
+        &[
+            "serve",
+            folder.to_str().unwrap(),
+            "--no-auth",
+            "--listen",
+            "0.0.0.0:0",
+            "--data",
+            home.path().join("d").to_str().unwrap(),
+        ],
+    );
+    assert_ne!(code, 0);
+    assert!(
+        err.contains("loopback") || err.contains("127.0.0.1") || err.contains("login"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_taken_port_and_a_taken_data_folder_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    let folder = folder.to_str().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (code, _, err) = run(home.path(), &["serve", folder, "--listen", &address]);
+    assert_eq!(code, 1);
+    assert!(err.contains(&address) && err.contains("--listen"), "{err}");
+
+    let _serving = serve(home.path(), &[folder]);
+    let (code, _, err) = run(home.path(), &["serve", folder]);
+    assert_eq!(code, 1);
+    assert!(err.contains("another") && err.contains("--data"), "{err}");
+}
+
+#[test]
+fn s07_credentials_are_asked_of_the_environment_only() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(
+        home.path(),
+        &["--base-url", "http://127.0.0.1:9", "--kind", "hosted", "--api-secret", "x"],
+    );
+    assert_eq!(code, 2);
+    assert!(!err.contains("api_secret=x"), "{err}");
+    let (code, _, err) = run(home.path(), &["--base-url", "http://127.0.0.1:9"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("--kind"), "{err}");
+}
+
+#[test]
+fn x09_a_broken_settings_file_is_named_with_its_line() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("tessera")).unwrap();
+    std::fs::write(home.path().join("tessera/config.toml"), "[ui]\ncolour = 'red'\n").unwrap();
+    let (code, _, err) = run(home.path(), &["demo"]);
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("config.toml") && err.contains("line 2") && err.contains("colour"),
+        "{err}"
+    );
+}

@@ -1,0 +1,315 @@
+//! Hostile text in every field that a service can send, and in everything that is typed: the
+//! terminal gets the same escape sequences as for harmless text, byte for byte (T01-T04, T21).
+//!
+//! Every screen is reached by pressing every key in every pane, so a new one is covered as soon as
+//! it has a key.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod corpus;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    time::Duration,
+};
+
+use crate::support::desk::{Desk, cluster, dataset, task};
+use tessera::{
+    app::Event,
+    message::{Answer, Lane},
+    runtime::frames::Frames,
+    ui::{
+        self, Layer, Theme,
+        layer::{Colours, Surface},
+        theme::ThemeName,
+    },
+};
+use tessera_model::{
+    Applied, Dataset, Enrichment, EnrichmentModel, Exchange, Failure, FailureKind, Field, Folder,
+    FolderEntry, Outcome, Page, Preflight, Relevance, SafeText, ScoreKind, Status,
+    ingest::Unreadable,
+};
+
+/// Harmless text.
+const CLEAN: &str = "balloon";
+
+fn name(text: &str) -> SafeText {
+    SafeText::name(text)
+}
+
+fn datasets(text: &str) -> Vec<Dataset> {
+    let statuses = [Status::Ready, Status::Indexing, Status::Error, Status::parse(text)];
+    let each = |(number, status): (u128, Status)| Dataset {
+        name: name(text),
+        owner: Some(name(text)),
+        created_at: Some(name(text)),
+        error: (status == Status::Error).then(|| SafeText::detail(text)),
+        ..dataset(number, status)
+    };
+    (1..).zip(statuses).map(each).collect()
+}
+
+fn page(text: &str) -> Page {
+    let mut page = Page::default();
+    for (number, score) in [(0, 0.0), (1, 0.2), (2, 0.9)] {
+        let mut each = cluster(number);
+        each.relevance = Some(Relevance { score, kind: ScoreKind::Other(name(text)) });
+        each.similarity_threshold = Some(name(text));
+        each.labels = vec![name(text)];
+        each.tags = vec![tessera_model::Tag { id: None, name: name(text) }];
+        each.captions = vec![SafeText::caption(text)];
+        for preview in &mut each.previews {
+            preview.kind = name(text);
+            preview.caption = Some(SafeText::caption(text));
+            preview.file_name = SafeText::file(text);
+            preview.relevance.clone_from(&each.relevance);
+        }
+        page.clusters.push(each);
+    }
+    page
+}
+
+fn failure(text: &str) -> Failure {
+    Failure::new(FailureKind::NoAnswer, text).remedy(text).detail(Some(SafeText::detail(text)))
+}
+
+fn folder(text: &str) -> Folder {
+    let entry = |is_folder| FolderEntry {
+        name: SafeText::file(text),
+        file_name: OsString::from(text),
+        is_folder,
+        bytes: 9,
+    };
+    Folder { path: "/".into(), entries: vec![entry(true), entry(false)], left_off: 0 }
+}
+
+fn preflight(text: &str) -> Preflight {
+    let unreadable = Unreadable { name: name(text), reason: name(text) };
+    Preflight {
+        images: 3,
+        videos: 1,
+        bytes: 9,
+        others: 1,
+        unreadable: 1,
+        named: vec![unreadable],
+        folders: Vec::new(),
+        warnings: vec![name(text)],
+    }
+}
+
+/// The answer to whatever is asked, with the text in all its fields.
+fn answer(lane: &Lane, text: &str) -> Result<Answer, Failure> {
+    let mut task = task("FAILED");
+    task.message = Some(SafeText::detail(text));
+    Ok(match lane {
+        Lane::Datasets => Answer::Datasets(datasets(text), 1),
+        Lane::Page(_) => Answer::Page(page(text)),
+        Lane::Enrichment(_) => {
+            let applied = [Applied::Unknown; EnrichmentModel::ALL.len()];
+            Answer::Enrichment(Enrichment { applied, raw: SafeText::detail(text) })
+        }
+        Lane::Record(_) => Answer::Record(vec![Field { name: name(text), value: name(text) }]),
+        Lane::Export(_) | Lane::Start(_) => Answer::Export(task),
+        Lane::Folder(_) => Answer::Folder(folder(text)),
+        Lane::Preflight => Answer::Preflight(preflight(text)),
+        Lane::Keep(_) => Answer::Kept,
+        Lane::Recall(_) => Answer::Recalled(None),
+        _ => return Err(failure(text)),
+    })
+}
+
+/// A desk whose requests are all answered, and the frames it draws.
+struct Stage {
+    desk: Desk,
+    frames: Frames<Vec<u8>>,
+    layer: Layer,
+    theme: Theme,
+    text: String,
+}
+
+impl Stage {
+    fn new(text: &str) -> Self {
+        let surface = Surface { in_tmux: false, colours: Colours::Exact };
+        let mut stage = Self {
+            desk: Desk::new(),
+            frames: Frames::new(Vec::new()),
+            layer: Layer::new(surface),
+            theme: Theme::shipped(ThemeName::Dark).unwrap(),
+            text: text.to_owned(),
+        };
+        let exchange = |outcome| Exchange {
+            method: "GET",
+            target: SafeText::detail(text),
+            attempt: 1,
+            took: Duration::from_millis(5),
+            sent: 0,
+            outcome,
+            again_in: None,
+        };
+        let refused = Outcome::Refused { status: 400, words: Some(SafeText::detail(text)) };
+        for outcome in [refused, Outcome::Lost(SafeText::detail(text))] {
+            stage.desk.happen(Event::Exchange(exchange(outcome)));
+        }
+        stage.settle();
+        stage
+    }
+
+    /// Answers everything and draws.
+    fn settle(&mut self) {
+        while let Some((ticket, _)) = self.desk.open.pop_front() {
+            let answer = answer(&ticket.lane, &self.text);
+            self.desk.respond(ticket, answer);
+        }
+        self.draw();
+    }
+
+    fn draw(&mut self) {
+        let (app, theme, layer) = (&self.desk.app, &self.theme, &mut self.layer);
+        // Whole each time: every cell goes through the output.
+        self.frames.forget();
+        let view = |buffer: &mut ratatui::buffer::Buffer| {
+            ui::draw(app, theme, buffer, layer);
+            layer.end_frame()
+        };
+        self.frames.draw(app.size, view).unwrap();
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.desk.press(keys);
+        self.settle();
+    }
+
+    /// Types and pastes the text into whatever is open.
+    fn write(&mut self) {
+        let start: String = self.text.chars().take(40).collect();
+        self.desk.type_text(&start);
+        self.draw();
+        self.desk.happen(Event::Paste(self.text.clone()));
+        self.draw();
+    }
+
+    /// The main screens.
+    fn look_around(&mut self) {
+        for keys in ["1", "2", "f", "i", "e", "enter", "4", "3", "5", "esc"] {
+            self.press(keys);
+        }
+        self.press("2");
+        self.press("F");
+        self.write();
+    }
+
+    /// Every key of every pane, with text written into what it opens.
+    fn press_everything(&mut self) {
+        for pane in ["1", "2", "i", "3", "4", "5"] {
+            for keys in every_key() {
+                self.press("esc esc esc 2");
+                self.press(pane);
+                self.press(&keys);
+                if self.desk.app.overlay.is_some() {
+                    self.write();
+                    self.press("enter");
+                }
+            }
+        }
+    }
+
+    fn written(self) -> Written {
+        Written::new(&String::from_utf8(self.frames.into_inner()).expect("whole characters"))
+    }
+}
+
+/// The first key of every action there is.
+fn every_key() -> Vec<String> {
+    let shipped = include_str!("../../assets/keymap.toml");
+    let contexts: BTreeMap<String, BTreeMap<String, Vec<String>>> =
+        toml::from_str(shipped).unwrap();
+    contexts.into_values().flat_map(BTreeMap::into_values).map(|keys| keys[0].clone()).collect()
+}
+
+/// What was written: the escape sequences apart from the text.
+struct Written {
+    /// Each kind once. Where the cursor goes depends on the text, so moves are not among them.
+    sequences: BTreeSet<String>,
+    text: BTreeSet<char>,
+}
+
+impl Written {
+    fn new(output: &str) -> Self {
+        let (mut sequences, mut text) = (BTreeSet::new(), BTreeSet::new());
+        let mut rest = output.chars();
+        while let Some(next) = rest.next() {
+            if next != '\x1B' {
+                text.insert(next);
+                continue;
+            }
+            let mut sequence = String::new();
+            // Only control sequences are expected; anything else shows as an odd one.
+            for c in rest.by_ref() {
+                sequence.push(c);
+                if sequence.len() > 1 && c.is_ascii_alphabetic() || !sequence.starts_with('[') {
+                    break;
+                }
+            }
+            let body = sequence.trim_start_matches('[');
+            let is_move = body.strip_suffix('H').is_some_and(|place| {
+                place.split(';').all(|number| number.parse::<u16>().is_ok_and(|it| it <= 120))
+            });
+            if !is_move {
+                sequences.insert(sequence);
+            }
+        }
+        Self { sequences, text }
+    }
+
+    /// Nothing in the text acts on a terminal or hides.
+    fn assert_visible(&self, what: &str) {
+        let hides = |c: &char| {
+            c.is_control()
+                || matches!(u32::from(*c), 0x61C | 0x200B | 0x200C | 0x200E | 0x200F
+                    | 0x2028..=0x202E | 0x2060..=0x206F | 0xE000..=0xF8FF | 0xFEFF | 0xFFF9..=0xFFFB
+                    | 0xE_0000..=0x10_FFFF)
+        };
+        let hidden: Vec<char> = self.text.iter().copied().filter(hides).collect();
+        assert!(hidden.is_empty(), "{hidden:?} of {what:?}");
+    }
+}
+
+#[test]
+fn t02_the_corpus_is_large() {
+    let corpus = corpus::corpus();
+    let different: BTreeSet<&String> = corpus.iter().collect();
+    assert!(different.len() >= 200, "{}", different.len());
+}
+
+#[test]
+fn t01_t02_t03_t04_hostile_text_writes_the_sequences_of_clean_text() {
+    let look = |text: &str| {
+        let mut stage = Stage::new(text);
+        stage.look_around();
+        stage.written()
+    };
+    let clean = look(CLEAN);
+    for hostile in corpus::corpus() {
+        let written = look(&format!("ba{hostile}on"));
+        written.assert_visible(&hostile);
+        let added: Vec<_> = written.sequences.difference(&clean.sequences).collect();
+        let lost: Vec<_> = clean.sequences.difference(&written.sequences).collect();
+        assert!(added.is_empty() && lost.is_empty(), "{hostile:?}: {added:?}, without {lost:?}");
+    }
+}
+
+#[test]
+fn t01_t21_every_screen_and_every_field_is_safe() {
+    let everything = |text: &str| {
+        let mut stage = Stage::new(text);
+        stage.press_everything();
+        stage.written()
+    };
+    let clean = everything(CLEAN);
+    for hostile in ["\x1B[2J", "\u{9B}31m", "\u{202E}", "\n\t猫"] {
+        let written = everything(&format!("ba{hostile}on"));
+        written.assert_visible(hostile);
+        let added: Vec<_> = written.sequences.difference(&clean.sequences).collect();
+        assert!(added.is_empty(), "{hostile:?}: {added:?}");
+    }
+}

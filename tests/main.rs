@@ -1,0 +1,19 @@
+//! The tests of the terminal program, in one binary: linking one is what a change costs.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod architecture;
+mod cli;
+mod generated;
+mod hostile;
+mod journeys;
+mod screens;
+mod support;
+mod terminal;
+mod update;
+mod worker;

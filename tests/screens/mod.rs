@@ -1,0 +1,207 @@
+//! Level 3: screens, styled, as a person sees them. A change of any of these files is a change of
+//! what people see, and is reviewed as one.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write as _;
+
+use crate::support::desk::Desk;
+use crate::support::scene::{browsing, similar, with_marks};
+use crate::support::styled::styled;
+use proptest::prelude::*;
+use ratatui::{buffer::Buffer, layout::Rect};
+use tessera::{
+    app::{
+        Event,
+        areas::{Areas, SMALLEST},
+    },
+    ui::{
+        self, Layer, Theme,
+        layer::{Colours, Surface},
+        theme::ThemeName,
+    },
+};
+use tessera_picture::Protocol;
+
+fn layer() -> Layer {
+    Layer::new(Surface { in_tmux: false, colours: Colours::Exact })
+}
+
+fn screen_in(desk: &Desk, theme: ThemeName) -> String {
+    styled(&drawn(desk, theme))
+}
+
+fn drawn(desk: &Desk, theme: ThemeName) -> Buffer {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, desk.app.size.0, desk.app.size.1));
+    ui::draw(&desk.app, &Theme::shipped(theme).unwrap(), &mut buffer, &mut layer());
+    buffer
+}
+
+macro_rules! screens {
+    ($($name:ident: $screen:expr;)*) => {
+        $(#[test] fn $name() { insta::assert_snapshot!($screen); })*
+    };
+}
+
+/// A core brought to a screen of this many columns and rows.
+type Scene = fn(u16, u16) -> Desk;
+
+macro_rules! every {
+    ($($name:ident: $scene:expr;)*) => {
+        mod every {
+            use super::reviewed;
+
+            $(#[test] fn $name() { insta::assert_snapshot!(reviewed($scene)); })*
+        }
+
+        /// Every screen by its name.
+        const EVERY: &[(&str, Scene)] = &[$((stringify!($name), $scene),)*];
+    };
+}
+
+every! {
+    loading: crate::support::scene::loading;
+    browse: crate::support::scene::browsing;
+    similar: crate::support::scene::similar;
+    datasets: crate::support::scene::datasets;
+    detail: crate::support::scene::detail;
+    jobs: crate::support::scene::with_jobs;
+    help: crate::support::scene::help;
+    export_form: crate::support::scene::export_form;
+    file_line: crate::support::scene::file_line;
+    file_picker: crate::support::scene::file_picker;
+    region_picker: crate::support::scene::region_picker;
+    region_numbers: crate::support::scene::region_numbers;
+    framed_detail: crate::support::scene::framed_detail;
+    failed: crate::support::scene::failed;
+    stale: crate::support::scene::stale;
+    no_clusters_yet: crate::support::scene::no_clusters_yet;
+    query: crate::support::scene::query;
+    query_json: crate::support::scene::query_json;
+    chips: crate::support::scene::chips;
+    caption_line: crate::support::scene::caption_line;
+    marked: crate::support::scene::with_marks;
+    basket: |columns, rows| crate::support::scene::marked_and(columns, rows, "M j");
+    export_basket: |columns, rows| crate::support::scene::marked_and(columns, rows, "E");
+    save_selection: |columns, rows| crate::support::scene::marked_and(columns, rows, "M w");
+    basket_empty: |columns, rows| crate::support::scene::browsing_and(columns, rows, "M");
+    range: |columns, rows| crate::support::scene::browsing_and(columns, rows, "l v l l j");
+    menu: |columns, rows| crate::support::scene::browsing_and(columns, rows, ".");
+    palette: |columns, rows| crate::support::scene::browsing_and(columns, rows, ":");
+    log: crate::support::scene::log;
+    jumping: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-o");
+    pin: |columns, rows| crate::support::scene::browsing_and(columns, rows, "1 I");
+    timeline: crate::support::scene::timeline;
+    inside: crate::support::scene::inside;
+    adding: crate::support::scene::adding;
+    add_media: |columns, rows| crate::support::scene::browsing_and(columns, rows, "a");
+    reindex: |columns, rows| crate::support::scene::browsing_and(columns, rows, "1 j j j R");
+    sort: |columns, rows| crate::support::scene::browsing_and(columns, rows, ",");
+    filter: |columns, rows| crate::support::scene::browsing_and(columns, rows, "/");
+    members: |columns, rows| crate::support::scene::browsing_and(columns, rows, "enter l");
+    tabs: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-t = 1");
+    combine: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-t =");
+    record: crate::support::scene::record;
+    picture_test: |columns, rows| crate::support::scene::browsing_and(columns, rows, "g p");
+}
+
+/// A screen at three sizes and in two themes.
+fn reviewed(scene: Scene) -> String {
+    let mut text = String::new();
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let desk = scene(columns, rows);
+        let [dark, light] = [ThemeName::Dark, ThemeName::Light].map(|theme| drawn(&desk, theme));
+        let _ = writeln!(text, "== {columns}x{rows}");
+        text.push_str(&crate::support::styled::in_two_themes(&dark, &light));
+    }
+    text
+}
+
+screens! {
+    region_without_pictures_80x24: {
+        let mut desk = browsing(80, 24);
+        desk.happen(Event::Terminal(Protocol::None, (10, 20)));
+        desk.press("b");
+        screen_in(&desk, ThemeName::Dark)
+    };
+    similar_plain_120x40: screen_in(&similar(120, 40), ThemeName::Plain);
+    marked_plain_80x24: screen_in(&with_marks(80, 24), ThemeName::Plain);
+    compact_list_50x14: screen_in(&similar(50, 14), ThemeName::Dark);
+    too_small_20x5: screen_in(&browsing(20, 5), ThemeName::Dark);
+}
+
+#[test]
+fn t14_every_status_is_told_without_colour() {
+    let shown = screen_in(&browsing(80, 24), ThemeName::Plain);
+    let mut desk = browsing(80, 24);
+    desk.press("1");
+    let list = screen_in(&desk, ThemeName::Plain);
+    assert!(!shown.contains("rgb(") && !list.contains("cyan") && !list.contains("green"));
+    for word in
+        ["● set-1", "◔ set-2", "INDEXING 41%", "READ ONLY", "PARTIAL INDEX", "ERROR", "DRAFT"]
+    {
+        assert!(list.contains(word), "{word} is missing:\n{list}");
+    }
+}
+
+#[test]
+fn t01_names_from_hell_reach_no_cell_raw() {
+    let buffer = drawn(&similar(120, 40), ThemeName::Dark);
+    for cell in buffer.content() {
+        let symbol = cell.symbol();
+        assert!(symbol.chars().all(|c| !c.is_control() && c != '\u{202e}'), "{symbol:?}");
+    }
+}
+
+/// The words of a row.
+fn row(buffer: &Buffer, y: u16) -> String {
+    (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect()
+}
+
+/// All parts of a screen that are there.
+fn parts(areas: &Areas) -> Vec<Rect> {
+    let Areas {
+        header,
+        chips,
+        tabs,
+        datasets,
+        status,
+        results,
+        detail,
+        query,
+        jobs,
+        basket,
+        notice,
+        hints,
+    } = *areas;
+    let panes = [chips, tabs, datasets, status, results, detail, query, jobs, basket];
+    panes.into_iter().flatten().chain([header, notice, hints]).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn t15_every_screen_is_drawn_at_any_size(columns in 20u16..500, rows in 6u16..200) {
+        for (name, scene) in EVERY {
+            let mut desk = scene(120, 40);
+            desk.happen(Event::Resize(columns, rows));
+            crate::support::scene::paint(&mut desk);
+            let buffer = drawn(&desk, ThemeName::Dark);
+            if columns < SMALLEST.0 || rows < SMALLEST.1 {
+                continue;
+            }
+            let screen = buffer.area;
+            let layer = desk.app.overlay.as_ref().map(|overlay| overlay.area(desk.app.size));
+            let layer = layer.unwrap_or_default();
+            prop_assert_eq!(layer.intersection(screen), layer);
+            for y in [0, rows - 1].into_iter().filter(|y| !layer.rows().any(|row| row.y == *y)) {
+                prop_assert!(!row(&buffer, y).trim().is_empty(), "{name}: row {y} is empty");
+            }
+            let parts = parts(&desk.app.areas());
+            for (index, part) in parts.iter().enumerate() {
+                prop_assert_eq!(part.intersection(screen), *part);
+                let overlaps = parts[index + 1..].iter().any(|other| part.intersects(*other));
+                prop_assert!(!overlaps, "{name} at {columns}x{rows}: {part} is covered");
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! A core on a desk: press keys, look at the requests that come out, hand answers back in.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
+
+use tessera::{
+    app::{App, Effect, Event, Setup},
+    input::{Chord, Key, Keymap},
+    message::{Answer, Lane, Request, Response, Ticket},
+};
+use tessera_model::{
+    Book, Cluster, ClusterId, Dataset, DatasetId, EntityType, Entry, ExportState, ExportTask,
+    ExportTaskId, Failure, FailureKind, Link, MediaId, Page, Preview, SafeText, Status,
+};
+use tessera_picture::Protocol;
+use uuid::Uuid;
+
+/// The core with everything it asked for and has not been answered.
+pub struct Desk {
+    pub app: App,
+    pub now: Duration,
+    pub open: VecDeque<(Ticket, Request)>,
+    pub cancelled: Vec<Lane>,
+    /// What was kept, each the last time; what is recalled comes from here.
+    pub kept: BTreeMap<Book, Entry>,
+    pub other: Vec<Effect>,
+}
+
+impl Desk {
+    /// A core at its start, without pictures unless a test wants them.
+    pub fn new() -> Self {
+        Self::with_pictures(Protocol::None)
+    }
+
+    pub fn with_pictures(protocol: Protocol) -> Self {
+        Self::start(protocol, BTreeMap::new())
+    }
+
+    /// A core at its start, with what the state folder holds.
+    pub fn keeping(kept: BTreeMap<Book, Entry>) -> Self {
+        Self::start(Protocol::None, kept)
+    }
+
+    fn start(protocol: Protocol, kept: BTreeMap<Book, Entry>) -> Self {
+        let setup = Setup {
+            dataset: None,
+            downloads: SafeText::file("/downloads"),
+            command: "tessera open /photos".to_owned(),
+            home: Some("/home/me".into()),
+            clock: Duration::from_secs(1_795_000_000),
+            size: (120, 40),
+            protocol,
+            ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
+        };
+        let mut desk = Self {
+            app: App::new(setup),
+            now: Duration::ZERO,
+            open: VecDeque::new(),
+            cancelled: Vec::new(),
+            kept,
+            other: Vec::new(),
+        };
+        desk.happen(Event::Wake);
+        desk
+    }
+
+    /// A core with one READY dataset open and a page of clusters loaded.
+    pub fn with_clusters(count: usize) -> Self {
+        let mut desk = Self::new();
+        desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+        desk.answer_page(page(0, count));
+        desk
+    }
+
+    pub fn happen(&mut self, event: Event) {
+        for effect in self.app.update(self.now, event) {
+            match effect {
+                // The state folder answers at once.
+                Effect::Send(ticket, Request::Recall(book)) => {
+                    let entry = self.kept.get(&book).cloned();
+                    self.respond(ticket, Ok(Answer::Recalled(entry)));
+                }
+                Effect::Send(ticket, Request::Keep(entry)) => {
+                    self.kept.insert(entry.book(), entry);
+                    self.respond(ticket, Ok(Answer::Kept));
+                }
+                Effect::Send(ticket, request) => self.open.push_back((ticket, request)),
+                Effect::Cancel(lane) => {
+                    self.open.retain(|(ticket, _)| ticket.lane != lane);
+                    self.cancelled.push(lane);
+                }
+                other => self.other.push(other),
+            }
+        }
+    }
+
+    /// Presses keys as the key file writes them, separated by spaces.
+    pub fn press(&mut self, keys: &str) {
+        for key in keys.split(' ') {
+            self.happen(Event::Key(key.parse().unwrap()));
+        }
+    }
+
+    /// Types text into a field.
+    pub fn type_text(&mut self, text: &str) {
+        for c in text.chars() {
+            self.happen(Event::Key(Chord::plain(Key::Char(c))));
+        }
+    }
+
+    /// Lets time pass.
+    pub fn wait(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        self.happen(Event::Wake);
+    }
+
+    /// The open request of a lane, taken off the desk.
+    pub fn take(&mut self, wanted: impl Fn(&Lane) -> bool) -> (Ticket, Request) {
+        let place = self.open.iter().position(|(ticket, _)| wanted(&ticket.lane));
+        self.open.remove(place.expect("this lane was asked")).unwrap()
+    }
+
+    /// Everything that is asked and not answered, but for the models of the selected dataset:
+    /// they are asked for beside everything else.
+    pub fn requests(&self) -> Vec<&Request> {
+        let aside = |request: &&Request| matches!(request, Request::Enrichment(_));
+        self.open.iter().map(|(_, request)| request).filter(|it| !aside(it)).collect()
+    }
+
+    pub fn respond(&mut self, ticket: Ticket, result: Result<Answer, Failure>) {
+        self.happen(Event::Response(Response { ticket, result }));
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "a lane is written where it is asked for")]
+    pub fn answer(&mut self, lane: Lane, answer: Answer) {
+        let (ticket, _) = self.take(|open| *open == lane);
+        self.respond(ticket, Ok(answer));
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "a lane is written where it is asked for")]
+    pub fn fail(&mut self, lane: Lane, kind: FailureKind) {
+        let (ticket, _) = self.take(|open| *open == lane);
+        self.respond(ticket, Err(Failure::new(kind, "it broke")));
+    }
+
+    /// Answers the open page request.
+    pub fn answer_page(&mut self, page: Page) {
+        let (ticket, _) = self.take(|lane| matches!(lane, Lane::Page(_)));
+        self.respond(ticket, Ok(Answer::Page(page)));
+    }
+
+    /// How many views there are up to the one on screen.
+    pub fn steps(&self) -> usize {
+        self.app.results.tabs().map_or(0, |tabs| tabs.tab().before.len() + 1)
+    }
+
+    /// The notice on screen.
+    pub fn notice(&self) -> &str {
+        self.app.notices.current().map_or("", |notice| notice.text.as_str())
+    }
+}
+
+pub fn dataset(number: u128, status: Status) -> Dataset {
+    Dataset {
+        id: DatasetId(Uuid::from_u128(number)),
+        name: SafeText::name(&format!("set-{number}")),
+        status,
+        status_is_legacy: false,
+        legacy_status: None,
+        progress: Some(100),
+        owner: Some(SafeText::name("me")),
+        created_at: Some(SafeText::name("2026-11-21T09:00:00.000000")),
+        n_images: Some(240),
+        n_videos: Some(0),
+        n_objects: Some(0),
+        error: None,
+    }
+}
+
+/// A page whose clusters are numbered from `first`.
+pub fn page(first: u128, count: usize) -> Page {
+    let clusters = (first..).take(count).map(cluster).collect();
+    Page { clusters, skipped: 0, repeated: 0 }
+}
+
+pub fn cluster(number: u128) -> Cluster {
+    Cluster {
+        id: ClusterId(Uuid::from_u128(1_000 + number)),
+        entity: EntityType::Images,
+        n_images: Some(3),
+        n_objects: Some(0),
+        n_videos: Some(0),
+        similarity_threshold: None,
+        relevance: None,
+        previews: (0..3).map(|member| preview(number * 10 + member)).collect(),
+        labels: vec![],
+        tags: vec![],
+        captions: vec![],
+    }
+}
+
+fn preview(number: u128) -> Preview {
+    let link = |kind: &str| Some(Link::new(format!("http://127.0.0.1/{kind}/{number}")));
+    Preview {
+        media: MediaId(Uuid::from_u128(100_000 + number)),
+        kind: SafeText::name("IMAGE"),
+        original: link("media"),
+        thumbnail: link("thumb"),
+        caption: None,
+        file_name: SafeText::file(&format!("{number}.jpg")),
+        region: None,
+        relevance: None,
+        dimensions: Some((640, 480)),
+    }
+}
+
+/// What the service says of an export, by its word; with a link once it is COMPLETED.
+pub fn task(word: &str) -> ExportTask {
+    let state = ExportState::parse(word);
+    let download = (state == ExportState::Completed).then(|| Link::new("http://127.0.0.1/a?sig=x"));
+    ExportTask {
+        id: ExportTaskId(Uuid::from_u128(9)),
+        state,
+        progress: Some(40),
+        download,
+        message: None,
+    }
+}

@@ -1,0 +1,5 @@
+//! What the tests of the core, the screens and hostile text share.
+
+pub mod desk;
+pub mod scene;
+pub mod styled;

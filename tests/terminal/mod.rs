@@ -1,0 +1,172 @@
+//! Level 7: the real binary under a pseudo-terminal. Whatever happens, the terminal is given back
+//! as it was, and the program ends.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod connect;
+mod pty;
+
+use std::time::{Duration, Instant};
+
+use pty::Program;
+
+/// What is switched on while the program has the terminal: the other screen, paste and mouse
+/// reports. The cursor is the other way round.
+const SWITCHES: [&str; 3] = ["\x1b[?1049", "\x1b[?2004", "\x1b[?1000"];
+
+fn assert_given_back(program: &Program, what: &str) {
+    assert!(program.is_as_found(), "{what}: the line settings differ");
+    let bytes = program.output();
+    for switch in SWITCHES {
+        let on = bytes.rfind(&format!("{switch}h"));
+        let off = bytes.rfind(&format!("{switch}l"));
+        assert!(on.is_some() && off > on, "{what}: {switch:?} is still on");
+    }
+    assert!(bytes.rfind("\x1b[?25h") > bytes.rfind("\x1b[?25l"), "{what}: no cursor");
+}
+
+#[test]
+fn t17_a_silent_terminal_gets_its_first_frame_and_quits() {
+    let mut program = Program::demo();
+    program.wait_for("tessera");
+    program.wait_for("Results");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "quit");
+}
+
+#[test]
+fn m01_p58_the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
+    let mut program = Program::alone();
+    program.wait_for("What do you want to look at?");
+    let pictures = program.home().join("pictures");
+    tessera_testing::paintings::noise(&pictures, 12);
+    program.press("2");
+    program.wait_for("profile name");
+    program.press("/nowhere/at/all\r\r");
+    program.wait_for("No such file");
+    let kept = program.home().join("tessera/config.toml");
+    assert!(!kept.exists(), "nothing is written before it was reached");
+    // Up to the folder, its line emptied.
+    program.press("\x1b[A\x15");
+    program.press(&format!("{}\rmine\r", pictures.display()));
+    program.wait_for("● READY");
+    program.press("P");
+    program.wait_for("Open another deployment");
+    let kept = std::fs::read_to_string(kept).unwrap();
+    assert!(kept.contains("[profiles.mine]"), "{kept}");
+    program.press("\x1b");
+    program.wait_until_gone("Open another deployment");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "first run");
+}
+
+#[test]
+fn t08_a_signal_ends_the_first_run() {
+    let mut program = Program::alone();
+    program.wait_for("What do you want to look at?");
+    program.signal("TERM");
+    assert_eq!(program.wait(), 143);
+    assert!(program.is_as_found());
+    program.wait_for_last("\x1b[?1049l", "\x1b[?1049h");
+}
+
+#[test]
+fn t08_signals_end_it_and_give_the_terminal_back() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)] {
+        let mut program = Program::demo();
+        program.wait_for("Results");
+        program.signal(signal);
+        assert_eq!(program.wait(), code, "SIG{signal}");
+        assert_given_back(&program, signal);
+    }
+}
+
+#[test]
+fn t08_a_signal_ends_it_from_the_full_size_view() {
+    let mut program = Program::demo();
+    program.wait_for("● READY");
+    program.press("iv");
+    program.wait_until_gone("● READY");
+    let start = Instant::now();
+    program.signal("TERM");
+    assert_eq!(program.wait(), 143);
+    assert!(start.elapsed() < Duration::from_secs(2), "ended by the loop, not by the last resort");
+    assert_given_back(&program, "full size");
+}
+
+#[test]
+fn t09_it_ends_when_the_terminal_vanishes() {
+    let mut program = Program::demo();
+    program.wait_for("Results");
+    program.vanish();
+    let start = Instant::now();
+    program.wait();
+    assert!(
+        start.elapsed() < Duration::from_secs(10),
+        "it must not spin on a terminal that is gone"
+    );
+}
+
+#[test]
+fn t10_stop_and_continue() {
+    let mut program = Program::demo();
+    program.wait_for("Results");
+    for _ in 0..3 {
+        program.signal("TSTP");
+        program.wait_until_stopped();
+        // Everything written before the stop has been read once its end has.
+        program.wait_for_last("\x1b[?1049l", "\x1b[?1049h");
+        assert_given_back(&program, "stopped");
+        let before = program.output().len();
+        program.signal("CONT");
+        program.wait_for_after(before, "\x1b[?1049h");
+        program.wait_for_after(before, "Results");
+    }
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "quit after stops");
+}
+
+#[test]
+fn t15_a_terminal_of_20x5_says_so() {
+    let mut program = Program::sized(20, 5);
+    program.wait_for("needs");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
+
+#[test]
+fn t18_answers_to_the_probe_never_become_keys() {
+    // A device attributes reply with `q`-like bytes, split and late, must not quit.
+    let mut program = Program::in_half_blocks();
+    program.wait_for("Results");
+    for part in ["\x1b[?6", "2;4;22c", "\x1b[0n", "\x1bP>|xterm(390)\x1b\\"] {
+        program.press(part);
+    }
+    program.press("?");
+    program.wait_for("In Results");
+    program.press("q");
+    program.wait_for("1 Datasets");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
+
+#[test]
+fn t07_a_panic_gives_the_terminal_back_before_it_reports() {
+    let mut program = Program::ignored_test("t07_panics_with_the_terminal_taken");
+    assert_ne!(program.wait(), 0);
+    program.wait_for_after(0, "this panic is wanted");
+    assert_given_back(&program, "panic");
+    let bytes = program.output();
+    assert!(bytes.find("this panic is wanted") > bytes.rfind("\x1b[?1049l"), "reported too early");
+}
+
+#[test]
+#[ignore = "t07_a_panic_gives_the_terminal_back_before_it_reports runs it in a terminal"]
+fn t07_panics_with_the_terminal_taken() {
+    let screen = tessera::runtime::terminal::Screen::take(true).unwrap();
+    // Kept by whatever panics elsewhere: only the hook can give the terminal back.
+    std::mem::forget(screen);
+    panic!("this panic is wanted");
+}

@@ -1,0 +1,21 @@
+//! Level 2: the core as a value machine. State and event in, state and effects out; no terminal,
+//! no network, no clock. Answers arrive stale, failed, repeated and out of order on purpose.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod basket;
+mod exports;
+mod jobs;
+mod layout;
+mod query;
+mod reads;
+mod region;
+mod results;
+mod searching;
+mod terminal;
+mod way;
+mod welcome;

@@ -1,0 +1,244 @@
+//! The worker: every request is answered once, cancelled and superseded ones are not, pictures
+//! take turns. The server holds its answers behind gates, so nothing here depends on time.
+
+use std::sync::Arc;
+
+use tessera::{
+    journal::Journal,
+    message::{Answer, JobId, Lane, Request, Response, Ticket},
+    worker::{Reply, Worker, spawn},
+};
+use tessera_model::{
+    ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Search,
+};
+use tessera_picture::{Canvas, Part, Protocol};
+use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
+use uuid::Uuid;
+
+use tessera_testing::clients::{dataset, hosted, impatient, task};
+use tessera_testing::scripted::{Act, Scripted, Seen};
+
+const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
+
+fn worker(server: &Scripted) -> (Worker, UnboundedReceiver<Reply>) {
+    spawn(hosted(&server.url(), impatient()), Journal::default())
+}
+
+fn ticket(lane: Lane, number: u64) -> Ticket {
+    Ticket { lane, number }
+}
+
+fn picture_lane(number: u128, canvas: Canvas) -> Lane {
+    Lane::Picture(MediaId(Uuid::from_u128(number)).into(), canvas)
+}
+
+fn png() -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let image = image::RgbImage::from_pixel(6, 6, image::Rgb([200, 80, 40]));
+    image.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+/// Pictures and an empty list, each behind the gate.
+async fn gated(gate: &Arc<Semaphore>) -> Scripted {
+    let gate = Arc::clone(gate);
+    let png = png();
+    Scripted::start(move |seen: &Seen| {
+        let act = match seen.path() {
+            "/broken" => Act::reply(200, &[], "no picture"),
+            path if path.starts_with("/api/v1/dataset/") => {
+                Act::json(format!(r#"{{"id":"{}"}}"#, task()))
+            }
+            path if path.contains("explore") => Act::json(r#"{"clusters":[]}"#),
+            path if path.starts_with("/api") => Act::json("[]"),
+            _ => Act::reply(200, &[], &png),
+        };
+        act.behind(&gate)
+    })
+    .await
+}
+
+fn open_gate() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))
+}
+
+/// What the worker says next, its log of exchanges left out.
+async fn next(replies: &mut UnboundedReceiver<Reply>) -> Option<Reply> {
+    loop {
+        match replies.recv().await {
+            Some(Reply::Exchange(_)) => {}
+            reply => return reply,
+        }
+    }
+}
+
+async fn response(replies: &mut UnboundedReceiver<Reply>) -> Response {
+    loop {
+        if let Reply::Response(response) = replies.recv().await.unwrap() {
+            return response;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a07_every_request_is_answered_with_its_ticket() {
+    let server = gated(&open_gate()).await;
+    let (worker, mut replies) = worker(&server);
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("x"),
+        format: ExportFormat::Json,
+        include_images: false,
+    };
+    let search = Search::browse(dataset());
+    let requests = [
+        (Lane::Datasets, Request::Datasets),
+        (Lane::Page(search.clone()), Request::Explore(search)),
+        (Lane::Start(JobId(1)), Request::StartExport(dataset(), spec)),
+        (Lane::Export(JobId(1)), Request::ExportStatus(dataset(), task())),
+        (
+            picture_lane(1, CANVAS),
+            Request::Picture(PictureSource::Link(Link::new("/1")), Part::Whole, CANVAS),
+        ),
+    ];
+    for (number, (lane, request)) in (1..).zip(requests) {
+        worker.send(ticket(lane.clone(), number), request);
+        let response = response(&mut replies).await;
+        assert_eq!(response.ticket, ticket(lane.clone(), number));
+        assert!(response.result.is_ok(), "{:?}", response.result);
+    }
+}
+
+#[tokio::test]
+async fn n17_a_newer_request_silences_the_older_one() {
+    let gate = Arc::new(Semaphore::new(0));
+    let server = gated(&gate).await;
+    let (worker, mut replies) = worker(&server);
+    worker.send(ticket(Lane::Datasets, 1), Request::Datasets);
+    server.reaches(1).await;
+    worker.send(ticket(Lane::Datasets, 2), Request::Datasets);
+    server.reaches(2).await;
+    gate.add_permits(2);
+    assert_eq!(response(&mut replies).await.ticket, ticket(Lane::Datasets, 2));
+    drop(worker);
+    assert_eq!(next(&mut replies).await, None);
+}
+
+#[tokio::test]
+async fn n16_cancelled_reads_are_silent_and_writes_go_on() {
+    let gate = Arc::new(Semaphore::new(0));
+    let server = gated(&gate).await;
+    let (worker, mut replies) = worker(&server);
+    let start = Lane::Start(JobId(7));
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("x"),
+        format: ExportFormat::Json,
+        include_images: false,
+    };
+    worker.send(ticket(Lane::Datasets, 1), Request::Datasets);
+    worker.send(ticket(start.clone(), 2), Request::StartExport(dataset(), spec));
+    server.reaches(2).await;
+    worker.cancel(Lane::Datasets);
+    worker.cancel(start.clone());
+    gate.add_permits(2);
+    assert_eq!(response(&mut replies).await.ticket, ticket(start.clone(), 2));
+    drop(worker);
+    assert_eq!(next(&mut replies).await, None);
+}
+
+#[tokio::test]
+async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() {
+    let gate = Arc::new(Semaphore::new(0));
+    let server = gated(&gate).await;
+    let (worker, mut replies) = worker(&server);
+    for number in 0..10_u64 {
+        let lane = picture_lane(number.into(), CANVAS);
+        let link = Link::new(format!("/{number}"));
+        worker.send(
+            ticket(lane.clone(), number),
+            Request::Picture(PictureSource::Link(link), Part::Whole, CANVAS),
+        );
+    }
+    server.reaches(6).await;
+    worker.cancel(picture_lane(6, CANVAS));
+    worker.cancel(picture_lane(0, CANVAS));
+    // The place of the picture that was given up goes to the first that waits.
+    server.reaches(7).await;
+    worker.send(ticket(Lane::Datasets, 99), Request::Datasets);
+    server.reaches(8).await;
+    let targets: Vec<String> = server.requests().into_iter().map(|seen| seen.target).collect();
+    let mut first = targets[..6].to_vec();
+    first.sort();
+    assert_eq!(first, ["/0", "/1", "/2", "/3", "/4", "/5"]);
+    assert_eq!(targets[6..], ["/7", "/api/v1/datasets"]);
+    gate.add_permits(100);
+    let mut answered = Vec::new();
+    for _ in 0..9 {
+        answered.push(response(&mut replies).await.ticket.number);
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, [1, 2, 3, 4, 5, 7, 8, 9, 99]);
+    assert_eq!(server.count(), 10);
+    drop(worker);
+    assert_eq!(next(&mut replies).await, None);
+}
+
+#[tokio::test]
+async fn n33_another_size_of_the_same_picture_needs_no_request() {
+    let server = gated(&open_gate()).await;
+    let (worker, mut replies) = worker(&server);
+    let large = Canvas { columns: 8, rows: 4, ..CANVAS };
+    for (number, canvas) in [(1, CANVAS), (2, large), (3, CANVAS)] {
+        // Signed anew, but the same resource.
+        let link = Link::new(format!("/1?signature={number}"));
+        worker.send(
+            ticket(picture_lane(1, canvas), number),
+            Request::Picture(PictureSource::Link(link), Part::Whole, canvas),
+        );
+        let answer = response(&mut replies).await.result.unwrap();
+        assert!(matches!(answer, Answer::Picture(_)), "{answer:?}");
+    }
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn m52_a_broken_picture_is_a_failure_of_that_picture_alone() {
+    let server = gated(&open_gate()).await;
+    let (worker, mut replies) = worker(&server);
+    let lane = picture_lane(1, CANVAS);
+    worker.send(
+        ticket(lane.clone(), 1),
+        Request::Picture(PictureSource::Link(Link::new("/broken")), Part::Whole, CANVAS),
+    );
+    let failure = response(&mut replies).await.result.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::Unexpected);
+    worker.send(
+        ticket(lane.clone(), 2),
+        Request::Picture(PictureSource::Link(Link::new("/2")), Part::Whole, CANVAS),
+    );
+    assert!(response(&mut replies).await.result.is_ok());
+}
+
+#[tokio::test]
+async fn m23_a_download_tells_its_progress_and_then_its_result() {
+    let server = Scripted::start(|seen: &Seen| {
+        if seen.path().ends_with("export_status") {
+            Act::json(r#"{"status":"COMPLETED","download_uri":"/x.zip"}"#)
+        } else {
+            // The shortest archive there is: an empty one.
+            let empty = [&b"PK\x05\x06"[..], &[0; 18]].concat();
+            Act::reply(200, &[], empty)
+        }
+    })
+    .await;
+    let (worker, mut replies) = worker(&server);
+    let folder = tempfile::tempdir().unwrap();
+    let download = ticket(Lane::Download(JobId(1)), 1);
+    let request =
+        Request::Download { dataset: dataset(), task: task(), target: folder.path().join("x.zip") };
+    worker.send(download.clone(), request);
+    let Some(Reply::Progress(progress)) = next(&mut replies).await else { panic!("no progress") };
+    assert_eq!((progress.ticket, progress.done, progress.total), (download, 22, Some(22)));
+    let answer = response(&mut replies).await.result.unwrap();
+    let Answer::Downloaded(archive) = answer else { panic!("{answer:?}") };
+    assert_eq!((archive.bytes, archive.entries), (22, 0));
+}
