@@ -16,11 +16,11 @@ use ratatui::{
 use tessera::{
     app::{App, Effect, Event, Setup},
     input::Keymap,
-    message::{Answer, Lane, Response, Ticket},
-    runtime::frames::Frames,
+    message::{Lane, Payload, Response, Ticket},
+    runtime::frames::FrameWriter,
     ui::{
-        self, Layer, Theme,
-        layer::{Colours, Surface},
+        self, PictureLayer, Theme,
+        picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
 };
@@ -28,7 +28,7 @@ use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, Link, MediaId, Page, Preview, SafeText,
     Status,
 };
-use tessera_picture::{Canvas, Encoded, Protocol, Sight, Subject, Thumbnail};
+use tessera_picture::{Canvas, Encoded, PictureSubject, PictureView, Protocol, Thumbnail};
 use uuid::Uuid;
 
 const CAPTION: &str = "A red and a yellow balloon over green hills at dusk";
@@ -43,7 +43,7 @@ fn preview(number: u128) -> Preview {
         original: link("media"),
         thumbnail: link("thumb"),
         caption: Some(SafeText::caption(CAPTION)),
-        file_name: SafeText::file(&format!("{number}.jpg")),
+        file_name: SafeText::file_name(&format!("{number}.jpg")),
         region: None,
         relevance: None,
         dimensions: Some((640, 480)),
@@ -99,12 +99,12 @@ fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
 /// A core with a page on screen and all its visible pictures.
 fn browsing(clusters: u128, previews: u128) -> App {
     let mut app = App::new(Setup {
-        dataset: None,
-        downloads: SafeText::file("."),
-        home: None,
+        initial_dataset: None,
+        download_dir: SafeText::file_name("."),
+        home_dir: None,
         size: (200, 60),
         protocol: Protocol::HalfBlock,
-        ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
+        ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
     });
     let mut effects = app.update(Duration::ZERO, Event::Wake);
     while let Some(effect) = effects.pop() {
@@ -118,17 +118,17 @@ fn browsing(clusters: u128, previews: u128) -> App {
     app
 }
 
-fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Answer {
+fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Payload {
     match &ticket.lane {
-        Lane::Datasets => Answer::Datasets(vec![dataset()], 0),
-        Lane::Page(_) => Answer::Page(page(clusters, previews)),
-        Lane::Picture(Sight { of: Subject::Media(media), .. }, canvas) => {
-            Answer::Picture(half_blocks(*canvas, media.0.as_u128()))
+        Lane::Datasets => Payload::Datasets(vec![dataset()], 0),
+        Lane::Page(_) => Payload::Page(page(clusters, previews)),
+        Lane::Picture(PictureView { subject: PictureSubject::Media(media), .. }, canvas) => {
+            Payload::Picture(half_blocks(*canvas, media.0.as_u128()))
         }
-        Lane::Recall(_) => Answer::Recalled(None),
-        Lane::Keep(_) => Answer::Kept,
+        Lane::LoadState(_) => Payload::StateLoaded(None),
+        Lane::SaveState(_) => Payload::StateSaved,
         Lane::Enrichment(_) => {
-            Answer::Enrichment(tessera_wire::enrichment::read_enrichment(&serde_json::Value::Null))
+            Payload::Enrichment(tessera_wire::enrichment::read_enrichment(&serde_json::Value::Null))
         }
         other => unreachable!("{other:?}"),
     }
@@ -136,8 +136,9 @@ fn answer(ticket: &Ticket, clusters: u128, previews: u128) -> Answer {
 
 fn frame(c: &mut Criterion) {
     let app = browsing(100, 9);
-    let theme = Theme::shipped(ThemeName::Dark).unwrap();
-    let mut layer = Layer::new(Surface { in_tmux: false, colours: Colours::Exact });
+    let theme = Theme::built_in(ThemeName::Dark).unwrap();
+    let mut layer =
+        PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor });
     let area = Rect::new(0, 0, 200, 60);
     c.bench_function("view: fill a 200x60 buffer, half-blocks", |b| {
         let mut buffer = Buffer::empty(area);
@@ -171,9 +172,10 @@ fn update(c: &mut Criterion) {
 /// A key and its frame while every picture on the screen arrives anew: the p99 is told as a part of
 /// the 16 ms that a person does not notice.
 fn key_to_frame(c: &mut Criterion) {
-    let theme = Theme::shipped(ThemeName::Dark).unwrap();
-    let mut layer = Layer::new(Surface { in_tmux: false, colours: Colours::Exact });
-    let mut frames = Frames::new(std::io::sink());
+    let theme = Theme::built_in(ThemeName::Dark).unwrap();
+    let mut layer =
+        PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor });
+    let mut frames = FrameWriter::new(std::io::sink());
     let mut app = browsing(100, 9);
     let mut spans: Vec<Duration> = Vec::new();
     c.bench_function("key to frame while a screen of pictures arrives", |b| {

@@ -3,84 +3,95 @@
 use std::process;
 
 use tessera::{
-    cli::{self, Command, Context, Ended, Interface, Line, Out, Screen},
+    cli::{self, Cli, CliCommand, CliError, Context, InterfaceCommand, Output, TerminalInfo},
     credentials,
     runtime::{
         self,
-        probe::{Environment, glance},
+        probe::{Environment, probe_for_command},
     },
-    ui::{layer::Colours, theme::Theme},
+    ui::{picture_layer::ColorDepth, theme::Theme},
 };
 
-mod open;
+mod launcher;
 
 #[tokio::main]
 async fn main() {
-    let line = cli::parsed();
+    let line = cli::parse_args();
     let machine = line.global.is_machine();
     // Before any secret is in memory.
     if let Err(error) = credentials::forbid_core_dumps() {
-        process::exit(Ended::from(error).told(machine));
+        process::exit(CliError::from(error).report(machine));
     }
-    let code = run(line).await.unwrap_or_else(|ended| ended.told(machine));
+    let code = run(line).await.unwrap_or_else(|ended| ended.report(machine));
     // Indexing threads may still be at work; what they have acknowledged is on disk.
     process::exit(code);
 }
 
-async fn run(line: Line) -> Result<i32, Ended> {
-    let Line { global, command } = line;
-    let exit = match command.map(Command::at_home) {
-        Some(Command::Serve(options)) => return cli::serve(options).await,
-        Some(Command::About(command)) => cli::about(&Out::new(&global), command)?,
-        Some(Command::Config(command)) => {
+async fn run(line: Cli) -> Result<i32, CliError> {
+    let Cli { global, command } = line;
+    let exit = match command.map(CliCommand::canonical) {
+        Some(CliCommand::Serve(options)) => return cli::serve(options).await,
+        Some(CliCommand::Info(command)) => cli::run_info(&Output::new(&global), command)?,
+        Some(CliCommand::Config(command)) => {
             let theme = |source: &str| Theme::parse(source).map(drop);
-            cli::configure(&Context::mending(global, screen)?, command, theme)?
+            cli::configure(
+                &Context::with_default_settings(global, describe_screen)?,
+                command,
+                theme,
+            )?
         }
-        Some(Command::Doctor(options)) => cli::doctor(global, options, screen).await?,
-        Some(Command::Verb(verb)) => {
-            cli::run(&Context::new(global, screen)?.traced()?, verb).await?
+        Some(CliCommand::Doctor(options)) => {
+            cli::run_doctor(global, options, describe_screen).await?
         }
-        Some(Command::Interface(interface)) => {
-            return show(Context::new(global, screen)?, Some(interface)).await;
+        Some(CliCommand::Headless(verb)) => {
+            cli::run(&Context::new(global, describe_screen)?.with_trace()?, verb).await?
         }
-        None => return show(Context::new(global, screen)?, None).await,
+        Some(CliCommand::Interface(interface)) => {
+            return open_interface(Context::new(global, describe_screen)?, Some(interface)).await;
+        }
+        None => return open_interface(Context::new(global, describe_screen)?, None).await,
     };
     Ok(exit as i32)
 }
 
 /// Opens the interface, or does without a terminal what can be done without one.
-async fn show(context: Context, interface: Option<Interface>) -> Result<i32, Ended> {
+async fn open_interface(
+    context: Context,
+    interface: Option<InterfaceCommand>,
+) -> Result<i32, CliError> {
     match interface {
-        Some(Interface::Demo { images, data })
-            if !open::has_terminal() && context.settings.accessible.is_none() =>
+        Some(InterfaceCommand::Demo { images, data })
+            if !launcher::has_terminal() && context.settings.accessible.is_none() =>
         {
-            let local = cli::paint(images, data).await?;
-            cli::tell(&local).await?;
+            let local = cli::start_demo(images, data).await?;
+            cli::run_text_tour(&local).await?;
             local.stop().await.map(|()| 0)
         }
-        Some(Interface::Init(init)) if !(init.asks() && open::has_terminal()) => {
+        Some(InterfaceCommand::Init(init))
+            if !(init.is_interactive() && launcher::has_terminal()) =>
+        {
             init.run(&context).map(|exit| exit as i32)
         }
-        interface => open::run(context, interface).await,
+        interface => launcher::run(context, interface).await,
     }
 }
 
 /// What the terminal draws, in the words of the commands.
-fn screen() -> Screen {
+fn describe_screen() -> TerminalInfo {
     let environment = Environment::read();
     let size = runtime::terminal::size().unwrap_or((80, 24));
-    let name = environment.name();
-    match glance(&environment) {
-        Ok(found) => Screen {
+    let name = environment.terminal_name();
+    match probe_for_command(&environment) {
+        Ok(found) => TerminalInfo {
             name,
             size,
             cell: found.cell,
-            answered: found.answered,
+            answered: found.has_replied,
             background: found.background,
-            truecolor: found.colours == Colours::Exact,
-            draws: found.viewers(),
+            truecolor: found.color_depth == ColorDepth::TrueColor,
+            protocols: found.viewer_protocols(),
         },
         // It is gone: whoever draws will notice.
-        Err(_) => Screen { name, size, ..Screen::default() },
+        Err(_) => TerminalInfo { name, size, ..TerminalInfo::default() },
     }
 }

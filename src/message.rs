@@ -5,12 +5,12 @@
 use std::{path::PathBuf, sync::Arc};
 
 use tessera_model::{
-    AddMedia, Anchor, Archive, Book, Dataset, DatasetId, Enrichment, EntityType, Entry,
-    ExportFormat, ExportSpec, ExportTask, ExportTaskId, Failure, Field, Folder, Granularity,
-    Inspection, Link, MediaSource, Page, PictureSource, Preflight, Region, Search, Selection,
-    SelectionItem,
+    Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
+    ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, Link, MediaAddition,
+    MediaSource, Page, PictureSource, Preflight, RecordField, Region, Search, Selection,
+    SelectionItem, StateKey, StateValue,
 };
-use tessera_picture::{Canvas, Part, Sight, Thumbnail};
+use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 
 /// A job of this program, from the moment the person starts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ pub enum Lane {
     /// Every field of a dataset's record.
     Record(DatasetId),
     /// The start of a job: an export, a reindex; a write, so never cancelled.
-    Start(JobId),
+    StartJob(JobId),
     /// The sending of media, and the answer to it. Given up by a person only, who is told that what
     /// was sent whole may have been taken on.
     Upload(JobId),
@@ -44,13 +44,13 @@ pub enum Lane {
     /// The archive of an export.
     Download(JobId),
     /// One picture, or a part of it, at one size.
-    Picture(Sight, Canvas),
+    Picture(PictureView, Canvas),
     /// What is in a folder of this machine.
     Folder(PathBuf),
     /// What is in the archive of an export.
     Inspect,
     /// The opening of a picture in another program.
-    Outside,
+    OpenExternally,
     /// The bytes of the picture that is to be shown full size.
     Original,
     /// A `curl` command.
@@ -58,16 +58,16 @@ pub enum Lane {
     /// A selection that is saved to a file or opened from one; never cancelled.
     Selection,
     /// The writing of something that outlives the program; never cancelled.
-    Keep(Book),
+    SaveState(StateKey),
     /// The reading of it.
-    Recall(Book),
+    LoadState(StateKey),
 }
 
 impl Lane {
     /// Whether leaving the place the answer was for may abort the work. Writes go on.
     #[must_use]
-    pub fn may_cancel(&self) -> bool {
-        !matches!(self, Self::Start(_) | Self::Selection | Self::Keep(_))
+    pub fn is_cancellable(&self) -> bool {
+        !matches!(self, Self::StartJob(_) | Self::Selection | Self::SaveState(_))
     }
 }
 
@@ -109,7 +109,7 @@ pub enum Request {
     /// Start an export of a whole dataset.
     StartExport(DatasetId, ExportSpec),
     /// Start an export of a selection.
-    StartSelection {
+    StartSelectionExport {
         /// The dataset it is of.
         dataset: DatasetId,
         /// Format of the metadata.
@@ -122,7 +122,7 @@ pub enum Request {
     /// Cluster a dataset anew.
     Reindex(DatasetId),
     /// Add media to a dataset.
-    AddMedia(DatasetId, AddMedia),
+    AddMedia(DatasetId, MediaAddition),
     /// Look at media before they are sent.
     Preflight(MediaSource),
     /// Ask where an export stands.
@@ -137,17 +137,17 @@ pub enum Request {
         target: PathBuf,
     },
     /// Make what is shown of a picture fit a canvas.
-    Picture(PictureSource, Part, Canvas),
+    Picture(PictureSource, Crop, Canvas),
     /// List a folder of this machine.
     Folder(PathBuf),
     /// Look into the archive of an export.
     Inspect(PathBuf),
     /// Open a picture in the viewer of the desktop.
-    Outside(PictureSource),
+    OpenExternally(PictureSource),
     /// Fetch a picture as it is.
     Original(Link),
     /// Spell a read as a `curl` command.
-    Curl(Read),
+    Curl(ReadRequest),
     /// Save what is marked in a dataset as a selection file, which must not exist yet.
     SaveSelection(PathBuf, DatasetId, Selection),
     /// Open a selection file of a dataset.
@@ -157,14 +157,14 @@ pub enum Request {
     /// Open the selection of a dataset that was kept under a name.
     OpenNamed(String, DatasetId),
     /// Keep something beyond the end of the program.
-    Keep(Entry),
+    SaveState(StateValue),
     /// Give back what was kept.
-    Recall(Book),
+    Recall(StateKey),
 }
 
 /// A read that a person may want to do without this program.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Read {
+pub enum ReadRequest {
     /// The record of a dataset.
     Dataset(DatasetId),
     /// One page of clusters.
@@ -175,7 +175,7 @@ pub enum Read {
 
 /// What the worker found out.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum Payload {
     /// The datasets, and how many rows could not be read.
     Datasets(Vec<Dataset>, usize),
     /// One page of clusters.
@@ -185,7 +185,7 @@ pub enum Answer {
     /// The enrichments of a dataset.
     Enrichment(Enrichment),
     /// Every field of a dataset's record.
-    Record(Vec<Field>),
+    Record(Vec<RecordField>),
     /// The registered anchor.
     Anchor(Anchor),
     /// A started or polled export.
@@ -199,7 +199,7 @@ pub enum Answer {
     /// A picture, ready to be drawn.
     Picture(Thumbnail),
     /// What is in a folder.
-    Folder(Folder),
+    Folder(FolderListing),
     /// What is in an archive.
     Inspection(Box<Inspection>),
     /// Another program shows the picture.
@@ -213,9 +213,9 @@ pub enum Answer {
     /// The selection of a dataset that a file holds.
     Selection(DatasetId, Selection),
     /// It is kept.
-    Kept,
+    StateSaved,
     /// What was kept, if anything was.
-    Recalled(Option<Entry>),
+    StateLoaded(Option<StateValue>),
 }
 
 /// An answer with the ticket of its request.
@@ -224,12 +224,12 @@ pub struct Response {
     /// The ticket of the request.
     pub ticket: Ticket,
     /// The answer, or why there is none.
-    pub result: Result<Answer, Failure>,
+    pub result: Result<Payload, Failure>,
 }
 
 /// How far a long request has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct RequestProgress {
     /// The ticket of the request.
     pub ticket: Ticket,
     /// Bytes so far.

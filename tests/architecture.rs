@@ -129,7 +129,7 @@ fn the_reader_of_imports_sees_every_form() {
 }
 
 #[test]
-fn s15_every_program_is_started_without_our_secrets() {
+fn every_program_is_started_without_our_secrets() {
     let started: Vec<_> = sources()
         .into_iter()
         .filter(|(path, code)| path != "model/program.rs" && code.contains("Command::new"))

@@ -4,13 +4,13 @@
 
 use std::{fmt::Write as _, fs, path::Path};
 
-use tessera::input::{Action, Context, Keymap, action::Group};
+use tessera::input::{Action, KeyContext, Keymap, action::ActionGroup};
 
 fn key_table() -> String {
-    let keymap = Keymap::shipped().unwrap();
-    let contexts: Vec<Context> = keymap.contexts().collect();
+    let keymap = Keymap::built_in().unwrap();
+    let contexts: Vec<KeyContext> = keymap.contexts().collect();
     let mut table = String::from("| Keys | Action |\n|---|---|\n");
-    for group in Group::ALL {
+    for group in ActionGroup::ALL {
         for &action in Action::ALL.iter().filter(|action| action.group() == group) {
             let keys: Vec<String> =
                 keymap.keys_of(&contexts, action).iter().map(|keys| format!("`{keys}`")).collect();

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use tessera::{
-    journal::Journal,
-    message::{Answer, JobId, Lane, Request, Response, Ticket},
-    worker::{Reply, Worker, spawn},
+    message::{JobId, Lane, Payload, Request, Response, Ticket},
+    state::StateStore,
+    worker::{Worker, WorkerEvent, spawn},
 };
 use tessera_model::{
     ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Search,
 };
-use tessera_picture::{Canvas, Part, Protocol};
+use tessera_picture::{Canvas, Crop, Protocol};
 use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
 use uuid::Uuid;
 
@@ -20,8 +20,8 @@ use tessera_testing::scripted::{Act, Scripted, Seen};
 
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
-fn worker(server: &Scripted) -> (Worker, UnboundedReceiver<Reply>) {
-    spawn(hosted(&server.url(), impatient()), Journal::default())
+fn worker(server: &Scripted) -> (Worker, UnboundedReceiver<WorkerEvent>) {
+    spawn(hosted(&server.url(), impatient()), StateStore::default())
 }
 
 fn ticket(lane: Lane, number: u64) -> Ticket {
@@ -63,25 +63,25 @@ fn open_gate() -> Arc<Semaphore> {
 }
 
 /// What the worker says next, its log of exchanges left out.
-async fn next(replies: &mut UnboundedReceiver<Reply>) -> Option<Reply> {
+async fn next(replies: &mut UnboundedReceiver<WorkerEvent>) -> Option<WorkerEvent> {
     loop {
         match replies.recv().await {
-            Some(Reply::Exchange(_)) => {}
+            Some(WorkerEvent::Exchange(_)) => {}
             reply => return reply,
         }
     }
 }
 
-async fn response(replies: &mut UnboundedReceiver<Reply>) -> Response {
+async fn response(replies: &mut UnboundedReceiver<WorkerEvent>) -> Response {
     loop {
-        if let Reply::Response(response) = replies.recv().await.unwrap() {
+        if let WorkerEvent::Response(response) = replies.recv().await.unwrap() {
             return response;
         }
     }
 }
 
 #[tokio::test]
-async fn a07_every_request_is_answered_with_its_ticket() {
+async fn every_request_is_answered_with_its_ticket() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let spec = ExportSpec {
@@ -93,11 +93,11 @@ async fn a07_every_request_is_answered_with_its_ticket() {
     let requests = [
         (Lane::Datasets, Request::Datasets),
         (Lane::Page(search.clone()), Request::Explore(search)),
-        (Lane::Start(JobId(1)), Request::StartExport(dataset(), spec)),
+        (Lane::StartJob(JobId(1)), Request::StartExport(dataset(), spec)),
         (Lane::Export(JobId(1)), Request::ExportStatus(dataset(), task())),
         (
             picture_lane(1, CANVAS),
-            Request::Picture(PictureSource::Link(Link::new("/1")), Part::Whole, CANVAS),
+            Request::Picture(PictureSource::Link(Link::new("/1")), Crop::Full, CANVAS),
         ),
     ];
     for (number, (lane, request)) in (1..).zip(requests) {
@@ -109,7 +109,7 @@ async fn a07_every_request_is_answered_with_its_ticket() {
 }
 
 #[tokio::test]
-async fn n17_a_newer_request_silences_the_older_one() {
+async fn a_newer_request_silences_the_older_one() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
     let (worker, mut replies) = worker(&server);
@@ -124,11 +124,11 @@ async fn n17_a_newer_request_silences_the_older_one() {
 }
 
 #[tokio::test]
-async fn n16_cancelled_reads_are_silent_and_writes_go_on() {
+async fn cancelled_reads_are_silent_and_writes_go_on() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
     let (worker, mut replies) = worker(&server);
-    let start = Lane::Start(JobId(7));
+    let start = Lane::StartJob(JobId(7));
     let spec = ExportSpec {
         file_name: ArchiveName::new("x"),
         format: ExportFormat::Json,
@@ -146,7 +146,7 @@ async fn n16_cancelled_reads_are_silent_and_writes_go_on() {
 }
 
 #[tokio::test]
-async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() {
+async fn pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
     let (worker, mut replies) = worker(&server);
@@ -155,7 +155,7 @@ async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() 
         let link = Link::new(format!("/{number}"));
         worker.send(
             ticket(lane.clone(), number),
-            Request::Picture(PictureSource::Link(link), Part::Whole, CANVAS),
+            Request::Picture(PictureSource::Link(link), Crop::Full, CANVAS),
         );
     }
     server.reaches(6).await;
@@ -183,7 +183,7 @@ async fn n33_pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() 
 }
 
 #[tokio::test]
-async fn n33_another_size_of_the_same_picture_needs_no_request() {
+async fn another_size_of_the_same_picture_needs_no_request() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let large = Canvas { columns: 8, rows: 4, ..CANVAS };
@@ -192,34 +192,34 @@ async fn n33_another_size_of_the_same_picture_needs_no_request() {
         let link = Link::new(format!("/1?signature={number}"));
         worker.send(
             ticket(picture_lane(1, canvas), number),
-            Request::Picture(PictureSource::Link(link), Part::Whole, canvas),
+            Request::Picture(PictureSource::Link(link), Crop::Full, canvas),
         );
         let answer = response(&mut replies).await.result.unwrap();
-        assert!(matches!(answer, Answer::Picture(_)), "{answer:?}");
+        assert!(matches!(answer, Payload::Picture(_)), "{answer:?}");
     }
     assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]
-async fn m52_a_broken_picture_is_a_failure_of_that_picture_alone() {
+async fn a_broken_picture_is_a_failure_of_that_picture_alone() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let lane = picture_lane(1, CANVAS);
     worker.send(
         ticket(lane.clone(), 1),
-        Request::Picture(PictureSource::Link(Link::new("/broken")), Part::Whole, CANVAS),
+        Request::Picture(PictureSource::Link(Link::new("/broken")), Crop::Full, CANVAS),
     );
     let failure = response(&mut replies).await.result.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unexpected);
     worker.send(
         ticket(lane.clone(), 2),
-        Request::Picture(PictureSource::Link(Link::new("/2")), Part::Whole, CANVAS),
+        Request::Picture(PictureSource::Link(Link::new("/2")), Crop::Full, CANVAS),
     );
     assert!(response(&mut replies).await.result.is_ok());
 }
 
 #[tokio::test]
-async fn m23_a_download_tells_its_progress_and_then_its_result() {
+async fn a_download_tells_its_progress_and_then_its_result() {
     let server = Scripted::start(|seen: &Seen| {
         if seen.path().ends_with("export_status") {
             Act::json(r#"{"status":"COMPLETED","download_uri":"/x.zip"}"#)
@@ -236,9 +236,11 @@ async fn m23_a_download_tells_its_progress_and_then_its_result() {
     let request =
         Request::Download { dataset: dataset(), task: task(), target: folder.path().join("x.zip") };
     worker.send(download.clone(), request);
-    let Some(Reply::Progress(progress)) = next(&mut replies).await else { panic!("no progress") };
+    let Some(WorkerEvent::Progress(progress)) = next(&mut replies).await else {
+        panic!("no progress")
+    };
     assert_eq!((progress.ticket, progress.done, progress.total), (download, 22, Some(22)));
     let answer = response(&mut replies).await.result.unwrap();
-    let Answer::Downloaded(archive) = answer else { panic!("{answer:?}") };
+    let Payload::Downloaded(archive) = answer else { panic!("{answer:?}") };
     assert_eq!((archive.bytes, archive.entries), (22, 0));
 }

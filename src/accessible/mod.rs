@@ -1,25 +1,25 @@
 //! The interface for screen readers and pipes (`--accessible`): numbered questions and sentences in
 //! one direction. No other screen, no frames, nothing drawn over; the same client underneath.
 
+mod announcer;
 mod export;
-mod reading;
-mod voice;
+mod sentences;
 
 use std::{collections::BTreeMap, io, path::PathBuf};
 
-pub use voice::Voice;
+pub use announcer::Announcer;
 
-use tessera_client::{Client, QueryImage};
+use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
     Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Granularity, Page, Query,
-    QueryText, SafeText, Search, cadence::Cadence,
+    QueryText, SafeText, Search, polling::PollingIntervals,
 };
 
 /// Where it begins, and what it says first.
 #[derive(Clone, Debug)]
-pub struct Beginning {
+pub struct AccessibleOptions {
     /// The deployment in a word or two.
-    pub place: SafeText,
+    pub deployment: SafeText,
     /// The dataset that is opened first.
     pub dataset: Option<DatasetId>,
     /// Why this mode is on.
@@ -27,36 +27,36 @@ pub struct Beginning {
     /// Folder that archives go to.
     pub downloads: PathBuf,
     /// What the members of clusters are, and how coarse these, when a dataset is opened.
-    pub clusters: (EntityType, Granularity),
+    pub cluster_options: (EntityType, Granularity),
     /// How often is asked for what changes by itself.
-    pub cadence: Cadence,
+    pub cadence: PollingIntervals,
 }
 
 /// What can be done next, in the order of its numbers.
-const WHAT: [(&str, What); 11] = [
-    ("read the results again", What::Read),
-    ("next page", What::NextPage),
-    ("previous page", What::PreviousPage),
-    ("browse the whole dataset", What::Browse),
-    ("search by caption", What::Caption),
-    ("find what is similar to a result", What::Similar),
-    ("find what is similar to a file of this machine", What::File),
-    ("mark a result, or take its mark away", What::Mark),
-    ("export", What::Export),
-    ("watch the datasets until nothing moves", What::Watch),
-    ("open another dataset", What::Datasets),
+const MENU: [(&str, MenuAction); 11] = [
+    ("read the results again", MenuAction::Read),
+    ("next page", MenuAction::NextPage),
+    ("previous page", MenuAction::PreviousPage),
+    ("browse the whole dataset", MenuAction::Browse),
+    ("search by caption", MenuAction::SearchCaptions),
+    ("find what is similar to a result", MenuAction::SimilarToResult),
+    ("find what is similar to a file of this machine", MenuAction::SimilarToFile),
+    ("mark a result, or take its mark away", MenuAction::Select),
+    ("export", MenuAction::Export),
+    ("watch the datasets until nothing moves", MenuAction::Watch),
+    ("open another dataset", MenuAction::Datasets),
 ];
 
 #[derive(Clone, Copy)]
-enum What {
+enum MenuAction {
     Read,
     NextPage,
     PreviousPage,
     Browse,
-    Caption,
-    Similar,
-    File,
-    Mark,
+    SearchCaptions,
+    SimilarToResult,
+    SimilarToFile,
+    Select,
     Export,
     Watch,
     Datasets,
@@ -66,106 +66,126 @@ enum What {
 ///
 /// # Errors
 /// Nobody listens any more, or the answers cannot be read. What the service refuses is told instead.
-pub async fn run(client: Client, beginning: Beginning, mut voice: Voice) -> io::Result<()> {
-    let Beginning { place, dataset, reason, downloads, clusters, cadence } = beginning;
+pub async fn run(
+    client: Client,
+    beginning: AccessibleOptions,
+    mut voice: Announcer,
+) -> io::Result<()> {
+    let AccessibleOptions {
+        deployment: place,
+        dataset,
+        reason,
+        downloads,
+        cluster_options: clusters,
+        cadence,
+    } = beginning;
     voice.status(format!("accessible mode is on, because {reason}"))?;
     voice.status(format!("deployment {place}"))?;
     let (open, marks) = (None, BTreeMap::new());
-    let mut talk = Talk { client, voice, downloads, clusters, cadence, open, marks };
-    talk.open(dataset).await?;
+    let mut talk = AccessibleSession {
+        client,
+        announcer: voice,
+        downloads,
+        cluster_options: clusters,
+        cadence,
+        open,
+        selected: marks,
+    };
+    talk.open_dataset(dataset).await?;
     loop {
-        for (number, (words, _)) in (1..).zip(WHAT) {
-            talk.voice.item(format!("{number} {words}"))?;
+        for (number, (words, _)) in (1..).zip(MENU) {
+            talk.announcer.item(format!("{number} {words}"))?;
         }
-        let Some(place) = talk.voice.choose("What now?", WHAT.len()).await? else {
-            return talk.voice.status("left; exports go on at the service");
+        let Some(place) = talk.announcer.prompt_choice("What now?", MENU.len()).await? else {
+            return talk.announcer.status("left; exports go on at the service");
         };
-        talk.act(WHAT[place].1).await?;
+        talk.run_action(MENU[place].1).await?;
     }
 }
 
 /// A conversation over one deployment.
-struct Talk {
+struct AccessibleSession {
     client: Client,
-    voice: Voice,
+    announcer: Announcer,
     downloads: PathBuf,
-    clusters: (EntityType, Granularity),
-    cadence: Cadence,
-    open: Option<Open>,
+    cluster_options: (EntityType, Granularity),
+    cadence: PollingIntervals,
+    open: Option<OpenDataset>,
     /// What is marked in the open dataset, with a name for each.
-    marks: BTreeMap<ClusterId, Search>,
+    selected: BTreeMap<ClusterId, Search>,
 }
 
 /// The dataset that is open, with what was asked of it last.
-struct Open {
+struct OpenDataset {
     dataset: Dataset,
     search: Search,
     similar_to: String,
     page: Page,
 }
 
-impl Talk {
-    async fn act(&mut self, what: What) -> io::Result<()> {
+impl AccessibleSession {
+    async fn run_action(&mut self, what: MenuAction) -> io::Result<()> {
         match what {
-            What::Datasets => return self.open(None).await,
-            What::Watch => return self.watch().await,
+            MenuAction::Datasets => return self.open_dataset(None).await,
+            MenuAction::Watch => return self.watch_datasets().await,
             _ => {}
         }
         let Some(open) = &self.open else {
-            return self.voice.error("no dataset is open; open one first");
+            return self.announcer.error("no dataset is open; open one first");
         };
         let search = open.search.clone();
         match what {
-            What::Read => self.read(),
-            What::NextPage if !open.page.may_continue() => {
-                self.voice.error("this is the last page")
+            MenuAction::Read => self.read_results(),
+            MenuAction::NextPage if !open.page.may_have_next() => {
+                self.announcer.error("this is the last page")
             }
-            What::NextPage => self.explore(Search { page: search.page + 1, ..search }).await,
-            What::PreviousPage => match search.page.checked_sub(1) {
+            MenuAction::NextPage => self.explore(Search { page: search.page + 1, ..search }).await,
+            MenuAction::PreviousPage => match search.page.checked_sub(1) {
                 Some(page) => self.explore(Search { page, ..search }).await,
-                None => self.voice.error("this is the first page"),
+                None => self.announcer.error("this is the first page"),
             },
-            What::Browse => self.explore(self.whole(search.dataset)).await,
-            What::Caption => self.caption(search).await,
-            What::Similar => self.similar(search).await,
-            What::File => self.file(search).await,
-            What::Mark => self.mark().await,
-            What::Export => self.export().await,
-            What::Watch | What::Datasets => Ok(()),
+            MenuAction::Browse => self.explore(self.browse_search(search.dataset)).await,
+            MenuAction::SearchCaptions => self.search_captions(search).await,
+            MenuAction::SimilarToResult => self.find_similar_to_result(search).await,
+            MenuAction::SimilarToFile => self.find_similar_to_file(search).await,
+            MenuAction::Select => self.toggle_selected().await,
+            MenuAction::Export => self.export().await,
+            MenuAction::Watch | MenuAction::Datasets => Ok(()),
         }
     }
 
     /// The search that has everything in it.
-    fn whole(&self, dataset: DatasetId) -> Search {
-        let (entity, granularity) = self.clusters;
+    fn browse_search(&self, dataset: DatasetId) -> Search {
+        let (entity, granularity) = self.cluster_options;
         Search { entity, granularity, ..Search::browse(dataset) }
     }
 
     /// Opens the wanted dataset, or lets the person choose when there are several.
-    async fn open(&mut self, wanted: Option<DatasetId>) -> io::Result<()> {
-        let Some((list, _)) = self.voice.heard(self.client.datasets().await)? else {
+    async fn open_dataset(&mut self, wanted: Option<DatasetId>) -> io::Result<()> {
+        let Some((list, _)) = self.announcer.announce_failure(self.client.list_datasets().await)?
+        else {
             return Ok(());
         };
-        self.voice.status(reading::number(list.len() as u64, "dataset"))?;
+        self.announcer.status(sentences::pluralize(list.len() as u64, "dataset"))?;
         for (place, dataset) in (1..).zip(&list) {
-            self.voice.item(reading::dataset(place, list.len(), dataset))?;
+            self.announcer.item(sentences::dataset(place, list.len(), dataset))?;
         }
         let wanted = wanted.and_then(|id| list.iter().position(|dataset| dataset.id == id));
         let place = match (wanted, list.len()) {
             (Some(place), _) => Some(place),
             (None, 0 | 1) => list.first().map(|_| 0),
-            (None, count) => self.voice.choose("Which dataset?", count).await?,
+            (None, count) => self.announcer.prompt_choice("Which dataset?", count).await?,
         };
         let Some(dataset) = place.and_then(|place| list.into_iter().nth(place)) else {
             return Ok(());
         };
-        self.voice.status(format!("dataset {} is open", dataset.name))?;
-        self.marks.clear();
-        let search = self.whole(dataset.id);
+        self.announcer.status(format!("dataset {} is open", dataset.name))?;
+        self.selected.clear();
+        let search = self.browse_search(dataset.id);
         let (similar_to, page) = (String::new(), Page::default());
-        self.open = Some(Open { dataset, search: search.clone(), similar_to, page });
-        if self.open.as_ref().is_some_and(|open| open.dataset.status.is_moving()) {
-            self.watch().await?;
+        self.open = Some(OpenDataset { dataset, search: search.clone(), similar_to, page });
+        if self.open.as_ref().is_some_and(|open| open.dataset.status.is_busy()) {
+            self.watch_datasets().await?;
         }
         self.explore(search).await
     }
@@ -173,27 +193,27 @@ impl Talk {
     /// Asks for a page and reads it out. A refusal leaves what was there.
     async fn explore(&mut self, search: Search) -> io::Result<()> {
         let answer = self.client.explore(&search).await;
-        let Some(page) = self.voice.heard(answer)? else { return Ok(()) };
+        let Some(page) = self.announcer.announce_failure(answer)? else { return Ok(()) };
         if let Some(open) = &mut self.open {
             (open.search, open.page) = (search, page);
         }
-        self.read()
+        self.read_results()
     }
 
-    fn read(&mut self) -> io::Result<()> {
+    fn read_results(&mut self) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
-        self.voice.status(reading::search(&open.search, &open.similar_to, &open.page))?;
-        let (count, scale) = (open.page.clusters.len(), open.search.query.scale());
+        self.announcer.status(sentences::search(&open.search, &open.similar_to, &open.page))?;
+        let (count, scale) = (open.page.clusters.len(), open.search.query.score_scale());
         for (place, cluster) in (1..).zip(&open.page.clusters) {
-            let marked = self.marks.contains_key(&cluster.id);
-            self.voice.item(reading::cluster(place, count, cluster, scale, marked))?;
+            let marked = self.selected.contains_key(&cluster.id);
+            self.announcer.item(sentences::cluster(place, count, cluster, scale, marked))?;
         }
         Ok(())
     }
 
-    async fn caption(&mut self, search: Search) -> io::Result<()> {
+    async fn search_captions(&mut self, search: Search) -> io::Result<()> {
         let Some(answer) =
-            self.voice.ask("What should the captions mean? Type a few words").await?
+            self.announcer.prompt("What should the captions mean? Type a few words").await?
         else {
             return Ok(());
         };
@@ -202,52 +222,53 @@ impl Talk {
                 let query = Query::Caption { text, max_score: None };
                 self.explore(Search { query, page: 0, ..search }).await
             }
-            Err(invalid) => self.voice.error(invalid),
+            Err(invalid) => self.announcer.error(invalid),
         }
     }
 
-    async fn similar(&mut self, search: Search) -> io::Result<()> {
+    async fn find_similar_to_result(&mut self, search: Search) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        let Some(place) = self.voice.choose("Similar to which?", open.page.clusters.len()).await?
+        let Some(place) =
+            self.announcer.prompt_choice("Similar to which?", open.page.clusters.len()).await?
         else {
             return Ok(());
         };
         let Some(preview) = open.page.clusters.get(place).and_then(|it| it.previews.first()) else {
-            return self.voice.error("this cluster shows no member to compare with");
+            return self.announcer.error("this cluster shows no member to compare with");
         };
         open.similar_to = preview.file_name.to_string();
         let query = Query::Similar(Anchor { media: preview.media, kind: AnchorKind::Media });
         self.explore(Search { query, page: 0, ..search }).await
     }
 
-    async fn file(&mut self, search: Search) -> io::Result<()> {
-        let Some(answer) = self.voice.ask("Which file? Type its path").await? else {
+    async fn find_similar_to_file(&mut self, search: Search) -> io::Result<()> {
+        let Some(answer) = self.announcer.prompt("Which file? Type its path").await? else {
             return Ok(());
         };
-        let image = QueryImage::read(answer.as_ref()).await;
-        let Some(image) = self.voice.heard(image)? else { return Ok(()) };
-        self.voice.status("sending the query image")?;
+        let image = QueryImageUpload::read(answer.as_ref()).await;
+        let Some(image) = self.announcer.announce_failure(image)? else { return Ok(()) };
+        self.announcer.status("sending the query image")?;
         let Search { dataset, entity, granularity, .. } = search;
         let anchor = self.client.register_anchor(dataset, image, entity, granularity, None).await;
-        let Some(anchor) = self.voice.heard(anchor)? else { return Ok(()) };
+        let Some(anchor) = self.announcer.announce_failure(anchor)? else { return Ok(()) };
         if let Some(open) = &mut self.open {
             open.similar_to = answer;
         }
         self.explore(Search { query: Query::Similar(anchor), page: 0, ..search }).await
     }
 
-    async fn mark(&mut self) -> io::Result<()> {
+    async fn toggle_selected(&mut self) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let clusters = &open.page.clusters;
-        let Some(place) = self.voice.choose("Which one?", clusters.len()).await? else {
+        let Some(place) = self.announcer.prompt_choice("Which one?", clusters.len()).await? else {
             return Ok(());
         };
         let id = clusters[place].id;
-        if self.marks.remove(&id).is_none() {
-            self.marks.insert(id, open.search.clone());
+        if self.selected.remove(&id).is_none() {
+            self.selected.insert(id, open.search.clone());
         }
-        let marked = if self.marks.contains_key(&id) { "marked" } else { "not marked any more" };
-        let count = reading::number(self.marks.len() as u64, "cluster");
-        self.voice.status(format!("{} is {marked}; {count} marked in all", place + 1))
+        let marked = if self.selected.contains_key(&id) { "marked" } else { "not marked any more" };
+        let count = sentences::pluralize(self.selected.len() as u64, "cluster");
+        self.announcer.status(format!("{} is {marked}; {count} marked in all", place + 1))
     }
 }

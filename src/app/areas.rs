@@ -41,17 +41,17 @@ pub struct Areas {
     /// The basket, with the frame.
     pub basket: Option<Rect>,
     /// What just happened.
-    pub notice: Rect,
+    pub notification: Rect,
     /// What can be done now.
     pub hints: Rect,
 }
 
 /// Smallest screen anything is drawn on (columns, rows).
-pub const SMALLEST: (u16, u16) = (30, 8);
+pub const MIN_SCREEN: (u16, u16) = (30, 8);
 /// From this width on, the query builder has a place of its own (columns).
-pub const WIDE: u16 = 160;
+pub const WIDE_COLUMNS: u16 = 160;
 /// Smallest screen with pictures (columns, rows).
-pub const PICTURES: (u16, u16) = (60, 16);
+pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 
 impl Areas {
     /// The parts for this state of the program.
@@ -69,21 +69,21 @@ impl Areas {
         .areas(rest);
         // Without a line of its own, what must be said all the same is said over the notice.
         let hints = if app.footer { hints } else { notice };
-        let (chips, body) = Self::chips_above(app, body);
-        let areas = Self { header, chips, notice, hints, ..Self::default() };
+        let (chips, body) = Self::split_chip_line(app, body);
+        let areas = Self { header, chips, notification: notice, hints, ..Self::default() };
         if app.size.0 < 100 || app.size.1 < 24 {
             let [tabs, body] =
                 Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
-            Self { tabs: Some(tabs), ..areas }.alone(app.focus, body)
+            Self { tabs: Some(tabs), ..areas }.single_pane(app.focus, body)
         } else if app.zoomed {
-            areas.alone(app.focus, body)
+            areas.single_pane(app.focus, body)
         } else {
             areas.side_by_side(app, body)
         }
     }
 
     /// The line of chips, and what is left. While the builder has the keys, its rows say the same.
-    fn chips_above(app: &App, body: Rect) -> (Option<Rect>, Rect) {
+    fn split_chip_line(app: &App, body: Rect) -> (Option<Rect>, Rect) {
         if app.focus == Pane::Query || chips(app).is_empty() {
             return (None, body);
         }
@@ -92,7 +92,7 @@ impl Areas {
         (Some(line), rest)
     }
 
-    fn alone(self, pane: Pane, body: Rect) -> Self {
+    fn single_pane(self, pane: Pane, body: Rect) -> Self {
         match pane {
             Pane::Datasets => {
                 let [list, status] =
@@ -119,7 +119,8 @@ impl Areas {
             _ => (34, 64),
         };
         // A quarter of the usual width a step; the results keep two columns of tiles.
-        let step = |usual: u16| usual.saturating_add_signed(app.sides * (usual / 4).cast_signed());
+        let step =
+            |usual: u16| usual.saturating_add_signed(app.side_width * (usual / 4).cast_signed());
         let most = body.width.saturating_sub(40) / 2;
         let (left, right) = (step(left).clamp(20, most), step(right).clamp(20, most));
         let [left, middle, right] = Layout::horizontal([
@@ -133,7 +134,7 @@ impl Areas {
             Layout::vertical([Constraint::Min(0), Constraint::Length(status)]).areas(left);
         let areas =
             Self { datasets: Some(datasets), status: Some(status), jobs: Some(jobs), ..self };
-        if body.width >= WIDE {
+        if body.width >= WIDE_COLUMNS {
             let [detail, lower] =
                 Layout::vertical([Constraint::Fill(3), Constraint::Fill(2)]).areas(right);
             let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
@@ -171,13 +172,13 @@ impl Areas {
 impl App {
     /// Makes the panes beside the results wider or narrower by some steps.
     pub(in crate::app) fn widen_sides(&mut self, by: i16) {
-        self.sides = (self.sides + by).clamp(-3, 8);
+        self.side_width = (self.side_width + by).clamp(-3, 8);
     }
 }
 
 /// The inside of a framed pane.
 #[must_use]
-pub fn inside(area: Rect) -> Rect {
+pub fn inner_area(area: Rect) -> Rect {
     area.inner(ratatui::layout::Margin::new(1, 1))
 }
 
@@ -190,7 +191,7 @@ pub struct Grid {
     pub columns: usize,
     /// Rows of tiles that are wholly visible, at least 1.
     pub rows: usize,
-    picture: (u16, u16),
+    picture_size: (u16, u16),
     pitch: (u16, u16),
 }
 
@@ -198,23 +199,23 @@ impl Grid {
     /// The grid inside the results pane; a list of single lines where pictures do not fit.
     #[must_use]
     pub fn new(app: &App, results: Rect) -> Self {
-        let inner = inside(results);
+        let inner = inner_area(results);
         // The first line inside the frame tells what the scores mean.
         let area = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
-        let too_small = app.size.0 < PICTURES.0 || app.size.1 < PICTURES.1;
+        let too_small = app.size.0 < MIN_PICTURE_SCREEN.0 || app.size.1 < MIN_PICTURE_SCREEN.1;
         if too_small || app.protocol == Protocol::None {
             return Self::list(area);
         }
         // Two rows at least, with smaller tiles if need be: one row shows too little of a page.
         let smallest = TileSize::Small.columns();
-        let wanted = (smallest..=app.tile.columns())
+        let wanted = (smallest..=app.tile_size.columns())
             .rev()
-            .find(|&columns| 2 * pitch(columns, app.cell).1 < area.height)
+            .find(|&columns| 2 * tile_pitch(columns, app.cell_size).1 < area.height)
             .unwrap_or(smallest);
-        let across = (area.width / pitch(wanted, app.cell).0).max(1);
+        let across = (area.width / tile_pitch(wanted, app.cell_size).0).max(1);
         // The tiles share the whole width, as long as the rows still fit.
         let shared = (area.width / across).saturating_sub(2).max(wanted);
-        let rows = |columns| area.height.saturating_sub(1) / pitch(columns, app.cell).1;
+        let rows = |columns| area.height.saturating_sub(1) / tile_pitch(columns, app.cell_size).1;
         let columns = if rows(shared) < rows(wanted) { wanted } else { shared };
         if rows(columns) == 0 || columns + 2 > area.width {
             return Self::list(area);
@@ -223,26 +224,26 @@ impl Grid {
             area,
             columns: usize::from(across),
             rows: usize::from(rows(columns)),
-            picture: (columns, rows_for(columns, app.cell)),
-            pitch: pitch(columns, app.cell),
+            picture_size: (columns, picture_rows(columns, app.cell_size)),
+            pitch: tile_pitch(columns, app.cell_size),
         }
     }
 
     fn list(area: Rect) -> Self {
         let rows = usize::from(area.height.max(1));
-        Self { area, columns: 1, rows, picture: (0, 0), pitch: (area.width.max(1), 1) }
+        Self { area, columns: 1, rows, picture_size: (0, 0), pitch: (area.width.max(1), 1) }
     }
 
     /// Whether it is a list without pictures.
     #[must_use]
     pub fn is_list(&self) -> bool {
-        self.picture.0 == 0
+        self.picture_size.0 == 0
     }
 
     /// The area of the tile at `place` (0 is the top left one), without its margin; `None` when
     /// it is not on screen.
     #[must_use]
-    pub fn tile(&self, place: usize) -> Option<Rect> {
+    pub fn tile_area(&self, place: usize) -> Option<Rect> {
         if place >= self.columns * self.rows {
             return None;
         }
@@ -257,55 +258,56 @@ impl Grid {
         let tile = Rect {
             x: left + self.pitch.0 * u16::try_from(column).ok()? + 1,
             y: self.area.y + self.pitch.1 * u16::try_from(row).ok()? + 1,
-            width: self.picture.0,
-            height: self.picture.1 + CAPTION,
+            width: self.picture_size.0,
+            height: self.picture_size.1 + CAPTION_LINES,
         };
         (tile.bottom() < self.area.bottom()).then_some(tile)
     }
 
     /// The picture's part of a tile.
     #[must_use]
-    pub fn picture(&self, tile: Rect) -> Rect {
-        Rect { height: self.picture.1, ..tile }
+    pub fn picture_area(&self, tile: Rect) -> Rect {
+        Rect { height: self.picture_size.1, ..tile }
     }
 
     /// The canvas of a tile's picture.
     #[must_use]
     pub fn canvas(&self, app: &App) -> Canvas {
         Canvas {
-            columns: self.picture.0.max(1),
-            rows: self.picture.1.max(1),
-            cell: app.cell,
+            columns: self.picture_size.0.max(1),
+            rows: self.picture_size.1.max(1),
+            cell: app.cell_size,
             protocol: app.protocol,
         }
     }
 
     /// The place of the tile at a cell.
     #[must_use]
-    pub fn place_at(&self, column: u16, row: u16) -> Option<usize> {
-        (0..self.columns * self.rows)
-            .find(|&place| self.tile(place).is_some_and(|tile| tile.contains((column, row).into())))
+    pub fn index_at(&self, column: u16, row: u16) -> Option<usize> {
+        (0..self.columns * self.rows).find(|&place| {
+            self.tile_area(place).is_some_and(|tile| tile.contains((column, row).into()))
+        })
     }
 }
 
 /// Lines below a picture.
-const CAPTION: u16 = 2;
+const CAPTION_LINES: u16 = 2;
 
 /// Cells from one tile to the next: the picture, its lines, and the margin between two tiles.
-fn pitch(columns: u16, cell: (u16, u16)) -> (u16, u16) {
-    (columns + 2, rows_for(columns, cell) + CAPTION + 1)
+fn tile_pitch(columns: u16, cell: (u16, u16)) -> (u16, u16) {
+    (columns + 2, picture_rows(columns, cell) + CAPTION_LINES + 1)
 }
 
 /// Rows that make a 4:3 picture of this many columns, by the real shape of a cell.
-fn rows_for(columns: u16, cell: (u16, u16)) -> u16 {
+fn picture_rows(columns: u16, cell: (u16, u16)) -> u16 {
     let pixels = u32::from(columns) * u32::from(cell.0.max(1)) * 3 / 4;
     u16::try_from(pixels.div_ceil(u32::from(cell.1.max(1)))).unwrap_or(u16::MAX).max(2)
 }
 
 /// The picture's part of the detail pane: a square at most, and what the lines below leave over.
 #[must_use]
-pub fn detail_picture(detail: Rect, cell: (u16, u16)) -> Rect {
-    let inner = inside(detail);
+pub fn detail_picture_area(detail: Rect, cell: (u16, u16)) -> Rect {
+    let inner = inner_area(detail);
     let lines = if inner.height > 24 { 10 } else { 6 };
     let square = u32::from(inner.width) * u32::from(cell.0.max(1)) / u32::from(cell.1.max(1));
     let square = u16::try_from(square).unwrap_or(u16::MAX);

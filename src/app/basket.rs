@@ -1,10 +1,10 @@
 //! The basket of the open dataset: what is marked across pages and searches. It is recalled when
 //! the dataset opens and kept after every change, so that it outlives a crash.
 
-mod all;
-mod mark;
+mod select_all_pages;
+mod select_items;
 
-pub use all::AllPages;
+pub use select_all_pages::SelectAllPages;
 
 use std::ops::RangeInclusive;
 
@@ -12,31 +12,32 @@ use crate::{
     app::{App, Effect, Level, Tile},
     message::{Lane, Request},
 };
-pub use tessera_model::text::counted;
+pub use tessera_model::text::count_with_noun;
 use tessera_model::{
-    Basket, Book, Cluster, ClusterId, DatasetId, Entry, Failure, MarkId, Page, Preview, Selection,
+    Basket, Cluster, ClusterId, DatasetId, EntryId, Failure, Page, Preview, Selection, StateKey,
+    StateValue,
 };
 
 /// Marking that takes more than one key.
 #[derive(Debug, Default)]
-pub struct Marking {
+pub struct PendingSelection {
     /// Where a range begins, while one is chosen.
     pub range: Option<ClusterId>,
     /// The pages that are marked one after the other.
-    pub all: Option<AllPages>,
+    pub all_pages: Option<SelectAllPages>,
 }
 
 /// How a cluster on screen stands to the basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum SelectionState {
     /// Nothing of it is marked.
-    Unmarked,
+    Unselected,
     /// So many of its previews are marked by themselves.
-    Singles(usize),
+    Items(usize),
     /// It is marked whole.
     Whole,
     /// It is marked, and so many of its members are left out.
-    Part(usize),
+    Partial(usize),
     /// It is marked, but from before the dataset was clustered anew.
     Stale,
 }
@@ -56,17 +57,17 @@ impl App {
 
     /// How a cluster stands to the basket.
     #[must_use]
-    pub fn standing(&self, cluster: &Cluster) -> Standing {
-        let Some(selection) = self.selection() else { return Standing::Unmarked };
+    pub fn cluster_selection_state(&self, cluster: &Cluster) -> SelectionState {
+        let Some(selection) = self.selection() else { return SelectionState::Unselected };
         match selection.cluster(cluster.id) {
-            Some(marked) if marked.stale => Standing::Stale,
-            Some(marked) if marked.exclude.is_empty() => Standing::Whole,
-            Some(marked) => Standing::Part(marked.exclude.len()),
+            Some(marked) if marked.stale => SelectionState::Stale,
+            Some(marked) if marked.excluded.is_empty() => SelectionState::Whole,
+            Some(marked) => SelectionState::Partial(marked.excluded.len()),
             None => {
-                let single = |it: &&Preview| selection.get(MarkId::Medium(it.media)).is_some();
+                let single = |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
                 match cluster.previews.iter().filter(single).count() {
-                    0 => Standing::Unmarked,
-                    singles => Standing::Singles(singles),
+                    0 => SelectionState::Unselected,
+                    singles => SelectionState::Items(singles),
                 }
             }
         }
@@ -74,138 +75,145 @@ impl App {
 
     /// The clusters that the tiles at these places stand for.
     #[must_use]
-    pub fn clusters_shown(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
+    pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
         let Some(page) = self.page() else { return Vec::new() };
-        let shown = self.shown().into_iter().enumerate();
+        let shown = self.visible_clusters().into_iter().enumerate();
         let shown = shown.filter(|(tile, _)| tiles.contains(tile)).map(|(_, shown)| shown);
-        let places = shown.flat_map(|shown| [vec![shown.place], shown.folded].concat());
+        let places = shown.flat_map(|shown| [vec![shown.index], shown.folded].concat());
         places.map(|place| &page.clusters[place]).collect()
     }
 
     /// How a tile stands to the basket: its cluster, or the member that it shows.
     #[must_use]
-    pub fn standing_of(&self, tile: &Tile) -> Standing {
-        let standing = self.standing(tile.cluster);
+    pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
+        let standing = self.cluster_selection_state(tile.cluster);
         let (true, Some(member)) = (self.shows_members(), tile.preview) else { return standing };
         let selection = self.selection();
         let marked = selection.and_then(|selection| selection.cluster(tile.cluster.id));
-        let single = MarkId::Medium(member.media);
+        let single = EntryId::MediaItem(member.media);
         match standing {
-            Standing::Unmarked | Standing::Singles(_) => {
+            SelectionState::Unselected | SelectionState::Items(_) => {
                 match selection.and_then(|selection| selection.get(single)) {
-                    Some(_) => Standing::Singles(1),
-                    None => Standing::Unmarked,
+                    Some(_) => SelectionState::Items(1),
+                    None => SelectionState::Unselected,
                 }
             }
-            Standing::Part(_) => {
-                let out = marked.is_some_and(|marked| marked.exclude.contains(&member.media));
-                if out { Standing::Part(1) } else { Standing::Whole }
+            SelectionState::Partial(_) => {
+                let out = marked.is_some_and(|marked| marked.excluded.contains(&member.media));
+                if out { SelectionState::Partial(1) } else { SelectionState::Whole }
             }
-            Standing::Whole | Standing::Stale => standing,
+            SelectionState::Whole | SelectionState::Stale => standing,
         }
     }
 
     /// How many marks are on screen or a scroll away, and how many this query hides.
     #[must_use]
-    pub fn marks_here_and_hidden(&self) -> (usize, usize) {
+    pub fn visible_and_hidden_selected(&self) -> (usize, usize) {
         let Some(selection) = self.selection() else { return (0, 0) };
-        let marks = |cluster: &Cluster| match self.standing(cluster) {
-            Standing::Unmarked => 0,
-            Standing::Singles(singles) => singles,
-            Standing::Whole | Standing::Part(_) | Standing::Stale => 1,
+        let marks = |cluster: &Cluster| match self.cluster_selection_state(cluster) {
+            SelectionState::Unselected => 0,
+            SelectionState::Items(singles) => singles,
+            SelectionState::Whole | SelectionState::Partial(_) | SelectionState::Stale => 1,
         };
-        let here = self.clusters_shown(0..=usize::MAX).into_iter().map(marks).sum();
+        let here = self.clusters_of_tiles(0..=usize::MAX).into_iter().map(marks).sum();
         (here, selection.len().saturating_sub(here))
     }
 
     /// Changes the basket of the open dataset, and keeps it.
-    pub(in crate::app) fn change_basket<T>(
+    pub(in crate::app) fn edit_basket<T>(
         &mut self,
         effects: &mut Vec<Effect>,
         change: impl FnOnce(&mut Basket) -> T,
     ) -> Option<T> {
         let dataset = self.view()?.search.dataset;
-        self.change_basket_of(dataset, effects, change)
+        self.edit_basket_of(dataset, effects, change)
     }
 
-    pub(in crate::app) fn change_basket_of<T>(
+    pub(in crate::app) fn edit_basket_of<T>(
         &mut self,
         dataset: DatasetId,
         effects: &mut Vec<Effect>,
         change: impl FnOnce(&mut Basket) -> T,
     ) -> Option<T> {
         let outcome = change(self.store.baskets.get_mut(&dataset)?.value_mut()?);
-        self.keep_basket(dataset, effects);
+        self.save_basket(dataset, effects);
         Some(outcome)
     }
 
-    fn keep_basket(&mut self, dataset: DatasetId, effects: &mut Vec<Effect>) {
+    fn save_basket(&mut self, dataset: DatasetId, effects: &mut Vec<Effect>) {
         let Some(basket) = self.store.baskets.get(&dataset).and_then(|it| it.value()) else {
             return;
         };
-        let entry = Entry::Basket(dataset, basket.selection().clone());
-        self.send(Lane::Keep(entry.book()), Request::Keep(entry), effects);
+        let entry = StateValue::Basket(dataset, basket.selection().clone());
+        self.send(Lane::SaveState(entry.key()), Request::SaveState(entry), effects);
     }
 
     /// What was marked when the program ended came back, or could not be read.
-    pub(in crate::app) fn basket_recalled(
+    pub(in crate::app) fn basket_loaded(
         &mut self,
         dataset: DatasetId,
-        result: Result<Option<Entry>, Failure>,
+        result: Result<Option<StateValue>, Failure>,
     ) {
         let basket = self.store.baskets.entry(dataset).or_default();
         match result {
-            Ok(Some(Entry::Basket(_, selection))) => {
+            Ok(Some(StateValue::Basket(_, selection))) => {
                 basket.succeed(self.now, Basket::new(selection));
             }
             // Whatever else a basket's name stood for holds no marks.
-            Ok(None | Some(Entry::Jobs { .. } | Entry::Views(_) | Entry::History(_))) => {
+            Ok(
+                None
+                | Some(StateValue::Jobs { .. } | StateValue::Views(_) | StateValue::History(_)),
+            ) => {
                 basket.succeed(self.now, Basket::default());
             }
             Err(failure) => {
-                self.notices.fail(self.now, &failure);
+                self.notifications.push_failure(self.now, &failure);
                 basket.fail(self.now, failure);
             }
         }
     }
 
     /// The basket that is to be recalled: that of the open dataset, once.
-    pub(in crate::app) fn basket_to_recall(&self) -> Option<Book> {
+    pub(in crate::app) fn basket_to_load(&self) -> Option<StateKey> {
         let dataset = self.view()?.search.dataset;
         let due = self.store.baskets.get(&dataset).map(|basket| basket.due(None));
-        due.is_none_or(|due| due.is_some()).then_some(Book::Basket(dataset))
+        due.is_none_or(|due| due.is_some()).then_some(StateKey::Basket(dataset))
     }
 
-    /// A dataset was clustered anew (M16), or its service does not find what is marked (M26).
-    pub(in crate::app) fn doubt_basket(&mut self, dataset: DatasetId, effects: &mut Vec<Effect>) {
+    /// A dataset was clustered anew, or its service does not find what is marked.
+    pub(in crate::app) fn flag_basket_stale(
+        &mut self,
+        dataset: DatasetId,
+        effects: &mut Vec<Effect>,
+    ) {
         let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
-        let stale = basket.map_or(0, Basket::expire);
+        let stale = basket.map_or(0, Basket::mark_stale);
         if stale > 0 {
             let text =
-                format!("{} in the basket may be gone by now: 5 lists them", clusters(stale));
-            self.notices.add(self.now, Level::Warning, text);
-            self.keep_basket(dataset, effects);
+                format!("{} in the basket may be gone by now: 5 lists them", cluster_count(stale));
+            self.notifications.push(self.now, Level::Warning, text);
+            self.save_basket(dataset, effects);
         }
     }
 
     /// A page came: the marked clusters on it exist.
-    pub(in crate::app) fn confirm_marks(
+    pub(in crate::app) fn confirm_selected(
         &mut self,
         dataset: DatasetId,
         page: &Page,
         effects: &mut Vec<Effect>,
     ) {
         let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
-        let confirmed = basket.map_or(0, |basket| basket.confirm(&page.clusters));
+        let confirmed = basket.map_or(0, |basket| basket.confirm_clusters(&page.clusters));
         if confirmed > 0 {
-            let text = format!("{} of the basket rechecked: still there", clusters(confirmed));
-            self.notices.add(self.now, Level::Success, text);
-            self.keep_basket(dataset, effects);
+            let text = format!("{} of the basket rechecked: still there", cluster_count(confirmed));
+            self.notifications.push(self.now, Level::Success, text);
+            self.save_basket(dataset, effects);
         }
     }
 }
 
 /// `1 cluster`, `3 clusters`.
-pub(in crate::app) fn clusters(count: usize) -> String {
-    counted(count, "cluster", "clusters")
+pub(in crate::app) fn cluster_count(count: usize) -> String {
+    count_with_noun(count, "cluster", "clusters")
 }

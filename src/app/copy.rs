@@ -9,43 +9,43 @@ use serde_json::{Value, json};
 use crate::{
     app::{App, Effect, Job, Level, Pane},
     input::Action,
-    message::{Lane, Read, Request},
+    message::{Lane, ReadRequest, Request},
 };
 use tessera_model::{
     Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, Status,
-    shell::{Profiler, profiler},
+    shell::{ProfilerCommand, profiler_command_line},
 };
 
 /// Most characters of a copied text that the notice repeats.
-const SHOWN: usize = 60;
+const MAX_SHOWN_CHARS: usize = 60;
 
 /// What can be copied at once.
-enum Copy {
+enum ClipboardContent {
     /// A text, with what it is in words.
     Text(&'static str, String),
     /// A link that is good for a while.
     Link(Link),
     /// The `curl` command of a read, which only the client can spell.
-    Curl(Read),
+    Curl(ReadRequest),
 }
 
 /// Why `action` has nothing to copy here, if it is an action that copies.
-pub(in crate::app) fn refusal(app: &App, action: Action) -> Option<String> {
-    copied(app, action)?.err().map(str::to_owned)
+pub(in crate::app) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
+    clipboard_content(app, action)?.err().map(str::to_owned)
 }
 
 impl App {
     /// Copies, or sends for what is to be copied.
-    pub(in crate::app) fn copy(&mut self, action: Action, effects: &mut Vec<Effect>) {
-        match copied(self, action) {
-            Some(Ok(Copy::Text(what, text))) => self.copy_text(what, text, effects),
-            Some(Ok(Copy::Link(link))) => {
+    pub(in crate::app) fn copy_to_clipboard(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        match clipboard_content(self, action) {
+            Some(Ok(ClipboardContent::Text(what, text))) => self.copy_text(what, text, effects),
+            Some(Ok(ClipboardContent::Link(link))) => {
                 effects.push(Effect::Copy(link.expose().to_owned()));
                 let text =
                     format!("copied the link of {link}: short-lived, and open to whoever has it");
-                self.notices.add(self.now, Level::Warning, text);
+                self.notifications.push(self.now, Level::Warning, text);
             }
-            Some(Ok(Copy::Curl(read))) => {
+            Some(Ok(ClipboardContent::Curl(read))) => {
                 self.send(Lane::Curl, Request::Curl(read), effects);
             }
             // `gate` has refused it already, with the reason.
@@ -60,21 +60,27 @@ impl App {
         text: String,
         effects: &mut Vec<Effect>,
     ) {
-        let shown = SafeText::new(&text, SHOWN);
-        self.notices.add(self.now, Level::Success, format!("copied the {what}: {shown}"));
+        let shown = SafeText::new(&text, MAX_SHOWN_CHARS);
+        self.notifications.push(self.now, Level::Success, format!("copied the {what}: {shown}"));
         effects.push(Effect::Copy(text));
     }
 }
 
-fn copied(app: &App, action: Action) -> Option<Result<Copy, &'static str>> {
+fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardContent, &'static str>> {
     Some(match action {
-        Action::CopyId => id(app).map(|id| Copy::Text("id", id)),
-        Action::CopyLink => link(app).map(Copy::Link),
-        Action::CopyName => name(app).map(|name| Copy::Text("name", name)),
-        Action::CopyJson => facts(app).map(|facts| Copy::Text("facts", format!("{facts:#}"))),
-        Action::CopyCurl => read(app).map(Copy::Curl),
-        Action::CopyCommand => Ok(Copy::Text("command", app.setup.command.clone())),
-        Action::CopyProfiler => script(app).map(|line| Copy::Text("line", line)),
+        Action::CopyId => id(app).map(|id| ClipboardContent::Text("id", id)),
+        Action::CopyLink => link(app).map(ClipboardContent::Link),
+        Action::CopyName => name(app).map(|name| ClipboardContent::Text("name", name)),
+        Action::CopyJson => {
+            facts(app).map(|facts| ClipboardContent::Text("facts", format!("{facts:#}")))
+        }
+        Action::CopyCurl => equivalent_read(app).map(ClipboardContent::Curl),
+        Action::CopyCommand => {
+            Ok(ClipboardContent::Text("command", app.setup.reopen_command.clone()))
+        }
+        Action::CopyProfiler => {
+            profiler_command(app).map(|line| ClipboardContent::Text("line", line))
+        }
         _ => return None,
     })
 }
@@ -159,9 +165,9 @@ fn facts(app: &App) -> Result<Value, &'static str> {
             json!({
                 "dataset_id": job.dataset,
                 "export_task_id": task(job).ok(),
-                "job": job.work.word(),
+                "job": job.work.label(),
                 "file_name": file_name(job),
-                "status": job.word(),
+                "status": job.label(),
             })
         }),
     }
@@ -207,28 +213,30 @@ fn preview_facts(preview: &Preview) -> Value {
 }
 
 /// The read behind what is on screen.
-fn read(app: &App) -> Result<Read, &'static str> {
+fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
     match app.focus {
-        Pane::Datasets | Pane::Basket => dataset(app).map(|dataset| Read::Dataset(dataset.id)),
+        Pane::Datasets | Pane::Basket => {
+            dataset(app).map(|dataset| ReadRequest::Dataset(dataset.id))
+        }
         Pane::Results | Pane::Detail | Pane::Query => {
-            app.view().map(|view| Read::Page(view.search.clone())).ok_or(NO_DATASET)
+            app.view().map(|view| ReadRequest::Page(view.search.clone())).ok_or(NO_DATASET)
         }
         Pane::Jobs => {
             let job = job(app)?;
-            Ok(Read::Export(job.dataset, task(job)?))
+            Ok(ReadRequest::Export(job.dataset, task(job)?))
         }
     }
 }
 
 /// What `run_profiler.sh` would be asked for on the machine of the deployment.
-fn script(app: &App) -> Result<String, &'static str> {
+fn profiler_command(app: &App) -> Result<String, &'static str> {
     let dataset = dataset(app)?;
     if !app.setup.on_premises {
         return Err("run_profiler.sh is a command of on-premises deployments");
     }
     let what = match dataset.status {
-        Status::PartialIndex => Profiler::Reindex,
-        _ => Profiler::AddMedia("/path/at/the/service", true),
+        Status::PartialIndex => ProfilerCommand::Reindex,
+        _ => ProfilerCommand::AddMedia("/path/at/the/service", true),
     };
-    Ok(profiler(dataset.id, what))
+    Ok(profiler_command_line(dataset.id, what))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    app::{Moment, Tell},
+    app::{JobAlert, Uptime},
     config::Destination,
     message::{Lane, Request, Ticket},
 };
@@ -17,7 +17,7 @@ pub enum Effect {
     /// The answer of this lane is no longer wanted.
     Cancel(Lane),
     /// Send `Event::Wake` at this time; replaces an earlier wish.
-    WakeAt(Moment),
+    WakeAt(Uptime),
     /// Take the screen over and show this picture as large as it goes.
     FullSize(Arc<[u8]>),
     /// Put this text into the clipboard, through the terminal.
@@ -25,11 +25,11 @@ pub enum Effect {
     /// Give the terminal to the person's editor, with this text in it.
     Edit(String),
     /// Take the mouse, or leave it to the terminal.
-    Mouse(bool),
+    CaptureMouse(bool),
     /// Pictures are drawn like this from now on; keep it for this terminal.
-    Graphics(Protocol),
+    SaveProtocol(Protocol),
     /// Tell of the jobs through the terminal.
-    Tell(Tell),
+    Alert(JobAlert),
     /// Draw everything anew and send all pictures again.
     Redraw,
     /// Give the terminal back to the shell until it is resumed.
@@ -37,5 +37,5 @@ pub enum Effect {
     /// End the program.
     Quit,
     /// Leave this deployment and open another.
-    Switch(Destination),
+    OpenDeployment(Destination),
 }

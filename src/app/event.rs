@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::{
     input::Chord,
-    message::{Progress, Response},
+    message::{RequestProgress, Response},
 };
-use tessera_model::{Exchange, Failure};
+use tessera_model::{Failure, RequestRecord};
 use tessera_picture::Protocol;
 
 /// Time since the program started; monotonic, and set by hand in tests.
-pub type Moment = Duration;
+pub type Uptime = Duration;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,22 +26,22 @@ pub enum Event {
     /// What the terminal draws, and the size of its cells in pixels.
     Terminal(Protocol, (u16, u16)),
     /// The window of the terminal got or lost the attention of the person.
-    Focused(bool),
+    WindowFocus(bool),
     /// The worker answered.
     Response(Response),
     /// The worker got on with a long request.
-    Progress(Progress),
+    Progress(RequestProgress),
     /// The worker's client has sent something, and this came of it.
-    Exchange(Exchange),
+    Exchange(RequestRecord),
     /// The time asked for by `Effect::WakeAt` has come.
     Wake,
     /// The editor was left: the text as it is now.
     Edited(Result<String, Failure>),
     /// The terminal says that it draws pixels, and no person has said so yet.
-    Unproved,
+    PixelsUnconfirmed,
     /// What only the terminal's owner can do is done, or could not be: the full-size view, the way
     /// pictures are drawn.
-    Done(Result<(), Failure>),
+    TerminalTaskDone(Result<(), Failure>),
 }
 
 /// What the mouse did, and where (column, row).

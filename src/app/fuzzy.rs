@@ -7,12 +7,14 @@ pub fn distance(typed: &str, text: &str) -> Option<usize> {
     let text: Vec<char> = text.to_lowercase().chars().collect();
     typed.to_lowercase().split_whitespace().try_fold(0, |sum, word| {
         let word: Vec<char> = word.chars().collect();
-        whole(&word, &text).or_else(|| scattered(&word, &text)).map(|badness| sum + badness)
+        substring_distance(&word, &text)
+            .or_else(|| subsequence_distance(&word, &text))
+            .map(|badness| sum + badness)
     })
 }
 
 /// The best place of the word in one piece: the whole text, its beginning, a word's beginning, anywhere.
-fn whole(word: &[char], text: &[char]) -> Option<usize> {
+fn substring_distance(word: &[char], text: &[char]) -> Option<usize> {
     text.windows(word.len())
         .enumerate()
         .filter(|(_, piece)| *piece == word)
@@ -26,7 +28,7 @@ fn whole(word: &[char], text: &[char]) -> Option<usize> {
 }
 
 /// The letters in order with others between them: the more between, the worse.
-fn scattered(word: &[char], text: &[char]) -> Option<usize> {
+fn subsequence_distance(word: &[char], text: &[char]) -> Option<usize> {
     let (mut gaps, mut at, mut begun) = (0, 0, false);
     for letter in word {
         let skipped = text[at..].iter().position(|other| other == letter)?;

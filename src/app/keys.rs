@@ -2,27 +2,27 @@
 
 use crate::{
     app::{App, Effect},
-    input::{Chord, Key, Resolved},
+    input::{Chord, Key, KeyMatch},
 };
 
 impl App {
     /// A key: to the layer on top, or through the keymap.
-    pub(in crate::app) fn key(&mut self, chord: Chord, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn handle_key(&mut self, chord: Chord, effects: &mut Vec<Effect>) {
         // Ctrl-C stops and leaves from anywhere, also out of a text field.
         if self.overlay.is_some() && chord.ctrl && chord.key == Key::Char('c') {
-            self.stop(effects);
+            self.stop_or_quit(effects);
         } else if let Some(overlay) = self.overlay.take() {
-            self.key_in_overlay(overlay, chord, effects);
-        } else if self.jumping {
+            self.overlay_key(overlay, chord, effects);
+        } else if self.jump_mode {
             self.jump(chord);
-        } else if !(self.is_writing_query() && self.key_in_query(chord)) {
-            self.keys.push(chord);
-            let resolved = self.setup.keymap.resolve(&self.contexts(), &self.keys);
-            if resolved != Resolved::Pending {
-                self.keys.clear();
+        } else if !(self.is_editing_query() && self.handle_query_key(chord)) {
+            self.pending_keys.push(chord);
+            let resolved = self.setup.keymap.resolve(&self.contexts(), &self.pending_keys);
+            if resolved != KeyMatch::Pending {
+                self.pending_keys.clear();
             }
-            if let Resolved::Action(action) = resolved {
-                self.act(action, effects);
+            if let KeyMatch::Action(action) = resolved {
+                self.perform(action, effects);
             }
         }
     }

@@ -3,37 +3,37 @@
 
 use std::collections::VecDeque;
 
-use crate::app::Moment;
-use tessera_model::Exchange;
+use crate::app::Uptime;
+use tessera_model::RequestRecord;
 
 /// The last exchanges with the moments of their ends.
 #[derive(Debug, Default)]
-pub struct Log {
-    exchanges: VecDeque<(Moment, Exchange)>,
+pub struct RequestLog {
+    exchanges: VecDeque<(Uptime, RequestRecord)>,
 }
 
-impl Log {
+impl RequestLog {
     /// Exchanges that are kept.
-    pub const MOST: usize = 500;
+    pub const CAPACITY: usize = 500;
 
     /// Adds one that ended now; the oldest makes room.
-    pub(in crate::app) fn add(&mut self, now: Moment, exchange: Exchange) {
-        if self.exchanges.len() == Self::MOST {
+    pub(in crate::app) fn add(&mut self, now: Uptime, exchange: RequestRecord) {
+        if self.exchanges.len() == Self::CAPACITY {
             self.exchanges.pop_front();
         }
         self.exchanges.push_back((now, exchange));
     }
 
     /// All of them, newest first.
-    pub fn newest_first(&self) -> impl Iterator<Item = &(Moment, Exchange)> {
+    pub fn newest_first(&self) -> impl Iterator<Item = &(Uptime, RequestRecord)> {
         self.exchanges.iter().rev()
     }
 
     /// What is being waited for: the newest exchange that is sent again by itself and whose time has
     /// not come, with that time.
     #[must_use]
-    pub fn waiting(&self, now: Moment) -> Option<(&Exchange, Moment)> {
-        let waits = |(ended, exchange): &(Moment, Exchange)| Some(*ended + exchange.again_in?);
+    pub fn pending_retry(&self, now: Uptime) -> Option<(&RequestRecord, Uptime)> {
+        let waits = |(ended, exchange): &(Uptime, RequestRecord)| Some(*ended + exchange.retry_in?);
         let (newest, exchange) = self.exchanges.back().map(|entry| (waits(entry), &entry.1))?;
         newest.filter(|until| *until > now).map(|until| (exchange, until))
     }
@@ -44,30 +44,30 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use tessera_model::{Outcome, SafeText};
+    use tessera_model::{RequestOutcome, SafeText};
 
     #[test]
-    fn p57_the_log_is_bounded_and_knows_what_is_waited_for() {
+    fn the_log_is_bounded_and_knows_what_is_waited_for() {
         let second = Duration::from_secs;
-        let exchange = |number: u32, again_in| Exchange {
+        let exchange = |number: u32, again_in| RequestRecord {
             method: "GET",
             target: SafeText::name("/x"),
             attempt: number,
-            took: second(1),
-            sent: 0,
-            outcome: Outcome::Refused { status: 429, words: None },
-            again_in,
+            duration: second(1),
+            bytes_sent: 0,
+            outcome: RequestOutcome::Rejected { status: 429, message: None },
+            retry_in: again_in,
         };
-        let mut log = Log::default();
+        let mut log = RequestLog::default();
         for number in 0..600 {
             log.add(second(number.into()), exchange(number, None));
         }
-        assert_eq!(log.newest_first().count(), Log::MOST);
+        assert_eq!(log.newest_first().count(), RequestLog::CAPACITY);
         assert_eq!(log.newest_first().next().map(|(_, newest)| newest.attempt), Some(599));
-        assert_eq!(log.waiting(second(600)), None);
+        assert_eq!(log.pending_retry(second(600)), None);
         log.add(second(600), exchange(1, Some(second(12))));
-        let until = log.waiting(second(605)).map(|(_, until)| until);
+        let until = log.pending_retry(second(605)).map(|(_, until)| until);
         assert_eq!(until, Some(second(612)));
-        assert_eq!(log.waiting(second(612)), None);
+        assert_eq!(log.pending_retry(second(612)), None);
     }
 }

@@ -4,63 +4,64 @@
 //! size of the screen, answers and keys come in as events; nothing here knows a terminal, a
 //! network or a clock. Reads are asked for by `demand`, writes by actions.
 
-mod act;
-mod answer;
+mod actions;
+mod activity;
 pub mod areas;
+pub mod availability;
 pub mod basket;
 mod copy;
-mod current;
-mod demand;
+pub mod dataset_history;
+mod display_options;
 mod effect;
 mod event;
-mod fresh;
+mod freshness_check;
 mod fuzzy;
-pub mod gate;
 mod job;
 mod jump;
 mod keys;
 mod log;
-mod look;
 mod mouse;
-mod moving;
-mod notice;
+mod navigation;
+mod notifications;
+mod outage;
 pub mod overlay;
 pub mod pane;
 pub mod query;
+mod reads;
 mod remote;
-pub mod seen;
+mod responses;
+mod selected;
 mod setup;
 mod store;
-mod tell;
 mod tickets;
 pub mod view;
-mod waiting;
 pub mod welcome;
 
+pub use activity::{Activity, JobAlert};
 pub use effect::Effect;
-pub use event::{Event, Moment, Mouse, MouseKind};
-pub use job::{Course, Job, Stage, Step, Timeline};
-pub use log::Log;
-pub use notice::{Level, Notice, Notices};
+pub use event::{Event, Mouse, MouseKind, Uptime};
+pub use job::{Job, JobHistory, JobState, OperationTracker, Transition};
+pub use log::RequestLog;
+pub use notifications::{Level, Notification, Notifications};
+pub use outage::Outage;
 pub use overlay::Overlay;
 pub use pane::Pane;
 pub use remote::Remote;
 pub use setup::Setup;
-pub use store::{Picture, Store};
-pub use tell::{Activity, Tell};
+pub use store::{PictureResult, Store};
 pub use tickets::Tickets;
 pub use view::{
-    Combination, Computed, QueryImage, Recent, Tab, Tabs, Tile, View, detail_sight, wanted_original,
+    Combination, Computed, QueryImage, RecentImages, Tab, Tabs, Tile, View, detail_picture_view,
+    full_size_link,
 };
-pub use waiting::Outage;
 
 use crate::{
     app::areas::{Areas, Grid},
     config::{ThemeChoice, TileSize},
-    input::{Chord, Context},
+    input::{Chord, KeyContext},
     message::{Lane, Request},
 };
-use tessera_model::Stamp;
+use tessera_model::Timestamp;
 use tessera_picture::Protocol;
 
 /// The state of the program.
@@ -70,15 +71,15 @@ pub struct App {
     /// What is fixed when the program starts.
     pub setup: Setup,
     /// The time of the last event.
-    pub now: Moment,
+    pub now: Uptime,
     /// Size of the screen (columns, rows).
     pub size: (u16, u16),
     /// How pictures are drawn.
     pub protocol: Protocol,
     /// Size of a cell in pixels.
-    pub cell: (u16, u16),
+    pub cell_size: (u16, u16),
     /// Whether the window has the attention of the person, as far as the terminal tells.
-    pub attended: bool,
+    pub window_focused: bool,
     /// How everything looks.
     pub theme: ThemeChoice,
     /// What the service told us.
@@ -86,19 +87,19 @@ pub struct App {
     /// The answers that are awaited.
     pub tickets: Tickets,
     /// The pictures searched by in this run.
-    pub recent: Recent,
+    pub recent_images: RecentImages,
     /// What just happened.
-    pub notices: Notices,
+    pub notifications: Notifications,
     /// What went to the service, and what came of it.
-    pub log: Log,
+    pub log: RequestLog,
     /// The pane that takes the keys.
     pub focus: Pane,
     /// Whether it has the whole screen.
     pub zoomed: bool,
     /// How large the tiles are.
-    pub tile: TileSize,
+    pub tile_size: TileSize,
     /// Steps by which the panes beside the results are wider (or narrower) than usual.
-    pub sides: i16,
+    pub side_width: i16,
     /// The layer on top of the panes.
     pub overlay: Option<Overlay>,
     /// State of the datasets pane.
@@ -106,112 +107,116 @@ pub struct App {
     /// State of the results pane.
     pub results: pane::Results,
     /// State of the query pane.
-    pub query: pane::Query,
+    pub query: pane::QueryBuilder,
     /// The searches of the past.
-    pub history: view::History,
+    pub history: view::SearchHistory,
     /// State of the jobs pane.
     pub jobs: pane::Jobs,
     /// The selected row of the basket pane.
-    pub basket_row: usize,
+    pub basket_cursor: usize,
     /// Marking that takes more than one key.
-    pub marking: basket::Marking,
+    pub pending_selection: basket::PendingSelection,
     /// Whether the line of keys is shown.
     pub footer: bool,
     /// What was typed in the palette, newest first.
-    typed_commands: Vec<String>,
+    palette_history: Vec<String>,
     /// Whether the mouse is ours.
-    mouse: bool,
+    mouse_captured: bool,
     /// Whether the service is asked by itself how the datasets stand.
-    pub watching: bool,
+    pub auto_refresh: bool,
     /// Whether the parts of the screen show letters, and the next key jumps.
-    pub jumping: bool,
+    pub jump_mode: bool,
     /// Whether the form on top waits until it is known how its dataset stands.
-    pub held: bool,
+    pub submit_pending: bool,
     /// The beginning of a key sequence.
-    keys: Vec<Chord>,
-    last_click: Option<(Moment, Mouse)>,
-    wake: Option<Moment>,
+    pending_keys: Vec<Chord>,
+    last_click: Option<(Uptime, Mouse)>,
+    next_wake: Option<Uptime>,
 }
 
 impl App {
     /// The state before anything has happened.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
-        let mut notices = Notices::default();
+        let mut notifications = Notifications::default();
         for warning in &setup.warnings {
-            notices.add(Moment::ZERO, Level::Warning, warning);
+            notifications.push(Uptime::ZERO, Level::Warning, warning);
         }
         Self {
-            now: Moment::ZERO,
-            attended: true,
+            now: Uptime::ZERO,
+            window_focused: true,
             size: setup.size,
             protocol: setup.protocol,
-            cell: (10, 20),
+            cell_size: (10, 20),
             theme: setup.theme.clone(),
             store: Store { pinned: setup.pinned.iter().copied().collect(), ..Store::default() },
-            recent: Recent::default(),
+            recent_images: RecentImages::default(),
             tickets: Tickets::default(),
-            notices,
-            log: Log::default(),
+            notifications,
+            log: RequestLog::default(),
             focus: Pane::Datasets,
             zoomed: false,
-            tile: setup.tile,
-            sides: 0,
+            tile_size: setup.tile_size,
+            side_width: 0,
             overlay: None,
             datasets: pane::Datasets::default(),
             results: pane::Results::default(),
-            query: pane::Query::default(),
-            history: view::History::default(),
+            query: pane::QueryBuilder::default(),
+            history: view::SearchHistory::default(),
             jobs: pane::Jobs::default(),
-            basket_row: 0,
-            marking: basket::Marking::default(),
+            basket_cursor: 0,
+            pending_selection: basket::PendingSelection::default(),
             footer: true,
-            typed_commands: Vec::new(),
-            mouse: setup.mouse,
-            watching: true,
-            jumping: false,
-            held: false,
-            keys: Vec::new(),
+            palette_history: Vec::new(),
+            mouse_captured: setup.capture_mouse,
+            auto_refresh: true,
+            jump_mode: false,
+            submit_pending: false,
+            pending_keys: Vec::new(),
             last_click: None,
-            wake: None,
+            next_wake: None,
             setup,
         }
     }
 
     /// Takes one event in and gives back what is to be done outside.
     #[must_use]
-    pub fn update(&mut self, now: Moment, event: Event) -> Vec<Effect> {
+    pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         self.now = now;
         let mut effects = Vec::new();
         match event {
-            Event::Key(chord) => self.key(chord, &mut effects),
-            Event::Mouse(mouse) => self.mouse(mouse, &mut effects),
+            Event::Key(chord) => self.handle_key(chord, &mut effects),
+            Event::Mouse(mouse) => self.handle_mouse(mouse, &mut effects),
             Event::Paste(text) => self.paste(&text),
             Event::Resize(columns, rows) => self.size = (columns, rows),
-            Event::Terminal(protocol, cell) => (self.protocol, self.cell) = (protocol, cell),
-            Event::Focused(attended) => self.attended = attended,
+            Event::Terminal(protocol, cell) => (self.protocol, self.cell_size) = (protocol, cell),
+            Event::WindowFocus(attended) => self.window_focused = attended,
             // The one place where stale answers are dropped.
             Event::Response(response) if self.tickets.close(&response.ticket) => {
-                self.answer(response.ticket.lane, response.result, &mut effects);
+                self.handle_response(response.ticket.lane, response.result, &mut effects);
             }
             Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
-                self.progress(&progress);
+                self.handle_progress(&progress);
             }
             Event::Exchange(exchange) => self.log.add(now, exchange),
-            Event::Unproved if self.overlay.is_none() => self.test_pictures(),
-            Event::Done(result) => self.done(result, &mut effects),
-            Event::Edited(text) => self.edited(text, &mut effects),
-            Event::Response(_) | Event::Progress(_) | Event::Unproved | Event::Wake => {}
+            Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_picture_test(),
+            Event::TerminalTaskDone(result) => self.terminal_task_done(result, &mut effects),
+            Event::Edited(text) => self.editor_closed(text, &mut effects),
+            Event::Response(_) | Event::Progress(_) | Event::PixelsUnconfirmed | Event::Wake => {}
         }
-        self.notices.expire(now);
-        self.settle(&mut effects);
+        self.notifications.remove_expired(now);
+        self.load_missing(&mut effects);
         effects
     }
 
     /// The screen was somebody else's, or pictures are drawn in another way: it is drawn anew.
-    fn done(&mut self, result: Result<(), tessera_model::Failure>, effects: &mut Vec<Effect>) {
+    fn terminal_task_done(
+        &mut self,
+        result: Result<(), tessera_model::Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
         if let Err(failure) = result {
-            self.notices.fail(self.now, &failure);
+            self.notifications.push_failure(self.now, &failure);
         }
         effects.push(Effect::Redraw);
     }
@@ -223,8 +228,8 @@ impl App {
 
     /// The time of day of the last event.
     #[must_use]
-    pub fn clock(&self) -> Stamp {
-        self.setup.clock + self.now
+    pub fn clock(&self) -> Timestamp {
+        self.setup.started_at + self.now
     }
 
     /// Where everything is on the screen.
@@ -242,26 +247,26 @@ impl App {
     /// Whether the screen is too small to show anything.
     #[must_use]
     pub fn is_too_small(&self) -> bool {
-        self.size.0 < areas::SMALLEST.0 || self.size.1 < areas::SMALLEST.1
+        self.size.0 < areas::MIN_SCREEN.0 || self.size.1 < areas::MIN_SCREEN.1
     }
 
     /// The contexts whose bindings hold, innermost first.
     #[must_use]
-    pub fn contexts(&self) -> [Context; 2] {
+    pub fn contexts(&self) -> [KeyContext; 2] {
         let inner = match self.focus {
-            Pane::Datasets => Context::Datasets,
-            Pane::Results => Context::Results,
-            Pane::Detail => Context::Detail,
-            Pane::Query => Context::Query,
-            Pane::Jobs => Context::Jobs,
-            Pane::Basket => Context::Basket,
+            Pane::Datasets => KeyContext::Datasets,
+            Pane::Results => KeyContext::Results,
+            Pane::Detail => KeyContext::Detail,
+            Pane::Query => KeyContext::Query,
+            Pane::Jobs => KeyContext::Jobs,
+            Pane::Basket => KeyContext::Basket,
         };
-        [inner, Context::Everywhere]
+        [inner, KeyContext::Everywhere]
     }
 
     /// The keys pressed so far of a sequence that is not complete.
     #[must_use]
     pub fn pending_keys(&self) -> &[Chord] {
-        &self.keys
+        &self.pending_keys
     }
 }

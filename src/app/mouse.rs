@@ -12,9 +12,9 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl App {
     /// Takes what the mouse did; the layer on top keeps it from the panes.
-    pub(in crate::app) fn mouse(&mut self, mouse: Mouse, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn handle_mouse(&mut self, mouse: Mouse, effects: &mut Vec<Effect>) {
         if let Some(overlay) = self.overlay.take() {
-            return self.mouse_in_overlay(overlay, mouse);
+            return self.overlay_mouse(overlay, mouse);
         }
         if matches!(mouse.kind, MouseKind::Drag | MouseKind::Release) {
             return;
@@ -36,12 +36,12 @@ impl App {
         };
         self.focus = pane;
         match mouse.kind {
-            MouseKind::WheelUp => self.step(Action::Up),
-            MouseKind::WheelDown => self.step(Action::Down),
+            MouseKind::WheelUp => self.move_cursor(Action::Up),
+            MouseKind::WheelDown => self.move_cursor(Action::Down),
             MouseKind::Drag | MouseKind::Release => {}
             MouseKind::RightClick => {
                 self.select_at(mouse);
-                self.open_menu();
+                self.open_action_menu();
             }
             MouseKind::Click => {
                 self.select_at(mouse);
@@ -50,7 +50,7 @@ impl App {
                 });
                 self.last_click = (!twice).then_some((self.now, mouse));
                 if twice {
-                    self.open(effects);
+                    self.open_selected(effects);
                 }
             }
         }
@@ -61,22 +61,22 @@ impl App {
         let row = |area: ratatui::layout::Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
         match (self.focus, areas.datasets, areas.jobs) {
             (Pane::Datasets, Some(area), _) => {
-                let top = crate::app::pane::list_top(self, area);
-                let there = self.listed().get(top + row(area)).map(|dataset| dataset.id);
+                let top = crate::app::pane::datasets_scroll_top(self, area);
+                let there = self.visible_datasets().get(top + row(area)).map(|dataset| dataset.id);
                 self.datasets.cursor = there.or(self.datasets.cursor);
             }
             (Pane::Jobs, _, Some(area)) => {
                 let count = self.store.jobs.len();
-                let top = crate::app::pane::jobs_top(self, area);
+                let top = crate::app::pane::jobs_scroll_top(self, area);
                 self.jobs.cursor = (top + row(area)).min(count.saturating_sub(1));
             }
             (Pane::Results, ..) => {
                 let place = self.grid().and_then(|grid| {
-                    let place = grid.place_at(mouse.column, mouse.row)?;
+                    let place = grid.index_at(mouse.column, mouse.row)?;
                     Some(place + self.tile_cursor().1 * grid.columns)
                 });
                 if let Some(place) = place.filter(|&place| place < self.tiles().len()) {
-                    self.point_at(place);
+                    self.select_tile(place);
                 }
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::app::Moment;
+use crate::app::Uptime;
 use tessera_model::Failure;
 
 /// The last good value stays until a better one comes; a failure never wipes it.
@@ -13,22 +13,27 @@ pub struct Remote<T> {
     /// Failed attempts in a row.
     failures: u32,
     /// When the last good value came.
-    updated: Moment,
+    updated_at: Uptime,
     /// When the last attempt ended; `None` asks at once.
-    tried: Option<Moment>,
+    tried_at: Option<Uptime>,
 }
 
 impl<T> Default for Remote<T> {
     fn default() -> Self {
-        Self { value: None, failure: None, failures: 0, updated: Moment::ZERO, tried: None }
+        Self { value: None, failure: None, failures: 0, updated_at: Uptime::ZERO, tried_at: None }
     }
 }
 
 impl<T> Remote<T> {
     /// A good answer came.
-    pub fn succeed(&mut self, now: Moment, value: T) {
-        *self =
-            Self { value: Some(value), failure: None, failures: 0, updated: now, tried: Some(now) };
+    pub fn succeed(&mut self, now: Uptime, value: T) {
+        *self = Self {
+            value: Some(value),
+            failure: None,
+            failures: 0,
+            updated_at: now,
+            tried_at: Some(now),
+        };
     }
 
     /// Takes a value that came by another way; its age and what failed stay.
@@ -37,15 +42,15 @@ impl<T> Remote<T> {
     }
 
     /// An attempt failed; the value stays and is old from now on.
-    pub fn fail(&mut self, now: Moment, failure: Failure) {
+    pub fn fail(&mut self, now: Uptime, failure: Failure) {
         self.failure = Some(failure);
         self.failures += 1;
-        self.tried = Some(now);
+        self.tried_at = Some(now);
     }
 
     /// Asks again at the next opportunity, whatever its age.
     pub fn invalidate(&mut self) {
-        self.tried = None;
+        self.tried_at = None;
     }
 
     /// The last good value.
@@ -73,16 +78,16 @@ impl<T> Remote<T> {
 
     /// When the last good value came.
     #[must_use]
-    pub fn updated(&self) -> Moment {
-        self.updated
+    pub fn updated_at(&self) -> Uptime {
+        self.updated_at
     }
 
     /// When to ask again: at once if it was never tried or is out of date, else `interval` after
     /// the last attempt; without an interval not by itself.
     #[must_use]
-    pub fn due(&self, interval: Option<Duration>) -> Option<Moment> {
-        match self.tried {
-            None => Some(Moment::ZERO),
+    pub fn due(&self, interval: Option<Duration>) -> Option<Uptime> {
+        match self.tried_at {
+            None => Some(Uptime::ZERO),
             Some(tried) => interval.map(|interval| tried + interval),
         }
     }
@@ -96,18 +101,18 @@ mod tests {
     #[test]
     fn a_failure_keeps_the_last_good_value() {
         let mut remote = Remote::default();
-        assert_eq!(remote.due(None), Some(Moment::ZERO));
-        remote.succeed(Moment::from_secs(1), "good");
-        remote.fail(Moment::from_secs(2), Failure::new(FailureKind::Server, "broken"));
+        assert_eq!(remote.due(None), Some(Uptime::ZERO));
+        remote.succeed(Uptime::from_secs(1), "good");
+        remote.fail(Uptime::from_secs(2), Failure::new(FailureKind::Server, "broken"));
         assert_eq!(
-            (remote.value(), remote.failures(), remote.updated().as_secs()),
+            (remote.value(), remote.failures(), remote.updated_at().as_secs()),
             (Some(&"good"), 1, 1)
         );
-        assert_eq!(remote.due(Some(Duration::from_secs(5))), Some(Moment::from_secs(7)));
-        remote.succeed(Moment::from_secs(9), "better");
+        assert_eq!(remote.due(Some(Duration::from_secs(5))), Some(Uptime::from_secs(7)));
+        remote.succeed(Uptime::from_secs(9), "better");
         assert_eq!((remote.failure(), remote.failures()), (None, 0));
         assert_eq!(remote.due(None), None);
         remote.invalidate();
-        assert_eq!(remote.due(None), Some(Moment::ZERO));
+        assert_eq!(remote.due(None), Some(Uptime::ZERO));
     }
 }

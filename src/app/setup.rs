@@ -5,11 +5,12 @@ use std::path::PathBuf;
 
 use crate::{
     app::Pane,
-    config::{ExportDefaults, Notify, Profile, SearchDefaults, ThemeChoice, TileSize},
+    config::{ExportDefaults, NotificationMethod, Profile, SearchDefaults, ThemeChoice, TileSize},
     input::Keymap,
 };
 use tessera_model::{
-    DatasetId, EntityType, ExportFormat, Granularity, SafeText, Stamp, cadence::Cadence,
+    DatasetId, EntityType, ExportFormat, Granularity, SafeText, Timestamp,
+    polling::PollingIntervals,
 };
 use tessera_picture::Protocol;
 
@@ -17,7 +18,7 @@ use tessera_picture::Protocol;
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// The deployment in a word or two, for the header: `local`, `lab.example`.
-    pub place: SafeText,
+    pub deployment_name: SafeText,
     /// The profile that is open, if it is one.
     pub profile: Option<String>,
     /// The profiles that can be opened.
@@ -25,17 +26,17 @@ pub struct Setup {
     /// Whether the deployment has no login and a pipeline that adds media by path.
     pub on_premises: bool,
     /// The dataset that is opened first, by id or name; else the first one of the list.
-    pub dataset: Option<String>,
+    pub initial_dataset: Option<String>,
     /// The pane that takes the keys first, when a dataset is open.
-    pub pane: Option<Pane>,
+    pub initial_pane: Option<Pane>,
     /// The saved view that is opened first.
-    pub view: Option<SafeText>,
+    pub initial_view: Option<SafeText>,
     /// Datasets that the service does not list.
     pub pinned: Vec<DatasetId>,
     /// What a dataset opens with.
-    pub search: SearchDefaults,
+    pub search_defaults: SearchDefaults,
     /// What the export form offers.
-    pub export: ExportDefaults,
+    pub export_defaults: ExportDefaults,
     /// The bindings.
     pub keymap: Keymap,
     /// Whether datasets must stay as they are. An export changes none.
@@ -43,13 +44,13 @@ pub struct Setup {
     /// What a person should know at once, of their settings.
     pub warnings: Vec<String>,
     /// Folder that downloads go to unless another is typed.
-    pub downloads: SafeText,
+    pub download_dir: SafeText,
     /// The command that opens this deployment again.
-    pub command: String,
+    pub reopen_command: String,
     /// What `~/` means.
-    pub home: Option<PathBuf>,
+    pub home_dir: Option<PathBuf>,
     /// The time of day when the program starts.
-    pub clock: Stamp,
+    pub started_at: Timestamp,
     /// Size of the screen (columns, rows).
     pub size: (u16, u16),
     /// How pictures are drawn until the terminal has answered.
@@ -57,34 +58,34 @@ pub struct Setup {
     /// The theme that the settings ask for.
     pub theme: ThemeChoice,
     /// How large the tiles are at first.
-    pub tile: TileSize,
+    pub tile_size: TileSize,
     /// Whether the mouse is ours at first.
-    pub mouse: bool,
+    pub capture_mouse: bool,
     /// How often is asked for what changes by itself.
-    pub cadence: Cadence,
+    pub cadence: PollingIntervals,
     /// How the end of a job is told.
-    pub notify: Vec<Notify>,
+    pub notify: Vec<NotificationMethod>,
 }
 
 impl Setup {
     /// What a program starts with that knows nothing yet.
     #[must_use]
-    pub fn new(place: SafeText, keymap: Keymap) -> Self {
+    pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {
         Self {
-            place,
+            deployment_name,
             profile: None,
             profiles: Vec::new(),
             on_premises: false,
-            dataset: None,
-            pane: None,
-            view: None,
+            initial_dataset: None,
+            initial_pane: None,
+            initial_view: None,
             pinned: Vec::new(),
-            search: SearchDefaults {
+            search_defaults: SearchDefaults {
                 entity: EntityType::default(),
                 granularity: Granularity::DEFAULT,
                 text_search_path: None,
             },
-            export: ExportDefaults {
+            export_defaults: ExportDefaults {
                 format: ExportFormat::default(),
                 include_images: true,
                 download_dir: ".".to_owned(),
@@ -93,17 +94,17 @@ impl Setup {
             keymap,
             read_only: false,
             warnings: Vec::new(),
-            downloads: SafeText::file("."),
-            command: "tessera".to_owned(),
-            home: None,
-            clock: Stamp::ZERO,
+            download_dir: SafeText::file_name("."),
+            reopen_command: "tessera".to_owned(),
+            home_dir: None,
+            started_at: Timestamp::ZERO,
             size: (80, 24),
             protocol: Protocol::HalfBlock,
             theme: ThemeChoice::Auto,
-            tile: TileSize::default(),
-            mouse: true,
-            cadence: Cadence::default(),
-            notify: Notify::ALL.to_vec(),
+            tile_size: TileSize::default(),
+            capture_mouse: true,
+            cadence: PollingIntervals::default(),
+            notify: NotificationMethod::ALL.to_vec(),
         }
     }
 }

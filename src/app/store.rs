@@ -6,13 +6,14 @@ use std::{
 };
 
 use crate::{
-    app::{Job, Remote, seen::Seen},
+    app::{Job, Remote, dataset_history::ObservedDatasets},
     message::JobId,
 };
 use tessera_model::{
-    Basket, Dataset, DatasetId, Enrichment, Folder, MediaId, Page, SafeText, SavedView, Search,
+    Basket, Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView,
+    Search,
 };
-use tessera_picture::{Canvas, Sight, Subject, Thumbnail};
+use tessera_picture::{Canvas, PictureSubject, PictureView, Thumbnail};
 
 /// Everything known.
 #[derive(Debug, Default)]
@@ -24,11 +25,11 @@ pub struct Store {
     /// Rows of that list that could not be read.
     pub unreadable_datasets: usize,
     /// What was seen of the datasets so far.
-    pub seen: Seen,
+    pub observed: ObservedDatasets,
     /// The models that were run over a dataset.
     pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
     /// Pages of clusters.
-    pub pages: Pages,
+    pub pages: PageCache,
     /// Exports of this run, oldest first.
     pub jobs: BTreeMap<JobId, Job>,
     /// What is marked in each dataset that was opened.
@@ -36,20 +37,20 @@ pub struct Store {
     /// The saved views.
     pub views: Remote<Vec<SavedView>>,
     /// Pictures, ready to be drawn.
-    pub pictures: Pictures,
+    pub pictures: PictureCache,
     /// The folder of this machine that was listed last.
-    pub folder: Option<(PathBuf, Remote<Folder>)>,
+    pub folder: Option<(PathBuf, Remote<FolderListing>)>,
 }
 
 impl Store {
     /// The datasets that are known.
     #[must_use]
-    pub fn list(&self) -> &[Dataset] {
+    pub fn dataset_list(&self) -> &[Dataset] {
         self.datasets.value().map_or(&[], Vec::as_slice)
     }
 
     /// The place of a folder's listing; only one is kept.
-    pub fn folder_at(&mut self, path: PathBuf) -> &mut Remote<Folder> {
+    pub fn folder_entry(&mut self, path: PathBuf) -> &mut Remote<FolderListing> {
         let known = self.folder.take().filter(|(known, _)| *known == path);
         let (_, listed) = self.folder.insert(known.unwrap_or((path, Remote::default())));
         listed
@@ -64,20 +65,20 @@ impl Store {
     /// One dataset.
     #[must_use]
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {
-        self.list().iter().find(|dataset| dataset.id == id)
+        self.dataset_list().iter().find(|dataset| dataset.id == id)
     }
 }
 
 /// The pages looked at lately, so that going back is instant.
 #[derive(Debug, Default)]
-pub struct Pages {
+pub struct PageCache {
     /// Oldest first.
     recent: Vec<(Search, Remote<Page>)>,
 }
 
-impl Pages {
+impl PageCache {
     /// Pages kept; a page of 100 clusters takes about half a megabyte.
-    const KEPT: usize = 24;
+    const CAPACITY: usize = 24;
 
     /// What is known of one page.
     #[must_use]
@@ -89,7 +90,7 @@ impl Pages {
     pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
         let known = self.recent.iter().position(|(known, _)| *known == search);
         let entry = known.map_or((search, Remote::default()), |index| self.recent.remove(index));
-        if self.recent.len() >= Self::KEPT {
+        if self.recent.len() >= Self::CAPACITY {
             self.recent.remove(0);
         }
         self.recent.push(entry);
@@ -99,7 +100,7 @@ impl Pages {
 
     /// The known pages of a search, whichever page it names, in the order of their numbers.
     #[must_use]
-    pub fn of(&self, search: &Search) -> Vec<(u32, &Page)> {
+    pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Page)> {
         let number = |page: u32| Search { page, ..search.clone() };
         let same = self.recent.iter().filter(|(known, _)| number(known.page) == *known);
         let mut pages: Vec<(u32, &Page)> =
@@ -117,75 +118,80 @@ impl Pages {
 }
 
 /// A picture that could be made, or why not.
-pub type Picture = Result<Thumbnail, SafeText>;
+pub type PictureResult = Result<Thumbnail, SafeText>;
 
 /// The one bounded cache of the core: pictures by sight and canvas.
 #[derive(Debug, Default)]
-pub struct Pictures {
-    known: HashMap<(Sight, Canvas), (Picture, u64)>,
+pub struct PictureCache {
+    entries: HashMap<(PictureView, Canvas), (PictureResult, u64)>,
     bytes: usize,
-    clock: u64,
+    tick: u64,
 }
 
-impl Pictures {
+impl PictureCache {
     /// Bytes kept: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB.
     const BUDGET: usize = 24 << 20;
 
     /// What is known of a picture: `None` nothing, `Some(Err)` why it cannot be shown.
     #[must_use]
-    pub fn get(&self, sight: &Sight, canvas: Canvas) -> Option<&Picture> {
-        self.known.get(&(sight.clone(), canvas)).map(|(picture, _)| picture)
+    pub fn get(&self, sight: &PictureView, canvas: Canvas) -> Option<&PictureResult> {
+        self.entries.get(&(sight.clone(), canvas)).map(|(picture, _)| picture)
     }
 
     /// The sight seen last among those that are known and differ from `wanted` in nothing but the
     /// region; itself, if it is known.
     #[must_use]
-    pub fn newest(&self, wanted: &Sight, canvas: Canvas) -> Option<&Sight> {
-        let like = self.known.iter().filter(|((sight, at), (picture, _))| {
-            *at == canvas && (sight == wanted || (picture.is_ok() && sight.is_like(wanted)))
+    pub fn most_recent_variant(
+        &self,
+        wanted: &PictureView,
+        canvas: Canvas,
+    ) -> Option<&PictureView> {
+        let like = self.entries.iter().filter(|((sight, at), (picture, _))| {
+            *at == canvas
+                && (sight == wanted || (picture.is_ok() && sight.differs_only_in_region(wanted)))
         });
         let newest = like.max_by_key(|((sight, _), (_, seen))| (sight == wanted, *seen));
         newest.map(|((sight, _), _)| sight)
     }
 
     /// Keeps a picture, and drops those not seen for longest beyond the budget.
-    pub fn insert(&mut self, sight: Sight, canvas: Canvas, picture: Picture) {
-        self.clock += 1;
-        self.bytes += weight(&picture);
-        if let Some((old, _)) = self.known.insert((sight, canvas), (picture, self.clock)) {
-            self.bytes -= weight(&old);
+    pub fn insert(&mut self, sight: PictureView, canvas: Canvas, picture: PictureResult) {
+        self.tick += 1;
+        self.bytes += size_in_bytes(&picture);
+        if let Some((old, _)) = self.entries.insert((sight, canvas), (picture, self.tick)) {
+            self.bytes -= size_in_bytes(&old);
         }
-        while self.bytes > Self::BUDGET && self.known.len() > 1 {
-            let oldest = self.known.iter().min_by_key(|(_, (_, seen))| *seen);
+        while self.bytes > Self::BUDGET && self.entries.len() > 1 {
+            let oldest = self.entries.iter().min_by_key(|(_, (_, seen))| *seen);
             let oldest = oldest.map(|(key, _)| key.clone());
-            let Some((old, _)) = oldest.and_then(|key| self.known.remove(&key)) else {
+            let Some((old, _)) = oldest.and_then(|key| self.entries.remove(&key)) else {
                 break;
             };
-            self.bytes -= weight(&old);
+            self.bytes -= size_in_bytes(&old);
         }
     }
 
     /// Marks a picture as seen now.
-    pub fn touch(&mut self, sight: Sight, canvas: Canvas) {
-        self.clock += 1;
-        if let Some((_, seen)) = self.known.get_mut(&(sight, canvas)) {
-            *seen = self.clock;
+    pub fn touch(&mut self, sight: PictureView, canvas: Canvas) {
+        self.tick += 1;
+        if let Some((_, seen)) = self.entries.get_mut(&(sight, canvas)) {
+            *seen = self.tick;
         }
     }
 
     /// Forgets that a medium could not be shown, so that it is asked for again.
-    pub fn forget_failure(&mut self, media: MediaId) {
-        let of = Subject::Media(media);
-        self.known.retain(|(sight, _), (picture, _)| sight.of != of || picture.is_ok());
+    pub fn forget_failure_of(&mut self, media: MediaId) {
+        let of = PictureSubject::Media(media);
+        self.entries.retain(|(sight, _), (picture, _)| sight.subject != of || picture.is_ok());
     }
 
     /// Forgets the pictures that could not be shown, so that they are asked for again.
-    pub fn forget_failed(&mut self) {
-        self.known.retain(|_, (picture, _)| picture.is_ok());
+    pub fn forget_failures(&mut self) {
+        self.entries.retain(|_, (picture, _)| picture.is_ok());
     }
 }
 
-fn weight(picture: &Picture) -> usize {
+fn size_in_bytes(picture: &PictureResult) -> usize {
     use tessera_picture::Encoded;
     let pixels = match picture.as_ref().map(|picture| &picture.encoded) {
         Ok(Encoded::Pixels(pixels)) => pixels.len() * 3,
@@ -193,7 +199,7 @@ fn weight(picture: &Picture) -> usize {
         Ok(Encoded::Sequence(sequence)) => sequence.len(),
         Err(reason) => reason.as_str().len(),
     };
-    pixels + size_of::<(Sight, Canvas, Picture, u64)>()
+    pixels + size_of::<(PictureView, Canvas, PictureResult, u64)>()
 }
 
 #[cfg(test)]
@@ -209,24 +215,24 @@ mod tests {
     const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
 
     #[test]
-    fn i16_p56_pictures_stay_within_their_budget_and_the_seen_ones_stay() {
-        let mut pictures = Pictures::default();
+    fn pictures_stay_within_their_budget_and_the_seen_ones_stay() {
+        let mut pictures = PictureCache::default();
         let payload: Arc<str> = "x".repeat(1 << 20).into();
-        let sight = |number| Sight::from(MediaId(Uuid::from_u128(number)));
+        let sight = |number| PictureView::from(MediaId(Uuid::from_u128(number)));
         for number in 0..100 {
             let encoded = Encoded::Kitty { payload: Arc::clone(&payload), size: (9, 9) };
             let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
             pictures.insert(sight(number), CANVAS, Ok(thumbnail));
             pictures.touch(sight(0), CANVAS);
         }
-        assert!(pictures.bytes <= Pictures::BUDGET && pictures.known.len() > 20);
+        assert!(pictures.bytes <= PictureCache::BUDGET && pictures.entries.len() > 20);
         assert!(pictures.get(&sight(0), CANVAS).is_some());
         assert!(pictures.get(&sight(1), CANVAS).is_none());
     }
 
     #[test]
     fn pages_are_kept_by_age() {
-        let mut pages = Pages::default();
+        let mut pages = PageCache::default();
         let dataset = DatasetId(Uuid::from_u128(1));
         for page in 0..40 {
             let search =
@@ -234,6 +240,6 @@ mod tests {
             pages.entry(search).succeed(std::time::Duration::ZERO, Page::default());
         }
         assert!(pages.get(&Search::browse(dataset)).is_none());
-        assert_eq!(pages.recent.len(), Pages::KEPT);
+        assert_eq!(pages.recent.len(), PageCache::CAPACITY);
     }
 }

@@ -7,23 +7,23 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    app::Moment,
+    app::Uptime,
     message::{Lane, Ticket},
 };
 
 /// The open tickets.
 #[derive(Debug, Default)]
 pub struct Tickets {
-    last: u64,
-    open: BTreeMap<Lane, (u64, Moment)>,
+    last_number: u64,
+    open: BTreeMap<Lane, (u64, Uptime)>,
 }
 
 impl Tickets {
     /// Opens `lane`; an older ticket of it is stale from now on.
-    pub fn open(&mut self, lane: Lane, now: Moment) -> Ticket {
-        self.last += 1;
-        self.open.insert(lane.clone(), (self.last, now));
-        Ticket { lane, number: self.last }
+    pub fn open(&mut self, lane: Lane, now: Uptime) -> Ticket {
+        self.last_number += 1;
+        self.open.insert(lane.clone(), (self.last_number, now));
+        Ticket { lane, number: self.last_number }
     }
 
     /// Closes the ticket of an answer. `false`: the answer is stale.
@@ -54,7 +54,7 @@ impl Tickets {
 
     /// Since when an answer of `lane` is awaited.
     #[must_use]
-    pub fn since(&self, lane: &Lane) -> Option<Moment> {
+    pub fn opened_at(&self, lane: &Lane) -> Option<Uptime> {
         self.open.get(lane).map(|(_, since)| *since)
     }
 
@@ -75,15 +75,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn n17_only_the_newest_answer_of_a_lane_counts() {
+    fn only_the_newest_answer_of_a_lane_counts() {
         let mut tickets = Tickets::default();
-        let first = tickets.open(Lane::Datasets, Moment::ZERO);
-        let second = tickets.open(Lane::Datasets, Moment::ZERO);
+        let first = tickets.open(Lane::Datasets, Uptime::ZERO);
+        let second = tickets.open(Lane::Datasets, Uptime::ZERO);
         assert!(!tickets.close(&first));
         assert_eq!(tickets.outstanding(), 1);
         assert!(tickets.close(&second));
         assert!(!tickets.close(&second), "an answer counts once");
-        let third = tickets.open(Lane::Anchor, Moment::ZERO);
+        let third = tickets.open(Lane::Anchor, Uptime::ZERO);
         assert!(tickets.cancel(&Lane::Anchor) && !tickets.close(&third));
         assert_eq!(tickets.outstanding(), 0);
     }

@@ -7,9 +7,9 @@ use secrecy::SecretString;
 use tui_input::Input;
 
 use crate::{
-    app::overlay::field::{edit, paste, path},
+    app::overlay::text_field::{edit, expand_path, paste},
     config::{
-        Destination, Place, Profile,
+        DeploymentConfig, Destination, Profile,
         profile::{check_name, suggested_name},
     },
     input::{Chord, Key},
@@ -17,7 +17,7 @@ use crate::{
 
 /// What a person can want to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum WelcomeOption {
     /// The painted sample.
     Sample,
     /// A folder of this machine.
@@ -28,7 +28,7 @@ pub enum Subject {
     OnPrem,
 }
 
-impl Subject {
+impl WelcomeOption {
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Sample, Self::Folder, Self::Hosted, Self::OnPrem];
 
@@ -45,7 +45,7 @@ impl Subject {
 
     /// What it needs and does.
     #[must_use]
-    pub fn about(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Sample => {
                 "240 pictures with captions, labels and objects; no account, no network"
@@ -59,21 +59,25 @@ impl Subject {
     }
 
     /// The fields of its step.
-    fn fields(self) -> &'static [Field] {
+    fn fields(self) -> &'static [WelcomeField] {
         match self {
             Self::Sample => &[],
-            Self::Folder => &[Field::Folder, Field::Name],
-            Self::Hosted => {
-                &[Field::BaseUrl, Field::ApiKey, Field::ApiSecret, Field::Name, Field::Store]
-            }
-            Self::OnPrem => &[Field::BaseUrl, Field::PipelineUrl, Field::Name],
+            Self::Folder => &[WelcomeField::Folder, WelcomeField::Name],
+            Self::Hosted => &[
+                WelcomeField::BaseUrl,
+                WelcomeField::ApiKey,
+                WelcomeField::ApiSecret,
+                WelcomeField::Name,
+                WelcomeField::Store,
+            ],
+            Self::OnPrem => &[WelcomeField::BaseUrl, WelcomeField::PipelineUrl, WelcomeField::Name],
         }
     }
 }
 
 /// A field of the second step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum WelcomeField {
     /// Folder of pictures.
     Folder,
     /// Address of the service.
@@ -90,7 +94,7 @@ pub enum Field {
     Store,
 }
 
-impl Field {
+impl WelcomeField {
     /// What stands before it.
     #[must_use]
     pub fn label(self) -> &'static str {
@@ -108,9 +112,9 @@ impl Field {
 
 /// Typed text whose `Debug` shows nothing.
 #[derive(Clone, Default)]
-pub struct Typed(pub Input);
+pub struct RedactedInput(pub Input);
 
-impl fmt::Debug for Typed {
+impl fmt::Debug for RedactedInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Typed")
     }
@@ -118,35 +122,35 @@ impl fmt::Debug for Typed {
 
 /// What was entered and is to be tried.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct CandidateProfile {
     /// The deployment with its name.
     pub profile: Profile,
     /// The secret, for a hosted one.
     pub secret: Option<SecretString>,
     /// Whether the secret is stored.
-    pub store: bool,
+    pub store_secret: bool,
 }
 
 /// What a key asks of the shell.
 #[derive(Debug)]
-pub enum Step {
+pub enum WelcomeAction {
     /// Nothing.
-    Stay,
+    Continue,
     /// Leave; nothing is written.
-    Leave,
+    Quit,
     /// Open this, which needs no profile.
     Open(Destination),
     /// Try to reach it.
-    Try(Candidate),
+    Connect(CandidateProfile),
 }
 
 /// Where the try stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ConnectionAttempt {
     /// Nothing is tried.
     None,
     /// It is being asked.
-    Asking,
+    Connecting,
     /// Why it cannot be opened.
     Failed(String),
 }
@@ -157,105 +161,103 @@ pub struct Welcome {
     /// The line under the cursor of the first step.
     pub cursor: usize,
     /// What was chosen, in the second step.
-    pub subject: Option<Subject>,
+    pub option: Option<WelcomeOption>,
     /// The field that takes the keys.
     pub field: usize,
-    typed: [Typed; 6],
+    typed: [RedactedInput; 6],
     /// Whether the secret is stored.
     pub store: bool,
     /// How the last try ended.
-    pub outcome: Outcome,
+    pub attempt: ConnectionAttempt,
 }
 
 impl Welcome {
     /// The first step; `trouble` tells why the person is here again.
     #[must_use]
     pub fn new(trouble: Option<String>) -> Self {
-        let outcome = trouble.map_or(Outcome::None, Outcome::Failed);
-        Self {
-            cursor: 0,
-            subject: None,
-            field: 0,
-            typed: Default::default(),
-            store: false,
-            outcome,
-        }
+        let attempt = trouble.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
+        Self { cursor: 0, option: None, field: 0, typed: Default::default(), store: false, attempt }
     }
 
     /// The fields of the second step.
     #[must_use]
-    pub fn fields(&self) -> &'static [Field] {
-        self.subject.map_or(&[], Subject::fields)
+    pub fn fields(&self) -> &'static [WelcomeField] {
+        self.option.map_or(&[], WelcomeOption::fields)
     }
 
     /// The text of a field.
     #[must_use]
-    pub fn text(&self, field: Field) -> &Input {
-        &self.typed[place(field)].0
+    pub fn text(&self, field: WelcomeField) -> &Input {
+        &self.typed[field_index(field)].0
     }
 
     /// Takes a key; `home` is what `~/` means.
-    pub fn key(&mut self, chord: Chord, home: Option<&Path>) -> Step {
+    pub fn handle_key(&mut self, chord: Chord, home: Option<&Path>) -> WelcomeAction {
         if chord.ctrl && chord.key == Key::Char('c') {
-            return Step::Leave;
+            return WelcomeAction::Quit;
         }
-        if self.outcome == Outcome::Asking {
+        if self.attempt == ConnectionAttempt::Connecting {
             // Esc gives up the try; the shell drops it.
             if chord.key == Key::Esc {
-                self.outcome = Outcome::None;
+                self.attempt = ConnectionAttempt::None;
             }
-            return Step::Stay;
+            return WelcomeAction::Continue;
         }
-        match self.subject {
-            None => self.key_in_subjects(chord),
-            Some(subject) => self.key_in_fields(subject, chord, home),
+        match self.option {
+            None => self.handle_option_key(chord),
+            Some(subject) => self.handle_field_key(subject, chord, home),
         }
     }
 
-    fn key_in_subjects(&mut self, chord: Chord) -> Step {
-        let last = Subject::ALL.len() - 1;
+    fn handle_option_key(&mut self, chord: Chord) -> WelcomeAction {
+        let last = WelcomeOption::ALL.len() - 1;
         match chord.key {
-            Key::Esc | Key::Char('q') => return Step::Leave,
+            Key::Esc | Key::Char('q') => return WelcomeAction::Quit,
             Key::Up | Key::Char('k') => self.cursor = self.cursor.saturating_sub(1),
             Key::Down | Key::Char('j') | Key::Tab => self.cursor = (self.cursor + 1).min(last),
             Key::Char(digit @ '1'..='4') => {
                 self.cursor = digit as usize - '1' as usize;
-                return self.choose();
+                return self.choose_option();
             }
-            Key::Enter => return self.choose(),
+            Key::Enter => return self.choose_option(),
             _ => {}
         }
-        Step::Stay
+        WelcomeAction::Continue
     }
 
-    fn choose(&mut self) -> Step {
-        let subject = Subject::ALL[self.cursor];
-        self.outcome = Outcome::None;
-        if subject == Subject::Sample {
-            return Step::Open(Destination::Sample);
+    fn choose_option(&mut self) -> WelcomeAction {
+        let subject = WelcomeOption::ALL[self.cursor];
+        self.attempt = ConnectionAttempt::None;
+        if subject == WelcomeOption::Sample {
+            return WelcomeAction::Open(Destination::Sample);
         }
-        (self.subject, self.field) = (Some(subject), 0);
-        Step::Stay
+        (self.option, self.field) = (Some(subject), 0);
+        WelcomeAction::Continue
     }
 
-    fn key_in_fields(&mut self, subject: Subject, chord: Chord, home: Option<&Path>) -> Step {
+    fn handle_field_key(
+        &mut self,
+        subject: WelcomeOption,
+        chord: Chord,
+        home: Option<&Path>,
+    ) -> WelcomeAction {
         let count = subject.fields().len();
         match chord.key {
-            Key::Esc => (self.subject, self.outcome) = (None, Outcome::None),
+            Key::Esc => (self.option, self.attempt) = (None, ConnectionAttempt::None),
             Key::Tab if chord.shift => self.field = (self.field + count - 1) % count,
             Key::Up => self.field = (self.field + count - 1) % count,
             Key::Tab | Key::Down => self.field = (self.field + 1) % count,
             Key::Enter if self.field + 1 < count => self.field += 1,
-            Key::Enter => return self.try_out(subject, home),
-            _ => self.type_in(subject.fields()[self.field], chord),
+            Key::Enter => return self.connect(subject, home),
+            _ => self.edit_field(subject.fields()[self.field], chord),
         }
-        Step::Stay
+        WelcomeAction::Continue
     }
 
-    fn type_in(&mut self, field: Field, chord: Chord) {
-        self.outcome = Outcome::None;
-        if field != Field::Store {
-            edit(&mut self.typed[place(field)].0, chord);
+    fn edit_field(&mut self, field: WelcomeField, chord: Chord) {
+        self.attempt = ConnectionAttempt::None;
+        if field != WelcomeField::Store {
+            edit(&mut self.typed[field_index(field)].0, chord);
         } else if matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right) {
             self.store = !self.store;
         }
@@ -264,72 +266,87 @@ impl Welcome {
     /// Pasted text goes into the field that takes the keys.
     pub fn paste(&mut self, text: &str) {
         match self.fields().get(self.field) {
-            None | Some(Field::Store) => {}
-            Some(&field) => paste(&mut self.typed[place(field)].0, text),
+            None | Some(WelcomeField::Store) => {}
+            Some(&field) => paste(&mut self.typed[field_index(field)].0, text),
         }
     }
 
-    fn try_out(&mut self, subject: Subject, home: Option<&Path>) -> Step {
-        match self.candidate(subject, home) {
+    fn connect(&mut self, subject: WelcomeOption, home: Option<&Path>) -> WelcomeAction {
+        match self.candidate_profile(subject, home) {
             Ok(candidate) => {
-                self.outcome = Outcome::Asking;
-                Step::Try(candidate)
+                self.attempt = ConnectionAttempt::Connecting;
+                WelcomeAction::Connect(candidate)
             }
             Err((field, reason)) => {
                 let wrong = subject.fields().iter().position(|each| *each == field);
                 self.field = wrong.unwrap_or(self.field);
-                self.outcome = Outcome::Failed(reason);
-                Step::Stay
+                self.attempt = ConnectionAttempt::Failed(reason);
+                WelcomeAction::Continue
             }
         }
     }
 
     /// What was entered, or the field that is wrong and why.
-    fn candidate(
+    fn candidate_profile(
         &self,
-        subject: Subject,
+        subject: WelcomeOption,
         home: Option<&Path>,
-    ) -> Result<Candidate, (Field, String)> {
+    ) -> Result<CandidateProfile, (WelcomeField, String)> {
         let typed = |field| self.text(field).value().trim().to_owned();
-        let needed = |field: Field| match typed(field) {
+        let needed = |field: WelcomeField| match typed(field) {
             text if text.is_empty() => Err((field, format!("{} is needed", field.label()))),
             text => Ok(text),
         };
         let (place, secret) = match subject {
-            Subject::Sample | Subject::Folder => {
-                (Place::Local { folder: path(&needed(Field::Folder)?, home) }, None)
+            WelcomeOption::Sample | WelcomeOption::Folder => (
+                DeploymentConfig::Local {
+                    folder: expand_path(&needed(WelcomeField::Folder)?, home),
+                },
+                None,
+            ),
+            WelcomeOption::Hosted => {
+                let (base_url, api_key) =
+                    (needed(WelcomeField::BaseUrl)?, needed(WelcomeField::ApiKey)?);
+                let secret = SecretString::from(needed(WelcomeField::ApiSecret)?);
+                (DeploymentConfig::Hosted { base_url, api_key }, Some(secret))
             }
-            Subject::Hosted => {
-                let (base_url, api_key) = (needed(Field::BaseUrl)?, needed(Field::ApiKey)?);
-                let secret = SecretString::from(needed(Field::ApiSecret)?);
-                (Place::Hosted { base_url, api_key }, Some(secret))
-            }
-            Subject::OnPrem => {
-                let pipeline_url = Some(typed(Field::PipelineUrl)).filter(|url| !url.is_empty());
-                (Place::OnPrem { base_url: needed(Field::BaseUrl)?, pipeline_url }, None)
+            WelcomeOption::OnPrem => {
+                let pipeline_url =
+                    Some(typed(WelcomeField::PipelineUrl)).filter(|url| !url.is_empty());
+                (
+                    DeploymentConfig::OnPrem {
+                        base_url: needed(WelcomeField::BaseUrl)?,
+                        pipeline_url,
+                    },
+                    None,
+                )
             }
         };
-        let name = match typed(Field::Name) {
+        let name = match typed(WelcomeField::Name) {
             name if name.is_empty() => suggested_name(&place),
             name => name,
         };
-        check_name(&name).map_err(|reason| (Field::Name, reason))?;
-        Ok(Candidate { profile: Profile::new(name, place), secret, store: self.store })
+        check_name(&name).map_err(|reason| (WelcomeField::Name, reason))?;
+        Ok(CandidateProfile {
+            profile: Profile::new(name, place),
+            secret,
+            store_secret: self.store,
+        })
     }
 
     /// The try has failed.
-    pub fn failed(&mut self, reason: String) {
-        self.outcome = Outcome::Failed(reason);
+    pub fn connection_failed(&mut self, reason: String) {
+        self.attempt = ConnectionAttempt::Failed(reason);
     }
 }
 
-fn place(field: Field) -> usize {
+fn field_index(field: WelcomeField) -> usize {
     match field {
-        Field::Folder => 0,
-        Field::BaseUrl => 1,
-        Field::PipelineUrl => 2,
-        Field::ApiKey => 3,
-        Field::ApiSecret => 4,
-        Field::Name | Field::Store => 5,
+        WelcomeField::Folder => 0,
+        WelcomeField::BaseUrl => 1,
+        WelcomeField::PipelineUrl => 2,
+        WelcomeField::ApiKey => 3,
+        WelcomeField::ApiSecret => 4,
+        WelcomeField::Name | WelcomeField::Store => 5,
     }
 }

@@ -10,23 +10,23 @@ use std::{
 use bytes::Bytes;
 use clap::{Args, ValueEnum};
 
-use crate::cli::{Context, Ended, Exit};
-use tessera_client::{Operation, RawAnswer, RawBody, RawPart, RawRequest};
+use crate::cli::{CliError, Context, Exit};
+use tessera_client::{ApiOperation, RawBody, RawPart, RawRequest, RawResponse};
 use tessera_model::SafeText;
 
 /// The options.
 #[derive(Debug, Args)]
-pub struct Api {
+pub struct ApiOptions {
     /// GET or POST, the methods of the interface.
     #[arg(ignore_case = true)]
-    method: Method,
+    method: HttpMethod,
     /// The path, with or without /api/v1: `datasets`, `dataset/ID/export_status?export_task_id=...`.
     path: String,
     /// A parameter of the query; it is encoded for you. Repeatable.
-    #[arg(long, short = 'Q', value_name = "NAME=VALUE", value_parser = pair)]
+    #[arg(long, short = 'Q', value_name = "NAME=VALUE", value_parser = parse_pair)]
     query: Vec<(String, String)>,
     /// A field of a form: text, or the content of a file. Repeatable.
-    #[arg(long, short = 'F', value_name = "NAME=VALUE|NAME=@FILE", value_parser = pair,
+    #[arg(long, short = 'F', value_name = "NAME=VALUE|NAME=@FILE", value_parser = parse_pair,
           conflicts_with = "input")]
     form: Vec<(String, String)>,
     /// A file with JSON to send; `-` for standard input.
@@ -38,12 +38,12 @@ pub struct Api {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Method {
+enum HttpMethod {
     Get,
     Post,
 }
 
-fn pair(raw: &str) -> Result<(String, String), String> {
+fn parse_pair(raw: &str) -> Result<(String, String), String> {
     let (name, value) = raw.split_once('=').ok_or("write it as NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -52,50 +52,52 @@ fn pair(raw: &str) -> Result<(String, String), String> {
 ///
 /// # Errors
 /// The request cannot be made, no whole answer came, or the answer is no success.
-pub async fn run(context: &Context, api: Api) -> Result<Exit, Ended> {
+pub async fn run(context: &Context, api: ApiOptions) -> Result<Exit, CliError> {
     let include = api.include;
-    let request = request(context, api)?;
-    let connection = context.connect(&[Operation::Raw]).await?;
-    let outcome = match connection.client.raw(request).await {
-        Ok(answer) => print(context, &answer, include).and_then(|()| match answer.failure {
-            Some(failure) => Err(failure.into()),
-            None => Ok(Exit::Done),
-        }),
+    let request = build_request(context, api)?;
+    let connection = context.connect(&[ApiOperation::Raw]).await?;
+    let outcome = match connection.client.send_raw(request).await {
+        Ok(answer) => {
+            print_response(context, &answer, include).and_then(|()| match answer.failure {
+                Some(failure) => Err(failure.into()),
+                None => Ok(Exit::Done),
+            })
+        }
         Err(failure) => Err(failure.into()),
     };
     connection.close(context, outcome).await
 }
 
-fn request(context: &Context, api: Api) -> Result<RawRequest, Ended> {
-    let usage = |sentence: &str| Ended::new(Exit::Usage, sentence);
+fn build_request(context: &Context, api: ApiOptions) -> Result<RawRequest, CliError> {
+    let usage = |sentence: &str| CliError::new(Exit::Usage, sentence);
     let body = match api.method {
-        Method::Get if api.input.is_none() && api.form.is_empty() => RawBody::Get,
-        Method::Get => return Err(usage("a GET carries nothing; did you mean POST?")),
-        Method::Post => {
-            context.allow_changes()?;
-            post(api.form, api.input)?
+        HttpMethod::Get if api.input.is_none() && api.form.is_empty() => RawBody::Get,
+        HttpMethod::Get => return Err(usage("a GET carries nothing; did you mean POST?")),
+        HttpMethod::Post => {
+            context.require_writable()?;
+            post_body(api.form, api.input)?
         }
     };
     Ok(RawRequest { path: api.path, parameters: api.query, body })
 }
 
-fn post(form: Vec<(String, String)>, input: Option<PathBuf>) -> Result<RawBody, Ended> {
+fn post_body(form: Vec<(String, String)>, input: Option<PathBuf>) -> Result<RawBody, CliError> {
     Ok(match input {
-        Some(path) => RawBody::Json(read(&path)?),
+        Some(path) => RawBody::Json(read_bytes(&path)?),
         None if form.is_empty() => RawBody::Post,
-        None => RawBody::Form(form.into_iter().map(part).collect::<Result<_, _>>()?),
+        None => RawBody::Form(form.into_iter().map(form_part).collect::<Result<_, _>>()?),
     })
 }
 
-fn part((name, value): (String, String)) -> Result<RawPart, Ended> {
+fn form_part((name, value): (String, String)) -> Result<RawPart, CliError> {
     let Some(path) = value.strip_prefix('@').map(PathBuf::from) else {
         return Ok(RawPart { name, file: None, content: value.into() });
     };
     let file = path.file_name().map(|file| file.to_string_lossy().into_owned());
-    Ok(RawPart { name, file, content: read(&path)? })
+    Ok(RawPart { name, file, content: read_bytes(&path)? })
 }
 
-fn read(path: &Path) -> Result<Bytes, Ended> {
+fn read_bytes(path: &Path) -> Result<Bytes, CliError> {
     let read = if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
@@ -103,18 +105,18 @@ fn read(path: &Path) -> Result<Bytes, Ended> {
         fs::read(path)
     };
     read.map(Bytes::from)
-        .map_err(|error| Ended::new(Exit::Usage, format!("{}: {error}", path.display())))
+        .map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", path.display())))
 }
 
 /// In a pipe the bytes as they are; in a terminal only what does nothing there.
-fn print(context: &Context, answer: &RawAnswer, include: bool) -> Result<(), Ended> {
+fn print_response(context: &Context, answer: &RawResponse, include: bool) -> Result<(), CliError> {
     if include {
         let mut head = format!("HTTP {}\n", answer.status);
         for (name, value) in &answer.headers {
             // Writing to a string cannot fail.
             let _ = writeln!(head, "{name}: {}", SafeText::detail(value));
         }
-        context.out.text(&(head + "\n"))?;
+        context.out.print_text(&(head + "\n"))?;
     }
     if !context.out.is_terminal() {
         let mut out = io::stdout().lock();
@@ -122,15 +124,15 @@ fn print(context: &Context, answer: &RawAnswer, include: bool) -> Result<(), End
         return Ok(out.flush()?);
     }
     if let Ok(value) = serde_json::from_slice(&answer.body) {
-        return context.out.json(&value);
+        return context.out.print_json(&value);
     }
     let text = std::str::from_utf8(&answer.body).map_err(|_| {
         let sentence =
             format!("{} bytes that are no text: send them to a file with >", answer.body.len());
-        Ended::new(Exit::Failed, sentence)
+        CliError::new(Exit::Failed, sentence)
     })?;
     for line in text.lines() {
-        context.out.text(&format!("{}\n", SafeText::new(line, usize::MAX)))?;
+        context.out.print_text(&format!("{}\n", SafeText::new(line, usize::MAX)))?;
     }
     Ok(())
 }

@@ -8,19 +8,19 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::{
-    cli::{Column, Context, Document, Ended, Exit},
+    cli::{CliError, Column, Context, Document, Exit},
     config::{
         self, Layers, edit,
-        key::{self, Key},
-        layer::{Given, Mistake},
+        key::{self, SettingKey},
+        layer::{ConfigError, Setting},
         schema,
     },
 };
-use tessera_model::program::editor;
+use tessera_model::subprocess::editor_command;
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Config {
+pub enum ConfigCommand {
     /// Print where the user's file is, or all the places.
     Path {
         /// Every file and folder of this program.
@@ -54,17 +54,17 @@ pub enum Config {
     Schema,
 }
 
-const SETTINGS: &[Column] = &[
+const SETTING_COLUMNS: &[Column] = &[
     Column::new("KEY", "key"),
     Column::new("VALUE", "value"),
     Column::new("ORIGIN", "origin"),
     Column::new("HIDES", "hides"),
 ];
 
-const PLACES: &[Column] =
+const PATH_COLUMNS: &[Column] =
     &[Column::new("PLACE", "name"), Column::new("PATH", "path"), Column::new("THERE", "exists")];
 
-const MISTAKES: &[Column] = &[
+const ERROR_COLUMNS: &[Column] = &[
     Column::new("FILE", "file"),
     Column::new("LINE", "line"),
     Column::new("COLUMN", "column"),
@@ -72,53 +72,57 @@ const MISTAKES: &[Column] = &[
 ];
 
 /// How a theme is checked: a theme belongs to the interface, which commands do not know.
-pub type CheckTheme = fn(&str) -> Result<(), String>;
+pub type ThemeValidator = fn(&str) -> Result<(), String>;
 
 /// Runs one of them.
 ///
 /// # Errors
 /// Whatever keeps the answer away; [`Exit::Usage`] for settings with mistakes.
-pub fn run(context: &Context, command: Config, theme: CheckTheme) -> Result<Exit, Ended> {
+pub fn run(
+    context: &Context,
+    command: ConfigCommand,
+    theme: ThemeValidator,
+) -> Result<Exit, CliError> {
     match command {
-        Config::Path { all } => path(context, all),
-        Config::Show => show(context),
-        Config::Get { key } => get(context, &key),
-        Config::Set { key, value } => set(context, &key, &value),
-        Config::Unset { key } => unset(context, &key),
-        Config::Edit => edit(context, theme),
-        Config::Validate => {
-            let mistakes = mistakes(context, theme);
-            validate(context, &mistakes)
+        ConfigCommand::Path { all } => print_paths(context, all),
+        ConfigCommand::Show => show_settings(context),
+        ConfigCommand::Get { key } => get_setting(context, &key),
+        ConfigCommand::Set { key, value } => set_setting(context, &key, &value),
+        ConfigCommand::Unset { key } => unset_setting(context, &key),
+        ConfigCommand::Edit => edit_settings(context, theme),
+        ConfigCommand::Validate => {
+            let mistakes = find_errors(context, theme);
+            report_errors(context, &mistakes)
         }
-        Config::Schema => {
+        ConfigCommand::Schema => {
             let schema = schema::schema();
-            context.out.text(&format!("{schema:#}\n"))?;
+            context.out.print_text(&format!("{schema:#}\n"))?;
             Ok(Exit::Done)
         }
     }
 }
 
 /// The user's file.
-pub(super) fn user_file(context: &Context) -> Result<PathBuf, Ended> {
-    let file = context.global.config.clone().or_else(config::user_file);
-    file.ok_or_else(|| Ended::new(Exit::Usage, "there is no home folder; give --config FILE"))
+pub(super) fn user_file(context: &Context) -> Result<PathBuf, CliError> {
+    let file = context.global.config.clone().or_else(config::user_config_file);
+    file.ok_or_else(|| CliError::new(Exit::Usage, "there is no home folder; give --config FILE"))
 }
 
-fn path(context: &Context, all: bool) -> Result<Exit, Ended> {
+fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
     let file = user_file(context)?;
     if !all && !context.out.is_machine() {
-        context.out.text(&format!("{}\n", file.display()))?;
+        context.out.print_text(&format!("{}\n", file.display()))?;
         return Ok(Exit::Done);
     }
     let project = context.global.sources().project;
-    let state = config::state_folder("x").and_then(|path| path.parent().map(PathBuf::from));
+    let state = config::state_dir("x").and_then(|path| path.parent().map(PathBuf::from));
     let places = [
         ("user", Some(file)),
         ("project", project),
-        ("keys", config::keys_file()),
-        ("themes", config::themes_folder()),
+        ("keys", config::keymap_file()),
+        ("themes", config::themes_dir()),
         ("state", state),
-        ("local", config::local_folder()),
+        ("local", config::local_data_dir()),
     ];
     let rows: Vec<Value> = places
         .into_iter()
@@ -128,161 +132,166 @@ fn path(context: &Context, all: bool) -> Result<Exit, Ended> {
         })
         .collect();
     let answer = json!({ "places": rows });
-    context.answer(&Document::list("tessera.places/1", answer, "places", PLACES))?;
+    context.print(&Document::list("tessera.places/1", answer, "places", PATH_COLUMNS))?;
     Ok(Exit::Done)
 }
 
 /// All layers; a mistake in them is an error.
-fn layers(context: &Context) -> Result<Layers, Ended> {
+fn read_layers(context: &Context) -> Result<Layers, CliError> {
     let (layers, mistakes) = Layers::read(&context.global.sources());
-    if mistakes.is_empty() { Ok(layers) } else { Err(broken(&mistakes)) }
+    if mistakes.is_empty() { Ok(layers) } else { Err(invalid_settings(&mistakes)) }
 }
 
-fn broken(mistakes: &[Mistake]) -> Ended {
+fn invalid_settings(mistakes: &[ConfigError]) -> CliError {
     let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-    Ended::new(Exit::Usage, told.join("\n")).remedy("tessera config edit")
+    CliError::new(Exit::Usage, told.join("\n")).with_remedy("tessera config edit")
 }
 
-fn show(context: &Context) -> Result<Exit, Ended> {
-    let layers = layers(context)?;
+fn show_settings(context: &Context) -> Result<Exit, CliError> {
+    let layers = read_layers(context)?;
     let unset = key::KEYS.iter().filter(|key| layers.get(key.name).is_none());
     let unset = unset
         .map(|key| json!({ "key": key.name, "value": null, "origin": "not set", "hides": [] }));
     let rows: Vec<Value> =
-        layers.all().filter_map(|(name, given)| row(name, given)).chain(unset).collect();
+        layers.all().filter_map(|(name, given)| setting_row(name, given)).chain(unset).collect();
     let answer = json!({ "settings": rows });
-    context.answer(&Document::list("tessera.config/1", answer, "settings", SETTINGS))?;
+    context.print(&Document::list("tessera.config/1", answer, "settings", SETTING_COLUMNS))?;
     Ok(Exit::Done)
 }
 
-fn row(name: &str, given: &[Given]) -> Option<Value> {
+fn setting_row(name: &str, given: &[Setting]) -> Option<Value> {
     let (first, hidden) = given.split_first()?;
-    let hides: Vec<String> =
-        hidden.iter().map(|given| format!("{} ({})", words(&given.value), given.origin)).collect();
+    let hides: Vec<String> = hidden
+        .iter()
+        .map(|given| format!("{} ({})", value_text(&given.value), given.origin))
+        .collect();
     let origin = first.origin.to_string();
     Some(json!({ "key": name, "value": first.value, "origin": origin, "hides": hides }))
 }
 
 /// A value as a person would type it.
-fn words(value: &toml::Value) -> String {
+fn value_text(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
-        toml::Value::Array(values) => values.iter().map(words).collect::<Vec<_>>().join(","),
+        toml::Value::Array(values) => values.iter().map(value_text).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }
 
 /// The key of this name.
-fn known(name: &str) -> Result<&'static Key, Ended> {
+fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
     key::find(name).ok_or_else(|| {
-        let nearest = key::nearest(name).map(|near| format!("; the nearest is `{near}`"));
+        let nearest = key::suggest(name).map(|near| format!("; the nearest is `{near}`"));
         let sentence = format!("there is no setting `{name}`{}", nearest.unwrap_or_default());
-        Ended::new(Exit::Usage, sentence).remedy("tessera config show")
+        CliError::new(Exit::Usage, sentence).with_remedy("tessera config show")
     })
 }
 
-fn get(context: &Context, name: &str) -> Result<Exit, Ended> {
-    let key = known(name)?;
-    let layers = layers(context)?;
+fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
+    let key = require_key(name)?;
+    let layers = read_layers(context)?;
     let Some(given) = layers.get(name) else {
-        let sentence = format!("`{name}` is not set; it takes {}", key.shape.words());
-        return Err(Ended::new(Exit::NotFound, sentence));
+        let sentence = format!("`{name}` is not set; it takes {}", key.value_type.description());
+        return Err(CliError::new(Exit::NotFound, sentence));
     };
     if context.out.is_machine() {
         let origin = given.origin.to_string();
         let answer = json!({ "key": name, "value": given.value, "origin": origin });
-        context.answer(&Document::one("tessera.setting/1", answer, &SETTINGS[..3]))?;
+        context.print(&Document::one("tessera.setting/1", answer, &SETTING_COLUMNS[..3]))?;
     } else {
-        context.out.text(&format!("{}\n", words(&given.value)))?;
+        context.out.print_text(&format!("{}\n", value_text(&given.value)))?;
     }
     Ok(Exit::Done)
 }
 
-fn set(context: &Context, name: &str, word: &str) -> Result<Exit, Ended> {
-    let key = known(name)?;
-    let value = key.shape.read(word).ok_or_else(|| {
-        Ended::new(Exit::Usage, format!("`{name}` takes {}, not `{word}`", key.shape.words()))
+fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliError> {
+    let key = require_key(name)?;
+    let value = key.value_type.parse(word).ok_or_else(|| {
+        CliError::new(
+            Exit::Usage,
+            format!("`{name}` takes {}, not `{word}`", key.value_type.description()),
+        )
     })?;
     let file = user_file(context)?;
-    if dry(context, &format!("{name} = {value}"), &file) {
+    if report_dry_run(context, &format!("{name} = {value}"), &file) {
         return Ok(Exit::Done);
     }
-    edit::set(&file, name, &value).map_err(refused)?;
-    context.note.say(format!("{name} = {value} in {}", file.display()));
+    edit::set(&file, name, &value).map_err(edit_error)?;
+    context.messages.info(format!("{name} = {value} in {}", file.display()));
     let (layers, _) = Layers::read(&context.global.sources());
     if let Some(nearer) = layers.get(name).filter(|given| given.value != value) {
-        let hidden = format!("{} is nearer and says {}", nearer.origin, words(&nearer.value));
-        context.note.warn(hidden);
+        let hidden = format!("{} is nearer and says {}", nearer.origin, value_text(&nearer.value));
+        context.messages.warn(hidden);
     }
     Ok(Exit::Done)
 }
 
-fn unset(context: &Context, name: &str) -> Result<Exit, Ended> {
-    known(name)?;
+fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
+    require_key(name)?;
     let file = user_file(context)?;
-    if dry(context, &format!("{name} taken out"), &file) {
+    if report_dry_run(context, &format!("{name} taken out"), &file) {
         return Ok(Exit::Done);
     }
-    if !edit::unset(&file, name).map_err(refused)? {
-        context.note.say(format!("{name} is not in {}", file.display()));
+    if !edit::unset(&file, name).map_err(edit_error)? {
+        context.messages.info(format!("{name} is not in {}", file.display()));
     }
     Ok(Exit::Done)
 }
 
 /// Whether it is only told what would be written.
-pub(super) fn dry(context: &Context, change: &str, file: &std::path::Path) -> bool {
+pub(super) fn report_dry_run(context: &Context, change: &str, file: &std::path::Path) -> bool {
     if context.global.dry_run {
         context
-            .note
-            .say(format!("would write to {}: {change}; nothing was changed", file.display()));
+            .messages
+            .info(format!("would write to {}: {change}; nothing was changed", file.display()));
     }
     context.global.dry_run
 }
 
 /// A change that was not made.
-pub(super) fn refused(sentence: String) -> Ended {
-    Ended::new(Exit::Usage, sentence)
+pub(super) fn edit_error(sentence: String) -> CliError {
+    CliError::new(Exit::Usage, sentence)
 }
 
-fn edit(context: &Context, theme: CheckTheme) -> Result<Exit, Ended> {
+fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliError> {
     let file = user_file(context)?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
-        config::file::replace(&file, begin)?;
+        config::file::write_atomically(&file, begin)?;
     }
-    let (editor, mut command) = editor(&file);
+    let (editor, mut command) = editor_command(&file);
     let status = command.status()?;
     if !status.success() {
         let sentence = format!("{editor} could not edit {}: {status}", file.display());
-        return Err(Ended::new(Exit::Failed, sentence));
+        return Err(CliError::new(Exit::Failed, sentence));
     }
-    let mistakes = mistakes(context, theme);
+    let mistakes = find_errors(context, theme);
     if mistakes.is_empty() {
-        context.note.say(format!("{} is in order", file.display()));
+        context.messages.info(format!("{} is in order", file.display()));
         return Ok(Exit::Done);
     }
-    Err(broken(&mistakes))
+    Err(invalid_settings(&mistakes))
 }
 
-fn validate(context: &Context, mistakes: &[Mistake]) -> Result<Exit, Ended> {
+fn report_errors(context: &Context, mistakes: &[ConfigError]) -> Result<Exit, CliError> {
     let rows: Vec<Value> = mistakes
         .iter()
         .map(|mistake| {
-            let (line, column) = mistake.at.unzip();
-            json!({ "file": mistake.place, "line": line, "column": column, "reason": mistake.reason })
+            let (line, column) = mistake.position.unzip();
+            json!({ "file": mistake.location, "line": line, "column": column, "reason": mistake.reason })
         })
         .collect();
     let answer = json!({ "valid": rows.is_empty(), "mistakes": rows });
     if mistakes.is_empty() && !context.out.is_machine() {
-        context.note.say("settings, keys and themes are in order");
+        context.messages.info("settings, keys and themes are in order");
         return Ok(Exit::Done);
     }
-    context.answer(&Document::list("tessera.mistakes/1", answer, "mistakes", MISTAKES))?;
+    context.print(&Document::list("tessera.mistakes/1", answer, "mistakes", ERROR_COLUMNS))?;
     Ok(if mistakes.is_empty() { Exit::Done } else { Exit::Usage })
 }
 
 /// All that is wrong with the files of this user and of the project.
-fn mistakes(context: &Context, theme: CheckTheme) -> Vec<Mistake> {
+fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     let (layers, mut mistakes) = Layers::read(&context.global.sources());
     for (name, given) in layers.all() {
         let text = given.first().and_then(|given| Some((given, given.value.as_str()?)));
@@ -290,27 +299,31 @@ fn mistakes(context: &Context, theme: CheckTheme) -> Vec<Mistake> {
         if let Some((given, text)) = text
             && let Err(reason) = super::profile::check_value(own, text)
         {
-            mistakes.push(given.origin.mistake(reason));
+            mistakes.push(given.origin.error(reason));
         }
     }
-    if let Some(file) = config::keys_file()
-        && let Err(reason) = config::keymap(Some(&file))
+    if let Some(file) = config::keymap_file()
+        && let Err(reason) = config::load_keymap(Some(&file))
     {
         let reason = reason.trim_start_matches(&format!("{}: ", file.display())).to_owned();
-        mistakes.push(Mistake { place: file.display().to_string(), at: None, reason });
+        mistakes.push(ConfigError { location: file.display().to_string(), position: None, reason });
     }
-    for path in themes() {
+    for path in user_themes() {
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());
         if let Err(reason) = read.and_then(|source| theme(&source)) {
-            mistakes.push(Mistake { place: path.display().to_string(), at: None, reason });
+            mistakes.push(ConfigError {
+                location: path.display().to_string(),
+                position: None,
+                reason,
+            });
         }
     }
     mistakes
 }
 
 /// The person's own themes.
-fn themes() -> Vec<PathBuf> {
-    let entries = config::themes_folder().and_then(|folder| fs::read_dir(folder).ok());
+fn user_themes() -> Vec<PathBuf> {
+    let entries = config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
     let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<PathBuf> =
         paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();

@@ -7,28 +7,28 @@ use std::{
 };
 
 use crate::{
-    cli::{Context, Ended, Exit, Local, Target, compose},
+    cli::{CliError, Context, Exit, LocalService, ServiceTarget, deployment},
     config,
-    journal::Journal,
+    state::StateStore,
 };
 use tessera_client::trace::Trace;
-use tessera_client::{Operation as Request, Rehearsal, Rehearsed, Witness};
-use tessera_model::{Book, Entry, Failure, JobRecord, Outcome, job};
+use tessera_client::{ApiOperation as Request, DryRun, DryRunRequest, RequestRecorder};
+use tessera_model::{Failure, JobRecord, RequestOutcome, StateKey, StateValue, job};
 
 /// Seconds by which clocks may differ without a word.
-const SKEW: u64 = 30;
+const MAX_CLOCK_SKEW_SECS: u64 = 30;
 
 /// A deployment that is being asked.
 pub struct Connection {
     /// The client.
     pub client: tessera_client::Client,
     /// Its name, by which baskets, jobs and views are kept.
-    pub place: String,
+    pub deployment_name: String,
     /// What outlives the program.
-    pub journal: Journal,
-    rehearsal: Option<Rehearsal>,
+    pub journal: StateStore,
+    dry_run: Option<DryRun>,
     /// The local deployment in this process, for as long as the command runs.
-    local: Option<Local>,
+    local: Option<LocalService>,
     /// The jobs of this command, and how often they were written. Never locked over a wait.
     jobs: Mutex<(u64, Vec<JobRecord>)>,
 }
@@ -39,7 +39,7 @@ impl Context {
     ///
     /// # Errors
     /// No deployment is named, it has no secret, or a local one cannot start.
-    pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, Ended> {
+    pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, CliError> {
         let target = self.target()?;
         self.connect_to(&target, about).await
     }
@@ -50,35 +50,35 @@ impl Context {
     /// As [`Context::connect`].
     pub async fn connect_to(
         &self,
-        target: &Target,
+        target: &ServiceTarget,
         about: &'static [Request],
-    ) -> Result<Connection, Ended> {
-        let (client, local) = compose::client_for(target).await?;
-        let place = target.place();
-        let journal = journal_of(target);
+    ) -> Result<Connection, CliError> {
+        let (client, local) = deployment::client_for(target).await?;
+        let place = target.name();
+        let journal = target_journal(target);
         let client = match self.global.retries {
             Some(retries) => client.with_retries(retries),
             None => client,
         };
-        let rehearsal = self.is_rehearsal().then(|| Rehearsal::new(about));
+        let rehearsal = self.is_dry_run().then(|| DryRun::new(about));
         let client = match &rehearsal {
-            Some(rehearsal) => client.rehearsing(rehearsal.clone()),
+            Some(rehearsal) => client.with_dry_run(rehearsal.clone()),
             None => client,
         };
         Ok(Connection {
-            client: self.witnessed(client),
-            place,
+            client: self.with_recorder(client),
+            deployment_name: place,
             journal,
-            rehearsal,
+            dry_run: rehearsal,
             local,
             jobs: Mutex::default(),
         })
     }
 
     /// A client whose exchanges are told where the options say so.
-    pub(super) fn witnessed(&self, client: tessera_client::Client) -> tessera_client::Client {
-        if self.global.verbose || self.trace.is_on() {
-            return client.with_witness(teller(self.global.verbose, self.trace.clone()));
+    pub(super) fn with_recorder(&self, client: tessera_client::Client) -> tessera_client::Client {
+        if self.global.verbose || self.trace.is_enabled() {
+            return client.with_recorder(request_recorder(self.global.verbose, self.trace.clone()));
         }
         client
     }
@@ -88,11 +88,11 @@ impl Context {
     ///
     /// # Errors
     /// As [`Context::connect`], and those of the work.
-    pub async fn at(
+    pub async fn with_connection(
         &self,
         about: &'static [Request],
-        work: impl AsyncFnOnce(&Connection) -> Result<Exit, Ended>,
-    ) -> Result<Exit, Ended> {
+        work: impl AsyncFnOnce(&Connection) -> Result<Exit, CliError>,
+    ) -> Result<Exit, CliError> {
         let connection = self.connect(about).await?;
         let outcome = work(&connection).await;
         connection.close(self, outcome).await
@@ -102,8 +102,8 @@ impl Context {
     ///
     /// # Errors
     /// No deployment is named.
-    pub fn journal(&self) -> Result<Journal, Ended> {
-        self.target().map(|target| journal_of(&target))
+    pub fn journal(&self) -> Result<StateStore, CliError> {
+        self.target().map(|target| target_journal(&target))
     }
 }
 
@@ -116,47 +116,52 @@ impl Connection {
     pub async fn close(
         self,
         context: &Context,
-        outcome: Result<Exit, Ended>,
-    ) -> Result<Exit, Ended> {
-        if let Err(failure) = self.gather_jobs() {
-            context.note.warn(failure.to_string());
+        outcome: Result<Exit, CliError>,
+    ) -> Result<Exit, CliError> {
+        if let Err(failure) = self.merge_jobs() {
+            context.messages.warn(failure.to_string());
         }
         if let Some(local) = self.local {
             local.stop().await?;
         }
-        tell_of_login(context, &self.client);
+        report_login_changes(context, &self.client);
         if let Err(error) = context.trace.finish() {
-            context.note.warn(format!("the trace is not complete: {error}"));
+            context.messages.warn(format!("the trace is not complete: {error}"));
         }
-        match self.rehearsal.and_then(|rehearsal| rehearsal.written()) {
-            Some(written) => context.rehearsed(Some(written)),
+        match self.dry_run.and_then(|rehearsal| rehearsal.request()) {
+            Some(written) => context.print_dry_run(Some(written)),
             None => outcome,
         }
     }
 
     /// The request that was not sent. Whoever takes it prints it.
     #[must_use]
-    pub fn take_rehearsed(&self) -> Option<Rehearsed> {
-        self.rehearsal.as_ref()?.take()
+    pub fn take_dry_run_request(&self) -> Option<DryRunRequest> {
+        self.dry_run.as_ref()?.take_request()
     }
 
     /// Puts the jobs of this command and those that others left behind into one file: else every command
     /// would leave one, and there is room for a few only.
-    fn gather_jobs(&self) -> Result<(), Failure> {
+    fn merge_jobs(&self) -> Result<(), Failure> {
         let mut ours = self.with_jobs(|jobs| jobs.clone());
         if ours.is_empty() {
             return Ok(());
         }
-        if let Some(Entry::Jobs { ours: left_behind, .. }) = self.journal.recall(&Book::Jobs)? {
+        if let Some(StateValue::Jobs { own: left_behind, .. }) =
+            self.journal.load(&StateKey::Jobs)?
+        {
             ours.extend(left_behind);
         }
-        ours.sort_by_key(|job| job.started);
-        job::make_room(&mut ours);
-        self.journal.keep(self.next_entry(), &Entry::Jobs { ours, elsewhere: Vec::new() })
+        ours.sort_by_key(|job| job.started_at);
+        job::drop_oldest_finished(&mut ours);
+        self.journal.save(
+            self.next_sequence(),
+            &StateValue::Jobs { own: ours, other_instances: Vec::new() },
+        )
     }
 
     /// Number of the next entry of the journal: later ones replace earlier ones.
-    pub(super) fn next_entry(&self) -> u64 {
+    pub(super) fn next_sequence(&self) -> u64 {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         jobs.0 += 1;
         jobs.0
@@ -168,42 +173,44 @@ impl Connection {
     }
 }
 
-fn journal_of(target: &Target) -> Journal {
-    config::state_folder(&target.place()).map(Journal::in_folder).unwrap_or_default()
+fn target_journal(target: &ServiceTarget) -> StateStore {
+    config::state_dir(&target.name()).map(StateStore::in_dir).unwrap_or_default()
 }
 
-/// How far the clock of this machine is from the service's, when that is worth a word (M03).
-pub fn told_skew(client: &tessera_client::Client) -> Option<String> {
+/// How far the clock of this machine is from the service's, when that is worth a word.
+pub fn clock_skew_warning(client: &tessera_client::Client) -> Option<String> {
     let skew = client.clock_skew();
     let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
-    (seconds > SKEW)
+    (seconds > MAX_CLOCK_SKEW_SECS)
         .then(|| format!("the clock of this machine is {seconds} s {side} the service's"))
 }
 
-/// Tells what a command has learned about its login (M03, S13).
-fn tell_of_login(context: &Context, client: &tessera_client::Client) {
-    if let Some(words) = told_skew(client) {
-        context.note.say(format!("{words}; tokens are dated by the latter"));
+/// Tells what a command has learned about its login.
+fn report_login_changes(context: &Context, client: &tessera_client::Client) {
+    if let Some(words) = clock_skew_warning(client) {
+        context.messages.info(format!("{words}; tokens are dated by the latter"));
     }
     if client.has_replaced_secret() {
-        context.note.say("the secret was replaced meanwhile; the new one was read and used");
+        context.messages.info("the secret was replaced meanwhile; the new one was read and used");
     }
 }
 
 /// Tells every exchange, on standard error and in a trace.
-fn teller(verbose: bool, trace: Trace) -> Witness {
-    Witness::new(move |exchange| {
-        trace.line(|| Witness::record(&exchange));
+fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
+    RequestRecorder::new(move |exchange| {
+        trace.write(|| RequestRecorder::exchange_json(&exchange));
         if !verbose {
             return;
         }
         let outcome = match &exchange.outcome {
-            Outcome::Answered { status, bytes } => format!("{status}, {bytes} bytes"),
-            Outcome::Refused { status, words: Some(words) } => format!("{status}: {words}"),
-            Outcome::Refused { status, words: None } => status.to_string(),
-            Outcome::Lost(cause) => format!("no answer: {cause}"),
+            RequestOutcome::Succeeded { status, bytes } => format!("{status}, {bytes} bytes"),
+            RequestOutcome::Rejected { status, message: Some(words) } => {
+                format!("{status}: {words}")
+            }
+            RequestOutcome::Rejected { status, message: None } => status.to_string(),
+            RequestOutcome::Failed(cause) => format!("no answer: {cause}"),
         };
-        let took = exchange.took.as_millis();
+        let took = exchange.duration.as_millis();
         // Nobody is left to be told when standard error is closed.
         let _ = writeln!(
             io::stderr(),

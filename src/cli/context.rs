@@ -13,53 +13,53 @@ use tokio::sync::Notify;
 
 use crate::{
     cli::{
-        Ended, Exit, Global, Screen, Target, compose,
-        note::Note,
-        out::{Document, Out},
+        CliError, Exit, GlobalOptions, ServiceTarget, TerminalInfo, deployment,
+        messages::Messages,
+        output::{Document, Output},
     },
     config::{Settings, Sources},
 };
-use tessera_client::Rehearsed;
+use tessera_client::DryRunRequest;
 use tessera_client::trace::Trace;
 
 /// Time for a last look at the service after a person interrupted the command.
-pub const LAST_LOOK: Duration = Duration::from_millis(200);
+pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The surroundings of a command.
 #[derive(Debug)]
 pub struct Context {
     /// The options of every command.
-    pub global: Global,
+    pub global: GlobalOptions,
     /// The settings, all layers.
     pub settings: Settings,
     /// Where the answer goes.
-    pub out: Out,
+    pub out: Output,
     /// Where the rest goes.
-    pub note: Note,
+    pub messages: Messages,
     /// Asks the terminal what it draws. That is known to the interface alone, which commands do not
     /// know.
-    pub screen: fn() -> Screen,
+    pub detect_terminal: fn() -> TerminalInfo,
     /// Where every exchange is written down, if anywhere.
     pub(super) trace: Trace,
     /// Whether the command ends by itself when it is interrupted, and how it learns that it is: one
     /// listener for the signal, because two do not always hear it together.
-    last_words: AtomicBool,
-    interrupted: Notify,
+    handles_interrupt: AtomicBool,
+    interrupt: Notify,
 }
 
 /// As long as it lives, the command ends by itself when it is interrupted.
-pub struct LastWords<'a>(&'a Context);
+pub struct InterruptGuard<'a>(&'a Context);
 
-impl LastWords<'_> {
+impl InterruptGuard<'_> {
     /// Waits until they are wanted: somebody has interrupted the command.
-    pub async fn wanted(&self) {
-        self.0.interrupted.notified().await;
+    pub async fn interrupted(&self) {
+        self.0.interrupt.notified().await;
     }
 }
 
-impl Drop for LastWords<'_> {
+impl Drop for InterruptGuard<'_> {
     fn drop(&mut self) {
-        self.0.last_words.store(false, Ordering::Relaxed);
+        self.0.handles_interrupt.store(false, Ordering::Relaxed);
     }
 }
 
@@ -68,13 +68,14 @@ impl Context {
     ///
     /// # Errors
     /// Options that do not go together, or settings that cannot be read.
-    pub fn new(global: Global, screen: fn() -> Screen) -> Result<Self, Ended> {
-        global.check()?;
-        let settings = Settings::load(&global.sources())
-            .map_err(|error| Ended::new(Exit::Usage, error).remedy("tessera config validate"))?;
-        let context = Self::with(global, settings, screen);
+    pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> Result<Self, CliError> {
+        global.validate()?;
+        let settings = Settings::load(&global.sources()).map_err(|error| {
+            CliError::new(Exit::Usage, error).with_remedy("tessera config validate")
+        })?;
+        let context = Self::from_settings(global, settings, screen);
         if let Some(project) = &context.settings.project {
-            context.note.say(format!("settings of the project: {}", project.display()));
+            context.messages.info(format!("settings of the project: {}", project.display()));
         }
         Ok(context)
     }
@@ -84,24 +85,31 @@ impl Context {
     ///
     /// # Errors
     /// Options that do not go together.
-    pub fn mending(global: Global, screen: fn() -> Screen) -> Result<Self, Ended> {
-        global.check()?;
-        let settings =
-            Settings::load(&Sources::default()).map_err(|error| Ended::new(Exit::Failed, error))?;
-        Ok(Self::with(global, settings, screen))
+    pub fn with_default_settings(
+        global: GlobalOptions,
+        screen: fn() -> TerminalInfo,
+    ) -> Result<Self, CliError> {
+        global.validate()?;
+        let settings = Settings::load(&Sources::default())
+            .map_err(|error| CliError::new(Exit::Failed, error))?;
+        Ok(Self::from_settings(global, settings, screen))
     }
 
-    fn with(global: Global, settings: Settings, screen: fn() -> Screen) -> Self {
-        let (out, note) = (Out::new(&global), Note::new(&global));
+    fn from_settings(
+        global: GlobalOptions,
+        settings: Settings,
+        detect_terminal: fn() -> TerminalInfo,
+    ) -> Self {
+        let (out, messages) = (Output::new(&global), Messages::new(&global));
         Self {
             out,
-            note,
+            messages,
             settings,
             global,
-            screen,
-            trace: Trace::off(),
-            last_words: AtomicBool::default(),
-            interrupted: Notify::default(),
+            detect_terminal,
+            trace: Trace::disabled(),
+            handles_interrupt: AtomicBool::default(),
+            interrupt: Notify::default(),
         }
     }
 
@@ -109,33 +117,33 @@ impl Context {
     ///
     /// # Errors
     /// The file of `--trace` is there already or cannot be made.
-    pub fn traced(self) -> Result<Self, Ended> {
+    pub fn with_trace(self) -> Result<Self, CliError> {
         let Some(path) = &self.global.trace else { return Ok(self) };
-        let trace = Trace::to(path).map_err(|error| {
-            Ended::new(Exit::Usage, format!("--trace {}: {error}", path.display()))
+        let trace = Trace::create(path).map_err(|error| {
+            CliError::new(Exit::Usage, format!("--trace {}: {error}", path.display()))
         })?;
         Ok(Self { trace, ..self })
     }
 
     /// Whether the request that the command is about is printed instead of sent.
     #[must_use]
-    pub fn is_rehearsal(&self) -> bool {
+    pub fn is_dry_run(&self) -> bool {
         self.global.print.is_some() || self.global.dry_run
     }
 
     /// Lets the command end by itself when it is interrupted, for as long as the answer lives. It has
     /// a second for that.
     #[must_use]
-    pub fn last_words(&self) -> LastWords<'_> {
-        self.last_words.store(true, Ordering::Relaxed);
-        LastWords(self)
+    pub fn handle_interrupt(&self) -> InterruptGuard<'_> {
+        self.handles_interrupt.store(true, Ordering::Relaxed);
+        InterruptGuard(self)
     }
 
     /// Tells the command that it is interrupted, if it ends by itself then.
-    pub(super) fn wants_last_words(&self) -> bool {
-        let has = self.last_words.load(Ordering::Relaxed);
+    pub(super) fn notify_interrupt(&self) -> bool {
+        let has = self.handles_interrupt.load(Ordering::Relaxed);
         if has {
-            self.interrupted.notify_one();
+            self.interrupt.notify_one();
         }
         has
     }
@@ -144,12 +152,12 @@ impl Context {
     ///
     /// # Errors
     /// None is named.
-    pub(super) fn target(&self) -> Result<Target, Ended> {
-        compose::chosen(&self.global, &self.settings)?.ok_or_else(|| {
+    pub(super) fn target(&self) -> Result<ServiceTarget, CliError> {
+        deployment::select_target(&self.global, &self.settings)?.ok_or_else(|| {
             let sentence =
                 "no deployment is named: give --profile NAME or --base-url URL --kind KIND, or add a profile";
-            Ended::new(Exit::Usage, sentence)
-                .remedy("tessera profile add NAME --kind hosted --base-url URL")
+            CliError::new(Exit::Usage, sentence)
+                .with_remedy("tessera profile add NAME --kind hosted --base-url URL")
         })
     }
 
@@ -157,13 +165,13 @@ impl Context {
     ///
     /// # Errors
     /// There is nobody to ask.
-    pub fn confirm(&self, question: &str, flag: &str) -> Result<bool, Ended> {
+    pub fn confirm(&self, question: &str, flag: &str) -> Result<bool, CliError> {
         if self.global.yes {
             return Ok(true);
         }
         if self.global.no_input || !io::stdin().is_terminal() {
             let sentence = format!("{question} There is nobody to ask: give {flag}");
-            return Err(Ended::new(Exit::Usage, sentence));
+            return Err(CliError::new(Exit::Usage, sentence));
         }
         let mut err = io::stderr().lock();
         write!(err, "tessera: {question} [y/N] ")?;
@@ -177,14 +185,14 @@ impl Context {
     ///
     /// # Errors
     /// There is none, or standard output is closed.
-    pub fn rehearsed(&self, written: Option<Rehearsed>) -> Result<Exit, Ended> {
-        let missing = || Ended::new(Exit::Failed, "the command has no request to print");
+    pub fn print_dry_run(&self, written: Option<DryRunRequest>) -> Result<Exit, CliError> {
+        let missing = || CliError::new(Exit::Failed, "the command has no request to print");
         let written = written.ok_or_else(missing)?;
         if self.global.print.is_some() {
-            self.out.text(&format!("{}\n", written.curl))?;
+            self.out.print_text(&format!("{}\n", written.curl))?;
         } else {
-            self.out.text(&format!("{} {}\n", written.method, written.url))?;
-            self.note.say("nothing was sent");
+            self.out.print_text(&format!("{} {}\n", written.method, written.url))?;
+            self.messages.info("nothing was sent");
         }
         Ok(Exit::Done)
     }
@@ -193,7 +201,7 @@ impl Context {
     ///
     /// # Errors
     /// As [`Out::print`].
-    pub fn answer(&self, document: &Document) -> Result<(), Ended> {
+    pub fn print(&self, document: &Document) -> Result<(), CliError> {
         self.out.print(document)
     }
 }
@@ -202,7 +210,7 @@ impl Context {
 ///
 /// # Errors
 /// It cannot be read.
-pub fn standard_input() -> io::Result<String> {
+pub fn read_stdin() -> io::Result<String> {
     io::read_to_string(io::stdin().lock())
 }
 
@@ -210,7 +218,7 @@ pub fn standard_input() -> io::Result<String> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn read_argument(path: &PathBuf) -> Result<String, Ended> {
-    let read = if path.as_os_str() == "-" { standard_input() } else { fs::read_to_string(path) };
-    read.map_err(|error| Ended::new(Exit::Usage, format!("{}: {error}", path.display())))
+pub fn read_file_or_stdin(path: &PathBuf) -> Result<String, CliError> {
+    let read = if path.as_os_str() == "-" { read_stdin() } else { fs::read_to_string(path) };
+    read.map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", path.display())))
 }

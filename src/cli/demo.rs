@@ -7,23 +7,23 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use crate::cli::{Ended, Exit, Local, compose::data_folder};
-use tessera_client::{Client, Existing};
+use crate::cli::{CliError, Exit, LocalService, deployment::data_folder};
+use tessera_client::{Client, ExistingFile};
 use tessera_model::{
     Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
-    Preview, Query, Scale, Search,
-    cadence::{Cadence, Watch},
+    Preview, Query, ScoreScale, Search,
+    polling::{PollTarget, PollingIntervals},
 };
-use tessera_service::{Access, Credentials, Settings};
+use tessera_service::{AccessMode, DeploymentSettings, ServiceCredentials};
 
 /// The seed of the sample dataset: everybody sees the same pictures.
-const SEED: u64 = 2026;
+const SAMPLE_SEED: u64 = 2026;
 
 /// Paints the sample dataset, unless it is there already, and starts a deployment over it.
 ///
 /// # Errors
 /// The pictures cannot be written, or the deployment cannot start.
-pub async fn paint(images: u32, data: Option<PathBuf>) -> Result<Local, Ended> {
+pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalService, CliError> {
     // Beside the index of the user's own folders, so that the two never mix.
     let data = match data {
         Some(given) => given,
@@ -34,22 +34,22 @@ pub async fn paint(images: u32, data: Option<PathBuf>) -> Result<Local, Ended> {
     let count = images as usize;
     let painted = tokio::task::spawn_blocking(move || {
         let told = AtomicUsize::new(0);
-        tessera_sample::write(&target, count, SEED, |done, all| {
-            tell_painting(&told, done, all);
+        tessera_sample::write(&target, count, SAMPLE_SEED, |done, all| {
+            report_painting(&told, done, all);
         })
     });
     let painted = painted.await.map_err(io::Error::other)?;
     painted.map_err(|error| {
-        Ended::new(Exit::Failed, format!("cannot paint into {}: {error}", folder.display()))
+        CliError::new(Exit::Failed, format!("cannot paint into {}: {error}", folder.display()))
     })?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let access = Access::Token(Credentials::generate());
+    let access = AccessMode::Token(ServiceCredentials::generate());
     let index = Some(data.join("index"));
-    Local::start(index, &[folder], listen, Settings::of_this_machine(), access.into()).await
+    LocalService::start(index, &[folder], listen, DeploymentSettings::detect(), access.into()).await
 }
 
 /// Tells every tenth part of the painting, so that nobody wonders.
-fn tell_painting(told: &AtomicUsize, done: usize, all: usize) {
+fn report_painting(told: &AtomicUsize, done: usize, all: usize) {
     let tenth = done * 10 / all.max(1);
     // All at once: they are there already.
     if done == all && told.load(Ordering::Relaxed) == 0 {
@@ -65,12 +65,12 @@ fn tell_painting(told: &AtomicUsize, done: usize, all: usize) {
 ///
 /// # Errors
 /// Any step of the tour fails.
-pub async fn tell(local: &Local) -> Result<(), Ended> {
+pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
     let client = local.client()?;
-    let dataset = ready(&client, local).await?;
+    let dataset = wait_until_ready(&client, local).await?;
     let mut out = io::stdout();
     writeln!(out, "DATASETS  at {}", local.base_url())?;
-    for each in client.datasets().await?.0 {
+    for each in client.list_datasets().await?.0 {
         let count = each.n_images.unwrap_or_default();
         writeln!(out, "  {}  {}  {}  {count} images", each.id, each.name, each.status.word())?;
     }
@@ -78,24 +78,24 @@ pub async fn tell(local: &Local) -> Result<(), Ended> {
     let page = client.explore(&browse).await?;
     writeln!(out, "\nCLUSTERS  granularity {}, first 10", browse.granularity.level())?;
     for cluster in page.clusters.iter().take(10) {
-        writeln!(out, "  {:>4}  {}", cluster.size().unwrap_or_default(), words(cluster))?;
+        writeln!(out, "  {:>4}  {}", cluster.size().unwrap_or_default(), cluster_label(cluster))?;
     }
     let first = page.clusters.iter().find_map(|cluster| cluster.previews.first());
     let first =
-        first.ok_or_else(|| Ended::new(Exit::Failed, "the sample dataset has no clusters"))?;
-    similar(&client, &mut out, browse, first).await?;
-    export(&client, &mut out, &dataset).await
+        first.ok_or_else(|| CliError::new(Exit::Failed, "the sample dataset has no clusters"))?;
+    show_similar(&client, &mut out, browse, first).await?;
+    show_export(&client, &mut out, &dataset).await
 }
 
 /// Waits until the dataset can be searched, telling how far its index is.
-async fn ready(client: &Client, local: &Local) -> Result<Dataset, Ended> {
-    let id = *local.datasets.first().ok_or_else(|| Ended::new(Exit::Failed, "no dataset"))?;
+async fn wait_until_ready(client: &Client, local: &LocalService) -> Result<Dataset, CliError> {
+    let id = *local.datasets.first().ok_or_else(|| CliError::new(Exit::Failed, "no dataset"))?;
     let mut told = None;
     loop {
         let dataset = client.dataset(id).await?;
-        if !dataset.status.is_moving() {
+        if !dataset.status.is_busy() {
             return match dataset.error {
-                Some(error) => Err(Ended::new(Exit::Remote, error.as_str())),
+                Some(error) => Err(CliError::new(Exit::Remote, error.as_str())),
                 None => Ok(dataset),
             };
         }
@@ -103,16 +103,16 @@ async fn ready(client: &Client, local: &Local) -> Result<Dataset, Ended> {
             told = dataset.progress;
             writeln!(io::stderr(), "{} {}%", dataset.status.word(), told.unwrap_or_default())?;
         }
-        tokio::time::sleep(Cadence::default().interval(Watch::MovingDatasets, 0)).await;
+        tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
     }
 }
 
-async fn similar(
+async fn show_similar(
     client: &Client,
     out: &mut io::Stdout,
     browse: Search,
     preview: &Preview,
-) -> Result<(), Ended> {
+) -> Result<(), CliError> {
     let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
     let page = client.explore(&Search { query: Query::Similar(anchor), ..browse }).await?;
     writeln!(out, "\nSIMILAR   to {}; cosine distance, lower is closer", preview.file_name)?;
@@ -122,13 +122,17 @@ async fn similar(
         .filter_map(|each| each.relevance.as_ref().map(|score| (each, score)))
         .take(5)
     {
-        let band = relevance.band(Scale::Visual).map_or("", |band| band.word());
-        writeln!(out, "  {:.3} {band:<8} {}", relevance.score, words(cluster))?;
+        let band = relevance.band(ScoreScale::Visual).map_or("", |band| band.label());
+        writeln!(out, "  {:.3} {band:<8} {}", relevance.score, cluster_label(cluster))?;
     }
     Ok(())
 }
 
-async fn export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> Result<(), Ended> {
+async fn show_export(
+    client: &Client,
+    out: &mut io::Stdout,
+    dataset: &Dataset,
+) -> Result<(), CliError> {
     let spec = ExportSpec {
         file_name: ArchiveName::new(dataset.name.as_str()),
         format: ExportFormat::Parquet,
@@ -138,24 +142,25 @@ async fn export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> Res
     let target = folder.path().join(spec.file_name.as_str());
     let mut task = client.start_export(dataset.id, &spec).await?;
     while let ExportState::Running(_) = task.state {
-        tokio::time::sleep(Cadence::default().interval(Watch::MovingDatasets, 0)).await;
+        tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
         task = client.export_status(dataset.id, task.id).await?;
     }
     if let ExportState::Failed(word) = &task.state {
         let message = task.message.map_or_else(String::new, |message| format!(": {message}"));
-        return Err(Ended::new(Exit::Remote, format!("the export ended {word}{message}")));
+        return Err(CliError::new(Exit::Remote, format!("the export ended {word}{message}")));
     }
-    let archive =
-        client.download((dataset.id, task.id), (&target, Existing::Kept), &mut |_, _| {}).await?;
+    let archive = client
+        .download((dataset.id, task.id), (&target, ExistingFile::Keep), &mut |_, _| {})
+        .await?;
     let expected = dataset.n_images.unwrap_or_default();
     if archive.images as u64 != expected {
         let sentence = format!("the archive has {} images instead of {expected}", archive.images);
-        return Err(Ended::new(Exit::Remote, sentence));
+        return Err(CliError::new(Exit::Remote, sentence));
     }
     writeln!(
         out,
         "\nEXPORT    {}: {} bytes, {} entries verified, {} of them images",
-        name(&archive.path),
+        file_name(&archive.path),
         archive.bytes,
         archive.entries,
         archive.images
@@ -163,12 +168,12 @@ async fn export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> Res
     Ok(())
 }
 
-fn name(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// What a cluster shows: a caption, or the name of its first file.
-fn words(cluster: &Cluster) -> String {
+fn cluster_label(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
     let caption =
         cluster.captions.first().or_else(|| first.and_then(|first| first.caption.as_ref()));

@@ -13,18 +13,18 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     cli::{
-        Column, Document, Ended, Exit, Global, Out, Screen, Target, compose, connection::told_skew,
-        login,
+        CliError, Column, Document, Exit, GlobalOptions, Output, ServiceTarget, TerminalInfo,
+        connection::clock_skew_warning, deployment, login,
     },
-    config::{self, Layers, Place, Profile, Settings},
-    credentials::{self, Store},
+    config::{self, DeploymentConfig, Layers, Profile, Settings},
+    credentials::{self, SecretStore},
 };
 use tessera_model::{Failure, SafeText};
 use tessera_service::store::lock_holder;
 
 /// The options.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Doctor {
+pub struct DoctorOptions {
     /// Print all of it as a document to attach to a report: no secrets, the home folder as ~.
     #[arg(long)]
     pub report: bool,
@@ -34,9 +34,9 @@ pub struct Doctor {
 }
 
 /// Longest time for the answer of one deployment.
-const PATIENCE: Duration = Duration::from_secs(10);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Variables that change what is seen; none of them is a secret.
-const SEEN: [&str; 12] = [
+const REPORTED_VARIABLES: [&str; 12] = [
     "TERM",
     "COLORTERM",
     "TERM_PROGRAM",
@@ -51,57 +51,57 @@ const SEEN: [&str; 12] = [
     "COLUMNS",
 ];
 
-const COLUMNS: &[Column] =
+const CHECK_COLUMNS: &[Column] =
     &[Column::new("", "state"), Column::new("SUBJECT", "subject"), Column::new("FOUND", "words")];
 
 /// One thing that was looked at.
-struct Finding {
+struct CheckResult {
     subject: String,
-    words: String,
+    message: String,
     /// Whether it is worth a look, or the code of what it would end a command with.
-    state: State,
+    status: CheckStatus,
 }
 
-enum State {
-    Good,
+enum CheckStatus {
+    Passed,
     Warning,
-    Trouble(Exit),
+    Failed(Exit),
 }
 
-impl Finding {
-    fn good(subject: impl Into<String>, words: impl Into<String>) -> Self {
-        Self { subject: subject.into(), words: words.into(), state: State::Good }
+impl CheckResult {
+    fn passed(subject: impl Into<String>, words: impl Into<String>) -> Self {
+        Self { subject: subject.into(), message: words.into(), status: CheckStatus::Passed }
     }
 
     fn warning(subject: impl Into<String>, words: impl Into<String>) -> Self {
-        Self { state: State::Warning, ..Self::good(subject, words) }
+        Self { status: CheckStatus::Warning, ..Self::passed(subject, words) }
     }
 
-    fn trouble(subject: impl Into<String>, words: impl Into<String>, exit: Exit) -> Self {
-        Self { state: State::Trouble(exit), ..Self::good(subject, words) }
+    fn failed(subject: impl Into<String>, words: impl Into<String>, exit: Exit) -> Self {
+        Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, words) }
     }
 
     /// The state in a word, and the exit code of a trouble.
-    fn state(&self) -> (&'static str, Option<i32>) {
-        match self.state {
-            State::Good => ("ok", None),
-            State::Warning => ("warning", None),
-            State::Trouble(exit) => ("trouble", Some(exit as i32)),
+    fn status_word(&self) -> (&'static str, Option<i32>) {
+        match self.status {
+            CheckStatus::Passed => ("ok", None),
+            CheckStatus::Warning => ("warning", None),
+            CheckStatus::Failed(exit) => ("trouble", Some(exit as i32)),
         }
     }
 
     fn line(&self) -> String {
         let subject = SafeText::name(&self.subject);
-        let words = SafeText::detail(&homeless(&self.words));
-        format!("{:<9}{subject}: {words}\n", self.state().0)
+        let words = SafeText::detail(&redact_home(&self.message));
+        format!("{:<9}{subject}: {words}\n", self.status_word().0)
     }
 
     fn row(&self) -> Value {
-        let (state, exit) = self.state();
+        let (state, exit) = self.status_word();
         json!({
             "state": state,
-            "subject": homeless(&self.subject),
-            "words": homeless(&self.words),
+            "subject": redact_home(&self.subject),
+            "words": redact_home(&self.message),
             "exit_code": exit,
         })
     }
@@ -112,58 +112,60 @@ impl Finding {
 ///
 /// # Errors
 /// Standard output is closed.
-pub async fn doctor(
-    global: Global,
-    options: Doctor,
-    screen: fn() -> Screen,
-) -> Result<Exit, Ended> {
-    let out = Out::new(&global);
-    let mut findings = vec![terminal(screen)];
-    findings.extend(settings(&global));
-    findings.extend(secrets());
-    findings.extend(folders());
+pub async fn run_doctor(
+    global: GlobalOptions,
+    options: DoctorOptions,
+    screen: fn() -> TerminalInfo,
+) -> Result<Exit, CliError> {
+    let out = Output::new(&global);
+    let mut findings = vec![check_terminal(screen)];
+    findings.extend(check_settings(&global));
+    findings.extend(check_secrets());
+    findings.extend(check_folders());
     if let Ok(settings) = Settings::load(&global.sources())
         && !options.offline
     {
-        findings.extend(deployments(&global, &settings).await);
+        findings.extend(check_deployments(&global, &settings).await);
     }
-    let variables: Map<String, Value> = SEEN
+    let variables: Map<String, Value> = REPORTED_VARIABLES
         .iter()
-        .map(|name| ((*name).to_owned(), env::var(name).ok().map(|value| homeless(&value)).into()))
+        .map(|name| {
+            ((*name).to_owned(), env::var(name).ok().map(|value| redact_home(&value)).into())
+        })
         .collect();
     let answer = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "platform": format!("{}-{}", env::consts::ARCH, env::consts::OS),
         "environment": variables,
-        "findings": findings.iter().map(Finding::row).collect::<Vec<_>>(),
+        "findings": findings.iter().map(CheckResult::row).collect::<Vec<_>>(),
     });
-    let document = Document::list("tessera.doctor/1", answer, "findings", COLUMNS);
+    let document = Document::list("tessera.doctor/1", answer, "findings", CHECK_COLUMNS);
     if options.report {
-        out.whole(&document)?;
+        out.print_whole(&document)?;
     } else if out.is_table() {
         // Whole sentences: a table would cut them to the width of the terminal.
-        out.text(&findings.iter().map(Finding::line).collect::<String>())?;
+        out.print_text(&findings.iter().map(CheckResult::line).collect::<String>())?;
     } else {
         out.print(&document)?;
     }
     Ok(findings
         .iter()
-        .find_map(|finding| match finding.state {
-            State::Trouble(exit) => Some(exit),
-            State::Good | State::Warning => None,
+        .find_map(|finding| match finding.status {
+            CheckStatus::Failed(exit) => Some(exit),
+            CheckStatus::Passed | CheckStatus::Warning => None,
         })
         .unwrap_or(Exit::Done))
 }
 
 /// A text with the home folder as `~`: it names the person.
-fn homeless(text: &str) -> String {
+fn redact_home(text: &str) -> String {
     match env::home_dir().map(|home| home.display().to_string()) {
         Some(home) if home.len() > 1 => text.replace(&home, "~"),
         _ => text.to_owned(),
     }
 }
 
-fn terminal(screen: fn() -> Screen) -> Finding {
+fn check_terminal(screen: fn() -> TerminalInfo) -> CheckResult {
     let streams =
         [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()];
     if streams != [true; 3] {
@@ -175,11 +177,11 @@ fn terminal(screen: fn() -> Screen) -> Finding {
             .collect();
         let words =
             format!("none for {}: commands work, the interface does not", missing.join(", "));
-        return Finding::warning("terminal", words);
+        return CheckResult::warning("terminal", words);
     }
     let found = screen();
     let draws: Vec<String> =
-        found.draws.iter().map(|protocol| format!("{protocol:?}").to_lowercase()).collect();
+        found.protocols.iter().map(|protocol| format!("{protocol:?}").to_lowercase()).collect();
     let words = format!(
         "{}, {}x{} cells of {}x{} pixels, {}, draws {}{}",
         found.name,
@@ -191,70 +193,78 @@ fn terminal(screen: fn() -> Screen) -> Finding {
         draws.join(", "),
         if found.answered { "" } else { "; it did not answer what it can draw" },
     );
-    Finding::good("terminal", words)
+    CheckResult::passed("terminal", words)
 }
 
 /// The files of settings, each with what is wrong in it.
-fn settings(global: &Global) -> Vec<Finding> {
+fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let sources = global.sources();
     let (_, mistakes) = Layers::read(&sources);
     let mut findings = Vec::new();
     for (subject, file) in [("settings", &sources.user), ("project", &sources.project)] {
         let Some(file) = file else { continue };
         let there = if file.exists() { "" } else { ": none, so everything is as shipped" };
-        findings.push(Finding::good(subject, format!("{}{there}", file.display())));
+        findings.push(CheckResult::passed(subject, format!("{}{there}", file.display())));
     }
     let wrong = mistakes.iter().map(ToString::to_string);
-    findings.extend(wrong.map(|words| Finding::trouble("settings", words, Exit::Usage)));
+    findings.extend(wrong.map(|words| CheckResult::failed("settings", words, Exit::Usage)));
     if mistakes.is_empty()
         && let Err(words) = Settings::load(&sources)
     {
-        findings.push(Finding::trouble("settings", words, Exit::Usage));
+        findings.push(CheckResult::failed("settings", words, Exit::Usage));
     }
-    match config::keymap(config::keys_file().as_deref()) {
+    match config::load_keymap(config::keymap_file().as_deref()) {
         Ok((_, warnings)) => {
-            findings.extend(warnings.into_iter().map(|words| Finding::warning("keys", words)));
+            findings.extend(warnings.into_iter().map(|words| CheckResult::warning("keys", words)));
         }
-        Err(words) => findings.push(Finding::trouble("keys", words, Exit::Usage)),
+        Err(words) => findings.push(CheckResult::failed("keys", words, Exit::Usage)),
     }
     findings
 }
 
 /// Where secrets come from; never what they are.
-fn secrets() -> Vec<Finding> {
-    let given = [credentials::SECRET_FILE, credentials::SECRET];
-    let mut findings: Vec<Finding> = given
+fn check_secrets() -> Vec<CheckResult> {
+    let given = [credentials::SECRET_FILE_VARIABLE, credentials::SECRET_VARIABLE];
+    let mut findings: Vec<CheckResult> = given
         .into_iter()
         .filter(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
-        .map(|name| Finding::good("secrets", format!("{name} is set, and wins for every profile")))
+        .map(|name| {
+            CheckResult::passed("secrets", format!("{name} is set, and wins for every profile"))
+        })
         .collect();
-    if let Ok(kept) = login::secrets() {
-        findings.push(match kept.ask_keyring() {
-            Ok(()) => Finding::good("secrets", format!("{} answers", kept.place(Store::Keyring))),
+    if let Ok(kept) = login::open_secrets() {
+        findings.push(match kept.check_keyring() {
+            Ok(()) => CheckResult::passed(
+                "secrets",
+                format!("{} answers", kept.describe(SecretStore::Keyring)),
+            ),
             // Not a trouble: there is the file.
-            Err(words) => Finding::good("secrets", format!("no keyring: {words}")),
+            Err(words) => CheckResult::passed("secrets", format!("no keyring: {words}")),
         });
-        findings.push(Finding::good("secrets", format!("else {}", kept.place(Store::File))));
+        findings.push(CheckResult::passed(
+            "secrets",
+            format!("else {}", kept.describe(SecretStore::File)),
+        ));
     }
     findings
 }
 
 /// The folders of this user, and whether another process works in the one of local deployments.
-fn folders() -> Vec<Finding> {
+fn check_folders() -> Vec<CheckResult> {
     let mut findings = Vec::new();
-    if let Some(folder) = config::state_folder("x").as_deref().and_then(Path::parent) {
-        findings.push(Finding::good("state", folder.display().to_string()));
+    if let Some(folder) = config::state_dir("x").as_deref().and_then(Path::parent) {
+        findings.push(CheckResult::passed("state", folder.display().to_string()));
     }
-    if let Some(folder) = config::local_folder() {
+    if let Some(folder) = config::local_data_dir() {
         findings.push(match lock_holder(&folder) {
-            Ok(None) => Finding::good("local deployments", folder.display().to_string()),
+            Ok(None) => CheckResult::passed("local deployments", folder.display().to_string()),
             Ok(Some(holder)) => {
                 let words = format!("{}: in use by {holder}", folder.display());
-                Finding::warning("local deployments", words)
+                CheckResult::warning("local deployments", words)
             }
             Err(error) => {
                 let words = format!("{}: {error}", folder.display());
-                Finding::trouble("local deployments", words, Exit::Failed)
+                CheckResult::failed("local deployments", words, Exit::Failed)
             }
         });
     }
@@ -262,63 +272,65 @@ fn folders() -> Vec<Finding> {
 }
 
 /// Every profile, and the address of the command line.
-async fn deployments(global: &Global, settings: &Settings) -> Vec<Finding> {
-    let mut targets: Vec<Target> = settings.profiles.iter().cloned().map(Target::Profile).collect();
-    match compose::chosen(global, settings) {
-        Ok(Some(address @ Target::Address(_))) => targets.push(address),
+async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<CheckResult> {
+    let mut targets: Vec<ServiceTarget> =
+        settings.profiles.iter().cloned().map(ServiceTarget::Profile).collect();
+    match deployment::select_target(global, settings) {
+        Ok(Some(address @ ServiceTarget::Address(_))) => targets.push(address),
         Ok(_) => {}
-        Err(ended) => return vec![Finding::trouble("profiles", ended.sentence, ended.exit)],
+        Err(ended) => return vec![CheckResult::failed("profiles", ended.message, ended.exit)],
     }
     if targets.is_empty() {
         let words = "none: `tessera profile add` names a deployment";
-        return vec![Finding::warning("profiles", words)];
+        return vec![CheckResult::warning("profiles", words)];
     }
     let mut findings = Vec::new();
     for target in targets {
-        let subject = format!("deployment {}", target.place());
+        let subject = format!("deployment {}", target.name());
         findings.push(match &target {
-            Target::Profile(Profile { place: Place::Local { folder }, .. }) => {
-                picture_folder(subject, folder)
-            }
-            _ => reached(subject, &target).await,
+            ServiceTarget::Profile(Profile {
+                deployment: DeploymentConfig::Local { folder },
+                ..
+            }) => check_picture_folder(subject, folder),
+            _ => check_reachable(subject, &target).await,
         });
     }
     findings
 }
 
-fn picture_folder(subject: String, folder: &Path) -> Finding {
+fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
     if folder.is_dir() {
-        return Finding::good(subject, folder.display().to_string());
+        return CheckResult::passed(subject, folder.display().to_string());
     }
-    Finding::trouble(subject, format!("{}: there is no folder", folder.display()), Exit::Usage)
+    CheckResult::failed(subject, format!("{}: there is no folder", folder.display()), Exit::Usage)
 }
 
 /// Whether a deployment answers and lets us in, and how far its clock is from ours.
-async fn reached(subject: String, target: &Target) -> Finding {
-    let client = match compose::client_for(target).await {
+async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult {
+    let client = match deployment::client_for(target).await {
         Ok((client, _)) => client.with_retries(0),
-        Err(ended) => return Finding::trouble(subject, ended.sentence, ended.exit),
+        Err(ended) => return CheckResult::failed(subject, ended.message, ended.exit),
     };
     let address = client.endpoint().base_url().to_string();
     let login =
         if client.endpoint().is_on_premises() { "no login needed" } else { "the login works" };
-    match tokio::time::timeout(PATIENCE, client.datasets()).await {
+    match tokio::time::timeout(RESPONSE_TIMEOUT, client.list_datasets()).await {
         Ok(Ok((datasets, _))) => {
             let words = format!("{address}: {login}, {} datasets", datasets.len());
-            if let Some(skew) = told_skew(&client) {
-                return Finding::warning(subject, format!("{words}; {skew}"));
+            if let Some(skew) = clock_skew_warning(&client) {
+                return CheckResult::warning(subject, format!("{words}; {skew}"));
             }
-            Finding::good(subject, words)
+            CheckResult::passed(subject, words)
         }
-        Ok(Err(failure)) => trouble(subject, &address, failure),
+        Ok(Err(failure)) => failed_request(subject, &address, failure),
         Err(_) => {
-            let words = format!("{address}: no answer in {} s", PATIENCE.as_secs());
-            Finding::trouble(subject, words, Exit::Network)
+            let words = format!("{address}: no answer in {} s", RESPONSE_TIMEOUT.as_secs());
+            CheckResult::failed(subject, words, Exit::Network)
         }
     }
 }
 
-fn trouble(subject: String, address: &str, failure: Failure) -> Finding {
-    let ended = Ended::from(failure);
-    Finding::trouble(subject, format!("{address}: {}", ended.sentence), ended.exit)
+fn failed_request(subject: String, address: &str, failure: Failure) -> CheckResult {
+    let ended = CliError::from(failure);
+    CheckResult::failed(subject, format!("{address}: {}", ended.message), ended.exit)
 }

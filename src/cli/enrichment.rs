@@ -1,16 +1,16 @@
-//! `tessera enrichment`: which models were applied to a dataset (M69). What the answer of the service
+//! `tessera enrichment`: which models were applied to a dataset. What the answer of the service
 //! does not tell is unknown, never missing.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::cli::{Column, Connection, Context, Document, Ended, Exit};
-use tessera_client::Operation as Request;
-use tessera_model::{Applied, EnrichmentModel};
+use crate::cli::{CliError, Column, Connection, Context, Document, Exit};
+use tessera_client::ApiOperation as Request;
+use tessera_model::{EnrichmentModel, ModelStatus};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Enrichment {
+pub enum EnrichmentCommand {
     /// Show which models were applied: yes, no, or ? where the service does not tell.
     Show {
         /// The dataset: its id or its name.
@@ -21,17 +21,17 @@ pub enum Enrichment {
     },
 }
 
-const MODELS: &[Column] =
+const MODEL_COLUMNS: &[Column] =
     &[Column::new("MODEL", "model"), Column::new("APPLIED", "_word"), Column::new("FOR", "_for")];
 
 /// Runs one of them.
 ///
 /// # Errors
 /// Whatever keeps the answer away.
-pub async fn run(context: &Context, command: Enrichment) -> Result<Exit, Ended> {
-    let Enrichment::Show { dataset, raw } = command;
+pub async fn run(context: &Context, command: EnrichmentCommand) -> Result<Exit, CliError> {
+    let EnrichmentCommand::Show { dataset, raw } = command;
     let work = async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
-    context.at(&[Request::Enrichment], work).await
+    context.with_connection(&[Request::Enrichment], work).await
 }
 
 async fn show(
@@ -39,17 +39,17 @@ async fn show(
     connection: &Connection,
     given: Option<&str>,
     raw: bool,
-) -> Result<Exit, Ended> {
+) -> Result<Exit, CliError> {
     let dataset = context.dataset(connection, given).await?;
     let enrichment = connection.client.enrichment(dataset.id).await?;
     let models: Vec<Value> = EnrichmentModel::ALL
         .into_iter()
-        .zip(enrichment.applied)
+        .zip(enrichment.statuses)
         .map(|(model, applied)| {
             let (applied, word) = match applied {
-                Applied::Yes => (json!(true), "yes"),
-                Applied::No => (json!(false), "no"),
-                Applied::Unknown => (Value::Null, "?"),
+                ModelStatus::Applied => (json!(true), "yes"),
+                ModelStatus::NotApplied => (json!(false), "no"),
+                ModelStatus::Unknown => (Value::Null, "?"),
             };
             json!({ "model": model.word(), "applied": applied, "_word": word, "_for": purpose(model) })
         })
@@ -60,10 +60,10 @@ async fn show(
         // A very long answer was cut, and is then shown as text.
         answer["raw"] = serde_json::from_str(body).unwrap_or_else(|_| body.into());
         if !context.out.is_machine() {
-            return context.out.text(&format!("{body}\n")).map(|()| Exit::Done);
+            return context.out.print_text(&format!("{body}\n")).map(|()| Exit::Done);
         }
     }
-    context.answer(&Document::list("tessera.enrichment/1", answer, "models", MODELS))?;
+    context.print(&Document::list("tessera.enrichment/1", answer, "models", MODEL_COLUMNS))?;
     Ok(Exit::Done)
 }
 

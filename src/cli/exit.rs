@@ -98,11 +98,11 @@ impl Exit {
 
 /// Why a command ended early.
 #[derive(Debug)]
-pub struct Ended {
+pub struct CliError {
     /// The code for scripts.
     pub exit: Exit,
     /// The sentence for people; empty when nobody listens any more.
-    pub sentence: String,
+    pub message: String,
     /// What went wrong in a word for programs, where it is more than the exit code says.
     code: Option<&'static str>,
     /// A command that helps.
@@ -111,11 +111,11 @@ pub struct Ended {
     failure: Option<Box<Failure>>,
 }
 
-impl Ended {
+impl CliError {
     /// An end with a sentence.
     #[must_use]
     pub fn new(exit: Exit, sentence: impl Into<String>) -> Self {
-        Self { exit, sentence: sentence.into(), code: None, remedy: None, failure: None }
+        Self { exit, message: sentence.into(), code: None, remedy: None, failure: None }
     }
 
     /// The person interrupted it.
@@ -126,34 +126,34 @@ impl Ended {
 
     /// The same in other words, which say more than the failure alone.
     #[must_use]
-    pub fn sentence(mut self, words: impl Into<String>) -> Self {
-        self.sentence = words.into();
+    pub fn with_message(mut self, words: impl Into<String>) -> Self {
+        self.message = words.into();
         if let Some(failure) = &mut self.failure {
-            failure.sentence = SafeText::detail(&self.sentence);
+            failure.message = SafeText::detail(&self.message);
         }
         self
     }
 
     /// The same with a word for programs.
     #[must_use]
-    pub fn code(mut self, code: &'static str) -> Self {
+    pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self
     }
 
     /// The same with a command that helps.
     #[must_use]
-    pub fn remedy(mut self, command: impl Into<String>) -> Self {
+    pub fn with_remedy(mut self, command: impl Into<String>) -> Self {
         self.remedy = Some(command.into());
         self
     }
 
     /// The same after other words.
     #[must_use]
-    pub fn after(mut self, words: &str) -> Self {
-        self.sentence = format!("{words}: {}", self.sentence);
+    pub fn with_context(mut self, words: &str) -> Self {
+        self.message = format!("{words}: {}", self.message);
         if let Some(failure) = &mut self.failure {
-            failure.sentence = SafeText::detail(&format!("{words}: {}", failure.sentence));
+            failure.message = SafeText::detail(&format!("{words}: {}", failure.message));
         }
         self
     }
@@ -166,9 +166,9 @@ impl Ended {
 
     /// Tells it on standard error, as a document where programs read, and gives the code.
     #[must_use]
-    pub fn told(&self, machine: bool) -> i32 {
-        if !self.sentence.is_empty() {
-            let words = SafeText::detail(&self.sentence);
+    pub fn report(&self, machine: bool) -> i32 {
+        if !self.message.is_empty() {
+            let words = SafeText::detail(&self.message);
             let text = match &self.remedy {
                 _ if machine => self.document(&words),
                 Some(remedy) => {
@@ -195,7 +195,7 @@ impl Ended {
             "exit_code": self.exit as i32,
             "http_status": failure.and_then(|failure| failure.status),
             "code": code.unwrap_or_else(|| self.exit.code()),
-            "message": failure.map_or(words.as_str(), |failure| failure.sentence.as_str()),
+            "message": failure.map_or(words.as_str(), |failure| failure.message.as_str()),
             "detail": text(failure.and_then(|failure| failure.detail.as_ref())),
             "remedy": remedy.or_else(|| text(failure.and_then(|failure| failure.remedy.as_ref()))),
             "request": request.map(|(method, path)| json!({ "method": method, "path": path })),
@@ -205,14 +205,14 @@ impl Ended {
     }
 }
 
-impl From<Failure> for Ended {
+impl From<Failure> for CliError {
     fn from(failure: Failure) -> Self {
         let exit = match failure.kind {
             FailureKind::Unreachable
-            | FailureKind::NoAnswer
+            | FailureKind::NoResponse
             | FailureKind::Server
-            | FailureKind::Busy => Exit::Network,
-            FailureKind::Login | FailureKind::Forbidden => Exit::Login,
+            | FailureKind::RateLimited => Exit::Network,
+            FailureKind::Unauthorized | FailureKind::Forbidden => Exit::Login,
             FailureKind::NotFound => Exit::NotFound,
             FailureKind::Conflict => Exit::Conflict,
             FailureKind::Invalid => Exit::Invalid,
@@ -222,17 +222,17 @@ impl From<Failure> for Ended {
     }
 }
 
-impl From<LocalError> for Ended {
+impl From<LocalError> for CliError {
     fn from(error: LocalError) -> Self {
-        let exit = if error.is_wrong_use() { Exit::Usage } else { Exit::Failed };
+        let exit = if error.is_usage_error() { Exit::Usage } else { Exit::Failed };
         Self::new(exit, error.to_string())
     }
 }
 
-impl From<io::Error> for Ended {
+impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            // `| head -1` is no mistake: the reader has what it wanted (T12).
+            // `| head -1` is no mistake: the reader has what it wanted.
             return Self::new(Exit::Done, "");
         }
         Self::new(Exit::Failed, error.to_string())

@@ -5,17 +5,17 @@ use std::{env, path::PathBuf};
 
 use clap::Args;
 
-use super::profile::{keep, of, whole};
+use super::profile::{absolute, named_profile, save_profile};
 use crate::{
-    cli::{Context, Ended, Exit, Kind, login},
-    config::Place,
-    credentials::{self, Holder},
+    cli::{CliError, Context, DeploymentKind, Exit, login},
+    config::DeploymentConfig,
+    credentials::{self, SecretOwner},
 };
 use tessera_client::BaseUrl;
 
 /// The options of `init`.
 #[derive(Debug, Args)]
-pub struct Init {
+pub struct InitOptions {
     /// Make a profile of `TESSERA_BASE_URL`, `TESSERA_KIND`, `TESSERA_API_KEY` and `TESSERA_PIPELINE_URL`.
     #[arg(long, conflicts_with = "local")]
     pub from_env: bool,
@@ -30,10 +30,10 @@ pub struct Init {
     store: bool,
 }
 
-impl Init {
+impl InitOptions {
     /// Whether the person has to be asked.
     #[must_use]
-    pub fn asks(&self) -> bool {
+    pub fn is_interactive(&self) -> bool {
         !self.from_env && self.local.is_none()
     }
 
@@ -41,56 +41,66 @@ impl Init {
     ///
     /// # Errors
     /// The environment lacks what it needs, or the profile cannot be written.
-    pub fn run(self, context: &Context) -> Result<Exit, Ended> {
+    pub fn run(self, context: &Context) -> Result<Exit, CliError> {
         let place = match self.local {
-            Some(folder) => Place::Local { folder: whole(folder)? },
-            None if self.from_env => from_environment(context)?,
+            Some(folder) => DeploymentConfig::Local { folder: absolute(folder)? },
+            None if self.from_env => deployment_from_environment(context)?,
             None => {
                 let sentence = "without a terminal nobody can be asked: `tessera init --local DIR` for a \
                                 folder of pictures, `tessera init --from-env` for a service of the \
                                 environment, or `tessera profile add`";
-                return Err(Ended::new(Exit::Usage, sentence));
+                return Err(CliError::new(Exit::Usage, sentence));
             }
         };
-        let profile = of(place, self.name);
-        keep(context, &profile, false)?;
-        if let (true, Place::Hosted { base_url, api_key }) = (self.store, &profile.place) {
-            store(context, &profile.name, base_url, api_key)?;
+        let profile = named_profile(place, self.name);
+        save_profile(context, &profile, false)?;
+        if let (true, DeploymentConfig::Hosted { base_url, api_key }) =
+            (self.store, &profile.deployment)
+        {
+            store_secret(context, &profile.name, base_url, api_key)?;
         }
         Ok(Exit::Done)
     }
 }
 
 /// The service that the environment names.
-fn from_environment(context: &Context) -> Result<Place, Ended> {
-    let lacks = |name: &str| Ended::new(Exit::Usage, format!("--from-env needs {name} to be set"));
+fn deployment_from_environment(context: &Context) -> Result<DeploymentConfig, CliError> {
+    let lacks =
+        |name: &str| CliError::new(Exit::Usage, format!("--from-env needs {name} to be set"));
     let global = &context.global;
     let base_url = global.base_url.clone().ok_or_else(|| lacks("TESSERA_BASE_URL"))?;
     match global.kind.ok_or_else(|| lacks("TESSERA_KIND"))? {
-        Kind::Hosted => {
+        DeploymentKind::Hosted => {
             let api_key = env::var("TESSERA_API_KEY").ok().filter(|key| !key.trim().is_empty());
-            Ok(Place::Hosted {
+            Ok(DeploymentConfig::Hosted {
                 base_url,
                 api_key: api_key.ok_or_else(|| lacks("TESSERA_API_KEY"))?,
             })
         }
-        Kind::Onprem => Ok(Place::OnPrem { base_url, pipeline_url: global.pipeline_url.clone() }),
-        Kind::Local => {
-            Err(Ended::new(Exit::Usage, "a folder is given with `tessera init --local DIR`"))
+        DeploymentKind::Onprem => {
+            Ok(DeploymentConfig::OnPrem { base_url, pipeline_url: global.pipeline_url.clone() })
+        }
+        DeploymentKind::Local => {
+            Err(CliError::new(Exit::Usage, "a folder is given with `tessera init --local DIR`"))
         }
     }
 }
 
-fn store(context: &Context, name: &str, base_url: &str, api_key: &str) -> Result<(), Ended> {
-    let usage = |error: String| Ended::new(Exit::Usage, error);
+fn store_secret(
+    context: &Context,
+    name: &str,
+    base_url: &str,
+    api_key: &str,
+) -> Result<(), CliError> {
+    let usage = |error: String| CliError::new(Exit::Usage, error);
     let secret = credentials::from_environment().map_err(usage)?;
     let (secret, _) =
         secret.ok_or_else(|| usage("--store needs TESSERA_API_SECRET to be set".into()))?;
-    let secrets = login::secrets()?;
+    let secrets = login::open_secrets()?;
     // Told before anything is written.
-    let store = secrets.best_store();
-    context.note.say(format!("the secret is stored in {}", secrets.place(store)));
+    let store = secrets.preferred_store();
+    context.messages.info(format!("the secret is stored in {}", secrets.describe(store)));
     let origin = BaseUrl::parse(base_url)?.to_string();
-    let holder = Holder { profile: name, origin: &origin, api_key };
-    secrets.keep(holder, &secret, store).map_err(|error| Ended::new(Exit::Failed, error))
+    let holder = SecretOwner { profile: name, origin: &origin, api_key };
+    secrets.save(holder, &secret, store).map_err(|error| CliError::new(Exit::Failed, error))
 }

@@ -8,18 +8,21 @@ use serde_json::{Value, json};
 
 use crate::{
     cli::{
-        Column, Connection, Context, Document, Ended, Exit, Target, compose,
-        follow::{clock, moment},
+        CliError, Column, Connection, Context, Document, Exit, ServiceTarget, deployment,
+        polling::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
-    journal::{Journal, Noted, job_facts},
+    state::{StateStore, StoredJob, job_facts},
 };
-use tessera_client::Operation as Request;
-use tessera_model::{JobRecord, SafeText, Stamp, Standing, Work, course::Course, shell::quote};
+use tessera_client::ApiOperation as Request;
+use tessera_model::{
+    JobKind, JobRecord, SafeText, SavedJobState, Timestamp, operation_tracker::OperationTracker,
+    shell::quote,
+};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Jobs {
+pub enum JobsCommand {
     /// List the jobs of the last week, and every job that is not over.
     List {
         /// Older ones, too.
@@ -50,7 +53,7 @@ pub enum Jobs {
     },
 }
 
-const LIST: &[Column] = &[
+const LIST_COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
     Column::new("JOB", "job"),
     Column::new("DATASET", "dataset_name"),
@@ -59,7 +62,7 @@ const LIST: &[Column] = &[
     Column::new("STANDING", "standing"),
 ];
 
-const JOB: &[Column] = &[
+const JOB_COLUMNS: &[Column] = &[
     Column::new("id", "id"),
     Column::new("job", "job"),
     Column::new("dataset", "dataset_name"),
@@ -76,169 +79,186 @@ const JOB: &[Column] = &[
     Column::new("again", "command"),
 ];
 
-const FORGOTTEN: &[Column] = &[Column::new("forgotten", "forgotten")];
+const FORGOTTEN_COLUMNS: &[Column] = &[Column::new("forgotten", "forgotten")];
 
 /// A job that ended longer ago is listed with `--all` only.
-const RECENT: Stamp = Stamp::from_hours(7 * 24);
+const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 
 /// A deployment with jobs.
-struct Shelf {
+struct DeploymentJobs {
     /// Its name: that of its profile where it has one.
-    place: String,
+    deployment_name: String,
     profile: Option<Profile>,
-    journal: Journal,
-    jobs: Vec<Noted>,
+    journal: StateStore,
+    jobs: Vec<StoredJob>,
 }
 
 /// Runs one of them.
 ///
 /// # Errors
 /// The journal cannot be read, there is no such job, or what keeps its state away.
-pub async fn run(context: &Context, command: Jobs) -> Result<Exit, Ended> {
-    let shelves = shelves(context)?;
+pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliError> {
+    let shelves = load_deployments(context)?;
     match command {
-        Jobs::List { all, running } => list(context, &shelves, all, running),
-        Jobs::Watch { job } => watch(context, &shelves, job.as_deref()).await,
-        Jobs::Show { job } => {
-            let (shelf, noted) = find(&shelves, &job)?;
-            context.answer(&Document::one("tessera.job/1", facts(shelf, noted), JOB))?;
+        JobsCommand::List { all, running } => list(context, &shelves, all, running),
+        JobsCommand::Watch { job } => watch(context, &shelves, job.as_deref()).await,
+        JobsCommand::Show { job } => {
+            let (shelf, noted) = find_job(&shelves, &job)?;
+            context.print(&Document::one(
+                "tessera.job/1",
+                job_document(shelf, noted),
+                JOB_COLUMNS,
+            ))?;
             Ok(Exit::Done)
         }
-        Jobs::Forget { jobs, ended } => forget(context, &shelves, &jobs, ended),
+        JobsCommand::Forget { jobs, ended } => forget(context, &shelves, &jobs, ended),
     }
 }
 
 /// The journals of the deployment that is named, else of all.
-fn shelves(context: &Context) -> Result<Vec<Shelf>, Ended> {
+fn load_deployments(context: &Context) -> Result<Vec<DeploymentJobs>, CliError> {
     let (global, settings) = (&context.global, &context.settings);
     let named = global.profile.is_some() || global.base_url.is_some();
-    let target = if named { compose::chosen(global, settings)? } else { None };
+    let target = if named { deployment::select_target(global, settings)? } else { None };
     let folders: Vec<PathBuf> = match &target {
-        Some(target) => config::state_folder(&target.place()).into_iter().collect(),
-        None => config::state_folders()?,
+        Some(target) => config::state_dir(&target.name()).into_iter().collect(),
+        None => config::state_dirs()?,
     };
-    let shelf = |folder: PathBuf| -> Result<Shelf, Ended> {
+    let shelf = |folder: PathBuf| -> Result<DeploymentJobs, CliError> {
         let of_profile =
-            |profile: &&Profile| config::state_folder(&profile.name).as_ref() == Some(&folder);
+            |profile: &&Profile| config::state_dir(&profile.name).as_ref() == Some(&folder);
         let profile = settings.profiles.iter().find(of_profile).cloned();
         let known = profile.as_ref().map(|profile| profile.name.clone());
-        let place = target.as_ref().map(Target::place).or(known);
-        let place = place.unwrap_or_else(|| name_of(&folder));
-        let journal = Journal::in_folder(folder);
+        let place = target.as_ref().map(ServiceTarget::name).or(known);
+        let place = place.unwrap_or_else(|| folder_name(&folder));
+        let journal = StateStore::in_dir(folder);
         let jobs = journal.jobs()?;
-        Ok(Shelf { place, profile, journal, jobs })
+        Ok(DeploymentJobs { deployment_name: place, profile, journal, jobs })
     };
     folders.into_iter().map(shelf).collect()
 }
 
-fn name_of(folder: &Path) -> String {
+fn folder_name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// All jobs, the newest first.
-fn newest_first(shelves: &[Shelf]) -> Vec<(&Shelf, &Noted)> {
+fn newest_first(shelves: &[DeploymentJobs]) -> Vec<(&DeploymentJobs, &StoredJob)> {
     let jobs = shelves.iter().flat_map(|shelf| shelf.jobs.iter().map(move |noted| (shelf, noted)));
     let mut jobs: Vec<_> = jobs.collect();
-    jobs.sort_by_key(|(_, noted)| std::cmp::Reverse(noted.job.started));
+    jobs.sort_by_key(|(_, noted)| std::cmp::Reverse(noted.job.started_at));
     jobs
 }
 
-fn list(context: &Context, shelves: &[Shelf], all: bool, running: bool) -> Result<Exit, Ended> {
-    let recent = |noted: &Noted| {
-        let ended = noted.job.ended.filter(|_| noted.job.standing.is_over());
-        ended.is_none_or(|ended| clock().saturating_sub(ended) < RECENT)
+fn list(
+    context: &Context,
+    shelves: &[DeploymentJobs],
+    all: bool,
+    running: bool,
+) -> Result<Exit, CliError> {
+    let recent = |noted: &StoredJob| {
+        let ended = noted.job.ended_at.filter(|_| noted.job.state.is_over());
+        ended.is_none_or(|ended| timestamp_now().saturating_sub(ended) < RECENT_AGE)
     };
     let wanted: Vec<_> = newest_first(shelves)
         .into_iter()
-        .filter(|(_, noted)| !running || noted.job.standing.is_running())
+        .filter(|(_, noted)| !running || noted.job.state.is_running())
         .collect();
     let shown: Vec<Value> = wanted
         .iter()
         .filter(|(_, noted)| all || recent(noted))
-        .map(|(shelf, noted)| facts(shelf, noted))
+        .map(|(shelf, noted)| job_document(shelf, noted))
         .collect();
     let older = wanted.len() - shown.len();
     if older > 0 {
-        context.note.say(format!("{older} older jobs are left out: --all lists them"));
+        context.messages.info(format!("{older} older jobs are left out: --all lists them"));
     }
     let answer = json!({ "jobs": shown, "truncated": older > 0 });
-    context.answer(&Document::list("tessera.job_list/1", answer, "jobs", LIST))?;
+    context.print(&Document::list("tessera.job_list/1", answer, "jobs", LIST_COLUMNS))?;
     Ok(Exit::Done)
 }
 
 /// The one job of this name.
-fn find<'a>(shelves: &'a [Shelf], name: &str) -> Result<(&'a Shelf, &'a Noted), Ended> {
+fn find_job<'a>(
+    shelves: &'a [DeploymentJobs],
+    name: &str,
+) -> Result<(&'a DeploymentJobs, &'a StoredJob), CliError> {
     let all = newest_first(shelves);
-    let is_of = |noted: &Noted| {
-        let task = noted.job.standing.export().map(|task| task.to_string());
-        !name.is_empty() && (id_of(noted).starts_with(name) || task.as_deref() == Some(name))
+    let is_of = |noted: &StoredJob| {
+        let task = noted.job.state.export().map(|task| task.to_string());
+        !name.is_empty() && (job_id(noted).starts_with(name) || task.as_deref() == Some(name))
     };
     let mut found = all.iter().filter(|(_, noted)| is_of(noted));
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(*only),
-        (Some(_), Some(_)) => Err(Ended::new(
+        (Some(_), Some(_)) => Err(CliError::new(
             Exit::Usage,
             format!("several jobs begin with `{name}`; give more of it"),
         )),
         (None, _) => {
             let sentence = format!("there is no job `{name}` in the journal");
-            Err(Ended::new(Exit::NotFound, sentence).remedy("tessera jobs list --all"))
+            Err(CliError::new(Exit::NotFound, sentence).with_remedy("tessera jobs list --all"))
         }
     }
 }
 
 /// The name of a job: when it was started, which no two jobs share.
-fn id_of(noted: &Noted) -> String {
-    format!("{:x}", noted.job.started.as_millis())
+fn job_id(noted: &StoredJob) -> String {
+    format!("{:x}", noted.job.started_at.as_millis())
 }
 
 /// A job as it was written down, with where, whose it is, and how it is done again.
-fn facts(shelf: &Shelf, noted: &Noted) -> Value {
+fn job_document(shelf: &DeploymentJobs, noted: &StoredJob) -> Value {
     let job = &noted.job;
-    let mut facts = json!({ "id": id_of(noted), "place": shelf.place });
+    let mut facts = json!({ "id": job_id(noted), "place": shelf.deployment_name });
     if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), job_facts(job)) {
         all.extend(known);
     }
     let profile =
         shelf.profile.as_ref().map(|profile| format!(" --profile {}", quote(&profile.name)));
-    facts["started"] = moment(job.started).into();
-    facts["ended"] = job.ended.and_then(moment).into();
-    facts["took_s"] = job.ended.map(|ended| ended.saturating_sub(job.started).as_secs()).into();
-    facts["followed"] = noted.followed.into();
+    facts["started"] = format_timestamp(job.started_at).into();
+    facts["ended"] = job.ended_at.and_then(format_timestamp).into();
+    facts["took_s"] =
+        job.ended_at.map(|ended| ended.saturating_sub(job.started_at).as_secs()).into();
+    facts["followed"] = noted.is_followed.into();
     facts["command"] =
-        format!("{}{}", job.work.command(job.dataset), profile.unwrap_or_default()).into();
+        format!("{}{}", job.kind.command_line(job.dataset), profile.unwrap_or_default()).into();
     facts
 }
 
-async fn watch(context: &Context, shelves: &[Shelf], name: Option<&str>) -> Result<Exit, Ended> {
+async fn watch(
+    context: &Context,
+    shelves: &[DeploymentJobs],
+    name: Option<&str>,
+) -> Result<Exit, CliError> {
     let (shelf, noted) = match name {
-        Some(name) => find(shelves, name)?,
+        Some(name) => find_job(shelves, name)?,
         None => newest_first(shelves)
             .into_iter()
-            .find(|(_, noted)| noted.job.standing.is_running())
+            .find(|(_, noted)| noted.job.state.is_running())
             .ok_or_else(|| {
-                Ended::new(Exit::NotFound, "no job is at work").remedy("tessera jobs list")
-            })?,
+            CliError::new(Exit::NotFound, "no job is at work").with_remedy("tessera jobs list")
+        })?,
     };
     let target = match &shelf.profile {
-        Some(profile) => Target::Profile(profile.clone()),
-        None => compose::chosen(&context.global, &context.settings)?
-            .filter(|target| target.place() == shelf.place)
+        Some(profile) => ServiceTarget::Profile(profile.clone()),
+        None => deployment::select_target(&context.global, &context.settings)?
+            .filter(|target| target.name() == shelf.deployment_name)
             .ok_or_else(|| {
                 let sentence = format!(
                     "{} is no profile: name the deployment of the job with --base-url and --kind",
-                    shelf.place
+                    shelf.deployment_name
                 );
-                Ended::new(Exit::Usage, sentence)
+                CliError::new(Exit::Usage, sentence)
             })?,
     };
     let connection =
         context.connect_to(&target, &[Request::Dataset, Request::ExportStatus]).await?;
     let outcome = follow(context, &connection, &noted.job).await;
     let outcome = outcome.and_then(|words| {
-        let mut facts = facts(shelf, noted);
+        let mut facts = job_document(shelf, noted);
         facts["standing"] = words.as_str().into();
-        context.answer(&Document::one("tessera.job/1", facts, LIST))?;
+        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))?;
         Ok(Exit::Done)
     });
     connection.close(context, outcome).await
@@ -250,22 +270,22 @@ async fn follow(
     context: &Context,
     connection: &Connection,
     job: &JobRecord,
-) -> Result<SafeText, Ended> {
-    match (&job.standing, &job.work) {
-        (Standing::Failed(words), _) => Err(Ended::new(Exit::Remote, words.as_str())),
-        (Standing::Uncertain(words), _) => Err(Ended::new(Exit::Network, words.as_str())),
-        (Standing::Done(words), _) => Ok(words.clone()),
-        (Standing::Downloaded(_), _) => Ok(SafeText::name("downloaded")),
-        (Standing::Accepted, Work::AddMedia(_) | Work::Reindex) => {
-            let course = Course::resumed(job.started);
-            context.follow_operation(connection, job.dataset, &job.work, course).await
+) -> Result<SafeText, CliError> {
+    match (&job.state, &job.kind) {
+        (SavedJobState::Failed(words), _) => Err(CliError::new(Exit::Remote, words.as_str())),
+        (SavedJobState::Uncertain(words), _) => Err(CliError::new(Exit::Network, words.as_str())),
+        (SavedJobState::Done(words), _) => Ok(words.clone()),
+        (SavedJobState::Downloaded(_), _) => Ok(SafeText::name("downloaded")),
+        (SavedJobState::Accepted, JobKind::AddMedia(_) | JobKind::Reindex) => {
+            let course = OperationTracker::resume(job.started_at);
+            context.follow_operation(connection, job.dataset, &job.kind, course).await
         }
         (standing, _) => match standing.export() {
             Some(task) => {
                 let export = context.follow_export(connection, job.dataset, task, None).await?;
                 Ok(SafeText::name(export.state.word()))
             }
-            None => Err(Ended::new(
+            None => Err(CliError::new(
                 Exit::Failed,
                 "the service has not answered yet whether it took the job on; nothing can be followed",
             )),
@@ -275,30 +295,30 @@ async fn follow(
 
 fn forget(
     context: &Context,
-    shelves: &[Shelf],
+    shelves: &[DeploymentJobs],
     names: &[String],
     ended: bool,
-) -> Result<Exit, Ended> {
-    let chosen: Vec<(&Shelf, &Noted)> =
-        names.iter().map(|name| find(shelves, name)).collect::<Result<_, _>>()?;
-    if let Some((_, noted)) = chosen.iter().find(|(_, noted)| noted.followed) {
+) -> Result<Exit, CliError> {
+    let chosen: Vec<(&DeploymentJobs, &StoredJob)> =
+        names.iter().map(|name| find_job(shelves, name)).collect::<Result<_, _>>()?;
+    if let Some((_, noted)) = chosen.iter().find(|(_, noted)| noted.is_followed) {
         let sentence = format!(
             "the job {} is followed by a copy of the program that is running: end that one first",
-            id_of(noted)
+            job_id(noted)
         );
-        return Err(Ended::new(Exit::Conflict, sentence));
+        return Err(CliError::new(Exit::Conflict, sentence));
     }
     let mut forgotten = 0;
     for shelf in shelves {
         let is_named = |started| {
             let here = chosen.iter().filter(|(of, _)| std::ptr::eq(*of, shelf));
-            here.into_iter().any(|(_, noted)| noted.job.started == started)
+            here.into_iter().any(|(_, noted)| noted.job.started_at == started)
         };
         forgotten += shelf
             .journal
-            .forget_jobs(|job| (ended && job.standing.is_over()) || is_named(job.started))?;
+            .forget_jobs(|job| (ended && job.state.is_over()) || is_named(job.started_at))?;
     }
     let answer = json!({ "forgotten": forgotten });
-    context.answer(&Document::one("tessera.forgotten/1", answer, FORGOTTEN))?;
+    context.print(&Document::one("tessera.forgotten/1", answer, FORGOTTEN_COLUMNS))?;
     Ok(Exit::Done)
 }

@@ -2,40 +2,40 @@
 //!
 //! What was asked for goes to standard output, what is told beside it to standard error.
 
-mod about;
 mod api;
 mod auth;
-mod compose;
 mod config;
 mod connection;
 mod context;
 mod dataset;
 mod demo;
+mod deployment;
 mod doctor;
-mod encoding;
+mod encoder_options;
 mod enrichment;
 mod exit;
 mod export;
-mod follow;
-mod global;
+mod global_options;
 mod image;
+mod info;
 mod init;
+mod item_options;
+mod job_recorder;
 mod jobs;
 mod login;
-mod marks;
 mod media;
-mod note;
-mod out;
+mod messages;
+mod output;
+mod polling;
 mod profile;
 mod query;
-mod record;
 mod reindex;
-mod saved;
+mod saved_search;
 mod search;
 mod selection;
 mod serve;
-mod set;
-mod subject;
+mod set_algebra;
+mod target_dataset;
 
 use std::{
     ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf, pin::pin, time::Duration,
@@ -44,38 +44,41 @@ use std::{
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use tokio::time::timeout;
 
-pub use about::{About, about};
-pub use compose::{Address, Local, Target, chosen, client_of, named, remote};
 pub use config::run as configure;
 pub use connection::Connection;
-pub use context::{Context, read_argument};
-pub use demo::{paint, tell};
-pub use doctor::{Doctor, doctor};
-pub use encoding::Encoding;
-pub use exit::{Ended, Exit};
-pub use global::{Global, Kind, Print};
-pub use image::{Screen, Tile, draw};
-pub use login::secrets;
-pub use out::{Column, Document, Out};
-pub use record::Record;
-pub use serve::{serve, tell_skipped};
+pub use context::{Context, read_file_or_stdin};
+pub use demo::{run_text_tour, start_demo};
+pub use deployment::{
+    LocalService, ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
+    select_target,
+};
+pub use doctor::{DoctorOptions, run_doctor};
+pub use encoder_options::EncoderOptions;
+pub use exit::{CliError, Exit};
+pub use global_options::{DeploymentKind, GlobalOptions, PrintFormat};
+pub use image::{NamedPicture, TerminalInfo, draw_pictures};
+pub use info::{InfoCommand, run_info};
+pub use job_recorder::JobRecorder;
+pub use login::open_secrets;
+pub use output::{Column, Document, Output};
+pub use serve::{report_skipped, serve};
 
-use tessera_service::Failing;
+use tessera_service::InjectedFailure;
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = after_help())]
-pub struct Line {
+#[command(version, max_term_width = 100, after_help = help_footer())]
+pub struct Cli {
     /// What every command takes.
     #[command(flatten)]
-    pub global: Global,
+    pub global: GlobalOptions,
 
     /// What to do.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
 }
 
-const EXAMPLES: &str = "\
+const HELP_EXAMPLES: &str = "\
 Examples:
   tessera                         ask what to open, or open the default profile
   tessera demo                    paint a sample dataset and open it
@@ -86,35 +89,35 @@ Examples:
 ";
 
 /// Examples and exit codes, below the help.
-fn after_help() -> String {
+fn help_footer() -> String {
     let codes = Exit::ALL.map(|exit| format!("  {:<4}{}\n", exit as i32, exit.meaning()));
-    format!("{EXAMPLES}\nExit codes:\n{}", codes.concat().trim_end())
+    format!("{HELP_EXAMPLES}\nExit codes:\n{}", codes.concat().trim_end())
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// What opens the interface.
     #[command(flatten)]
-    Interface(Interface),
+    Interface(InterfaceCommand),
     /// Serve folders of pictures over HTTP, in the words of the interface.
-    Serve(Serve),
+    Serve(ServeOptions),
     /// What needs no interface.
     #[command(flatten)]
-    Verb(Verb),
+    Headless(HeadlessCommand),
     /// Show, change and check settings.
     #[command(subcommand)]
-    Config(config::Config),
+    Config(config::ConfigCommand),
     /// Look at the terminal, the settings, the profiles and their logins, and tell what is wrong.
-    Doctor(Doctor),
+    Doctor(DoctorOptions),
     /// What the program tells about itself.
     #[command(flatten)]
-    About(About),
+    Info(InfoCommand),
 }
 
 /// The commands that open the interface.
 #[derive(Debug, Subcommand)]
-pub enum Interface {
+pub enum InterfaceCommand {
     /// Paint a sample dataset and open it; without a terminal, tell the same as text.
     Demo {
         /// How many images are painted.
@@ -133,66 +136,66 @@ pub enum Interface {
         data: Option<PathBuf>,
         /// A person's own encoders.
         #[command(flatten)]
-        encoding: Encoding,
+        encoders: EncoderOptions,
     },
     /// Open the interface at a place.
-    Tui(Tui),
+    Tui(TuiOptions),
     /// Make the first profile: by questions in a terminal, or of the environment or a folder.
-    Init(init::Init),
+    Init(init::InitOptions),
 }
 
 /// The commands that ask a deployment, and need no interface.
 #[derive(Debug, Subcommand)]
-pub enum Verb {
+pub enum HeadlessCommand {
     /// Send any request of the interface, with the login of the profile, once.
-    Api(api::Api),
+    Api(api::ApiOptions),
     /// Import, check and remove the key pair of a profile; print a token.
     #[command(subcommand)]
-    Auth(auth::Auth),
+    Auth(auth::AuthCommand),
     /// List, show and follow datasets.
     #[command(subcommand)]
-    Dataset(dataset::Dataset),
+    Dataset(dataset::DatasetCommand),
     /// Show which models were applied to a dataset.
     #[command(subcommand)]
-    Enrichment(enrichment::Enrichment),
+    Enrichment(enrichment::EnrichmentCommand),
     /// Start, follow, fetch and inspect exports.
     #[command(subcommand)]
-    Export(export::Export),
+    Export(export::ExportCommand),
     /// Draw pictures in the terminal.
     #[command(subcommand)]
-    Image(image::Image),
+    Image(image::ImageCommand),
     /// List, show and follow what was started from this machine.
     #[command(subcommand)]
-    Jobs(jobs::Jobs),
+    Jobs(jobs::JobsCommand),
     /// Add media to datasets.
     #[command(subcommand)]
-    Media(media::Media),
+    Media(media::MediaCommand),
     /// List, show, add and remove the deployments that have a name.
     #[command(subcommand)]
-    Profile(profile::Profiles),
+    Profile(profile::ProfileCommand),
     /// Write, check and keep queries.
     #[command(subcommand)]
-    Query(query::Query),
+    Query(query::QueryCommand),
     /// Cluster a dataset anew, after media were added.
-    Reindex(reindex::Reindex),
+    Reindex(reindex::ReindexOptions),
     /// Search a dataset: by text, picture, media, anchor or filters.
     #[command(subcommand)]
-    Search(search::Search),
+    Search(search::SearchCommand),
     /// Mark media and clusters, for exports of a part of a dataset.
     #[command(subcommand)]
-    Selection(selection::Selection),
+    Selection(selection::SelectionCommand),
     /// Put two answers of searches together.
     #[command(subcommand)]
-    Set(set::Set),
+    Set(set_algebra::SetCommand),
 }
 
 /// The command line of this process. Ends the process where it cannot be understood, or only asks for
 /// help.
 #[must_use]
-pub fn parsed() -> Line {
-    let line = Line::command().try_get_matches().and_then(|matches| {
-        let mut line = Line::from_arg_matches(&matches)?;
-        line.global.settle(&matches);
+pub fn parse_args() -> Cli {
+    let line = Cli::command().try_get_matches().and_then(|matches| {
+        let mut line = Cli::from_arg_matches(&matches)?;
+        line.global.prefer_typed(&matches);
         Ok(line)
     });
     line.unwrap_or_else(|refused| {
@@ -204,7 +207,7 @@ pub fn parsed() -> Line {
             let words = refused.render().to_string();
             let sentence = words.split("\n\n").next().unwrap_or_default();
             let sentence = sentence.trim_start_matches("error: ").trim();
-            std::process::exit(Ended::new(Exit::Usage, sentence).told(true));
+            std::process::exit(CliError::new(Exit::Usage, sentence).report(true));
         }
         refused.exit()
     })
@@ -214,18 +217,22 @@ pub fn parsed() -> Line {
 ///
 /// # Errors
 /// Standard error is closed.
-pub fn tell_help() -> std::io::Result<()> {
-    let help = Line::command().render_help();
+pub fn print_help() -> std::io::Result<()> {
+    let help = Cli::command().render_help();
     writeln!(std::io::stderr(), "{help}")
 }
 
-impl Command {
+impl CliCommand {
     /// The command behind another name of it.
     #[must_use]
-    pub fn at_home(self) -> Self {
+    pub fn canonical(self) -> Self {
         match self {
-            Self::Verb(Verb::Dataset(dataset::Dataset::Open { dataset })) => {
-                Self::Interface(Interface::Tui(Tui { at: dataset, tab: None, view: None }))
+            Self::Headless(HeadlessCommand::Dataset(dataset::DatasetCommand::Open { dataset })) => {
+                Self::Interface(InterfaceCommand::Tui(TuiOptions {
+                    at: dataset,
+                    tab: None,
+                    view: None,
+                }))
             }
             other => other,
         }
@@ -234,12 +241,12 @@ impl Command {
 
 /// The options of `tui`.
 #[derive(Debug, Args)]
-pub struct Tui {
+pub struct TuiOptions {
     /// The dataset: its id or its name.
     pub at: Option<String>,
     /// The pane that takes the keys.
     #[arg(long, value_name = "PANE")]
-    pub tab: Option<Tab>,
+    pub tab: Option<StartPane>,
     /// A saved view, by its name.
     #[arg(long, value_name = "NAME")]
     pub view: Option<String>,
@@ -247,7 +254,7 @@ pub struct Tui {
 
 /// A pane of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Tab {
+pub enum StartPane {
     /// List of datasets and the status of one.
     Datasets,
     /// Clusters as tiles.
@@ -265,7 +272,7 @@ pub enum Tab {
 /// The options of `serve`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
-pub struct Serve {
+pub struct ServeOptions {
     /// The folders; one dataset each.
     #[arg(required_unless_present = "explain")]
     pub folders: Vec<PathBuf>,
@@ -295,47 +302,47 @@ pub struct Serve {
           value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub slow_progress: u64,
     /// Let a part fail, to look at rare states; repeatable.
-    #[arg(long, value_name = "WHAT", value_parser = failing)]
-    pub fail: Vec<Failing>,
+    #[arg(long, value_name = "WHAT", value_parser = parse_failing)]
+    pub fail: Vec<InjectedFailure>,
     /// A person's own encoders.
     #[command(flatten)]
-    pub encoding: Encoding,
+    pub encoding: EncoderOptions,
     /// Tell what the interface leaves open and what is done here, and end.
     #[arg(long)]
     pub explain: bool,
 }
 
-fn failing(raw: &str) -> Result<Failing, String> {
-    Failing::parse(raw).ok_or_else(|| {
-        let words = Failing::ALL.map(Failing::word).join(", ");
+fn parse_failing(raw: &str) -> Result<InjectedFailure, String> {
+    InjectedFailure::parse(raw).ok_or_else(|| {
+        let words = InjectedFailure::ALL.map(InjectedFailure::as_str).join(", ");
         format!("there are {words}")
     })
 }
 
 /// Time for the last words of a command that was interrupted.
-const PARTING: Duration = Duration::from_secs(1);
+const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
 
 /// Runs a command that needs no interface.
 ///
 /// # Errors
 /// The command ends early; a person who interrupts it is one reason.
-pub async fn run(context: &Context, command: Verb) -> Result<Exit, Ended> {
+pub async fn run(context: &Context, command: HeadlessCommand) -> Result<Exit, CliError> {
     let work = async {
         match command {
-            Verb::Api(command) => api::run(context, command).await,
-            Verb::Auth(command) => auth::run(context, command).await,
-            Verb::Dataset(command) => dataset::run(context, command).await,
-            Verb::Enrichment(command) => enrichment::run(context, command).await,
-            Verb::Export(command) => export::run(context, command).await,
-            Verb::Image(command) => image::run(context, command).await,
-            Verb::Jobs(command) => jobs::run(context, command).await,
-            Verb::Media(command) => media::run(context, command).await,
-            Verb::Profile(command) => profile::run(context, command),
-            Verb::Query(command) => query::run(context, command).await,
-            Verb::Reindex(options) => reindex::run(context, options).await,
-            Verb::Search(command) => search::run(context, command).await,
-            Verb::Selection(command) => selection::run(context, command).await,
-            Verb::Set(command) => set::run(context, &command),
+            HeadlessCommand::Api(command) => api::run(context, command).await,
+            HeadlessCommand::Auth(command) => auth::run(context, command).await,
+            HeadlessCommand::Dataset(command) => dataset::run(context, command).await,
+            HeadlessCommand::Enrichment(command) => enrichment::run(context, command).await,
+            HeadlessCommand::Export(command) => export::run(context, command).await,
+            HeadlessCommand::Image(command) => image::run(context, command).await,
+            HeadlessCommand::Jobs(command) => jobs::run(context, command).await,
+            HeadlessCommand::Media(command) => media::run(context, command).await,
+            HeadlessCommand::Profile(command) => profile::run(context, command),
+            HeadlessCommand::Query(command) => query::run(context, command).await,
+            HeadlessCommand::Reindex(options) => reindex::run(context, options).await,
+            HeadlessCommand::Search(command) => search::run(context, command).await,
+            HeadlessCommand::Selection(command) => selection::run(context, command).await,
+            HeadlessCommand::Set(command) => set_algebra::run(context, &command),
         }
     };
     let mut work = pin!(work);
@@ -343,11 +350,11 @@ pub async fn run(context: &Context, command: Verb) -> Result<Exit, Ended> {
         outcome = &mut work => outcome,
         interrupted = tokio::signal::ctrl_c() => {
             interrupted?;
-            if context.wants_last_words() && let Ok(outcome) = timeout(PARTING, work).await {
+            if context.notify_interrupt() && let Ok(outcome) = timeout(INTERRUPT_GRACE, work).await {
                 return outcome;
             }
             // The second one ends the program at once.
-            Err(Ended::interrupted())
+            Err(CliError::interrupted())
         }
     }
 }
@@ -360,7 +367,7 @@ mod tests {
 
     #[test]
     fn the_command_line_is_sound() {
-        Line::command().debug_assert();
+        Cli::command().debug_assert();
     }
 
     /// An option with the name of one of every command is read as that one: it must be of its type.
@@ -375,7 +382,7 @@ mod tests {
             }
             command.get_subcommands().for_each(|command| walk(command, taken));
         }
-        let line = Line::command();
+        let line = Cli::command();
         line.get_subcommands().for_each(|command| walk(command, &line));
     }
 }

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::config::{dry, refused, user_file};
+use super::config::{edit_error, report_dry_run, user_file};
 use crate::{
-    cli::{Column, Context, Document, Ended, Exit, Kind, compose, login},
-    config::{self, Manner, Place, Profile, edit, profile::suggested_name},
-    credentials::Holder,
+    cli::{CliError, Column, Context, DeploymentKind, Document, Exit, deployment, login},
+    config::{self, DeploymentConfig, Profile, ProfileOptions, edit, profile::suggested_name},
+    credentials::SecretOwner,
 };
-use tessera_client::{Authorities, BaseUrl, TextSearchPath};
+use tessera_client::{BaseUrl, CertificateAuthorities, TextSearchPath};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Profiles {
+pub enum ProfileCommand {
     /// List the profiles.
     List,
     /// Show one: what it is, and where its secret is.
@@ -24,7 +24,7 @@ pub enum Profiles {
         name: Option<String>,
     },
     /// Add one, of --kind, --base-url and --pipeline-url or --folder.
-    Add(Add),
+    Add(ProfileAddOptions),
     /// Make one the default.
     Use {
         /// Its name.
@@ -39,7 +39,7 @@ pub enum Profiles {
 
 /// The options of `profile add`.
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct ProfileAddOptions {
     /// Its name: letters, digits, - and _.
     name: String,
     /// The key that names the secret; `tessera auth` stores the secret.
@@ -62,14 +62,14 @@ pub struct Add {
     make_default: bool,
 }
 
-const LIST: &[Column] = &[
+const LIST_COLUMNS: &[Column] = &[
     Column::new("NAME", "name"),
     Column::new("KIND", "kind"),
     Column::new("ADDRESS", "address"),
     Column::new("DEFAULT", "default"),
 ];
 
-const ONE: &[Column] = &[
+const PROFILE_COLUMNS: &[Column] = &[
     Column::new("name", "name"),
     Column::new("kind", "kind"),
     Column::new("address", "address"),
@@ -89,56 +89,60 @@ const ONE: &[Column] = &[
 ///
 /// # Errors
 /// Whatever keeps the answer away.
-pub fn run(context: &Context, command: Profiles) -> Result<Exit, Ended> {
+pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError> {
     match command {
-        Profiles::List => list(context),
-        Profiles::Show { name } => show(context, name.as_deref()),
-        Profiles::Add(add) => {
+        ProfileCommand::List => list(context),
+        ProfileCommand::Show { name } => show(context, name.as_deref()),
+        ProfileCommand::Add(add) => {
             let make_default = add.make_default;
-            let profile = add.profile(context)?;
-            keep(context, &profile, make_default)
+            let profile = add.into_profile(context)?;
+            save_profile(context, &profile, make_default)
         }
-        Profiles::Use { name } => {
-            compose::named(&context.settings, &name)?;
+        ProfileCommand::Use { name } => {
+            deployment::profile_by_name(&context.settings, &name)?;
             let file = user_file(context)?;
-            if !dry(context, &format!("default_profile = {name}"), &file) {
+            if !report_dry_run(context, &format!("default_profile = {name}"), &file) {
                 let value = toml::Value::from(name.clone());
-                edit::set(&file, "default_profile", &value).map_err(refused)?;
-                context.note.say(format!("{name} is the default now"));
+                edit::set(&file, "default_profile", &value).map_err(edit_error)?;
+                context.messages.info(format!("{name} is the default now"));
             }
             Ok(Exit::Done)
         }
-        Profiles::Remove { name } => remove(context, &name),
+        ProfileCommand::Remove { name } => remove(context, &name),
     }
 }
 
-fn list(context: &Context) -> Result<Exit, Ended> {
-    let rows: Vec<Value> =
-        context.settings.profiles.iter().map(|profile| fields(context, profile)).collect();
+fn list(context: &Context) -> Result<Exit, CliError> {
+    let rows: Vec<Value> = context
+        .settings
+        .profiles
+        .iter()
+        .map(|profile| profile_document(context, profile))
+        .collect();
     if rows.is_empty() {
-        context.note.say("no profiles yet: `tessera init`, or `tessera profile add`");
+        context.messages.info("no profiles yet: `tessera init`, or `tessera profile add`");
     }
     let answer = json!({ "profiles": rows });
-    context.answer(&Document::list("tessera.profiles/1", answer, "profiles", LIST))?;
+    context.print(&Document::list("tessera.profiles/1", answer, "profiles", LIST_COLUMNS))?;
     Ok(Exit::Done)
 }
 
-fn fields(context: &Context, profile: &Profile) -> Value {
-    let (base_url, api_key, pipeline_url, folder) = match &profile.place {
-        Place::Hosted { base_url, api_key } => {
+fn profile_document(context: &Context, profile: &Profile) -> Value {
+    let (base_url, api_key, pipeline_url, folder) = match &profile.deployment {
+        DeploymentConfig::Hosted { base_url, api_key } => {
             (Some(base_url), Some(api_key).filter(|key| !key.is_empty()), None, None)
         }
-        Place::OnPrem { base_url, pipeline_url } => {
+        DeploymentConfig::OnPrem { base_url, pipeline_url } => {
             (Some(base_url), None, pipeline_url.as_ref(), None)
         }
-        Place::Local { folder } => (None, None, None, Some(folder)),
+        DeploymentConfig::Local { folder } => (None, None, None, Some(folder)),
     };
-    let manner = &profile.manner;
+    let manner = &profile.options;
     let ttl = manner.token_ttl.map(|time| humantime::format_duration(time).to_string());
     json!({
         "name": profile.name,
-        "kind": profile.place.kind(),
-        "address": profile.place.address(),
+        "kind": profile.deployment.kind(),
+        "address": profile.deployment.address(),
         "base_url": base_url,
         "pipeline_url": pipeline_url,
         "folder": folder,
@@ -153,118 +157,126 @@ fn fields(context: &Context, profile: &Profile) -> Value {
     })
 }
 
-fn show(context: &Context, name: Option<&str>) -> Result<Exit, Ended> {
+fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
     let profile = match name {
-        Some(name) => compose::named(&context.settings, name)?,
-        None => match compose::chosen(&context.global, &context.settings)? {
-            Some(compose::Target::Profile(profile)) => profile,
-            Some(compose::Target::Address(_)) | None => {
-                return Err(Ended::new(Exit::Usage, "which profile? `tessera profile list`"));
+        Some(name) => deployment::profile_by_name(&context.settings, name)?,
+        None => match deployment::select_target(&context.global, &context.settings)? {
+            Some(deployment::ServiceTarget::Profile(profile)) => profile,
+            Some(deployment::ServiceTarget::Address(_)) | None => {
+                return Err(CliError::new(Exit::Usage, "which profile? `tessera profile list`"));
             }
         },
     };
-    let mut row = fields(context, &profile);
-    row["secret"] = secret_place(&profile)?.into();
-    context.answer(&Document::one("tessera.profile/1", row, ONE))?;
+    let mut row = profile_document(context, &profile);
+    row["secret"] = secret_location(&profile)?.into();
+    context.print(&Document::one("tessera.profile/1", row, PROFILE_COLUMNS))?;
     Ok(Exit::Done)
 }
 
 /// Where the secret of a profile is, without it; `None` where none is needed.
-fn secret_place(profile: &Profile) -> Result<Option<String>, Ended> {
-    let Place::Hosted { base_url, api_key } = &profile.place else { return Ok(None) };
+fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
+    let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
+        return Ok(None);
+    };
     let origin = BaseUrl::parse(base_url)?.to_string();
-    let holder = Holder { profile: &profile.name, origin: &origin, api_key };
-    let secrets = login::secrets()?;
-    Ok(Some(match login::secret_of(holder, Some(&secrets)) {
-        Ok(Some((_, source))) => source.place(&secrets),
+    let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+    let secrets = login::open_secrets()?;
+    Ok(Some(match login::find_secret(holder, Some(&secrets)) {
+        Ok(Some((_, source))) => source.description(&secrets),
         Ok(None) => "none yet: `tessera auth import`".to_owned(),
-        Err(ended) => ended.sentence,
+        Err(ended) => ended.message,
     }))
 }
 
-impl Add {
-    fn profile(self, context: &Context) -> Result<Profile, Ended> {
+impl ProfileAddOptions {
+    fn into_profile(self, context: &Context) -> Result<Profile, CliError> {
         let global = &context.global;
         let base_url = || {
             global
                 .base_url
                 .clone()
-                .ok_or_else(|| Ended::new(Exit::Usage, "give its address with --base-url"))
+                .ok_or_else(|| CliError::new(Exit::Usage, "give its address with --base-url"))
         };
         let place = match global.kind {
             None => {
                 let sentence =
                     "give --kind hosted (with login), onprem (without) or local (a folder)";
-                return Err(Ended::new(Exit::Usage, sentence));
+                return Err(CliError::new(Exit::Usage, sentence));
             }
-            Some(Kind::Hosted) => {
-                Place::Hosted { base_url: base_url()?, api_key: self.api_key.unwrap_or_default() }
-            }
-            Some(Kind::Onprem) => {
-                Place::OnPrem { base_url: base_url()?, pipeline_url: global.pipeline_url.clone() }
-            }
-            Some(Kind::Local) => {
+            Some(DeploymentKind::Hosted) => DeploymentConfig::Hosted {
+                base_url: base_url()?,
+                api_key: self.api_key.unwrap_or_default(),
+            },
+            Some(DeploymentKind::Onprem) => DeploymentConfig::OnPrem {
+                base_url: base_url()?,
+                pipeline_url: global.pipeline_url.clone(),
+            },
+            Some(DeploymentKind::Local) => {
                 let folder = self
                     .folder
-                    .ok_or_else(|| Ended::new(Exit::Usage, "give its folder with --folder"))?;
-                Place::Local { folder: whole(folder)? }
+                    .ok_or_else(|| CliError::new(Exit::Usage, "give its folder with --folder"))?;
+                DeploymentConfig::Local { folder: absolute(folder)? }
             }
         };
-        let manner = Manner {
+        let manner = ProfileOptions {
             read_only: global.read_only,
             pinned: self.pin,
             text_search_path: self.text_search_path,
             token_ttl: self.token_ttl,
             allow_http: global.allow_http,
-            ca_file: global.ca_file.clone().map(whole).transpose()?,
+            ca_file: global.ca_file.clone().map(absolute).transpose()?,
         };
-        Ok(Profile { name: self.name, place, manner })
+        Ok(Profile { name: self.name, deployment: place, options: manner })
     }
 }
 
 /// A path that means the same from every folder.
-pub(super) fn whole(path: PathBuf) -> Result<PathBuf, Ended> {
+pub(super) fn absolute(path: PathBuf) -> Result<PathBuf, CliError> {
     Ok(std::path::absolute(path)?)
 }
 
 /// Writes a profile, if all of it can be used, and shows it.
-pub(super) fn keep(
+pub(super) fn save_profile(
     context: &Context,
     profile: &Profile,
     make_default: bool,
-) -> Result<Exit, Ended> {
-    check(profile)?;
+) -> Result<Exit, CliError> {
+    check_profile(profile)?;
     let file = user_file(context)?;
-    if dry(context, &format!("the profile {}", profile.name), &file) {
+    if report_dry_run(context, &format!("the profile {}", profile.name), &file) {
         return Ok(Exit::Done);
     }
-    edit::add_profile(&file, profile).map_err(refused)?;
+    edit::add_profile(&file, profile).map_err(edit_error)?;
     if make_default {
-        edit::set(&file, "default_profile", &profile.name.clone().into()).map_err(refused)?;
+        edit::set(&file, "default_profile", &profile.name.clone().into()).map_err(edit_error)?;
     }
-    context.note.say(format!("{} is in {}", profile.name, file.display()));
-    if let (Place::Hosted { .. }, Some(place)) = (&profile.place, secret_place(profile)?) {
-        context.note.say(format!("its secret: {place}"));
+    context.messages.info(format!("{} is in {}", profile.name, file.display()));
+    if let (DeploymentConfig::Hosted { .. }, Some(place)) =
+        (&profile.deployment, secret_location(profile)?)
+    {
+        context.messages.info(format!("its secret: {place}"));
     }
-    context.answer(&Document::list(
+    context.print(&Document::list(
         "tessera.profiles/1",
-        json!({ "profiles": [fields(context, profile)] }),
+        json!({ "profiles": [profile_document(context, profile)] }),
         "profiles",
-        LIST,
+        LIST_COLUMNS,
     ))?;
     Ok(Exit::Done)
 }
 
 /// Whether the addresses, paths and files of a profile can be used.
-fn check(profile: &Profile) -> Result<(), Ended> {
-    let manner = &profile.manner;
-    let (base_url, pipeline_url) = match &profile.place {
-        Place::Hosted { base_url, .. } => (Some(base_url), None),
-        Place::OnPrem { base_url, pipeline_url } => (Some(base_url), pipeline_url.as_ref()),
-        Place::Local { folder } if !folder.is_dir() => {
-            return Err(Ended::new(Exit::Usage, format!("{} is no folder", folder.display())));
+fn check_profile(profile: &Profile) -> Result<(), CliError> {
+    let manner = &profile.options;
+    let (base_url, pipeline_url) = match &profile.deployment {
+        DeploymentConfig::Hosted { base_url, .. } => (Some(base_url), None),
+        DeploymentConfig::OnPrem { base_url, pipeline_url } => {
+            (Some(base_url), pipeline_url.as_ref())
         }
-        Place::Local { .. } => (None, None),
+        DeploymentConfig::Local { folder } if !folder.is_dir() => {
+            return Err(CliError::new(Exit::Usage, format!("{} is no folder", folder.display())));
+        }
+        DeploymentConfig::Local { .. } => (None, None),
     };
     let ca_file = manner.ca_file.as_ref().map(|path| path.to_string_lossy().into_owned());
     let values = [
@@ -274,7 +286,7 @@ fn check(profile: &Profile) -> Result<(), Ended> {
         ("ca_file", ca_file),
     ];
     for (key, value) in values.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))) {
-        check_value(key, value).map_err(|reason| Ended::new(Exit::Usage, reason))?;
+        check_value(key, value).map_err(|reason| CliError::new(Exit::Usage, reason))?;
     }
     Ok(())
 }
@@ -285,39 +297,45 @@ pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
     match key {
         "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(told),
         "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(told),
-        "ca_file" => Authorities::read(&config::at_home(value.into())).map(drop).map_err(told),
+        "ca_file" => {
+            CertificateAuthorities::read(&config::expand_home(value.into())).map(drop).map_err(told)
+        }
         _ => Ok(()),
     }
 }
 
-fn remove(context: &Context, name: &str) -> Result<Exit, Ended> {
-    compose::named(&context.settings, name)?;
+fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
+    deployment::profile_by_name(&context.settings, name)?;
     let file = user_file(context)?;
-    if dry(context, &format!("without the profile {name}, and its secret removed"), &file) {
+    if report_dry_run(
+        context,
+        &format!("without the profile {name}, and its secret removed"),
+        &file,
+    ) {
         return Ok(Exit::Done);
     }
     let question = format!("remove the profile {name} and its secret?");
     if !context.confirm(&question, "--yes")? {
-        context.note.say("nothing was changed");
+        context.messages.info("nothing was changed");
         return Ok(Exit::Done);
     }
-    if !edit::remove_profile(&file, name).map_err(refused)? {
+    if !edit::remove_profile(&file, name).map_err(edit_error)? {
         let sentence = format!("{name} is not in {}", file.display());
-        return Err(Ended::new(Exit::NotFound, sentence));
+        return Err(CliError::new(Exit::NotFound, sentence));
     }
-    context.note.say(format!("{name} is removed from {}", file.display()));
-    let secrets = login::secrets()?;
-    let stores = secrets.forget(name).map_err(|error| {
-        Ended::new(Exit::Partly, format!("its secret may still be stored: {error}"))
+    context.messages.info(format!("{name} is removed from {}", file.display()));
+    let secrets = login::open_secrets()?;
+    let stores = secrets.remove(name).map_err(|error| {
+        CliError::new(Exit::Partly, format!("its secret may still be stored: {error}"))
     })?;
     for store in stores {
-        context.note.say(format!("its secret is removed from {}", secrets.place(store)));
+        context.messages.info(format!("its secret is removed from {}", secrets.describe(store)));
     }
     Ok(Exit::Done)
 }
 
 /// A profile of what the environment or a folder says; without a name, one made of its address.
-pub(super) fn of(place: Place, name: Option<String>) -> Profile {
+pub(super) fn named_profile(place: DeploymentConfig, name: Option<String>) -> Profile {
     let name = name.unwrap_or_else(|| suggested_name(&place));
     Profile::new(name, place)
 }

@@ -1,4 +1,4 @@
-//! `tessera reindex`: a dataset is clustered anew (M42). Sent once; when its answer is lost, the status
+//! `tessera reindex`: a dataset is clustered anew. Sent once; when its answer is lost, the status
 //! of the dataset tells whether it was taken on.
 
 use std::time::Duration;
@@ -6,25 +6,25 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::{Column, Connection, Context, Document, Ended, Exit, Record};
-use tessera_client::Operation as Request;
+use crate::cli::{CliError, Column, Connection, Context, Document, Exit, JobRecorder};
+use tessera_client::ApiOperation as Request;
 use tessera_model::{
-    Dataset, Failure, FailureKind, Operation, SafeText, Standing, Status, Work,
-    course::Course,
-    shell::{Profiler, profiler},
+    Dataset, Failure, FailureKind, JobKind, Operation, SafeText, SavedJobState, Status,
+    operation_tracker::OperationTracker,
+    shell::{ProfilerCommand, profiler_command_line},
 };
 
 /// After a lost answer the dataset is looked at after each of these pauses: three times within ten
 /// seconds.
-const LOOKS: [Duration; 3] =
+const STATUS_CHECK_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(5)];
 
-const ANSWER: &[Column] =
+const REINDEX_COLUMNS: &[Column] =
     &[Column::new("dataset", "dataset_id"), Column::new("status", "status_new")];
 
 /// The options.
 #[derive(Debug, Args)]
-pub struct Reindex {
+pub struct ReindexOptions {
     /// Its id or its name.
     dataset: Option<String>,
     /// Follow it until the dataset is READY again.
@@ -42,35 +42,38 @@ pub struct Reindex {
 ///
 /// # Errors
 /// [`Exit::Conflict`] unless the dataset is in PARTIAL INDEX, [`Exit::Remote`] when it ended in ERROR.
-pub async fn run(context: &Context, options: Reindex) -> Result<Exit, Ended> {
-    let work = async |connection: &_| reindex(context, connection, &options).await;
-    context.at(&[Request::Reindex], work).await
+pub async fn run(context: &Context, options: ReindexOptions) -> Result<Exit, CliError> {
+    let work = async |connection: &_| run_reindex(context, connection, &options).await;
+    context.with_connection(&[Request::Reindex], work).await
 }
 
-async fn reindex(
+async fn run_reindex(
     context: &Context,
     connection: &Connection,
-    options: &Reindex,
-) -> Result<Exit, Ended> {
+    options: &ReindexOptions,
+) -> Result<Exit, CliError> {
     let dataset = context.dataset(connection, options.dataset.as_deref()).await?;
     if options.print_script {
         if !connection.client.endpoint().is_on_premises() {
             let sentence = "run_profiler.sh is a command of on-premises deployments";
-            return Err(Ended::new(Exit::Usage, sentence));
+            return Err(CliError::new(Exit::Usage, sentence));
         }
-        context.out.text(&format!("{}\n", profiler(dataset.id, Profiler::Reindex)))?;
+        context.out.print_text(&format!(
+            "{}\n",
+            profiler_command_line(dataset.id, ProfilerCommand::Reindex)
+        ))?;
         return Ok(Exit::Done);
     }
-    context.allow(&dataset, Operation::Reindex, options.force)?;
-    if !context.is_rehearsal() && !context.confirm(&question(&dataset), "--yes")? {
-        return Err(Ended::new(Exit::Failed, "not sent"));
+    context.require_allowed(&dataset, Operation::Reindex, options.force)?;
+    if !context.is_dry_run() && !context.confirm(&confirmation_question(&dataset), "--yes")? {
+        return Err(CliError::new(Exit::Failed, "not sent"));
     }
-    let mut record = send(context, connection, &dataset).await?;
+    let mut record = send_reindex(context, connection, &dataset).await?;
     let rest = if options.wait {
-        Some(record.follow(Course::from(Some(&dataset))).await?)
+        Some(record.follow(OperationTracker::starting_from(Some(&dataset))).await?)
     } else {
         let id = dataset.id;
-        context.note.say(format!("accepted; follow it with: tessera dataset wait {id}"));
+        context.messages.info(format!("accepted; follow it with: tessera dataset wait {id}"));
         None
     };
     let answer = json!({
@@ -79,11 +82,11 @@ async fn reindex(
         "accepted": true,
         "status_new": rest.as_ref().map(SafeText::as_str),
     });
-    context.answer(&Document::one("tessera.reindex/1", answer, ANSWER))?;
+    context.print(&Document::one("tessera.reindex/1", answer, REINDEX_COLUMNS))?;
     Ok(Exit::Done)
 }
 
-fn question(dataset: &Dataset) -> String {
+fn confirmation_question(dataset: &Dataset) -> String {
     let count = dataset.n_images.map(|count| format!(" of {count} images")).unwrap_or_default();
     format!(
         "{}: full re-clustering{count}; add-media and export wait until READY, and clusters get new \
@@ -96,16 +99,16 @@ fn question(dataset: &Dataset) -> String {
 ///
 /// # Errors
 /// It was not taken on, or nobody can tell.
-pub async fn send<'a>(
+pub async fn send_reindex<'a>(
     context: &'a Context,
     connection: &'a Connection,
     dataset: &Dataset,
-) -> Result<Record<'a>, Ended> {
-    let mut record = Record::begin(context, connection, dataset, Work::Reindex);
+) -> Result<JobRecorder<'a>, CliError> {
+    let mut record = JobRecorder::begin(context, connection, dataset, JobKind::Reindex);
     if let Err(failure) = connection.client.reindex(dataset.id).await {
-        taken_on(context, connection, dataset, failure, &mut record).await?;
+        verify_accepted(context, connection, dataset, failure, &mut record).await?;
     }
-    record.stands(Standing::Accepted);
+    record.set_state(SavedJobState::Accepted);
     Ok(record)
 }
 
@@ -113,58 +116,58 @@ pub async fn send<'a>(
 ///
 /// # Errors
 /// It was not, or nobody can tell.
-async fn taken_on(
+async fn verify_accepted(
     context: &Context,
     connection: &Connection,
     dataset: &Dataset,
     failure: Failure,
-    record: &mut Record<'_>,
-) -> Result<(), Ended> {
-    if !failure.leaves_open() {
-        record.failed(&failure);
+    record: &mut JobRecorder<'_>,
+) -> Result<(), CliError> {
+    if !failure.may_have_taken_effect() {
+        record.set_failed(&failure);
         return Err(match failure.kind {
-            FailureKind::Conflict => explained(connection, dataset, failure).await,
+            FailureKind::Conflict => conflict_error(connection, dataset, failure).await,
             _ => failure.into(),
         });
     }
-    context.note.say(format!("{}; looking whether it was taken on", said(&failure)));
-    for pause in LOOKS {
+    context.messages.info(format!("{}; looking whether it was taken on", failure_text(&failure)));
+    for pause in STATUS_CHECK_DELAYS {
         tokio::time::sleep(pause).await;
         match connection.client.dataset(dataset.id).await {
-            Ok(seen) if began(&dataset.status, &seen.status) => {
-                context.note.say(format!("it was: {} is {}", seen.name, seen.status.word()));
+            Ok(seen) if was_accepted(&dataset.status, &seen.status) => {
+                context.messages.info(format!("it was: {} is {}", seen.name, seen.status.word()));
                 return Ok(());
             }
             Ok(_) => {}
-            Err(failure) => context.note.detail(failure.to_string()),
+            Err(failure) => context.messages.debug(failure.to_string()),
         }
     }
-    record.failed(&failure);
-    let sentence = format!("{}; it seems not to have been taken on", said(&failure));
+    record.set_failed(&failure);
+    let sentence = format!("{}; it seems not to have been taken on", failure_text(&failure));
     let remedy = format!("tessera dataset show {}", dataset.id);
-    Err(Ended::from(failure).sentence(sentence).remedy(remedy))
+    Err(CliError::from(failure).with_message(sentence).with_remedy(remedy))
 }
 
 /// A failure in words without its remedy, where there is a better one.
-fn said(failure: &Failure) -> String {
+fn failure_text(failure: &Failure) -> String {
     Failure { remedy: None, ..failure.clone() }.to_string()
 }
 
 /// Whether the status tells that a reindex was taken on.
-fn began(before: &Status, now: &Status) -> bool {
-    now.is_moving() || (*before == Status::PartialIndex && *now == Status::Ready)
+fn was_accepted(before: &Status, now: &Status) -> bool {
+    now.is_busy() || (*before == Status::PartialIndex && *now == Status::Ready)
 }
 
 /// A conflict with what the dataset is now, and what would help.
-async fn explained(connection: &Connection, dataset: &Dataset, failure: Failure) -> Ended {
+async fn conflict_error(connection: &Connection, dataset: &Dataset, failure: Failure) -> CliError {
     let Ok(now) = connection.client.dataset(dataset.id).await else { return failure.into() };
-    let reason = now.status.allows(Operation::Reindex).refusal();
+    let reason = now.status.allows(Operation::Reindex).denial_reason();
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let (said, word) = (said(&failure), now.status.word());
+    let (said, word) = (failure_text(&failure), now.status.word());
     let sentence = format!("{said}; {} is {word} now{reason}", now.name);
-    let ended = Ended::from(failure).sentence(sentence);
-    if now.status.is_moving() {
-        return ended.remedy(format!("tessera dataset wait {}", now.id));
+    let ended = CliError::from(failure).with_message(sentence);
+    if now.status.is_busy() {
+        return ended.with_remedy(format!("tessera dataset wait {}", now.id));
     }
     ended
 }
@@ -174,11 +177,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m42_the_status_tells_whether_a_reindex_was_taken_on() {
+    fn the_status_tells_whether_a_reindex_was_taken_on() {
         let (partial, ready) = (Status::PartialIndex, Status::Ready);
-        assert!(began(&partial, &Status::ReadOnly) && began(&partial, &Status::Indexing));
-        assert!(began(&partial, &ready), "it is over already");
-        assert!(!began(&partial, &partial) && !began(&ready, &ready), "nothing has changed");
-        assert!(!began(&partial, &Status::Error));
+        assert!(
+            was_accepted(&partial, &Status::ReadOnly) && was_accepted(&partial, &Status::Indexing)
+        );
+        assert!(was_accepted(&partial, &ready), "it is over already");
+        assert!(
+            !was_accepted(&partial, &partial) && !was_accepted(&ready, &ready),
+            "nothing has changed"
+        );
+        assert!(!was_accepted(&partial, &Status::Error));
     }
 }

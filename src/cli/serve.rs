@@ -11,41 +11,43 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use tessera_service::EXPLANATION;
+use tessera_service::SERVE_EXPLANATION;
 
-use crate::cli::{Ended, Exit, Local, Serve};
-use tessera_service::{Access, Credentials, OPENAPI, Options, Settings, storage};
+use crate::cli::{CliError, Exit, LocalService, ServeOptions};
+use tessera_service::{
+    AccessMode, DeploymentSettings, OPENAPI, ServerOptions, ServiceCredentials, object_storage,
+};
 
 /// Serves until it is told to stop; returns the exit code.
 ///
 /// # Errors
 /// A folder, the data folder, the address or a setting cannot be used.
-pub async fn serve(options: Serve) -> Result<i32, Ended> {
+pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
     if options.explain {
         let mut out = io::stdout().lock();
-        out.write_all(EXPLANATION.as_bytes())?;
+        out.write_all(SERVE_EXPLANATION.as_bytes())?;
         return Ok(out.flush().map(|()| 0)?);
     }
-    let settings = settings(&options)?;
-    let login = (!options.no_auth).then(Credentials::generate);
-    let access = login.clone().map_or(Access::Open, Access::Token);
-    let served = Options { compat: options.compat, ..access.into() };
-    let Serve { data, folders, listen, .. } = options;
-    let mut local = Local::start(data, &folders, listen, settings, served).await?;
-    announce(&local, login.as_ref())?;
+    let settings = serve_settings(&options)?;
+    let login = (!options.no_auth).then(ServiceCredentials::generate);
+    let access = login.clone().map_or(AccessMode::Open, AccessMode::Token);
+    let served = ServerOptions { compat: options.compat, ..access.into() };
+    let ServeOptions { data, folders, listen, .. } = options;
+    let mut local = LocalService::start(data, &folders, listen, settings, served).await?;
+    print_announcement(&local, login.as_ref())?;
     // Told from a task of its own: a stop must not wait for the index.
     let telling = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
         async move {
-            deployment.settled().await;
+            deployment.wait_until_idle().await;
             for dataset in datasets {
-                tell_skipped(&deployment, dataset);
+                report_skipped(&deployment, dataset);
             }
         }
     });
     let code = tokio::select! {
-        code = stopped() => code?,
-        ended = local.ended() => return Err(ended),
+        code = wait_for_signal() => code?,
+        ended = local.wait_for_failure() => return Err(ended),
     };
     telling.abort();
     local.stop().await?;
@@ -53,28 +55,31 @@ pub async fn serve(options: Serve) -> Result<i32, Ended> {
 }
 
 /// The settings of the deployment. The environment is read here and nowhere else.
-fn settings(options: &Serve) -> Result<Settings, Ended> {
-    let storage = storage::Settings::of(|name| env::var(name).ok())
-        .map_err(|why| Ended::new(Exit::Usage, format!("object storage: {why}")))?;
+fn serve_settings(options: &ServeOptions) -> Result<DeploymentSettings, CliError> {
+    let storage = object_storage::StorageSettings::from_env(|name| env::var(name).ok())
+        .map_err(|why| CliError::new(Exit::Usage, format!("object storage: {why}")))?;
     let root = |folder: &PathBuf| {
         folder.canonicalize().map_err(|cause| {
             let sentence = format!("--allow-path {}: {cause}", folder.display());
-            Ended::new(Exit::Usage, sentence)
+            CliError::new(Exit::Usage, sentence)
         })
     };
-    Ok(Settings {
+    Ok(DeploymentSettings {
         add_media: !options.no_add_media,
         write_access: !options.read_only,
-        roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
+        readable_roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
         storage,
-        slow: Duration::from_secs(options.slow_progress),
-        failing: options.fail.iter().copied().collect(),
+        simulated_delay: Duration::from_secs(options.slow_progress),
+        injected_failures: options.fail.iter().copied().collect(),
         ..options.encoding.settings()?
     })
 }
 
 /// Prints the one line that scripts read, as soon as the service can be asked.
-fn announce(local: &Local, login: Option<&Credentials>) -> Result<(), Ended> {
+fn print_announcement(
+    local: &LocalService,
+    login: Option<&ServiceCredentials>,
+) -> Result<(), CliError> {
     let mut datasets = Vec::new();
     for record in local.deployment.datasets()? {
         datasets.push(json!({
@@ -98,9 +103,9 @@ fn announce(local: &Local, login: Option<&Credentials>) -> Result<(), Ended> {
 }
 
 /// Names the files that are no media of a dataset, on standard error.
-pub fn tell_skipped(deployment: &tessera_service::Deployment, dataset: tessera_model::DatasetId) {
+pub fn report_skipped(deployment: &tessera_service::Deployment, dataset: tessera_model::DatasetId) {
     const NAMED: usize = 20;
-    let Ok(skipped) = deployment.skipped(dataset) else {
+    let Ok(skipped) = deployment.skipped_files(dataset) else {
         return;
     };
     if skipped.is_empty() {
@@ -118,7 +123,7 @@ pub fn tell_skipped(deployment: &tessera_service::Deployment, dataset: tessera_m
 }
 
 /// Waits for a signal to end; its exit code. Ctrl-C and a polite kill are the normal ways.
-async fn stopped() -> io::Result<i32> {
+async fn wait_for_signal() -> io::Result<i32> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;

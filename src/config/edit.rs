@@ -6,14 +6,14 @@ use std::{fs, io, path::Path};
 use toml::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::{Manner, Place, Profile, file, layers::Layers, profile::check_name};
+use super::{DeploymentConfig, Profile, ProfileOptions, file, layers::Layers, profile::check_name};
 
 /// Gives a key a value.
 ///
 /// # Errors
 /// A sentence with the file: it cannot be read, would not be understood, or cannot be written.
 pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
-    change(file, |document| put(document, name, value))
+    edit_file(file, |document| insert_value(document, name, value))
 }
 
 /// Takes a key away, so that the next layer holds. Whether there was one.
@@ -22,7 +22,7 @@ pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
 /// As [`set`].
 pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
     let mut found = false;
-    change(file, |document| {
+    edit_file(file, |document| {
         let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
         let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
         for part in before.split('.').filter(|part| !part.is_empty()) {
@@ -42,14 +42,14 @@ pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
 /// As [`set`]; or the name is taken, or no name.
 pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
     check_name(&profile.name)?;
-    change(file, |document| {
+    edit_file(file, |document| {
         let taken =
             document.get("profiles").and_then(|profiles| profiles.get(&profile.name)).is_some();
         if taken {
             return Err(format!("there is a profile `{}` already", profile.name));
         }
-        for (key, value) in rows(profile) {
-            put(document, &format!("profiles.{}.{key}", profile.name), &value)?;
+        for (key, value) in profile_entries(profile) {
+            insert_value(document, &format!("profiles.{}.{key}", profile.name), &value)?;
         }
         Ok(())
     })
@@ -61,7 +61,7 @@ pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
 /// As [`set`].
 pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
     let mut found = false;
-    change(file, |document| {
+    edit_file(file, |document| {
         let profiles = document.get_mut("profiles").and_then(Item::as_table_like_mut);
         found = profiles.is_some_and(|profiles| profiles.remove(name).is_some());
         if document.get("default_profile").and_then(Item::as_str) == Some(name) {
@@ -73,24 +73,24 @@ pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
 }
 
 /// The keys of a profile with their values; what is left alone is not written.
-fn rows(profile: &Profile) -> Vec<(&'static str, Value)> {
+fn profile_entries(profile: &Profile) -> Vec<(&'static str, Value)> {
     let text = |text: &str| Some(Value::from(text.to_owned()));
     let path = |path: &Path| text(&path.to_string_lossy());
-    let Manner { read_only, pinned, text_search_path, token_ttl, allow_http, ca_file } =
-        &profile.manner;
+    let ProfileOptions { read_only, pinned, text_search_path, token_ttl, allow_http, ca_file } =
+        &profile.options;
     let on = |on: bool| on.then_some(Value::Boolean(true));
-    let [base_url, api_key, pipeline_url, folder] = match &profile.place {
-        Place::Hosted { base_url, api_key } => {
+    let [base_url, api_key, pipeline_url, folder] = match &profile.deployment {
+        DeploymentConfig::Hosted { base_url, api_key } => {
             [text(base_url), text(api_key).filter(|_| !api_key.is_empty()), None, None]
         }
-        Place::OnPrem { base_url, pipeline_url } => {
+        DeploymentConfig::OnPrem { base_url, pipeline_url } => {
             [text(base_url), None, pipeline_url.as_deref().and_then(text), None]
         }
-        Place::Local { folder } => [None, None, None, path(folder)],
+        DeploymentConfig::Local { folder } => [None, None, None, path(folder)],
     };
     let time = token_ttl.map(|time| humantime::format_duration(time).to_string());
     let all = [
-        ("kind", text(profile.place.kind())),
+        ("kind", text(profile.deployment.kind())),
         ("base_url", base_url),
         ("api_key", api_key),
         ("pipeline_url", pipeline_url),
@@ -105,7 +105,7 @@ fn rows(profile: &Profile) -> Vec<(&'static str, Value)> {
     all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
-fn put(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
+fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
     let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
     let begun = !document.is_empty();
     let mut table: &mut dyn TableLike = document.as_table_mut();
@@ -130,7 +130,7 @@ fn put(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), Stri
     Ok(())
 }
 
-fn change(
+fn edit_file(
     file: &Path,
     step: impl FnOnce(&mut DocumentMut) -> Result<(), String>,
 ) -> Result<(), String> {
@@ -140,16 +140,16 @@ fn change(
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(told(&error)),
     };
-    check(file, &source)?;
+    validate(file, &source)?;
     let mut document: DocumentMut =
         source.parse().map_err(|error: toml_edit::TomlError| told(&error.message()))?;
     step(&mut document).map_err(|reason| told(&reason))?;
     let changed = document.to_string();
-    check(file, &changed)?;
-    file::replace(file, &changed).map_err(|error| told(&error))
+    validate(file, &changed)?;
+    file::write_atomically(file, &changed).map_err(|error| told(&error))
 }
 
-fn check(file: &Path, source: &str) -> Result<(), String> {
+fn validate(file: &Path, source: &str) -> Result<(), String> {
     match Layers::check(file, source).first() {
         Some(mistake) => Err(format!("{mistake}; nothing was changed")),
         None => Ok(()),
@@ -165,11 +165,11 @@ mod tests {
 
     fn lab() -> Profile {
         let base_url = "http://media.lab.example".to_owned();
-        Profile::new("lab", Place::OnPrem { base_url, pipeline_url: None })
+        Profile::new("lab", DeploymentConfig::OnPrem { base_url, pipeline_url: None })
     }
 
     #[test]
-    fn m01_profiles_are_added_to_what_a_person_wrote_and_taken_away_again() {
+    fn profiles_are_added_to_what_a_person_wrote_and_taken_away_again() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         fs::write(&file, MINE).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn p61_a_value_is_set_where_it_stands_and_its_comment_stays() {
+    fn a_value_is_set_where_it_stands_and_its_comment_stays() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         fs::write(&file, MINE).unwrap();
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn x09_a_broken_file_is_never_overwritten() {
+    fn a_broken_file_is_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         for broken in ["[ui\n", "[ui]\ncolour = 1\n"] {

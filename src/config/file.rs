@@ -11,7 +11,7 @@ use std::{
 ///
 /// # Errors
 /// The folder cannot be made, or the file not be written.
-pub fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let path = match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
         found => found?,
@@ -38,10 +38,10 @@ mod tests {
     fn a_link_stays_a_link_and_its_file_keeps_its_mode() {
         let folder = tempfile::tempdir().unwrap();
         let (real, link) = (folder.path().join("dotfiles.toml"), folder.path().join("config.toml"));
-        replace(&real, "old").unwrap();
+        write_atomically(&real, "old").unwrap();
         fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
         symlink(&real, &link).unwrap();
-        replace(&link, "new").unwrap();
+        write_atomically(&link, "new").unwrap();
         assert_eq!(fs::read_to_string(&real).unwrap(), "new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o644);

@@ -10,160 +10,168 @@ use tessera_model::DatasetId;
 
 /// A key of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct SettingKey {
     /// Its name with the sections before it; of a profile's key its own name alone.
     pub name: &'static str,
     /// What fits.
-    pub shape: Shape,
+    pub value_type: ValueType,
     /// The variable of the environment that gives it, too.
-    pub variable: Option<&'static str>,
+    pub env_variable: Option<&'static str>,
     /// The kinds of profiles that have it; none for a key outside of profiles.
-    pub kinds: &'static [&'static str],
+    pub profile_kinds: &'static [&'static str],
 }
 
 /// What values fit a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ValueType {
     /// `true` or `false`.
-    Switch,
+    Boolean,
     /// One of these words.
-    Word(&'static [&'static str]),
+    Choice(&'static [&'static str]),
     /// Some of these words.
-    Words(&'static [&'static str]),
+    ChoiceList(&'static [&'static str]),
     /// A theme of the program, or the name of a file.
     Theme,
     /// Any text but an empty one.
     Text,
     /// Several ids of datasets.
-    Ids,
+    DatasetIds,
     /// A whole number between these.
-    Number(i64, i64),
+    Integer(i64, i64),
     /// A time of at least a second: `90s`, `10m`.
-    Time,
+    Duration,
 }
 
-const fn key(name: &'static str, shape: Shape) -> Key {
-    Key { name, shape, variable: None, kinds: &[] }
+const fn setting(name: &'static str, shape: ValueType) -> SettingKey {
+    SettingKey { name, value_type: shape, env_variable: None, profile_kinds: &[] }
 }
 
-const fn with_variable(name: &'static str, shape: Shape, variable: &'static str) -> Key {
-    Key { name, shape, variable: Some(variable), kinds: &[] }
+const fn setting_with_variable(
+    name: &'static str,
+    shape: ValueType,
+    variable: &'static str,
+) -> SettingKey {
+    SettingKey { name, value_type: shape, env_variable: Some(variable), profile_kinds: &[] }
 }
 
-const fn of(kinds: &'static [&'static str], name: &'static str, shape: Shape) -> Key {
-    Key { name, shape, variable: None, kinds }
+const fn profile_setting(
+    kinds: &'static [&'static str],
+    name: &'static str,
+    shape: ValueType,
+) -> SettingKey {
+    SettingKey { name, value_type: shape, env_variable: None, profile_kinds: kinds }
 }
 
 /// The keys outside of profiles.
-pub const KEYS: &[Key] = &[
-    key("schema", Shape::Number(1, 1)),
-    key("default_profile", Shape::Text),
-    with_variable("ui.theme", Shape::Theme, "TESSERA_THEME"),
-    with_variable(
+pub const KEYS: &[SettingKey] = &[
+    setting("schema", ValueType::Integer(1, 1)),
+    setting("default_profile", ValueType::Text),
+    setting_with_variable("ui.theme", ValueType::Theme, "TESSERA_THEME"),
+    setting_with_variable(
         "ui.graphics",
-        Shape::Word(&["auto", "half", "kitty", "sixel", "iterm", "none"]),
+        ValueType::Choice(&["auto", "half", "kitty", "sixel", "iterm", "none"]),
         "TESSERA_GRAPHICS",
     ),
-    key("ui.tile", Shape::Word(&["small", "medium", "large"])),
-    key("ui.mouse", Shape::Switch),
-    with_variable("ui.accessible", Shape::Switch, "TESSERA_ACCESSIBLE"),
-    with_variable(
+    setting("ui.tile", ValueType::Choice(&["small", "medium", "large"])),
+    setting("ui.mouse", ValueType::Boolean),
+    setting_with_variable("ui.accessible", ValueType::Boolean, "TESSERA_ACCESSIBLE"),
+    setting_with_variable(
         "ui.notify",
-        Shape::Words(&["toast", "bell", "desktop", "progress"]),
+        ValueType::ChoiceList(&["toast", "bell", "desktop", "progress"]),
         "TESSERA_NOTIFY",
     ),
-    key("search.entity", Shape::Word(&["IMAGES", "OBJECTS"])),
-    key("search.granularity", Shape::Number(0, 4)),
-    key("search.text_search_path", Shape::Text),
-    key("export.format", Shape::Word(&["parquet", "json"])),
-    key("export.include_images", Shape::Switch),
-    key("export.download_dir", Shape::Text),
-    key("export.auto_download", Shape::Switch),
-    key("poll.min", Shape::Time),
-    key("poll.max", Shape::Time),
-    key("poll.unfocused", Shape::Time),
+    setting("search.entity", ValueType::Choice(&["IMAGES", "OBJECTS"])),
+    setting("search.granularity", ValueType::Integer(0, 4)),
+    setting("search.text_search_path", ValueType::Text),
+    setting("export.format", ValueType::Choice(&["parquet", "json"])),
+    setting("export.include_images", ValueType::Boolean),
+    setting("export.download_dir", ValueType::Text),
+    setting("export.auto_download", ValueType::Boolean),
+    setting("poll.min", ValueType::Duration),
+    setting("poll.max", ValueType::Duration),
+    setting("poll.unfocused", ValueType::Duration),
 ];
 
-const ALL: &[&str] = &["hosted", "onprem", "local"];
-const ELSEWHERE: &[&str] = &["hosted", "onprem"];
-const HOSTED: &[&str] = &["hosted"];
+const ALL_KINDS: &[&str] = &["hosted", "onprem", "local"];
+const REMOTE_KINDS: &[&str] = &["hosted", "onprem"];
+const HOSTED_ONLY: &[&str] = &["hosted"];
 
 /// The keys of a profile.
-pub const PROFILE_KEYS: &[Key] = &[
-    of(ALL, "kind", Shape::Word(ALL)),
-    of(ELSEWHERE, "base_url", Shape::Text),
-    of(HOSTED, "api_key", Shape::Text),
-    of(HOSTED, "token_ttl", Shape::Time),
-    of(HOSTED, "allow_http", Shape::Switch),
-    of(&["onprem"], "pipeline_url", Shape::Text),
-    of(&["local"], "folder", Shape::Text),
-    of(ELSEWHERE, "text_search_path", Shape::Text),
-    of(ELSEWHERE, "ca_file", Shape::Text),
-    of(ALL, "read_only", Shape::Switch),
-    of(ALL, "pinned", Shape::Ids),
+pub const PROFILE_KEYS: &[SettingKey] = &[
+    profile_setting(ALL_KINDS, "kind", ValueType::Choice(ALL_KINDS)),
+    profile_setting(REMOTE_KINDS, "base_url", ValueType::Text),
+    profile_setting(HOSTED_ONLY, "api_key", ValueType::Text),
+    profile_setting(HOSTED_ONLY, "token_ttl", ValueType::Duration),
+    profile_setting(HOSTED_ONLY, "allow_http", ValueType::Boolean),
+    profile_setting(&["onprem"], "pipeline_url", ValueType::Text),
+    profile_setting(&["local"], "folder", ValueType::Text),
+    profile_setting(REMOTE_KINDS, "text_search_path", ValueType::Text),
+    profile_setting(REMOTE_KINDS, "ca_file", ValueType::Text),
+    profile_setting(ALL_KINDS, "read_only", ValueType::Boolean),
+    profile_setting(ALL_KINDS, "pinned", ValueType::DatasetIds),
 ];
 
 /// The key of this full name: `ui.theme`, `profiles.NAME.kind`.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Key> {
-    let (keys, own) = table_of(name);
+pub fn find(name: &str) -> Option<&'static SettingKey> {
+    let (keys, own) = keys_for(name);
     keys.iter().find(|key| key.name == own)
 }
 
 /// The name of a key that looks most like one that does not exist, if one looks like it at all.
 #[must_use]
-pub fn nearest(name: &str) -> Option<String> {
-    let (keys, own) = table_of(name);
+pub fn suggest(name: &str) -> Option<String> {
+    let (keys, own) = keys_for(name);
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
     // The names alone: keys of one section would look alike by it, and the section may be wrong.
-    let likeness = |key: &Key| strsim::jaro_winkler(&last(key.name), &last(own));
+    let likeness = |key: &SettingKey| strsim::jaro_winkler(&last(key.name), &last(own));
     let best = keys.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
     let before = name.strip_suffix(own).unwrap_or_default();
     (likeness(best) > 0.75).then(|| format!("{before}{}", best.name))
 }
 
 /// The keys a name is looked for in, and the name it has there.
-fn table_of(name: &str) -> (&'static [Key], &str) {
+fn keys_for(name: &str) -> (&'static [SettingKey], &str) {
     let of_profile = name.strip_prefix("profiles.").and_then(|rest| rest.split_once('.'));
     of_profile.map_or((KEYS, name), |(_, own)| (PROFILE_KEYS, own))
 }
 
-impl Shape {
+impl ValueType {
     /// What fits, in words.
     #[must_use]
-    pub fn words(self) -> String {
+    pub fn description(self) -> String {
         match self {
-            Self::Switch => "true or false".to_owned(),
-            Self::Word(words) => format!("one of {}", words.join(", ")),
-            Self::Words(words) => format!("a list of some of {}", words.join(", ")),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::ChoiceList(words) => format!("a list of some of {}", words.join(", ")),
             Self::Theme => "auto, dark, light, plain or the NAME of themes/NAME.toml".to_owned(),
             Self::Text => "text".to_owned(),
-            Self::Ids => "a list of ids of datasets".to_owned(),
-            Self::Number(low, high) if low == high => low.to_string(),
-            Self::Number(low, high) => format!("a whole number from {low} to {high}"),
-            Self::Time => "a time of 1s to 24h, like 90s or 10m".to_owned(),
+            Self::DatasetIds => "a list of ids of datasets".to_owned(),
+            Self::Integer(low, high) if low == high => low.to_string(),
+            Self::Integer(low, high) => format!("a whole number from {low} to {high}"),
+            Self::Duration => "a time of 1s to 24h, like 90s or 10m".to_owned(),
         }
     }
 
     /// Whether a value fits.
     #[must_use]
-    pub fn fits(self, value: &Value) -> bool {
+    pub fn accepts(self, value: &Value) -> bool {
         match self {
-            Self::Switch => value.is_bool(),
-            Self::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
-            Self::Words(words) => value.as_array().is_some_and(|values| {
+            Self::Boolean => value.is_bool(),
+            Self::Choice(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+            Self::ChoiceList(words) => value.as_array().is_some_and(|values| {
                 values.iter().all(|value| value.as_str().is_some_and(|word| words.contains(&word)))
             }),
             Self::Theme => value.as_str().is_some_and(|word| word.parse::<ThemeChoice>().is_ok()),
             Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-            Self::Ids => value.as_array().is_some_and(|values| {
+            Self::DatasetIds => value.as_array().is_some_and(|values| {
                 let is_id = |id: &str| id.parse::<DatasetId>().is_ok();
                 values.iter().all(|value| value.as_str().is_some_and(is_id))
             }),
-            Self::Number(low, high) => {
+            Self::Integer(low, high) => {
                 value.as_integer().is_some_and(|number| (low..=high).contains(&number))
             }
-            Self::Time => {
+            Self::Duration => {
                 let time = value.as_str().and_then(|text| humantime::parse_duration(text).ok());
                 time.is_some_and(|time| (1..=86_400).contains(&time.as_secs()))
             }
@@ -172,47 +180,47 @@ impl Shape {
 
     /// The value that a word of the command line or of the environment stands for.
     #[must_use]
-    pub fn read(self, word: &str) -> Option<Value> {
+    pub fn parse(self, word: &str) -> Option<Value> {
         let list = || word.split(',').map(str::trim).filter(|word| !word.is_empty());
         let value = match self {
-            Self::Switch => Value::Boolean(switch(word)?),
-            Self::Number(..) => Value::Integer(word.trim().parse().ok()?),
-            Self::Words(_) | Self::Ids => {
+            Self::Boolean => Value::Boolean(parse_boolean(word)?),
+            Self::Integer(..) => Value::Integer(word.trim().parse().ok()?),
+            Self::ChoiceList(_) | Self::DatasetIds => {
                 list().map(|word| Value::from(word.to_owned())).collect::<Vec<_>>().into()
             }
-            Self::Word(words) => {
+            Self::Choice(words) => {
                 let known = words.iter().find(|known| known.eq_ignore_ascii_case(word.trim()));
                 Value::from(known.map_or(word, |known| *known).to_owned())
             }
-            Self::Theme | Self::Text | Self::Time => Value::from(word.to_owned()),
+            Self::Theme | Self::Text | Self::Duration => Value::from(word.to_owned()),
         };
-        self.fits(&value).then_some(value)
+        self.accepts(&value).then_some(value)
     }
 
     /// What fits, in the words of JSON Schema.
     #[must_use]
-    pub fn schema(self) -> serde_json::Value {
+    pub fn json_schema(self) -> serde_json::Value {
         match self {
-            Self::Switch => json!({ "type": "boolean" }),
-            Self::Word(words) => json!({ "type": "string", "enum": words }),
-            Self::Words(words) => {
+            Self::Boolean => json!({ "type": "boolean" }),
+            Self::Choice(words) => json!({ "type": "string", "enum": words }),
+            Self::ChoiceList(words) => {
                 json!({ "type": "array", "items": { "type": "string", "enum": words } })
             }
             Self::Theme => json!({ "type": "string", "pattern": "^[A-Za-z0-9_-]+$" }),
             Self::Text => json!({ "type": "string", "minLength": 1 }),
-            Self::Ids => {
+            Self::DatasetIds => {
                 json!({ "type": "array", "items": { "type": "string", "format": "uuid" } })
             }
-            Self::Number(low, high) => {
+            Self::Integer(low, high) => {
                 json!({ "type": "integer", "minimum": low, "maximum": high })
             }
-            Self::Time => json!({ "type": "string", "pattern": "^[0-9]+ *(s|m|h|[a-z]+).*$" }),
+            Self::Duration => json!({ "type": "string", "pattern": "^[0-9]+ *(s|m|h|[a-z]+).*$" }),
         }
     }
 }
 
 /// A switch as people write it into a variable.
-fn switch(word: &str) -> Option<bool> {
+fn parse_boolean(word: &str) -> Option<bool> {
     match word.trim().to_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
         "false" | "0" | "no" | "off" => Some(false),
@@ -225,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn x09_the_nearest_key_is_named_and_a_far_one_is_not() {
+    fn the_nearest_key_is_named_and_a_far_one_is_not() {
         for (typed, meant) in [
             ("ui.them", Some("ui.theme")),
             ("theme", Some("ui.theme")),
@@ -234,12 +242,12 @@ mod tests {
             ("ui.colour", None),
             ("zzz", None),
         ] {
-            assert_eq!(nearest(typed).as_deref(), meant, "{typed}");
+            assert_eq!(suggest(typed).as_deref(), meant, "{typed}");
         }
     }
 
     #[test]
-    fn p61_values_fit_or_do_not() {
+    fn values_fit_or_do_not() {
         for (name, word, fits) in [
             ("ui.mouse", "off", true),
             ("ui.mouse", "maybe", false),
@@ -254,7 +262,7 @@ mod tests {
             ("profiles.x.kind", "cloud", false),
         ] {
             let key = find(name).unwrap();
-            assert_eq!(key.shape.read(word).is_some(), fits, "{name} = {word}");
+            assert_eq!(key.value_type.parse(word).is_some(), fits, "{name} = {word}");
         }
     }
 }

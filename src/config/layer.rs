@@ -12,7 +12,7 @@ use super::{key, profile};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// An option of the command line.
     Flag(&'static str),
     /// A variable of the environment.
@@ -20,71 +20,73 @@ pub enum Origin {
     /// A line of a file, counted from 1.
     File(PathBuf, usize),
     /// The file that comes with the program.
-    Shipped,
+    BuiltIn,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// What is wrong with a value from here.
     #[must_use]
-    pub fn mistake(&self, reason: String) -> Mistake {
+    pub fn error(&self, reason: String) -> ConfigError {
         match self {
-            Self::File(path, line) => {
-                Mistake { place: path.display().to_string(), at: Some((*line, 1)), reason }
-            }
-            Self::Flag(_) | Self::Variable(_) | Self::Shipped => {
-                Mistake { place: self.to_string(), at: None, reason }
+            Self::File(path, line) => ConfigError {
+                location: path.display().to_string(),
+                position: Some((*line, 1)),
+                reason,
+            },
+            Self::Flag(_) | Self::Variable(_) | Self::BuiltIn => {
+                ConfigError { location: self.to_string(), position: None, reason }
             }
         }
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => f.write_str(flag),
             Self::Variable(name) => f.write_str(name),
             Self::File(path, line) => write!(f, "{}:{line}", path.display()),
-            Self::Shipped => f.write_str("shipped"),
+            Self::BuiltIn => f.write_str("shipped"),
         }
     }
 }
 
 /// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct Setting {
     /// The value.
     pub value: Value,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// What is wrong with a file or a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
+pub struct ConfigError {
     /// The file, or the variable.
-    pub place: String,
+    pub location: String,
     /// Line and column, counted from 1.
-    pub at: Option<(usize, usize)>,
+    pub position: Option<(usize, usize)>,
     /// What is wrong and what would be right.
     pub reason: String,
 }
 
-impl fmt::Display for Mistake {
+impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.at {
+        match self.position {
             Some((line, column)) => {
-                write!(f, "{}, line {line}, column {column}: {}", self.place, self.reason)
+                write!(f, "{}, line {line}, column {column}: {}", self.location, self.reason)
             }
-            None => write!(f, "{}: {}", self.place, self.reason),
+            None => write!(f, "{}: {}", self.location, self.reason),
         }
     }
 }
 
 /// Whose file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owner {
+pub enum FileOwner {
     /// The program's.
-    Program,
+    BuiltIn,
     /// The person's.
     User,
     /// A project's: found in a folder that somebody walked into, so it may hold no deployments and
@@ -96,87 +98,93 @@ pub enum Owner {
 #[derive(Debug, Default)]
 pub struct Layer {
     /// Full names of keys with their values.
-    pub values: Vec<(String, Given)>,
+    pub values: Vec<(String, Setting)>,
     /// All that is wrong with it.
-    pub mistakes: Vec<Mistake>,
+    pub errors: Vec<ConfigError>,
 }
 
 impl Layer {
     /// Reads a file of settings.
     #[must_use]
-    pub fn read(path: &Path, source: &str, owner: Owner) -> Self {
-        let mut reading = Reading { path, source, owner, layer: Self::default() };
+    pub fn read(path: &Path, source: &str, owner: FileOwner) -> Self {
+        let mut reading = LayerReader { path, source, owner, layer: Self::default() };
         let (marks, errors) = DeTable::parse_recoverable(source);
         for error in &errors {
             let at = error.span().map_or(0, |span| span.start);
             // Only its message: the whole error quotes the line, which may hold a secret.
-            reading.wrong(at, error.message());
+            reading.push_error(at, error.message());
         }
         if errors.is_empty() {
             match toml::from_str::<Table>(source) {
-                Ok(values) => reading.table("", marks.get_ref(), &values),
-                Err(error) => reading.wrong(0, error.message()),
+                Ok(values) => reading.read_table("", marks.get_ref(), &values),
+                Err(error) => reading.push_error(0, error.message()),
             }
         }
         reading.layer.values.sort_by_key(|(_, given)| match given.origin {
-            Origin::File(_, line) => line,
-            Origin::Flag(_) | Origin::Variable(_) | Origin::Shipped => 0,
+            SettingOrigin::File(_, line) => line,
+            SettingOrigin::Flag(_) | SettingOrigin::Variable(_) | SettingOrigin::BuiltIn => 0,
         });
-        reading.layer.mistakes.sort_by_key(|mistake| mistake.at);
+        reading.layer.errors.sort_by_key(|mistake| mistake.position);
         reading.layer
     }
 }
 
-struct Reading<'a> {
+struct LayerReader<'a> {
     path: &'a Path,
     source: &'a str,
-    owner: Owner,
+    owner: FileOwner,
     layer: Layer,
 }
 
-impl Reading<'_> {
+impl LayerReader<'_> {
     /// Line and column of a byte.
-    fn place(&self, byte: usize) -> (usize, usize) {
+    fn position(&self, byte: usize) -> (usize, usize) {
         let before = self.source.get(..byte).unwrap_or(self.source);
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
         (line, column)
     }
 
-    fn wrong(&mut self, byte: usize, reason: impl Into<String>) {
-        let at = Some(self.place(byte));
+    fn push_error(&mut self, byte: usize, reason: impl Into<String>) {
+        let at = Some(self.position(byte));
         let place = self.path.display().to_string();
-        self.layer.mistakes.push(Mistake { place, at, reason: reason.into() });
+        self.layer.errors.push(ConfigError {
+            location: place,
+            position: at,
+            reason: reason.into(),
+        });
     }
 
-    fn table(&mut self, before: &str, marks: &DeTable, values: &Table) {
+    fn read_table(&mut self, before: &str, marks: &DeTable, values: &Table) {
         for (mark, inner) in marks {
             let (own, byte) = (mark.get_ref().as_ref(), mark.span().start);
             let name = if before.is_empty() { own.to_owned() } else { format!("{before}.{own}") };
             let Some(value) = values.get(own) else { continue };
             let section = is_section(&name);
             match (inner.get_ref().as_table(), value.as_table()) {
-                (Some(_), Some(_)) if name == "profiles" && self.owner == Owner::Project => {
-                    self.wrong(byte, "a project's file may not hold profiles: it must not decide where keys and secrets go; put them into your own file");
+                (Some(_), Some(_)) if name == "profiles" && self.owner == FileOwner::Project => {
+                    self.push_error(byte, "a project's file may not hold profiles: it must not decide where keys and secrets go; put them into your own file");
                 }
                 (Some(marks), Some(values)) if section => {
                     if before == "profiles"
                         && let Err(reason) = profile::check_name(own)
                     {
-                        self.wrong(byte, format!("`{own}`: {reason}"));
+                        self.push_error(byte, format!("`{own}`: {reason}"));
                         continue;
                     }
-                    self.table(&name, marks, values);
+                    self.read_table(&name, marks, values);
                 }
-                _ if section => self.wrong(byte, format!("`{name}` is a section: write [{name}]")),
-                _ => self.value(name, byte, value),
+                _ if section => {
+                    self.push_error(byte, format!("`{name}` is a section: write [{name}]"))
+                }
+                _ => self.read_value(name, byte, value),
             }
         }
     }
 
-    fn value(&mut self, name: String, byte: usize, value: &Value) {
+    fn read_value(&mut self, name: String, byte: usize, value: &Value) {
         let Some(key) = key::find(&name) else {
-            let reason = match key::nearest(&name) {
+            let reason = match key::suggest(&name) {
                 _ if is_secret(&name) => {
                     format!(
                         "`{name}`: no secret belongs into this file; remove it, and see `tessera auth`"
@@ -187,16 +195,19 @@ impl Reading<'_> {
                 }
                 None => format!("there is no setting `{name}`; `tessera config show` lists them"),
             };
-            return self.wrong(byte, reason);
+            return self.push_error(byte, reason);
         };
-        if !key.shape.fits(value) {
-            return self.wrong(byte, format!("`{name}` must be {}", key.shape.words()));
+        if !key.value_type.accepts(value) {
+            return self
+                .push_error(byte, format!("`{name}` must be {}", key.value_type.description()));
         }
         let origin = match self.owner {
-            Owner::Program => Origin::Shipped,
-            Owner::User | Owner::Project => Origin::File(self.path.to_owned(), self.place(byte).0),
+            FileOwner::BuiltIn => SettingOrigin::BuiltIn,
+            FileOwner::User | FileOwner::Project => {
+                SettingOrigin::File(self.path.to_owned(), self.position(byte).0)
+            }
         };
-        self.layer.values.push((name, Given { value: value.clone(), origin }));
+        self.layer.values.push((name, Setting { value: value.clone(), origin }));
     }
 }
 

@@ -11,9 +11,9 @@ use std::{
 use toml::{Table, Value};
 
 use super::{
-    SHIPPED,
+    DEFAULT_CONFIG,
     key::{KEYS, PROFILE_KEYS},
-    layer::{Given, Layer, Mistake, Origin, Owner},
+    layer::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
 
 /// The name of a project's file.
@@ -31,24 +31,27 @@ pub struct Sources {
     /// The person's file. A missing one is no mistake.
     pub user: Option<PathBuf>,
     /// Whether `ACCESSIBLE` is set, by which a person asks every program.
-    pub accessible_everywhere: bool,
+    pub accessible_variable: bool,
 }
 
 impl Sources {
     /// The variables of this process, and the project of the working directory.
     #[must_use]
-    pub fn around(flags: Vec<(&'static str, &'static str, Value)>, user: Option<PathBuf>) -> Self {
+    pub fn from_environment(
+        flags: Vec<(&'static str, &'static str, Value)>,
+        user: Option<PathBuf>,
+    ) -> Self {
         let set = |name: &'static str| {
             let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
             Some((name, value))
         };
-        let variables = KEYS.iter().filter_map(|key| key.variable.and_then(set)).collect();
+        let variables = KEYS.iter().filter_map(|key| key.env_variable.and_then(set)).collect();
         let project = std::env::current_dir().ok().and_then(|folder| project_file(&folder));
         // A home may be the person's project, too: its file is read once.
         let project = project.filter(|project| user.as_deref() != Some(project));
         let asks = |value: std::ffi::OsString| !value.is_empty() && value != "0";
-        let accessible_everywhere = std::env::var_os("ACCESSIBLE").is_some_and(asks);
-        Self { flags, variables, project, user, accessible_everywhere }
+        let accessible_variable = std::env::var_os("ACCESSIBLE").is_some_and(asks);
+        Self { flags, variables, project, user, accessible_variable }
     }
 }
 
@@ -62,7 +65,7 @@ pub fn project_file(folder: &Path) -> Option<PathBuf> {
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     /// By the full name of the key; the one that holds first, then what it hides.
-    held: BTreeMap<String, Vec<Given>>,
+    settings: BTreeMap<String, Vec<Setting>>,
     /// The project's file, if there is one.
     pub project: Option<PathBuf>,
 }
@@ -70,81 +73,84 @@ pub struct Layers {
 impl Layers {
     /// Reads all layers, and tells all that is wrong with them. What is wrong is left out.
     #[must_use]
-    pub fn read(sources: &Sources) -> (Self, Vec<Mistake>) {
+    pub fn read(sources: &Sources) -> (Self, Vec<ConfigError>) {
         let mut layers = Self { project: sources.project.clone(), ..Self::default() };
         let mut mistakes = Vec::new();
         for (name, flag, value) in &sources.flags {
-            layers.add(name, Given { value: value.clone(), origin: Origin::Flag(flag) });
+            layers.add(name, Setting { value: value.clone(), origin: SettingOrigin::Flag(flag) });
         }
         for key in KEYS {
-            let Some((name, word)) =
-                key.variable.and_then(|name| sources.variables.get(name).map(|word| (name, word)))
+            let Some((name, word)) = key
+                .env_variable
+                .and_then(|name| sources.variables.get(name).map(|word| (name, word)))
             else {
                 continue;
             };
-            match key.shape.read(word) {
+            match key.value_type.parse(word) {
                 Some(value) => {
-                    layers.add(key.name, Given { value, origin: Origin::Variable(name) });
+                    layers.add(key.name, Setting { value, origin: SettingOrigin::Variable(name) });
                 }
-                None => mistakes.push(Mistake {
-                    place: name.to_owned(),
-                    at: None,
-                    reason: format!("must be {}", key.shape.words()),
+                None => mistakes.push(ConfigError {
+                    location: name.to_owned(),
+                    position: None,
+                    reason: format!("must be {}", key.value_type.description()),
                 }),
             }
         }
-        for (file, owner) in [(&sources.project, Owner::Project), (&sources.user, Owner::User)] {
+        for (file, owner) in
+            [(&sources.project, FileOwner::Project), (&sources.user, FileOwner::User)]
+        {
             let Some(path) = file else { continue };
             match fs::read_to_string(path) {
-                Ok(source) => layers.lay(Layer::read(path, &source, owner), &mut mistakes),
+                Ok(source) => layers.add_layer(Layer::read(path, &source, owner), &mut mistakes),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => mistakes.push(Mistake {
-                    place: path.display().to_string(),
-                    at: None,
+                Err(error) => mistakes.push(ConfigError {
+                    location: path.display().to_string(),
+                    position: None,
                     reason: error.to_string(),
                 }),
             }
         }
-        layers.lay(shipped(), &mut mistakes);
+        layers.add_layer(built_in_layer(), &mut mistakes);
         // What does not fit together is only sought where each value is good by itself.
         if mistakes.is_empty() {
-            mistakes = layers.misfits();
+            mistakes = layers.inconsistencies();
         }
         (layers, mistakes)
     }
 
     /// What would be wrong with the user's file if it held `source`.
     #[must_use]
-    pub fn check(file: &Path, source: &str) -> Vec<Mistake> {
+    pub fn check(file: &Path, source: &str) -> Vec<ConfigError> {
         let (mut layers, mut mistakes) = (Self::default(), Vec::new());
-        layers.lay(Layer::read(file, source, Owner::User), &mut mistakes);
-        layers.lay(shipped(), &mut mistakes);
-        if mistakes.is_empty() { layers.misfits() } else { mistakes }
+        layers.add_layer(Layer::read(file, source, FileOwner::User), &mut mistakes);
+        layers.add_layer(built_in_layer(), &mut mistakes);
+        if mistakes.is_empty() { layers.inconsistencies() } else { mistakes }
     }
 
-    fn lay(&mut self, layer: Layer, mistakes: &mut Vec<Mistake>) {
-        mistakes.extend(layer.mistakes);
+    fn add_layer(&mut self, layer: Layer, mistakes: &mut Vec<ConfigError>) {
+        mistakes.extend(layer.errors);
         for (name, given) in layer.values {
             self.add(&name, given);
         }
     }
 
-    fn add(&mut self, name: &str, given: Given) {
-        self.held.entry(name.to_owned()).or_default().push(given);
+    fn add(&mut self, name: &str, given: Setting) {
+        self.settings.entry(name.to_owned()).or_default().push(given);
     }
 
     /// The value of a key, and where it is from.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Given> {
-        self.held.get(name)?.first()
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.settings.get(name)?.first()
     }
 
     /// Every key with its value and what that hides: settings in the order of their table, then
     /// profiles by name.
-    pub fn all(&self) -> impl Iterator<Item = (&str, &[Given])> {
+    pub fn all(&self) -> impl Iterator<Item = (&str, &[Setting])> {
         let place = |name: &str| KEYS.iter().position(|key| key.name == name);
-        let mut all: Vec<(&str, &[Given])> =
-            self.held.iter().map(|(name, given)| (name.as_str(), given.as_slice())).collect();
+        let mut all: Vec<(&str, &[Setting])> =
+            self.settings.iter().map(|(name, given)| (name.as_str(), given.as_slice())).collect();
         all.sort_by_key(|(name, _)| place(name).unwrap_or(KEYS.len()));
         all.into_iter()
     }
@@ -152,7 +158,7 @@ impl Layers {
     /// The names of the profiles.
     #[must_use]
     pub fn profiles(&self) -> BTreeSet<&str> {
-        let keys = self.held.keys().filter_map(|key| key.strip_prefix("profiles."));
+        let keys = self.settings.keys().filter_map(|key| key.strip_prefix("profiles."));
         keys.filter_map(|key| Some(key.split_once('.')?.0)).collect()
     }
 
@@ -160,7 +166,7 @@ impl Layers {
     #[must_use]
     pub fn table(&self) -> Table {
         let mut whole = Table::new();
-        for (name, given) in &self.held {
+        for (name, given) in &self.settings {
             let Some(first) = given.first() else { continue };
             let mut table = &mut whole;
             let mut parts = name.split('.').peekable();
@@ -180,7 +186,7 @@ impl Layers {
     }
 
     /// Values that are good by themselves and do not go together.
-    fn misfits(&self) -> Vec<Mistake> {
+    fn inconsistencies(&self) -> Vec<ConfigError> {
         let mut found = Vec::new();
         let profiles = self.profiles();
         if let Some(given) = self.get("default_profile")
@@ -188,16 +194,18 @@ impl Layers {
         {
             let known = profiles.iter().copied().collect::<Vec<_>>().join(", ");
             let known = if known.is_empty() { "none yet".to_owned() } else { known };
-            found
-                .push(at(given, format!("default_profile is `{name}`; the profiles are: {known}")));
+            found.push(error_at(
+                given,
+                format!("default_profile is `{name}`; the profiles are: {known}"),
+            ));
         }
         if let (Some(min), Some(max)) = (self.get("poll.min"), self.get("poll.max")) {
-            let time = |given: &Given| {
+            let time = |given: &Setting| {
                 given.value.as_str().and_then(|text| humantime::parse_duration(text).ok())
             };
             if time(min) > time(max) {
-                let nearer = if min.origin == Origin::Shipped { max } else { min };
-                found.push(at(nearer, "poll.min is more than poll.max".to_owned()));
+                let nearer = if min.origin == SettingOrigin::BuiltIn { max } else { min };
+                found.push(error_at(nearer, "poll.min is more than poll.max".to_owned()));
             }
         }
         for name in profiles {
@@ -206,39 +214,42 @@ impl Layers {
         found
     }
 
-    fn check_profile(&self, name: &str, found: &mut Vec<Mistake>) {
+    fn check_profile(&self, name: &str, found: &mut Vec<ConfigError>) {
         let of = |key: &str| self.get(&format!("profiles.{name}.{key}"));
         let kind = of("kind").and_then(|given| given.value.as_str());
         let present = || PROFILE_KEYS.iter().filter_map(|key| Some((key, of(key.name)?)));
         let Some((_, first)) = present().next() else { return };
         let Some(kind) = kind else {
-            return found.push(at(
+            return found.push(error_at(
                 first,
                 format!("the profile `{name}` lacks its kind: hosted, onprem or local"),
             ));
         };
         let needed = if kind == "local" { "folder" } else { "base_url" };
         if of(needed).is_none() {
-            found.push(at(first, format!("the profile `{name}` is {kind} and lacks its {needed}")));
+            found.push(error_at(
+                first,
+                format!("the profile `{name}` is {kind} and lacks its {needed}"),
+            ));
         }
-        for (key, given) in present().filter(|(key, _)| !key.kinds.contains(&kind)) {
+        for (key, given) in present().filter(|(key, _)| !key.profile_kinds.contains(&kind)) {
             let reason = format!(
                 "`{}` is for {}; the profile `{name}` is {kind}",
                 key.name,
-                key.kinds.join(" and ")
+                key.profile_kinds.join(" and ")
             );
-            found.push(at(given, reason));
+            found.push(error_at(given, reason));
         }
     }
 }
 
 /// The file that comes with the program.
-fn shipped() -> Layer {
-    Layer::read(Path::new("assets/config.toml"), SHIPPED, Owner::Program)
+fn built_in_layer() -> Layer {
+    Layer::read(Path::new("assets/config.toml"), DEFAULT_CONFIG, FileOwner::BuiltIn)
 }
 
-fn at(given: &Given, reason: String) -> Mistake {
-    given.origin.mistake(reason)
+fn error_at(given: &Setting, reason: String) -> ConfigError {
+    given.origin.error(reason)
 }
 
 #[cfg(test)]
@@ -257,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn p61_every_value_knows_its_origin_and_what_it_hides() {
+    fn every_value_knows_its_origin_and_what_it_hides() {
         let (_folder, mut sources) =
             files("[ui]\ngraphics = 'half'\n", "[ui]\n\ngraphics = 'sixel'\nmouse = false\n");
         sources.variables.insert("TESSERA_GRAPHICS", "kitty".to_owned());
@@ -276,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn x09_all_mistakes_are_told_with_their_places() {
+    fn all_mistakes_are_told_with_their_places() {
         let (_folder, sources) = files(
             "[profiles.evil]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n",
             "[ui]\nmouse = 'yes'\ncolour = 'red'\n\n[profiles.x]\nkind = 'onprem'\napi_secret = 's3cret'\n",
@@ -300,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn m01_a_profile_has_what_its_kind_needs_and_nothing_else() {
+    fn a_profile_has_what_its_kind_needs_and_nothing_else() {
         for (user, word) in [
             ("[profiles.x]\nbase_url = 'u'\n", "lacks its kind"),
             ("[profiles.x]\nkind = 'cloud'\nbase_url = 'u'\n", "hosted, onprem, local"),
@@ -316,12 +327,12 @@ mod tests {
                 mistakes.iter().any(|mistake| mistake.reason.contains(word)),
                 "{user}: {mistakes:?}"
             );
-            assert!(mistakes.iter().all(|mistake| mistake.at.is_some()), "{mistakes:?}");
+            assert!(mistakes.iter().all(|mistake| mistake.position.is_some()), "{mistakes:?}");
         }
     }
 
     #[test]
-    fn x09_no_bytes_stop_the_reading() {
+    fn no_bytes_stop_the_reading() {
         for source in [
             "\u{0}",
             "[[[",

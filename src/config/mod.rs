@@ -7,7 +7,7 @@ pub mod key;
 pub mod layer;
 pub mod layers;
 mod notify;
-mod places;
+mod paths;
 pub mod profile;
 pub mod schema;
 mod theme;
@@ -19,23 +19,23 @@ use std::{
     time::Duration,
 };
 
-pub use layer::Origin;
+pub use layer::SettingOrigin;
 pub use layers::{Layers, Sources};
-pub use notify::{Desktop, Notify};
-pub use places::{
-    folder, keys_file, local_folder, state_folder, state_folders, theme_file, themes_folder,
-    user_file, verdicts_file,
+pub use notify::{DesktopProtocol, NotificationMethod};
+pub use paths::{
+    config_dir, keymap_file, local_data_dir, state_dir, state_dirs, terminal_graphics_file,
+    theme_file, themes_dir, user_config_file,
 };
-pub use profile::{Destination, Manner, Place, Profile};
+pub use profile::{DeploymentConfig, Destination, Profile, ProfileOptions};
 use serde::Deserialize;
 pub use theme::ThemeChoice;
 pub use tile::TileSize;
 
 use crate::input::Keymap;
-use tessera_model::{EntityType, ExportFormat, Granularity, cadence::Cadence};
+use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
 
 /// The file that comes with the program.
-pub const SHIPPED: &str = include_str!("../../assets/config.toml");
+pub const DEFAULT_CONFIG: &str = include_str!("../../assets/config.toml");
 
 /// All settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,13 +51,13 @@ pub struct Settings {
     /// Why the accessible mode is on, if it is.
     pub accessible: Option<&'static str>,
     /// How the end of a job is told.
-    pub notify: Vec<Notify>,
+    pub notify: Vec<NotificationMethod>,
     /// What a search asks for until something else is chosen.
     pub search: SearchDefaults,
     /// What an export is until something else is chosen.
     pub export: ExportDefaults,
     /// How often is asked for what changes by itself.
-    pub poll: Cadence,
+    pub poll: PollingIntervals,
     /// The profile that is opened when none is named.
     pub default_profile: Option<String>,
     /// The deployments that have a name, in the order of their names.
@@ -113,36 +113,36 @@ pub enum GraphicsChoice {
 
 /// The values that hold, of all layers.
 #[derive(Deserialize)]
-struct Whole {
+struct RawSettings {
     default_profile: Option<String>,
     #[serde(default)]
-    profiles: BTreeMap<String, Named>,
-    ui: Ui,
+    profiles: BTreeMap<String, RawProfile>,
+    ui: RawUi,
     search: SearchDefaults,
     export: ExportDefaults,
-    poll: Poll,
+    poll: RawPoll,
 }
 
 #[derive(Deserialize)]
-struct Ui {
+struct RawUi {
     theme: ThemeChoice,
     graphics: GraphicsChoice,
     tile: TileSize,
     mouse: bool,
     accessible: Option<bool>,
-    notify: Vec<Notify>,
+    notify: Vec<NotificationMethod>,
 }
 
 #[derive(Deserialize)]
-struct Named {
+struct RawProfile {
     #[serde(flatten)]
-    place: Place,
+    deployment: DeploymentConfig,
     #[serde(flatten)]
-    manner: Manner,
+    options: ProfileOptions,
 }
 
 #[derive(Deserialize)]
-struct Poll {
+struct RawPoll {
     #[serde(deserialize_with = "time")]
     min: Duration,
     #[serde(deserialize_with = "time")]
@@ -188,27 +188,28 @@ impl Settings {
             let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
             return Err(told.join("\n"));
         }
-        Self::of(&layers, sources.accessible_everywhere)
+        Self::from_layers(&layers, sources.accessible_variable)
     }
 
     /// The settings of layers without mistakes.
-    fn of(layers: &Layers, everywhere: bool) -> Result<Self, String> {
-        let whole: Whole = layers.table().try_into().map_err(|error: toml::de::Error| {
+    fn from_layers(layers: &Layers, everywhere: bool) -> Result<Self, String> {
+        let whole: RawSettings = layers.table().try_into().map_err(|error: toml::de::Error| {
             format!("the settings do not go together: {}", error.message())
         })?;
         let accessible = match (whole.ui.accessible, layers.get("ui.accessible")) {
             (Some(true), Some(given)) => Some(match given.origin {
-                Origin::Flag(_) => "--accessible asks for it",
-                Origin::Variable(_) => "TESSERA_ACCESSIBLE asks for it",
-                Origin::File(..) | Origin::Shipped => "the settings ask for it",
+                SettingOrigin::Flag(_) => "--accessible asks for it",
+                SettingOrigin::Variable(_) => "TESSERA_ACCESSIBLE asks for it",
+                SettingOrigin::File(..) | SettingOrigin::BuiltIn => "the settings ask for it",
             }),
             (None, _) if everywhere => Some("ACCESSIBLE is set"),
             _ => None,
         };
         let text_search = &whole.search.text_search_path;
         let profiles = whole.profiles.into_iter();
-        let profiles =
-            profiles.map(|(name, named)| named.called(name, text_search.as_deref())).collect();
+        let profiles = profiles
+            .map(|(name, named)| named.into_profile(name, text_search.as_deref()))
+            .collect();
         Ok(Self {
             theme: whole.ui.theme,
             graphics: whole.ui.graphics,
@@ -218,7 +219,7 @@ impl Settings {
             notify: whole.ui.notify,
             search: whole.search,
             export: whole.export,
-            poll: Cadence {
+            poll: PollingIntervals {
                 min: whole.poll.min,
                 max: whole.poll.max,
                 unfocused: whole.poll.unfocused,
@@ -230,24 +231,26 @@ impl Settings {
     }
 }
 
-impl Named {
+impl RawProfile {
     /// The profile of this name; `text_search` is the path of those that do not say their own.
-    fn called(self, name: String, text_search: Option<&str>) -> Profile {
-        let place = match self.place {
-            Place::Local { folder } => Place::Local { folder: at_home(folder) },
+    fn into_profile(self, name: String, text_search: Option<&str>) -> Profile {
+        let place = match self.deployment {
+            DeploymentConfig::Local { folder } => {
+                DeploymentConfig::Local { folder: expand_home(folder) }
+            }
             elsewhere => elsewhere,
         };
-        let mut manner = self.manner;
-        manner.ca_file = manner.ca_file.map(at_home);
+        let mut manner = self.options;
+        manner.ca_file = manner.ca_file.map(expand_home);
         manner.text_search_path =
             manner.text_search_path.or_else(|| text_search.map(str::to_owned));
-        Profile { name, place, manner }
+        Profile { name, deployment: place, options: manner }
     }
 }
 
 /// A path of a settings file, where `~/` is the home folder.
 #[must_use]
-pub fn at_home(path: PathBuf) -> PathBuf {
+pub fn expand_home(path: PathBuf) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
         _ => path,
@@ -259,8 +262,8 @@ pub fn at_home(path: PathBuf) -> PathBuf {
 ///
 /// # Errors
 /// A sentence with the file and the context, action or key that is not known.
-pub fn keymap(file: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
-    let shipped = Keymap::shipped()?;
+pub fn load_keymap(file: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
+    let shipped = Keymap::built_in()?;
     let Some(file) = file else { return Ok((shipped, Vec::new())) };
     let told = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let source = match std::fs::read_to_string(file) {
@@ -270,7 +273,7 @@ pub fn keymap(file: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
         }
         Err(error) => return Err(told(&error)),
     };
-    let (keymap, lost) = shipped.overlaid(&source).map_err(|error| told(&error))?;
+    let (keymap, lost) = shipped.with_overrides(&source).map_err(|error| told(&error))?;
     let lost = lost.iter().map(|action| {
         told(&format_args!("`{}` has no key any more; : finds it by name", action.name()))
     });
@@ -291,12 +294,12 @@ mod tests {
         std::fs::write(&file, source).unwrap();
         let user = Some(file);
         let sources =
-            Sources { flags, user, accessible_everywhere: everywhere, ..Sources::default() };
+            Sources { flags, user, accessible_variable: everywhere, ..Sources::default() };
         Settings::load(&sources)
     }
 
     #[test]
-    fn x09_layers_override_line_by_line() {
+    fn layers_override_line_by_line() {
         let flag = ("ui.graphics", "--graphics", "half".into());
         let settings =
             load("[ui]\ntheme = 'light'\ngraphics = 'sixel'\n", vec![flag], false).unwrap();
@@ -310,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn p69_an_explicit_off_wins_over_what_is_asked_of_every_program() {
+    fn an_explicit_off_wins_over_what_is_asked_of_every_program() {
         let flag = |value: bool| vec![("ui.accessible", "--accessible", value.into())];
         let reason =
             |source, flags, everywhere| load(source, flags, everywhere).unwrap().accessible;
@@ -325,13 +328,13 @@ mod tests {
     }
 
     #[test]
-    fn x09_unknown_names_are_errors_with_their_line() {
+    fn unknown_names_are_errors_with_their_line() {
         let error = load("[ui]\nmouse = true\ncolour = 'red'\n", vec![], false).unwrap_err();
         assert!(error.contains("line 3") && error.contains("colour"), "{error}");
     }
 
     #[test]
-    fn p61_every_value_that_fits_is_understood() {
+    fn every_value_that_fits_is_understood() {
         let source = "default_profile = 'a'\n[search]\nentity = 'OBJECTS'\ngranularity = 4\n\
             [export]\nformat = 'json'\n[poll]\nmin = '2s'\n[ui]\nnotify = []\n\
             [profiles.a]\nkind = 'hosted'\nbase_url = 'https://u'\ntoken_ttl = '10m'\n\
@@ -341,15 +344,19 @@ mod tests {
         assert_eq!(settings.search.granularity.level(), 4);
         assert_eq!(settings.export.format, ExportFormat::Json);
         assert_eq!(settings.poll.min, Duration::from_secs(2));
-        let manner = &settings.profiles[0].manner;
+        let manner = &settings.profiles[0].options;
         assert_eq!(manner.token_ttl, Some(Duration::from_mins(10)));
         assert!(manner.read_only && !manner.allow_http && manner.pinned.len() == 1);
         assert!(!manner.ca_file.as_ref().unwrap().starts_with("~"));
         for key in key::KEYS {
-            let (key::Shape::Word(words) | key::Shape::Words(words)) = key.shape else { continue };
+            let (key::ValueType::Choice(words) | key::ValueType::ChoiceList(words)) =
+                key.value_type
+            else {
+                continue;
+            };
             let (section, name) = key.name.split_once('.').unwrap();
             for word in words {
-                let list = matches!(key.shape, key::Shape::Words(_));
+                let list = matches!(key.value_type, key::ValueType::ChoiceList(_));
                 let value = if list { format!("['{word}']") } else { format!("'{word}'") };
                 load(&format!("[{section}]\n{name} = {value}\n"), vec![], false).unwrap();
             }

@@ -7,7 +7,7 @@ use tessera_model::SafeText;
 /// One way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Notify {
+pub enum NotificationMethod {
     /// A line in the program.
     Toast,
     /// The bell of the terminal.
@@ -18,25 +18,25 @@ pub enum Notify {
     Progress,
 }
 
-impl Notify {
+impl NotificationMethod {
     /// Every way.
     pub const ALL: [Self; 4] = [Self::Toast, Self::Bell, Self::Desktop, Self::Progress];
 }
 
 /// The two ways in which terminals pass a notification on to the desktop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Desktop {
+pub enum DesktopProtocol {
     /// OSC 9: one text.
-    Nine,
+    Osc9,
     /// OSC 777: a title and a text.
-    Seven,
+    Osc777,
 }
 
-impl Desktop {
+impl DesktopProtocol {
     /// The way of a terminal, by the variables that it sets. A terminal that may take a sequence for
     /// something else has none, and multiplexers pass nothing on.
     #[must_use]
-    pub fn by(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
             return None;
@@ -48,9 +48,9 @@ impl Desktop {
         if matches!(term.as_str(), "" | "dumb" | "linux") {
             None
         } else if named(&["iTerm", "WezTerm", "wezterm", "ghostty", "kitty"]) {
-            Some(Self::Nine)
+            Some(Self::Osc9)
         } else if named(&["foot", "rxvt"]) || set("VTE_VERSION") {
-            Some(Self::Seven)
+            Some(Self::Osc777)
         } else {
             None
         }
@@ -60,8 +60,8 @@ impl Desktop {
     #[must_use]
     pub fn sequence(self, words: &SafeText) -> String {
         match self {
-            Self::Nine => format!("\x1b]9;tessera: {words}\x1b\\"),
-            Self::Seven => {
+            Self::Osc9 => format!("\x1b]9;tessera: {words}\x1b\\"),
+            Self::Osc777 => {
                 format!("\x1b]777;notify;tessera;{}\x1b\\", words.as_str().replace(';', ","))
             }
         }

@@ -11,15 +11,15 @@ pub struct Profile {
     /// Name on screen and in the file.
     pub name: String,
     /// Which deployment it is.
-    pub place: Place,
+    pub deployment: DeploymentConfig,
     /// How it is treated.
-    pub manner: Manner,
+    pub options: ProfileOptions,
 }
 
-/// Where a deployment is and how one gets in. The kind is stated, never guessed (M01).
+/// Where a deployment is and how one gets in. The kind is stated, never guessed.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Place {
+pub enum DeploymentConfig {
     /// Every request carries a token made of a key and its secret.
     Hosted {
         /// Address of the service.
@@ -44,7 +44,7 @@ pub enum Place {
 
 /// How a deployment is treated: what is the same for every kind, or usually left alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Manner {
+pub struct ProfileOptions {
     /// Whether datasets must stay as they are.
     #[serde(default)]
     pub read_only: bool,
@@ -84,12 +84,12 @@ pub enum Destination {
 impl Profile {
     /// A deployment that is treated like any other.
     #[must_use]
-    pub fn new(name: impl Into<String>, place: Place) -> Self {
-        Self { name: name.into(), place, manner: Manner::default() }
+    pub fn new(name: impl Into<String>, deployment: DeploymentConfig) -> Self {
+        Self { name: name.into(), deployment, options: ProfileOptions::default() }
     }
 }
 
-impl Place {
+impl DeploymentConfig {
     /// The kind in a word.
     #[must_use]
     pub fn kind(&self) -> &'static str {
@@ -112,12 +112,12 @@ impl Place {
 
 /// A name made of the address or folder, for those who typed none.
 #[must_use]
-pub fn suggested_name(place: &Place) -> String {
+pub fn suggested_name(place: &DeploymentConfig) -> String {
     let address = place.address();
     let address = address.split("://").last().unwrap_or_default().trim_end_matches('/');
     let part = match place {
-        Place::Local { .. } => address.rsplit('/').next().unwrap_or_default(),
-        Place::Hosted { .. } | Place::OnPrem { .. } => {
+        DeploymentConfig::Local { .. } => address.rsplit('/').next().unwrap_or_default(),
+        DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
             address.split('/').next().unwrap_or_default()
         }
     };
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m01_a_profile_name_is_a_key_and_a_folder_name() {
+    fn a_profile_name_is_a_key_and_a_folder_name() {
         assert!(check_name("lab-2_b").is_ok());
         for name in ["../up", "", "a.b", "a b", &"x".repeat(41)] {
             assert!(check_name(name).is_err(), "{name}");

@@ -4,48 +4,48 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    SHIPPED,
-    key::{KEYS, Key, PROFILE_KEYS},
+    DEFAULT_CONFIG,
+    key::{KEYS, PROFILE_KEYS, SettingKey},
 };
 
 /// The file that comes with the program, read for its comments.
-struct Reader {
+struct CommentReader {
     /// The section, `profiles` for that of every profile.
     section: String,
     /// The comment above the next key.
-    above: Vec<&'static str>,
+    pending_comment: Vec<&'static str>,
 }
 
 /// What `assets/config.toml` says of a key: the comment above it, or else the one beside it.
 #[must_use]
-pub fn sentence(key: &Key) -> String {
+pub fn setting_description(key: &SettingKey) -> String {
     let (section, own) = match key.name.rsplit_once('.') {
-        _ if !key.kinds.is_empty() => ("profiles", key.name),
+        _ if !key.profile_kinds.is_empty() => ("profiles", key.name),
         Some(parts) => parts,
         None => ("", key.name),
     };
-    let mut reader = Reader { section: String::new(), above: Vec::new() };
-    SHIPPED.lines().find_map(|line| reader.line(line, section, own)).unwrap_or_default()
+    let mut reader = CommentReader { section: String::new(), pending_comment: Vec::new() };
+    DEFAULT_CONFIG.lines().find_map(|line| reader.read_line(line, section, own)).unwrap_or_default()
 }
 
-impl Reader {
+impl CommentReader {
     /// Reads a line; the sentence when it is about the key `own` of `section`.
-    fn line(&mut self, line: &'static str, section: &str, own: &str) -> Option<String> {
+    fn read_line(&mut self, line: &'static str, section: &str, own: &str) -> Option<String> {
         let bare = line.trim_start_matches('#').trim();
         if let Some(heading) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
             heading.split('.').next().unwrap_or_default().clone_into(&mut self.section);
-            self.above.clear();
+            self.pending_comment.clear();
             return None;
         }
         let assigned = bare.split_once(" = ").filter(|(name, _)| !name.contains(' '));
         let Some((name, value)) = assigned else {
             match line.strip_prefix('#') {
-                Some(words) => self.above.push(words.trim()),
-                None => self.above.clear(),
+                Some(words) => self.pending_comment.push(words.trim()),
+                None => self.pending_comment.clear(),
             }
             return None;
         };
-        let above = std::mem::take(&mut self.above).join(" ");
+        let above = std::mem::take(&mut self.pending_comment).join(" ");
         if (self.section.as_str(), name) != (section, own) {
             return None;
         }
@@ -57,11 +57,11 @@ impl Reader {
 /// A JSON Schema of the file.
 #[must_use]
 pub fn schema() -> Value {
-    let shipped: toml::Table = toml::from_str(SHIPPED).unwrap_or_default();
+    let shipped: toml::Table = toml::from_str(DEFAULT_CONFIG).unwrap_or_default();
     let mut whole = Map::new();
     let mut sections: Map<String, Value> = Map::new();
     for key in KEYS {
-        let described = described(key, shipped_value(&shipped, key.name));
+        let described = key_schema(key, default_value(&shipped, key.name));
         match key.name.split_once('.') {
             Some((section, own)) => {
                 let section = sections.entry(section).or_insert_with(|| json!({}));
@@ -73,11 +73,11 @@ pub fn schema() -> Value {
         }
     }
     for (name, keys) in sections {
-        whole.insert(name, object(&keys));
+        whole.insert(name, object_schema(&keys));
     }
     let keys: Map<String, Value> =
-        PROFILE_KEYS.iter().map(|key| (key.name.to_owned(), described(key, None))).collect();
-    let mut profile = object(&Value::Object(keys));
+        PROFILE_KEYS.iter().map(|key| (key.name.to_owned(), key_schema(key, None))).collect();
+    let mut profile = object_schema(&Value::Object(keys));
     profile["required"] = json!(["kind"]);
     whole.insert(
         "profiles".to_owned(),
@@ -87,26 +87,26 @@ pub fn schema() -> Value {
             "additionalProperties": profile,
         }),
     );
-    let mut schema = object(&Value::Object(whole));
+    let mut schema = object_schema(&Value::Object(whole));
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("tessera config.toml");
     schema
 }
 
-fn object(keys: &Value) -> Value {
+fn object_schema(keys: &Value) -> Value {
     json!({ "type": "object", "properties": keys, "additionalProperties": false })
 }
 
-fn described(key: &Key, default: Option<Value>) -> Value {
-    let mut shape = key.shape.schema();
-    shape["description"] = json!(sentence(key));
+fn key_schema(key: &SettingKey, default: Option<Value>) -> Value {
+    let mut shape = key.value_type.json_schema();
+    shape["description"] = json!(setting_description(key));
     if let Some(default) = default {
         shape["default"] = default;
     }
     shape
 }
 
-fn shipped_value(shipped: &toml::Table, name: &str) -> Option<Value> {
+fn default_value(shipped: &toml::Table, name: &str) -> Option<Value> {
     let mut parts = name.split('.');
     let first = shipped.get(parts.next()?)?;
     let value = parts.try_fold(first, |value, part| value.get(part))?;
@@ -118,9 +118,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p61_every_key_has_its_sentence_and_every_default_its_key() {
+    fn every_key_has_its_sentence_and_every_default_its_key() {
         for key in KEYS.iter().chain(PROFILE_KEYS) {
-            let sentence = sentence(key);
+            let sentence = setting_description(key);
             assert!(sentence.len() > 10 && !sentence.contains('#'), "{}: {sentence}", key.name);
         }
         let schema = schema();

@@ -1,4 +1,4 @@
-//! The file of secrets: one table per profile, readable by this user alone (S01, S02).
+//! The file of secrets: one table per profile, readable by this user alone.
 
 use std::{
     collections::BTreeMap,
@@ -11,21 +11,21 @@ use std::{
 use rustix::{fs::OFlags, io::Errno, process::geteuid};
 use secrecy::zeroize::Zeroizing;
 
-use super::Stored;
+use super::StoredSecret;
 
 /// Permissions of others, which the file must not have.
-const OTHERS: u32 = 0o077;
+const OTHERS_PERMISSIONS: u32 = 0o077;
 /// Permission of others to put another file in its place.
-const OTHERS_WRITE: u32 = 0o022;
+const OTHERS_WRITE_PERMISSION: u32 = 0o022;
 
 /// The file.
 #[derive(Clone, Debug)]
-pub(super) struct File {
+pub(super) struct SecretsFile {
     path: PathBuf,
 }
 
-impl File {
-    pub(super) fn in_folder(folder: &Path) -> Self {
+impl SecretsFile {
+    pub(super) fn in_dir(folder: &Path) -> Self {
         Self { path: folder.join("secrets.toml") }
     }
 
@@ -37,19 +37,19 @@ impl File {
     ///
     /// # Errors
     /// The file is damaged, a link, another user's, or others can read it.
-    pub(super) fn read(&self, profile: &str) -> Result<Option<Stored>, String> {
+    pub(super) fn read(&self, profile: &str) -> Result<Option<StoredSecret>, String> {
         Ok(self.all()?.remove(profile))
     }
 
     /// Keeps it; what is kept for other profiles stays.
-    pub(super) fn write(&self, profile: &str, stored: Stored) -> Result<(), String> {
+    pub(super) fn write(&self, profile: &str, stored: StoredSecret) -> Result<(), String> {
         let mut all = self.all()?;
         all.insert(profile.to_owned(), stored);
         self.replace(&all)
     }
 
     /// Removes what is kept for a profile; whether there was something.
-    pub(super) fn forget(&self, profile: &str) -> Result<bool, String> {
+    pub(super) fn remove(&self, profile: &str) -> Result<bool, String> {
         let mut all = self.all()?;
         let known = all.remove(profile).is_some();
         if known {
@@ -58,49 +58,51 @@ impl File {
         Ok(known)
     }
 
-    fn all(&self) -> Result<BTreeMap<String, Stored>, String> {
+    fn all(&self) -> Result<BTreeMap<String, StoredSecret>, String> {
         let flags = OFlags::NOFOLLOW.bits().cast_signed();
         let mut file = match OpenOptions::new().read(true).custom_flags(flags).open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
-                return Err(self.told("is a link: put the file itself there"));
+                return Err(self.error("is a link: put the file itself there"));
             }
-            Err(error) => return Err(self.told(error)),
+            Err(error) => return Err(self.error(error)),
         };
         // Of the open file: a name could lead elsewhere by now.
-        let metadata = file.metadata().map_err(|error| self.told(error))?;
+        let metadata = file.metadata().map_err(|error| self.error(error))?;
         if metadata.uid() != geteuid().as_raw() {
-            return Err(self.told("belongs to another user: remove it, and enter secrets again"));
+            return Err(self.error("belongs to another user: remove it, and enter secrets again"));
         }
-        if metadata.mode() & OTHERS != 0 {
-            return Err(self.told("can be read by others: chmod 600 it, and think of a new secret"));
+        if metadata.mode() & OTHERS_PERMISSIONS != 0 {
+            return Err(
+                self.error("can be read by others: chmod 600 it, and think of a new secret")
+            );
         }
         let mut source = Zeroizing::new(String::new());
-        file.read_to_string(&mut source).map_err(|error| self.told(error))?;
+        file.read_to_string(&mut source).map_err(|error| self.error(error))?;
         // The words of the parser may quote the line, and with it a secret.
         toml::from_str(&source)
-            .map_err(|_| self.told("is damaged: move it away and enter secrets again"))
+            .map_err(|_| self.error("is damaged: move it away and enter secrets again"))
     }
 
     /// Written beside and renamed, for this user alone from the first byte on.
-    fn replace(&self, all: &BTreeMap<String, Stored>) -> Result<(), String> {
+    fn replace(&self, all: &BTreeMap<String, StoredSecret>) -> Result<(), String> {
         let source = toml::to_string(all).map(Zeroizing::new);
-        let source = source.map_err(|_| self.told("cannot be spelled"))?;
+        let source = source.map_err(|_| self.error("cannot be spelled"))?;
         let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(folder)
-            .map_err(|error| self.told(error))?;
-        let metadata = fs::metadata(folder).map_err(|error| self.told(error))?;
-        if metadata.mode() & OTHERS_WRITE != 0 {
+            .map_err(|error| self.error(error))?;
+        let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
+        if metadata.mode() & OTHERS_WRITE_PERMISSION != 0 {
             let folder = folder.display();
             return Err(
-                self.told(format_args!("others can write in its folder: chmod 700 {folder}"))
+                self.error(format_args!("others can write in its folder: chmod 700 {folder}"))
             );
         }
-        self.persist(folder, &source).map_err(|error| self.told(error))
+        self.persist(folder, &source).map_err(|error| self.error(error))
     }
 
     fn persist(&self, folder: &Path, source: &str) -> io::Result<()> {
@@ -113,7 +115,7 @@ impl File {
         fs::File::open(folder)?.sync_all()
     }
 
-    fn told(&self, reason: impl std::fmt::Display) -> String {
+    fn error(&self, reason: impl std::fmt::Display) -> String {
         format!("{}: {reason}", self.path.display())
     }
 }
@@ -124,15 +126,15 @@ mod tests {
 
     use super::*;
 
-    fn stored() -> Stored {
+    fn stored() -> StoredSecret {
         let (origin, api_key) = ("https://vl.example".to_owned(), "ak_1".to_owned());
-        Stored { origin, api_key, api_secret: "s3cret-canary".to_owned() }
+        StoredSecret { origin, api_key, api_secret: "s3cret-canary".to_owned() }
     }
 
     #[test]
-    fn s01_a_file_that_others_can_read_or_that_is_damaged_is_refused_without_its_content() {
+    fn a_file_that_others_can_read_or_that_is_damaged_is_refused_without_its_content() {
         let folder = tempfile::tempdir().unwrap();
-        let file = File::in_folder(folder.path());
+        let file = SecretsFile::in_dir(folder.path());
         fs::write(file.path(), "[prod]\napi_secret = 's3cret-canary").unwrap();
         let refusal = |mode| {
             fs::set_permissions(file.path(), fs::Permissions::from_mode(mode)).unwrap();
@@ -144,9 +146,9 @@ mod tests {
     }
 
     #[test]
-    fn s02_a_link_or_a_folder_that_others_write_in_is_refused() {
+    fn a_link_or_a_folder_that_others_write_in_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let file = File::in_folder(folder.path());
+        let file = SecretsFile::in_dir(folder.path());
         let elsewhere = folder.path().join("elsewhere.toml");
         fs::write(&elsewhere, "").unwrap();
         symlink(&elsewhere, file.path()).unwrap();
@@ -159,9 +161,9 @@ mod tests {
     }
 
     #[test]
-    fn s02_a_file_of_another_user_is_refused() {
+    fn a_file_of_another_user_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let file = File::in_folder(folder.path());
+        let file = SecretsFile::in_dir(folder.path());
         file.write("prod", stored()).unwrap();
         // Only the superuser can give a file away; for others there is nothing to be tried.
         if std::os::unix::fs::chown(file.path(), Some(65_534), None).is_ok() {

@@ -1,5 +1,5 @@
 //! The keyring of the system, asked with a time limit: a bus that hangs, or a keyring that waits to be
-//! unlocked, must not hold up the program (S03).
+//! unlocked, must not hold up the program.
 
 use std::{
     fmt, process,
@@ -11,15 +11,15 @@ use std::{
 use keyring::{Entry, Error};
 use secrecy::zeroize::Zeroizing;
 
-use super::Stored;
+use super::StoredSecret;
 
 /// What our entries are filed under.
 const SERVICE: &str = "tessera";
 /// How long the keyring may take.
-const PATIENCE: Duration = Duration::from_secs(3);
+const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Something that keeps a text by a name. Its methods may hang. Where there is none, it has nothing.
-pub(super) trait Vault: Send + Sync {
+pub(super) trait KeyringBackend: Send + Sync {
     /// Whether it is there.
     fn check(&self) -> Result<(), String>;
     fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
@@ -31,20 +31,20 @@ pub(super) trait Vault: Send + Sync {
 /// A vault with a time limit.
 #[derive(Clone)]
 pub(super) struct Keyring {
-    vault: Arc<dyn Vault>,
-    patience: Duration,
+    backend: Arc<dyn KeyringBackend>,
+    timeout: Duration,
 }
 
 impl Keyring {
     pub(super) fn of_system() -> Self {
-        Self { vault: Arc::new(System), patience: PATIENCE }
+        Self { backend: Arc::new(SystemKeyring), timeout: KEYRING_TIMEOUT }
     }
 
     /// Whether it keeps what it is given. One that answers may have no place to store anything, and a
     /// secret that is shown once must not be the first to find out.
     pub(super) fn check(&self) -> Result<(), String> {
         let name = format!("check of {}", process::id());
-        self.within(move |vault| {
+        self.with_timeout(move |vault| {
             vault.check()?;
             vault.write(&name, &name)?;
             let back = vault.read(&name)?;
@@ -55,37 +55,37 @@ impl Keyring {
         })
     }
 
-    pub(super) fn read(&self, profile: &str) -> Result<Option<Stored>, String> {
+    pub(super) fn read(&self, profile: &str) -> Result<Option<StoredSecret>, String> {
         let name = profile.to_owned();
-        let Some(source) = self.within(move |vault| vault.read(&name))? else {
+        let Some(source) = self.with_timeout(move |vault| vault.read(&name))? else {
             return Ok(None);
         };
         let damaged = format!("what the keyring has for `{profile}` is damaged: enter it again");
         toml::from_str(&source).map(Some).map_err(|_| damaged)
     }
 
-    pub(super) fn write(&self, profile: &str, stored: &Stored) -> Result<(), String> {
+    pub(super) fn write(&self, profile: &str, stored: &StoredSecret) -> Result<(), String> {
         let source = toml::to_string(stored).map(Zeroizing::new);
         let source = source.map_err(|_| "the secret cannot be spelled".to_owned())?;
         let name = profile.to_owned();
-        self.within(move |vault| vault.write(&name, &source))
+        self.with_timeout(move |vault| vault.write(&name, &source))
     }
 
-    pub(super) fn forget(&self, profile: &str) -> Result<bool, String> {
+    pub(super) fn remove(&self, profile: &str) -> Result<bool, String> {
         let name = profile.to_owned();
-        self.within(move |vault| vault.remove(&name))
+        self.with_timeout(move |vault| vault.remove(&name))
     }
 
     /// Asks on a thread of its own, which is left behind when it takes too long.
-    fn within<T: Send + 'static>(
+    fn with_timeout<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&dyn Vault) -> Result<T, String> + Send + 'static,
+        ask: impl FnOnce(&dyn KeyringBackend) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
         let (sender, answer) = mpsc::channel();
-        let vault = Arc::clone(&self.vault);
+        let vault = Arc::clone(&self.backend);
         thread::spawn(move || sender.send(ask(vault.as_ref())));
-        answer.recv_timeout(self.patience).unwrap_or_else(|_| {
-            let seconds = self.patience.as_secs();
+        answer.recv_timeout(self.timeout).unwrap_or_else(|_| {
+            let seconds = self.timeout.as_secs();
             Err(format!("the keyring did not answer within {seconds} s; is it locked?"))
         })
     }
@@ -98,31 +98,31 @@ impl fmt::Debug for Keyring {
 }
 
 /// The Secret Service, or what the system has in its place.
-struct System;
+struct SystemKeyring;
 
-impl Vault for System {
+impl KeyringBackend for SystemKeyring {
     fn check(&self) -> Result<(), String> {
-        Entry::store_status().as_ref().map(drop).map_err(told)
+        Entry::store_status().as_ref().map(drop).map_err(describe_error)
     }
 
     fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String> {
         match entry(name).and_then(|entry| entry.get_password()) {
             Ok(text) => Ok(Some(Zeroizing::new(text))),
             Err(Error::NoEntry | Error::NoDefaultStore) => Ok(None),
-            Err(error) => Err(told(&error)),
+            Err(error) => Err(describe_error(&error)),
         }
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), String> {
         let written = entry(name).and_then(|entry| entry.set_password(text));
-        written.map_err(|error| told(&error))
+        written.map_err(|error| describe_error(&error))
     }
 
     fn remove(&self, name: &str) -> Result<bool, String> {
         match entry(name).and_then(|entry| entry.delete_credential()) {
             Ok(()) => Ok(true),
             Err(Error::NoEntry | Error::NoDefaultStore) => Ok(false),
-            Err(error) => Err(told(&error)),
+            Err(error) => Err(describe_error(&error)),
         }
     }
 }
@@ -132,7 +132,7 @@ fn entry(name: &str) -> keyring::Result<Entry> {
 }
 
 /// The error in words. Those that carry what was stored are told without it.
-fn told(error: &Error) -> String {
+fn describe_error(error: &Error) -> String {
     match error {
         Error::NoDefaultStore => "there is no keyring here".to_owned(),
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
@@ -157,7 +157,7 @@ pub(super) mod fake {
     #[derive(Default)]
     struct Memory(Mutex<BTreeMap<String, String>>);
 
-    impl Vault for Memory {
+    impl KeyringBackend for Memory {
         fn check(&self) -> Result<(), String> {
             Ok(())
         }
@@ -179,7 +179,7 @@ pub(super) mod fake {
     /// Takes everything and has nothing.
     struct Forgetful;
 
-    impl Vault for Forgetful {
+    impl KeyringBackend for Forgetful {
         fn check(&self) -> Result<(), String> {
             Ok(())
         }
@@ -200,7 +200,7 @@ pub(super) mod fake {
     /// Answers, but has no place to store anything.
     struct Homeless;
 
-    impl Vault for Homeless {
+    impl KeyringBackend for Homeless {
         fn check(&self) -> Result<(), String> {
             Ok(())
         }
@@ -229,7 +229,7 @@ pub(super) mod fake {
         }
     }
 
-    impl Vault for Silent {
+    impl KeyringBackend for Silent {
         fn check(&self) -> Result<(), String> {
             for_ever()
         }
@@ -248,18 +248,18 @@ pub(super) mod fake {
     }
 
     pub fn keyring() -> Keyring {
-        Keyring { vault: Arc::new(Memory::default()), patience: PATIENCE }
+        Keyring { backend: Arc::new(Memory::default()), timeout: KEYRING_TIMEOUT }
     }
 
     pub fn forgetful() -> Keyring {
-        Keyring { vault: Arc::new(Forgetful), patience: PATIENCE }
+        Keyring { backend: Arc::new(Forgetful), timeout: KEYRING_TIMEOUT }
     }
 
     pub fn homeless() -> Keyring {
-        Keyring { vault: Arc::new(Homeless), patience: PATIENCE }
+        Keyring { backend: Arc::new(Homeless), timeout: KEYRING_TIMEOUT }
     }
 
     pub fn silent() -> Keyring {
-        Keyring { vault: Arc::new(Silent), patience: Duration::from_millis(10) }
+        Keyring { backend: Arc::new(Silent), timeout: Duration::from_millis(10) }
     }
 }

@@ -4,7 +4,7 @@
 //! A stored secret is bound to the origin and the key it was given for: it is never sent to another
 //! host because a profile was edited.
 
-mod dump;
+mod core_dumps;
 mod file;
 mod keyring;
 
@@ -16,15 +16,15 @@ use secrecy::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use dump::forbid_core_dumps;
-pub use tessera_model::program::{SECRET, SECRET_FILE, TOKEN};
+pub use core_dumps::forbid_core_dumps;
+pub use tessera_model::subprocess::{SECRET_FILE_VARIABLE, SECRET_VARIABLE, TOKEN_VARIABLE};
 
-use file::File;
+use file::SecretsFile;
 use keyring::Keyring;
 
 /// Whom a secret is for.
 #[derive(Clone, Copy, Debug)]
-pub struct Holder<'a> {
+pub struct SecretOwner<'a> {
     /// The profile.
     pub profile: &'a str,
     /// Scheme, host and port of the service.
@@ -35,7 +35,7 @@ pub struct Holder<'a> {
 
 /// What keeps secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Store {
+pub enum SecretStore {
     /// The keyring of the system: encrypted, and unlocked with the session.
     Keyring,
     /// A plain file of mode 0600.
@@ -45,7 +45,7 @@ pub enum Store {
 /// A secret with what it was given for, as it is kept.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct StoredSecret {
     origin: String,
     api_key: String,
     api_secret: String,
@@ -53,9 +53,9 @@ struct Stored {
 
 /// The secrets of this user.
 #[derive(Clone, Debug)]
-pub struct Secrets {
+pub struct SecretStores {
     keyring: Keyring,
-    file: File,
+    file: SecretsFile,
 }
 
 /// The secret that the environment gives, if it does, and the variable that did.
@@ -63,39 +63,40 @@ pub struct Secrets {
 /// # Errors
 /// The file it names cannot be read.
 pub fn from_environment() -> Result<Option<(SecretString, &'static str)>, String> {
-    if let Some(path) = variable(SECRET_FILE) {
+    if let Some(path) = environment_variable(SECRET_FILE_VARIABLE) {
         let secret = fs::read_to_string(path.as_str())
             .map(Zeroizing::new)
-            .map_err(|error| format!("{SECRET_FILE}: {}: {error}", path.as_str()))?;
-        return Ok(Some((SecretString::from(secret.trim()), SECRET_FILE)));
+            .map_err(|error| format!("{SECRET_FILE_VARIABLE}: {}: {error}", path.as_str()))?;
+        return Ok(Some((SecretString::from(secret.trim()), SECRET_FILE_VARIABLE)));
     }
-    Ok(variable(SECRET).map(|secret| (SecretString::from(secret.trim()), SECRET)))
+    Ok(environment_variable(SECRET_VARIABLE)
+        .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
 }
 
 /// The token that the environment gives, if it does.
 #[must_use]
 pub fn token_from_environment() -> Option<SecretString> {
-    variable(TOKEN).map(|token| SecretString::from(token.trim()))
+    environment_variable(TOKEN_VARIABLE).map(|token| SecretString::from(token.trim()))
 }
 
-fn variable(name: &str) -> Option<Zeroizing<String>> {
+fn environment_variable(name: &str) -> Option<Zeroizing<String>> {
     let value = env::var(name).ok().map(Zeroizing::new);
     value.filter(|value| !value.trim().is_empty())
 }
 
-impl Secrets {
+impl SecretStores {
     /// The keyring, and a file in `folder`.
     #[must_use]
-    pub fn in_folder(folder: &Path) -> Self {
-        Self { keyring: Keyring::of_system(), file: File::in_folder(folder) }
+    pub fn in_dir(folder: &Path) -> Self {
+        Self { keyring: Keyring::of_system(), file: SecretsFile::in_dir(folder) }
     }
 
     /// Where a store is, for people.
     #[must_use]
-    pub fn place(&self, store: Store) -> String {
+    pub fn describe(&self, store: SecretStore) -> String {
         match store {
-            Store::Keyring => "the keyring of this system".to_owned(),
-            Store::File => format!("{} (readable by you alone)", self.file.path().display()),
+            SecretStore::Keyring => "the keyring of this system".to_owned(),
+            SecretStore::File => format!("{} (readable by you alone)", self.file.path().display()),
         }
     }
 
@@ -104,14 +105,14 @@ impl Secrets {
     ///
     /// # Errors
     /// Why it cannot.
-    pub fn ask_keyring(&self) -> Result<(), String> {
+    pub fn check_keyring(&self) -> Result<(), String> {
         self.keyring.check()
     }
 
     /// The keyring, or the file where there is none. Whoever stores a secret names the place before.
     #[must_use]
-    pub fn best_store(&self) -> Store {
-        self.ask_keyring().map_or(Store::File, |()| Store::Keyring)
+    pub fn preferred_store(&self) -> SecretStore {
+        self.check_keyring().map_or(SecretStore::File, |()| SecretStore::Keyring)
     }
 
     /// The secret of a profile and where it was; `None` when none is stored.
@@ -119,17 +120,17 @@ impl Secrets {
     /// # Errors
     /// What is stored is damaged, can be read by others, or is for another origin or key; or nothing
     /// is stored in the file and the keyring does not answer.
-    pub fn find(&self, holder: Holder) -> Result<Option<(SecretString, Store)>, String> {
-        let fits = |stored: Option<Stored>, store: Store| {
-            let secret = stored.map(|stored| stored.opens(holder)).transpose()?;
+    pub fn find(&self, holder: SecretOwner) -> Result<Option<(SecretString, SecretStore)>, String> {
+        let fits = |stored: Option<StoredSecret>, store: SecretStore| {
+            let secret = stored.map(|stored| stored.into_secret_for(holder)).transpose()?;
             Ok::<_, String>(secret.map(|secret| (secret, store)))
         };
         let ring = self.keyring.read(holder.profile);
-        let ring = ring.and_then(|stored| fits(stored, Store::Keyring));
+        let ring = ring.and_then(|stored| fits(stored, SecretStore::Keyring));
         if let Ok(Some(found)) = ring {
             return Ok(Some(found));
         }
-        match fits(self.file.read(holder.profile)?, Store::File)? {
+        match fits(self.file.read(holder.profile)?, SecretStore::File)? {
             Some(found) => Ok(Some(found)),
             None => ring,
         }
@@ -139,32 +140,37 @@ impl Secrets {
     ///
     /// # Errors
     /// It cannot be written or read back; or an older secret cannot be removed from the file.
-    pub fn keep(&self, holder: Holder, secret: &SecretString, store: Store) -> Result<(), String> {
-        let stored = Stored {
+    pub fn save(
+        &self,
+        holder: SecretOwner,
+        secret: &SecretString,
+        store: SecretStore,
+    ) -> Result<(), String> {
+        let stored = StoredSecret {
             origin: holder.origin.to_owned(),
             api_key: holder.api_key.to_owned(),
             api_secret: secret.expose_secret().to_owned(),
         };
         let back = match store {
-            Store::Keyring => {
+            SecretStore::Keyring => {
                 self.keyring.write(holder.profile, &stored)?;
                 self.keyring.read(holder.profile)?
             }
-            Store::File => {
+            SecretStore::File => {
                 self.file.write(holder.profile, stored)?;
                 self.file.read(holder.profile)?
             }
         };
-        let back = back.map(|stored| stored.opens(holder)).transpose()?;
+        let back = back.map(|stored| stored.into_secret_for(holder)).transpose()?;
         if back.is_none_or(|back| back.expose_secret() != secret.expose_secret()) {
-            return Err(format!("{} did not keep the secret", self.place(store)));
+            return Err(format!("{} did not keep the secret", self.describe(store)));
         }
         match store {
-            Store::Keyring => self.file.forget(holder.profile).map(drop),
+            SecretStore::Keyring => self.file.remove(holder.profile).map(drop),
             // It is in the file because the keyring does not answer: what is in there is out of reach,
             // and looked at first only when it fits.
-            Store::File => {
-                let _ = self.keyring.forget(holder.profile);
+            SecretStore::File => {
+                let _ = self.keyring.remove(holder.profile);
                 Ok(())
             }
         }
@@ -174,13 +180,13 @@ impl Secrets {
     ///
     /// # Errors
     /// A store that may have it cannot be changed.
-    pub fn forget(&self, profile: &str) -> Result<Vec<Store>, String> {
+    pub fn remove(&self, profile: &str) -> Result<Vec<SecretStore>, String> {
         let mut stores = Vec::new();
-        if self.file.forget(profile)? {
-            stores.push(Store::File);
+        if self.file.remove(profile)? {
+            stores.push(SecretStore::File);
         }
-        match self.keyring.forget(profile) {
-            Ok(true) => stores.push(Store::Keyring),
+        match self.keyring.remove(profile) {
+            Ok(true) => stores.push(SecretStore::Keyring),
             Ok(false) => {}
             // It was kept in the file because of that.
             Err(_) if !stores.is_empty() => {}
@@ -190,9 +196,9 @@ impl Secrets {
     }
 }
 
-impl Stored {
+impl StoredSecret {
     /// The secret, for whom it was given.
-    fn opens(mut self, holder: Holder) -> Result<SecretString, String> {
+    fn into_secret_for(mut self, holder: SecretOwner) -> Result<SecretString, String> {
         if self.origin != holder.origin || self.api_key != holder.api_key {
             return Err(format!(
                 "the secret stored for `{}` belongs to {} and another key or address: enter it again",
@@ -203,7 +209,7 @@ impl Stored {
     }
 }
 
-impl Drop for Stored {
+impl Drop for StoredSecret {
     fn drop(&mut self) {
         self.api_secret.zeroize();
     }
@@ -214,82 +220,82 @@ mod tests {
     use super::*;
     use crate::credentials::keyring::fake;
 
-    const HOLDER: Holder =
-        Holder { profile: "prod", origin: "https://vl.example", api_key: "ak_1" };
+    const HOLDER: SecretOwner =
+        SecretOwner { profile: "prod", origin: "https://vl.example", api_key: "ak_1" };
 
-    fn secrets(folder: &Path, keyring: Keyring) -> Secrets {
-        Secrets { keyring, file: File::in_folder(folder) }
+    fn secrets(folder: &Path, keyring: Keyring) -> SecretStores {
+        SecretStores { keyring, file: SecretsFile::in_dir(folder) }
     }
 
-    fn found(secrets: &Secrets) -> Option<(String, Store)> {
+    fn found(secrets: &SecretStores) -> Option<(String, SecretStore)> {
         let found = secrets.find(HOLDER).unwrap();
         found.map(|(secret, store)| (secret.expose_secret().to_owned(), store))
     }
 
     #[test]
-    fn s01_s14_a_secret_comes_back_for_its_origin_and_key_alone() {
-        for store in [Store::Keyring, Store::File] {
+    fn a_secret_comes_back_for_its_origin_and_key_alone() {
+        for store in [SecretStore::Keyring, SecretStore::File] {
             let folder = tempfile::tempdir().unwrap();
             let secrets = secrets(folder.path(), fake::keyring());
             assert_eq!(found(&secrets), None);
-            secrets.keep(HOLDER, &"s3cret-canary".into(), store).unwrap();
+            secrets.save(HOLDER, &"s3cret-canary".into(), store).unwrap();
             assert_eq!(found(&secrets), Some(("s3cret-canary".to_owned(), store)));
-            let elsewhere = Holder { origin: "https://evil.example", ..HOLDER };
-            let another = Holder { api_key: "ak_2", ..HOLDER };
+            let elsewhere = SecretOwner { origin: "https://evil.example", ..HOLDER };
+            let another = SecretOwner { api_key: "ak_2", ..HOLDER };
             for other in [elsewhere, another] {
                 let error = secrets.find(other).unwrap_err();
                 assert!(error.contains("enter it again") && !error.contains("canary"), "{error}");
             }
-            assert_eq!(secrets.forget("prod").unwrap(), [store]);
+            assert_eq!(secrets.remove("prod").unwrap(), [store]);
             assert_eq!(found(&secrets), None);
-            assert_eq!(secrets.forget("prod").unwrap(), []);
+            assert_eq!(secrets.remove("prod").unwrap(), []);
         }
     }
 
     #[test]
-    fn s03_one_store_has_it_and_the_other_no_longer() {
+    fn one_store_has_it_and_the_other_no_longer() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), fake::keyring());
-        secrets.keep(HOLDER, &"old".into(), Store::File).unwrap();
-        secrets.keep(HOLDER, &"new".into(), Store::Keyring).unwrap();
-        assert_eq!(found(&secrets), Some(("new".to_owned(), Store::Keyring)));
-        secrets.keep(HOLDER, &"newer".into(), Store::File).unwrap();
-        assert_eq!(found(&secrets), Some(("newer".to_owned(), Store::File)));
+        secrets.save(HOLDER, &"old".into(), SecretStore::File).unwrap();
+        secrets.save(HOLDER, &"new".into(), SecretStore::Keyring).unwrap();
+        assert_eq!(found(&secrets), Some(("new".to_owned(), SecretStore::Keyring)));
+        secrets.save(HOLDER, &"newer".into(), SecretStore::File).unwrap();
+        assert_eq!(found(&secrets), Some(("newer".to_owned(), SecretStore::File)));
     }
 
     #[test]
-    fn s03_a_keyring_that_does_not_answer_costs_its_patience_and_is_told() {
+    fn a_keyring_that_does_not_answer_costs_its_patience_and_is_told() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), fake::silent());
-        assert!(secrets.ask_keyring().unwrap_err().contains("did not answer"));
+        assert!(secrets.check_keyring().unwrap_err().contains("did not answer"));
         assert!(secrets.find(HOLDER).unwrap_err().contains("did not answer"));
-        assert!(secrets.keep(HOLDER, &"s".into(), Store::Keyring).is_err());
+        assert!(secrets.save(HOLDER, &"s".into(), SecretStore::Keyring).is_err());
         assert!(!folder.path().join("secrets.toml").exists(), "never silently in plain text");
-        secrets.keep(HOLDER, &"s".into(), Store::File).unwrap();
-        assert_eq!(found(&secrets), Some(("s".to_owned(), Store::File)));
-        assert_eq!(secrets.forget("prod").unwrap(), [Store::File]);
-        assert!(secrets.forget("prod").is_err(), "it may be in there");
+        secrets.save(HOLDER, &"s".into(), SecretStore::File).unwrap();
+        assert_eq!(found(&secrets), Some(("s".to_owned(), SecretStore::File)));
+        assert_eq!(secrets.remove("prod").unwrap(), [SecretStore::File]);
+        assert!(secrets.remove("prod").is_err(), "it may be in there");
     }
 
     #[test]
-    fn s04_a_store_that_loses_the_secret_is_not_believed() {
+    fn a_store_that_loses_the_secret_is_not_believed() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), fake::forgetful());
-        let error = secrets.keep(HOLDER, &"canary".into(), Store::Keyring).unwrap_err();
+        let error = secrets.save(HOLDER, &"canary".into(), SecretStore::Keyring).unwrap_err();
         assert!(error.contains("did not keep") && !error.contains("canary"), "{error}");
     }
 
     #[test]
-    fn s03_a_keyring_that_cannot_store_is_found_out_before_there_is_a_secret() {
+    fn a_keyring_that_cannot_store_is_found_out_before_there_is_a_secret() {
         let folder = tempfile::tempdir().unwrap();
-        let best = |keyring| secrets(folder.path(), keyring).best_store();
-        assert_eq!(best(fake::keyring()), Store::Keyring);
-        assert_eq!(best(fake::homeless()), Store::File);
-        assert_eq!(best(fake::forgetful()), Store::File);
-        let reason = secrets(folder.path(), fake::forgetful()).ask_keyring().unwrap_err();
+        let best = |keyring| secrets(folder.path(), keyring).preferred_store();
+        assert_eq!(best(fake::keyring()), SecretStore::Keyring);
+        assert_eq!(best(fake::homeless()), SecretStore::File);
+        assert_eq!(best(fake::forgetful()), SecretStore::File);
+        let reason = secrets(folder.path(), fake::forgetful()).check_keyring().unwrap_err();
         assert!(reason.contains("does not keep"), "{reason}");
         let memory = secrets(folder.path(), fake::keyring());
-        memory.ask_keyring().unwrap();
+        memory.check_keyring().unwrap();
         assert_eq!(found(&memory), None, "the trial leaves nothing that counts");
     }
 }

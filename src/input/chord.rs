@@ -43,7 +43,7 @@ pub enum Key {
 }
 
 /// The keys that are written by name.
-const NAMES: [(&str, Key); 14] = [
+const KEY_NAMES: [(&str, Key); 14] = [
     ("enter", Key::Enter),
     ("esc", Key::Esc),
     ("tab", Key::Tab),
@@ -144,19 +144,19 @@ impl FromStr for Chord {
             }
             rest = tail;
         }
-        chord.key = key(rest).ok_or_else(|| {
+        chord.key = parse_key(rest).ok_or_else(|| {
             format!("`{written}` is no key: write one character, f1 to f12, or one of enter, esc, tab, space, up, ...")
         })?;
         Ok(chord)
     }
 }
 
-fn key(written: &str) -> Option<Key> {
+fn parse_key(written: &str) -> Option<Key> {
     let mut chars = written.chars();
     if let (Some(c), None) = (chars.next(), chars.next()) {
         return Some(Key::Char(c));
     }
-    if let Some(&(_, key)) = NAMES.iter().find(|(name, _)| *name == written) {
+    if let Some(&(_, key)) = KEY_NAMES.iter().find(|(name, _)| *name == written) {
         return Some(key);
     }
     let number: u8 = written.strip_prefix('f')?.parse().ok()?;

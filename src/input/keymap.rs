@@ -7,7 +7,7 @@ use crate::input::{Action, Chord};
 
 /// Where a binding holds. The innermost context wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Context {
+pub enum KeyContext {
     /// Anywhere outside a text field.
     Everywhere,
     /// The datasets pane.
@@ -24,7 +24,7 @@ pub enum Context {
     Basket,
 }
 
-impl Context {
+impl KeyContext {
     const NAMES: [(&str, Self); 7] = [
         ("everywhere", Self::Everywhere),
         ("datasets", Self::Datasets),
@@ -38,13 +38,13 @@ impl Context {
 
 /// What a sequence of chords means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resolved {
+pub enum KeyMatch {
     /// This action.
     Action(Action),
     /// The beginning of a longer sequence.
     Pending,
     /// Nothing.
-    Nothing,
+    Unbound,
 }
 
 /// A key sequence with what it means.
@@ -53,7 +53,7 @@ type Binding = (Vec<Chord>, Action);
 /// All bindings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keymap {
-    bindings: BTreeMap<Context, Vec<Binding>>,
+    bindings: BTreeMap<KeyContext, Vec<Binding>>,
 }
 
 impl Keymap {
@@ -61,7 +61,7 @@ impl Keymap {
     ///
     /// # Errors
     /// As [`Keymap::parse`]; a test holds that it never happens.
-    pub fn shipped() -> Result<Self, String> {
+    pub fn built_in() -> Result<Self, String> {
         Self::parse(include_str!("../../assets/keymap.toml"))
     }
 
@@ -72,9 +72,9 @@ impl Keymap {
     pub fn parse(source: &str) -> Result<Self, String> {
         let tables: BTreeMap<String, BTreeMap<String, Vec<String>>> =
             toml::from_str(source).map_err(|error| error.to_string())?;
-        let mut bindings: BTreeMap<Context, Vec<Binding>> = BTreeMap::new();
+        let mut bindings: BTreeMap<KeyContext, Vec<Binding>> = BTreeMap::new();
         for (name, actions) in tables {
-            let known = Context::NAMES.iter().find(|(known, _)| *known == name);
+            let known = KeyContext::NAMES.iter().find(|(known, _)| *known == name);
             let &(_, context) = known.ok_or_else(|| format!("`[{name}]` is no context"))?;
             let bound = bindings.entry(context).or_default();
             for (action_name, sequences) in actions {
@@ -89,7 +89,7 @@ impl Keymap {
                         return Err(format!("[{name}] binds `{sequence}` twice"));
                     }
                     // The shorter one would be taken before the longer one is finished.
-                    if bound.iter().any(|(taken, _)| hides(taken, &chords)) {
+                    if bound.iter().any(|(taken, _)| is_prefix_conflict(taken, &chords)) {
                         return Err(format!("[{name}] `{sequence}` begins like another binding"));
                     }
                     bound.push((chords, action));
@@ -104,18 +104,19 @@ impl Keymap {
     ///
     /// # Errors
     /// As [`Keymap::parse`].
-    pub fn overlaid(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
+    pub fn with_overrides(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
         let own = Self::parse(source)?;
         for (context, theirs) in own.bindings {
             let bound = self.bindings.entry(context).or_default();
             bound.retain(|(chords, action)| {
                 let replaced = theirs.iter().any(|(_, own)| own == action);
-                let taken = theirs.iter().any(|(own, _)| own == chords || hides(own, chords));
+                let taken =
+                    theirs.iter().any(|(own, _)| own == chords || is_prefix_conflict(own, chords));
                 !replaced && !taken
             });
             bound.extend(theirs);
         }
-        let contexts: Vec<Context> = self.contexts().collect();
+        let contexts: Vec<KeyContext> = self.contexts().collect();
         let keyless = |action: &Action| self.keys_of(&contexts, *action).is_empty();
         let lost = Action::ALL.iter().copied().filter(keyless).collect();
         Ok((self, lost))
@@ -123,55 +124,55 @@ impl Keymap {
 
     /// What `keys` mean, asked of the innermost context first.
     #[must_use]
-    pub fn resolve(&self, contexts: &[Context], keys: &[Chord]) -> Resolved {
+    pub fn resolve(&self, contexts: &[KeyContext], keys: &[Chord]) -> KeyMatch {
         let mut pending = false;
         for bound in contexts.iter().filter_map(|context| self.bindings.get(context)) {
             if let Some((_, action)) = bound.iter().find(|(chords, _)| chords == keys) {
-                return Resolved::Action(*action);
+                return KeyMatch::Action(*action);
             }
             pending |= bound.iter().any(|(chords, _)| chords.starts_with(keys));
         }
-        if pending { Resolved::Pending } else { Resolved::Nothing }
+        if pending { KeyMatch::Pending } else { KeyMatch::Unbound }
     }
 
     /// What may follow the `keys` of a sequence that is not complete: the keys still to be pressed,
     /// with the action they lead to.
     #[must_use]
-    pub fn continuations(&self, contexts: &[Context], keys: &[Chord]) -> Vec<(String, Action)> {
+    pub fn continuations(&self, contexts: &[KeyContext], keys: &[Chord]) -> Vec<(String, Action)> {
         contexts
             .iter()
             .filter_map(|context| self.bindings.get(context))
             .flatten()
             .filter(|(chords, _)| chords.len() > keys.len() && chords.starts_with(keys))
-            .map(|(chords, action)| (printed(&chords[keys.len()..]), *action))
+            .map(|(chords, action)| (format_sequence(&chords[keys.len()..]), *action))
             .collect()
     }
 
     /// The keys of an action in these contexts, as printed: `j`, `↓`.
     #[must_use]
-    pub fn keys_of(&self, contexts: &[Context], action: Action) -> Vec<String> {
+    pub fn keys_of(&self, contexts: &[KeyContext], action: Action) -> Vec<String> {
         contexts
             .iter()
             .filter_map(|context| self.bindings.get(context))
             .flatten()
             .filter(|(_, bound)| *bound == action)
-            .map(|(chords, _)| printed(chords))
+            .map(|(chords, _)| format_sequence(chords))
             .collect()
     }
 
     /// Every context with its bindings, for the table in the documentation.
-    pub fn contexts(&self) -> impl Iterator<Item = Context> {
+    pub fn contexts(&self) -> impl Iterator<Item = KeyContext> {
         self.bindings.keys().copied()
     }
 }
 
 /// A sequence as it is read on the keys.
-fn printed(chords: &[Chord]) -> String {
+fn format_sequence(chords: &[Chord]) -> String {
     chords.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether two sequences cannot both be typed: one is the beginning of the other.
-fn hides(one: &[Chord], other: &[Chord]) -> bool {
+fn is_prefix_conflict(one: &[Chord], other: &[Chord]) -> bool {
     one != other && (one.starts_with(other) || other.starts_with(one))
 }
 
@@ -185,8 +186,8 @@ mod tests {
 
     #[test]
     fn the_shipped_keymap_binds_every_action() {
-        let keymap = Keymap::shipped().unwrap();
-        let contexts: Vec<Context> = keymap.contexts().collect();
+        let keymap = Keymap::built_in().unwrap();
+        let contexts: Vec<KeyContext> = keymap.contexts().collect();
         for &action in Action::ALL {
             assert!(!keymap.keys_of(&contexts, action).is_empty(), "{action:?} has no key");
         }
@@ -197,28 +198,28 @@ mod tests {
         let keymap =
             Keymap::parse("[everywhere]\nfirst = ['g g']\nquit = ['q']\n[jobs]\nback = ['q']")
                 .unwrap();
-        let jobs = [Context::Jobs, Context::Everywhere];
-        assert_eq!(keymap.resolve(&jobs, &keys("g")), Resolved::Pending);
-        assert_eq!(keymap.resolve(&jobs, &keys("g g")), Resolved::Action(Action::First));
-        assert_eq!(keymap.resolve(&jobs, &keys("q")), Resolved::Action(Action::Back));
-        assert_eq!(keymap.resolve(&jobs, &keys("x")), Resolved::Nothing);
+        let jobs = [KeyContext::Jobs, KeyContext::Everywhere];
+        assert_eq!(keymap.resolve(&jobs, &keys("g")), KeyMatch::Pending);
+        assert_eq!(keymap.resolve(&jobs, &keys("g g")), KeyMatch::Action(Action::First));
+        assert_eq!(keymap.resolve(&jobs, &keys("q")), KeyMatch::Action(Action::Back));
+        assert_eq!(keymap.resolve(&jobs, &keys("x")), KeyMatch::Unbound);
     }
 
     #[test]
-    fn p66_a_person_s_own_keys_replace_line_by_line_and_what_lost_its_key_is_told() {
-        let shipped = Keymap::shipped().unwrap();
+    fn a_person_s_own_keys_replace_line_by_line_and_what_lost_its_key_is_told() {
+        let shipped = Keymap::built_in().unwrap();
         let source = "[everywhere]\nquit = ['Q']\nexport = ['f']";
-        let (keymap, lost) = shipped.overlaid(source).unwrap();
-        let everywhere = [Context::Everywhere];
-        assert_eq!(keymap.resolve(&everywhere, &keys("Q")), Resolved::Action(Action::Quit));
-        assert_eq!(keymap.resolve(&everywhere, &keys("q")), Resolved::Nothing);
-        assert_eq!(keymap.resolve(&everywhere, &keys("f")), Resolved::Action(Action::Export));
-        assert_eq!(keymap.resolve(&everywhere, &keys("j")), Resolved::Action(Action::Down));
+        let (keymap, lost) = shipped.with_overrides(source).unwrap();
+        let everywhere = [KeyContext::Everywhere];
+        assert_eq!(keymap.resolve(&everywhere, &keys("Q")), KeyMatch::Action(Action::Quit));
+        assert_eq!(keymap.resolve(&everywhere, &keys("q")), KeyMatch::Unbound);
+        assert_eq!(keymap.resolve(&everywhere, &keys("f")), KeyMatch::Action(Action::Export));
+        assert_eq!(keymap.resolve(&everywhere, &keys("j")), KeyMatch::Action(Action::Down));
         assert_eq!(lost, [Action::Similar]);
     }
 
     #[test]
-    fn x09_mistakes_are_named() {
+    fn mistakes_are_named() {
         for (source, word) in [
             ("[nowhere]\nquit = ['q']", "nowhere"),
             ("[everywhere]\nfly = ['q']", "fly"),

@@ -7,6 +7,6 @@ pub mod action;
 pub mod chord;
 pub mod keymap;
 
-pub use action::{Action, Group};
+pub use action::{Action, ActionGroup};
 pub use chord::{Chord, Key};
-pub use keymap::{Context, Keymap, Resolved};
+pub use keymap::{KeyContext, KeyMatch, Keymap};

@@ -6,20 +6,20 @@ use std::{
     io::{self, Write},
 };
 
-use tessera_model::{Failure, FailureKind, program};
+use tessera_model::{Failure, FailureKind, subprocess};
 
 /// Edits `text` until the editor is left, and gives back what was saved. Blocks.
 ///
 /// # Errors
 /// [`FailureKind::Local`]: there is no such editor, it failed, or its file cannot be read as text.
 pub(super) fn edit(text: &str) -> Result<String, Failure> {
-    let file = written(text).map_err(|error| {
+    let file = temporary_file(text).map_err(|error| {
         Failure::new(FailureKind::Local, format!("no file could be made for the editor: {error}"))
     })?;
-    let (editor, mut command) = program::editor(file.path());
+    let (editor, mut command) = subprocess::editor_command(file.path());
     let failed = |reason: &dyn std::fmt::Display| {
         Failure::new(FailureKind::Local, format!("{editor} could not edit the query: {reason}"))
-            .remedy("Set VISUAL or EDITOR to an editor; the query is as it was")
+            .with_remedy("Set VISUAL or EDITOR to an editor; the query is as it was")
     };
     let status = command.status().map_err(|error| failed(&error))?;
     if !status.success() {
@@ -29,7 +29,7 @@ pub(super) fn edit(text: &str) -> Result<String, Failure> {
 }
 
 /// The text in a new file of mode 0600, with the ending by which editors know it.
-fn written(text: &str) -> io::Result<tempfile::NamedTempFile> {
+fn temporary_file(text: &str) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new().prefix("tessera-query-").suffix(".json").tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;

@@ -13,35 +13,35 @@ use ratatui::{
     layout::Rect,
 };
 
-use crate::ui::layer::Writes;
+use crate::ui::picture_layer::TerminalWrites;
 
 /// The frames of one terminal.
 #[derive(Debug)]
-pub struct Frames<W> {
+pub struct FrameWriter<W> {
     out: W,
     /// What is on the terminal; nothing is known of it when the next frame must be drawn whole.
-    shown: Option<Buffer>,
+    last_frame: Option<Buffer>,
 }
 
 /// What one frame cost. Both are zero when nothing had changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
+pub struct FrameCost {
     /// Cells that differ from the frame before.
     pub cells: usize,
     /// Bytes written to the terminal.
     pub bytes: usize,
 }
 
-impl<W: Write> Frames<W> {
+impl<W: Write> FrameWriter<W> {
     /// For a terminal of which nothing is known.
     #[must_use]
     pub fn new(out: W) -> Self {
-        Self { out, shown: None }
+        Self { out, last_frame: None }
     }
 
     /// Forgets what was drawn, so that the next frame is drawn whole.
-    pub fn forget(&mut self) {
-        self.shown = None;
+    pub fn invalidate(&mut self) {
+        self.last_frame = None;
     }
 
     /// Draws a frame of this size (columns, rows): the cells that have changed, between what the
@@ -52,17 +52,17 @@ impl<W: Write> Frames<W> {
     pub fn draw(
         &mut self,
         (columns, rows): (u16, u16),
-        view: impl FnOnce(&mut Buffer) -> Writes,
-    ) -> io::Result<Cost> {
+        view: impl FnOnce(&mut Buffer) -> TerminalWrites,
+    ) -> io::Result<FrameCost> {
         let area = Rect::new(0, 0, columns, rows);
         let mut next = Buffer::empty(area);
         let writes = view(&mut next);
-        let known = self.shown.take().filter(|shown| shown.area == area);
+        let known = self.last_frame.take().filter(|shown| shown.area == area);
         let is_whole = known.is_none();
         let shown = known.unwrap_or_else(|| Buffer::empty(area));
         let changed = shown.diff(&next);
-        let mut cost = Cost { cells: changed.len(), bytes: 0 };
-        if is_whole || cost.cells > 0 || writes != Writes::default() {
+        let mut cost = FrameCost { cells: changed.len(), bytes: 0 };
+        if is_whole || cost.cells > 0 || writes != TerminalWrites::default() {
             let mut bytes = Vec::new();
             bytes.queue(BeginSynchronizedUpdate)?;
             if is_whole {
@@ -75,7 +75,7 @@ impl<W: Write> Frames<W> {
             self.write(&bytes)?;
             cost.bytes = bytes.len();
         }
-        self.shown = Some(next);
+        self.last_frame = Some(next);
         Ok(cost)
     }
 
@@ -99,21 +99,21 @@ impl<W: Write> Frames<W> {
 mod tests {
     use super::*;
 
-    fn text(frames: &mut Frames<Vec<u8>>, text: &str) -> Cost {
+    fn text(frames: &mut FrameWriter<Vec<u8>>, text: &str) -> FrameCost {
         let view = |buffer: &mut Buffer| {
             buffer.set_string(0, 0, text, ratatui::style::Style::new());
-            Writes::default()
+            TerminalWrites::default()
         };
         frames.draw((20, 3), view).unwrap()
     }
 
     #[test]
-    fn f09_a_frame_without_a_change_writes_nothing() {
-        let mut frames = Frames::new(Vec::new());
+    fn a_frame_without_a_change_writes_nothing() {
+        let mut frames = FrameWriter::new(Vec::new());
         assert_eq!(text(&mut frames, "calm").cells, 4);
-        assert_eq!(text(&mut frames, "calm"), Cost::default());
+        assert_eq!(text(&mut frames, "calm"), FrameCost::default());
         assert_eq!(text(&mut frames, "palm").cells, 1);
-        frames.forget();
+        frames.invalidate();
         assert_eq!(text(&mut frames, "palm").cells, 4);
         let written = String::from_utf8(frames.into_inner()).unwrap();
         assert_eq!(written.matches("\x1b[?2026h").count(), 3);

@@ -19,20 +19,20 @@ use tokio::{
 use crate::{
     app::{Event, Mouse, MouseKind},
     input::{Chord, Key},
-    runtime::probe::{self, Capabilities, Environment, Stragglers},
+    runtime::probe::{self, Capabilities, Environment, LateReplyFilter},
 };
 use tessera_picture::Protocol;
 
 /// Reads what the person does.
-pub(super) struct Input {
+pub(super) struct InputReader {
     /// The probe, until it has ended.
     probe: Option<JoinHandle<Capabilities>>,
     /// Tells when the terminal has something to read.
     terminal: AsyncFd<Stdin>,
-    stragglers: Stragglers,
+    late_replies: LateReplyFilter,
 }
 
-impl Input {
+impl InputReader {
     /// Reads nothing before `probe`.
     ///
     /// # Errors
@@ -43,18 +43,18 @@ impl Input {
             reason = "its successor is unsafe for descriptors that may be closed; standard input is not"
         )]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
-        Ok(Self { probe: None, terminal, stragglers: Stragglers::new(Instant::now()) })
+        Ok(Self { probe: None, terminal, late_replies: LateReplyFilter::new(Instant::now()) })
     }
 
     /// Asks what the terminal can draw, on a thread of its own: it may wait for the terminal, we
     /// may not.
-    pub(super) fn probe(&mut self, environment: Environment, wanted: Option<Protocol>) {
+    pub(super) fn start_probe(&mut self, environment: Environment, wanted: Option<Protocol>) {
         let probe = tokio::task::spawn_blocking(move || probe::probe(&environment, wanted));
         self.probe = Some(probe);
     }
 
     /// The next things the person does; once, what the terminal can draw.
-    pub(super) async fn next(&mut self) -> (Vec<Event>, Option<Capabilities>) {
+    pub(super) async fn next_events(&mut self) -> (Vec<Event>, Option<Capabilities>) {
         if let Some(probe) = &mut self.probe {
             let found = probe.await;
             self.probe = None;
@@ -62,7 +62,7 @@ impl Input {
             let Ok(found) = found else {
                 return (Vec::new(), None);
             };
-            let typed = found.leftover.iter().copied().filter_map(typed).map(Event::Key);
+            let typed = found.typed_bytes.iter().copied().filter_map(key_from_byte).map(Event::Key);
             return (typed.collect(), Some(found));
         }
         loop {
@@ -71,14 +71,14 @@ impl Input {
                 return std::future::pending().await;
             };
             if ready.ready().is_read_closed() {
-                // A reader would spin on a terminal that is gone (M11).
+                // A reader would spin on a terminal that is gone.
                 return std::future::pending().await;
             }
             let mut events = Vec::new();
             while let Ok(true) = event::poll(Duration::ZERO) {
                 match event::read() {
-                    Ok(Report::Key(key)) if self.stragglers.swallow(Instant::now(), &key) => {}
-                    Ok(report) => events.extend(event(report)),
+                    Ok(Report::Key(key)) if self.late_replies.drops(Instant::now(), &key) => {}
+                    Ok(report) => events.extend(event_from_terminal(report)),
                     Err(_) => return std::future::pending().await,
                 }
             }
@@ -90,9 +90,9 @@ impl Input {
     }
 
     /// Waits for any key or click.
-    pub(super) async fn key(&mut self) {
+    pub(super) async fn wait_for_key_or_click(&mut self) {
         loop {
-            let (events, _) = self.next().await;
+            let (events, _) = self.next_events().await;
             let pressed = |event: &Event| {
                 matches!(event, Event::Key(_) | Event::Mouse(Mouse { kind: MouseKind::Click, .. }))
             };
@@ -104,7 +104,7 @@ impl Input {
 }
 
 /// A report of the terminal in the words of the core.
-fn event(report: Report) -> Option<Event> {
+fn event_from_terminal(report: Report) -> Option<Event> {
     match report {
         Report::Key(key) => Chord::from_terminal(key).map(Event::Key),
         Report::Paste(text) => Some(Event::Paste(text)),
@@ -122,13 +122,13 @@ fn event(report: Report) -> Option<Event> {
         }
         // A new size is told by its signal, which comes also when nothing is read.
         Report::Resize(..) => None,
-        Report::FocusGained => Some(Event::Focused(true)),
-        Report::FocusLost => Some(Event::Focused(false)),
+        Report::FocusGained => Some(Event::WindowFocus(true)),
+        Report::FocusLost => Some(Event::WindowFocus(false)),
     }
 }
 
 /// A byte typed while the probe was listening; longer sequences are not worth keeping.
-fn typed(byte: u8) -> Option<Chord> {
+fn key_from_byte(byte: u8) -> Option<Chord> {
     let key = match byte {
         b'\r' | b'\n' => Key::Enter,
         b'\t' => Key::Tab,

@@ -4,18 +4,18 @@
 //! The first frame is drawn before anything has answered: not the network, and not the terminal
 //! either, which is asked what it can draw only afterwards.
 
+mod alerts;
 mod editor;
 pub mod frames;
-pub mod fullsize;
+pub mod full_size;
+mod graphics_results;
 mod input;
 mod options;
 pub mod probe;
 mod session;
 mod signals;
-mod tell;
 pub mod terminal;
-pub mod trace;
-mod verdicts;
+pub mod trace_events;
 pub mod welcome;
 
 use std::{
@@ -24,31 +24,31 @@ use std::{
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-pub use options::Options;
+pub use options::RuntimeOptions;
 pub use session::Session;
-pub use signals::{Received, watch as watch_signals};
+pub use signals::{SignalReceiver, watch_signals};
 use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Setup},
     config::Destination,
-    runtime::{input::Input, probe::Environment, signals::Signal, terminal::Screen},
-    ui::{self, Layer, layer::Surface, theme::Themes},
-    worker::{Reply, Worker},
+    runtime::{input::InputReader, probe::Environment, signals::Signal, terminal::TerminalScreen},
+    ui::{self, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
+    worker::{Worker, WorkerEvent},
 };
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
 /// Frames caused by answers come at most this often; a key is answered at once.
-const FRAME: Duration = Duration::from_millis(12);
+const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
 /// Events taken before a frame is drawn, so that a flood of answers cannot starve the screen.
-const BATCH: usize = 256;
+const MAX_EVENTS_PER_FRAME: usize = 256;
 
 /// How a run ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunOutcome {
     /// The program ends with this exit code.
-    Code(i32),
+    Exit(i32),
     /// Another deployment is to be opened.
     Switch(Destination),
 }
@@ -59,64 +59,69 @@ pub enum Ending {
 /// The terminal cannot be used.
 pub async fn run(
     mut setup: Setup,
-    options: Options,
-    worker: (Worker, mpsc::UnboundedReceiver<Reply>),
-    signals: &mut Received,
-) -> io::Result<Ending> {
-    let screen = Screen::take(options.mouse)?;
+    options: RuntimeOptions,
+    worker: (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
+    signals: &mut SignalReceiver,
+) -> io::Result<RunOutcome> {
+    let screen = TerminalScreen::enter(options.mouse)?;
     setup.size = terminal::size()?;
     let environment = Environment::read();
-    let surface = Surface { in_tmux: environment.in_tmux, colours: environment.colours() };
-    let proved = options.graphics.or_else(|| verdicts::recall(&environment));
+    let surface = GraphicsSettings {
+        in_tmux: environment.in_tmux,
+        color_depth: environment.initial_color_depth(),
+    };
+    let confirmed_protocol =
+        options.forced_protocol.or_else(|| graphics_results::load(&environment));
     // What was seen to fail is believed; what was seen to work, only while the terminal says it, too:
     // another one may go by the same name.
-    let graphics = options.graphics.or(proved.filter(|seen| !draws_pixels(*seen)));
-    let mut shell = Shell {
-        session: Session::new(App::new(setup), worker).traced(options.trace),
+    let graphics =
+        options.forced_protocol.or(confirmed_protocol.filter(|seen| !draws_pixels(*seen)));
+    let mut shell = EventLoop {
+        session: Session::new(App::new(setup), worker).with_trace(options.trace),
         screen,
-        layer: Layer::new(surface),
+        layer: PictureLayer::new(surface),
         themes: options.themes,
         start: Instant::now(),
-        drawn: None,
-        dirty: true,
-        input: Input::new()?,
+        last_drawn: None,
+        needs_redraw: true,
+        input: InputReader::new()?,
         signals,
-        held: None,
+        pending_signal: None,
         capabilities: None,
-        proved,
+        confirmed_protocol,
     };
     if let Some(code) = shell.apply(Event::Wake).await? {
         return Ok(code);
     }
     shell.draw()?;
     // Only now: nothing must wait for the terminal, and nobody else writes while it is asked.
-    shell.input.probe(environment, graphics);
+    shell.input.start_probe(environment, graphics);
     shell.run().await
 }
 
 /// Everything the loop owns.
-struct Shell<'a> {
+struct EventLoop<'a> {
     session: Session,
-    screen: Screen,
-    layer: Layer,
+    screen: TerminalScreen,
+    layer: PictureLayer,
     themes: Themes,
     start: Instant,
     /// When the last frame was drawn.
-    drawn: Option<Instant>,
+    last_drawn: Option<Instant>,
     /// Whether something has changed since.
-    dirty: bool,
-    input: Input,
-    signals: &'a mut Received,
+    needs_redraw: bool,
+    input: InputReader,
+    signals: &'a mut SignalReceiver,
     /// A signal that came during the full-size view.
-    held: Option<Signal>,
+    pending_signal: Option<Signal>,
     capabilities: Option<probe::Capabilities>,
     /// How pictures are drawn as a person has said or seen it.
-    proved: Option<Protocol>,
+    confirmed_protocol: Option<Protocol>,
 }
 
 /// What the loop waited for.
 #[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
-enum Woken {
+enum LoopEvent {
     Signal(Option<Signal>),
     Input(Vec<Event>, Option<probe::Capabilities>),
     Reply(Option<Event>),
@@ -124,26 +129,29 @@ enum Woken {
     Frame,
 }
 
-impl Shell<'_> {
-    async fn run(mut self) -> io::Result<Ending> {
+impl EventLoop<'_> {
+    async fn run(mut self) -> io::Result<RunOutcome> {
         loop {
-            let code = match self.next().await {
-                Woken::Signal(signal) => self.signal(signal).await?,
-                Woken::Input(events, capabilities) => self.input(events, capabilities).await?,
-                Woken::Reply(Some(event)) => self.replies(event).await?,
+            let code = match self.next_event().await {
+                LoopEvent::Signal(signal) => self.handle_signal(signal).await?,
+                LoopEvent::Input(events, capabilities) => {
+                    self.handle_input(events, capabilities).await?
+                }
+                LoopEvent::Reply(Some(event)) => self.handle_replies(event).await?,
                 // The worker lives as long as its handle, which is ours.
-                Woken::Reply(None) => Some(Ending::Code(1)),
-                Woken::Timer => {
-                    self.session.woken();
+                LoopEvent::Reply(None) => Some(RunOutcome::Exit(1)),
+                LoopEvent::Timer => {
+                    self.session.clear_wake();
                     self.apply(Event::Wake).await?
                 }
-                Woken::Frame => None,
+                LoopEvent::Frame => None,
             };
             if let Some(code) = code {
                 return Ok(code);
             }
-            let rested = self.drawn.is_none_or(|drawn| drawn.elapsed() >= FRAME);
-            if self.dirty && rested {
+            let is_frame_due =
+                self.last_drawn.is_none_or(|drawn| drawn.elapsed() >= MIN_FRAME_INTERVAL);
+            if self.needs_redraw && is_frame_due {
                 self.draw()?;
             }
         }
@@ -151,36 +159,39 @@ impl Shell<'_> {
 
     /// Waits for whatever comes first. Signals before keys, keys before answers: a person must
     /// get through whatever the service sends.
-    async fn next(&mut self) -> Woken {
-        if let Some(signal) = self.held.take() {
-            return Woken::Signal(Some(signal));
+    async fn next_event(&mut self) -> LoopEvent {
+        if let Some(signal) = self.pending_signal.take() {
+            return LoopEvent::Signal(Some(signal));
         }
-        let timer = self.session.wake().map(|moment| self.start + moment);
-        let frame = self.drawn.filter(|_| self.dirty).map(|drawn| drawn + FRAME);
+        let timer = self.session.next_wake().map(|moment| self.start + moment);
+        let frame =
+            self.last_drawn.filter(|_| self.needs_redraw).map(|drawn| drawn + MIN_FRAME_INTERVAL);
         tokio::select! {
             biased;
-            signal = self.signals.recv() => Woken::Signal(signal),
-            (events, capabilities) = self.input.next() => Woken::Input(events, capabilities),
-            reply = self.session.reply() => Woken::Reply(reply),
-            () = at(timer) => Woken::Timer,
-            () = at(frame) => Woken::Frame,
+            signal = self.signals.recv() => LoopEvent::Signal(signal),
+            (events, capabilities) = self.input.next_events() => LoopEvent::Input(events, capabilities),
+            reply = self.session.next_worker_event() => LoopEvent::Reply(reply),
+            () = sleep_until(timer) => LoopEvent::Timer,
+            () = sleep_until(frame) => LoopEvent::Frame,
         }
     }
 
-    async fn input(
+    async fn handle_input(
         &mut self,
         events: Vec<Event>,
         capabilities: Option<probe::Capabilities>,
-    ) -> io::Result<Option<Ending>> {
+    ) -> io::Result<Option<RunOutcome>> {
         if let Some(found) = capabilities {
-            terminal::pictures_in_use(found.kitty, found.in_tmux);
-            let surface = Surface { in_tmux: found.in_tmux, colours: found.colours };
-            self.layer = Layer::new(surface);
+            terminal::delete_pictures_on_exit(found.kitty, found.in_tmux);
+            let surface =
+                GraphicsSettings { in_tmux: found.in_tmux, color_depth: found.color_depth };
+            self.layer = PictureLayer::new(surface);
             self.themes.auto = found.theme;
-            let unproved = draws_pixels(found.protocol) && self.proved != Some(found.protocol);
+            let is_unconfirmed =
+                draws_pixels(found.protocol) && self.confirmed_protocol != Some(found.protocol);
             let event = Event::Terminal(found.protocol, found.cell);
             self.capabilities = Some(found);
-            let unproved = unproved.then_some(Event::Unproved);
+            let unproved = is_unconfirmed.then_some(Event::PixelsUnconfirmed);
             for event in [Some(event), unproved].into_iter().flatten() {
                 if let Some(code) = self.apply(event).await? {
                     return Ok(Some(code));
@@ -197,42 +208,46 @@ impl Shell<'_> {
         Ok(None)
     }
 
-    async fn replies(&mut self, first: Event) -> io::Result<Option<Ending>> {
+    async fn handle_replies(&mut self, first: Event) -> io::Result<Option<RunOutcome>> {
         let mut next = Some(first);
-        for _ in 0..BATCH {
+        for _ in 0..MAX_EVENTS_PER_FRAME {
             let Some(event) = next else { break };
             if let Some(code) = self.apply(event).await? {
                 return Ok(Some(code));
             }
-            next = self.session.ready_reply();
+            next = self.session.try_worker_event();
         }
         Ok(None)
     }
 
     /// Takes one event through the core, and does what only a terminal can do. `Some` ends the
     /// program with that exit code.
-    async fn apply(&mut self, event: Event) -> io::Result<Option<Ending>> {
-        self.dirty = true;
+    async fn apply(&mut self, event: Event) -> io::Result<Option<RunOutcome>> {
+        self.needs_redraw = true;
         let mut effects = self.session.apply(self.start.elapsed(), event);
         while let Some(effect) = effects.pop() {
             match effect {
-                Effect::Quit => return Ok(Some(Ending::Code(0))),
-                Effect::Switch(choice) => return Ok(Some(Ending::Switch(choice))),
+                Effect::Quit => return Ok(Some(RunOutcome::Exit(0))),
+                Effect::OpenDeployment(choice) => return Ok(Some(RunOutcome::Switch(choice))),
                 Effect::Redraw => self.redraw()?,
-                Effect::Tell(tell) => self.screen.tell(&tell)?,
+                Effect::Alert(tell) => self.screen.send_alert(&tell)?,
                 Effect::Suspend => self.suspend()?,
-                Effect::Mouse(ours) => self.screen.set_mouse(ours)?,
-                Effect::Copy(text) => self.copy(&text)?,
-                Effect::Graphics(protocol) => {
-                    let done = self.keep_verdict(protocol);
-                    effects.extend(self.session.apply(self.start.elapsed(), Event::Done(done)));
+                Effect::CaptureMouse(ours) => self.screen.set_mouse(ours)?,
+                Effect::Copy(text) => self.copy_to_clipboard(&text)?,
+                Effect::SaveProtocol(protocol) => {
+                    let done = self.save_graphics_result(protocol);
+                    effects.extend(
+                        self.session.apply(self.start.elapsed(), Event::TerminalTaskDone(done)),
+                    );
                 }
                 Effect::FullSize(bytes) => {
-                    let done = self.full_size(bytes).await?;
-                    effects.extend(self.session.apply(self.start.elapsed(), Event::Done(done)));
+                    let done = self.show_full_size(bytes).await?;
+                    effects.extend(
+                        self.session.apply(self.start.elapsed(), Event::TerminalTaskDone(done)),
+                    );
                 }
                 Effect::Edit(text) => {
-                    let edited = self.edit(text).await?;
+                    let edited = self.edit_text(text).await?;
                     effects.extend(self.session.apply(self.start.elapsed(), Event::Edited(edited)));
                 }
                 Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}
@@ -241,15 +256,15 @@ impl Shell<'_> {
         Ok(None)
     }
 
-    async fn signal(&mut self, signal: Option<Signal>) -> io::Result<Option<Ending>> {
+    async fn handle_signal(&mut self, signal: Option<Signal>) -> io::Result<Option<RunOutcome>> {
         match signal {
-            Some(Signal::End(code)) => return Ok(Some(Ending::Code(code))),
+            Some(Signal::Exit(code)) => return Ok(Some(RunOutcome::Exit(code))),
             Some(Signal::Suspend) => self.suspend()?,
             Some(Signal::Resume) => {
-                self.screen.claim()?;
-                return self.resized().await;
+                self.screen.reenter()?;
+                return self.handle_resize().await;
             }
-            Some(Signal::Resized) => return self.resized().await,
+            Some(Signal::Resized) => return self.handle_resize().await,
             None => {}
         }
         Ok(None)
@@ -257,48 +272,51 @@ impl Shell<'_> {
 
     /// Gives the terminal back and stops; takes it again when it goes on.
     fn suspend(&mut self) -> io::Result<()> {
-        self.forget_pictures()?;
+        self.delete_pictures()?;
         terminal::restore();
         // The input reader stops with the process, and goes on with it.
-        signals::stop()?;
+        signals::suspend_process()?;
         // At once, so that no frame is drawn to a terminal that is not ours; what else may have
         // changed meanwhile is looked at in `Signal::Resume`.
-        self.screen.claim()
+        self.screen.reenter()
     }
 
     /// Draws one picture as large as it goes, and waits for a key. A signal ends the view, too, and
     /// is looked at after it.
-    async fn full_size(&mut self, bytes: std::sync::Arc<[u8]>) -> io::Result<Result<(), Failure>> {
+    async fn show_full_size(
+        &mut self,
+        bytes: std::sync::Arc<[u8]>,
+    ) -> io::Result<Result<(), Failure>> {
         let Some(capabilities) = self.capabilities.clone() else {
             let sentence = "the terminal has not said yet what it can draw";
-            return Ok(Err(Failure::new(FailureKind::Local, sentence).remedy("Try again")));
+            return Ok(Err(Failure::new(FailureKind::Local, sentence).with_remedy("Try again")));
         };
-        self.forget_pictures()?;
+        self.delete_pictures()?;
         let on_screen = capabilities.clone();
-        let shown = tokio::task::spawn_blocking(move || fullsize::show(&bytes, &on_screen)).await;
+        let shown = tokio::task::spawn_blocking(move || full_size::show(&bytes, &on_screen)).await;
         if let Err(error) = shown.map_err(io::Error::other)? {
             return Ok(Err(Failure::new(FailureKind::Local, error.to_string())));
         }
         tokio::select! {
             biased;
-            signal = self.signals.recv() => self.held = signal,
-            () = self.input.key() => {}
+            signal = self.signals.recv() => self.pending_signal = signal,
+            () = self.input.wait_for_key_or_click() => {}
         }
-        fullsize::dismiss(&capabilities)?;
+        full_size::clear(&capabilities)?;
         Ok(Ok(()))
     }
 
     /// Gives the terminal to the person's editor, and takes it again when that is left.
-    async fn edit(&mut self, text: String) -> io::Result<Result<String, Failure>> {
-        self.forget_pictures()?;
+    async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
+        self.delete_pictures()?;
         terminal::restore();
         let edited = tokio::task::spawn_blocking(move || editor::edit(&text)).await;
-        self.screen.claim()?;
+        self.screen.reenter()?;
         edited.map_err(io::Error::other)
     }
 
     /// The size of the screen or of its cells may have changed.
-    async fn resized(&mut self) -> io::Result<Option<Ending>> {
+    async fn handle_resize(&mut self) -> io::Result<Option<RunOutcome>> {
         self.redraw()?;
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.cell = probe::cell_size().unwrap_or(capabilities.cell);
@@ -312,41 +330,41 @@ impl Shell<'_> {
     }
 
     fn redraw(&mut self) -> io::Result<()> {
-        self.forget_pictures()?;
-        self.screen.frames.forget();
+        self.delete_pictures()?;
+        self.screen.frames.invalidate();
         Ok(())
     }
 
     fn draw(&mut self) -> io::Result<()> {
         let started = Instant::now();
         let (app, layer) = (&self.session.app, &mut self.layer);
-        let theme = self.themes.of(&app.theme);
+        let theme = self.themes.resolve(&app.theme);
         let cost = self.screen.frames.draw(app.size, |buffer| {
             ui::draw(app, theme, buffer, layer);
             layer.end_frame()
         })?;
-        self.session.trace.frame(started.elapsed(), cost, self.layer.placed());
-        self.drawn = Some(Instant::now());
-        self.dirty = false;
+        self.session.trace.write_frame(started.elapsed(), cost, self.layer.placed());
+        self.last_drawn = Some(Instant::now());
+        self.needs_redraw = false;
         Ok(())
     }
 
     /// Draws pictures as the person has seen them, and keeps it.
-    fn keep_verdict(&mut self, protocol: Protocol) -> Result<(), Failure> {
+    fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.protocol = protocol;
         }
-        self.proved = Some(protocol);
-        verdicts::keep(&Environment::read(), protocol)
+        self.confirmed_protocol = Some(protocol);
+        graphics_results::save(&Environment::read(), protocol)
     }
 
     /// Puts a text into the clipboard of the terminal (OSC 52).
-    fn copy(&mut self, text: &str) -> io::Result<()> {
-        self.screen.frames.write(clipboard(text, Environment::read().in_tmux).as_bytes())
+    fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
+        self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
     }
 
     /// Makes the terminal forget every picture.
-    fn forget_pictures(&mut self) -> io::Result<()> {
+    fn delete_pictures(&mut self) -> io::Result<()> {
         let forget = self.layer.forget_all();
         self.screen.frames.write(forget.as_bytes())
     }
@@ -354,7 +372,7 @@ impl Shell<'_> {
 
 /// The sequence that sets the clipboard. Through tmux it is sent twice: tmux takes one for its own
 /// buffer, and passes the wrapped one on to the terminal around it.
-fn clipboard(text: &str, in_tmux: bool) -> String {
+fn clipboard_sequence(text: &str, in_tmux: bool) -> String {
     let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
     if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
 }
@@ -364,7 +382,7 @@ fn draws_pixels(protocol: Protocol) -> bool {
 }
 
 /// Waits until `instant`, or for ever without one.
-async fn at(instant: Option<Instant>) {
+async fn sleep_until(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep_until(instant.into()).await,
         None => std::future::pending().await,

@@ -10,18 +10,18 @@ use tessera_picture::Protocol;
 
 /// The settings of the shell.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct RuntimeOptions {
     /// Whether the mouse is ours.
     pub mouse: bool,
     /// The themes to choose from.
     pub themes: Themes,
     /// The protocol the person insists on.
-    pub graphics: Option<Protocol>,
+    pub forced_protocol: Option<Protocol>,
     /// Where everything that happens is written down.
     pub trace: Trace,
 }
 
-impl Options {
+impl RuntimeOptions {
     /// What the settings mean on this terminal.
     ///
     /// # Errors
@@ -29,16 +29,16 @@ impl Options {
     pub fn new(settings: &Settings) -> Result<Self, String> {
         Ok(Self {
             mouse: settings.mouse,
-            themes: themes(&settings.theme)?,
-            graphics: protocol(settings.graphics),
-            trace: Trace::off(),
+            themes: load_themes(&settings.theme)?,
+            forced_protocol: protocol_of_choice(settings.graphics),
+            trace: Trace::disabled(),
         })
     }
 
     /// How pictures are drawn until the terminal has answered.
     #[must_use]
-    pub fn first_protocol(&self) -> Protocol {
-        match self.graphics {
+    pub fn initial_protocol(&self) -> Protocol {
+        match self.forced_protocol {
             Some(Protocol::None) => Protocol::None,
             _ => Protocol::HalfBlock,
         }
@@ -46,7 +46,7 @@ impl Options {
 }
 
 /// The protocol of a choice; none when the terminal is to be asked.
-pub(super) fn protocol(choice: GraphicsChoice) -> Option<Protocol> {
+pub(super) fn protocol_of_choice(choice: GraphicsChoice) -> Option<Protocol> {
     match choice {
         GraphicsChoice::Auto => None,
         GraphicsChoice::Half => Some(Protocol::HalfBlock),
@@ -58,7 +58,7 @@ pub(super) fn protocol(choice: GraphicsChoice) -> Option<Protocol> {
 }
 
 /// The themes, with the person's own if that is what is asked for.
-fn themes(choice: &ThemeChoice) -> Result<Themes, String> {
+fn load_themes(choice: &ThemeChoice) -> Result<Themes, String> {
     let auto = Environment::read().theme(None);
     let ThemeChoice::Named(name) = choice else {
         return Themes::load(None, auto);

@@ -5,9 +5,9 @@
 //! (more over SSH) and gets half-blocks. Answers that come later are kept from becoming keys by
 //! [`Stragglers`].
 
-mod decide;
+mod capabilities;
+mod late_replies;
 mod replies;
-mod stragglers;
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -20,18 +20,18 @@ use rustix::{
     termios::tcgetwinsize,
 };
 
-use crate::ui::{layer::Colours, theme::ThemeName};
-pub use decide::Environment;
-use replies::Replies;
-pub use stragglers::Stragglers;
+use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
+pub use capabilities::Environment;
+pub use late_replies::LateReplyFilter;
+use replies::TerminalReplies;
 use tessera_picture::Protocol;
 
 /// Kitty graphics, name and version, size of a cell, the background, and at last the primary
 /// attributes.
-const QUESTIONS: &str =
+const QUERIES: &str =
     "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\x1b[c";
 /// The shape most cells have, for terminals that do not tell theirs.
-const USUAL_CELL: (u16, u16) = (10, 20);
+const DEFAULT_CELL: (u16, u16) = (10, 20);
 
 /// What the terminal can draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,13 +45,13 @@ pub struct Capabilities {
     /// Inside tmux, which passes graphics on only when wrapped.
     pub in_tmux: bool,
     /// The colours that arrive.
-    pub colours: Colours,
+    pub color_depth: ColorDepth,
     /// What `auto` means: the theme for this background.
     pub theme: ThemeName,
     /// The colour behind its text (red, green, blue), where it says so.
     pub background: Option<[u8; 3]>,
     /// Whether the terminal answered in time: the condition for asking it anything later.
-    pub answered: bool,
+    pub has_replied: bool,
     /// Kitty graphics, if only without placeholders.
     pub kitty: bool,
     /// iTerm2 inline pictures.
@@ -59,15 +59,15 @@ pub struct Capabilities {
     /// Sixel graphics.
     pub sixel: bool,
     /// Bytes that came meanwhile and are no answers: keys of the person.
-    pub leftover: Vec<u8>,
+    pub typed_bytes: Vec<u8>,
 }
 
 impl Capabilities {
     /// What `viuer` may use, the best first: it asks again and waits for the answer for ever, so only
     /// what has been answered here, and only without a multiplexer between us and the screen.
     #[must_use]
-    pub fn viewers(&self) -> Vec<Protocol> {
-        let may_ask = self.answered && !self.in_tmux;
+    pub fn viewer_protocols(&self) -> Vec<Protocol> {
+        let may_ask = self.has_replied && !self.in_tmux;
         let draws = [
             (may_ask && self.kitty, Protocol::Kitty),
             (self.iterm, Protocol::Iterm),
@@ -79,8 +79,8 @@ impl Capabilities {
 
     /// The best of them.
     #[must_use]
-    pub fn viewer(&self) -> Protocol {
-        self.viewers().first().copied().unwrap_or_default()
+    pub fn viewer_protocol(&self) -> Protocol {
+        self.viewer_protocols().first().copied().unwrap_or_default()
     }
 }
 
@@ -89,14 +89,14 @@ impl Capabilities {
 ///
 /// # Errors
 /// The terminal is gone.
-pub fn glance(environment: &Environment) -> io::Result<Capabilities> {
-    let asks =
-        io::stdin().is_terminal() && io::stdout().is_terminal() && environment.may_be_asked();
-    if asks {
+pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
+    let can_query =
+        io::stdin().is_terminal() && io::stdout().is_terminal() && environment.can_be_queried();
+    if can_query {
         crossterm::terminal::enable_raw_mode()?;
     }
     let capabilities = probe(environment, None);
-    if asks {
+    if can_query {
         crossterm::terminal::disable_raw_mode()?;
     }
     Ok(capabilities)
@@ -108,15 +108,15 @@ pub fn glance(environment: &Environment) -> io::Result<Capabilities> {
 pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilities {
     let (input, output) = (io::stdin(), io::stdout());
     let is_terminal = input.is_terminal() && output.is_terminal();
-    let mut replies = Replies::default();
-    if is_terminal && environment.may_be_asked() {
-        let deadline = environment.patience();
+    let mut replies = TerminalReplies::default();
+    if is_terminal && environment.can_be_queried() {
+        let deadline = environment.reply_timeout();
         // A terminal that cannot be written to or read from is a silent one.
-        let _ = ask(input.as_fd(), output, deadline, &mut replies);
+        let _ = query_terminal(input.as_fd(), output, deadline, &mut replies);
     }
-    replies.end();
-    let cell = cell_size().or(replies.cell).unwrap_or(USUAL_CELL);
-    decide::capabilities(environment, replies, cell, forced)
+    replies.finish();
+    let cell = cell_size().or(replies.cell).unwrap_or(DEFAULT_CELL);
+    capabilities::decide_capabilities(environment, replies, cell, forced)
 }
 
 /// The size of a cell in pixels, as far as the terminal tells the system.
@@ -128,22 +128,22 @@ pub fn cell_size() -> Option<(u16, u16)> {
     (width > 0 && height > 0).then_some((width, height))
 }
 
-fn ask(
+fn query_terminal(
     input: BorrowedFd<'_>,
     mut output: impl Write,
     deadline: Duration,
-    replies: &mut Replies,
+    replies: &mut TerminalReplies,
 ) -> io::Result<()> {
     let started = Instant::now();
-    output.write_all(QUESTIONS.as_bytes())?;
+    output.write_all(QUERIES.as_bytes())?;
     output.flush()?;
     let mut bytes = [0; 1024];
     while !replies.is_complete() {
         let left = deadline.saturating_sub(started.elapsed());
-        match wait(input, left)? {
-            Wait::Readable => {}
-            Wait::Interrupted => continue,
-            Wait::TimedOut => break,
+        match poll_input(input, left)? {
+            PollOutcome::Readable => {}
+            PollOutcome::Interrupted => continue,
+            PollOutcome::TimedOut => break,
         }
         // Not through `Stdin`, whose buffer would keep bytes from the input reader.
         let count = rustix::io::read(input, &mut bytes)?;
@@ -155,19 +155,19 @@ fn ask(
     Ok(())
 }
 
-enum Wait {
+enum PollOutcome {
     Readable,
     Interrupted,
     TimedOut,
 }
 
-fn wait(input: BorrowedFd<'_>, at_most: Duration) -> io::Result<Wait> {
+fn poll_input(input: BorrowedFd<'_>, at_most: Duration) -> io::Result<PollOutcome> {
     let timeout = Timespec::try_from(at_most).map_err(io::Error::other)?;
     let mut polled = [PollFd::from_borrowed_fd(input, PollFlags::IN)];
     match poll(&mut polled, Some(&timeout)) {
-        Ok(0) => Ok(Wait::TimedOut),
-        Ok(_) => Ok(Wait::Readable),
-        Err(rustix::io::Errno::INTR) => Ok(Wait::Interrupted),
+        Ok(0) => Ok(PollOutcome::TimedOut),
+        Ok(_) => Ok(PollOutcome::Readable),
+        Err(rustix::io::Errno::INTR) => Ok(PollOutcome::Interrupted),
         Err(error) => Err(error.into()),
     }
 }

@@ -6,12 +6,12 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 
 use crate::{
-    app::{App, Effect, Event, Moment},
-    worker::{Reply, Worker},
+    app::{App, Effect, Event, Uptime},
+    worker::{Worker, WorkerEvent},
 };
 use tessera_client::trace::Trace;
 
-use crate::runtime::trace::SessionTrace;
+use crate::runtime::trace_events::SessionTrace;
 
 /// A running program without its terminal.
 #[derive(Debug)]
@@ -19,8 +19,8 @@ pub struct Session {
     /// The core.
     pub app: App,
     worker: Worker,
-    replies: mpsc::UnboundedReceiver<Reply>,
-    wake: Option<Moment>,
+    worker_events: mpsc::UnboundedReceiver<WorkerEvent>,
+    next_wake: Option<Uptime>,
     /// Where all of it is written down.
     pub trace: SessionTrace,
 }
@@ -28,37 +28,40 @@ pub struct Session {
 impl Session {
     /// A core whose requests go to a worker, and whose answers come from it.
     #[must_use]
-    pub fn new(app: App, (worker, replies): (Worker, mpsc::UnboundedReceiver<Reply>)) -> Self {
-        Self { app, worker, replies, wake: None, trace: SessionTrace(Trace::off()) }
+    pub fn new(
+        app: App,
+        (worker, worker_events): (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
+    ) -> Self {
+        Self { app, worker, worker_events, next_wake: None, trace: SessionTrace(Trace::disabled()) }
     }
 
     /// The same with a trace of what it does.
     #[must_use]
-    pub fn traced(self, trace: Trace) -> Self {
+    pub fn with_trace(self, trace: Trace) -> Self {
         Self { trace: SessionTrace(trace), ..self }
     }
 
     /// Takes one event through the core. What only a terminal can do is handed back.
-    pub fn apply(&mut self, now: Moment, event: Event) -> Vec<Effect> {
+    pub fn apply(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         let mut outside = Vec::new();
         for effect in self.update(now, event) {
             match effect {
                 Effect::Send(ticket, request) => {
-                    self.trace.sent(&ticket);
+                    self.trace.write_request(&ticket);
                     self.worker.send(ticket, request);
                 }
                 Effect::Cancel(lane) => self.worker.cancel(lane),
-                Effect::WakeAt(moment) => self.wake = Some(moment),
+                Effect::WakeAt(moment) => self.next_wake = Some(moment),
                 Effect::FullSize(_)
                 | Effect::Copy(_)
-                | Effect::Graphics(_)
+                | Effect::SaveProtocol(_)
                 | Effect::Edit(_)
-                | Effect::Mouse(_)
+                | Effect::CaptureMouse(_)
                 | Effect::Redraw
-                | Effect::Tell(_)
+                | Effect::Alert(_)
                 | Effect::Suspend
                 | Effect::Quit
-                | Effect::Switch(_) => {
+                | Effect::OpenDeployment(_) => {
                     outside.push(effect);
                 }
             }
@@ -66,41 +69,41 @@ impl Session {
         outside
     }
 
-    fn update(&mut self, now: Moment, event: Event) -> Vec<Effect> {
+    fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         // A layer may ask for a secret.
-        let told = self.trace.words(&event, self.app.overlay.is_some());
+        let description = self.trace.describe_event(&event, self.app.overlay.is_some());
         let started = Instant::now();
         let effects = self.app.update(now, event);
-        self.trace.event(told.as_ref(), started.elapsed());
+        self.trace.write_event(description.as_ref(), started.elapsed());
         effects
     }
 
     /// When the core wants to be woken.
     #[must_use]
-    pub fn wake(&self) -> Option<Moment> {
-        self.wake
+    pub fn next_wake(&self) -> Option<Uptime> {
+        self.next_wake
     }
 
     /// The wake has come: it counts once.
-    pub fn woken(&mut self) {
-        self.wake = None;
+    pub fn clear_wake(&mut self) {
+        self.next_wake = None;
     }
 
     /// The next reply of the worker; safe to drop while waiting.
-    pub async fn reply(&mut self) -> Option<Event> {
-        self.replies.recv().await.map(event)
+    pub async fn next_worker_event(&mut self) -> Option<Event> {
+        self.worker_events.recv().await.map(event_from_worker)
     }
 
     /// A reply that has already come.
-    pub fn ready_reply(&mut self) -> Option<Event> {
-        self.replies.try_recv().ok().map(event)
+    pub fn try_worker_event(&mut self) -> Option<Event> {
+        self.worker_events.try_recv().ok().map(event_from_worker)
     }
 }
 
-fn event(reply: Reply) -> Event {
+fn event_from_worker(reply: WorkerEvent) -> Event {
     match reply {
-        Reply::Response(response) => Event::Response(response),
-        Reply::Progress(progress) => Event::Progress(progress),
-        Reply::Exchange(exchange) => Event::Exchange(exchange),
+        WorkerEvent::Response(response) => Event::Response(response),
+        WorkerEvent::Progress(progress) => Event::Progress(progress),
+        WorkerEvent::Exchange(exchange) => Event::Exchange(exchange),
     }
 }

@@ -13,13 +13,13 @@ use tokio::sync::mpsc;
 use crate::runtime::terminal;
 
 /// How long the loop has to end by itself before it is ended.
-const PATIENCE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the outside wants of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// End with this exit code (128 + number).
-    End(i32),
+    Exit(i32),
     /// Give the terminal back and stop.
     Suspend,
     /// Go on after a stop.
@@ -29,13 +29,13 @@ pub enum Signal {
 }
 
 /// The signals that have come, for whoever has the terminal now.
-pub type Received = mpsc::UnboundedReceiver<Signal>;
+pub type SignalReceiver = mpsc::UnboundedReceiver<Signal>;
 
 /// Watches for signals, for as long as the process lives.
 ///
 /// # Errors
 /// The handlers cannot be set.
-pub fn watch() -> io::Result<Received> {
+pub fn watch_signals() -> io::Result<SignalReceiver> {
     let (sender, received) = mpsc::unbounded_channel();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
     let gone = sender.clone();
@@ -45,29 +45,29 @@ pub fn watch() -> io::Result<Received> {
                 SIGTSTP => Signal::Suspend,
                 SIGCONT => Signal::Resume,
                 SIGWINCH => Signal::Resized,
-                ending => Signal::End(128 + ending),
+                ending => Signal::Exit(128 + ending),
             };
             // The receiver goes when the program ends by itself.
             if sender.send(signal).is_err() {
                 return;
             }
-            if let Signal::End(code) = signal {
-                end_in_time(code);
+            if let Signal::Exit(code) = signal {
+                exit_after_timeout(code);
             }
         }
     })?;
     thread::Builder::new().name("hang-up".into()).spawn(move || {
         wait_for_hang_up();
-        let _ = gone.send(Signal::End(128 + SIGHUP));
-        end_in_time(128 + SIGHUP);
+        let _ = gone.send(Signal::Exit(128 + SIGHUP));
+        exit_after_timeout(128 + SIGHUP);
     })?;
     Ok(received)
 }
 
 /// Ends the process if the loop has not done so.
-fn end_in_time(code: i32) {
+fn exit_after_timeout(code: i32) {
     thread::spawn(move || {
-        thread::sleep(PATIENCE);
+        thread::sleep(EXIT_TIMEOUT);
         terminal::restore();
         std::process::exit(code);
     });
@@ -91,6 +91,6 @@ fn wait_for_hang_up() {
 ///
 /// # Errors
 /// The signal cannot be sent.
-pub fn stop() -> io::Result<()> {
+pub fn suspend_process() -> io::Result<()> {
     signal_hook::low_level::emulate_default_handler(SIGTSTP)
 }

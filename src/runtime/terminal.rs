@@ -19,30 +19,30 @@ use crossterm::{
 };
 
 use crate::{
-    app::Tell,
-    runtime::{frames::Frames, tell::Understood},
-    ui::layer::forget_blindly,
+    app::JobAlert,
+    runtime::{alerts::AlertSupport, frames::FrameWriter},
+    ui::picture_layer::delete_all_pictures,
 };
 
-const IN_TMUX: u8 = 2;
+const KITTY_IN_TMUX: u8 = 2;
 
-static TAKEN: AtomicBool = AtomicBool::new(false);
+static TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
 /// Whether pictures must be deleted on leaving: 0 no, 1 kitty's, 2 kitty's through tmux.
-static PICTURES: AtomicU8 = AtomicU8::new(0);
+static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
 
 /// Whether the title, and the progress in the tab, must be taken back on leaving.
-static TOLD: AtomicBool = AtomicBool::new(false);
+static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
 /// The largest screen that is drawn on; what a terminal claims beyond stays empty.
-const LARGEST: (u16, u16) = (1000, 500);
+const MAX_SIZE: (u16, u16) = (1000, 500);
 
 /// Owns the terminal while it lives, and gives it back when it goes.
 #[derive(Debug)]
-pub struct Screen {
+pub struct TerminalScreen {
     /// What is drawn on it.
-    pub frames: Frames<Stdout>,
+    pub frames: FrameWriter<Stdout>,
     mouse: bool,
-    understood: Understood,
+    alert_support: AlertSupport,
 }
 
 /// The size of the terminal (columns, rows), as far as we draw on it.
@@ -51,22 +51,23 @@ pub struct Screen {
 /// The terminal is gone.
 pub fn size() -> io::Result<(u16, u16)> {
     let (columns, rows) = terminal::size()?;
-    Ok((columns.min(LARGEST.0), rows.min(LARGEST.1)))
+    Ok((columns.min(MAX_SIZE.0), rows.min(MAX_SIZE.1)))
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Takes the terminal: raw mode, the other screen, paste and mouse reports.
     ///
     /// # Errors
     /// The terminal refuses raw mode or is gone.
-    pub fn take(mouse: bool) -> io::Result<Self> {
+    pub fn enter(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
         // NO_COLOR chooses the plain theme; pictures are content and keep their colours, which
         // crossterm would drop.
         crossterm::style::force_color_output(true);
-        let understood = Understood::here();
-        let mut screen = Self { frames: Frames::new(io::stdout()), mouse, understood };
-        screen.claim()?;
+        let understood = AlertSupport::detect();
+        let mut screen =
+            Self { frames: FrameWriter::new(io::stdout()), mouse, alert_support: understood };
+        screen.reenter()?;
         Ok(screen)
     }
 
@@ -74,15 +75,15 @@ impl Screen {
     ///
     /// # Errors
     /// As [`Screen::take`].
-    pub fn claim(&mut self) -> io::Result<()> {
-        TAKEN.store(true, Ordering::SeqCst);
+    pub fn reenter(&mut self) -> io::Result<()> {
+        TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
         let mut out = io::stdout();
         queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, cursor::Hide)?;
         if self.mouse {
             queue!(out, EnableMouseCapture)?;
         }
-        self.frames.forget();
+        self.frames.invalidate();
         out.flush()
     }
 
@@ -90,9 +91,10 @@ impl Screen {
     ///
     /// # Errors
     /// The terminal is gone.
-    pub fn tell(&mut self, tell: &Tell) -> io::Result<()> {
-        let first = matches!(tell, Tell::Activity(_)) && !TOLD.swap(true, Ordering::SeqCst);
-        self.frames.write(self.understood.sequence(tell, first).as_bytes())
+    pub fn send_alert(&mut self, tell: &JobAlert) -> io::Result<()> {
+        let first =
+            matches!(tell, JobAlert::Activity(_)) && !TITLE_CHANGED.swap(true, Ordering::SeqCst);
+        self.frames.write(self.alert_support.sequence(tell, first).as_bytes())
     }
 
     /// Takes the mouse, or leaves it to the terminal.
@@ -106,31 +108,31 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         restore();
     }
 }
 
 /// Remembers that pictures must be deleted on leaving.
-pub fn pictures_in_use(kitty: bool, tmux: bool) {
-    PICTURES.store(u8::from(kitty) + u8::from(kitty && tmux), Ordering::SeqCst);
+pub fn delete_pictures_on_exit(kitty: bool, tmux: bool) {
+    PICTURES_TO_DELETE.store(u8::from(kitty) + u8::from(kitty && tmux), Ordering::SeqCst);
 }
 
 /// Gives the terminal back, once. Failures are nobody's to hear: the terminal may be gone.
 pub fn restore() {
-    if !TAKEN.swap(false, Ordering::SeqCst) {
+    if !TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         return;
     }
     let mut out = io::stdout();
-    match PICTURES.load(Ordering::SeqCst) {
+    match PICTURES_TO_DELETE.load(Ordering::SeqCst) {
         0 => {}
         kind => {
-            let _ = out.write_all(forget_blindly(kind == IN_TMUX).as_bytes());
+            let _ = out.write_all(delete_all_pictures(kind == KITTY_IN_TMUX).as_bytes());
         }
     }
-    if TOLD.swap(false, Ordering::SeqCst) {
-        let _ = out.write_all(Understood::here().silence().as_bytes());
+    if TITLE_CHANGED.swap(false, Ordering::SeqCst) {
+        let _ = out.write_all(AlertSupport::detect().reset_sequence().as_bytes());
     }
     let _ = execute!(
         out,
@@ -150,7 +152,7 @@ fn restore_on_panic() {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             // A decoder may panic on a broken picture; its thread answers for that itself.
-            if !tessera_picture::decode::is_guarded() {
+            if !tessera_picture::decode::is_in_decoder() {
                 restore();
                 report(panic);
             }

@@ -53,7 +53,7 @@ impl Theme {
     ///
     /// # Errors
     /// As [`Theme::parse`]; a test holds that it never happens.
-    pub fn shipped(name: ThemeName) -> Result<Self, String> {
+    pub fn built_in(name: ThemeName) -> Result<Self, String> {
         Self::parse(match name {
             ThemeName::Dark => include_str!("../../assets/themes/dark.toml"),
             ThemeName::Light => include_str!("../../assets/themes/light.toml"),
@@ -71,7 +71,7 @@ impl Theme {
         let mut role = |name: &str| {
             let words =
                 lines.remove(name).ok_or_else(|| format!("the role `{name}` is missing"))?;
-            style(&words)
+            parse_style(&words)
                 .map_err(|word| format!("`{word}` in `{name}` is neither a colour nor a modifier"))
         };
         let theme = Self {
@@ -98,8 +98,8 @@ impl Theme {
 /// The themes of one run: those that come with the program and the person's own.
 #[derive(Clone, Debug)]
 pub struct Themes {
-    shipped: [Theme; 3],
-    own: Option<Theme>,
+    built_in: [Theme; 3],
+    custom: Option<Theme>,
     /// What `auto` means on this terminal.
     pub auto: ThemeName,
 }
@@ -111,17 +111,17 @@ impl Themes {
     /// As [`Theme::parse`], with the path.
     pub fn load(own: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
         let [dark, light, plain] =
-            [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::shipped);
+            [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::built_in);
         let own = own.map(|(path, source)| {
             Theme::parse(source).map_err(|error| format!("{}: {error}", path.display()))
         });
-        Ok(Self { shipped: [dark?, light?, plain?], own: own.transpose()?, auto })
+        Ok(Self { built_in: [dark?, light?, plain?], custom: own.transpose()?, auto })
     }
 
     /// The theme that a choice means.
     #[must_use]
-    pub fn of(&self, choice: &ThemeChoice) -> &Theme {
-        let name = match (choice, &self.own) {
+    pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
+        let name = match (choice, &self.custom) {
             (ThemeChoice::Named(_), Some(own)) => return own,
             (ThemeChoice::Auto | ThemeChoice::Named(_), _) => self.auto,
             (ThemeChoice::Dark, _) => ThemeName::Dark,
@@ -129,14 +129,14 @@ impl Themes {
             (ThemeChoice::Plain, _) => ThemeName::Plain,
         };
         match name {
-            ThemeName::Dark => &self.shipped[0],
-            ThemeName::Light => &self.shipped[1],
-            ThemeName::Plain => &self.shipped[2],
+            ThemeName::Dark => &self.built_in[0],
+            ThemeName::Light => &self.built_in[1],
+            ThemeName::Plain => &self.built_in[2],
         }
     }
 }
 
-fn style(words: &str) -> Result<Style, String> {
+fn parse_style(words: &str) -> Result<Style, String> {
     let mut style = Style::new();
     for word in words.split_whitespace() {
         style = match word {
@@ -161,14 +161,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t14_shipped_themes_are_complete_and_plain_has_no_colour() {
+    fn shipped_themes_are_complete_and_plain_has_no_colour() {
         for name in [ThemeName::Dark, ThemeName::Light, ThemeName::Plain] {
-            Theme::shipped(name).unwrap();
+            Theme::built_in(name).unwrap();
         }
         let source = include_str!("../../assets/themes/plain.toml");
         let lines: BTreeMap<String, String> = toml::from_str(source).unwrap();
         for words in lines.values() {
-            let fg = style(words).unwrap().fg;
+            let fg = parse_style(words).unwrap().fg;
             assert!(matches!(fg, None | Some(Color::Reset)), "{words}");
         }
     }
@@ -204,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn p62_words_of_the_built_in_themes_can_be_read() {
+    fn words_of_the_built_in_themes_can_be_read() {
         for (name, source, ground, text) in [
             ("dark", include_str!("../../assets/themes/dark.toml"), [0.0; 3], [229.0; 3]),
             ("light", include_str!("../../assets/themes/light.toml"), [255.0; 3], [0.0; 3]),
         ] {
             let roles: BTreeMap<String, String> = toml::from_str(source).unwrap();
             for (role, words) in roles {
-                let style = style(&words).unwrap();
+                let style = parse_style(&words).unwrap();
                 let mut seen = value(style.fg, text);
                 if style.add_modifier.contains(Modifier::DIM) {
                     // Terminals draw it a third of the way towards the ground.
@@ -226,19 +226,19 @@ mod tests {
     }
 
     #[test]
-    fn p62_a_theme_of_the_person_is_one_of_the_themes() {
+    fn a_theme_of_the_person_is_one_of_the_themes() {
         let source = include_str!("../../assets/themes/plain.toml");
         let path = Path::new("themes/own.toml");
         let themes = Themes::load(Some((path, source)), ThemeName::Light).unwrap();
         let own = ThemeChoice::Named("own".into());
-        assert_eq!(themes.of(&own), &Theme::shipped(ThemeName::Plain).unwrap());
-        assert_eq!(themes.of(&ThemeChoice::Auto), &Theme::shipped(ThemeName::Light).unwrap());
+        assert_eq!(themes.resolve(&own), &Theme::built_in(ThemeName::Plain).unwrap());
+        assert_eq!(themes.resolve(&ThemeChoice::Auto), &Theme::built_in(ThemeName::Light).unwrap());
         let damaged = Themes::load(Some((path, "text = 'pink'")), ThemeName::Dark).unwrap_err();
         assert!(damaged.contains("themes/own.toml") && damaged.contains("pink"), "{damaged}");
     }
 
     #[test]
-    fn x09_mistakes_in_a_theme_are_named() {
+    fn mistakes_in_a_theme_are_named() {
         let good = include_str!("../../assets/themes/dark.toml");
         assert!(Theme::parse(&format!("{good}\nglow = ''")).unwrap_err().contains("glow"));
         assert!(

@@ -8,67 +8,74 @@ use ratatui::{
 };
 
 use crate::{
-    app::{Tile, areas::Grid, basket::Standing},
+    app::{Tile, areas::Grid, basket::SelectionState},
     ui::{
-        Screen,
-        pane::{basket::sign, select_row},
-        widget::{clip, empty_picture, grouped, put, score, width},
+        DrawContext,
+        pane::{basket::mark_glyph, select_row},
+        widget::{display_width, format_score, group_digits, picture_placeholder, put, truncate},
     },
 };
-use tessera_model::{Cluster, EntityType, Relevance, Scale};
+use tessera_model::{Cluster, EntityType, Relevance, ScoreScale};
 
 /// What is written at a tile.
-struct Words<'a> {
+struct TileText<'a> {
     relevance: Option<&'a Relevance>,
     /// How many members it has; empty for a member.
     count: String,
     /// The same in short, for the end of a line with a score.
-    size: String,
+    short_count: String,
     /// What it shows.
     subject: String,
 }
 
-impl<'a> Words<'a> {
-    fn new(screen: &Screen, tile: &Tile<'a>, standing: Standing) -> Self {
+impl<'a> TileText<'a> {
+    fn new(screen: &DrawContext, tile: &Tile<'a>, standing: SelectionState) -> Self {
         let cluster = tile.cluster;
         if let Some(preview) = tile.preview.filter(|_| screen.app.shows_members()) {
             let (relevance, subject) = (preview.relevance.as_ref(), preview.file_name.to_string());
-            return Self { relevance, count: String::new(), size: String::new(), subject };
+            return Self { relevance, count: String::new(), short_count: String::new(), subject };
         }
-        let alike = if tile.alike == 0 { String::new() } else { format!(" +{} alike", tile.alike) };
-        let out = left_out(standing);
+        let alike =
+            if tile.folded == 0 { String::new() } else { format!(" +{} alike", tile.folded) };
+        let out = excluded_suffix(standing);
         let size = match cluster.size() {
-            _ if tile.alike > 0 => alike.clone() + &out,
+            _ if tile.folded > 0 => alike.clone() + &out,
             None => out.clone(),
-            Some(size) => format!("×{}{out}", grouped(size)),
+            Some(size) => format!("×{}{out}", group_digits(size)),
         };
         Self {
             relevance: cluster.relevance.as_ref(),
-            count: count(cluster, &out) + &alike,
-            size,
+            count: member_count(cluster, &out) + &alike,
+            short_count: size,
             subject: subject(cluster),
         }
     }
 }
 
 /// Draws a tile with its picture.
-pub(super) fn tile(screen: &mut Screen, grid: &Grid, area: Rect, tile: &Tile, selected: bool) {
+pub(super) fn draw_tile(
+    screen: &mut DrawContext,
+    grid: &Grid,
+    area: Rect,
+    tile: &Tile,
+    selected: bool,
+) {
     let theme = screen.theme;
-    let place = grid.picture(area);
+    let place = grid.picture_area(area);
     match tile.preview {
-        Some(preview) => screen.picture(place, preview, grid.canvas(screen.app)),
-        None => empty_picture(screen, place, "no preview"),
+        Some(preview) => screen.draw_preview(place, preview, grid.canvas(screen.app)),
+        None => picture_placeholder(screen, place, "no preview"),
     }
     let below = Rect { y: place.bottom(), height: area.height - place.height, ..area };
-    let standing = screen.app.standing_of(tile);
-    let (glyph, style) = sign(theme, standing);
-    let cells = u16::try_from(width(glyph)).unwrap_or(0);
+    let standing = screen.app.tile_selection_state(tile);
+    let (glyph, style) = mark_glyph(theme, standing);
+    let cells = u16::try_from(display_width(glyph)).unwrap_or(0);
     put(screen, below, 0, &[(glyph, style)]);
     let line = Rect { x: below.x + cells, width: below.width.saturating_sub(cells), ..below };
-    let words = Words::new(screen, tile, standing);
+    let words = TileText::new(screen, tile, standing);
     match words.relevance {
         None => put(screen, line, 0, &[(&words.count, theme.text)]),
-        Some(relevance) => ranked_line(screen, line, relevance, &words.size),
+        Some(relevance) => score_line(screen, line, relevance, &words.short_count),
     }
     // A part of a picture, and not all of it.
     let part =
@@ -84,13 +91,13 @@ pub(super) fn tile(screen: &mut Screen, grid: &Grid, area: Rect, tile: &Tile, se
 }
 
 /// Draws a tile as a line.
-pub(super) fn row(screen: &mut Screen, area: Rect, tile: &Tile, selected: bool) {
+pub(super) fn draw_row(screen: &mut DrawContext, area: Rect, tile: &Tile, selected: bool) {
     let theme = screen.theme;
-    let standing = screen.app.standing_of(tile);
-    let (glyph, style) = sign(theme, standing);
-    let words = Words::new(screen, tile, standing);
+    let standing = screen.app.tile_selection_state(tile);
+    let (glyph, style) = mark_glyph(theme, standing);
+    let words = TileText::new(screen, tile, standing);
     let scored = words.relevance.map_or_else(String::new, |relevance| {
-        let (number, rest) = ranked(relevance, screen.app.scale());
+        let (number, rest) = score_and_band(relevance, screen.app.score_scale());
         format!("{number}{rest} · ")
     });
     put(
@@ -110,28 +117,29 @@ pub(super) fn row(screen: &mut Screen, area: Rect, tile: &Tile, selected: bool) 
 }
 
 /// The score, as much of its band as fits, and at the right end how many members there are.
-fn ranked_line(screen: &mut Screen, below: Rect, relevance: &Relevance, size: &str) {
+fn score_line(screen: &mut DrawContext, below: Rect, relevance: &Relevance, size: &str) {
     let theme = screen.theme;
     let cells = usize::from(below.width);
-    let (number, band) = ranked(relevance, screen.app.scale());
-    let band = clip_at_word(&band, cells.saturating_sub(width(&number) + width(size) + 1));
+    let (number, band) = score_and_band(relevance, screen.app.score_scale());
+    let band =
+        clip_at_word(&band, cells.saturating_sub(display_width(&number) + display_width(size) + 1));
     put(screen, below, 0, &[(&number, theme.accent), (band, theme.text)]);
-    let at = u16::try_from(cells.saturating_sub(width(size))).unwrap_or(0);
+    let at = u16::try_from(cells.saturating_sub(display_width(size))).unwrap_or(0);
     let end = Rect { x: below.x + at, width: below.width - at, ..below };
     put(screen, end, 0, &[(size, theme.dim)]);
 }
 
 /// The longest beginning of whole words that fits.
 fn clip_at_word(text: &str, cells: usize) -> &str {
-    if width(text) <= cells {
+    if display_width(text) <= cells {
         return text;
     }
     let mut ends = text.match_indices(' ').map(|(at, _)| &text[..at]);
-    ends.rfind(|part| width(part) <= cells).unwrap_or_default()
+    ends.rfind(|part| display_width(part) <= cells).unwrap_or_default()
 }
 
 /// How many members a cluster has, without those that are left out.
-fn count(cluster: &Cluster, out: &str) -> String {
+fn member_count(cluster: &Cluster, out: &str) -> String {
     let one = match cluster.entity {
         EntityType::Images => "image",
         EntityType::Objects => "object",
@@ -139,27 +147,28 @@ fn count(cluster: &Cluster, out: &str) -> String {
     match cluster.size() {
         None => format!("–{out}"),
         Some(1) if out.is_empty() => format!("1 {one}"),
-        Some(many) => format!("{}{out} {one}s", grouped(many)),
+        Some(many) => format!("{}{out} {one}s", group_digits(many)),
     }
 }
 
 /// `−2`, when two members are left out of a marked cluster.
-fn left_out(standing: Standing) -> String {
+fn excluded_suffix(standing: SelectionState) -> String {
     match standing {
-        Standing::Part(out) => format!("−{out}"),
-        Standing::Unmarked | Standing::Singles(_) | Standing::Whole | Standing::Stale => {
-            String::new()
-        }
+        SelectionState::Partial(out) => format!("−{out}"),
+        SelectionState::Unselected
+        | SelectionState::Items(_)
+        | SelectionState::Whole
+        | SelectionState::Stale => String::new(),
     }
 }
 
 /// A score as number, and the rest: marks and word of its band.
-fn ranked(relevance: &Relevance, scale: Scale) -> (String, String) {
+fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) {
     let rest = relevance.band(scale).map_or_else(String::new, |band| {
-        let marks = "▮".repeat(band.marks()) + &"▯".repeat(4 - band.marks());
-        format!(" {marks} {}", band.word())
+        let marks = "▮".repeat(band.strength()) + &"▯".repeat(4 - band.strength());
+        format!(" {marks} {}", band.label())
     });
-    (score(relevance.score), rest)
+    (format_score(relevance.score), rest)
 }
 
 /// What the cluster shows, in the words there are: a caption, labels, or a file name.
@@ -170,7 +179,7 @@ fn subject(cluster: &Cluster) -> String {
     let labels =
         || cluster.labels.iter().take(3).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
     match (caption, cluster.labels.is_empty(), first) {
-        (Some(caption), ..) => clip(caption.as_str(), 200),
+        (Some(caption), ..) => truncate(caption.as_str(), 200),
         (None, false, _) => labels(),
         (None, true, Some(preview)) => preview.file_name.to_string(),
         (None, true, None) => cluster.id.short(),

@@ -9,8 +9,8 @@ use ratatui::{
 };
 
 use crate::{
-    app::welcome::{Field, Outcome, Subject, Welcome},
-    ui::{Theme, widget::clip},
+    app::welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
+    ui::{Theme, widget::truncate},
 };
 use tessera_model::SafeText;
 
@@ -18,12 +18,12 @@ use tessera_model::SafeText;
 pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let screen = buf.area;
     let width = screen.width.min(84);
-    let mut lines = match welcome.subject {
-        None => subjects(welcome, theme),
-        Some(subject) => fields(welcome, subject, theme, secrets, width.saturating_sub(2)),
+    let mut lines = match welcome.option {
+        None => target_lines(welcome, theme),
+        Some(subject) => form_lines(welcome, subject, theme, secrets, width.saturating_sub(2)),
     };
     lines.push(Line::default());
-    lines.extend(outcome(welcome, theme));
+    lines.extend(outcome_lines(welcome, theme));
     // Room for a long reason; at least as high as the first step, so that the box stays in place.
     let rows = u16::try_from(lines.len() + 4).unwrap_or(u16::MAX);
     let height = rows.max(16).min(screen.height);
@@ -36,8 +36,8 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let inside = block.inner(area);
     block.render(area, buf);
     Paragraph::new(lines).wrap(Wrap { trim: false }).render(inside, buf);
-    let hints = match (welcome.subject, &welcome.outcome) {
-        (_, Outcome::Asking) => " Esc gives up",
+    let hints = match (welcome.option, &welcome.attempt) {
+        (_, ConnectionAttempt::Connecting) => " Esc gives up",
         (None, _) => " 1-4 or Enter choose   q leave (nothing is saved)",
         (Some(_), _) => " Tab next field   Enter next, at the end try   Esc back   Ctrl-C leave",
     };
@@ -46,10 +46,10 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     }
 }
 
-fn subjects(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
+fn target_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines =
         vec![Line::default(), Line::from(" What do you want to look at?"), Line::default()];
-    for (number, subject) in (0..).zip(Subject::ALL) {
+    for (number, subject) in (0..).zip(WelcomeOption::ALL) {
         let here = number == welcome.cursor;
         let (mark, style) = if here { (" ▸ ", theme.accent) } else { ("   ", theme.text) };
         lines.push(Line::from(vec![
@@ -57,21 +57,21 @@ fn subjects(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
             Span::styled(format!("{} ", number + 1), theme.key),
             Span::styled(subject.title(), style),
         ]));
-        lines.push(Line::styled(format!("       {}", subject.about()), theme.dim));
+        lines.push(Line::styled(format!("       {}", subject.description()), theme.dim));
     }
     lines
 }
 
-fn fields(
+fn form_lines(
     welcome: &Welcome,
-    subject: Subject,
+    subject: WelcomeOption,
     theme: &Theme,
     secrets: &str,
     width: u16,
 ) -> Vec<Line<'static>> {
     let mut lines =
         vec![Line::default(), Line::styled(format!(" {}", subject.title()), theme.accent)];
-    lines.push(Line::styled(format!(" {}", subject.about()), theme.dim));
+    lines.push(Line::styled(format!(" {}", subject.description()), theme.dim));
     lines.push(Line::default());
     for (number, &field) in welcome.fields().iter().enumerate() {
         let here = number == welcome.field;
@@ -80,10 +80,16 @@ fn fields(
             format!(" {} {:<14}", if here { "▸" } else { " " }, field.label()),
             style,
         )];
-        line.extend(content(welcome, field, here, theme, usize::from(width.saturating_sub(20))));
+        line.extend(field_value(
+            welcome,
+            field,
+            here,
+            theme,
+            usize::from(width.saturating_sub(20)),
+        ));
         lines.push(Line::from(line));
     }
-    if welcome.fields().contains(&Field::Store) {
+    if welcome.fields().contains(&WelcomeField::Store) {
         lines.push(Line::default());
         let words = if welcome.store {
             format!(
@@ -97,35 +103,35 @@ fn fields(
     lines
 }
 
-fn content(
+fn field_value(
     welcome: &Welcome,
-    field: Field,
+    field: WelcomeField,
     here: bool,
     theme: &Theme,
     cells: usize,
 ) -> Vec<Span<'static>> {
-    if field == Field::Store {
+    if field == WelcomeField::Store {
         let words = if welcome.store { "in a file" } else { "do not store" };
         let words = if here { format!("‹ {words} ›") } else { words.to_owned() };
         return vec![Span::styled(words, theme.text)];
     }
     let input = welcome.text(field);
     let shown = match field {
-        Field::ApiSecret => "•".repeat(input.value().chars().count().min(40)),
+        WelcomeField::ApiSecret => "•".repeat(input.value().chars().count().min(40)),
         _ => SafeText::detail(input.value()).to_string(),
     };
     let empty = match field {
-        Field::Name => "made from the address",
-        Field::PipelineUrl => "none: media are added elsewhere",
-        Field::BaseUrl => "https://…",
-        Field::Folder => "~/photos",
-        Field::ApiKey | Field::ApiSecret | Field::Store => "",
+        WelcomeField::Name => "made from the address",
+        WelcomeField::PipelineUrl => "none: media are added elsewhere",
+        WelcomeField::BaseUrl => "https://…",
+        WelcomeField::Folder => "~/photos",
+        WelcomeField::ApiKey | WelcomeField::ApiSecret | WelcomeField::Store => "",
     };
     let mut spans = Vec::new();
     if shown.is_empty() && !here {
         spans.push(Span::styled(empty, theme.dim));
     } else {
-        spans.push(Span::styled(clip(&shown, cells), theme.text));
+        spans.push(Span::styled(truncate(&shown, cells), theme.text));
     }
     if here {
         spans.push(Span::styled(" ", Style::new().patch(theme.selected)));
@@ -133,11 +139,11 @@ fn content(
     spans
 }
 
-fn outcome(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
-    match &welcome.outcome {
-        Outcome::None => Vec::new(),
-        Outcome::Asking => vec![Line::styled(" asking …", theme.moving)],
-        Outcome::Failed(reason) => {
+fn outcome_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
+    match &welcome.attempt {
+        ConnectionAttempt::None => Vec::new(),
+        ConnectionAttempt::Connecting => vec![Line::styled(" asking …", theme.moving)],
+        ConnectionAttempt::Failed(reason) => {
             let reason = SafeText::detail(reason);
             vec![Line::styled(format!(" ✖ {reason}"), theme.failure)]
         }

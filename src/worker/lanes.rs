@@ -9,31 +9,31 @@ use crate::message::{Lane, Ticket};
 
 /// The requests under way that may be given up.
 #[derive(Default)]
-pub(super) struct Lanes {
-    open: HashMap<Lane, (u64, AbortHandle)>,
+pub(super) struct CancellableRequests {
+    active: HashMap<Lane, (u64, AbortHandle)>,
 }
 
-impl Lanes {
+impl CancellableRequests {
     /// A request has started. Writes are not kept: nothing may stop them.
-    pub(super) fn open(&mut self, ticket: Ticket, abort: AbortHandle) {
-        if ticket.lane.may_cancel() {
-            self.open.insert(ticket.lane, (ticket.number, abort));
+    pub(super) fn insert(&mut self, ticket: Ticket, abort: AbortHandle) {
+        if ticket.lane.is_cancellable() {
+            self.active.insert(ticket.lane, (ticket.number, abort));
         }
     }
 
     /// Nobody waits for this lane any more.
     pub(super) fn cancel(&mut self, lane: &Lane) {
-        if let Some((_, abort)) = self.open.remove(lane) {
+        if let Some((_, abort)) = self.active.remove(lane) {
             abort.abort();
         }
     }
 
     /// A request is done. Returns whether its answer is still wanted.
-    pub(super) fn close(&mut self, ticket: &Ticket) -> bool {
-        if !ticket.lane.may_cancel() {
+    pub(super) fn finish(&mut self, ticket: &Ticket) -> bool {
+        if !ticket.lane.is_cancellable() {
             return true;
         }
-        let current = self.open.get(&ticket.lane).map(|(number, _)| *number);
-        current == Some(ticket.number) && self.open.remove(&ticket.lane).is_some()
+        let current = self.active.get(&ticket.lane).map(|(number, _)| *number);
+        current == Some(ticket.number) && self.active.remove(&ticket.lane).is_some()
     }
 }

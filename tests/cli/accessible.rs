@@ -30,7 +30,7 @@ fn converse_with(settings: &str, answers: &str, options: &[&str]) -> (Option<i32
 }
 
 #[test]
-fn p69_a_conversation_browses_searches_marks_and_exports() {
+fn a_conversation_browses_searches_marks_and_exports() {
     let answers = "6\n1\n5\na balloon\n8\n1\n9\n2\ny\n0\n";
     let (code, lines) = converse(answers, &["--accessible"]);
     let told = lines.join("\n");
@@ -55,7 +55,7 @@ fn p69_a_conversation_browses_searches_marks_and_exports() {
 }
 
 #[test]
-fn p69_a_dataset_opens_as_the_settings_say() {
+fn a_dataset_opens_as_the_settings_say() {
     let settings = "[ui]\naccessible = true\n[search]\ngranularity = 4\nentity = 'OBJECTS'\n";
     let (code, lines) = converse_with(settings, "0\n", &[]);
     let told = lines.join("\n");
@@ -66,7 +66,7 @@ fn p69_a_dataset_opens_as_the_settings_say() {
 }
 
 #[test]
-fn p69_answers_that_end_or_make_no_sense_are_survived() {
+fn answers_that_end_or_make_no_sense_are_survived() {
     let (code, lines) = converse("99\nx\n3\n9\n2\n", &["--accessible=true"]);
     let told = lines.join("\n");
     assert_eq!(code, Some(0), "{told}");

@@ -50,7 +50,7 @@ const IMPORT: &[&str] =
     &["auth", "import", "-p", "prod", "--cookie-stdin", "--insecure-storage", "--json"];
 
 #[test]
-fn m02_m05_from_a_session_to_a_checked_login_and_out_again() {
+fn from_a_session_to_a_checked_login_and_out_again() {
     let (home, serving) = service();
     let home = home.path();
     let (code, _, err) = run(home, &["auth", "status", "-p", "prod"]);
@@ -94,7 +94,7 @@ fn m02_m05_from_a_session_to_a_checked_login_and_out_again() {
 }
 
 #[test]
-fn m03_m05_tokens_for_other_programs_and_what_a_wrong_secret_is_told() {
+fn tokens_for_other_programs_and_what_a_wrong_secret_is_told() {
     let (home, serving) = service();
     let home = home.path();
     let (key, secret) = (text(&serving.1, "api_key"), text(&serving.1, "api_secret"));
@@ -129,7 +129,7 @@ fn m03_m05_tokens_for_other_programs_and_what_a_wrong_secret_is_told() {
 }
 
 #[test]
-fn m01_n30_what_needs_no_login_and_where_none_is_sent() {
+fn what_needs_no_login_and_where_none_is_sent() {
     let home = home("http://media.example");
     let (code, _, err) = piped(home.path(), IMPORT, "session");
     assert_eq!(code, 1, "{err}");
@@ -143,7 +143,7 @@ fn m01_n30_what_needs_no_login_and_where_none_is_sent() {
 }
 
 #[test]
-fn s01_whatever_the_umask_nobody_else_can_read_it() {
+fn whatever_the_umask_nobody_else_can_read_it() {
     for umask in ["000", "022", "077"] {
         let home = home("https://media.example");
         let config = home.path().join("config.toml");
@@ -168,7 +168,7 @@ fn s01_whatever_the_umask_nobody_else_can_read_it() {
 }
 
 #[test]
-fn s03_without_a_keyring_nothing_is_stored_before_consent() {
+fn without_a_keyring_nothing_is_stored_before_consent() {
     let home = home("https://media.example");
     let arguments = ["auth", "import", "-p", "prod", "--cookie-stdin"];
     let (code, _, err) = piped(home.path(), &arguments, "session");
@@ -184,7 +184,7 @@ fn s03_without_a_keyring_nothing_is_stored_before_consent() {
 }
 
 #[test]
-fn s03_a_bus_that_hangs_costs_three_seconds() {
+fn a_bus_that_hangs_costs_three_seconds() {
     let home = home("https://media.example");
     let socket = home.path().join("bus");
     let _silent = UnixListener::bind(&socket).unwrap();
@@ -211,7 +211,7 @@ async fn imported(act: fn() -> Act) -> (i32, String, String, usize) {
 }
 
 #[tokio::test]
-async fn s05_the_one_request_is_never_sent_again() {
+async fn the_one_request_is_never_sent_again() {
     let redirect = || Act::reply(302, &[("location", "/login")], "");
     let half = || Act::json(r#"{"api_key":"ak_1","api_secret":"#);
     let (code, _, err, requests) = imported(Act::cut).await;
@@ -231,7 +231,7 @@ async fn s05_the_one_request_is_never_sent_again() {
 }
 
 #[tokio::test]
-async fn s04_a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
+async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
     let pair = r#"{"api_key":"ak_1","api_secret":"only-once","message":"keep it"}"#;
     let server = Scripted::start(move |_: &Seen| Act::json(pair)).await;
     let home = home(&server.url());
@@ -264,7 +264,7 @@ async fn s04_a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
 }
 
 #[test]
-fn p60_any_request_with_the_login_and_the_code_of_its_status() {
+fn any_request_with_the_login_and_the_code_of_its_status() {
     let (home, serving) = service();
     let home = home.path();
     let ask = |arguments: &[&str]| {
@@ -292,7 +292,7 @@ fn p60_any_request_with_the_login_and_the_code_of_its_status() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn s11_no_core_dump_can_be_made() {
+fn no_core_dump_can_be_made() {
     let (_home, serving) = service();
     let limits = fs::read_to_string(format!("/proc/{}/limits", serving.0.id())).unwrap();
     let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();

@@ -1,4 +1,4 @@
-//! Canary secrets (S08, S09, S10, F6): a marked value of each kind goes through the commands and the
+//! Canary secrets: a marked value of each kind goes through the commands and the
 //! interface at their most talkative, with every failure forced, and must be found nowhere but in the
 //! one file that is there to keep it.
 
@@ -106,7 +106,7 @@ fn interface(home: &Path) -> Vec<u8> {
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one walk through everything that is said and kept")]
-async fn s08_s09_s10_no_secret_is_found_anywhere_but_in_its_file() {
+async fn no_secret_is_found_anywhere_but_in_its_file() {
     know(SECRET, true);
     know(SESSION, false);
     know(SIGNATURE, false);

@@ -37,7 +37,7 @@ fn row<'a>(shown: &'a Value, key: &str) -> &'a Value {
 }
 
 #[test]
-fn p61_every_value_is_shown_with_its_origin_and_what_it_hides() {
+fn every_value_is_shown_with_its_origin_and_what_it_hides() {
     let home = home("[ui]\ntheme = 'light'\n\n[export]\nformat = 'json'\n");
     let inner = home.path().join("project/inner");
     fs::create_dir_all(&inner).unwrap();
@@ -65,7 +65,7 @@ fn p61_every_value_is_shown_with_its_origin_and_what_it_hides() {
 }
 
 #[test]
-fn p61_a_setting_is_changed_where_it_stands() {
+fn a_setting_is_changed_where_it_stands() {
     let home = home("# mine\n[ui]\nmouse = false # the terminal's own\n");
     let home = home.path();
     let (code, out, err) = run(home, &["config", "set", "ui.notify", "bell,toast"]);
@@ -95,7 +95,7 @@ fn p61_a_setting_is_changed_where_it_stands() {
 }
 
 #[test]
-fn x09_a_broken_file_stops_commands_and_is_mended_with_config() {
+fn a_broken_file_stops_commands_and_is_mended_with_config() {
     let home = home("[ui]\nmouse = 'yes'\ncolour = 'red'\n");
     let home = home.path();
     fs::write(home.join("tessera/keys.toml"), "[everywhere]\nfly = \"x\"\n").unwrap();
@@ -138,7 +138,7 @@ fn x09_a_broken_file_stops_commands_and_is_mended_with_config() {
 }
 
 #[test]
-fn s14_a_project_decides_neither_where_a_key_goes_nor_what_a_secret_is() {
+fn a_project_decides_neither_where_a_key_goes_nor_what_a_secret_is() {
     let home = home("");
     let project = home.path().join("project");
     fs::create_dir(&project).unwrap();
@@ -155,7 +155,7 @@ fn s14_a_project_decides_neither_where_a_key_goes_nor_what_a_secret_is() {
 }
 
 #[test]
-fn p61_the_schema_describes_every_key() {
+fn the_schema_describes_every_key() {
     let home = home("");
     let (code, out, _) = run(home.path(), &["config", "schema"]);
     assert_eq!(code, 0);
@@ -171,7 +171,7 @@ fn p61_the_schema_describes_every_key() {
 }
 
 #[test]
-fn m01_m74_profiles_are_added_used_shown_and_removed() {
+fn profiles_are_added_used_shown_and_removed() {
     let home = home("# mine\n");
     let home = home.path();
     for (name, url) in [("plain", "http://127.0.0.1:9"), ("prefixed", "http://127.0.0.1:9/api/v1/")]
@@ -210,7 +210,7 @@ fn m01_m74_profiles_are_added_used_shown_and_removed() {
 }
 
 #[test]
-fn n31_what_cannot_be_used_is_not_written() {
+fn what_cannot_be_used_is_not_written() {
     let home = home("");
     let home = home.path();
     let add = ["profile", "add", "x", "--kind", "onprem", "--base-url"];
@@ -232,7 +232,7 @@ fn n31_what_cannot_be_used_is_not_written() {
 }
 
 #[test]
-fn n30_the_login_goes_over_a_clear_line_only_where_a_person_says_so() {
+fn the_login_goes_over_a_clear_line_only_where_a_person_says_so() {
     let home =
         home("[profiles.p]\nkind = 'hosted'\nbase_url = 'http://media.example'\napi_key = 'k'\n");
     let ask = |more: &[&str]| {
@@ -252,7 +252,7 @@ fn n30_the_login_goes_over_a_clear_line_only_where_a_person_says_so() {
 }
 
 #[test]
-fn p59_a_profile_that_is_read_only_changes_nothing() {
+fn a_profile_that_is_read_only_changes_nothing() {
     let (home, listener) = (home(""), TcpListener::bind("127.0.0.1:0").unwrap());
     let url = format!("http://{}", listener.local_addr().unwrap());
     let profile = format!("[profiles.p]\nkind = 'onprem'\nbase_url = '{url}'\nread_only = true\n");
@@ -281,7 +281,7 @@ fn p59_a_profile_that_is_read_only_changes_nothing() {
 }
 
 #[test]
-fn x09_what_is_typed_wins_over_what_the_environment_says() {
+fn what_is_typed_wins_over_what_the_environment_says() {
     let home = home("[profiles.p]\nkind = 'onprem'\nbase_url = 'http://127.0.0.1:1'\n");
     let ask = |variables: &[(&str, &str)], more: &[&str]| {
         let arguments = [&["dataset", "list", "--dry-run"][..], more].concat();
@@ -327,7 +327,7 @@ fn init_makes_the_first_profile_without_questions() {
 }
 
 #[test]
-fn t13_without_a_terminal_the_short_help_is_told() {
+fn without_a_terminal_the_short_help_is_told() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(home.path(), &[]);
     assert_eq!((code, out.as_str()), (2, ""));

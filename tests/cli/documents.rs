@@ -71,7 +71,7 @@ fn is_a(kind: &Value, value: &Value) -> bool {
 }
 
 #[test]
-fn m74_documents_that_no_other_test_asks_for_are_as_described() {
+fn documents_that_no_other_test_asks_for_are_as_described() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     fs::create_dir(home.join("birds")).unwrap();
@@ -109,7 +109,7 @@ fn m74_documents_that_no_other_test_asks_for_are_as_described() {
 }
 
 #[test]
-fn m74_a_document_that_differs_is_noticed() {
+fn a_document_that_differs_is_noticed() {
     let of = |document: &Value| fault(&SCHEMAS["tessera.version/1"], document, "it");
     let version = serde_json::json!({
         "schema": "tessera.version/1", "version": "1", "interface": "v1", "platform": "linux"

@@ -34,7 +34,7 @@ fn json(home: &Path, serving: &Serving, arguments: &[&str]) -> (i32, Value, Stri
 }
 
 #[test]
-fn m19_m23_an_export_is_started_followed_fetched_and_inspected() {
+fn an_export_is_started_followed_fetched_and_inspected() {
     let (home, serving) = world(&[]);
     let home = home.path();
     let start = ["export", "start", "pictures", "--format", "json", "--images", "--download", "."];
@@ -76,7 +76,7 @@ fn m19_m23_an_export_is_started_followed_fetched_and_inspected() {
 }
 
 #[test]
-fn m20_quiet_prints_the_id_which_is_all_that_later_commands_need() {
+fn quiet_prints_the_id_which_is_all_that_later_commands_need() {
     let (home, serving) = world(&[]);
     let home = home.path();
     let ask = |arguments: &[&str]| outcome(serving.asked(home, arguments).current_dir(home));
@@ -101,7 +101,7 @@ fn m20_quiet_prints_the_id_which_is_all_that_later_commands_need() {
 }
 
 #[test]
-fn m24_a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
+fn a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
     let (home, serving) = world(&[]);
     let home = home.path();
     let (_, page) = serving.ask("GET", "/api/v1/explore/{id}?entity_type=IMAGES");
@@ -132,7 +132,7 @@ fn m24_a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
 }
 
 #[test]
-fn m21_m26_an_export_that_fails_or_is_not_there_has_a_code_of_its_own() {
+fn an_export_that_fails_or_is_not_there_has_a_code_of_its_own() {
     let (home, serving) = world(&["--fail", "export"]);
     let home = home.path();
     let (code, _, err) = json(home, &serving, &["export", "start", "--wait"]);
@@ -152,7 +152,7 @@ fn m21_m26_an_export_that_fails_or_is_not_there_has_a_code_of_its_own() {
 }
 
 #[test]
-fn d15_a_full_disk_keeps_the_part_and_the_download_goes_on_later() {
+fn a_full_disk_keeps_the_part_and_the_download_goes_on_later() {
     let (home, serving) = world(&[]);
     let home = home.path();
     let ask = |arguments: &[&str]| outcome(serving.asked(home, arguments).current_dir(home));
@@ -210,7 +210,7 @@ fn silent_about_exports() -> (String, mpsc::Receiver<()>) {
 const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
 
 #[test]
-fn d22_a_kill_before_the_answer_leaves_a_trace() {
+fn a_kill_before_the_answer_leaves_a_trace() {
     let (url, started) = silent_about_exports();
     let home = tempfile::tempdir().unwrap();
     let command = |arguments: &[&str]| {

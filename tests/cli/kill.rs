@@ -1,4 +1,4 @@
-//! The real binary killed at any moment (reliability: E18, E19): what was accepted comes to its end after
+//! The real binary killed at any moment: what was accepted comes to its end after
 //! the next start, nothing is lost or doubled, and no state sticks.
 
 use std::{
@@ -183,7 +183,7 @@ fn names(archive: &[u8]) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn e18_e19_what_was_accepted_survives_a_kill_at_any_moment() {
+async fn what_was_accepted_survives_a_kill_at_any_moment() {
     let mut world = World::new().await;
     let mut expected: BTreeSet<String> = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
     // Moments, told by how often the record is read before the kill.
@@ -220,7 +220,7 @@ async fn e18_e19_what_was_accepted_survives_a_kill_at_any_moment() {
 }
 
 #[tokio::test]
-async fn e18_a_kill_between_the_two_halves_of_auto_reindex() {
+async fn a_kill_between_the_two_halves_of_auto_reindex() {
     let mut world = World::new().await;
     for (round, moment) in (0..).zip([1, 60]) {
         world.post("add_media", Some(batch(round).text("auto_reindex", "true"))).await;
@@ -242,7 +242,7 @@ async fn e18_a_kill_between_the_two_halves_of_auto_reindex() {
 }
 
 #[tokio::test]
-async fn e18_a_kill_during_the_first_indexing() {
+async fn a_kill_during_the_first_indexing() {
     let mut world = World::begun();
     let mut images = 0;
     for moment in [0, 2, 10] {
@@ -259,7 +259,7 @@ async fn e18_a_kill_during_the_first_indexing() {
 }
 
 #[tokio::test]
-async fn e12_an_upload_that_a_kill_cut_off_is_swept_at_the_next_start() {
+async fn an_upload_that_a_kill_cut_off_is_swept_at_the_next_start() {
     let mut world = World::new().await;
     let host = world.told("base_url").strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&host).unwrap();

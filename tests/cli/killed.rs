@@ -106,7 +106,7 @@ async fn killed(
 }
 
 #[tokio::test]
-async fn d16_a_download_that_is_killed_is_continued_and_never_wrong() {
+async fn a_download_that_is_killed_is_continued_and_never_wrong() {
     const ROUNDS: usize = 40;
     let bytes = archive();
     let held = Held::default();
@@ -144,7 +144,7 @@ async fn d16_a_download_that_is_killed_is_continued_and_never_wrong() {
 }
 
 #[tokio::test]
-async fn s04_a_kill_loses_no_secret_that_was_told_of() {
+async fn a_kill_loses_no_secret_that_was_told_of() {
     tessera_testing::canaries::know(SECRET, true);
     let (asking, mut asked) = mpsc::unbounded_channel();
     let server = Scripted::start(move |_: &Seen| {

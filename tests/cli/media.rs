@@ -64,7 +64,7 @@ fn document(out: &str) -> Value {
 }
 
 #[test]
-fn m31_u05_one_source_is_taken_and_anything_else_refused_before_a_request() {
+fn one_source_is_taken_and_anything_else_refused_before_a_request() {
     let (home, folder) = home(1);
     let place = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
     let folder = folder.to_str().unwrap();
@@ -91,7 +91,7 @@ fn m31_u05_one_source_is_taken_and_anything_else_refused_before_a_request() {
 }
 
 #[test]
-fn m39_p51_the_example_of_a_list_in_parts_runs_as_written() {
+fn the_example_of_a_list_in_parts_runs_as_written() {
     let (home, _) = home(5);
     let old = home.path().join("dash-old");
     std::fs::create_dir(&old).unwrap();
@@ -130,7 +130,7 @@ fn m39_p51_the_example_of_a_list_in_parts_runs_as_written() {
 }
 
 #[test]
-fn m40_m41_a_path_of_the_pipeline_is_sent_and_its_script_printed() {
+fn a_path_of_the_pipeline_is_sent_and_its_script_printed() {
     let (home, folder) = home(2);
     let old = home.path().join("old");
     std::fs::create_dir(&old).unwrap();
@@ -154,7 +154,7 @@ fn m40_m41_a_path_of_the_pipeline_is_sent_and_its_script_printed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m39_parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
+async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
     let (home, folder) = home(5);
     let server = scripted(&["READY", "READY", "READ ONLY", "PARTIAL INDEX"], |turn| match turn {
         0 => Act::reply(202, &[], ""),
@@ -182,7 +182,7 @@ async fn m39_parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m38_a_queued_addition_waits_for_its_turn_and_is_sent_once() {
+async fn a_queued_addition_waits_for_its_turn_and_is_sent_once() {
     let (home, folder) = home(1);
     let server = scripted(&["INDEXING", "INDEXING", "READY"], |_| Act::reply(202, &[], "")).await;
     let file = folder.join("0.png");
@@ -196,7 +196,7 @@ async fn m38_a_queued_addition_waits_for_its_turn_and_is_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p49_p51_a_dry_run_tells_the_plan_and_strict_refuses_what_is_left_out() {
+async fn a_dry_run_tells_the_plan_and_strict_refuses_what_is_left_out() {
     let (home, folder) = home(3);
     std::fs::write(folder.join("bad.png"), "no picture").unwrap();
     let server = scripted(&["READY"], |_| Act::reply(202, &[], "")).await;
@@ -221,7 +221,7 @@ async fn p49_p51_a_dry_run_tells_the_plan_and_strict_refuses_what_is_left_out() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m43_each_refusal_has_its_exit_code_and_its_cause() {
+async fn each_refusal_has_its_exit_code_and_its_cause() {
     let (home, folder) = home(1);
     let refusals: [(u16, &str, i32, &str); 5] = [
         (400, "Dataset x has no embedding_config set", 8, "no_embedding_config"),
@@ -242,7 +242,7 @@ async fn m43_each_refusal_has_its_exit_code_and_its_cause() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m37_a_lost_answer_is_told_as_what_the_dataset_says() {
+async fn a_lost_answer_is_told_as_what_the_dataset_says() {
     let (home, folder) = home(1);
     let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];
     let taken = scripted(&["READY", "READY", "READ ONLY"], |_| Act::cut()).await;
@@ -259,7 +259,7 @@ async fn m37_a_lost_answer_is_told_as_what_the_dataset_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn u10_an_interrupt_tells_whether_the_upload_may_have_been_accepted() {
+async fn an_interrupt_tells_whether_the_upload_may_have_been_accepted() {
     let (home, folder) = home(1);
     let server = scripted(&["READY"], |_| Act::hold(Vec::new())).await;
     let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];

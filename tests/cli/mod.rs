@@ -161,7 +161,7 @@ fn demo_without_a_terminal_tells_its_tour_and_verifies_the_export() {
 }
 
 #[test]
-fn t13_the_interface_without_a_terminal_explains_itself() {
+fn the_interface_without_a_terminal_explains_itself() {
     let home = tempfile::tempdir().unwrap();
     picture(&home.path().join("a.png"));
     let folder = home.path().to_str().unwrap();
@@ -212,7 +212,7 @@ fn serve_tells_one_json_line_and_answers() {
 }
 
 #[test]
-fn m01_without_login_no_secret_is_told() {
+fn without_login_no_secret_is_told() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");
     std::fs::create_dir(&folder).unwrap();
@@ -258,7 +258,7 @@ fn a_taken_port_and_a_taken_data_folder_are_named() {
 }
 
 #[test]
-fn s07_credentials_are_asked_of_the_environment_only() {
+fn credentials_are_asked_of_the_environment_only() {
     let home = tempfile::tempdir().unwrap();
     let (code, _, err) = run(
         home.path(),
@@ -272,7 +272,7 @@ fn s07_credentials_are_asked_of_the_environment_only() {
 }
 
 #[test]
-fn x09_a_broken_settings_file_is_named_with_its_line() {
+fn a_broken_settings_file_is_named_with_its_line() {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("tessera")).unwrap();
     std::fs::write(home.path().join("tessera/config.toml"), "[ui]\ncolour = 'red'\n").unwrap();

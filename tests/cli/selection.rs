@@ -24,7 +24,7 @@ fn shown(home: &Path, more: &[&str]) -> Value {
 }
 
 #[test]
-fn m24_the_basket_is_filled_cut_and_emptied() {
+fn the_basket_is_filled_cut_and_emptied() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let cluster = format!("{}^{}", id(1), id(11));
@@ -69,7 +69,7 @@ fn m24_the_basket_is_filled_cut_and_emptied() {
 }
 
 #[test]
-fn p38_selections_have_names_and_are_files_for_others() {
+fn selections_have_names_and_are_files_for_others() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let (medium, file) = (id(5), home.join("vans.json"));

@@ -51,7 +51,7 @@ impl Serving {
 const ADD: &str = "/api/v1/process/add_media?dataset_id={id}&path=";
 
 #[test]
-fn v05_the_line_tells_where_the_description_and_the_session_are() {
+fn the_line_tells_where_the_description_and_the_session_are() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     let serving = serve(home.path(), &[folder]);
@@ -71,11 +71,11 @@ fn v05_the_line_tells_where_the_description_and_the_session_are() {
 }
 
 #[test]
-fn v05_the_explanation_needs_no_folder() {
+fn the_explanation_needs_no_folder() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(home.path(), &["serve", "--explain"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert_eq!(out, tessera_service::EXPLANATION);
+    assert_eq!(out, tessera_service::SERVE_EXPLANATION);
     for words in ["used_duckdb", "without a model", "--compat", "LIMITS", "similarity_cluster"] {
         assert!(out.contains(words), "{words}");
     }
@@ -85,7 +85,7 @@ fn v05_the_explanation_needs_no_folder() {
 }
 
 #[test]
-fn m33_wrong_settings_of_object_storage_are_named_before_anything_is_done() {
+fn wrong_settings_of_object_storage_are_named_before_anything_is_done() {
     let (home, folder) = home();
     let mut command = tessera(home.path(), &["serve", folder.to_str().unwrap()]);
     let output = command.env("AWS_ENDPOINT_URL", "no address").output().unwrap();
@@ -95,7 +95,7 @@ fn m33_wrong_settings_of_object_storage_are_named_before_anything_is_done() {
 }
 
 #[test]
-fn v05_wrong_options_are_refused_with_what_would_be_right() {
+fn wrong_options_are_refused_with_what_would_be_right() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     for (arguments, words) in [
@@ -110,7 +110,7 @@ fn v05_wrong_options_are_refused_with_what_would_be_right() {
 }
 
 #[test]
-fn m34_without_write_access_nothing_is_changed() {
+fn without_write_access_nothing_is_changed() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     let serving = serve(home.path(), &[folder, "--no-auth", "--read-only"]);
@@ -127,7 +127,7 @@ fn m34_without_write_access_nothing_is_changed() {
 }
 
 #[test]
-fn m34_the_feature_of_adding_media_can_be_off() {
+fn the_feature_of_adding_media_can_be_off() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     let serving = serve(home.path(), &[folder, "--no-auth", "--no-add-media"]);
@@ -137,7 +137,7 @@ fn m34_the_feature_of_adding_media_can_be_off() {
 }
 
 #[test]
-fn m38_only_allowed_folders_are_read() {
+fn only_allowed_folders_are_read() {
     let (home, folder) = home();
     let (beside, secret) = (home.path().join("beside"), home.path().join("secret"));
     for other in [&beside, &secret] {
@@ -152,7 +152,7 @@ fn m38_only_allowed_folders_are_read() {
 }
 
 #[test]
-fn v05_rehearsals_fail_and_take_their_time() {
+fn rehearsals_fail_and_take_their_time() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     let rehearsal = ["--fail", "trigger", "--fail", "search", "--slow-progress", "1", "--compat"];

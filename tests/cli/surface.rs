@@ -51,7 +51,7 @@ const TASK: &str = "cf8b3e78-0000-4954-a782-000000000007";
 const OTHER_TASK: &str = "cf8b3e78-0000-4954-a782-000000000008";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p73_each_way_to_end_has_its_code() {
+async fn each_way_to_end_has_its_code() {
     let server = Scripted::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
@@ -103,7 +103,7 @@ async fn p73_each_way_to_end_has_its_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn f09_a_command_writes_its_exchanges_into_a_new_file() {
+async fn a_command_writes_its_exchanges_into_a_new_file() {
     let server = Scripted::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(404)]);
@@ -124,7 +124,7 @@ async fn f09_a_command_writes_its_exchanges_into_a_new_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p73_an_interrupted_command_ends_with_130() {
+async fn an_interrupted_command_ends_with_130() {
     let server = Scripted::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(2)]);
@@ -138,7 +138,7 @@ async fn p73_an_interrupted_command_ends_with_130() {
 }
 
 #[test]
-fn p73_wrong_use_is_2_and_never_runs_a_guess() {
+fn wrong_use_is_2_and_never_runs_a_guess() {
     let home = tempfile::tempdir().unwrap();
     for (arguments, words) in [
         (&["dem"][..], "demo"),
@@ -160,7 +160,7 @@ fn p73_wrong_use_is_2_and_never_runs_a_guess() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p72_an_answer_is_spelled_as_it_was_asked_for() {
+async fn an_answer_is_spelled_as_it_was_asked_for() {
     let server = Scripted::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let show = |options: &[&str]| {
@@ -189,7 +189,7 @@ fn unread(home: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn t12_whoever_reads_may_stop_at_any_time() {
+fn whoever_reads_may_stop_at_any_time() {
     let home = tempfile::tempdir().unwrap();
     picture(&home.path().join("a.png"));
     let file = home.path().join("a.png");
@@ -225,7 +225,7 @@ fn t12_whoever_reads_may_stop_at_any_time() {
 }
 
 #[test]
-fn t13_odd_surroundings_change_nothing_in_a_pipe() {
+fn odd_surroundings_change_nothing_in_a_pipe() {
     let home = tempfile::tempdir().unwrap();
     let plain = run(home.path(), &["version"]);
     assert_eq!(plain.0, 0);
@@ -255,7 +255,7 @@ fn t13_odd_surroundings_change_nothing_in_a_pipe() {
 }
 
 #[test]
-fn p74_completions_manual_and_description_know_every_command_and_code() {
+fn completions_manual_and_description_know_every_command_and_code() {
     let home = tempfile::tempdir().unwrap();
     let (code, spec, err) = run(home.path(), &["spec"]);
     assert_eq!(code, 0, "{err}");
@@ -297,7 +297,7 @@ fn p74_completions_manual_and_description_know_every_command_and_code() {
 }
 
 #[test]
-fn p74_every_document_is_in_the_description() {
+fn every_document_is_in_the_description() {
     let home = tempfile::tempdir().unwrap();
     let described =
         run(home.path(), &["spec", "--jq", ".documents[].json_schema.properties.schema.const"]).1;
@@ -324,7 +324,7 @@ fn gather(folder: &Path, source: &mut String) {
 }
 
 #[test]
-fn p73_pictures_are_drawn_in_a_pipe_only_when_asked_to_and_partly_is_9() {
+fn pictures_are_drawn_in_a_pipe_only_when_asked_to_and_partly_is_9() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path();
     picture(&root.join("a.png"));
@@ -351,7 +351,7 @@ fn p73_pictures_are_drawn_in_a_pipe_only_when_asked_to_and_partly_is_9() {
 }
 
 #[test]
-fn p71_a_media_of_a_dataset_and_an_address_are_drawn() {
+fn a_media_of_a_dataset_and_an_address_are_drawn() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");
     fs::create_dir(&folder).unwrap();
@@ -373,7 +373,7 @@ fn p71_a_media_of_a_dataset_and_an_address_are_drawn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p74_the_doctor_names_what_is_wrong_and_no_secret() {
+async fn the_doctor_names_what_is_wrong_and_no_secret() {
     let server = Scripted::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let root = home.path();

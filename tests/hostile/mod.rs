@@ -1,5 +1,5 @@
 //! Hostile text in every field that a service can send, and in everything that is typed: the
-//! terminal gets the same escape sequences as for harmless text, byte for byte (T01-T04, T21).
+//! terminal gets the same escape sequences as for harmless text, byte for byte.
 //!
 //! Every screen is reached by pressing every key in every pane, so a new one is covered as soon as
 //! it has a key.
@@ -16,18 +16,18 @@ use std::{
 use crate::support::desk::{Desk, cluster, dataset, task};
 use tessera::{
     app::Event,
-    message::{Answer, Lane},
-    runtime::frames::Frames,
+    message::{Lane, Payload},
+    runtime::frames::FrameWriter,
     ui::{
-        self, Layer, Theme,
-        layer::{Colours, Surface},
+        self, PictureLayer, Theme,
+        picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
 };
 use tessera_model::{
-    Applied, Dataset, Enrichment, EnrichmentModel, Exchange, Failure, FailureKind, Field, Folder,
-    FolderEntry, Outcome, Page, Preflight, Relevance, SafeText, ScoreKind, Status,
-    ingest::Unreadable,
+    Dataset, Enrichment, EnrichmentModel, Failure, FailureKind, FolderEntry, FolderListing,
+    ModelStatus, Page, Preflight, RecordField, Relevance, RequestOutcome, RequestRecord, SafeText,
+    ScoreKind, Status, ingest::UnreadableFile,
 };
 
 /// Harmless text.
@@ -61,7 +61,7 @@ fn page(text: &str) -> Page {
         for preview in &mut each.previews {
             preview.kind = name(text);
             preview.caption = Some(SafeText::caption(text));
-            preview.file_name = SafeText::file(text);
+            preview.file_name = SafeText::file_name(text);
             preview.relevance.clone_from(&each.relevance);
         }
         page.clusters.push(each);
@@ -70,50 +70,54 @@ fn page(text: &str) -> Page {
 }
 
 fn failure(text: &str) -> Failure {
-    Failure::new(FailureKind::NoAnswer, text).remedy(text).detail(Some(SafeText::detail(text)))
+    Failure::new(FailureKind::NoResponse, text)
+        .with_remedy(text)
+        .with_detail(Some(SafeText::detail(text)))
 }
 
-fn folder(text: &str) -> Folder {
+fn folder(text: &str) -> FolderListing {
     let entry = |is_folder| FolderEntry {
-        name: SafeText::file(text),
+        name: SafeText::file_name(text),
         file_name: OsString::from(text),
         is_folder,
         bytes: 9,
     };
-    Folder { path: "/".into(), entries: vec![entry(true), entry(false)], left_off: 0 }
+    FolderListing { path: "/".into(), entries: vec![entry(true), entry(false)], omitted: 0 }
 }
 
 fn preflight(text: &str) -> Preflight {
-    let unreadable = Unreadable { name: name(text), reason: name(text) };
+    let unreadable = UnreadableFile { name: name(text), reason: name(text) };
     Preflight {
         images: 3,
         videos: 1,
         bytes: 9,
-        others: 1,
+        skipped: 1,
         unreadable: 1,
-        named: vec![unreadable],
+        unreadable_files: vec![unreadable],
         folders: Vec::new(),
         warnings: vec![name(text)],
     }
 }
 
 /// The answer to whatever is asked, with the text in all its fields.
-fn answer(lane: &Lane, text: &str) -> Result<Answer, Failure> {
+fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
     let mut task = task("FAILED");
     task.message = Some(SafeText::detail(text));
     Ok(match lane {
-        Lane::Datasets => Answer::Datasets(datasets(text), 1),
-        Lane::Page(_) => Answer::Page(page(text)),
+        Lane::Datasets => Payload::Datasets(datasets(text), 1),
+        Lane::Page(_) => Payload::Page(page(text)),
         Lane::Enrichment(_) => {
-            let applied = [Applied::Unknown; EnrichmentModel::ALL.len()];
-            Answer::Enrichment(Enrichment { applied, raw: SafeText::detail(text) })
+            let applied = [ModelStatus::Unknown; EnrichmentModel::ALL.len()];
+            Payload::Enrichment(Enrichment { statuses: applied, raw: SafeText::detail(text) })
         }
-        Lane::Record(_) => Answer::Record(vec![Field { name: name(text), value: name(text) }]),
-        Lane::Export(_) | Lane::Start(_) => Answer::Export(task),
-        Lane::Folder(_) => Answer::Folder(folder(text)),
-        Lane::Preflight => Answer::Preflight(preflight(text)),
-        Lane::Keep(_) => Answer::Kept,
-        Lane::Recall(_) => Answer::Recalled(None),
+        Lane::Record(_) => {
+            Payload::Record(vec![RecordField { name: name(text), value: name(text) }])
+        }
+        Lane::Export(_) | Lane::StartJob(_) => Payload::Export(task),
+        Lane::Folder(_) => Payload::Folder(folder(text)),
+        Lane::Preflight => Payload::Preflight(preflight(text)),
+        Lane::SaveState(_) => Payload::StateSaved,
+        Lane::LoadState(_) => Payload::StateLoaded(None),
         _ => return Err(failure(text)),
     })
 }
@@ -121,33 +125,34 @@ fn answer(lane: &Lane, text: &str) -> Result<Answer, Failure> {
 /// A desk whose requests are all answered, and the frames it draws.
 struct Stage {
     desk: Desk,
-    frames: Frames<Vec<u8>>,
-    layer: Layer,
+    frames: FrameWriter<Vec<u8>>,
+    layer: PictureLayer,
     theme: Theme,
     text: String,
 }
 
 impl Stage {
     fn new(text: &str) -> Self {
-        let surface = Surface { in_tmux: false, colours: Colours::Exact };
+        let surface = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
         let mut stage = Self {
             desk: Desk::new(),
-            frames: Frames::new(Vec::new()),
-            layer: Layer::new(surface),
-            theme: Theme::shipped(ThemeName::Dark).unwrap(),
+            frames: FrameWriter::new(Vec::new()),
+            layer: PictureLayer::new(surface),
+            theme: Theme::built_in(ThemeName::Dark).unwrap(),
             text: text.to_owned(),
         };
-        let exchange = |outcome| Exchange {
+        let exchange = |outcome| RequestRecord {
             method: "GET",
             target: SafeText::detail(text),
             attempt: 1,
-            took: Duration::from_millis(5),
-            sent: 0,
+            duration: Duration::from_millis(5),
+            bytes_sent: 0,
             outcome,
-            again_in: None,
+            retry_in: None,
         };
-        let refused = Outcome::Refused { status: 400, words: Some(SafeText::detail(text)) };
-        for outcome in [refused, Outcome::Lost(SafeText::detail(text))] {
+        let refused =
+            RequestOutcome::Rejected { status: 400, message: Some(SafeText::detail(text)) };
+        for outcome in [refused, RequestOutcome::Failed(SafeText::detail(text))] {
             stage.desk.happen(Event::Exchange(exchange(outcome)));
         }
         stage.settle();
@@ -166,7 +171,7 @@ impl Stage {
     fn draw(&mut self) {
         let (app, theme, layer) = (&self.desk.app, &self.theme, &mut self.layer);
         // Whole each time: every cell goes through the output.
-        self.frames.forget();
+        self.frames.invalidate();
         let view = |buffer: &mut ratatui::buffer::Buffer| {
             ui::draw(app, theme, buffer, layer);
             layer.end_frame()
@@ -275,14 +280,14 @@ impl Written {
 }
 
 #[test]
-fn t02_the_corpus_is_large() {
+fn the_corpus_is_large() {
     let corpus = corpus::corpus();
     let different: BTreeSet<&String> = corpus.iter().collect();
     assert!(different.len() >= 200, "{}", different.len());
 }
 
 #[test]
-fn t01_t02_t03_t04_hostile_text_writes_the_sequences_of_clean_text() {
+fn hostile_text_writes_the_sequences_of_clean_text() {
     let look = |text: &str| {
         let mut stage = Stage::new(text);
         stage.look_around();
@@ -299,7 +304,7 @@ fn t01_t02_t03_t04_hostile_text_writes_the_sequences_of_clean_text() {
 }
 
 #[test]
-fn t01_t21_every_screen_and_every_field_is_safe() {
+fn every_screen_and_every_field_is_safe() {
     let everything = |text: &str| {
         let mut stage = Stage::new(text);
         stage.press_everything();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
-use tessera::app::Stage;
+use tessera::app::JobState;
 
 use crate::journeys::harness::{Person, Service};
 
@@ -10,7 +10,7 @@ use crate::journeys::harness::{Person, Service};
 /// whenever the service has rested.
 async fn follow(person: &mut Person, service: &Service) {
     for _ in 0..20 {
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         person.wait(2).await;
         let job = person.session.app.store.jobs.values().next_back().unwrap();
         if !job.is_active() {
@@ -21,7 +21,7 @@ async fn follow(person: &mut Person, service: &Service) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m19_to_m25_export_download_and_look_inside() {
+async fn export_download_and_look_inside() {
     let service = Service::over_paintings(30).await;
     let mut person = Person::at(&service).await;
     // The third field is the format: JSON can be read back here word by word.
@@ -53,7 +53,7 @@ async fn m19_to_m25_export_download_and_look_inside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn d18_an_archive_is_never_overwritten() {
+async fn an_archive_is_never_overwritten() {
     let service = Service::over_paintings(12).await;
     let mut person = Person::at(&service).await;
     let target = service.folder.path().join("paintings.zip");
@@ -63,5 +63,8 @@ async fn d18_an_archive_is_never_overwritten() {
     person.sees("✖");
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");
     let job = person.session.app.store.jobs.values().next().unwrap();
-    assert!(matches!(job.stage, Stage::Completed(_)), "it can still be fetched to another place");
+    assert!(
+        matches!(job.state, JobState::ExportReady(_)),
+        "it can still be fetched to another place"
+    );
 }

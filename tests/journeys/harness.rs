@@ -14,11 +14,11 @@ use ratatui::{
 use tessera::{
     app::{App, Effect, Event, Setup},
     input::Keymap,
-    journal::Journal,
     runtime::Session,
+    state::StateStore,
     ui::{
-        self, Layer, Theme,
-        layer::{Colours, Surface},
+        self, PictureLayer, Theme,
+        picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
     worker,
@@ -26,7 +26,7 @@ use tessera::{
 use tessera_client::{BaseUrl, Client, Endpoint};
 use tessera_model::{DatasetId, SafeText};
 use tessera_picture::Protocol;
-use tessera_service::{Access, Credentials, Deployment, LocalError, Settings};
+use tessera_service::{AccessMode, Deployment, DeploymentSettings, LocalError, ServiceCredentials};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 /// Longer than anything here takes; only a mistake reaches it.
@@ -41,7 +41,7 @@ pub struct Service {
     pub deployment: Deployment,
     pub dataset: DatasetId,
     pub address: SocketAddr,
-    credentials: Credentials,
+    credentials: ServiceCredentials,
     running: Option<Running>,
 }
 
@@ -49,7 +49,7 @@ impl Service {
     /// Paints pictures, indexes them and serves them.
     pub async fn over_paintings(count: usize) -> Self {
         let service = Self::indexing(count).await;
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         service
     }
 
@@ -61,7 +61,7 @@ impl Service {
     /// As `over_paintings`, over small pictures that are like nothing else.
     pub async fn over_noise(count: u32) -> Self {
         let service = Self::over(|folder| tessera_testing::paintings::noise(folder, count)).await;
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         service
     }
 
@@ -70,10 +70,10 @@ impl Service {
         let pictures = folder.path().join("paintings");
         fill(&pictures);
         let deployment =
-            Deployment::open(&folder.path().join("index"), Settings::default()).unwrap();
+            Deployment::open(&folder.path().join("index"), DeploymentSettings::default()).unwrap();
         let dataset = deployment.add_folder(&pictures, None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        let credentials = Credentials::generate();
+        let credentials = ServiceCredentials::generate();
         let mut service = Self { folder, deployment, dataset, address, credentials, running: None };
         service.start().await;
         service
@@ -84,7 +84,7 @@ impl Service {
         self.address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let deployment = self.deployment.clone();
-        let access = Access::Token(self.credentials.clone());
+        let access = AccessMode::Token(self.credentials.clone());
         let served = tokio::spawn(async move {
             deployment.serve(listener, access, async { stopped.await.unwrap_or(()) }).await
         });
@@ -104,7 +104,7 @@ impl Service {
     }
 
     fn client(&self) -> Client {
-        let access = tessera_client::Access::Hosted(tessera_client::Credentials {
+        let access = tessera_client::AuthMethod::Hosted(tessera_client::Credentials {
             api_key: self.credentials.api_key.clone(),
             api_secret: self.credentials.api_secret.clone(),
         });
@@ -124,20 +124,20 @@ pub struct Person {
 impl Person {
     /// Sits down in front of a deployment and waits for the first screen.
     pub async fn at(service: &Service) -> Self {
-        Self::keeping(service, Journal::default()).await
+        Self::keeping(service, StateStore::default()).await
     }
 
     /// As `at`, with a state folder.
-    pub async fn keeping(service: &Service, journal: Journal) -> Self {
+    pub async fn keeping(service: &Service, journal: StateStore) -> Self {
         let setup = Setup {
-            dataset: Some(service.dataset.to_string()),
-            downloads: SafeText::file(&service.folder.path().to_string_lossy()),
-            command: "tessera demo".to_owned(),
-            home: None,
-            clock: Duration::from_secs(1_795_000_000),
+            initial_dataset: Some(service.dataset.to_string()),
+            download_dir: SafeText::file_name(&service.folder.path().to_string_lossy()),
+            reopen_command: "tessera demo".to_owned(),
+            home_dir: None,
+            started_at: Duration::from_secs(1_795_000_000),
             size: (120, 40),
             protocol: Protocol::HalfBlock,
-            ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
+            ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
         };
         let session = Session::new(App::new(setup), worker::spawn(service.client(), journal));
         let mut person =
@@ -168,7 +168,7 @@ impl Person {
     /// Lets time pass, and waits for rest.
     pub async fn wait(&mut self, seconds: u64) {
         self.now += Duration::from_secs(seconds);
-        self.session.woken();
+        self.session.clear_wake();
         self.happen(Event::Wake);
         self.settle().await;
     }
@@ -176,7 +176,7 @@ impl Person {
     /// Waits until nothing is awaited any more.
     pub async fn settle(&mut self) {
         while self.session.app.tickets.outstanding() > 0 {
-            match tokio::time::timeout(PATIENCE, self.session.reply()).await {
+            match tokio::time::timeout(PATIENCE, self.session.next_worker_event()).await {
                 Ok(Some(event)) => self.happen(event),
                 Ok(None) => panic!("the worker is gone"),
                 Err(_) => {
@@ -191,8 +191,11 @@ impl Person {
     pub fn buffer(&self) -> Buffer {
         let app = &self.session.app;
         let mut buffer = Buffer::empty(Rect::new(0, 0, app.size.0, app.size.1));
-        let mut layer = Layer::new(Surface { in_tmux: false, colours: Colours::Exact });
-        ui::draw(app, &Theme::shipped(ThemeName::Dark).unwrap(), &mut buffer, &mut layer);
+        let mut layer = PictureLayer::new(GraphicsSettings {
+            in_tmux: false,
+            color_depth: ColorDepth::TrueColor,
+        });
+        ui::draw(app, &Theme::built_in(ThemeName::Dark).unwrap(), &mut buffer, &mut layer);
         buffer
     }
 

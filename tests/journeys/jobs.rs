@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use tessera::{
-    app::{Job, Stage},
-    journal::Journal,
+    app::{Job, JobState},
+    state::StateStore,
 };
-use tessera_model::{Book, Entry};
+use tessera_model::{StateKey, StateValue};
 
 use crate::journeys::harness::{Person, Service};
 
@@ -18,7 +18,7 @@ fn newest(person: &Person) -> &Job {
 /// Follows the newest job to its end; the clock of the core moves when the service has rested.
 async fn follow(person: &mut Person, service: &Service) {
     for _ in 0..60 {
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         person.wait(3).await;
         if !newest(person).is_active() {
             return;
@@ -28,11 +28,11 @@ async fn follow(person: &mut Person, service: &Service) {
 }
 
 /// The journal of a new run, once the worker of the run before has let go of its seat.
-async fn left_behind(state: PathBuf) -> Journal {
+async fn left_behind(state: PathBuf) -> StateStore {
     loop {
-        let journal = Journal::in_folder(state.clone());
-        let jobs = journal.recall(&Book::Jobs).unwrap();
-        if matches!(jobs, Some(Entry::Jobs { ours, .. }) if !ours.is_empty()) {
+        let journal = StateStore::in_dir(state.clone());
+        let jobs = journal.load(&StateKey::Jobs).unwrap();
+        if matches!(jobs, Some(StateValue::Jobs { own, .. }) if !own.is_empty()) {
             return journal;
         }
         tokio::task::yield_now().await;
@@ -40,7 +40,7 @@ async fn left_behind(state: PathBuf) -> Journal {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m29_m15_m16_p47_files_come_in_and_are_clustered_with_the_rest() {
+async fn files_come_in_and_are_clustered_with_the_rest() {
     let service = Service::over_paintings(12).await;
     let fresh = service.folder.path().join("my new");
     tessera_testing::paintings::noise(&fresh, 3);
@@ -56,15 +56,17 @@ async fn m29_m15_m16_p47_files_come_in_and_are_clustered_with_the_rest() {
     person.sees("READ ONLY → INDEXING → READY");
     person.press("enter").await;
     follow(&mut person, &service).await;
-    assert!(matches!(&newest(&person).stage, Stage::Done(word) if word.as_str() == "READY"));
+    assert!(
+        matches!(&newest(&person).state, JobState::DatasetDone(word) if word.as_str() == "READY")
+    );
     assert_eq!(person.session.app.dataset().unwrap().n_images, Some(15));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m20_m25_a_restart_in_the_middle_finds_the_export_and_looks_inside_it() {
+async fn a_restart_in_the_middle_finds_the_export_and_looks_inside_it() {
     let service = Service::over_paintings(12).await;
     let state = service.folder.path().join("state");
-    let mut person = Person::keeping(&service, Journal::in_folder(state.clone())).await;
+    let mut person = Person::keeping(&service, StateStore::in_dir(state.clone())).await;
     person.press("e enter").await;
     assert!(newest(&person).is_active(), "the program ends in the middle");
     drop(person);

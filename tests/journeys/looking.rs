@@ -21,21 +21,21 @@ async fn open_a_dataset_and_see_its_pictures() {
 async fn watch_an_index_grow_until_it_is_ready() {
     let service = Service::indexing(48).await;
     let mut person = Person::at(&service).await;
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     person.wait(2).await;
     person.sees("● paintings");
     assert!(person.session.app.page().is_some_and(|page| !page.clusters.is_empty()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m49_page_to_the_end_and_back() {
+async fn page_to_the_end_and_back() {
     let service = Service::over_noise(250).await;
     let mut person = Person::at(&service).await;
     person.press("< <").await;
     person.sees("100+ clusters · granularity 0 · page 1");
     let first = person.session.app.cluster().unwrap().id;
     let mut pages = 1;
-    while person.session.app.page().unwrap().may_continue() {
+    while person.session.app.page().unwrap().may_have_next() {
         person.press("n").await;
         pages += 1;
         person.sees(&format!("page {pages}"));
@@ -67,7 +67,7 @@ async fn granularities_nest_from_many_small_to_few_large_clusters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m48_p04_p05_p12_find_what_is_similar_and_come_back() {
+async fn find_what_is_similar_and_come_back() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     person.press("l").await;
@@ -84,7 +84,7 @@ async fn m48_p04_p05_p12_find_what_is_similar_and_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m44_search_by_a_file_of_this_machine() {
+async fn search_by_a_file_of_this_machine() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     person.press("F").await;
@@ -100,7 +100,7 @@ async fn m44_search_by_a_file_of_this_machine() {
     // Another granularity registers the same file again, and stays one view.
     person.press("<").await;
     person.sees("granularity 1");
-    assert_eq!(person.session.app.results.tabs().unwrap().tab().before.len() + 1, 2);
+    assert_eq!(person.session.app.results.tabs().unwrap().tab().back_stack.len() + 1, 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -113,7 +113,7 @@ async fn a_file_that_is_no_picture_is_refused_in_words() {
     person.paste(&text.to_string_lossy());
     person.press("enter").await;
     person.sees("✖");
-    assert_eq!(person.session.app.results.tabs().unwrap().tab().before.len() + 1, 1);
+    assert_eq!(person.session.app.results.tabs().unwrap().tab().back_stack.len() + 1, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn n34_lose_and_regain_the_service() {
+async fn lose_and_regain_the_service() {
     let mut service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     let clusters = person.session.app.page().unwrap().clusters.len();

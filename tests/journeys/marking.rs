@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeSet, fs::File, io::Read};
 
-use tessera::app::Stage;
+use tessera::app::JobState;
 
 use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m24_mark_clusters_leave_one_out_export_and_find_exactly_that() {
+async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     // The two first clusters hold several pictures each; one preview of the second stays behind.
@@ -17,18 +17,18 @@ async fn m24_mark_clusters_leave_one_out_export_and_find_exactly_that() {
     let totals = selection.totals();
     let left_out = person.session.app.preview().unwrap().file_name.clone();
     assert_eq!((totals.clusters, totals.excluded), (2, 1));
-    let rows = usize::try_from(totals.rows()).unwrap();
+    let rows = usize::try_from(totals.export_rows()).unwrap();
     assert!(rows < 39, "not everything is marked");
 
     person.press("E").await;
     person.sees(&format!("2 clusters of {} members − 1 left out: ≈{rows} rows", rows + 1));
     person.press("tab tab space enter").await;
     for _ in 0..20 {
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         person.wait(2).await;
     }
     let job = person.session.app.store.jobs.values().next_back().unwrap();
-    assert!(matches!(job.stage, Stage::Downloaded(_)), "{}", person.screen());
+    assert!(matches!(job.state, JobState::Downloaded(_)), "{}", person.screen());
 
     let path = service.folder.path().join("paintings selection.zip");
     let mut archive = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();
@@ -45,7 +45,7 @@ async fn m24_mark_clusters_leave_one_out_export_and_find_exactly_that() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p38_a_selection_is_saved_and_opened_again() {
+async fn a_selection_is_saved_and_opened_again() {
     let service = Service::over_paintings(24).await;
     let mut person = Person::at(&service).await;
     person.press("V u U M w enter").await;

@@ -3,7 +3,7 @@
 use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p22_write_filters_run_them_switch_one_off_and_keep_the_query() {
+async fn write_filters_run_them_switch_one_off_and_keep_the_query() {
     let service = Service::over_paintings(24).await;
     let mut person = Person::at(&service).await;
     person.press("3 a 6").await;
@@ -26,7 +26,7 @@ async fn p22_write_filters_run_them_switch_one_off_and_keep_the_query() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m67_what_the_service_refuses_stands_under_its_filter() {
+async fn what_the_service_refuses_stands_under_its_filter() {
     let service = Service::over_paintings(12).await;
     let mut person = Person::at(&service).await;
     person.press("3 a 4").await;

@@ -3,7 +3,7 @@
 use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn m48_a_part_of_a_picture_is_searched_by_a_copy_of_it() {
+async fn a_part_of_a_picture_is_searched_by_a_copy_of_it() {
     let service = Service::over_paintings(24).await;
     let mut person = Person::at(&service).await;
     person.press("b").await;

@@ -3,7 +3,7 @@
 use crate::journeys::harness::{Person, Service};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p25_what_is_similar_to_one_picture_and_not_to_another() {
+async fn what_is_similar_to_one_picture_and_not_to_another() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     person.press("< < f").await;
@@ -29,7 +29,7 @@ async fn p25_what_is_similar_to_one_picture_and_not_to_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn p06_p20_members_and_a_search_run_again() {
+async fn members_and_a_search_run_again() {
     let service = Service::over_paintings(40).await;
     let mut person = Person::at(&service).await;
     person.press("> > , 4").await;

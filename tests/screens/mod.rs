@@ -12,18 +12,18 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
     app::{
         Event,
-        areas::{Areas, SMALLEST},
+        areas::{Areas, MIN_SCREEN},
     },
     ui::{
-        self, Layer, Theme,
-        layer::{Colours, Surface},
+        self, PictureLayer, Theme,
+        picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
 };
 use tessera_picture::Protocol;
 
-fn layer() -> Layer {
-    Layer::new(Surface { in_tmux: false, colours: Colours::Exact })
+fn layer() -> PictureLayer {
+    PictureLayer::new(GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor })
 }
 
 fn screen_in(desk: &Desk, theme: ThemeName) -> String {
@@ -32,7 +32,7 @@ fn screen_in(desk: &Desk, theme: ThemeName) -> String {
 
 fn drawn(desk: &Desk, theme: ThemeName) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, desk.app.size.0, desk.app.size.1));
-    ui::draw(&desk.app, &Theme::shipped(theme).unwrap(), &mut buffer, &mut layer());
+    ui::draw(&desk.app, &Theme::built_in(theme).unwrap(), &mut buffer, &mut layer());
     buffer
 }
 
@@ -130,7 +130,7 @@ screens! {
 }
 
 #[test]
-fn t14_every_status_is_told_without_colour() {
+fn every_status_is_told_without_colour() {
     let shown = screen_in(&browsing(80, 24), ThemeName::Plain);
     let mut desk = browsing(80, 24);
     desk.press("1");
@@ -144,7 +144,7 @@ fn t14_every_status_is_told_without_colour() {
 }
 
 #[test]
-fn t01_names_from_hell_reach_no_cell_raw() {
+fn names_from_hell_reach_no_cell_raw() {
     let buffer = drawn(&similar(120, 40), ThemeName::Dark);
     for cell in buffer.content() {
         let symbol = cell.symbol();
@@ -170,7 +170,7 @@ fn parts(areas: &Areas) -> Vec<Rect> {
         query,
         jobs,
         basket,
-        notice,
+        notification: notice,
         hints,
     } = *areas;
     let panes = [chips, tabs, datasets, status, results, detail, query, jobs, basket];
@@ -180,13 +180,13 @@ fn parts(areas: &Areas) -> Vec<Rect> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn t15_every_screen_is_drawn_at_any_size(columns in 20u16..500, rows in 6u16..200) {
+    fn every_screen_is_drawn_at_any_size(columns in 20u16..500, rows in 6u16..200) {
         for (name, scene) in EVERY {
             let mut desk = scene(120, 40);
             desk.happen(Event::Resize(columns, rows));
             crate::support::scene::paint(&mut desk);
             let buffer = drawn(&desk, ThemeName::Dark);
-            if columns < SMALLEST.0 || rows < SMALLEST.1 {
+            if columns < MIN_SCREEN.0 || rows < MIN_SCREEN.1 {
                 continue;
             }
             let screen = buffer.area;

@@ -8,11 +8,11 @@ use std::{
 use tessera::{
     app::{App, Effect, Event, Setup},
     input::{Chord, Key, Keymap},
-    message::{Answer, Lane, Request, Response, Ticket},
+    message::{Lane, Payload, Request, Response, Ticket},
 };
 use tessera_model::{
-    Book, Cluster, ClusterId, Dataset, DatasetId, EntityType, Entry, ExportState, ExportTask,
-    ExportTaskId, Failure, FailureKind, Link, MediaId, Page, Preview, SafeText, Status,
+    Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
+    Failure, FailureKind, Link, MediaId, Page, Preview, SafeText, StateKey, StateValue, Status,
 };
 use tessera_picture::Protocol;
 use uuid::Uuid;
@@ -24,7 +24,7 @@ pub struct Desk {
     pub open: VecDeque<(Ticket, Request)>,
     pub cancelled: Vec<Lane>,
     /// What was kept, each the last time; what is recalled comes from here.
-    pub kept: BTreeMap<Book, Entry>,
+    pub kept: BTreeMap<StateKey, StateValue>,
     pub other: Vec<Effect>,
 }
 
@@ -39,20 +39,20 @@ impl Desk {
     }
 
     /// A core at its start, with what the state folder holds.
-    pub fn keeping(kept: BTreeMap<Book, Entry>) -> Self {
+    pub fn keeping(kept: BTreeMap<StateKey, StateValue>) -> Self {
         Self::start(Protocol::None, kept)
     }
 
-    fn start(protocol: Protocol, kept: BTreeMap<Book, Entry>) -> Self {
+    fn start(protocol: Protocol, kept: BTreeMap<StateKey, StateValue>) -> Self {
         let setup = Setup {
-            dataset: None,
-            downloads: SafeText::file("/downloads"),
-            command: "tessera open /photos".to_owned(),
-            home: Some("/home/me".into()),
-            clock: Duration::from_secs(1_795_000_000),
+            initial_dataset: None,
+            download_dir: SafeText::file_name("/downloads"),
+            reopen_command: "tessera open /photos".to_owned(),
+            home_dir: Some("/home/me".into()),
+            started_at: Duration::from_secs(1_795_000_000),
             size: (120, 40),
             protocol,
-            ..Setup::new(SafeText::name("local"), Keymap::shipped().unwrap())
+            ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
         };
         let mut desk = Self {
             app: App::new(setup),
@@ -69,7 +69,7 @@ impl Desk {
     /// A core with one READY dataset open and a page of clusters loaded.
     pub fn with_clusters(count: usize) -> Self {
         let mut desk = Self::new();
-        desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
         desk.answer_page(page(0, count));
         desk
     }
@@ -80,11 +80,11 @@ impl Desk {
                 // The state folder answers at once.
                 Effect::Send(ticket, Request::Recall(book)) => {
                     let entry = self.kept.get(&book).cloned();
-                    self.respond(ticket, Ok(Answer::Recalled(entry)));
+                    self.respond(ticket, Ok(Payload::StateLoaded(entry)));
                 }
-                Effect::Send(ticket, Request::Keep(entry)) => {
-                    self.kept.insert(entry.book(), entry);
-                    self.respond(ticket, Ok(Answer::Kept));
+                Effect::Send(ticket, Request::SaveState(entry)) => {
+                    self.kept.insert(entry.key(), entry);
+                    self.respond(ticket, Ok(Payload::StateSaved));
                 }
                 Effect::Send(ticket, request) => self.open.push_back((ticket, request)),
                 Effect::Cancel(lane) => {
@@ -129,12 +129,12 @@ impl Desk {
         self.open.iter().map(|(_, request)| request).filter(|it| !aside(it)).collect()
     }
 
-    pub fn respond(&mut self, ticket: Ticket, result: Result<Answer, Failure>) {
+    pub fn respond(&mut self, ticket: Ticket, result: Result<Payload, Failure>) {
         self.happen(Event::Response(Response { ticket, result }));
     }
 
     #[expect(clippy::needless_pass_by_value, reason = "a lane is written where it is asked for")]
-    pub fn answer(&mut self, lane: Lane, answer: Answer) {
+    pub fn answer(&mut self, lane: Lane, answer: Payload) {
         let (ticket, _) = self.take(|open| *open == lane);
         self.respond(ticket, Ok(answer));
     }
@@ -148,17 +148,17 @@ impl Desk {
     /// Answers the open page request.
     pub fn answer_page(&mut self, page: Page) {
         let (ticket, _) = self.take(|lane| matches!(lane, Lane::Page(_)));
-        self.respond(ticket, Ok(Answer::Page(page)));
+        self.respond(ticket, Ok(Payload::Page(page)));
     }
 
     /// How many views there are up to the one on screen.
     pub fn steps(&self) -> usize {
-        self.app.results.tabs().map_or(0, |tabs| tabs.tab().before.len() + 1)
+        self.app.results.tabs().map_or(0, |tabs| tabs.tab().back_stack.len() + 1)
     }
 
     /// The notice on screen.
     pub fn notice(&self) -> &str {
-        self.app.notices.current().map_or("", |notice| notice.text.as_str())
+        self.app.notifications.current().map_or("", |notice| notice.text.as_str())
     }
 }
 
@@ -209,7 +209,7 @@ fn preview(number: u128) -> Preview {
         original: link("media"),
         thumbnail: link("thumb"),
         caption: None,
-        file_name: SafeText::file(&format!("{number}.jpg")),
+        file_name: SafeText::file_name(&format!("{number}.jpg")),
         region: None,
         relevance: None,
         dimensions: Some((640, 480)),

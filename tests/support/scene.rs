@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use tessera::{
     app::Event,
-    message::{Answer, JobId, Lane},
+    message::{JobId, Lane, Payload},
 };
 use tessera_model::{
-    Archive, Dataset, Exchange, Failure, FailureKind, Field, Folder, FolderEntry, Inspection,
-    Outcome, Page, PictureSource, Preflight, Region, Relevance, SafeText, ScoreKind, Status,
-    ingest::Unreadable,
+    Archive, Dataset, Failure, FailureKind, FolderEntry, FolderListing, Inspection, Page,
+    PictureSource, Preflight, RecordField, Region, Relevance, RequestOutcome, RequestRecord,
+    SafeText, ScoreKind, Status, ingest::UnreadableFile,
 };
-use tessera_picture::{Canvas, Encoded, Protocol, Subject, Thumbnail};
+use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
 
 use crate::support::desk::{Desk, cluster, dataset, page, task};
 
@@ -38,11 +38,11 @@ pub fn paint(desk: &mut Desk) {
     {
         let (ticket, _) = desk.open.remove(place).unwrap();
         let Lane::Picture(ref sight, canvas) = ticket.lane else { unreachable!() };
-        let seed = match sight.of {
-            Subject::Media(media) => media.0.as_u128(),
-            Subject::File(_) | Subject::Entry(..) => 7,
+        let seed = match sight.subject {
+            PictureSubject::Media(media) => media.0.as_u128(),
+            PictureSubject::File(_) | PictureSubject::ArchiveEntry(..) => 7,
         };
-        desk.respond(ticket, Ok(Answer::Picture(gradient(seed, canvas))));
+        desk.respond(ticket, Ok(Payload::Picture(gradient(seed, canvas))));
     }
 }
 
@@ -87,7 +87,7 @@ pub fn ranked() -> Page {
 pub fn browsing(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Answer::Datasets(several(), 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(several(), 0));
     desk.answer_page(page(0, 40));
     paint(&mut desk);
     desk
@@ -107,14 +107,14 @@ pub fn with_jobs(columns: u16, rows: u16) -> Desk {
     for _ in 0..4 {
         desk.press("e enter");
     }
-    desk.answer(Lane::Start(JobId(0)), Answer::Export(task("COMPLETED")));
+    desk.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
     let path = "/downloads/set-1.zip".into();
     desk.answer(
         Lane::Download(JobId(0)),
-        Answer::Downloaded(Archive { path, bytes: 11_400_000, entries: 241, images: 240 }),
+        Payload::Downloaded(Archive { path, bytes: 11_400_000, entries: 241, images: 240 }),
     );
-    desk.answer(Lane::Start(JobId(1)), Answer::Export(task("IN_PROGRESS")));
-    desk.fail(Lane::Start(JobId(2)), FailureKind::NoAnswer);
+    desk.answer(Lane::StartJob(JobId(1)), Payload::Export(task("IN_PROGRESS")));
+    desk.fail(Lane::StartJob(JobId(2)), FailureKind::NoResponse);
     desk.wait(5);
     desk
 }
@@ -148,20 +148,20 @@ pub fn help(columns: u16, rows: u16) -> Desk {
 pub fn log(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     let outcomes = [
-        Outcome::Answered { status: 200, bytes: 2_048 },
-        Outcome::Refused { status: 409, words: Some(SafeText::detail("not READY")) },
-        Outcome::Lost(SafeText::detail("the connection was closed")),
+        RequestOutcome::Succeeded { status: 200, bytes: 2_048 },
+        RequestOutcome::Rejected { status: 409, message: Some(SafeText::detail("not READY")) },
+        RequestOutcome::Failed(SafeText::detail("the connection was closed")),
     ];
     for outcome in outcomes {
         desk.wait(3);
-        desk.happen(Event::Exchange(Exchange {
+        desk.happen(Event::Exchange(RequestRecord {
             method: "GET",
             target: SafeText::detail("/api/v1/datasets"),
             attempt: 1,
-            took: std::time::Duration::from_millis(31),
-            sent: 0,
+            duration: std::time::Duration::from_millis(31),
+            bytes_sent: 0,
             outcome,
-            again_in: None,
+            retry_in: None,
         }));
     }
     desk.press("@");
@@ -171,13 +171,13 @@ pub fn log(columns: u16, rows: u16) -> Desk {
 pub fn record(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("1 i");
-    let field = |(name, value): (&str, &str)| Field {
+    let field = |(name, value): (&str, &str)| RecordField {
         name: SafeText::name(name),
         value: SafeText::detail(value),
     };
     let fields = [("created_at", "2026-11-21T09:00:00"), ("flux_level", "7")].map(field);
     let id = several()[0].id;
-    desk.answer(Lane::Record(id), Answer::Record(fields.to_vec()));
+    desk.answer(Lane::Record(id), Payload::Record(fields.to_vec()));
     desk
 }
 
@@ -191,7 +191,7 @@ pub fn file_picker(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("F");
     let entry = |name: &str, is_folder, bytes| FolderEntry {
-        name: SafeText::file(name),
+        name: SafeText::file_name(name),
         file_name: name.into(),
         is_folder,
         bytes,
@@ -203,8 +203,8 @@ pub fn file_picker(columns: u16, rows: u16) -> Desk {
         entry("vase.png", false, 93_000),
         entry("with a \u{1b}[31m bad name.webp", false, 5_100),
     ];
-    let listed = Folder { path: ".".into(), entries, left_off: 1_200 };
-    desk.answer(Lane::Folder(".".into()), Answer::Folder(listed));
+    let listed = FolderListing { path: ".".into(), entries, omitted: 1_200 };
+    desk.answer(Lane::Folder(".".into()), Payload::Folder(listed));
     desk.press("down down");
     paint(&mut desk);
     desk
@@ -226,7 +226,7 @@ pub fn region_numbers(columns: u16, rows: u16) -> Desk {
 pub fn framed_detail(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     let mut objects = page(0, 3);
     for cluster in &mut objects.clusters {
         cluster.previews[0].region = Region::new(0.2, 0.3, 0.4, 0.5);
@@ -250,7 +250,7 @@ pub fn failed(columns: u16, rows: u16) -> Desk {
     let mut desk = loading(columns, rows);
     let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
     let failure = Failure::new(FailureKind::Unreachable, "media.example refuses the connection")
-        .remedy("Check the address and that the service runs");
+        .with_remedy("Check the address and that the service runs");
     desk.respond(ticket, Err(failure));
     desk
 }
@@ -258,10 +258,10 @@ pub fn failed(columns: u16, rows: u16) -> Desk {
 pub fn stale(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.wait(20);
-    desk.fail(Lane::Datasets, FailureKind::NoAnswer);
+    desk.fail(Lane::Datasets, FailureKind::NoResponse);
     desk.press("r");
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
-    desk.respond(ticket, Err(Failure::new(FailureKind::NoAnswer, "no answer within 30 s")));
+    desk.respond(ticket, Err(Failure::new(FailureKind::NoResponse, "no answer within 30 s")));
     desk
 }
 
@@ -269,7 +269,7 @@ pub fn no_clusters_yet(columns: u16, rows: u16) -> Desk {
     let mut desk = loading(columns, rows);
     let mut fresh = dataset(1, Status::Indexing);
     fresh.progress = Some(63);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![fresh], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![fresh], 0));
     desk.answer_page(Page::default());
     desk
 }
@@ -317,7 +317,7 @@ pub fn caption_line(columns: u16, rows: u16) -> Desk {
 pub fn with_marks(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.happen(Event::Resize(columns, rows));
-    desk.answer(Lane::Datasets, Answer::Datasets(several(), 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(several(), 0));
     desk.answer_page(page(100, 100));
     desk.press("space l space n");
     desk.answer_page(page(0, 40));
@@ -348,21 +348,21 @@ pub fn adding(columns: u16, rows: u16) -> Desk {
     desk.press("a");
     desk.type_text("~/new '/data/more pictures'");
     desk.press("enter");
-    let unreadable = Unreadable {
-        name: SafeText::file("broken.jpg"),
+    let unreadable = UnreadableFile {
+        name: SafeText::file_name("broken.jpg"),
         reason: SafeText::detail("ends in the middle"),
     };
     let found = Preflight {
         images: 1_204,
         videos: 3,
         bytes: 482_000_000,
-        others: 2,
+        skipped: 2,
         unreadable: 1,
-        named: vec![unreadable],
+        unreadable_files: vec![unreadable],
         folders: Vec::new(),
         warnings: vec![],
     };
-    desk.answer(Lane::Preflight, Answer::Preflight(found));
+    desk.answer(Lane::Preflight, Payload::Preflight(found));
     desk
 }
 
@@ -372,8 +372,8 @@ pub fn timeline(columns: u16, rows: u16) -> Desk {
     desk.press("e enter");
     for word in ["INIT", "IN_PROGRESS", "COMPLETED"] {
         let (ticket, _) =
-            desk.take(|lane| matches!(lane, Lane::Start(JobId(0)) | Lane::Export(JobId(0))));
-        desk.respond(ticket, Ok(Answer::Export(task(word))));
+            desk.take(|lane| matches!(lane, Lane::StartJob(JobId(0)) | Lane::Export(JobId(0))));
+        desk.respond(ticket, Ok(Payload::Export(task(word))));
         desk.wait(3);
     }
     desk.press("esc 4 enter");
@@ -389,21 +389,21 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
     let found = Inspection {
         path: path.clone(),
         bytes: 11_400_000,
-        metadata: SafeText::file("metadata.parquet"),
+        metadata_file: SafeText::file_name("metadata.parquet"),
         rows: 240,
         columns: ["media_id", "image_filename", "uniqueness_score"].map(SafeText::name).to_vec(),
         uniqueness: [2, 0, 4, 9, 17, 31, 58, 64, 41, 12],
         unscored: 2,
         images: 239,
         first_images: images.collect(),
-        rows_without_file: tessera_model::inspection::Named {
+        rows_without_file: tessera_model::inspection::NameSample {
             count: 1,
-            first: vec![SafeText::file("x.jpg")],
+            first: vec![SafeText::file_name("x.jpg")],
         },
-        files_without_row: tessera_model::inspection::Named::default(),
-        refused: tessera_model::inspection::Named::default(),
+        files_without_row: tessera_model::inspection::NameSample::default(),
+        unsafe_entries: tessera_model::inspection::NameSample::default(),
     };
-    desk.answer(Lane::Inspect, Answer::Inspection(Box::new(found)));
+    desk.answer(Lane::Inspect, Payload::Inspection(Box::new(found)));
     paint(&mut desk);
     desk
 }

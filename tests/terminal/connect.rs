@@ -59,7 +59,7 @@ fn looks_at_the_grid(program: &mut Program) {
 }
 
 #[test]
-fn m02_s06_from_a_hosted_account_to_the_first_grid() {
+fn from_a_hosted_account_to_the_first_grid() {
     let home = tempfile::tempdir().unwrap();
     let serving = Serving::start(home.path(), &[]);
     let script = block("hosted").replace("https://media.example", serving.told("base_url"));
@@ -80,7 +80,7 @@ fn m02_s06_from_a_hosted_account_to_the_first_grid() {
 }
 
 #[test]
-fn m01_from_an_on_premises_deployment_to_the_first_grid() {
+fn from_an_on_premises_deployment_to_the_first_grid() {
     let home = tempfile::tempdir().unwrap();
     let serving = Serving::start(home.path(), &["--no-auth"]);
     let script = block("onprem")

@@ -25,7 +25,7 @@ fn assert_given_back(program: &Program, what: &str) {
 }
 
 #[test]
-fn t17_a_silent_terminal_gets_its_first_frame_and_quits() {
+fn a_silent_terminal_gets_its_first_frame_and_quits() {
     let mut program = Program::demo();
     program.wait_for("tessera");
     program.wait_for("Results");
@@ -35,7 +35,7 @@ fn t17_a_silent_terminal_gets_its_first_frame_and_quits() {
 }
 
 #[test]
-fn m01_p58_the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
+fn the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
     let mut program = Program::alone();
     program.wait_for("What do you want to look at?");
     let pictures = program.home().join("pictures");
@@ -62,7 +62,7 @@ fn m01_p58_the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
 }
 
 #[test]
-fn t08_a_signal_ends_the_first_run() {
+fn a_signal_ends_the_first_run() {
     let mut program = Program::alone();
     program.wait_for("What do you want to look at?");
     program.signal("TERM");
@@ -72,7 +72,7 @@ fn t08_a_signal_ends_the_first_run() {
 }
 
 #[test]
-fn t08_signals_end_it_and_give_the_terminal_back() {
+fn signals_end_it_and_give_the_terminal_back() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)] {
         let mut program = Program::demo();
         program.wait_for("Results");
@@ -83,7 +83,7 @@ fn t08_signals_end_it_and_give_the_terminal_back() {
 }
 
 #[test]
-fn t08_a_signal_ends_it_from_the_full_size_view() {
+fn a_signal_ends_it_from_the_full_size_view() {
     let mut program = Program::demo();
     program.wait_for("● READY");
     program.press("iv");
@@ -96,7 +96,7 @@ fn t08_a_signal_ends_it_from_the_full_size_view() {
 }
 
 #[test]
-fn t09_it_ends_when_the_terminal_vanishes() {
+fn it_ends_when_the_terminal_vanishes() {
     let mut program = Program::demo();
     program.wait_for("Results");
     program.vanish();
@@ -109,7 +109,7 @@ fn t09_it_ends_when_the_terminal_vanishes() {
 }
 
 #[test]
-fn t10_stop_and_continue() {
+fn stop_and_continue() {
     let mut program = Program::demo();
     program.wait_for("Results");
     for _ in 0..3 {
@@ -129,7 +129,7 @@ fn t10_stop_and_continue() {
 }
 
 #[test]
-fn t15_a_terminal_of_20x5_says_so() {
+fn a_terminal_of_20x5_says_so() {
     let mut program = Program::sized(20, 5);
     program.wait_for("needs");
     program.press("q");
@@ -137,7 +137,7 @@ fn t15_a_terminal_of_20x5_says_so() {
 }
 
 #[test]
-fn t18_answers_to_the_probe_never_become_keys() {
+fn answers_to_the_probe_never_become_keys() {
     // A device attributes reply with `q`-like bytes, split and late, must not quit.
     let mut program = Program::in_half_blocks();
     program.wait_for("Results");
@@ -153,8 +153,8 @@ fn t18_answers_to_the_probe_never_become_keys() {
 }
 
 #[test]
-fn t07_a_panic_gives_the_terminal_back_before_it_reports() {
-    let mut program = Program::ignored_test("t07_panics_with_the_terminal_taken");
+fn a_panic_gives_the_terminal_back_before_it_reports() {
+    let mut program = Program::ignored_test("panics_with_the_terminal_taken");
     assert_ne!(program.wait(), 0);
     program.wait_for_after(0, "this panic is wanted");
     assert_given_back(&program, "panic");
@@ -163,9 +163,9 @@ fn t07_a_panic_gives_the_terminal_back_before_it_reports() {
 }
 
 #[test]
-#[ignore = "t07_a_panic_gives_the_terminal_back_before_it_reports runs it in a terminal"]
-fn t07_panics_with_the_terminal_taken() {
-    let screen = tessera::runtime::terminal::Screen::take(true).unwrap();
+#[ignore = "a_panic_gives_the_terminal_back_before_it_reports runs it in a terminal"]
+fn panics_with_the_terminal_taken() {
+    let screen = tessera::runtime::terminal::TerminalScreen::enter(true).unwrap();
     // Kept by whatever panics elsewhere: only the hook can give the terminal back.
     std::mem::forget(screen);
     panic!("this panic is wanted");

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use tessera::{
-    app::{Event, Stage},
-    message::{Answer, JobId, Lane, Progress, Request},
+    app::{Event, JobState},
+    message::{JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportTask, ExportTaskId, FailureKind, Status,
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::support::desk::{Desk, dataset, page, task};
 
 const JOB: JobId = JobId(0);
-const START: Lane = Lane::Start(JOB);
+const START: Lane = Lane::StartJob(JOB);
 
 fn started() -> Desk {
     let mut desk = Desk::with_clusters(3);
@@ -22,12 +22,12 @@ fn started() -> Desk {
     desk
 }
 
-fn stage(desk: &Desk) -> &Stage {
-    &desk.app.store.jobs[&JOB].stage
+fn stage(desk: &Desk) -> &JobState {
+    &desk.app.store.jobs[&JOB].state
 }
 
 #[test]
-fn m19_p39_the_form_asks_once_for_exactly_what_it_shows() {
+fn the_form_asks_once_for_exactly_what_it_shows() {
     let desk = started();
     let spec = ExportSpec {
         file_name: ArchiveName::new("set-1.zip"),
@@ -38,14 +38,14 @@ fn m19_p39_the_form_asks_once_for_exactly_what_it_shows() {
 }
 
 #[test]
-fn m20_m21_m23_an_export_is_followed_and_fetched() {
+fn an_export_is_followed_and_fetched() {
     let mut desk = started();
-    desk.answer(START, Answer::Export(task("INIT")));
-    assert_eq!(desk.app.store.jobs[&JOB].word(), "INIT");
+    desk.answer(START, Payload::Export(task("INIT")));
+    assert_eq!(desk.app.store.jobs[&JOB].label(), "INIT");
     desk.wait(1);
-    desk.answer(Lane::Export(JOB), Answer::Export(task("IN_PROGRESS")));
+    desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
     desk.wait(1);
-    desk.answer(Lane::Export(JOB), Answer::Export(task("COMPLETED")));
+    desk.answer(Lane::Export(JOB), Payload::Export(task("COMPLETED")));
     let (ticket, request) = desk.take(|lane| *lane == Lane::Download(JOB));
     let target = PathBuf::from("/downloads/set-1.zip");
     let id = dataset(1, Status::Ready).id;
@@ -53,28 +53,32 @@ fn m20_m21_m23_an_export_is_followed_and_fetched() {
         request,
         Request::Download { dataset: id, task: task("").id, target: target.clone() }
     );
-    desk.happen(Event::Progress(Progress { ticket: ticket.clone(), done: 5, total: Some(10) }));
-    assert_eq!(desk.app.store.jobs[&JOB].part(), Some(0.5));
+    desk.happen(Event::Progress(RequestProgress {
+        ticket: ticket.clone(),
+        done: 5,
+        total: Some(10),
+    }));
+    assert_eq!(desk.app.store.jobs[&JOB].fraction_done(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
-    desk.respond(ticket, Ok(Answer::Downloaded(archive.clone())));
-    assert_eq!(stage(&desk), &Stage::Downloaded(archive));
+    desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));
+    assert_eq!(stage(&desk), &JobState::Downloaded(archive));
     assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, 3 of them pictures");
 }
 
 #[test]
-fn m21_completed_without_a_link_is_not_over() {
+fn completed_without_a_link_is_not_over() {
     let mut desk = started();
-    desk.answer(START, Answer::Export(ExportTask { download: None, ..task("COMPLETED") }));
-    assert!(matches!(stage(&desk), Stage::Running(..)));
+    desk.answer(START, Payload::Export(ExportTask { download: None, ..task("COMPLETED") }));
+    assert!(matches!(stage(&desk), JobState::ExportRunning(..)));
     desk.wait(1);
     assert!(matches!(desk.requests().as_slice(), [Request::ExportStatus(..)]));
 }
 
 #[test]
-fn m19_a_lost_answer_is_never_sent_again() {
+fn a_lost_answer_is_never_sent_again() {
     let mut desk = started();
-    desk.fail(START, FailureKind::NoAnswer);
-    assert!(matches!(stage(&desk), Stage::Uncertain(_)));
+    desk.fail(START, FailureKind::NoResponse);
+    assert!(matches!(stage(&desk), JobState::Uncertain(_)));
     for _ in 0..20 {
         desk.wait(10);
     }
@@ -82,52 +86,52 @@ fn m19_a_lost_answer_is_never_sent_again() {
 }
 
 #[test]
-fn m26_a_conflict_is_told_and_the_dataset_looked_at_again() {
+fn a_conflict_is_told_and_the_dataset_looked_at_again() {
     let mut desk = started();
     desk.fail(START, FailureKind::Conflict);
-    assert!(matches!(stage(&desk), Stage::Failed(_)));
+    assert!(matches!(stage(&desk), JobState::Failed(_)));
     assert!(desk.requests().contains(&&Request::Datasets));
 }
 
 #[test]
-fn m21_failed_and_rejected_end_the_watch() {
+fn failed_and_rejected_end_the_watch() {
     for word in ["FAILED", "REJECTED", "CANCELLED"] {
         let mut desk = started();
-        desk.answer(START, Answer::Export(task(word)));
-        assert!(matches!(stage(&desk), Stage::Failed(_)), "{word}");
+        desk.answer(START, Payload::Export(task(word)));
+        assert!(matches!(stage(&desk), JobState::Failed(_)), "{word}");
         desk.wait(14);
         assert!(desk.requests().is_empty(), "{word}");
     }
 }
 
 #[test]
-fn n21_a_lost_service_does_not_lose_the_job() {
+fn a_lost_service_does_not_lose_the_job() {
     let mut desk = started();
-    desk.answer(START, Answer::Export(task("INIT")));
+    desk.answer(START, Payload::Export(task("INIT")));
     for seconds in [1, 2, 4, 8] {
         desk.wait(seconds);
         if desk.open.iter().any(|(ticket, _)| ticket.lane == Lane::Export(JOB)) {
             desk.fail(Lane::Export(JOB), FailureKind::Unreachable);
         }
         desk.open.clear();
-        assert!(matches!(stage(&desk), Stage::Running(_, seen) if seen.value().is_some()));
+        assert!(matches!(stage(&desk), JobState::ExportRunning(_, seen) if seen.value().is_some()));
     }
 }
 
 #[test]
-fn d06_a_failed_download_can_be_asked_for_again() {
+fn a_failed_download_can_be_asked_for_again() {
     let mut desk = started();
-    desk.answer(START, Answer::Export(task("COMPLETED")));
+    desk.answer(START, Payload::Export(task("COMPLETED")));
     desk.fail(Lane::Download(JOB), FailureKind::Local);
-    assert!(matches!(stage(&desk), Stage::Completed(_)));
+    assert!(matches!(stage(&desk), JobState::ExportReady(_)));
     desk.press("esc d");
-    assert!(matches!(stage(&desk), Stage::Downloading(..)));
+    assert!(matches!(stage(&desk), JobState::Downloading(..)));
 }
 
 #[test]
-fn m14_export_is_refused_with_its_reason_outside_ready() {
+fn export_is_refused_with_its_reason_outside_ready() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 1));
     desk.press("e");
     assert!(desk.app.overlay.is_none());
@@ -137,9 +141,9 @@ fn m14_export_is_refused_with_its_reason_outside_ready() {
 #[test]
 fn stop_watching_is_no_cancel() {
     let mut desk = started();
-    desk.answer(START, Answer::Export(task("INIT")));
+    desk.answer(START, Payload::Export(task("INIT")));
     desk.press("4 x");
-    assert_eq!(stage(&desk), &Stage::Unwatched(Some(task("").id)));
+    assert_eq!(stage(&desk), &JobState::Unwatched(Some(task("").id)));
     desk.wait(10);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }
@@ -149,8 +153,8 @@ fn two_exports_do_not_mix() {
     let mut desk = started();
     desk.press("e enter");
     let other = ExportTask { id: ExportTaskId(Uuid::from_u128(10)), ..task("INIT") };
-    desk.answer(Lane::Start(JobId(1)), Answer::Export(other));
-    desk.answer(START, Answer::Export(task("FAILED")));
-    assert!(matches!(stage(&desk), Stage::Failed(_)));
-    assert!(matches!(desk.app.store.jobs[&JobId(1)].stage, Stage::Running(..)));
+    desk.answer(Lane::StartJob(JobId(1)), Payload::Export(other));
+    desk.answer(START, Payload::Export(task("FAILED")));
+    assert!(matches!(stage(&desk), JobState::Failed(_)));
+    assert!(matches!(desk.app.store.jobs[&JobId(1)].state, JobState::ExportRunning(..)));
 }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use tessera::{
-    app::{Activity, Effect, Event, Overlay, Stage, Tell, overlay::AddField},
-    message::{Answer, JobId, Lane, Request, Response},
+    app::{Activity, Effect, Event, JobAlert, JobState, Overlay, overlay::AddMediaField},
+    message::{JobId, Lane, Payload, Request, Response},
 };
 use tessera_model::{
-    AddMedia, Archive, Book, Dataset, Entry, FailureKind, MediaSource, Preflight, SafeText,
-    Standing, Status,
+    Archive, Dataset, FailureKind, MediaAddition, MediaSource, Preflight, SafeText, SavedJobState,
+    StateKey, StateValue, Status,
 };
 
 use crate::support::desk::{Desk, dataset, page, task};
@@ -18,27 +18,28 @@ const JOB: JobId = JobId(0);
 fn exporting() -> Desk {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
-    desk.answer(Lane::Start(JOB), Answer::Export(task("INIT")));
+    desk.answer(Lane::StartJob(JOB), Payload::Export(task("INIT")));
     desk
 }
 
 #[test]
-fn m21_a_row_opens_into_the_states_it_went_through() {
+fn a_row_opens_into_the_states_it_went_through() {
     let mut desk = exporting();
     desk.wait(2);
-    desk.answer(Lane::Export(JOB), Answer::Export(task("IN_PROGRESS")));
+    desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
     desk.wait(3);
     desk.press("4 enter");
-    assert!(matches!(&desk.app.overlay, Some(Overlay::Timeline(view)) if view.job == JOB));
+    assert!(matches!(&desk.app.overlay, Some(Overlay::JobDetail(view)) if view.job == JOB));
     let job = &desk.app.store.jobs[&JOB];
-    let words: Vec<&str> = job.timeline.steps().iter().map(|step| step.word.as_str()).collect();
+    let words: Vec<&str> =
+        job.history.transitions().iter().map(|step| step.state.as_str()).collect();
     assert_eq!(words, ["starting", "INIT", "IN_PROGRESS"]);
-    assert_eq!(job.timeline.lasted(1, desk.app.clock()).as_secs(), 2);
-    assert_eq!(job.timeline.lasted(2, desk.app.clock()).as_secs(), 3);
+    assert_eq!(job.history.duration_of(1, desk.app.clock()).as_secs(), 2);
+    assert_eq!(job.history.duration_of(2, desk.app.clock()).as_secs(), 3);
 }
 
 #[test]
-fn m22_an_unwatched_job_is_watched_again() {
+fn an_unwatched_job_is_watched_again() {
     let mut desk = exporting();
     desk.press("4 x");
     desk.wait(5);
@@ -49,19 +50,19 @@ fn m22_an_unwatched_job_is_watched_again() {
 }
 
 #[test]
-fn p46_a_download_is_stopped_and_goes_on() {
+fn a_download_is_stopped_and_goes_on() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
-    desk.answer(Lane::Start(JOB), Answer::Export(task("COMPLETED")));
+    desk.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
     desk.press("4 x");
     assert!(desk.cancelled.contains(&Lane::Download(JOB)));
     assert!(desk.notice().contains("stays in the .part file"), "{}", desk.notice());
     desk.press("d");
-    assert!(matches!(desk.app.store.jobs[&JOB].stage, Stage::Downloading(..)));
+    assert!(matches!(desk.app.store.jobs[&JOB].state, JobState::Downloading(..)));
 }
 
 #[test]
-fn p41_only_what_is_over_is_taken_off_the_list() {
+fn only_what_is_over_is_taken_off_the_list() {
     let mut desk = exporting();
     desk.press("4 D");
     assert_eq!(desk.notice(), "this job is still going on; x stops it");
@@ -71,9 +72,9 @@ fn p41_only_what_is_over_is_taken_off_the_list() {
     assert_eq!(desk.notice(), "there is no job here");
 }
 
-fn images(count: u64, status: &str) -> Answer {
+fn images(count: u64, status: &str) -> Payload {
     let list = vec![Dataset { n_images: Some(count), ..dataset(1, Status::parse(status)) }];
-    Answer::Datasets(list, 0)
+    Payload::Datasets(list, 0)
 }
 
 /// The next look at the datasets finds this.
@@ -91,17 +92,17 @@ fn adding(desk: &mut Desk) {
     desk.type_text("'/data/my new' ~/x.jpg");
     desk.press("enter");
     let found = Preflight { images: 3, bytes: 4_000, ..Preflight::default() };
-    desk.answer(Lane::Preflight, Answer::Preflight(found));
+    desk.answer(Lane::Preflight, Payload::Preflight(found));
     desk.press("enter");
 }
 
-fn files() -> AddMedia {
+fn files() -> MediaAddition {
     let paths = vec!["/data/my new".into(), "/home/me/x.jpg".into()];
-    AddMedia::new(MediaSource::Files(paths))
+    MediaAddition::new(MediaSource::Files(paths))
 }
 
 #[test]
-fn m29_p49_an_addition_is_looked_at_first_and_then_sent_as_it_was_shown() {
+fn an_addition_is_looked_at_first_and_then_sent_as_it_was_shown() {
     let mut desk = Desk::with_clusters(3);
     desk.press("a");
     desk.type_text("'/data/my new' ~/x.jpg");
@@ -110,25 +111,25 @@ fn m29_p49_an_addition_is_looked_at_first_and_then_sent_as_it_was_shown() {
     desk.press("enter");
     assert_eq!(desk.requests().len(), 1, "a look is not asked for twice");
     let found = Preflight { images: 3, ..Preflight::default() };
-    desk.answer(Lane::Preflight, Answer::Preflight(found));
+    desk.answer(Lane::Preflight, Payload::Preflight(found));
     desk.press("enter");
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, files())]);
     assert!(desk.app.overlay.is_none());
 }
 
 #[test]
-fn m30_a_source_without_media_is_not_sent() {
+fn a_source_without_media_is_not_sent() {
     let mut desk = Desk::with_clusters(3);
     desk.press("a");
     desk.type_text("/empty");
     desk.press("enter");
-    desk.answer(Lane::Preflight, Answer::Preflight(Preflight::default()));
+    desk.answer(Lane::Preflight, Payload::Preflight(Preflight::default()));
     desk.press("enter");
     assert!(desk.requests().is_empty() && desk.app.overlay.is_some());
 }
 
 #[test]
-fn m31_m33_the_other_sources_are_kept_and_not_sent() {
+fn the_other_sources_are_kept_and_not_sent() {
     let mut desk = Desk::with_clusters(3);
     desk.press("a");
     desk.type_text("/files");
@@ -141,34 +142,34 @@ fn m31_m33_the_other_sources_are_kept_and_not_sent() {
     desk.press("enter");
     assert!(desk.requests().is_empty(), "a count that is no number is refused at its field");
     let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
-    assert_eq!(form.trouble.as_ref().map(|trouble| trouble.0), Some(AddField::Images));
+    assert_eq!(form.error.as_ref().map(|trouble| trouble.0), Some(AddMediaField::Images));
     desk.press("backspace 9 enter");
-    let addition = AddMedia {
+    let addition = MediaAddition {
         auto_reindex: true,
         assume_role: Some("arn:aws:iam::123456789012:role/reader".into()),
         batch_images: Some(9),
-        ..AddMedia::new(MediaSource::Storage("s3://bucket/new/".into()))
+        ..MediaAddition::new(MediaSource::Storage("s3://bucket/new/".into()))
     };
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
 }
 
 #[test]
-fn m15_an_addition_is_followed_to_partial_index_with_its_counts() {
+fn an_addition_is_followed_to_partial_index_with_its_counts() {
     let mut desk = Desk::with_clusters(3);
     adding(&mut desk);
-    desk.answer(Lane::Upload(JOB), Answer::Accepted);
+    desk.answer(Lane::Upload(JOB), Payload::Accepted);
     desk.answer(Lane::Datasets, images(240, "READY"));
     assert!(desk.app.store.jobs[&JOB].is_active(), "READY right after the start is not the end");
     seen(&mut desk, 241, "READ ONLY");
-    assert_eq!(desk.app.store.jobs[&JOB].word(), "READ ONLY");
+    assert_eq!(desk.app.store.jobs[&JOB].label(), "READ ONLY");
     seen(&mut desk, 243, "PARTIAL INDEX");
-    assert_eq!(desk.app.store.jobs[&JOB].word(), "PARTIAL INDEX");
+    assert_eq!(desk.app.store.jobs[&JOB].label(), "PARTIAL INDEX");
     assert!(!desk.app.store.jobs[&JOB].is_active());
     assert_eq!(desk.notice(), "set-1: 3 media came; it is PARTIAL INDEX: R reindexes it");
 }
 
 #[test]
-fn m42_m16_a_reindex_asks_tells_and_is_followed() {
+fn a_reindex_asks_tells_and_is_followed() {
     let mut desk = Desk::with_clusters(3);
     desk.press("R");
     assert!(desk.notice().contains("nothing to re-cluster"), "{}", desk.notice());
@@ -177,37 +178,41 @@ fn m42_m16_a_reindex_asks_tells_and_is_followed() {
     desk.press("R esc");
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::Reindex(_))));
     desk.press("R enter");
-    desk.answer(Lane::Start(JOB), Answer::Accepted);
+    desk.answer(Lane::StartJob(JOB), Payload::Accepted);
     desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     for status in ["READ ONLY", "INDEXING"] {
         seen(&mut desk, 240, status);
         assert!(desk.app.store.jobs[&JOB].is_active(), "{status}");
     }
     seen(&mut desk, 240, "READY");
-    assert!(matches!(desk.app.store.jobs[&JOB].stage, Stage::Done(_)));
-    let words: Vec<&str> =
-        desk.app.store.jobs[&JOB].timeline.steps().iter().map(|step| step.word.as_str()).collect();
+    assert!(matches!(desk.app.store.jobs[&JOB].state, JobState::DatasetDone(_)));
+    let words: Vec<&str> = desk.app.store.jobs[&JOB]
+        .history
+        .transitions()
+        .iter()
+        .map(|step| step.state.as_str())
+        .collect();
     assert_eq!(words, ["starting", "accepted", "READ ONLY", "INDEXING", "READY"]);
 }
 
 #[test]
-fn m37_a_lost_answer_is_settled_by_the_dataset() {
+fn a_lost_answer_is_settled_by_the_dataset() {
     let mut desk = Desk::with_clusters(3);
     adding(&mut desk);
-    desk.fail(Lane::Upload(JOB), FailureKind::NoAnswer);
-    assert!(matches!(desk.app.store.jobs[&JOB].stage, Stage::Uncertain(_)));
+    desk.fail(Lane::Upload(JOB), FailureKind::NoResponse);
+    assert!(matches!(desk.app.store.jobs[&JOB].state, JobState::Uncertain(_)));
     desk.answer(Lane::Datasets, images(240, "READ ONLY"));
-    assert_eq!(desk.app.store.jobs[&JOB].stage, Stage::Following);
+    assert_eq!(desk.app.store.jobs[&JOB].state, JobState::DatasetRunning);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
 }
 
 #[test]
-fn m38_a_busy_dataset_lets_the_addition_wait_here() {
+fn a_busy_dataset_lets_the_addition_wait_here() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, images(240, "INDEXING"));
     desk.answer_page(page(0, 3));
     adding(&mut desk);
-    assert_eq!(desk.app.store.jobs[&JOB].word(), "queued here");
+    assert_eq!(desk.app.store.jobs[&JOB].label(), "queued here");
     seen(&mut desk, 240, "READ ONLY");
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
     seen(&mut desk, 240, "READY");
@@ -215,23 +220,23 @@ fn m38_a_busy_dataset_lets_the_addition_wait_here() {
 }
 
 #[test]
-fn m43_what_the_service_refuses_comes_back_to_the_form() {
+fn what_the_service_refuses_comes_back_to_the_form() {
     let mut desk = Desk::with_clusters(3);
     adding(&mut desk);
     desk.fail(Lane::Upload(JOB), FailureKind::Invalid);
     let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
-    assert_eq!(form.place().value(), "'/data/my new' ~/x.jpg");
-    assert!(form.trouble.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
+    assert_eq!(form.location().value(), "'/data/my new' ~/x.jpg");
+    assert!(form.error.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
 }
 
 #[test]
-fn m40_on_premises_has_only_a_path_at_the_service() {
+fn on_premises_has_only_a_path_at_the_service() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup.on_premises = true;
     desk.press("a");
     desk.type_text("/mnt/new");
     desk.press("enter");
-    let addition = AddMedia::new(MediaSource::ServerPath("/mnt/new".into()));
+    let addition = MediaAddition::new(MediaSource::ServerPath("/mnt/new".into()));
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
 }
 
@@ -245,7 +250,7 @@ fn again(desk: Desk) -> Desk {
 }
 
 #[test]
-fn m20_an_export_is_written_down_before_anything_else_and_followed_on() {
+fn an_export_is_written_down_before_anything_else_and_followed_on() {
     let desk = exporting();
     let mut desk = again(desk);
     assert_eq!(desk.notice(), "1 job from last time: 1 still running");
@@ -254,111 +259,118 @@ fn m20_an_export_is_written_down_before_anything_else_and_followed_on() {
 }
 
 #[test]
-fn m19_an_export_whose_answer_nobody_saw_may_have_started() {
+fn an_export_whose_answer_nobody_saw_may_have_started() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     let desk = again(desk);
     let job = desk.app.store.jobs.values().next().unwrap();
-    assert!(matches!(job.stage, Stage::Uncertain(_)));
+    assert!(matches!(job.state, JobState::Uncertain(_)));
     assert_eq!(desk.notice(), "1 job from last time: 1 may have started");
 }
 
 #[test]
-fn m20_the_journal_is_written_in_the_step_that_brings_the_id_and_first() {
+fn the_journal_is_written_in_the_step_that_brings_the_id_and_first() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
-    let (ticket, _) = desk.take(|lane| *lane == Lane::Start(JOB));
+    let (ticket, _) = desk.take(|lane| *lane == Lane::StartJob(JOB));
     let answer =
-        Event::Response(Response { ticket, result: Ok(Answer::Export(task("COMPLETED"))) });
+        Event::Response(Response { ticket, result: Ok(Payload::Export(task("COMPLETED"))) });
     let effects = desk.app.update(desk.now, answer);
-    let Some(Effect::Send(_, Request::Keep(Entry::Jobs { ours, .. }))) = effects.first() else {
+    let Some(Effect::Send(_, Request::SaveState(StateValue::Jobs { own: ours, .. }))) =
+        effects.first()
+    else {
         unreachable!("the first effect is the journal: {effects:?}");
     };
-    assert_eq!(ours[0].standing, Standing::Completed(task("").id));
+    assert_eq!(ours[0].state, SavedJobState::Completed(task("").id));
     assert!(matches!(&effects[1], Effect::Send(_, Request::Download { .. })));
 }
 
 #[test]
-fn m22_what_another_copy_follows_is_shown_and_not_polled() {
+fn what_another_copy_follows_is_shown_and_not_polled() {
     let desk = exporting();
-    let Some(Entry::Jobs { ours, .. }) = desk.kept.get(&Book::Jobs).cloned() else {
+    let Some(StateValue::Jobs { own: ours, .. }) = desk.kept.get(&StateKey::Jobs).cloned() else {
         unreachable!("jobs are kept");
     };
-    let other = Entry::Jobs { ours: vec![], elsewhere: ours };
-    let mut desk = Desk::keeping([(Book::Jobs, other)].into());
-    assert_eq!(desk.app.store.jobs.values().next().unwrap().word(), "elsewhere");
+    let other = StateValue::Jobs { own: vec![], other_instances: ours };
+    let mut desk = Desk::keeping([(StateKey::Jobs, other)].into());
+    assert_eq!(desk.app.store.jobs.values().next().unwrap().label(), "elsewhere");
     desk.wait(60);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }
 
 #[test]
-fn p42_a_forgotten_row_does_not_come_back() {
+fn a_forgotten_row_does_not_come_back() {
     let mut desk = exporting();
     desk.press("4 x D");
     assert!(again(desk).app.store.jobs.is_empty());
 }
 
-fn told<'a>(desk: &'a Desk) -> Vec<&'a Tell> {
+fn told<'a>(desk: &'a Desk) -> Vec<&'a JobAlert> {
     let tell = |effect: &'a Effect| match effect {
-        Effect::Tell(tell) => Some(tell),
+        Effect::Alert(tell) => Some(tell),
         _ => None,
     };
     desk.other.iter().filter_map(tell).collect()
 }
 
 #[test]
-fn m75_p43_the_end_of_a_job_is_told_once() {
+fn the_end_of_a_job_is_told_once() {
     let mut desk = exporting();
     desk.other.clear();
     desk.wait(2);
     let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
-    desk.respond(ticket, Ok(Answer::Export(task("FAILED"))));
+    desk.respond(ticket, Ok(Payload::Export(task("FAILED"))));
     desk.wait(60);
     let words = SafeText::detail("export of set-1 failed");
-    let rest = Activity { jobs: 0, percent: None };
-    assert_eq!(told(&desk), [&Tell::Bell, &Tell::Desktop(words), &Tell::Activity(rest)]);
+    let rest = Activity { active_jobs: 0, percent: None };
+    assert_eq!(
+        told(&desk),
+        [&JobAlert::Bell, &JobAlert::Desktop(words), &JobAlert::Activity(rest)]
+    );
 }
 
 #[test]
-fn m75_who_looks_at_the_jobs_is_not_told_of_them() {
+fn who_looks_at_the_jobs_is_not_told_of_them() {
     for (attended, count) in [(true, 0), (false, 2)] {
         let mut desk = exporting();
         desk.press("4");
-        desk.happen(Event::Focused(attended));
+        desk.happen(Event::WindowFocus(attended));
         desk.wait(5);
         let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
         desk.other.clear();
-        desk.respond(ticket, Ok(Answer::Export(task("FAILED"))));
+        desk.respond(ticket, Ok(Payload::Export(task("FAILED"))));
         let signals = told(&desk);
-        let signals = signals.iter().filter(|tell| !matches!(tell, Tell::Activity(_)));
+        let signals = signals.iter().filter(|tell| !matches!(tell, JobAlert::Activity(_)));
         assert_eq!(signals.count(), count, "attended: {attended}");
     }
 }
 
 #[test]
-fn m75_what_is_switched_off_is_not_told() {
+fn what_is_switched_off_is_not_told() {
     let mut desk = exporting();
     desk.app.setup.notify.clear();
     desk.other.clear();
     desk.wait(2);
-    desk.answer(Lane::Export(JOB), Answer::Export(task("FAILED")));
+    desk.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));
     assert!(told(&desk).is_empty());
     assert!(desk.notice().contains("the export ended FAILED"), "a failure is never hidden");
 }
 
 #[test]
-fn m25_a_downloaded_archive_is_looked_into() {
+fn a_downloaded_archive_is_looked_into() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     desk.press("4 i");
     assert!(desk.notice().starts_with("there is no downloaded archive here"), "{}", desk.notice());
-    desk.answer(Lane::Start(JOB), Answer::Export(task("COMPLETED")));
+    desk.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
     let path = PathBuf::from("/downloads/set-1.zip");
     let archive = Archive { path: path.clone(), bytes: 10, entries: 4, images: 3 };
-    desk.answer(Lane::Download(JOB), Answer::Downloaded(archive));
+    desk.answer(Lane::Download(JOB), Payload::Downloaded(archive));
     desk.press("i");
     assert_eq!(desk.requests(), [&Request::Inspect(path)]);
     desk.fail(Lane::Inspect, FailureKind::Local);
-    let Some(Overlay::Inside(layer)) = &desk.app.overlay else { unreachable!("the layer went") };
-    assert!(layer.found.failure().is_some(), "the reason stands where the facts would be");
+    let Some(Overlay::ArchiveInspector(layer)) = &desk.app.overlay else {
+        unreachable!("the layer went")
+    };
+    assert!(layer.inspection.failure().is_some(), "the reason stands where the facts would be");
 }

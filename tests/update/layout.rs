@@ -27,7 +27,7 @@ fn panes_by_size() {
 }
 
 #[test]
-fn p70_the_panes_beside_the_results_get_wider_and_narrower_within_reason() {
+fn the_panes_beside_the_results_get_wider_and_narrower_within_reason() {
     let mut desk = Desk::with_clusters(9);
     let width = |desk: &Desk| desk.app.areas().datasets.unwrap().width;
     let usual = width(&desk);
@@ -44,20 +44,23 @@ fn p70_the_panes_beside_the_results_get_wider_and_narrower_within_reason() {
 }
 
 #[test]
-fn p70_tiles_begin_as_the_settings_say_and_change_by_a_key() {
+fn tiles_begin_as_the_settings_say_and_change_by_a_key() {
     let begun = |tile| {
-        let setup = Setup { tile, ..Setup::new(SafeText::name("x"), Keymap::shipped().unwrap()) };
-        App::new(setup).tile
+        let setup = Setup {
+            tile_size: tile,
+            ..Setup::new(SafeText::name("x"), Keymap::built_in().unwrap())
+        };
+        App::new(setup).tile_size
     };
     assert_eq!(TileSize::ALL.map(begun), TileSize::ALL);
     let mut desk = Desk::with_clusters(60);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
     let usual = desk.app.grid().unwrap().columns;
     desk.press("+");
-    assert_eq!(desk.app.tile, TileSize::Large);
+    assert_eq!(desk.app.tile_size, TileSize::Large);
     assert!(desk.app.grid().unwrap().columns < usual);
     desk.press("- -");
-    assert_eq!(desk.app.tile, TileSize::Small);
+    assert_eq!(desk.app.tile_size, TileSize::Small);
     assert!(desk.app.grid().unwrap().columns > usual);
 }
 
@@ -65,7 +68,7 @@ fn p70_tiles_begin_as_the_settings_say_and_change_by_a_key() {
 fn a_click_on_a_tile_selects_it_and_a_second_one_opens() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
-    let tile = desk.app.grid().unwrap().tile(1).unwrap();
+    let tile = desk.app.grid().unwrap().tile_area(1).unwrap();
     let click = Event::Mouse(Mouse { column: tile.x + 2, row: tile.y + 1, kind: MouseKind::Click });
     desk.happen(click.clone());
     assert_eq!((desk.app.view().unwrap().cursor, desk.app.focus), (1, Pane::Results));
@@ -86,7 +89,7 @@ fn the_wheel_moves_the_pane_under_it() {
 
 proptest! {
     #[test]
-    fn t15_t20_any_size_and_any_click_is_survived(
+    fn any_size_and_any_click_is_survived(
         columns in 0u16..600, rows in 0u16..300, x in any::<u16>(), y in any::<u16>(), keys in "[hjkl1234z+?<>]{0,9}",
     ) {
         let mut desk = Desk::with_clusters(40);
@@ -101,7 +104,7 @@ proptest! {
         let screen = ratatui::layout::Rect::new(0, 0, columns, rows);
         if let Some(results) = desk.app.areas().results {
             let grid = Grid::new(&desk.app, results);
-            for tile in (0..grid.columns * grid.rows).filter_map(|place| grid.tile(place)) {
+            for tile in (0..grid.columns * grid.rows).filter_map(|place| grid.tile_area(place)) {
                 prop_assert_eq!(tile.intersection(screen), tile);
             }
         }

@@ -3,13 +3,13 @@
 use tessera::{
     app::{
         Effect, Event, Pane,
-        query::{chips, remarks},
+        query::{chips, diagnostics},
     },
-    message::{Answer, Lane, Request},
+    message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Book, EntityType, Entry, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText,
-    Relevance, SafeText, ScoreKind, Search, Tag, vql::LabelRule,
+    EntityType, Failure, FailureKind, Filter, Fraction, Page, Query, QueryText, Relevance,
+    SafeText, ScoreKind, Search, StateKey, StateValue, Tag, vql::LabelRule,
 };
 
 use crate::support::desk::{Desk, page};
@@ -40,7 +40,7 @@ fn scored(scores: &[f64]) -> Page {
 }
 
 #[test]
-fn m54_p15_one_line_searches_by_caption() {
+fn one_line_searches_by_caption() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c");
     desk.type_text("red van");
@@ -50,7 +50,7 @@ fn m54_p15_one_line_searches_by_caption() {
 }
 
 #[test]
-fn m54_empty_text_is_refused_and_the_line_stays() {
+fn empty_text_is_refused_and_the_line_stays() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c space enter");
     assert!(desk.notice().contains("must not be empty"), "{}", desk.notice());
@@ -58,7 +58,7 @@ fn m54_empty_text_is_refused_and_the_line_stays() {
 }
 
 #[test]
-fn m56_a_max_score_outside_0_to_1_is_refused_at_its_place() {
+fn a_max_score_outside_0_to_1_is_refused_at_its_place() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c");
     desk.type_text("van");
@@ -72,17 +72,17 @@ fn m56_a_max_score_outside_0_to_1_is_refused_at_its_place() {
 }
 
 #[test]
-fn m56_p18_scores_below_the_bound_are_counted_on_the_loaded_page() {
+fn scores_below_the_bound_are_counted_on_the_loaded_page() {
     let mut desk = Desk::with_clusters(9);
     let half = Fraction::new(0.5).unwrap();
-    assert_eq!(desk.app.below(half), None, "nothing is ranked by captions yet");
+    assert_eq!(desk.app.count_below(half), None, "nothing is ranked by captions yet");
     desk.press("c v enter");
     desk.answer_page(scored(&[0.2, 0.4, 0.5, 0.9]));
-    assert_eq!(desk.app.below(half), Some((2, 4)), "0.5 itself is not below 0.5");
+    assert_eq!(desk.app.count_below(half), Some((2, 4)), "0.5 itself is not below 0.5");
 }
 
 #[test]
-fn m56_a_service_that_reads_the_bound_the_other_way_is_told_of_once() {
+fn a_service_that_reads_the_bound_the_other_way_is_told_of_once() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 5 enter");
     desk.answer_page(scored(&[0.7, 0.9]));
@@ -99,11 +99,11 @@ fn add(desk: &mut Desk, kind: &str) {
 }
 
 fn says(desk: &Desk) -> String {
-    remarks(&desk.app).into_iter().map(|remark| remark.text + "\n").collect()
+    diagnostics(&desk.app).into_iter().map(|remark| remark.text + "\n").collect()
 }
 
 #[test]
-fn m60_filters_are_written_run_and_combined_with_the_caption() {
+fn filters_are_written_run_and_combined_with_the_caption() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v a n enter");
     desk.answer_page(page(0, 4));
@@ -121,7 +121,7 @@ fn m60_filters_are_written_run_and_combined_with_the_caption() {
 }
 
 #[test]
-fn p24_a_mistake_is_told_at_its_place_and_keeps_run_off() {
+fn a_mistake_is_told_at_its_place_and_keeps_run_off() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "5");
     desk.type_text("0.9x");
@@ -134,7 +134,7 @@ fn p24_a_mistake_is_told_at_its_place_and_keeps_run_off() {
 }
 
 #[test]
-fn p26_a_filter_that_is_off_is_kept_and_not_sent() {
+fn a_filter_that_is_off_is_kept_and_not_sent() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -148,7 +148,7 @@ fn p26_a_filter_that_is_off_is_kept_and_not_sent() {
 }
 
 #[test]
-fn m61_full_text_has_no_bound_and_m62_semantic_has_a_minimum() {
+fn full_text_has_no_bound_and_m62_semantic_has_a_minimum() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "1");
     desk.type_text("red van");
@@ -159,7 +159,7 @@ fn m61_full_text_has_no_bound_and_m62_semantic_has_a_minimum() {
     );
     desk.press("right");
     assert_eq!(desk.app.draft().filters().unwrap(), [Filter::full_text("red van").unwrap()]);
-    assert_eq!(desk.app.draft().row().unwrap().fields().count(), 1);
+    assert_eq!(desk.app.draft().selected_row().unwrap().fields().count(), 1);
 }
 
 /// A page whose first cluster has labels and a tag.
@@ -174,7 +174,7 @@ fn labelled() -> Page {
 const TAG: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 
 #[test]
-fn p29_values_that_were_seen_are_suggested_and_taken() {
+fn values_that_were_seen_are_suggested_and_taken() {
     let mut desk = Desk::with_clusters(9);
     desk.press("r");
     desk.answer(Lane::Datasets, answer_of_datasets());
@@ -183,7 +183,7 @@ fn p29_values_that_were_seen_are_suggested_and_taken() {
     desk.press("t down v down esc");
     let labels = Filter::labels(LabelRule::OneOf, ["truck", "van"]).unwrap();
     assert_eq!(desk.app.draft().filters().unwrap(), [labels]);
-    // M59: a tag by the name it was seen with, sent by its id.
+    // A tag by the name it was seen with, sent by its id.
     add(&mut desk, "3");
     desk.type_text("night");
     desk.press("enter esc");
@@ -191,13 +191,13 @@ fn p29_values_that_were_seen_are_suggested_and_taken() {
     assert_eq!(desk.app.draft().filters().unwrap()[1], tags);
 }
 
-fn answer_of_datasets() -> Answer {
+fn answer_of_datasets() -> Payload {
     use crate::support::desk::dataset;
-    Answer::Datasets(vec![dataset(1, tessera_model::Status::Ready)], 0)
+    Payload::Datasets(vec![dataset(1, tessera_model::Status::Ready)], 0)
 }
 
 #[test]
-fn m65_a_word_that_is_not_published_is_sent_with_a_note_until_the_service_took_it() {
+fn a_word_that_is_not_published_is_sent_with_a_note_until_the_service_took_it() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "4");
     desk.type_text("grain");
@@ -210,7 +210,7 @@ fn m65_a_word_that_is_not_published_is_sent_with_a_note_until_the_service_took_i
 }
 
 #[test]
-fn m67_a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
+fn a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -221,8 +221,9 @@ fn m67_a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     let words = "query.vql: filter 0, issues.value: must be one of blur";
     let failure = Failure::new(FailureKind::Invalid, "the request was refused (422)");
-    desk.respond(ticket, Err(failure.detail(Some(SafeText::detail(words)))));
-    let pinned = remarks(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
+    desk.respond(ticket, Err(failure.with_detail(Some(SafeText::detail(words)))));
+    let pinned =
+        diagnostics(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
     // Filter 0 of what was sent is the second row: the first one is off.
     assert_eq!(pinned.unwrap().row, Some(1));
     assert_eq!(desk.app.draft().rows.len(), 2);
@@ -232,7 +233,7 @@ fn m67_a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
 }
 
 #[test]
-fn p23_the_json_and_the_form_are_one_query() {
+fn the_json_and_the_form_are_one_query() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -249,7 +250,7 @@ fn p23_the_json_and_the_form_are_one_query() {
 }
 
 #[test]
-fn m60_json_that_cannot_be_read_is_kept_and_its_place_is_told() {
+fn json_that_cannot_be_read_is_kept_and_its_place_is_told() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 tab end enter ]");
     assert!(says(&desk).contains("line 2 column"), "{}", says(&desk));
@@ -275,7 +276,7 @@ fn the_editor_gives_the_json_back() {
 }
 
 #[test]
-fn p22_chips_tell_what_is_on_off_and_not_run_yet() {
+fn chips_tell_what_is_on_off_and_not_run_yet() {
     let mut desk = Desk::with_clusters(9);
     assert!(chips(&desk.app).is_empty() && desk.app.areas().chips.is_none());
     add(&mut desk, "6");
@@ -287,7 +288,7 @@ fn p22_chips_tell_what_is_on_off_and_not_run_yet() {
     desk.press("esc 2");
     let told = |desk: &Desk| {
         let chips = chips(&desk.app);
-        let words = chips.iter().map(|chip| format!("{} {}; ", chip.standing.mark(), chip.text));
+        let words = chips.iter().map(|chip| format!("{} {}; ", chip.state.symbol(), chip.text));
         words.collect::<Vec<_>>().concat()
     };
     let text: String = told(&desk);
@@ -308,13 +309,13 @@ fn the_strictest_condition_is_loosened_where_nothing_was_found() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 2 enter");
     desk.answer_page(Page::default());
-    assert_eq!(desk.app.looser().unwrap().words, "max score 0.20 → 0.40");
+    assert_eq!(desk.app.loosened_search().unwrap().description, "max score 0.20 → 0.40");
     desk.press("g l");
     assert_eq!(asked(&desk).query, caption("v", Some(0.4)));
 }
 
 #[test]
-fn m70_t_looks_at_objects_and_back() {
+fn t_looks_at_objects_and_back() {
     let mut desk = Desk::with_clusters(9);
     desk.press("t");
     assert_eq!(asked(&desk).entity, EntityType::Objects);
@@ -335,7 +336,7 @@ fn every_dataset_keeps_its_own_draft_and_undo_takes_a_step_back() {
 }
 
 #[test]
-fn p27_a_view_is_kept_with_what_is_off_and_opened_again() {
+fn a_view_is_kept_with_what_is_off_and_opened_again() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -345,24 +346,25 @@ fn p27_a_view_is_kept_with_what_is_off_and_opened_again() {
     desk.press("esc w");
     desk.type_text("twins");
     desk.press("enter");
-    let kept = desk.kept.remove(&Book::Views).unwrap();
-    let Entry::Views(views) = &kept else { panic!("views are kept") };
+    let kept = desk.kept.remove(&StateKey::Views).unwrap();
+    let StateValue::Views(views) = &kept else { panic!("views are kept") };
     assert_eq!(views[0].filters, [Filter::duplicates(0.9).unwrap()]);
-    assert_eq!(views[0].off, [Filter::uniqueness(0.8).unwrap()]);
+    assert_eq!(views[0].disabled_filters, [Filter::uniqueness(0.8).unwrap()]);
     // In another run of the program.
     let mut desk = Desk::with_clusters(9);
-    desk.kept.insert(Book::Views, kept);
+    desk.kept.insert(StateKey::Views, kept);
     desk.press("W enter");
     assert_eq!(asked(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
     assert_eq!(desk.app.draft().rows.len(), 2, "what is off is there, too");
 }
 
 #[test]
-fn p27_views_are_renamed_and_deleted() {
+fn views_are_renamed_and_deleted() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 w a enter w b enter W f2 ctrl-u c enter");
-    let names =
-        |desk: &Desk| desk.app.views().iter().map(|view| view.name.to_string()).collect::<Vec<_>>();
+    let names = |desk: &Desk| {
+        desk.app.saved_views().iter().map(|view| view.name.to_string()).collect::<Vec<_>>()
+    };
     assert_eq!(names(&desk), ["b", "c"]);
     desk.press("W delete");
     assert_eq!(names(&desk), ["c"]);

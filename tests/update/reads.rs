@@ -2,7 +2,7 @@
 
 use tessera::{
     app::Event,
-    message::{Answer, Lane, Request},
+    message::{Lane, Payload, Request},
 };
 use tessera_model::{FailureKind, Search, Status};
 use tessera_picture::Protocol;
@@ -17,11 +17,11 @@ fn the_start_asks_for_the_datasets_and_nothing_else() {
 }
 
 #[test]
-fn m47_the_first_dataset_opens_with_its_first_page() {
+fn the_first_dataset_opens_with_its_first_page() {
     let mut desk = Desk::new();
     let first = dataset(1, Status::Ready);
     let expected = Request::Explore(Search::browse(first.id));
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![first, dataset(2, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![first, dataset(2, Status::Ready)], 0));
     assert_eq!(desk.requests(), [&expected]);
     desk.answer_page(page(0, 5));
     assert!(desk.requests().is_empty());
@@ -29,14 +29,14 @@ fn m47_the_first_dataset_opens_with_its_first_page() {
 }
 
 #[test]
-fn n17_a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
+fn a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
     let (late, _) = desk.take(|lane| matches!(lane, Lane::Page(search) if search.page == 1));
     desk.press("p");
     assert!(desk.cancelled.contains(&late.lane));
     let before = desk.app.page().cloned();
-    desk.respond(late, Ok(Answer::Page(page(100, 100))));
+    desk.respond(late, Ok(Payload::Page(page(100, 100))));
     assert_eq!(desk.app.view().unwrap().search.page, 0);
     assert_eq!(
         desk.app.page().cloned(),
@@ -46,28 +46,28 @@ fn n17_a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
 }
 
 #[test]
-fn n17_an_answer_counts_once() {
+fn an_answer_counts_once() {
     let mut desk = Desk::new();
     let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
-    desk.respond(ticket.clone(), Ok(Answer::Datasets(vec![dataset(1, Status::Ready)], 0)));
-    desk.respond(ticket, Ok(Answer::Datasets(vec![], 0)));
-    assert_eq!(desk.app.store.list().len(), 1);
+    desk.respond(ticket.clone(), Ok(Payload::Datasets(vec![dataset(1, Status::Ready)], 0)));
+    desk.respond(ticket, Ok(Payload::Datasets(vec![], 0)));
+    assert_eq!(desk.app.store.dataset_list().len(), 1);
 }
 
 #[test]
-fn m22_resting_datasets_are_asked_slowly_and_moving_ones_fast() {
+fn resting_datasets_are_asked_slowly_and_moving_ones_fast() {
     let mut desk = Desk::with_clusters(3);
     desk.wait(14);
     assert!(desk.requests().is_empty());
     desk.wait(1);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.open.clear();
     desk.wait(1);
     assert!(desk.requests().contains(&&Request::Datasets));
 }
 
 #[test]
-fn m22_never_two_questions_of_one_lane_at_once() {
+fn never_two_questions_of_one_lane_at_once() {
     let mut desk = Desk::with_clusters(3);
     for _ in 0..50 {
         desk.wait(20);
@@ -76,17 +76,17 @@ fn m22_never_two_questions_of_one_lane_at_once() {
 }
 
 #[test]
-fn n34_a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
+fn a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
     let mut desk = Desk::with_clusters(3);
     for _ in 0..6 {
         desk.wait(31);
         desk.fail(Lane::Datasets, FailureKind::Unreachable);
-        assert_eq!(desk.app.store.list().len(), 1, "the list stays");
+        assert_eq!(desk.app.store.dataset_list().len(), 1, "the list stays");
         assert_eq!(desk.app.page().unwrap().clusters.len(), 3, "the page stays");
     }
     assert!(desk.app.store.datasets.failure().is_some());
     desk.wait(31);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert!(desk.app.store.datasets.failure().is_none());
     assert_eq!(desk.notice(), "the service answers again");
 }
@@ -94,7 +94,7 @@ fn n34_a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
 #[test]
 fn a_page_refused_by_the_service_waits_for_the_person() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     let lane = Lane::Page(Search::browse(dataset(1, Status::Ready).id));
     desk.fail(lane.clone(), FailureKind::Forbidden);
     desk.wait(5);
@@ -104,12 +104,12 @@ fn a_page_refused_by_the_service_waits_for_the_person() {
 }
 
 #[test]
-fn m16_a_finished_reindex_brings_new_pages() {
+fn a_finished_reindex_brings_new_pages() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 2));
     desk.wait(1);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(50, 4));
     assert_eq!(desk.app.page().unwrap().clusters.len(), 4);
 }
@@ -130,10 +130,10 @@ fn the_place_is_kept_by_id_over_a_reload() {
 #[test]
 fn who_has_not_moved_stays_at_the_beginning_when_the_index_is_done() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 9));
     desk.press("r");
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     let mut turned = page(0, 9);
     turned.clusters.reverse();
     desk.answer_page(turned);
@@ -141,9 +141,9 @@ fn who_has_not_moved_stays_at_the_beginning_when_the_index_is_done() {
 }
 
 #[test]
-fn n33_only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
+fn only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 100));
     let grid = desk.app.grid().unwrap();
     let visible = grid.columns * grid.rows;
@@ -161,7 +161,7 @@ fn n33_only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
 #[test]
 fn pictures_are_asked_for_again_when_the_terminal_turns_out_to_draw_better() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 4));
     desk.happen(Event::Terminal(Protocol::Kitty, (9, 18)));
     let canvases: Vec<_> = desk
@@ -178,7 +178,7 @@ fn pictures_are_asked_for_again_when_the_terminal_turns_out_to_draw_better() {
 #[test]
 fn a_broken_picture_is_asked_for_once() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 1));
     while let Some(place) =
         desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
@@ -192,21 +192,21 @@ fn a_broken_picture_is_asked_for_once() {
 }
 
 #[test]
-fn m07_p01_rows_that_cannot_be_read_are_told() {
+fn rows_that_cannot_be_read_are_told() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 2));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 2));
     assert_eq!(desk.notice(), "2 rows of the list of datasets could not be read");
 }
 
 #[test]
 fn an_answer_of_the_wrong_kind_is_told_not_hidden() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Page(page(0, 1)));
+    desk.answer(Lane::Datasets, Payload::Page(page(0, 1)));
     assert!(desk.notice().contains("wrong kind"));
 }
 
 #[test]
-fn p59_a_program_opened_to_read_offers_no_change() {
+fn a_program_opened_to_read_offers_no_change() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup.read_only = true;
     desk.press("1 a");
@@ -216,11 +216,11 @@ fn p59_a_program_opened_to_read_offers_no_change() {
 }
 
 #[test]
-fn p11_the_program_starts_at_the_dataset_that_is_named() {
-    let list = || Answer::Datasets(vec![dataset(1, Status::Ready), dataset(2, Status::Ready)], 0);
+fn the_program_starts_at_the_dataset_that_is_named() {
+    let list = || Payload::Datasets(vec![dataset(1, Status::Ready), dataset(2, Status::Ready)], 0);
     let opened = |named: &str| {
         let mut desk = Desk::new();
-        desk.app.setup.dataset = Some(named.to_owned());
+        desk.app.setup.initial_dataset = Some(named.to_owned());
         desk.answer(Lane::Datasets, list());
         (desk.app.view().unwrap().search.dataset, desk.notice().to_owned())
     };

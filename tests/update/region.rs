@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use tessera::{
     app::{Event, Mouse, MouseKind, Overlay, overlay::RegionPicker},
-    message::{Answer, Lane, Request},
+    message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Anchor, AnchorKind, Folder, FolderEntry, MediaId, PictureSource, Query, Region, SafeText,
+    Anchor, AnchorKind, FolderEntry, FolderListing, MediaId, PictureSource, Query, Region, SafeText,
 };
-use tessera_picture::{Canvas, Encoded, Part, Protocol, Sight, Subject, Thumbnail, fit::Fit};
+use tessera_picture::{
+    Canvas, Crop, Encoded, PictureSubject, PictureView, Protocol, Thumbnail, fit::Fit,
+};
 use uuid::Uuid;
 
 use crate::support::desk::{Desk, page};
@@ -17,14 +19,14 @@ use crate::support::desk::{Desk, page};
 /// Answers with a listing; a name that ends in `/` is a folder.
 fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
     let entry = |name: &&str| FolderEntry {
-        name: SafeText::file(name.trim_end_matches('/')),
+        name: SafeText::file_name(name.trim_end_matches('/')),
         file_name: name.trim_end_matches('/').into(),
         is_folder: name.ends_with('/'),
         bytes: 9,
     };
     let entries = names.iter().map(entry).collect();
-    let listed = Folder { path: folder.into(), entries, left_off: 0 };
-    desk.answer(Lane::Folder(folder.into()), Answer::Folder(listed));
+    let listed = FolderListing { path: folder.into(), entries, omitted: 0 };
+    desk.answer(Lane::Folder(folder.into()), Payload::Folder(listed));
 }
 
 /// The file that is being registered.
@@ -34,13 +36,13 @@ fn registered(desk: &Desk) -> Option<&Request> {
 
 fn typed(desk: &Desk) -> &str {
     match &desk.app.overlay {
-        Some(Overlay::File(picker)) => picker.path.line.value(),
+        Some(Overlay::FilePicker(picker)) => picker.path.text.value(),
         _ => panic!("no picker"),
     }
 }
 
 #[test]
-fn p13_a_path_is_completed_from_its_folder() {
+fn a_path_is_completed_from_its_folder() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
     list(&mut desk, ".", &["notes.txt"]);
@@ -60,7 +62,7 @@ fn p13_a_path_is_completed_from_its_folder() {
 }
 
 #[test]
-fn p13_a_folder_that_is_left_is_not_waited_for_and_a_typed_path_needs_no_list() {
+fn a_folder_that_is_left_is_not_waited_for_and_a_typed_path_needs_no_list() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
     desk.type_text("/a/b");
@@ -72,7 +74,7 @@ fn p13_a_folder_that_is_left_is_not_waited_for_and_a_typed_path_needs_no_list() 
 }
 
 #[test]
-fn p13_a_dropped_path_replaces_what_is_typed() {
+fn a_dropped_path_replaces_what_is_typed() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
     desk.type_text("half");
@@ -81,9 +83,9 @@ fn p13_a_dropped_path_replaces_what_is_typed() {
 }
 
 #[test]
-fn p13_the_picture_under_the_cursor_is_seen_and_let_go() {
+fn the_picture_under_the_cursor_is_seen_and_let_go() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![], 0));
     desk.press("F");
     assert_eq!(desk.notice(), "open a dataset first");
     let mut desk = Desk::with_clusters(1);
@@ -92,14 +94,14 @@ fn p13_the_picture_under_the_cursor_is_seen_and_let_go() {
     list(&mut desk, ".", &["a.jpg", "b.txt"]);
     let local = |desk: &Desk| {
         desk.requests().iter().any(|request| {
-            matches!(request, Request::Picture(PictureSource::File(path), Part::Whole, _)
+            matches!(request, Request::Picture(PictureSource::File(path), Crop::Full, _)
                 if path.ends_with("a.jpg"))
         })
     };
     assert!(local(&desk));
     desk.press("down");
     assert!(!local(&desk));
-    let gone = |lane: &Lane| matches!(lane, Lane::Picture(sight, _) if matches!(sight.of, Subject::File(_)));
+    let gone = |lane: &Lane| matches!(lane, Lane::Picture(sight, _) if matches!(sight.subject, PictureSubject::File(_)));
     assert!(desk.cancelled.iter().any(gone));
 }
 
@@ -110,17 +112,17 @@ fn fitted(canvas: Canvas) -> Thumbnail {
 }
 
 /// Answers the picture that the picker waits for; what was seen of it.
-fn show(desk: &mut Desk) -> Sight {
+fn show(desk: &mut Desk) -> PictureView {
     let canvas = RegionPicker::canvas(&desk.app);
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Picture(_, at) if *at == canvas));
     let Lane::Picture(sight, _) = ticket.lane.clone() else { panic!("another lane") };
-    desk.respond(ticket, Ok(Answer::Picture(fitted(canvas))));
+    desk.respond(ticket, Ok(Payload::Picture(fitted(canvas))));
     sight
 }
 
 fn picker(desk: &Desk) -> &RegionPicker {
     match &desk.app.overlay {
-        Some(Overlay::Region(picker)) => picker,
+        Some(Overlay::RegionPicker(picker)) => picker,
         other => panic!("no region picker but {other:?}"),
     }
 }
@@ -139,7 +141,7 @@ fn picking() -> Desk {
 }
 
 #[test]
-fn p14_a_region_of_a_media_is_searched_by_a_copy_of_it() {
+fn a_region_of_a_media_is_searched_by_a_copy_of_it() {
     let mut desk = Desk::with_clusters(1);
     desk.press("b");
     assert_eq!(picker(&desk).image.name.as_str(), "copy of media 00000000");
@@ -150,18 +152,18 @@ fn p14_a_region_of_a_media_is_searched_by_a_copy_of_it() {
     assert!(matches!(image, PictureSource::Link(_)));
     assert_eq!(*asked, Some(region(0.5, 0.5, 0.5, 0.5)));
     let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
-    desk.answer(Lane::Anchor, Answer::Anchor(anchor));
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     let label = desk.app.view().unwrap().similar_to.as_ref().unwrap().to_string();
     assert_eq!(label, "copy of media 00000000, region 0.50×0.50 at 0.50 0.50");
 }
 
 #[test]
-fn m47_another_granularity_registers_the_same_region_again() {
+fn another_granularity_registers_the_same_region_again() {
     let mut desk = Desk::with_clusters(1);
     desk.press("b 3 enter");
     let first = registered(&desk).cloned();
     let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
-    desk.answer(Lane::Anchor, Answer::Anchor(anchor));
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     desk.answer_page(page(0, 2));
     desk.press("<");
     let (Some(Request::RegisterAnchor { granularity: before, region: asked, .. }), Some(again)) =
@@ -177,7 +179,7 @@ fn m47_another_granularity_registers_the_same_region_again() {
 }
 
 #[test]
-fn m48_the_whole_of_a_media_needs_no_copy() {
+fn the_whole_of_a_media_needs_no_copy() {
     let mut desk = Desk::with_clusters(1);
     desk.press("b w enter");
     assert_eq!(registered(&desk), None);
@@ -186,7 +188,7 @@ fn m48_the_whole_of_a_media_needs_no_copy() {
 }
 
 #[test]
-fn m45_keys_move_the_box_and_its_corners_and_take_it_back() {
+fn keys_move_the_box_and_its_corners_and_take_it_back() {
     let mut desk = picking();
     desk.press(", , , .");
     assert_eq!(picker(&desk).step.name(), "10 pixels");
@@ -208,12 +210,12 @@ fn m45_keys_move_the_box_and_its_corners_and_take_it_back() {
 }
 
 #[test]
-fn m45_numbers_are_taken_while_they_are_typed_and_refused_with_a_reason() {
+fn numbers_are_taken_while_they_are_typed_and_refused_with_a_reason() {
     let mut desk = picking();
     desk.press("tab tab tab ctrl-u");
     desk.type_text("0.9");
-    let numbers = picker(&desk).numbers.as_ref().unwrap();
-    assert_eq!(numbers.complaint, Some("outside the picture"));
+    let numbers = picker(&desk).number_input.as_ref().unwrap();
+    assert_eq!(numbers.error, Some("outside the picture"));
     desk.press("enter");
     assert_eq!(registered(&desk), None, "what is not taken is not searched");
     desk.press("backspace");
@@ -226,7 +228,7 @@ fn m45_numbers_are_taken_while_they_are_typed_and_refused_with_a_reason() {
 #[test]
 fn p3_25_the_mouse_draws_moves_and_pulls_the_box() {
     let mut desk = picking();
-    let covered = picker(&desk).covered(&desk.app).unwrap();
+    let covered = picker(&desk).picture_cells(&desk.app).unwrap();
     let at = |kind, column: u16, row: u16| {
         Event::Mouse(Mouse { column: covered.x + column, row: covered.y + row, kind })
     };
@@ -251,7 +253,7 @@ fn p3_25_the_mouse_draws_moves_and_pulls_the_box() {
 }
 
 #[test]
-fn f47_a_moving_box_is_followed_as_fast_as_pictures_are_made() {
+fn a_moving_box_is_followed_as_fast_as_pictures_are_made() {
     let mut desk = picking();
     let pictures = |desk: &Desk| {
         let canvas = RegionPicker::canvas(&desk.app);
@@ -261,47 +263,47 @@ fn f47_a_moving_box_is_followed_as_fast_as_pictures_are_made() {
     desk.press("l l l l l l");
     assert_eq!(pictures(&desk), 1, "one is made, the newer wait");
     let first = show(&mut desk);
-    assert_eq!(picker(&desk).sight(&desk.app), first, "the newest there is is seen");
+    assert_eq!(picker(&desk).displayed_picture(&desk.app), first, "the newest there is is seen");
     let last = show(&mut desk);
-    assert_eq!(last.part, Part::Framed(picker(&desk).region));
+    assert_eq!(last.crop, Crop::Highlighted(picker(&desk).region));
     assert_eq!(pictures(&desk), 0);
 }
 
 #[test]
-fn p54_the_box_is_seen_enlarged() {
+fn the_box_is_seen_enlarged() {
     let mut desk = picking();
     desk.press("z");
-    assert_eq!(show(&mut desk).part, Part::Crop(picker(&desk).region));
+    assert_eq!(show(&mut desk).crop, Crop::Region(picker(&desk).region));
     desk.press("z");
-    assert!(matches!(picker(&desk).sight(&desk.app).part, Part::Framed(_)));
+    assert!(matches!(picker(&desk).displayed_picture(&desk.app).crop, Crop::Highlighted(_)));
 }
 
 #[test]
-fn p13_a_file_leads_to_the_region_picker_and_is_offered_again_with_its_box() {
+fn a_file_leads_to_the_region_picker_and_is_offered_again_with_its_box() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
     list(&mut desk, ".", &["van.jpg"]);
     desk.press("tab tab");
-    assert_eq!(picker(&desk).image.of, Subject::File("./van.jpg".into()));
+    assert_eq!(picker(&desk).image.subject, PictureSubject::File("./van.jpg".into()));
     desk.press("4 enter F");
     list(&mut desk, ".", &["car.jpg", "van.jpg"]);
     desk.press("tab");
     let image = &picker(&desk).image;
-    assert_eq!(image.of, Subject::File("./van.jpg".into()), "the last one comes first");
+    assert_eq!(image.subject, PictureSubject::File("./van.jpg".into()), "the last one comes first");
     assert_eq!(picker(&desk).region, region(0.5, 0.0, 0.5, 0.5));
 }
 
 #[test]
-fn p55_the_detail_frames_a_part_in_the_whole_picture() {
+fn the_detail_frames_a_part_in_the_whole_picture() {
     let mut desk = Desk::with_pictures(Protocol::Kitty);
     let ready = crate::support::desk::dataset(1, tessera_model::Status::Ready);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![ready], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![ready], 0));
     let mut objects = page(0, 1);
     let part = region(0.1, 0.2, 0.3, 0.4);
     objects.clusters[0].previews[0].region = Some(part);
     desk.answer_page(objects);
     let framed = |request: &&Request| {
-        matches!(request, Request::Picture(PictureSource::Link(link), Part::Framed(region), _)
+        matches!(request, Request::Picture(PictureSource::Link(link), Crop::Highlighted(region), _)
             if link.resource().contains("/media/") && *region == part)
     };
     assert_eq!(desk.requests().into_iter().filter(framed).count(), 1);

@@ -2,12 +2,12 @@
 
 use tessera::{
     app::{Effect, Event, Overlay, Pane},
-    message::{Answer, Lane, Request},
+    message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Book, Cluster, EntityType, Entry, FailureKind, Page, PastSearch, Relevance, SafeText,
-    ScoreKind, Search, Status,
-    algebra::{Operator, combine},
+    Cluster, EntityType, FailureKind, HistoryEntry, Page, Relevance, SafeText, ScoreKind, Search,
+    StateKey, StateValue, Status,
+    set_algebra::{SetOperator, combine},
 };
 
 use crate::support::desk::{Desk, cluster, dataset, page};
@@ -47,7 +47,7 @@ fn asked(desk: &Desk) -> Vec<Search> {
 }
 
 #[test]
-fn m70_p07_images_and_objects_are_asked_for_per_tab() {
+fn images_and_objects_are_asked_for_per_tab() {
     let mut desk = Desk::with_clusters(9);
     desk.press("t");
     assert_eq!(asked(&desk)[0].entity, EntityType::Objects);
@@ -59,7 +59,7 @@ fn m70_p07_images_and_objects_are_asked_for_per_tab() {
 }
 
 #[test]
-fn p09_tabs_keep_their_searches_and_places() {
+fn tabs_keep_their_searches_and_places() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l l f");
     desk.answer_page(page(50, 9));
@@ -75,7 +75,7 @@ fn p09_tabs_keep_their_searches_and_places() {
 }
 
 #[test]
-fn p10_forward_returns_to_where_back_came_from() {
+fn forward_returns_to_where_back_came_from() {
     let mut desk = Desk::with_clusters(9);
     desk.press("f");
     desk.answer_page(page(50, 4));
@@ -87,7 +87,7 @@ fn p10_forward_returns_to_where_back_came_from() {
 }
 
 #[test]
-fn p02_a_filter_narrows_while_it_is_typed_and_keeps_the_place() {
+fn a_filter_narrows_while_it_is_typed_and_keeps_the_place() {
     let mut desk = Desk::with_clusters(30);
     desk.press("l l l");
     desk.press("/");
@@ -102,7 +102,7 @@ fn p02_a_filter_narrows_while_it_is_typed_and_keeps_the_place() {
 }
 
 #[test]
-fn p02_esc_in_the_filter_clears_it() {
+fn esc_in_the_filter_clears_it() {
     let mut desk = Desk::with_clusters(30);
     desk.press("/");
     desk.happen(Event::Paste("121".to_owned()));
@@ -112,7 +112,7 @@ fn p02_esc_in_the_filter_clears_it() {
 }
 
 #[test]
-fn p03_orders_go_both_ways_and_the_place_follows() {
+fn orders_go_both_ways_and_the_place_follows() {
     let mut desk = searched(&[0.3, 0.1, 0.2]);
     desk.press("l , down enter");
     assert_eq!(numbers(&desk), [1, 2, 0]);
@@ -124,7 +124,7 @@ fn p03_orders_go_both_ways_and_the_place_follows() {
 }
 
 #[test]
-fn m50_a_score_of_unknown_direction_is_not_sorted_by_us() {
+fn a_score_of_unknown_direction_is_not_sorted_by_us() {
     let mut desk = Desk::with_clusters(3);
     desk.press("f");
     desk.answer_page(scored(&[0.3, 0.1], &ScoreKind::Other(SafeText::name("dot"))));
@@ -138,14 +138,14 @@ fn near_duplicates_fold_into_one_tile_and_the_place_with_them() {
     let mut desk = searched(&[0.1, 0.2, 0.2, 0.2, 0.3]);
     desk.press("l l l C");
     assert_eq!(numbers(&desk), [0, 1, 4]);
-    assert_eq!(desk.app.tiles()[1].alike, 2);
+    assert_eq!(desk.app.tiles()[1].folded, 2);
     assert_eq!(desk.app.view().unwrap().cursor, 1, "the tile that holds where the person was");
     desk.press("C");
     assert_eq!(here(&desk), 3);
 }
 
 #[test]
-fn p06_a_cluster_opens_to_its_members_and_esc_closes_it() {
+fn a_cluster_opens_to_its_members_and_esc_closes_it() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l enter");
     assert!(desk.app.shows_members());
@@ -160,7 +160,7 @@ fn p06_a_cluster_opens_to_its_members_and_esc_closes_it() {
 }
 
 #[test]
-fn m49_p08_walking_past_an_end_turns_the_page() {
+fn walking_past_an_end_turns_the_page() {
     let mut desk = Desk::with_clusters(100);
     desk.press("G j");
     assert_eq!(asked(&desk)[0].page, 1);
@@ -173,19 +173,19 @@ fn m49_p08_walking_past_an_end_turns_the_page() {
 }
 
 #[test]
-fn m49_a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
+fn a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
     desk.answer_page(page(95, 100));
     let shown = desk.app.page().unwrap();
-    assert_eq!((shown.clusters.len(), shown.repeated, shown.may_continue()), (95, 5, true));
+    assert_eq!((shown.clusters.len(), shown.repeated, shown.may_have_next()), (95, 5, true));
     assert_eq!(numbers(&desk)[0], 100);
 }
 
 #[test]
-fn m18_new_media_outside_the_clusters_are_told_once() {
+fn new_media_outside_the_clusters_are_told_once() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
     desk.answer_page(page(0, 3));
     assert!(desk.notice().starts_with("set-1: new media are not in its clusters yet"));
     desk.wait(9);
@@ -195,11 +195,11 @@ fn m18_new_media_outside_the_clusters_are_told_once() {
 }
 
 #[test]
-fn p46_ctrl_c_stops_what_is_awaited_and_then_quits() {
+fn ctrl_c_stops_what_is_awaited_and_then_quits() {
     let mut desk = Desk::with_clusters(9);
     desk.press("f");
     desk.wait(3);
-    assert_eq!(desk.app.waited().unwrap().as_secs(), 3);
+    assert_eq!(desk.app.wait_time().unwrap().as_secs(), 3);
     desk.press("ctrl-c");
     assert!(matches!(desk.cancelled[..], [Lane::Page(_)]));
     assert!(!desk.other.contains(&Effect::Quit));
@@ -212,10 +212,10 @@ fn p46_ctrl_c_stops_what_is_awaited_and_then_quits() {
 #[test]
 fn a_service_that_refuses_browsing_gets_a_query() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.fail(Lane::Page(Search::browse(dataset(1, Status::Ready).id)), FailureKind::Invalid);
     assert!(desk.app.needs_query());
-    assert!(matches!(desk.app.overlay, Some(Overlay::Caption(_))));
+    assert!(matches!(desk.app.overlay, Some(Overlay::CaptionSearch(_))));
     desk.type_text("a red van");
     desk.press("enter");
     desk.answer_page(page(0, 3));
@@ -223,28 +223,28 @@ fn a_service_that_refuses_browsing_gets_a_query() {
 }
 
 #[test]
-fn p76_while_the_link_is_down_changes_are_off_and_recovery_comes_by_itself() {
+fn while_the_link_is_down_changes_are_off_and_recovery_comes_by_itself() {
     let mut desk = Desk::with_clusters(9);
     desk.wait(15);
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
     let outage = desk.app.outage().unwrap();
-    assert_eq!((outage.since.unwrap().as_secs(), outage.next.unwrap().as_secs()), (15, 2));
+    assert_eq!((outage.down_for.unwrap().as_secs(), outage.retry_in.unwrap().as_secs()), (15, 2));
     desk.press("e");
     assert_eq!(desk.notice(), "the service does not answer; it is asked again by itself");
     assert_eq!(numbers(&desk).len(), 9, "what was seen stays");
     desk.wait(2);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert_eq!(desk.app.outage(), None);
 }
 
 #[test]
-fn p02_p03_datasets_are_filtered_and_sorted_too() {
+fn datasets_are_filtered_and_sorted_too() {
     let mut desk = Desk::new();
     let mut list = vec![dataset(1, Status::Error), dataset(2, Status::Ready)];
     list.push(dataset(13, Status::Indexing));
-    desk.answer(Lane::Datasets, Answer::Datasets(list, 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
     let names = |desk: &Desk| -> Vec<String> {
-        desk.app.listed().iter().map(|dataset| dataset.name.to_string()).collect()
+        desk.app.visible_datasets().iter().map(|dataset| dataset.name.to_string()).collect()
     };
     desk.press("1 , 4");
     assert_eq!(names(&desk), ["set-2", "set-13", "set-1"]);
@@ -259,23 +259,25 @@ fn p02_p03_datasets_are_filtered_and_sorted_too() {
 /// The names of what is under the cursor of a list of past searches, by their words.
 fn past(desk: &Desk) -> Vec<String> {
     let Some(Overlay::History(pick)) = &desk.app.overlay else { panic!("no history") };
-    pick.choices().iter().map(|choice| choice.text.to_string()).collect()
+    pick.items().iter().map(|choice| choice.label.to_string()).collect()
 }
 
 #[test]
-fn p20_searches_are_kept_and_run_again() {
+fn searches_are_kept_and_run_again() {
     let mut desk = Desk::with_clusters(9);
     // What was searched in an earlier run is older than what was searched since.
-    let earlier = PastSearch {
+    let earlier = HistoryEntry {
         search: Search { page: 0, ..Search::browse(dataset(1, Status::Ready).id) },
         similar_to: None,
         file: Some("/old.jpg".into()),
         region: None,
     };
-    desk.kept.insert(Book::History, Entry::History(vec![earlier]));
+    desk.kept.insert(StateKey::History, StateValue::History(vec![earlier]));
     desk.press("l f");
     desk.answer_page(page(50, 4));
-    let Some(Entry::History(kept)) = desk.kept.get(&Book::History) else { panic!("it is kept") };
+    let Some(StateValue::History(kept)) = desk.kept.get(&StateKey::History) else {
+        panic!("it is kept")
+    };
     assert_eq!(kept.len(), 2);
     desk.press("esc H");
     assert_eq!(past(&desk), ["≈ 10.jpg", "all"]);
@@ -287,7 +289,7 @@ fn p20_searches_are_kept_and_run_again() {
 }
 
 #[test]
-fn p20_an_empty_history_says_so() {
+fn an_empty_history_says_so() {
     let mut desk = Desk::with_clusters(9);
     desk.press("H");
     assert_eq!(desk.notice(), "nothing was searched yet");
@@ -295,7 +297,7 @@ fn p20_an_empty_history_says_so() {
 }
 
 #[test]
-fn p25_this_tab_without_another_is_made_of_what_is_loaded() {
+fn this_tab_without_another_is_made_of_what_is_loaded() {
     let mut desk = Desk::with_clusters(9);
     desk.press("f");
     desk.answer_page(page(4, 3));
@@ -314,11 +316,11 @@ fn p25_this_tab_without_another_is_made_of_what_is_loaded() {
 }
 
 #[test]
-fn p25_members_of_clusters_that_differ_are_compared_one_by_one() {
+fn members_of_clusters_that_differ_are_compared_one_by_one() {
     let (a, mut b) = (cluster(1), cluster(2));
     b.previews = a.previews[..2].to_vec();
-    let left = combine(std::slice::from_ref(&a), std::slice::from_ref(&b), Operator::Difference);
+    let left = combine(std::slice::from_ref(&a), std::slice::from_ref(&b), SetOperator::Difference);
     assert_eq!(left[0].previews, a.previews[2..]);
-    let both = combine(&[a], &[b], Operator::Intersection);
+    let both = combine(&[a], &[b], SetOperator::Intersection);
     assert_eq!(both[0].previews.len(), 2);
 }

@@ -2,7 +2,7 @@
 
 use tessera::{
     app::{Effect, Pane},
-    message::{Answer, Lane, Request},
+    message::{Lane, Payload, Request},
 };
 use tessera_model::{
     Anchor, AnchorKind, EntityType, FailureKind, Granularity, MediaId, PictureSource, Query, Status,
@@ -22,7 +22,7 @@ fn open_search(desk: &Desk) -> tessera_model::Search {
 }
 
 #[test]
-fn m48_similar_skips_registration() {
+fn similar_skips_registration() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l f");
     let media = MediaId(Uuid::from_u128(100_010));
@@ -42,9 +42,9 @@ fn esc_goes_back_to_the_place_before_without_asking() {
 }
 
 #[test]
-fn m14_similar_is_refused_with_its_reason_outside_ready() {
+fn similar_is_refused_with_its_reason_outside_ready() {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
     desk.answer_page(page(0, 3));
     desk.press("f");
     assert_eq!(desk.notice(), "image search needs READY: reindex first (now PARTIAL INDEX)");
@@ -52,7 +52,7 @@ fn m14_similar_is_refused_with_its_reason_outside_ready() {
 }
 
 #[test]
-fn m44_a_file_is_registered_and_then_explored_with_its_granularity() {
+fn a_file_is_registered_and_then_explored_with_its_granularity() {
     let mut desk = Desk::with_clusters(9);
     desk.press("F");
     desk.type_text("~/a b.jpg");
@@ -67,14 +67,14 @@ fn m44_a_file_is_registered_and_then_explored_with_its_granularity() {
     };
     assert_eq!(desk.requests(), [&register(Granularity::DEFAULT)]);
     let anchor = Anchor { media: MediaId(Uuid::from_u128(7)), kind: AnchorKind::Upload };
-    desk.answer(Lane::Anchor, Answer::Anchor(anchor));
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     assert_eq!(open_search(&desk).query, Query::Similar(anchor));
     desk.answer_page(page(50, 4));
-    // M47: another granularity needs the file registered again.
+    // Another granularity needs the file registered again.
     desk.press("<");
     assert_eq!(desk.requests(), [&register(Granularity::DEFAULT.finer())]);
     let again = Anchor { media: MediaId(Uuid::from_u128(8)), kind: AnchorKind::Upload };
-    desk.answer(Lane::Anchor, Answer::Anchor(again));
+    desk.answer(Lane::Anchor, Payload::Anchor(again));
     let search = open_search(&desk);
     assert_eq!(
         (search.query, search.granularity),
@@ -84,7 +84,7 @@ fn m44_a_file_is_registered_and_then_explored_with_its_granularity() {
 }
 
 #[test]
-fn n17_a_second_file_overtakes_the_first() {
+fn a_second_file_overtakes_the_first() {
     let mut desk = Desk::with_clusters(9);
     desk.press("F");
     desk.type_text("/one.jpg");
@@ -94,7 +94,10 @@ fn n17_a_second_file_overtakes_the_first() {
     desk.type_text("/two.jpg");
     desk.press("enter");
     let answer = |number| {
-        Answer::Anchor(Anchor { media: MediaId(Uuid::from_u128(number)), kind: AnchorKind::Upload })
+        Payload::Anchor(Anchor {
+            media: MediaId(Uuid::from_u128(number)),
+            kind: AnchorKind::Upload,
+        })
     };
     desk.respond(first, Ok(answer(1)));
     assert_eq!(desk.steps(), 1, "the overtaken answer opens nothing");
@@ -114,7 +117,7 @@ fn a_refused_file_is_told_and_leaves_the_view() {
 }
 
 #[test]
-fn m73_granularity_stops_at_its_ends_with_a_reason() {
+fn granularity_stops_at_its_ends_with_a_reason() {
     let mut desk = Desk::with_clusters(9);
     desk.press("<");
     desk.answer_page(page(0, 9));
@@ -126,7 +129,7 @@ fn m73_granularity_stops_at_its_ends_with_a_reason() {
 }
 
 #[test]
-fn m49_pages_end_where_the_service_ends() {
+fn pages_end_where_the_service_ends() {
     let mut desk = Desk::with_clusters(100);
     desk.press("p");
     assert_eq!(desk.notice(), "this is the first page");
@@ -143,17 +146,17 @@ fn enter_walks_from_dataset_to_cluster_to_full_size() {
     desk.press("1 enter");
     assert_eq!(desk.app.focus, Pane::Results);
     desk.press("enter l enter");
-    assert_eq!((desk.app.focus, desk.app.view().unwrap().preview), (Pane::Detail, 1));
+    assert_eq!((desk.app.focus, desk.app.view().unwrap().preview_index), (Pane::Detail, 1));
     desk.press("enter");
     let (ticket, request) = desk.take(|lane| *lane == Lane::Original);
     assert!(matches!(request, Request::Original(link) if link.resource().ends_with("/media/1")));
     let bytes: std::sync::Arc<[u8]> = vec![1, 2, 3].into();
-    desk.respond(ticket, Ok(Answer::Original(bytes.clone())));
+    desk.respond(ticket, Ok(Payload::Original(bytes.clone())));
     assert!(desk.other.contains(&Effect::FullSize(bytes)));
 }
 
 #[test]
-fn t21_pasted_text_is_never_keys() {
+fn pasted_text_is_never_keys() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(tessera::app::Event::Paste("q\nq\n".into()));
     assert!(!desk.other.contains(&Effect::Quit));
@@ -163,7 +166,7 @@ fn t21_pasted_text_is_never_keys() {
 fn every_trail_is_kept_while_another_dataset_is_looked_at() {
     let mut desk = Desk::new();
     let both = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
-    desk.answer(Lane::Datasets, Answer::Datasets(both, 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(both, 0));
     desk.answer_page(page(0, 9));
     desk.press("l l 1 j enter");
     desk.answer_page(page(0, 9));

@@ -2,11 +2,11 @@
 
 use tessera::{
     app::{Effect, Event, Overlay},
-    input::{Action, Context, Keymap},
+    input::{Action, KeyContext, Keymap},
     message::Lane,
 };
 use tessera_model::Preview;
-use tessera_picture::{Protocol, Sight};
+use tessera_picture::{PictureView, Protocol};
 
 use crate::support::desk::{Desk, page};
 
@@ -15,7 +15,7 @@ fn pictures(desk: &Desk) -> usize {
 }
 
 #[test]
-fn f09_scrolling_ten_pages_leaves_no_download_off_screen() {
+fn scrolling_ten_pages_leaves_no_download_off_screen() {
     let mut desk = Desk::with_clusters(100);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
     let at_first = pictures(&desk);
@@ -32,7 +32,7 @@ fn f09_scrolling_ten_pages_leaves_no_download_off_screen() {
     let shown: Vec<_> = desk.app.page().unwrap().clusters.iter().collect();
     for (ticket, _) in &desk.open {
         let Lane::Picture(sight, _) = &ticket.lane else { continue };
-        let is_seen = |one: &Preview| Sight::from(one.media) == *sight;
+        let is_seen = |one: &Preview| PictureView::from(one.media) == *sight;
         let is_here = shown.iter().any(|each| each.previews.iter().any(is_seen));
         assert!(is_here, "{sight:?} is not of this page");
     }
@@ -40,8 +40,8 @@ fn f09_scrolling_ten_pages_leaves_no_download_off_screen() {
 
 #[test]
 fn p3_22_no_action_needs_a_key_that_keyboards_lack() {
-    let keymap = Keymap::shipped().unwrap();
-    let contexts: Vec<Context> = keymap.contexts().collect();
+    let keymap = Keymap::built_in().unwrap();
+    let contexts: Vec<KeyContext> = keymap.contexts().collect();
     for &action in Action::ALL {
         let keys = keymap.keys_of(&contexts, action);
         let is_rare = |keys: &String| keys.chars().any(|c| "[]{}|\\~".contains(c));
@@ -51,15 +51,15 @@ fn p3_22_no_action_needs_a_key_that_keyboards_lack() {
 }
 
 #[test]
-fn p52_the_test_picture_is_shown_once_and_its_answer_counts() {
+fn the_test_picture_is_shown_once_and_its_answer_counts() {
     let mut desk = Desk::with_clusters(3);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
-    desk.happen(Event::Unproved);
+    desk.happen(Event::PixelsUnconfirmed);
     assert!(matches!(desk.app.overlay, Some(Overlay::PictureTest(_))));
     desk.press("x b");
     assert!(desk.app.overlay.is_none());
     assert_eq!(desk.app.protocol, Protocol::HalfBlock);
-    assert!(desk.other.contains(&Effect::Graphics(Protocol::HalfBlock)));
+    assert!(desk.other.contains(&Effect::SaveProtocol(Protocol::HalfBlock)));
     desk.press("g p n");
     assert_eq!(desk.app.protocol, Protocol::None);
     // Half-blocks are tried again, for they work everywhere.
@@ -68,9 +68,9 @@ fn p52_the_test_picture_is_shown_once_and_its_answer_counts() {
 }
 
 #[test]
-fn p52_the_test_picture_never_covers_what_somebody_has_opened() {
+fn the_test_picture_never_covers_what_somebody_has_opened() {
     let mut desk = Desk::with_clusters(3);
     desk.press("?");
-    desk.happen(Event::Unproved);
+    desk.happen(Event::PixelsUnconfirmed);
     assert!(matches!(desk.app.overlay, Some(Overlay::Help(_))));
 }

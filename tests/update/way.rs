@@ -6,16 +6,18 @@ use tessera::{
     app::{Effect, Event, Mouse, MouseKind, Overlay, Pane},
     config::ThemeChoice,
     input::Action,
-    message::{Answer, Lane, Read, Request},
+    message::{Lane, Payload, ReadRequest, Request},
 };
-use tessera_model::{Exchange, FailureKind, Field, Link, Outcome, SafeText, Status};
+use tessera_model::{
+    FailureKind, Link, RecordField, RequestOutcome, RequestRecord, SafeText, Status,
+};
 
 use crate::support::desk::{Desk, dataset, page};
 
 /// A desk with one dataset of this status open.
 fn standing(status: Status) -> Desk {
     let mut desk = Desk::new();
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, status)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
     desk.answer_page(page(0, 9));
     desk
 }
@@ -23,22 +25,22 @@ fn standing(status: Status) -> Desk {
 /// The lines of the open menu: name and whether it is refused.
 fn menu(desk: &Desk) -> Vec<(Action, bool)> {
     let Some(Overlay::Menu(menu)) = &desk.app.overlay else { panic!("no menu is open") };
-    menu.pick.choices().iter().map(|choice| (choice.value, choice.refused)).collect()
+    menu.list.items().iter().map(|choice| (choice.value, choice.disabled)).collect()
 }
 
 #[test]
-fn m14_the_menu_lists_what_is_forbidden_with_its_reason() {
+fn the_menu_lists_what_is_forbidden_with_its_reason() {
     let mut desk = standing(Status::Indexing);
     desk.press(".");
     assert!(menu(&desk).contains(&(Action::Export, true)));
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
     let Some(Overlay::Menu(open)) = &desk.app.overlay else { unreachable!() };
-    let export = open.pick.choices().iter().find(|choice| choice.value == Action::Export).unwrap();
+    let export = open.list.items().iter().find(|choice| choice.value == Action::Export).unwrap();
     assert!(export.note.as_str().contains("busy indexing"), "{}", export.note);
 }
 
 #[test]
-fn p65_a_forbidden_line_explains_itself_and_offers_a_step() {
+fn a_forbidden_line_explains_itself_and_offers_a_step() {
     let mut desk = standing(Status::Indexing);
     desk.press(".");
     desk.type_text("Export the dataset");
@@ -72,7 +74,7 @@ fn clipboard(desk: &Desk) -> Option<&str> {
 }
 
 #[test]
-fn p28_y_and_a_letter_copies_what_is_under_the_cursor() {
+fn y_and_a_letter_copies_what_is_under_the_cursor() {
     let mut desk = standing(Status::Ready);
     let cluster = desk.app.cluster().unwrap().id;
     desk.press("y");
@@ -91,7 +93,7 @@ fn p28_y_and_a_letter_copies_what_is_under_the_cursor() {
 }
 
 #[test]
-fn s09_a_signature_is_copied_only_with_the_link_itself() {
+fn a_signature_is_copied_only_with_the_link_itself() {
     let mut desk = standing(Status::Ready);
     let mut signed = page(0, 1);
     signed.clusters[0].previews[0].original = Some(Link::new("https://cdn.example/a?sig=canary"));
@@ -107,17 +109,17 @@ fn s09_a_signature_is_copied_only_with_the_link_itself() {
 }
 
 #[test]
-fn p28_curl_is_spelled_by_the_client() {
+fn curl_is_spelled_by_the_client() {
     let mut desk = standing(Status::Ready);
     desk.press("y c");
     let search = desk.app.view().unwrap().search.clone();
-    assert!(desk.requests().contains(&&Request::Curl(Read::Page(search))));
-    desk.answer(Lane::Curl, Answer::Curl("curl -sS https://media.example".to_owned()));
+    assert!(desk.requests().contains(&&Request::Curl(ReadRequest::Page(search))));
+    desk.answer(Lane::Curl, Payload::Curl("curl -sS https://media.example".to_owned()));
     assert_eq!(clipboard(&desk), Some("curl -sS https://media.example"));
 }
 
 #[test]
-fn m41_the_profiler_line_is_for_deployments_on_premises() {
+fn the_profiler_line_is_for_deployments_on_premises() {
     let mut desk = standing(Status::PartialIndex);
     desk.press("1 y s");
     assert!(desk.notice().contains("on-premises"), "{}", desk.notice());
@@ -128,10 +130,10 @@ fn m41_the_profiler_line_is_for_deployments_on_premises() {
 }
 
 #[test]
-fn p64_the_palette_finds_actions_datasets_and_themes() {
+fn the_palette_finds_actions_datasets_and_themes() {
     let mut desk = Desk::new();
     let list = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
-    desk.answer(Lane::Datasets, Answer::Datasets(list, 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
     desk.press(":");
     desk.type_text("ds set-2");
     desk.press("enter");
@@ -147,13 +149,13 @@ fn p64_the_palette_finds_actions_datasets_and_themes() {
 }
 
 #[test]
-fn p64_the_palette_tells_why_not_and_remembers_what_was_typed() {
+fn the_palette_tells_why_not_and_remembers_what_was_typed() {
     let mut desk = standing(Status::Indexing);
     desk.press(":");
     desk.type_text("export");
     let Some(Overlay::Palette(palette)) = &desk.app.overlay else { panic!("the palette is open") };
-    let first = palette.pick.shown()[0];
-    assert!(first.refused && first.note.as_str().contains("busy indexing"), "{first:?}");
+    let first = palette.list.matches()[0];
+    assert!(first.disabled && first.note.as_str().contains("busy indexing"), "{first:?}");
     desk.press("enter");
     assert!(matches!(desk.app.overlay, Some(Overlay::Menu(_))), "it is explained");
     desk.press("esc : up enter");
@@ -161,13 +163,13 @@ fn p64_the_palette_tells_why_not_and_remembers_what_was_typed() {
 }
 
 #[test]
-fn p63_the_help_is_searched_and_left_one_layer_at_a_time() {
+fn the_help_is_searched_and_left_one_layer_at_a_time() {
     let mut desk = standing(Status::Ready);
     desk.press("? /");
     desk.type_text("granularity");
     desk.press("enter");
     let Some(Overlay::Help(help)) = &desk.app.overlay else { panic!("the help is open") };
-    assert_eq!((help.typed.value(), help.searching), ("granularity", false));
+    assert_eq!((help.query.value(), help.searching), ("granularity", false));
     desk.press("esc");
     assert!(desk.app.overlay.is_some(), "Esc takes the search back first");
     desk.press("esc");
@@ -175,10 +177,10 @@ fn p63_the_help_is_searched_and_left_one_layer_at_a_time() {
 }
 
 #[test]
-fn p67_the_mouse_and_the_line_of_keys_can_be_switched_off() {
+fn the_mouse_and_the_line_of_keys_can_be_switched_off() {
     let mut desk = standing(Status::Ready);
     desk.press("alt-m");
-    assert!(desk.other.contains(&Effect::Mouse(false)));
+    assert!(desk.other.contains(&Effect::CaptureMouse(false)));
     assert!(desk.notice().contains("terminal's"));
     let before = desk.app.areas().results.unwrap().height;
     desk.press("alt-f");
@@ -188,30 +190,30 @@ fn p67_the_mouse_and_the_line_of_keys_can_be_switched_off() {
 }
 
 #[test]
-fn m12_m13_what_was_seen_stays_with_its_age() {
+fn what_was_seen_stays_with_its_age() {
     let mut desk = standing(Status::Indexing);
     desk.wait(5);
     let mut later = dataset(1, Status::Ready);
     later.n_images = None;
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![later], 0));
-    let past = desk.app.store.seen.of(dataset(1, Status::Ready).id).unwrap();
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![later], 0));
+    let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
     assert_eq!(past.images, Some((240, Duration::ZERO)), "not told any more: the last one stays");
     let change = past.changes.last().unwrap();
     assert_eq!((&change.from, &change.to), (&Status::Indexing, &Status::Ready));
-    assert_eq!(change.at, Duration::from_secs(5));
+    assert_eq!(change.seen_at, Duration::from_secs(5));
 }
 
 #[test]
-fn m17_an_error_keeps_the_last_good_status() {
+fn an_error_keeps_the_last_good_status() {
     let mut desk = standing(Status::Indexing);
     desk.wait(5);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Error)], 0));
-    let past = desk.app.store.seen.of(dataset(1, Status::Ready).id).unwrap();
-    assert_eq!(past.good, Some((Status::Indexing, Duration::ZERO)));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Error)], 0));
+    let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
+    assert_eq!(past.last_good_status, Some((Status::Indexing, Duration::ZERO)));
 }
 
 #[test]
-fn m69_enrichments_are_asked_for_once_and_their_absence_is_no_alarm() {
+fn enrichments_are_asked_for_once_and_their_absence_is_no_alarm() {
     let mut desk = standing(Status::Ready);
     let id = dataset(1, Status::Ready).id;
     desk.fail(Lane::Enrichment(id), FailureKind::NotFound);
@@ -229,95 +231,99 @@ fn w_stops_and_starts_the_watch() {
     assert!(!desk.requests().contains(&&Request::Datasets));
     desk.press("r");
     assert!(desk.requests().contains(&&Request::Datasets), "r asks all the same");
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.press("w");
     desk.wait(60);
     assert!(desk.requests().contains(&&Request::Datasets));
 }
 
 #[test]
-fn m08_the_record_shows_fields_nobody_knows() {
+fn the_record_shows_fields_nobody_knows() {
     let mut desk = standing(Status::Ready);
     desk.press("1 i");
     let id = dataset(1, Status::Ready).id;
-    let field = |name: &str, value: &str| Field {
+    let field = |name: &str, value: &str| RecordField {
         name: SafeText::name(name),
         value: SafeText::detail(value),
     };
     let fields = vec![field("created_at", "2026-11-21T09:00:00"), field("flux_level", "7")];
-    desk.answer(Lane::Record(id), Answer::Record(fields));
-    let Some(Overlay::Sheet(sheet)) = &desk.app.overlay else { panic!("the record is shown") };
+    desk.answer(Lane::Record(id), Payload::Record(fields));
+    let Some(Overlay::Facts(sheet)) = &desk.app.overlay else { panic!("the record is shown") };
     let lines: Vec<String> =
-        sheet.lines.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        sheet.facts.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(lines, ["created_at=2026-11-21T09:00:00  (zone not given)", "flux_level=7"]);
 }
 
 #[test]
-fn m71_the_log_opens_an_exchange_with_the_words_of_the_service() {
+fn the_log_opens_an_exchange_with_the_words_of_the_service() {
     let mut desk = standing(Status::Ready);
-    desk.happen(Event::Exchange(Exchange {
+    desk.happen(Event::Exchange(RequestRecord {
         method: "GET",
         target: SafeText::detail("/api/v1/datasets"),
         attempt: 2,
-        took: Duration::from_millis(31),
-        sent: 0,
-        outcome: Outcome::Refused { status: 409, words: Some(SafeText::detail("not READY")) },
-        again_in: None,
+        duration: Duration::from_millis(31),
+        bytes_sent: 0,
+        outcome: RequestOutcome::Rejected {
+            status: 409,
+            message: Some(SafeText::detail("not READY")),
+        },
+        retry_in: None,
     }));
     desk.press("@");
     let Some(Overlay::Log(pick)) = &desk.app.overlay else { panic!("the log is open") };
-    assert!(pick.shown()[0].text.as_str().starts_with("409"), "{:?}", pick.shown()[0]);
+    assert!(pick.matches()[0].label.as_str().starts_with("409"), "{:?}", pick.matches()[0]);
     desk.press("enter");
-    let Some(Overlay::Sheet(sheet)) = &desk.app.overlay else { panic!("the exchange is shown") };
-    assert!(sheet.lines.iter().any(|(_, value)| value.as_str() == "not READY"));
+    let Some(Overlay::Facts(sheet)) = &desk.app.overlay else { panic!("the exchange is shown") };
+    assert!(sheet.facts.iter().any(|(_, value)| value.as_str() == "not READY"));
 }
 
 #[test]
-fn m14_a_change_rests_on_a_record_of_five_seconds_at_most() {
+fn a_change_rests_on_a_record_of_five_seconds_at_most() {
     let mut desk = standing(Status::Ready);
     let starts = |desk: &Desk| {
-        desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Start(_))).count()
+        desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::StartJob(_))).count()
     };
     desk.wait(6);
     desk.press("e enter");
-    assert_eq!((starts(&desk), desk.app.held), (0, true), "the service is asked first");
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert_eq!((starts(&desk), desk.app.submit_pending), (0, true), "the service is asked first");
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert_eq!(starts(&desk), 1);
     desk.wait(6);
     desk.press("e enter");
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Indexing)], 0));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     assert_eq!(starts(&desk), 1, "the status has changed: nothing is sent");
     assert!(desk.notice().contains("busy indexing"), "{}", desk.notice());
     assert!(matches!(desk.app.overlay, Some(Overlay::Export(_))), "the form stays");
 }
 
 #[test]
-fn m14_nothing_is_sent_when_the_status_is_not_known() {
+fn nothing_is_sent_when_the_status_is_not_known() {
     let mut desk = standing(Status::Ready);
     desk.wait(6);
     desk.press("e enter");
-    desk.fail(Lane::Datasets, FailureKind::NoAnswer);
+    desk.fail(Lane::Datasets, FailureKind::NoResponse);
     assert!(desk.notice().contains("nothing was sent"), "{}", desk.notice());
-    assert!(!desk.app.held && desk.app.overlay.is_some());
+    assert!(!desk.app.submit_pending && desk.app.overlay.is_some());
 }
 
 #[test]
-fn p68_jumping_goes_to_the_part_whose_letter_is_pressed() {
+fn jumping_goes_to_the_part_whose_letter_is_pressed() {
     let mut desk = standing(Status::Ready);
     desk.press("ctrl-o");
-    let jobs = desk.app.targets().into_iter().find(|target| target.pane == Pane::Jobs).unwrap();
+    let jobs =
+        desk.app.jump_targets().into_iter().find(|target| target.pane == Pane::Jobs).unwrap();
     desk.press(jobs.letter.encode_utf8(&mut [0; 4]));
-    assert_eq!((desk.app.focus, desk.app.jumping), (Pane::Jobs, false));
+    assert_eq!((desk.app.focus, desk.app.jump_mode), (Pane::Jobs, false));
     desk.press("ctrl-o esc");
-    assert_eq!((desk.app.focus, desk.app.jumping), (Pane::Jobs, false));
+    assert_eq!((desk.app.focus, desk.app.jump_mode), (Pane::Jobs, false));
     desk.happen(Event::Resize(80, 24));
     desk.press("ctrl-o");
-    let letters: Vec<Pane> = desk.app.targets().iter().map(|target| target.pane).collect();
+    let letters: Vec<Pane> = desk.app.jump_targets().iter().map(|target| target.pane).collect();
     assert_eq!(letters, Pane::NUMBERED, "on a small screen the names have the letters");
 }
 
 #[test]
-fn m07_an_id_is_typed_looked_at_and_kept_beside_the_list() {
+fn an_id_is_typed_looked_at_and_kept_beside_the_list() {
     let mut desk = standing(Status::Ready);
     desk.press("1 I");
     desk.type_text("nonsense");
@@ -327,23 +333,23 @@ fn m07_an_id_is_typed_looked_at_and_kept_beside_the_list() {
     let hidden = dataset(7, Status::Ready);
     desk.type_text(&hidden.id.to_string());
     desk.press("enter");
-    desk.answer(Lane::Dataset(hidden.id), Answer::Dataset(hidden.clone()));
+    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(hidden.clone()));
     assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
     desk.wait(60);
-    desk.answer(Lane::Datasets, Answer::Datasets(vec![dataset(1, Status::Ready)], 0));
-    assert_eq!(desk.app.store.list().len(), 2, "the list lacks it; it stays");
-    desk.answer(Lane::Dataset(hidden.id), Answer::Dataset(dataset(7, Status::Indexing)));
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
+    assert_eq!(desk.app.store.dataset_list().len(), 2, "the list lacks it; it stays");
+    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(dataset(7, Status::Indexing)));
     assert_eq!(desk.app.store.dataset(hidden.id).unwrap().status, Status::Indexing);
 }
 
 #[test]
-fn m07_an_id_is_looked_at_where_the_list_fails() {
+fn an_id_is_looked_at_where_the_list_fails() {
     let mut desk = Desk::new();
     desk.fail(Lane::Datasets, FailureKind::NotFound);
     desk.press("I");
     let hidden = dataset(7, Status::Ready);
     desk.type_text(&hidden.id.to_string());
     desk.press("enter");
-    desk.answer(Lane::Dataset(hidden.id), Answer::Dataset(hidden.clone()));
+    desk.answer(Lane::Dataset(hidden.id), Payload::Dataset(hidden.clone()));
     assert_eq!(desk.app.view().unwrap().search.dataset, hidden.id);
 }

@@ -1,58 +1,61 @@
 //! The first run: what is asked, what is refused at its field, and that a secret shows nowhere.
 
 use tessera::{
-    app::welcome::{Candidate, Outcome, Step, Subject, Welcome},
-    config::{Destination, Place},
+    app::welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction, WelcomeOption},
+    config::{DeploymentConfig, Destination},
     input::{Chord, Key},
 };
 
-fn press(welcome: &mut Welcome, keys: &str) -> Step {
-    let mut last = Step::Stay;
+fn press(welcome: &mut Welcome, keys: &str) -> WelcomeAction {
+    let mut last = WelcomeAction::Continue;
     for key in keys.split(' ') {
-        last = welcome.key(key.parse().unwrap(), Some("/home/me".as_ref()));
+        last = welcome.handle_key(key.parse().unwrap(), Some("/home/me".as_ref()));
     }
     last
 }
 
 fn type_in(welcome: &mut Welcome, text: &str) {
     for c in text.chars() {
-        let _ = welcome.key(Chord::plain(Key::Char(c)), None);
+        let _ = welcome.handle_key(Chord::plain(Key::Char(c)), None);
     }
 }
 
-fn tried(step: Step) -> Candidate {
+fn tried(step: WelcomeAction) -> CandidateProfile {
     match step {
-        Step::Try(candidate) => candidate,
+        WelcomeAction::Connect(candidate) => candidate,
         other => panic!("nothing is tried: {other:?}"),
     }
 }
 
 #[test]
-fn p75_a_folder_needs_nothing_but_its_path() {
+fn a_folder_needs_nothing_but_its_path() {
     let mut welcome = Welcome::new(None);
     press(&mut welcome, "2");
-    assert_eq!(welcome.subject, Some(Subject::Folder));
+    assert_eq!(welcome.option, Some(WelcomeOption::Folder));
     type_in(&mut welcome, "~/my photos");
     press(&mut welcome, "enter");
     let candidate = tried(press(&mut welcome, "enter"));
-    assert_eq!(candidate.profile.place, Place::Local { folder: "/home/me/my photos".into() });
+    assert_eq!(
+        candidate.profile.deployment,
+        DeploymentConfig::Local { folder: "/home/me/my photos".into() }
+    );
     assert_eq!(candidate.profile.name, "my-photos");
-    assert_eq!(welcome.outcome, Outcome::Asking);
+    assert_eq!(welcome.attempt, ConnectionAttempt::Connecting);
 }
 
 #[test]
-fn m01_a_hosted_service_asks_for_what_is_missing_at_its_field() {
+fn a_hosted_service_asks_for_what_is_missing_at_its_field() {
     let mut welcome = Welcome::new(None);
     press(&mut welcome, "3");
     type_in(&mut welcome, "https://media.example");
     press(&mut welcome, "enter");
     type_in(&mut welcome, "ak_1");
     press(&mut welcome, "enter enter enter enter");
-    assert_eq!(welcome.outcome, Outcome::Failed("api_secret is needed".to_owned()));
+    assert_eq!(welcome.attempt, ConnectionAttempt::Failed("api_secret is needed".to_owned()));
     assert_eq!(welcome.field, 2);
     type_in(&mut welcome, "s3cret-canary");
     let candidate = tried(press(&mut welcome, "tab tab space enter"));
-    assert!(candidate.store);
+    assert!(candidate.store_secret);
     assert_eq!(candidate.profile.name, "media-example");
     assert!(!format!("{welcome:?}{candidate:?}").contains("canary"));
 }
@@ -60,8 +63,11 @@ fn m01_a_hosted_service_asks_for_what_is_missing_at_its_field() {
 #[test]
 fn leaving_at_any_point_asks_for_nothing() {
     let mut welcome = Welcome::new(Some("it broke".to_owned()));
-    assert_eq!(welcome.outcome, Outcome::Failed("it broke".to_owned()));
-    assert!(matches!(press(&mut welcome, "q"), Step::Leave));
-    assert!(matches!(press(&mut welcome, "4 ctrl-c"), Step::Leave));
-    assert!(matches!(press(&mut Welcome::new(None), "1"), Step::Open(Destination::Sample)));
+    assert_eq!(welcome.attempt, ConnectionAttempt::Failed("it broke".to_owned()));
+    assert!(matches!(press(&mut welcome, "q"), WelcomeAction::Quit));
+    assert!(matches!(press(&mut welcome, "4 ctrl-c"), WelcomeAction::Quit));
+    assert!(matches!(
+        press(&mut Welcome::new(None), "1"),
+        WelcomeAction::Open(Destination::Sample)
+    ));
 }

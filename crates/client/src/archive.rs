@@ -16,21 +16,21 @@ use zip::{
 };
 
 /// Members of the largest archive that is accepted.
-const MOST_ENTRIES: usize = 2_000_000;
+const MAX_ENTRIES: usize = 2_000_000;
 /// Unpacked bytes of the largest archive that is accepted.
-const MOST_BYTES: u64 = 100 << 30;
+const MAX_UNPACKED_BYTES: u64 = 100 << 30;
 /// Unpacked bytes from which on the ratio counts.
-const RATIO_FROM: u64 = 64 << 20;
+const RATIO_CHECK_THRESHOLD: u64 = 64 << 20;
 /// Unpacked bytes for each packed one; pictures and Parquet do not come near it.
-const HIGHEST_RATIO: u64 = 200;
+const MAX_COMPRESSION_RATIO: u64 = 200;
 /// Bytes that are copied at once.
-const COPY: usize = 64 << 10;
+const COPY_BUFFER_BYTES: usize = 64 << 10;
 /// Where an export keeps its pictures (rule: interface, Export archive content).
-pub(super) const IMAGES: &str = "images/";
+pub(super) const IMAGES_PREFIX: &str = "images/";
 
 /// What a sound archive holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Contents {
+pub(super) struct VerifiedArchive {
     /// Members whose checksums were compared.
     pub entries: usize,
     /// How many of them are pictures.
@@ -38,7 +38,7 @@ pub(super) struct Contents {
 }
 
 /// A member of an archive that is being walked.
-pub(super) struct Member<'a> {
+pub(super) struct ArchiveEntry<'a> {
     /// Its name as it is written there; not yet printable, and no path to trust.
     pub name: String,
     entry: ZipFileEntry<'static>,
@@ -50,9 +50,9 @@ pub(super) struct Member<'a> {
 
 /// Why a member did not come out.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum EntryError {
     /// What is wrong with it.
-    Member(String),
+    Invalid(String),
     /// It cannot be written.
     Disk(io::Error),
 }
@@ -61,9 +61,9 @@ pub(super) enum Trouble {
 ///
 /// # Errors
 /// A sentence that says what is wrong with the archive, or what `visit` says; not yet printable.
-pub(super) fn walk(
+pub(super) fn for_each_entry(
     file: File,
-    mut visit: impl FnMut(Member<'_>) -> Result<(), String>,
+    mut visit: impl FnMut(ArchiveEntry<'_>) -> Result<(), String>,
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
     let size = file.metadata().map_err(text)?.len();
@@ -73,8 +73,8 @@ pub(super) fn walk(
     let mut directory = ZipIterable::try_new(directory, Config::default())
         .map_err(|error| error.to_string())?
         .enforce_header_consistency(true);
-    if directory.len() > MOST_ENTRIES {
-        return Err(format!("more than {MOST_ENTRIES} entries"));
+    if directory.len() > MAX_ENTRIES {
+        return Err(format!("more than {MAX_ENTRIES} entries"));
     }
     let (mut packed, mut unpacked) = (0_u64, 0);
     for entry in directory.files().map_err(|error| error.to_string())? {
@@ -89,12 +89,12 @@ pub(super) fn walk(
             Err(_) => String::from_utf8_lossy(entry.name_raw()).into_owned(),
         };
         let (contents, unpacked) = (&mut contents, &mut unpacked);
-        visit(Member { name, entry, contents, packed, unpacked })?;
+        visit(ArchiveEntry { name, entry, contents, packed, unpacked })?;
     }
     Ok(())
 }
 
-impl Member<'_> {
+impl ArchiveEntry<'_> {
     /// Whether it is a directory.
     pub(super) fn is_dir(&self) -> bool {
         self.entry.is_dir()
@@ -115,15 +115,16 @@ impl Member<'_> {
     ///
     /// # Errors
     /// It is damaged, larger, or unpacks to far more than it should; or `out` takes no more.
-    pub(super) fn copy(self, out: &mut impl Write, most: u64) -> Result<u64, Trouble> {
-        let fair = |packed: u64| packed.saturating_mul(HIGHEST_RATIO).max(RATIO_FROM);
-        let left = fair(self.packed).min(MOST_BYTES).saturating_sub(*self.unpacked);
+    pub(super) fn copy_to(self, out: &mut impl Write, most: u64) -> Result<u64, EntryError> {
+        let fair =
+            |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);
+        let left = fair(self.packed).min(MAX_UNPACKED_BYTES).saturating_sub(*self.unpacked);
         let limit = fair(self.entry.compressed_size()).min(left);
-        let damaged = |error: &dyn std::fmt::Display| Trouble::Member(error.to_string());
+        let damaged = |error: &dyn std::fmt::Display| EntryError::Invalid(error.to_string());
         let options = ZipReadOptions::default();
         let mut content =
             self.entry.with_reader(self.contents, options).map_err(|error| damaged(&error))?;
-        let (mut block, mut size) = (vec![0; COPY], 0);
+        let (mut block, mut size) = (vec![0; COPY_BUFFER_BYTES], 0);
         loop {
             let length = match content.read(&mut block) {
                 Ok(0) => break,
@@ -136,19 +137,19 @@ impl Member<'_> {
                 return Err(damaged(&"unpacks to far more than it should"));
             }
             if size > most {
-                return Err(Trouble::Member(format!("larger than {} MiB", most >> 20)));
+                return Err(EntryError::Invalid(format!("larger than {} MiB", most >> 20)));
             }
-            out.write_all(&block[..length]).map_err(Trouble::Disk)?;
+            out.write_all(&block[..length]).map_err(EntryError::Disk)?;
         }
         *self.unpacked += size;
         Ok(size)
     }
 }
 
-impl std::fmt::Display for Trouble {
+impl std::fmt::Display for EntryError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Member(words) => f.write_str(words),
+            Self::Invalid(words) => f.write_str(words),
             Self::Disk(error) => error.fmt(f),
         }
     }
@@ -158,13 +159,13 @@ impl std::fmt::Display for Trouble {
 ///
 /// # Errors
 /// A sentence that says what is wrong with it, and with which entry; not yet printable.
-pub(super) fn verify(file: File) -> Result<Contents, String> {
-    let mut contents = Contents { entries: 0, images: 0 };
-    walk(file, |member| {
+pub(super) fn verify(file: File) -> Result<VerifiedArchive, String> {
+    let mut contents = VerifiedArchive { entries: 0, images: 0 };
+    for_each_entry(file, |member| {
         let name = member.name.clone();
         contents.entries += 1;
-        contents.images += usize::from(name.starts_with(IMAGES) && !member.is_dir());
-        let read = member.copy(&mut io::sink(), u64::MAX);
+        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !member.is_dir());
+        let read = member.copy_to(&mut io::sink(), u64::MAX);
         read.map(drop).map_err(|trouble| format!("entry {name}: {trouble}"))
     })?;
     Ok(contents)
@@ -175,14 +176,17 @@ mod tests {
     use std::io::Seek as _;
 
     use super::*;
-    use crate::zipped::{Raw, central, end, file, local, stored, zeros, zip};
+    use crate::test_zip::{
+        ZipMember, central_header, deflated_zeros, end_of_directory, local_header, stored_member,
+        temporary_file, zip_bytes,
+    };
 
     /// Names and bytes of all members, or what is wrong.
     fn unpacked(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         let mut all = Vec::new();
-        walk(file(bytes), |member| {
+        for_each_entry(temporary_file(bytes), |member| {
             let (name, mut content) = (member.name.clone(), Vec::new());
-            member.copy(&mut content, u64::MAX).map_err(|trouble| trouble.to_string())?;
+            member.copy_to(&mut content, u64::MAX).map_err(|trouble| trouble.to_string())?;
             all.push((name, content));
             Ok(())
         })?;
@@ -190,15 +194,15 @@ mod tests {
     }
 
     #[test]
-    fn d11_no_flipped_byte_changes_what_comes_out() {
+    fn no_flipped_byte_changes_what_comes_out() {
         let noise = |seed: u32| -> Vec<u8> {
             (0..700_u32)
                 .map(|at| (at ^ seed).wrapping_mul(2_654_435_761).to_be_bytes()[1])
                 .collect()
         };
-        let mut members = vec![zeros("metadata.json", 3_000)];
-        members.extend((0..4).map(|n| stored(&format!("images/{n}.jpg"), &noise(n))));
-        let sound = zip(&members);
+        let mut members = vec![deflated_zeros("metadata.json", 3_000)];
+        members.extend((0..4).map(|n| stored_member(&format!("images/{n}.jpg"), &noise(n))));
+        let sound = zip_bytes(&members);
         let expected = unpacked(&sound).unwrap();
         let (mut flips, mut undetected) = (0, 0);
         for at in 0..sound.len() {
@@ -217,42 +221,53 @@ mod tests {
     }
 
     #[test]
-    fn d12_what_unpacks_to_far_too_much_is_refused_while_it_is_read() {
-        let verified = |bytes: &[u8]| verify(file(bytes)).map(|contents| contents.entries);
-        let bomb = zeros("a", 80 << 20);
-        assert!(verified(&zip(std::slice::from_ref(&bomb))).unwrap_err().contains("far more"));
+    fn what_unpacks_to_far_too_much_is_refused_while_it_is_read() {
+        let verified =
+            |bytes: &[u8]| verify(temporary_file(bytes)).map(|contents| contents.entries);
+        let bomb = deflated_zeros("a", 80 << 20);
+        assert!(
+            verified(&zip_bytes(std::slice::from_ref(&bomb))).unwrap_err().contains("far more")
+        );
         // What it says of itself does not matter.
-        let lying = Raw { size: 7, ..bomb };
-        assert!(verified(&zip(&[lying])).is_err());
-        let part = zeros("a", 60 << 20);
+        let lying = ZipMember { size: 7, ..bomb };
+        assert!(verified(&zip_bytes(&[lying])).is_err());
+        let part = deflated_zeros("a", 60 << 20);
         let many = [part.clone(), part].map(|raw| vec![raw; 2]).concat();
-        assert!(verified(&zip(&many)).unwrap_err().contains("far more"), "all together");
-        let inner = zip(&[stored("x", b"y")]);
-        assert_eq!(verified(&zip(&[stored("nested.zip", &inner)])), Ok(1), "it is just a file");
+        assert!(verified(&zip_bytes(&many)).unwrap_err().contains("far more"), "all together");
+        let inner = zip_bytes(&[stored_member("x", b"y")]);
+        assert_eq!(
+            verified(&zip_bytes(&[stored_member("nested.zip", &inner)])),
+            Ok(1),
+            "it is just a file"
+        );
     }
 
     #[test]
-    fn d12_members_that_share_their_bytes_are_refused() {
-        let raw = stored("a", &[7; 1_000]);
-        let body = [local(&raw), raw.packed.clone()].concat();
-        let directory = central(&raw, 0).repeat(50);
-        let bytes = [&body[..], &directory, &end(50, directory.len(), body.len())].concat();
-        assert!(verify(file(&bytes)).unwrap_err().contains("overlap"));
+    fn members_that_share_their_bytes_are_refused() {
+        let raw = stored_member("a", &[7; 1_000]);
+        let body = [local_header(&raw), raw.packed.clone()].concat();
+        let directory = central_header(&raw, 0).repeat(50);
+        let bytes =
+            [&body[..], &directory, &end_of_directory(50, directory.len(), body.len())].concat();
+        assert!(verify(temporary_file(&bytes)).unwrap_err().contains("overlap"));
     }
 
     #[test]
-    fn d12_archives_that_cannot_be_read_whole_are_refused() {
-        let raw = stored("a", b"abc");
-        let sound = zip(std::slice::from_ref(&raw));
-        let encrypted = Raw { flags: raw.flags | 1, ..raw.clone() };
-        let unknown = Raw { method: 97, ..raw.clone() };
-        let wrong = Raw { crc: raw.crc ^ 1, ..raw.clone() };
-        let body = [local(&raw), raw.packed.clone(), central(&raw, 0)].concat();
+    fn archives_that_cannot_be_read_whole_are_refused() {
+        let raw = stored_member("a", b"abc");
+        let sound = zip_bytes(std::slice::from_ref(&raw));
+        let encrypted = ZipMember { flags: raw.flags | 1, ..raw.clone() };
+        let unknown = ZipMember { method: 97, ..raw.clone() };
+        let wrong = ZipMember { crc: raw.crc ^ 1, ..raw.clone() };
+        let body = [local_header(&raw), raw.packed.clone(), central_header(&raw, 0)].concat();
         for (what, bytes) in [
-            ("encrypted", zip(&[encrypted])),
-            ("packed in an unknown way", zip(&[unknown])),
-            ("another checksum", zip(&[wrong])),
-            ("more members than there are", [&body[..], &end(60_000, 47, 34)].concat()),
+            ("encrypted", zip_bytes(&[encrypted])),
+            ("packed in an unknown way", zip_bytes(&[unknown])),
+            ("another checksum", zip_bytes(&[wrong])),
+            (
+                "more members than there are",
+                [&body[..], &end_of_directory(60_000, 47, 34)].concat(),
+            ),
             ("cut off", sound[..sound.len() - 5].to_vec()),
             ("empty", Vec::new()),
             ("another name in front", {
@@ -261,13 +276,13 @@ mod tests {
                 bytes
             }),
         ] {
-            assert!(verify(file(&bytes)).is_err(), "{what}");
+            assert!(verify(temporary_file(&bytes)).is_err(), "{what}");
         }
     }
 
     #[test]
-    fn d12_a_directory_of_millions_is_not_loaded() {
-        let count = MOST_ENTRIES as u64 + 1;
+    fn a_directory_of_millions_is_not_loaded() {
+        let count = MAX_ENTRIES as u64 + 1;
         let size = count * 46;
         let mut sparse = tempfile::tempfile().unwrap();
         sparse.write_all(b"PK\x01\x02").unwrap();

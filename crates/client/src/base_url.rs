@@ -6,7 +6,7 @@ use std::{fmt, net::IpAddr};
 use reqwest::Url;
 
 use tessera_model::{Failure, FailureKind};
-use tessera_wire::paths::{PREFIX, Parameters};
+use tessera_wire::paths::{API_PREFIX, Parameters};
 
 /// The `{base_url}` of the interface: scheme, host, port and perhaps a path before `/api/v1`.
 #[derive(Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ impl BaseUrl {
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let refuse = |reason: &str| {
             Failure::new(FailureKind::Local, format!("the base URL {reason}"))
-                .remedy("Write it like https://example.com or http://127.0.0.1:8080")
+                .with_remedy("Write it like https://example.com or http://127.0.0.1:8080")
         };
         let mut url = Url::parse(raw.trim()).map_err(|_| refuse("is not a whole address"))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -34,7 +34,7 @@ impl BaseUrl {
             return Err(refuse("must not hold a query or fragment"));
         }
         let path = url.path().trim_end_matches('/');
-        let path = path.strip_suffix(PREFIX).unwrap_or(path);
+        let path = path.strip_suffix(API_PREFIX).unwrap_or(path);
         let path = format!("{}/", path.trim_end_matches('/'));
         url.set_path(&path);
         Ok(Self(url))
@@ -42,7 +42,7 @@ impl BaseUrl {
 
     /// The URL of a path of the interface, with its parameters percent-encoded.
     #[must_use]
-    pub(super) fn at(&self, path: &str, parameters: &Parameters) -> Url {
+    pub(super) fn url_for(&self, path: &str, parameters: &Parameters) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!("{}{path}", self.0.path().trim_end_matches('/')));
         if !parameters.is_empty() {
@@ -55,19 +55,19 @@ impl BaseUrl {
     ///
     /// # Errors
     /// [`FailureKind::Local`]: it leads out of `/api/v1`.
-    pub(super) fn below(&self, path: &str) -> Result<Url, Failure> {
+    pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         let bare = path.trim_start_matches('/');
         let bare =
-            bare.strip_prefix(PREFIX.trim_matches('/')).unwrap_or(bare).trim_start_matches('/');
-        let mut url = self.at(&format!("{PREFIX}/{bare}"), &Parameters::new());
+            bare.strip_prefix(API_PREFIX.trim_matches('/')).unwrap_or(bare).trim_start_matches('/');
+        let mut url = self.url_for(&format!("{API_PREFIX}/{bare}"), &Parameters::new());
         url.set_query(query);
-        let prefix = format!("{}{PREFIX}/", self.0.path().trim_end_matches('/'));
+        let prefix = format!("{}{API_PREFIX}/", self.0.path().trim_end_matches('/'));
         if path.contains("://") || path.contains('\\') || !url.path().starts_with(&prefix) {
-            let sentence = format!("`{path}` is not a path below {PREFIX} of {self}");
+            let sentence = format!("`{path}` is not a path below {API_PREFIX} of {self}");
             return Err(Failure::new(FailureKind::Local, sentence)
-                .remedy("Write it like datasets or /api/v1/datasets"));
+                .with_remedy("Write it like datasets or /api/v1/datasets"));
         }
         Ok(url)
     }
@@ -78,7 +78,7 @@ impl BaseUrl {
     }
 
     /// Whether others on the way can read what is sent.
-    pub(super) fn is_clear(&self) -> bool {
+    pub(super) fn is_unencrypted(&self) -> bool {
         self.0.scheme() == "http"
     }
 
@@ -107,14 +107,14 @@ impl fmt::Debug for BaseUrl {
 }
 
 /// The address as numbers, when it is written so.
-fn ip(url: &Url) -> Option<IpAddr> {
+fn ip_address(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.trim_matches(['[', ']']).parse().ok()
 }
 
 /// Whether `url` names this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
-    match ip(url) {
+    match ip_address(url) {
         Some(address) => address.to_canonical().is_loopback(),
         None => {
             url.host_str().is_some_and(|host| host == "localhost" || host.ends_with(".localhost"))
@@ -122,9 +122,9 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether `url` names something that only this machine or its cable can see (D09).
+/// Whether `url` names something that only this machine or its cable can see.
 pub(super) fn is_local_only(url: &Url) -> bool {
-    let near = match ip(url).map(|address| address.to_canonical()) {
+    let near = match ip_address(url).map(|address| address.to_canonical()) {
         Some(IpAddr::V4(address)) => address.is_link_local() || address.is_unspecified(),
         Some(IpAddr::V6(address)) => address.is_unicast_link_local() || address.is_unspecified(),
         None => false,
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m74_n31_base_urls_as_people_paste_them() {
+    fn base_urls_as_people_paste_them() {
         for (raw, path) in [
             ("https://vl.example", "https://vl.example/api/v1/datasets"),
             ("https://vl.example/", "https://vl.example/api/v1/datasets"),
@@ -145,7 +145,7 @@ mod tests {
             ("http://127.0.0.1:80/lab", "http://127.0.0.1/lab/api/v1/datasets"),
         ] {
             let base_url = BaseUrl::parse(raw).unwrap();
-            let at = base_url.at("/api/v1/datasets", &Parameters::new());
+            let at = base_url.url_for("/api/v1/datasets", &Parameters::new());
             assert_eq!(at.as_str(), path);
         }
         for bad in [
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn n31_a_path_of_a_person_stays_below_the_interface() {
+    fn a_path_of_a_person_stays_below_the_interface() {
         let base_url = BaseUrl::parse("https://vl.example/lab").unwrap();
         for (raw, url) in [
             ("datasets", "https://vl.example/lab/api/v1/datasets"),
@@ -175,24 +175,24 @@ mod tests {
             ("//evil.example/x", "https://vl.example/lab/api/v1/evil.example/x"),
             ("api/v1/a/../datasets", "https://vl.example/lab/api/v1/datasets"),
         ] {
-            assert_eq!(base_url.below(raw).unwrap().as_str(), url);
+            assert_eq!(base_url.resolve_path(raw).unwrap().as_str(), url);
         }
         for bad in
             ["../admin", "a/%2e%2e/%2e%2e/x", "https://evil.example/", "..\\x", "/api/v1/../x"]
         {
-            assert!(base_url.below(bad).is_err(), "{bad}");
+            assert!(base_url.resolve_path(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
-    fn n31_parameters_are_percent_encoded() {
+    fn parameters_are_percent_encoded() {
         let base_url = BaseUrl::parse("https://vl.example").unwrap();
-        let url = base_url.at("/p", &vec![("file_name", "../x?y=1#z&é".to_owned())]);
+        let url = base_url.url_for("/p", &vec![("file_name", "../x?y=1#z&é".to_owned())]);
         assert_eq!(url.as_str(), "https://vl.example/p?file_name=..%2Fx%3Fy%3D1%23z%26%C3%A9");
     }
 
     #[test]
-    fn d09_addresses_only_this_machine_can_see() {
+    fn addresses_only_this_machine_can_see() {
         let local = |raw: &str| is_local_only(&Url::parse(raw).unwrap());
         for raw in ["http://169.254.169.254/", "http://[fe80::1]/", "http://0.0.0.0/"] {
             assert!(local(raw), "{raw}");

@@ -11,22 +11,22 @@ use reqwest::{
 use serde_json::Value;
 
 use crate::{
-    call::{Call, Payload, Reply},
     endpoint::{Endpoint, TextSearchPath},
-    operation::Operation,
-    policy::Policy,
-    query_image::QueryImage,
-    retry::Engine,
+    policy::ClientPolicy,
+    query_image::QueryImageUpload,
+    recorder::RequestRecorder,
+    request::{ApiRequest, ApiResponse, RequestBody},
+    retry::RetryEngine,
+    retry_table::ApiOperation,
     transport::Transport,
-    witness::Witness,
 };
 use tessera_model::{
     Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
-    ExportTaskId, Failure, FailureKind, Field, Granularity, Link, Page, Region, Search,
+    ExportTaskId, Failure, FailureKind, Granularity, Link, Page, RecordField, Region, Search,
     SelectionItem,
 };
 use tessera_wire::{
-    credentials::{Issued, read_issued},
+    credentials::{IssuedCredentials, read_issued_credentials},
     dataset::{read_dataset, read_datasets, read_fields},
     enrichment::read_enrichment,
     explore::{read_anchor, read_page, write_region},
@@ -47,22 +47,22 @@ impl Client {
     /// # Errors
     /// [`FailureKind::Local`] when TLS cannot be set up on this machine.
     pub fn new(endpoint: Endpoint) -> Result<Self, Failure> {
-        Self::with_policy(endpoint, Policy::default())
+        Self::with_policy(endpoint, ClientPolicy::default())
     }
 
     /// A client with its own deadlines and pauses.
     ///
     /// # Errors
     /// As [`Client::new`].
-    pub fn with_policy(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
+    pub fn with_policy(endpoint: Endpoint, policy: ClientPolicy) -> Result<Self, Failure> {
         Ok(Self { transport: Arc::new(Transport::new(endpoint, policy)?) })
     }
 
     /// The same client, whose exchanges `witness` is told of.
     #[must_use]
-    pub fn with_witness(self, witness: Witness) -> Self {
+    pub fn with_recorder(self, witness: RequestRecorder) -> Self {
         let mut transport = self.transport.as_ref().clone();
-        transport.witness = witness;
+        transport.recorder = witness;
         Self { transport: Arc::new(transport) }
     }
 
@@ -70,12 +70,13 @@ impl Client {
     #[must_use]
     pub fn with_retries(self, retries: u32) -> Self {
         let mut transport = self.transport.as_ref().clone();
-        let policy = Policy { retries: Some(retries), ..transport.engine.policy().clone() };
-        transport.engine = Arc::new(Engine::new(policy));
+        let policy =
+            ClientPolicy { retries: Some(retries), ..transport.retry_engine.policy().clone() };
+        transport.retry_engine = Arc::new(RetryEngine::new(policy));
         Self { transport: Arc::new(transport) }
     }
 
-    /// The same client, whose text searches go to another path (M55).
+    /// The same client, whose text searches go to another path.
     #[must_use]
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         let mut transport = self.transport.as_ref().clone();
@@ -89,17 +90,17 @@ impl Client {
         &self.transport.endpoint
     }
 
-    /// Whether the service rejected the secret, and another one was found where it is kept (S13).
+    /// Whether the service rejected the secret, and another one was found where it is kept.
     #[must_use]
     pub fn has_replaced_secret(&self) -> bool {
-        self.transport.login.is_replaced()
+        self.transport.auth.is_secret_replaced()
     }
 
     /// Seconds the clock of the service is ahead of this machine's, as far as its answers have told and
     /// a login depends on it; else 0.
     #[must_use]
     pub fn clock_skew(&self) -> i64 {
-        self.transport.login.skew()
+        self.transport.auth.clock_skew()
     }
 
     /// `GET api_credentials`, for a client whose access is a session. Sent once: it may make a pair.
@@ -107,19 +108,23 @@ impl Client {
     /// # Errors
     /// [`FailureKind::NoAnswer`], [`FailureKind::Server`] and [`FailureKind::Unexpected`] mean that a
     /// pair may have been made all the same.
-    pub async fn credentials(&self) -> Result<Issued, Failure> {
-        let call = self.get(Operation::Credentials, &paths::api_credentials(), &Parameters::new());
+    pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
+        let call = self.get_request(
+            ApiOperation::Credentials,
+            &paths::api_credentials(),
+            &Parameters::new(),
+        );
         let reply = self.transport.fetch(&call).await?;
-        reply.read(call.operation, read_issued)
+        reply.parse(call.operation, read_issued_credentials)
     }
 
     /// `GET datasets`: the datasets of the caller, and how many rows could not be read.
     ///
     /// # Errors
     /// Whatever keeps the list away.
-    pub async fn datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
-        let call = self.get(Operation::Datasets, &paths::datasets(), &Parameters::new());
-        self.transport.fetch(&call).await?.read(call.operation, read_datasets)
+    pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
+        let call = self.get_request(ApiOperation::Datasets, &paths::datasets(), &Parameters::new());
+        self.transport.fetch(&call).await?.parse(call.operation, read_datasets)
     }
 
     /// `GET dataset`: one record.
@@ -128,8 +133,8 @@ impl Client {
     /// [`FailureKind::NotFound`] when it does not exist or may not be seen, and whatever keeps
     /// the record away.
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
-        let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.transport.fetch(&call).await?.read(call.operation, read_dataset)
+        let call = self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
+        self.transport.fetch(&call).await?.parse(call.operation, read_dataset)
     }
 
     /// `GET dataset`: every field of the record, those this program knows nothing of included; in
@@ -137,9 +142,9 @@ impl Client {
     ///
     /// # Errors
     /// As [`Client::dataset`].
-    pub async fn record(&self, id: DatasetId) -> Result<Vec<Field>, Failure> {
-        let call = self.get(Operation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.transport.fetch(&call).await?.read(call.operation, read_fields)
+    pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
+        let call = self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
+        self.transport.fetch(&call).await?.parse(call.operation, read_fields)
     }
 
     /// `GET enrichment/context`: which models were applied, as far as the answer tells.
@@ -148,9 +153,9 @@ impl Client {
     /// Whatever keeps the answer away.
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
         let path = paths::enrichment_context(id);
-        let call = self.get(Operation::Enrichment, &path, &Parameters::new());
+        let call = self.get_request(ApiOperation::Enrichment, &path, &Parameters::new());
         let reply = self.transport.fetch(&call).await?;
-        reply.read(call.operation, |value| Some(read_enrichment(value)))
+        reply.parse(call.operation, |value| Some(read_enrichment(value)))
     }
 
     /// `GET explore`: one page of clusters.
@@ -158,7 +163,7 @@ impl Client {
     /// # Errors
     /// Whatever keeps the page away.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
-        self.explore_reply(search).await?.read(Operation::Explore, read_page)
+        self.explore_response(search).await?.parse(ApiOperation::Explore, read_page)
     }
 
     /// `GET explore`: one page as the service sent it, with what the interface does not describe.
@@ -166,20 +171,20 @@ impl Client {
     /// # Errors
     /// Whatever keeps the page away, or it is no JSON.
     pub async fn explore_raw(&self, search: &Search) -> Result<Value, Failure> {
-        let reply = self.explore_reply(search).await?;
-        reply.read(Operation::Explore, |value| Some(value.clone()))
+        let reply = self.explore_response(search).await?;
+        reply.parse(ApiOperation::Explore, |value| Some(value.clone()))
     }
 
-    async fn explore_reply(&self, search: &Search) -> Result<Reply, Failure> {
+    async fn explore_response(&self, search: &Search) -> Result<ApiResponse, Failure> {
         let parameters = paths::explore_parameters(search);
-        let by_text = search.operation() == tessera_model::Operation::TextSearch;
+        let by_text = search.required_operation() == tessera_model::Operation::TextSearch;
         let path = self.explore_path(search);
-        let call = self.get(Operation::Explore, &path, &parameters);
+        let call = self.get_request(ApiOperation::Explore, &path, &parameters);
         let reply = self.transport.fetch(&call).await;
         let missing = |failure: &Failure| failure.kind == FailureKind::NotFound;
         match reply {
-            // The interface does not say where text searches are answered (M55).
-            Err(failure) if by_text && missing(&failure) => Err(failure.remedy(
+            // The interface does not say where text searches are answered.
+            Err(failure) if by_text && missing(&failure) => Err(failure.with_remedy(
                 "If the dataset is there, the path of text searches is another one: set \
                  text_search_path in the profile, or give --path",
             )),
@@ -187,10 +192,12 @@ impl Client {
         }
     }
 
-    /// Where a search is answered: text searches may have a path of their own (M55).
+    /// Where a search is answered: text searches may have a path of their own.
     pub(super) fn explore_path(&self, search: &Search) -> String {
-        match search.operation() {
-            tessera_model::Operation::TextSearch => self.endpoint().text_search(search.dataset),
+        match search.required_operation() {
+            tessera_model::Operation::TextSearch => {
+                self.endpoint().text_search_path(search.dataset)
+            }
             _ => paths::explore(search.dataset),
         }
     }
@@ -204,14 +211,16 @@ impl Client {
     pub async fn register_anchor(
         &self,
         dataset: DatasetId,
-        image: QueryImage,
+        image: QueryImageUpload,
         entity: EntityType,
         granularity: Granularity,
         region: Option<Region>,
     ) -> Result<Anchor, Failure> {
-        if region.is_some() && !image.opened {
+        if region.is_some() && !image.is_decodable {
             let sentence = "a region cannot be taken of a picture that this program cannot open";
-            return Err(Failure::new(FailureKind::Local, sentence).remedy("Search by all of it"));
+            return Err(
+                Failure::new(FailureKind::Local, sentence).with_remedy("Search by all of it")
+            );
         }
         let mut parameters = vec![
             (query::ENTITY_TYPE, entity.word().to_owned()),
@@ -219,14 +228,16 @@ impl Client {
         ];
         parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
         let path = paths::search_image_similarity(dataset);
-        let payload = Payload::Image(image);
-        let call = self.call(Operation::RegisterAnchor, &path, &parameters, payload);
+        let payload = RequestBody::Image(image);
+        let call = self.request(ApiOperation::RegisterAnchor, &path, &parameters, payload);
         let reply = self.transport.fetch(&call).await?;
         if reply.status == StatusCode::ACCEPTED && reply.body.is_empty() {
             let sentence = "the query image was accepted, but no anchor was returned";
-            return Err(Failure::new(FailureKind::Unexpected, sentence).remedy("Send it again"));
+            return Err(
+                Failure::new(FailureKind::Unexpected, sentence).with_remedy("Send it again")
+            );
         }
-        reply.read(call.operation, read_anchor)
+        reply.parse(call.operation, read_anchor)
     }
 
     /// `GET export_context_async`: starts an export of a whole dataset. Sent once.
@@ -240,11 +251,12 @@ impl Client {
         spec: &ExportSpec,
     ) -> Result<ExportTask, Failure> {
         let path = paths::export_context_async(dataset);
-        let mut call = self.get(Operation::StartExport, &path, &paths::export_parameters(spec));
+        let mut call =
+            self.get_request(ApiOperation::StartExport, &path, &paths::export_parameters(spec));
         // A cached answer would name an export that somebody else started.
         call.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         let reply = self.transport.fetch(&call).await?;
-        reply.read(call.operation, |value| read_task(value, None))
+        reply.parse(call.operation, |value| read_task(value, None))
     }
 
     /// `POST export_entities_async`: starts an export of a selection. Sent once.
@@ -260,10 +272,10 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let path = paths::export_entities_async(dataset);
         let parameters = paths::selection_parameters(format, include_images);
-        let payload = Payload::Json(selection::write(items).to_string().into());
-        let call = self.call(Operation::StartSelection, &path, &parameters, payload);
+        let payload = RequestBody::Json(selection::write(items).to_string().into());
+        let call = self.request(ApiOperation::StartSelection, &path, &parameters, payload);
         let reply = self.transport.fetch(&call).await?;
-        reply.read(call.operation, |value| read_task(value, None))
+        reply.parse(call.operation, |value| read_task(value, None))
     }
 
     /// `POST reindex`: clusters the dataset anew. Sent once; what the answer holds beside its
@@ -274,7 +286,8 @@ impl Client {
     /// [`FailureKind::NoAnswer`] and [`FailureKind::Server`] mean that it may have started.
     pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
         let path = paths::reindex(dataset);
-        let call = self.call(Operation::Reindex, &path, &Parameters::new(), Payload::Post);
+        let call =
+            self.request(ApiOperation::Reindex, &path, &Parameters::new(), RequestBody::Post);
         self.transport.fetch(&call).await.map(drop)
     }
 
@@ -289,33 +302,38 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
         let path = paths::export_status(dataset);
-        let call = self.get(Operation::ExportStatus, &path, &parameters);
+        let call = self.get_request(ApiOperation::ExportStatus, &path, &parameters);
         let reply = self.transport.fetch(&call).await?;
-        reply.read(call.operation, |value| read_task(value, Some(task)))
+        reply.parse(call.operation, |value| read_task(value, Some(task)))
     }
 
     /// Fetches a picture of at most `limit` bytes, as it is stored. Never carries the login.
     ///
     /// # Errors
     /// Whatever keeps the picture away, or that it is larger.
-    pub async fn picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
-        let mut call = Call::get(Operation::Picture, self.transport.resolve(link)?);
-        call.limit = limit;
+    pub async fn fetch_picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
+        let mut call = ApiRequest::get(ApiOperation::Picture, self.transport.resolve(link)?);
+        call.max_bytes = limit;
         Ok(self.transport.fetch(&call).await?.body)
     }
 
-    fn get(&self, operation: Operation, path: &str, parameters: &Parameters) -> Call {
-        self.call(operation, path, parameters, Payload::Get)
-    }
-
-    fn call(
+    fn get_request(
         &self,
-        operation: Operation,
+        operation: ApiOperation,
         path: &str,
         parameters: &Parameters,
-        payload: Payload,
-    ) -> Call {
-        Call::new(operation, self.endpoint().base_url().at(path, parameters), payload)
+    ) -> ApiRequest {
+        self.request(operation, path, parameters, RequestBody::Get)
+    }
+
+    fn request(
+        &self,
+        operation: ApiOperation,
+        path: &str,
+        parameters: &Parameters,
+        payload: RequestBody,
+    ) -> ApiRequest {
+        ApiRequest::new(operation, self.endpoint().base_url().url_for(path, parameters), payload)
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use reqwest::header::{AGE, DATE, HeaderMap};
 
 /// Exchanges longer than this say nothing about the clocks.
-const LONGEST_EXCHANGE: Duration = Duration::from_mins(15);
+const MAX_ROUND_TRIP: Duration = Duration::from_mins(15);
 /// A `Date` before 2020 is a clock that was never set.
 const EARLIEST_DATE: i64 = 1_577_836_800;
 
@@ -17,7 +17,7 @@ pub(super) fn measure_skew(
     received: SystemTime,
 ) -> Option<i64> {
     let took = received.duration_since(sent).ok()?;
-    if headers.contains_key(AGE) || took > LONGEST_EXCHANGE {
+    if headers.contains_key(AGE) || took > MAX_ROUND_TRIP {
         return None;
     }
     let date = httpdate::parse_http_date(headers.get(DATE)?.to_str().ok()?).ok()?;
@@ -42,13 +42,13 @@ mod tests {
 
     /// An answer of the day of the vectors: sent, received and dated at these times of day, cached or
     /// not; and the skew that is kept after it.
-    type Answer = (&'static str, &'static str, Option<&'static str>, bool, i64);
+    type ClockSample = (&'static str, &'static str, Option<&'static str>, bool, i64);
 
     /// The ten published cases of clock skew correction of the AWS SDKs (aws-runtime,
     /// `test-data/clock-skew-test-cases.json`), in their order: the skew at the beginning, and the
     /// answers one after another. Status and error code decide in them whether something is sent
     /// again; here that is the 401, so only the clocks are left.
-    const VECTORS: [(i64, &[Answer]); 10] = [
+    const VECTORS: [(i64, &[ClockSample]); 10] = [
         (0, &[("00:00:00", "00:00:02", Some("00:00:01"), false, 0)]),
         (
             0,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn n13_the_ten_published_vectors() {
+    fn the_ten_published_vectors() {
         for (number, (mut skew, answers)) in VECTORS.into_iter().enumerate() {
             for (sent, received, date, cached, expected) in answers {
                 let date = date.map(|time| format!("Thu, 01 Jan 2026 {time} GMT"));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn n13_n35_any_skew_is_learned_and_a_useless_date_is_not() {
+    fn any_skew_is_learned_and_a_useless_date_is_not() {
         let (sent, received) = (moment("12:00:00"), moment("12:00:02"));
         let skew = |date: &str| measure_skew(&headers(Some(date), false), sent, received);
         assert_eq!(skew("Fri, 02 Jan 2026 13:00:01 GMT"), Some(90_000));

@@ -1,9 +1,9 @@
 //! A request as a `curl` command, to be copied. The token stays out of it: the shell puts it in.
 
 use crate::{
-    call::{Call, Payload},
     client::Client,
-    operation::Operation,
+    request::{ApiRequest, RequestBody},
+    retry_table::ApiOperation,
 };
 use tessera_model::{DatasetId, ExportTaskId, Search, shell::quote};
 use tessera_wire::paths::{self, Parameters, query};
@@ -29,36 +29,37 @@ impl Client {
     }
 
     fn curl(&self, path: &str, parameters: &Parameters) -> String {
-        let url = self.endpoint().base_url().at(path, parameters);
+        let url = self.endpoint().base_url().url_for(path, parameters);
         let login = !self.endpoint().is_on_premises();
         // Every read that is copied is spelled in the same way, whichever it is.
-        Call::get(Operation::Dataset, url).curl(login)
+        ApiRequest::get(ApiOperation::Dataset, url).curl(login)
     }
 }
 
-impl Call {
+impl ApiRequest {
     /// The request as a command, with the token of the shell where it needs a login.
     pub(super) fn curl(&self, login: bool) -> String {
         let login = match self.operation {
             _ if !login => "",
-            Operation::Credentials => " -b \"SESSION=$SESSION\"",
+            ApiOperation::Credentials => " -b \"SESSION=$SESSION\"",
             _ => " -H \"Authorization: Bearer $TESSERA_TOKEN\"",
         };
-        let body = match &self.payload {
-            Payload::Get => String::new(),
-            Payload::Post => " -X POST".to_owned(),
-            Payload::Json(body) => {
+        let body = match &self.body {
+            RequestBody::Get => String::new(),
+            RequestBody::Post => " -X POST".to_owned(),
+            RequestBody::Json(body) => {
                 let body = quote(&String::from_utf8_lossy(body));
                 format!(" -H 'Content-Type: application/json' -d {body}")
             }
             // Sent is a copy that was turned upright and named by us.
-            Payload::Image(image) => format!(" -F file=@{}", image.name),
-            Payload::Form(parts) => {
-                let parts = parts.iter().map(|part| quote(&part.words()));
+            RequestBody::Image(image) => format!(" -F file=@{}", image.name),
+            RequestBody::Form(parts) => {
+                let parts = parts.iter().map(|part| quote(&part.curl_field()));
                 parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
             }
-            Payload::Media(media) => {
-                let parts = media.words().map(|(field, value)| quote(&format!("{field}={value}")));
+            RequestBody::Media(media) => {
+                let parts =
+                    media.curl_fields().map(|(field, value)| quote(&format!("{field}={value}")));
                 parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
             }
         };
@@ -71,16 +72,16 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::{Access, BaseUrl, Credentials, Endpoint};
+    use crate::{AuthMethod, BaseUrl, Credentials, Endpoint};
 
-    fn client(access: Access) -> Client {
+    fn client(access: AuthMethod) -> Client {
         let base = BaseUrl::parse("https://media.example").unwrap();
         Client::new(Endpoint::new(base, access).unwrap()).unwrap()
     }
 
     #[test]
-    fn p28_the_secret_is_in_no_command() {
-        let hosted = client(Access::Hosted(Credentials {
+    fn the_secret_is_in_no_command() {
+        let hosted = client(AuthMethod::Hosted(Credentials {
             api_key: "key-canary".into(),
             api_secret: "secret-canary".to_owned().into(),
         }));
@@ -88,7 +89,7 @@ mod tests {
         let command = hosted.curl_explore(&search);
         assert!(command.contains("Bearer $TESSERA_TOKEN") && !command.contains("canary"));
         assert!(command.contains("'https://media.example/api/v1/explore/0000"), "{command}");
-        let open = client(Access::OnPremises).curl_dataset(search.dataset);
+        let open = client(AuthMethod::OnPremises).curl_dataset(search.dataset);
         assert_eq!(
             open,
             format!("curl -sS https://media.example/api/v1/dataset/{}", search.dataset)

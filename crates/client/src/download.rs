@@ -15,56 +15,56 @@ use reqwest::{
 };
 
 use crate::{
-    archive::{self, Contents},
-    call::Call,
+    archive::{self, VerifiedArchive},
+    attempt_error::AttemptError,
     client::Client,
-    http::Body,
-    operation::Operation,
-    part::{Existing, Part},
-    range::{ContentRange, Version, validator},
-    retry::Attempts,
-    setback::Setback,
-    witness::Attempt,
+    content_range::{ArchiveVersion, ContentRange, validator},
+    http_clients::BodyReader,
+    part_file::{ExistingFile, PartFile},
+    recorder::Attempt,
+    request::ApiRequest,
+    retry::RetryState,
+    retry_table::ApiOperation,
 };
 use tessera_model::{
     Archive, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link,
 };
 
 /// Fresh links in a row that may bring no byte.
-const FRESH_LINKS: u32 = 3;
+const MAX_LINK_REFRESHES: u32 = 3;
 
 /// Told after each piece: bytes so far, and bytes in all when known.
-pub type Report<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
+pub type ProgressCallback<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
 
 /// One archive on its way.
-struct Transfer<'a> {
+struct DownloadTransfer<'a> {
     client: &'a Client,
     export: (DatasetId, ExportTaskId),
-    part: Part,
-    version: Version,
+    part: PartFile,
+    version: ArchiveVersion,
     /// Whether the part was put together from more than one answer.
-    pieced: bool,
+    resumed: bool,
 }
 
 /// What follows a setback.
-enum Step {
+enum DownloadStep {
     /// Nothing: the part was whole already.
-    Whole,
+    Complete,
     /// What is there fits to nothing: from the beginning.
     Restart,
     /// The link has expired, perhaps.
-    FreshLink,
+    RefreshLink,
     /// The same again.
-    Again(Duration),
+    Retry(Duration),
     GiveUp,
 }
 
-impl Step {
+impl DownloadStep {
     fn pause(&self) -> Option<Duration> {
         match self {
-            Self::Whole | Self::GiveUp => None,
-            Self::Restart | Self::FreshLink => Some(Duration::ZERO),
-            Self::Again(pause) => Some(*pause),
+            Self::Complete | Self::GiveUp => None,
+            Self::Restart | Self::RefreshLink => Some(Duration::ZERO),
+            Self::Retry(pause) => Some(*pause),
         }
     }
 }
@@ -80,175 +80,197 @@ impl Client {
     pub async fn download(
         &self,
         export: (DatasetId, ExportTaskId),
-        (target, existing): (&Path, Existing),
-        report: Report<'_>,
+        (target, existing): (&Path, ExistingFile),
+        report: ProgressCallback<'_>,
     ) -> Result<Archive, Failure> {
-        let mut transfer = Transfer {
+        let mut transfer = DownloadTransfer {
             client: self,
             export,
-            part: Part::open(target, existing, export.1).await?,
-            version: Version::default(),
-            pieced: false,
+            part: PartFile::open(target, existing, export.1).await?,
+            version: ArchiveVersion::default(),
+            resumed: false,
         };
         transfer.run(report).await?;
         let mut verified = transfer.verify().await?;
-        if verified.is_err() && transfer.pieced {
+        if verified.is_err() && transfer.resumed {
             transfer.restart().await?;
-            transfer.pieced = false;
+            transfer.resumed = false;
             transfer.run(report).await?;
             verified = transfer.verify().await?;
         }
-        let Contents { entries, images } = match verified {
+        let VerifiedArchive { entries, images } = match verified {
             Ok(contents) => contents,
-            Err(damage) => return Err(transfer.condemn(&damage)),
+            Err(damage) => return Err(transfer.discard_damaged(&damage)),
         };
         let (path, bytes) = transfer.part.publish()?;
         Ok(Archive { path, bytes, entries, images })
     }
 
-    /// A link that is good now. A finished export may be without one for a while (D21).
-    async fn fresh_link(&self, (dataset, task): (DatasetId, ExportTaskId)) -> Result<Url, Failure> {
-        let policy = self.transport.engine.policy();
+    /// A link that is good now. A finished export may be without one for a while.
+    async fn wait_for_link(
+        &self,
+        (dataset, task): (DatasetId, ExportTaskId),
+    ) -> Result<Url, Failure> {
+        let policy = self.transport.retry_engine.policy();
         let asked = Instant::now();
         loop {
             let export = self.export_status(dataset, task).await?;
-            if let Some(link) = link_of(export)? {
+            if let Some(link) = download_link(export)? {
                 return self.transport.resolve(&link);
             }
-            if asked.elapsed() >= policy.link {
+            if asked.elapsed() >= policy.link_timeout {
                 let sentence = "the export is complete, but the service gives no link to it";
                 let failure = Failure::new(FailureKind::Unexpected, sentence);
-                return Err(failure.remedy("Try again later, or start the export again"));
+                return Err(failure.with_remedy("Try again later, or start the export again"));
             }
-            tokio::time::sleep(policy.link_pause).await;
+            tokio::time::sleep(policy.link_poll_interval).await;
         }
     }
 }
 
 /// The link to a finished export, if it is there already.
-fn link_of(export: ExportTask) -> Result<Option<Link>, Failure> {
+fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
     let word = export.state.word();
     match &export.state {
         ExportState::Completed => Ok(export.download),
         ExportState::Running(_) => {
             let sentence = format!("the export is not finished: {word}");
-            Err(Failure::new(FailureKind::Conflict, sentence).remedy("Wait until it is"))
+            Err(Failure::new(FailureKind::Conflict, sentence).with_remedy("Wait until it is"))
         }
         ExportState::Failed(_) => {
             let sentence = format!("there is no archive: the export ended as {word}");
             let failure = Failure::new(FailureKind::NotFound, sentence);
-            Err(failure.detail(export.message).remedy("Start the export again"))
+            Err(failure.with_detail(export.message).with_remedy("Start the export again"))
         }
     }
 }
 
-impl Transfer<'_> {
+impl DownloadTransfer<'_> {
     /// Fetches until the part is whole.
-    async fn run(&mut self, report: Report<'_>) -> Result<(), Failure> {
+    async fn run(&mut self, report: ProgressCallback<'_>) -> Result<(), Failure> {
         let transport = &self.client.transport;
-        let mut call = Call::get(Operation::Download, self.client.fresh_link(self.export).await?);
-        let mut attempts = Attempts::new(call.operation, call.origin());
-        let (mut furthest, mut links) = (self.part.have(), 0);
+        let mut call =
+            ApiRequest::get(ApiOperation::Download, self.client.wait_for_link(self.export).await?);
+        let mut attempts = RetryState::new(call.operation, call.origin());
+        let (mut furthest, mut links) = (self.part.bytes_written(), 0);
         loop {
-            call.headers = self.headers();
+            call.headers = self.range_headers();
             let attempt = Attempt::new(&call, attempts.number());
             let setback = match self.fetch(&call, report).await {
                 Ok(status) => {
-                    transport.witness.tell(|| attempt.answered(status, self.part.have()));
+                    transport
+                        .recorder
+                        .notify(|| attempt.succeeded(status, self.part.bytes_written()));
                     return Ok(());
                 }
                 Err(setback) => setback,
             };
-            if self.part.have() > furthest {
-                furthest = self.part.have();
+            if self.part.bytes_written() > furthest {
+                furthest = self.part.bytes_written();
                 links = 0;
-                transport.engine.succeeded(&mut attempts);
+                transport.retry_engine.succeeded(&mut attempts);
             }
-            let step = self.after(&mut attempts, &setback, links);
-            transport.witness.tell(|| attempt.failed(&setback, step.pause()));
+            let step = self.next_step(&mut attempts, &setback, links);
+            transport.recorder.notify(|| attempt.failed(&setback, step.pause()));
             match step {
-                Step::Whole => return Ok(()),
-                Step::Restart => self.restart().await?,
-                Step::FreshLink => {
+                DownloadStep::Complete => return Ok(()),
+                DownloadStep::Restart => self.restart().await?,
+                DownloadStep::RefreshLink => {
                     links += 1;
-                    call.url = self.client.fresh_link(self.export).await?;
+                    call.url = self.client.wait_for_link(self.export).await?;
                 }
-                Step::Again(pause) => tokio::time::sleep(pause).await,
-                Step::GiveUp => return Err(transport.explain(&call, setback)),
+                DownloadStep::Retry(pause) => tokio::time::sleep(pause).await,
+                DownloadStep::GiveUp => return Err(transport.explain(&call, setback)),
             }
         }
     }
 
     /// What follows a setback, after so many fresh links that brought no byte.
-    fn after(&self, attempts: &mut Attempts, setback: &Setback, links: u32) -> Step {
-        if let Setback::Refused(refusal) = setback {
+    fn next_step(
+        &self,
+        attempts: &mut RetryState,
+        setback: &AttemptError,
+        links: u32,
+    ) -> DownloadStep {
+        if let AttemptError::Rejected(refusal) = setback {
             let status = refusal.status;
-            if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.have() > 0 {
-                let total = ContentRange::of(&refusal.headers).and_then(|range| range.total);
-                return if total == Some(self.part.have()) { Step::Whole } else { Step::Restart };
+            if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.bytes_written() > 0 {
+                let total =
+                    ContentRange::from_headers(&refusal.headers).and_then(|range| range.total);
+                return if total == Some(self.part.bytes_written()) {
+                    DownloadStep::Complete
+                } else {
+                    DownloadStep::Restart
+                };
             }
-            if matches!(status.as_u16(), 400 | 401 | 403 | 404 | 410) && links < FRESH_LINKS {
-                return Step::FreshLink;
+            if matches!(status.as_u16(), 400 | 401 | 403 | 404 | 410) && links < MAX_LINK_REFRESHES
+            {
+                return DownloadStep::RefreshLink;
             }
         }
-        let pause = self.client.transport.engine.after(attempts, setback);
-        pause.map_or(Step::GiveUp, Step::Again)
+        let pause = self.client.transport.retry_engine.next_pause(attempts, setback);
+        pause.map_or(DownloadStep::GiveUp, DownloadStep::Retry)
     }
 
     /// One request, from where the part ends.
-    async fn fetch(&mut self, call: &Call, report: Report<'_>) -> Result<StatusCode, Setback> {
-        let response = self.client.transport.head(call).await?;
+    async fn fetch(
+        &mut self,
+        call: &ApiRequest,
+        report: ProgressCallback<'_>,
+    ) -> Result<StatusCode, AttemptError> {
+        let response = self.client.transport.open_response(call).await?;
         let status = response.status();
-        self.line_up(&response).await?;
-        let missing = self.version.total.map(|total| total.saturating_sub(self.part.have()));
-        self.part.check_room(missing.unwrap_or_default()).map_err(Setback::Final)?;
-        let idle = self.client.transport.engine.policy().idle;
-        let mut body = Body::transfer(response, idle);
+        self.match_range(&response).await?;
+        let missing =
+            self.version.total.map(|total| total.saturating_sub(self.part.bytes_written()));
+        self.part.check_room(missing.unwrap_or_default()).map_err(AttemptError::Fatal)?;
+        let idle = self.client.transport.retry_engine.policy().idle_timeout;
+        let mut body = BodyReader::transfer(response, idle);
         while let Some(piece) = body.next().await? {
-            self.part.append(&piece).await.map_err(Setback::Final)?;
-            report(self.part.have(), self.version.total);
+            self.part.append(&piece).await.map_err(AttemptError::Fatal)?;
+            report(self.part.bytes_written(), self.version.total);
         }
         match self.version.total {
-            Some(total) if self.part.have() < total => {
-                Err(Setback::NoAnswer("the transfer was cut off".to_owned()))
+            Some(total) if self.part.bytes_written() < total => {
+                Err(AttemptError::NoResponse("the transfer was cut off".to_owned()))
             }
             _ => Ok(status),
         }
     }
 
     /// Makes sure that the coming bytes belong at the end of the part.
-    async fn line_up(&mut self, response: &Response) -> Result<(), Setback> {
+    async fn match_range(&mut self, response: &Response) -> Result<(), AttemptError> {
         let headers = response.headers();
         let validator = validator(headers);
         if response.status() != StatusCode::PARTIAL_CONTENT {
             // The whole archive: no range was asked for, or it has changed, or ranges are ignored.
-            self.restart().await.map_err(Setback::Final)?;
-            self.version = Version { validator, total: response.content_length() };
+            self.restart().await.map_err(AttemptError::Fatal)?;
+            self.version = ArchiveVersion { validator, total: response.content_length() };
             return Ok(());
         }
-        let range = ContentRange::of(headers).filter(|range| {
+        let range = ContentRange::from_headers(headers).filter(|range| {
             let same_version = self.version.validator.is_none()
                 || validator.is_none()
                 || self.version.validator == validator;
             let same_total = self.version.total.is_none() || self.version.total == range.total;
-            range.start == Some(self.part.have()) && same_total && same_version
+            range.start == Some(self.part.bytes_written()) && same_total && same_version
         });
         let Some(range) = range else {
-            self.restart().await.map_err(Setback::Final)?;
+            self.restart().await.map_err(AttemptError::Fatal)?;
             let cause = "another part of the archive came than was asked for";
-            return Err(Setback::NoAnswer(cause.to_owned()));
+            return Err(AttemptError::NoResponse(cause.to_owned()));
         };
-        self.pieced = true;
+        self.resumed = true;
         self.version.total = range.total;
         self.version.validator = validator.or(self.version.validator.take());
         Ok(())
     }
 
-    fn headers(&self) -> HeaderMap {
+    fn range_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if self.part.have() > 0 {
-            let range = format!("bytes={}-", self.part.have());
+        if self.part.bytes_written() > 0 {
+            let range = format!("bytes={}-", self.part.bytes_written());
             headers.extend(HeaderValue::try_from(range).ok().map(|range| (RANGE, range)));
             headers.extend(self.version.validator.clone().map(|known| (IF_RANGE, known)));
         }
@@ -256,23 +278,23 @@ impl Transfer<'_> {
     }
 
     async fn restart(&mut self) -> Result<(), Failure> {
-        self.version = Version::default();
+        self.version = ArchiveVersion::default();
         self.part.restart().await
     }
 
     /// Reads the archive on a thread of its own; the inner error says what is wrong with it.
-    async fn verify(&mut self) -> Result<Result<Contents, String>, Failure> {
-        let file = self.part.settle().await?;
+    async fn verify(&mut self) -> Result<Result<VerifiedArchive, String>, Failure> {
+        let file = self.part.sync().await?;
         let verified = tokio::task::spawn_blocking(|| archive::verify(file)).await;
         Ok(verified.unwrap_or_else(|_| Err("it cannot be read".to_owned())))
     }
 
     /// Removes a damaged archive and says what is wrong with it.
-    fn condemn(self, damage: &str) -> Failure {
+    fn discard_damaged(self, damage: &str) -> Failure {
         let failure =
             Failure::new(FailureKind::Unexpected, format!("the archive arrived damaged: {damage}"));
         match self.part.discard() {
-            Ok(()) => failure.remedy("Download it again"),
+            Ok(()) => failure.with_remedy("Download it again"),
             Err(disk) => disk,
         }
     }

@@ -5,13 +5,13 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use secrecy::SecretString;
 
-use crate::{Authorities, BaseUrl};
+use crate::{BaseUrl, CertificateAuthorities};
 use tessera_model::{DatasetId, Failure, FailureKind};
-use tessera_wire::paths::{self, PREFIX};
+use tessera_wire::paths::{self, API_PREFIX};
 
 /// The two kinds of deployment (rule: interface, Authentication 1), and how one gets into the first.
 #[derive(Clone, Debug)]
-pub enum Access {
+pub enum AuthMethod {
     /// Every request carries a JWT made from these.
     Hosted(Credentials),
     /// Every request carries this JWT, which somebody else has made and nobody here can renew.
@@ -33,13 +33,13 @@ pub struct Credentials {
 }
 
 /// Life of a token unless another is chosen (rule: interface, Authentication 4).
-pub const TOKEN_LIFE: Duration = Duration::from_mins(10);
+pub const TOKEN_LIFETIME: Duration = Duration::from_mins(10);
 
 /// Reads the secret again from where it is kept; `None` when it is there no more. Blocks.
 #[derive(Clone)]
-pub struct Reload(pub(super) Arc<dyn Fn() -> Option<SecretString> + Send + Sync>);
+pub struct SecretReloader(pub(super) Arc<dyn Fn() -> Option<SecretString> + Send + Sync>);
 
-impl Reload {
+impl SecretReloader {
     /// Asks `read` when the service has rejected a token.
     #[must_use]
     pub fn new(read: impl Fn() -> Option<SecretString> + Send + Sync + 'static) -> Self {
@@ -47,7 +47,7 @@ impl Reload {
     }
 }
 
-impl fmt::Debug for Reload {
+impl fmt::Debug for SecretReloader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Reload")
     }
@@ -57,74 +57,74 @@ impl fmt::Debug for Reload {
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     base_url: BaseUrl,
-    access: Access,
-    token_life: Duration,
-    reload: Option<Reload>,
+    auth: AuthMethod,
+    token_lifetime: Duration,
+    secret_reloader: Option<SecretReloader>,
     pipeline_url: Option<BaseUrl>,
     text_search: Option<TextSearchPath>,
-    authorities: Authorities,
+    authorities: CertificateAuthorities,
 }
 
 impl Endpoint {
     /// Pairs an address with the way in.
     ///
     /// # Errors
-    /// [`FailureKind::Local`] for credentials over plain HTTP to another machine (N30);
+    /// [`FailureKind::Local`] for credentials over plain HTTP to another machine;
     /// [`Self::in_clear`] is for who wants that.
-    pub fn new(base_url: BaseUrl, access: Access) -> Result<Self, Failure> {
-        let clear = base_url.is_clear() && !base_url.is_loopback();
-        if clear && !matches!(access, Access::OnPremises) {
+    pub fn new(base_url: BaseUrl, access: AuthMethod) -> Result<Self, Failure> {
+        let clear = base_url.is_unencrypted() && !base_url.is_loopback();
+        if clear && !matches!(access, AuthMethod::OnPremises) {
             let sentence = format!("{base_url} is not encrypted: credentials are not sent there");
             return Err(Failure::new(FailureKind::Local, sentence)
-                .remedy("Use an https address; for a service without login give the kind onprem; --allow-http sends them all the same"));
+                .with_remedy("Use an https address; for a service without login give the kind onprem; --allow-http sends them all the same"));
         }
-        Ok(Self::in_clear(base_url, access))
+        Ok(Self::new_allowing_http(base_url, access))
     }
 
     /// The same, also where the login goes over a line that others can read: a person has said so.
     #[must_use]
-    pub fn in_clear(base_url: BaseUrl, access: Access) -> Self {
+    pub fn new_allowing_http(base_url: BaseUrl, auth: AuthMethod) -> Self {
         Self {
             base_url,
-            access,
-            token_life: TOKEN_LIFE,
-            reload: None,
+            auth,
+            token_lifetime: TOKEN_LIFETIME,
+            secret_reloader: None,
             pipeline_url: None,
             text_search: None,
-            authorities: Authorities::default(),
+            authorities: CertificateAuthorities::default(),
         }
     }
 
     /// Trusts these authorities, too.
     #[must_use]
-    pub fn with_authorities(self, authorities: Authorities) -> Self {
+    pub fn with_authorities(self, authorities: CertificateAuthorities) -> Self {
         Self { authorities, ..self }
     }
 
     /// The authorities that are trusted beside those of the system.
-    pub(super) fn authorities(&self) -> &Authorities {
+    pub(super) fn authorities(&self) -> &CertificateAuthorities {
         &self.authorities
     }
 
     /// Lets tokens live for `life`; they are renewed after four fifths of it.
     #[must_use]
-    pub fn with_token_life(self, life: Duration) -> Self {
-        Self { token_life: life, ..self }
+    pub fn with_token_lifetime(self, life: Duration) -> Self {
+        Self { token_lifetime: life, ..self }
     }
 
     /// Reads the secret again when the service rejects what it signed: it may have been replaced
-    /// while this program runs (S13).
+    /// while this program runs.
     #[must_use]
-    pub fn with_reload(self, reload: Reload) -> Self {
-        Self { reload: Some(reload), ..self }
+    pub fn with_secret_reloader(self, reload: SecretReloader) -> Self {
+        Self { secret_reloader: Some(reload), ..self }
     }
 
-    pub(super) fn token_life(&self) -> Duration {
-        self.token_life
+    pub(super) fn token_lifetime(&self) -> Duration {
+        self.token_lifetime
     }
 
-    pub(super) fn reload(&self) -> Option<&Reload> {
-        self.reload.as_ref()
+    pub(super) fn secret_reloader(&self) -> Option<&SecretReloader> {
+        self.secret_reloader.as_ref()
     }
 
     /// Adds where the pipeline of an on-premises deployment is.
@@ -147,8 +147,8 @@ impl Endpoint {
 
     /// The path of a text search in a dataset.
     #[must_use]
-    pub(super) fn text_search(&self, dataset: DatasetId) -> String {
-        let own = self.text_search.as_ref().map(|path| path.of(dataset));
+    pub(super) fn text_search_path(&self, dataset: DatasetId) -> String {
+        let own = self.text_search.as_ref().map(|path| path.for_dataset(dataset));
         own.unwrap_or_else(|| paths::explore(dataset))
     }
 
@@ -161,17 +161,17 @@ impl Endpoint {
     /// Whether it is a deployment without login.
     #[must_use]
     pub fn is_on_premises(&self) -> bool {
-        matches!(self.access, Access::OnPremises)
+        matches!(self.auth, AuthMethod::OnPremises)
     }
 
     /// The way in.
     #[must_use]
-    pub fn access(&self) -> &Access {
-        &self.access
+    pub fn auth(&self) -> &AuthMethod {
+        &self.auth
     }
 }
 
-/// Where text searches are answered: the interface leaves it open (M55). Written below
+/// Where text searches are answered: the interface leaves it open. Written below
 /// `/api/v1`, with `{dataset_id}` where the dataset goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextSearchPath(String);
@@ -186,19 +186,20 @@ impl TextSearchPath {
     /// [`FailureKind::Local`]: it names no dataset, or holds more than a path.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let path = raw.trim().trim_matches('/');
-        let path = path.strip_prefix(PREFIX.trim_matches('/')).unwrap_or(path).trim_matches('/');
+        let path =
+            path.strip_prefix(API_PREFIX.trim_matches('/')).unwrap_or(path).trim_matches('/');
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
         let bare = path.replacen(Self::DATASET, "", 1);
         if !path.contains(Self::DATASET) || !bare.chars().all(plain) || bare.contains("..") {
             let sentence = "text_search_path is not a path with the place of the dataset";
             return Err(Failure::new(FailureKind::Local, sentence)
-                .remedy("Write it like explore/{dataset_id}"));
+                .with_remedy("Write it like explore/{dataset_id}"));
         }
         Ok(Self(path.to_owned()))
     }
 
-    fn of(&self, dataset: DatasetId) -> String {
-        format!("{PREFIX}/{}", self.0.replace(Self::DATASET, &dataset.to_string()))
+    fn for_dataset(&self, dataset: DatasetId) -> String {
+        format!("{API_PREFIX}/{}", self.0.replace(Self::DATASET, &dataset.to_string()))
     }
 }
 
@@ -207,14 +208,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m55_text_search_goes_where_the_profile_says() {
+    fn text_search_goes_where_the_profile_says() {
         let base_url = || BaseUrl::parse("https://vl.example").unwrap();
-        let endpoint = || Endpoint::new(base_url(), Access::OnPremises).unwrap();
+        let endpoint = || Endpoint::new(base_url(), AuthMethod::OnPremises).unwrap();
         let dataset = DatasetId(uuid::Uuid::nil());
-        assert_eq!(endpoint().text_search(dataset), format!("/api/v1/explore/{dataset}"));
+        assert_eq!(endpoint().text_search_path(dataset), format!("/api/v1/explore/{dataset}"));
         for raw in ["vector/{dataset_id}/search", "/api/v1/vector/{dataset_id}/search/"] {
             let own = endpoint().with_text_search(TextSearchPath::parse(raw).unwrap());
-            assert_eq!(own.text_search(dataset), format!("/api/v1/vector/{dataset}/search"));
+            assert_eq!(own.text_search_path(dataset), format!("/api/v1/vector/{dataset}/search"));
         }
         for bad in ["explore", "explore/{dataset_id}?x=1", "../{dataset_id}", "a b/{dataset_id}"] {
             assert!(TextSearchPath::parse(bad).is_err(), "{bad}");
@@ -222,11 +223,13 @@ mod tests {
     }
 
     #[test]
-    fn n30_credentials_only_over_https_or_on_this_machine() {
-        let opens =
-            |raw: &str, access: Access| Endpoint::new(BaseUrl::parse(raw).unwrap(), access).is_ok();
-        let hosted =
-            || Access::Hosted(Credentials { api_key: "key".into(), api_secret: "secret".into() });
+    fn credentials_only_over_https_or_on_this_machine() {
+        let opens = |raw: &str, access: AuthMethod| {
+            Endpoint::new(BaseUrl::parse(raw).unwrap(), access).is_ok()
+        };
+        let hosted = || {
+            AuthMethod::Hosted(Credentials { api_key: "key".into(), api_secret: "secret".into() })
+        };
         for (raw, with_credentials) in [
             ("https://vl.example", true),
             ("http://127.0.0.1:8080", true),
@@ -237,7 +240,7 @@ mod tests {
             ("http://localhost.example", false),
         ] {
             assert_eq!(opens(raw, hosted()), with_credentials, "{raw}");
-            assert!(opens(raw, Access::OnPremises), "{raw}");
+            assert!(opens(raw, AuthMethod::OnPremises), "{raw}");
         }
         assert!(!format!("{:?}", hosted()).contains("\"secret\""));
     }

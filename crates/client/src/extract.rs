@@ -15,14 +15,14 @@ use rustix::{
 };
 
 use crate::{
-    archive::{IMAGES, Member, Trouble, walk},
-    inspect::joined,
-    part::{Existing, check_room, disk, local},
+    archive::{ArchiveEntry, EntryError, IMAGES_PREFIX, for_each_entry},
+    inspect::write_joined_rows,
+    part_file::{ExistingFile, check_room, disk_failure, local_failure},
 };
-use tessera_model::{Extraction, Failure, member::checked};
+use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
 
 /// The file that joins each row of the metadata with the path of its picture.
-const ROWS: &str = "rows.jsonl";
+const ROWS_FILE: &str = "rows.jsonl";
 
 /// Takes `archive` apart into `folder`, which is made when it is not there; waits for the disk. With
 /// `join`, each row of the metadata is written to `rows.jsonl` in it, as an object on a line, with the
@@ -34,29 +34,31 @@ const ROWS: &str = "rows.jsonl";
 pub fn extract(
     archive: &Path,
     folder: &Path,
-    existing: Existing,
+    existing: ExistingFile,
     join: bool,
 ) -> Result<Extraction, Failure> {
-    let opened = || File::open(archive).map_err(|error| disk(archive, &error));
-    let damaged = |why: String| local(archive, &why);
-    let size = plan(opened()?, folder, existing, join).map_err(|stop| stop.told(archive))?;
-    let below = Below::open(folder, existing).map_err(|error| disk(folder, &error))?;
+    let opened = || File::open(archive).map_err(|error| disk_failure(archive, &error));
+    let damaged = |why: String| local_failure(archive, &why);
+    let size = check_and_measure(opened()?, folder, existing, join)
+        .map_err(|stop| stop.into_failure(archive))?;
+    let below =
+        TargetFolder::open(folder, existing).map_err(|error| disk_failure(folder, &error))?;
     check_room(&below.root, folder, size)?;
 
     let mut done = Extraction { folder: folder.to_owned(), ..Extraction::default() };
     let mut taken = HashSet::new();
     let mut full = None;
-    let walked = walk(opened()?, |member| {
+    let walked = for_each_entry(opened()?, |member| {
         let name = member.name.clone();
-        match below.take(member, &mut taken) {
+        match below.extract_entry(member, &mut taken) {
             Ok(None) => {}
             Ok(Some(bytes)) => {
                 done.files += 1;
                 done.bytes += bytes;
             }
-            Err(Trouble::Member(why)) => done.refused.add(&format!("{name} ({why})")),
-            Err(Trouble::Disk(error)) => {
-                full = Some(disk(&folder.join(&name), &error));
+            Err(EntryError::Invalid(why)) => done.rejected_entries.add(&format!("{name} ({why})")),
+            Err(EntryError::Disk(error)) => {
+                full = Some(disk_failure(&folder.join(&name), &error));
                 return Err(String::new());
             }
         }
@@ -67,39 +69,46 @@ pub fn extract(
     }
     walked.map_err(damaged)?;
     if join {
-        done.rows = Some(below.join(archive, folder)?);
+        done.index_file = Some(below.write_rows(archive, folder)?);
     }
     Ok(done)
 }
 
 /// Why nothing is taken apart.
-enum Stop {
+enum ExtractError {
     Damaged(String),
-    InTheWay(PathBuf),
+    AlreadyExists(PathBuf),
 }
 
-impl Stop {
-    fn told(self, archive: &Path) -> Failure {
+impl ExtractError {
+    fn into_failure(self, archive: &Path) -> Failure {
         match self {
-            Self::Damaged(why) => local(archive, &why),
-            Self::InTheWay(path) => local(&path, "already exists and is not overwritten")
-                .remedy("Choose another folder, or move the old file away"),
+            Self::Damaged(why) => local_failure(archive, &why),
+            Self::AlreadyExists(path) => {
+                local_failure(&path, "already exists and is not overwritten")
+                    .with_remedy("Choose another folder, or move the old file away")
+            }
         }
     }
 }
 
 /// Looks at everything before the first byte is written. Returns the size of it all.
-fn plan(file: File, folder: &Path, existing: Existing, join: bool) -> Result<u64, Stop> {
+fn check_and_measure(
+    file: File,
+    folder: &Path,
+    existing: ExistingFile,
+    join: bool,
+) -> Result<u64, ExtractError> {
     let free = |path: PathBuf| {
-        let kept = existing == Existing::Kept && fs::symlink_metadata(&path).is_ok();
-        if kept { Err(Stop::InTheWay(path)) } else { Ok(()) }
+        let kept = existing == ExistingFile::Keep && fs::symlink_metadata(&path).is_ok();
+        if kept { Err(ExtractError::AlreadyExists(path)) } else { Ok(()) }
     };
     if join {
-        free(folder.join(ROWS))?;
+        free(folder.join(ROWS_FILE))?;
     }
     let (mut size, mut stop) = (0_u64, None);
-    let walked = walk(file, |member| {
-        let wanted = checked(&member.name).ok().filter(|_| !member.is_dir());
+    let walked = for_each_entry(file, |member| {
+        let wanted = safe_relative_path(&member.name).ok().filter(|_| !member.is_dir());
         let Some(path) = wanted else { return Ok(()) };
         size = size.saturating_add(member.size());
         free(folder.join(path)).map_err(|found| {
@@ -109,18 +118,18 @@ fn plan(file: File, folder: &Path, existing: Existing, join: bool) -> Result<u64
     });
     match (stop, walked) {
         (Some(stop), _) => Err(stop),
-        (None, walked) => walked.map(|()| size).map_err(Stop::Damaged),
+        (None, walked) => walked.map(|()| size).map_err(ExtractError::Damaged),
     }
 }
 
 /// A folder that is held open: everything is named from there, and no link is followed.
-struct Below {
+struct TargetFolder {
     root: OwnedFd,
-    existing: Existing,
+    existing: ExistingFile,
 }
 
-impl Below {
-    fn open(folder: &Path, existing: Existing) -> io::Result<Self> {
+impl TargetFolder {
+    fn open(folder: &Path, existing: ExistingFile) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let root = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self { root, existing })
@@ -128,13 +137,13 @@ impl Below {
 
     /// Writes a member, and returns its size; `None` for a directory, which comes with its files.
     /// `taken` are the names so far, for disks on which upper and lower case are the same.
-    fn take(
+    fn extract_entry(
         &self,
-        member: Member<'_>,
+        member: ArchiveEntry<'_>,
         taken: &mut HashSet<String>,
-    ) -> Result<Option<u64>, Trouble> {
-        let refused = |why: &str| Err(Trouble::Member(why.to_owned()));
-        let path = match checked(&member.name) {
+    ) -> Result<Option<u64>, EntryError> {
+        let refused = |why: &str| Err(EntryError::Invalid(why.to_owned()));
+        let path = match safe_relative_path(&member.name) {
             Ok(path) => path,
             Err(why) => return refused(why),
         };
@@ -155,11 +164,11 @@ impl Below {
             Err(Errno::EXIST | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP) => {
                 return refused("something else is in its place");
             }
-            Err(error) => return Err(Trouble::Disk(error.into())),
+            Err(error) => return Err(EntryError::Disk(error.into())),
         };
-        let copied = member.copy(&mut file, u64::MAX);
+        let copied = member.copy_to(&mut file, u64::MAX);
         if copied.is_err() {
-            remove(&directory, &path).map_err(|error| Trouble::Disk(error.into()))?;
+            remove(&directory, &path).map_err(|error| EntryError::Disk(error.into()))?;
         }
         copied.map(Some)
     }
@@ -175,7 +184,7 @@ impl Below {
             }
             directory = openat(&directory, part.as_os_str(), flags, Mode::empty())?;
         }
-        if self.existing == Existing::Replaced {
+        if self.existing == ExistingFile::Replace {
             remove(&directory, path)?;
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
@@ -186,17 +195,17 @@ impl Below {
 
     /// Whether a picture of this name came out.
     fn has(&self, image: &str) -> bool {
-        checked(&format!("{IMAGES}{image}"))
+        safe_relative_path(&format!("{IMAGES_PREFIX}{image}"))
             .is_ok_and(|path| statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW).is_ok())
     }
 
     /// Writes the rows with the paths of their pictures.
-    fn join(&self, archive: &Path, folder: &Path) -> Result<PathBuf, Failure> {
-        let target = folder.join(ROWS);
-        let refused = |error: io::Error| disk(&target, &error);
-        let (_, file) = self.create(Path::new(ROWS)).map_err(|error| refused(error.into()))?;
+    fn write_rows(&self, archive: &Path, folder: &Path) -> Result<PathBuf, Failure> {
+        let target = folder.join(ROWS_FILE);
+        let refused = |error: io::Error| disk_failure(&target, &error);
+        let (_, file) = self.create(Path::new(ROWS_FILE)).map_err(|error| refused(error.into()))?;
         let mut out = io::BufWriter::new(file);
-        joined(archive, |image| self.has(image), &mut out)?;
+        write_joined_rows(archive, |image| self.has(image), &mut out)?;
         out.flush().map_err(refused)?;
         Ok(target)
     }
@@ -217,7 +226,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::zipped::{Raw, stored, zip};
+    use crate::test_zip::{ZipMember, stored_member, zip_bytes};
     use tessera_model::FailureKind;
 
     /// Names that must not become files, whatever the system.
@@ -265,13 +274,13 @@ mod tests {
     ];
 
     /// A folder to work in, with an archive of these members.
-    struct Place(TempDir);
+    struct ExtractFixture(TempDir);
 
-    impl Place {
-        fn new(members: &[Raw]) -> Self {
+    impl ExtractFixture {
+        fn new(members: &[ZipMember]) -> Self {
             let home = tempfile::tempdir().unwrap();
             fs::create_dir(home.path().join("deep")).unwrap();
-            fs::write(home.path().join("x.zip"), zip(members)).unwrap();
+            fs::write(home.path().join("x.zip"), zip_bytes(members)).unwrap();
             Self(home)
         }
 
@@ -279,7 +288,7 @@ mod tests {
             self.0.path().join("deep/into")
         }
 
-        fn extract(&self, existing: Existing) -> Result<Extraction, Failure> {
+        fn extract(&self, existing: ExistingFile) -> Result<Extraction, Failure> {
             extract(&self.0.path().join("x.zip"), &self.folder(), existing, false)
         }
 
@@ -294,79 +303,90 @@ mod tests {
     }
 
     #[test]
-    fn d13_hostile_names_are_refused_and_listed() {
-        let mut members: Vec<Raw> = HOSTILE.iter().map(|name| stored(name, b"evil")).collect();
-        members.push(stored(&"n".repeat(300), b"evil"));
-        members.push(stored(&"d/".repeat(40), b""));
-        members.push(stored(&format!("{}x", "d/".repeat(40)), b"evil"));
-        members.push(stored("images/good.jpg", b"good"));
-        let place = Place::new(&members);
-        let done = place.extract(Existing::Kept).unwrap();
+    fn hostile_names_are_refused_and_listed() {
+        let mut members: Vec<ZipMember> =
+            HOSTILE.iter().map(|name| stored_member(name, b"evil")).collect();
+        members.push(stored_member(&"n".repeat(300), b"evil"));
+        members.push(stored_member(&"d/".repeat(40), b""));
+        members.push(stored_member(&format!("{}x", "d/".repeat(40)), b"evil"));
+        members.push(stored_member("images/good.jpg", b"good"));
+        let place = ExtractFixture::new(&members);
+        let done = place.extract(ExistingFile::Keep).unwrap();
         assert_eq!(place.files(), ["deep/into/images/good.jpg"]);
         assert_eq!((done.files, done.bytes), (1, 4));
-        assert_eq!(done.refused.count, members.len() as u64 - 1);
-        let first = done.refused.first.iter().map(tessera_model::SafeText::as_str);
+        assert_eq!(done.rejected_entries.count, members.len() as u64 - 1);
+        let first = done.rejected_entries.first.iter().map(tessera_model::SafeText::as_str);
         assert!(first.clone().any(|name| name == "../evil (its name leads out of the folder)"));
         assert!(first.into_iter().all(|name| !name.contains(['\u{1b}', '\n'])));
         assert!(!Path::new("/tmp/evil").exists());
     }
 
     #[test]
-    fn d13_links_and_devices_and_what_would_go_through_them_stay_out() {
-        let kind = |name: &str, mode, bytes: &[u8]| Raw { mode, ..stored(name, bytes) };
-        let place = Place::new(&[
+    fn links_and_devices_and_what_would_go_through_them_stay_out() {
+        let kind =
+            |name: &str, mode, bytes: &[u8]| ZipMember { mode, ..stored_member(name, bytes) };
+        let place = ExtractFixture::new(&[
             kind("link", 0o120_777, b"/"),
             kind("fifo", 0o010_644, b""),
             kind("device", 0o020_644, b""),
-            stored("link/file", b"below"),
-            stored("a.jpg", b"a"),
-            stored("A.JPG", b"clash"),
-            stored("a.jpg", b"twice"),
-            stored("a.jpg/b", b"a file is in the way"),
-            stored("link", b"a directory is in the way"),
+            stored_member("link/file", b"below"),
+            stored_member("a.jpg", b"a"),
+            stored_member("A.JPG", b"clash"),
+            stored_member("a.jpg", b"twice"),
+            stored_member("a.jpg/b", b"a file is in the way"),
+            stored_member("link", b"a directory is in the way"),
         ]);
-        let done = place.extract(Existing::Kept).unwrap();
+        let done = place.extract(ExistingFile::Keep).unwrap();
         assert_eq!(place.files(), ["deep/into/a.jpg", "deep/into/link/file"]);
-        assert_eq!(done.refused.count, 7, "{:?}", done.refused.first);
+        assert_eq!(done.rejected_entries.count, 7, "{:?}", done.rejected_entries.first);
         assert_eq!(fs::read(place.folder().join("a.jpg")).unwrap(), b"a");
     }
 
     #[test]
-    fn d13_a_link_in_the_folder_is_not_followed() {
-        let place = Place::new(&[stored("images/a.jpg", b"a"), stored("b.json", b"[]")]);
+    fn a_link_in_the_folder_is_not_followed() {
+        let place = ExtractFixture::new(&[
+            stored_member("images/a.jpg", b"a"),
+            stored_member("b.json", b"[]"),
+        ]);
         let outside = tempfile::tempdir().unwrap();
         fs::create_dir(place.folder()).unwrap();
         symlink(outside.path(), place.folder().join("images")).unwrap();
         fs::write(outside.path().join("mine"), "mine").unwrap();
         symlink(outside.path().join("mine"), place.folder().join("b.json")).unwrap();
-        let done = place.extract(Existing::Replaced).unwrap();
-        assert_eq!((done.files, done.refused.count), (1, 1));
+        let done = place.extract(ExistingFile::Replace).unwrap();
+        assert_eq!((done.files, done.rejected_entries.count), (1, 1));
         assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
         assert_eq!(fs::read(outside.path().join("mine")).unwrap(), b"mine");
         assert_eq!(fs::read(place.folder().join("b.json")).unwrap(), b"[]");
     }
 
     #[test]
-    fn d18_nothing_is_written_when_one_file_is_there() {
-        let place = Place::new(&[stored("a.json", b"[]"), stored("images/b.jpg", b"new")]);
+    fn nothing_is_written_when_one_file_is_there() {
+        let place = ExtractFixture::new(&[
+            stored_member("a.json", b"[]"),
+            stored_member("images/b.jpg", b"new"),
+        ]);
         fs::create_dir_all(place.folder().join("images")).unwrap();
         fs::write(place.folder().join("images/b.jpg"), "mine").unwrap();
-        let failure = place.extract(Existing::Kept).unwrap_err();
+        let failure = place.extract(ExistingFile::Keep).unwrap_err();
         assert_eq!(failure.kind, FailureKind::Local);
         assert!(failure.to_string().contains("b.jpg: already exists"), "{failure}");
         assert_eq!(place.files(), ["deep/into/images/b.jpg"]);
-        place.extract(Existing::Replaced).unwrap();
+        place.extract(ExistingFile::Replace).unwrap();
         assert_eq!(fs::read(place.folder().join("images/b.jpg")).unwrap(), b"new");
     }
 
     #[test]
-    fn m25_rows_are_joined_with_the_paths_of_their_pictures() {
+    fn rows_are_joined_with_the_paths_of_their_pictures() {
         let rows = br#"{"media_items": [{"image_filename": "a.jpg", "z": 1, "a": [2]},
             {"image_filename": "gone.jpg"}, {"image_filename": "../x.zip"}, {"other": null}]}"#;
-        let place = Place::new(&[stored("m.json", rows), stored("images/a.jpg", b"a")]);
+        let place = ExtractFixture::new(&[
+            stored_member("m.json", rows),
+            stored_member("images/a.jpg", b"a"),
+        ]);
         let archive = place.0.path().join("x.zip");
-        let done = extract(&archive, &place.folder(), Existing::Kept, true).unwrap();
-        let text = fs::read_to_string(done.rows.unwrap()).unwrap();
+        let done = extract(&archive, &place.folder(), ExistingFile::Keep, true).unwrap();
+        let text = fs::read_to_string(done.index_file.unwrap()).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines,

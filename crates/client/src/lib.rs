@@ -4,51 +4,53 @@
 //! be sent again, `retry` obeys it, `token` keeps the login fresh, `transport` carries one request,
 //! and `failure` turns whatever went wrong into words.
 
+mod access_token;
 mod archive;
-mod authorities;
+mod attempt_error;
+mod auth_provider;
 mod base_url;
-mod call;
-mod cause;
+mod certificate_authorities;
 mod client;
 mod clock;
+mod content_range;
 mod curl;
 mod download;
+mod dry_run;
 mod endpoint;
 mod extract;
-mod failure;
-mod http;
-mod ingest;
+mod failure_text;
+mod http_clients;
 mod inspect;
-mod login;
+mod known_errors;
 mod multipart;
-mod operation;
-mod part;
+mod part_file;
 mod policy;
 mod query_image;
-mod range;
-mod raw;
-mod rehearsal;
+mod raw_request;
+mod recorder;
+mod request;
 mod retry;
-mod setback;
-mod token;
+mod retry_table;
+#[cfg(test)]
+mod test_zip;
 pub mod trace;
 mod transport;
-mod witness;
-#[cfg(test)]
-mod zipped;
+mod upload;
 
-pub use authorities::Authorities;
 pub use base_url::BaseUrl;
+pub use certificate_authorities::CertificateAuthorities;
 pub use client::Client;
-pub use download::Report;
-pub use endpoint::{Access, Credentials, Endpoint, Reload, TOKEN_LIFE, TextSearchPath};
+pub use download::ProgressCallback;
+pub use dry_run::{DryRun, DryRunRequest};
+pub use endpoint::{
+    AuthMethod, Credentials, Endpoint, SecretReloader, TOKEN_LIFETIME, TextSearchPath,
+};
 pub use extract::extract;
-pub use ingest::{files_to_send, preflight};
-pub use inspect::{entry_of, inspect_archive};
-pub use operation::Operation;
-pub use part::{Existing, check_target};
-pub use policy::Policy;
-pub use query_image::QueryImage;
-pub use raw::{RawAnswer, RawBody, RawPart, RawRequest};
-pub use rehearsal::{Rehearsal, Rehearsed};
-pub use witness::Witness;
+pub use inspect::{inspect_archive, read_entry};
+pub use part_file::{ExistingFile, check_target};
+pub use policy::ClientPolicy;
+pub use query_image::QueryImageUpload;
+pub use raw_request::{RawBody, RawPart, RawRequest, RawResponse};
+pub use recorder::RequestRecorder;
+pub use retry_table::ApiOperation;
+pub use upload::{files_to_send, preflight};

@@ -11,7 +11,7 @@ use reqwest::Body;
 use uuid::Uuid;
 
 /// A form as a request carries it.
-pub(super) struct Sending {
+pub(super) struct MultipartBody {
     pub content_type: String,
     /// Bytes of the body.
     pub length: u64,
@@ -23,7 +23,7 @@ pub(super) struct Sending {
 pub(super) struct Boundary(String);
 
 /// A part without its content.
-pub(super) struct Head<'a> {
+pub(super) struct PartHeader<'a> {
     /// The field it belongs to, safe by now.
     pub field: &'a str,
     /// The name of its file, safe by now, and its media type; none for a short text.
@@ -31,20 +31,20 @@ pub(super) struct Head<'a> {
 }
 
 /// The media type of a file that nobody has looked into.
-pub(super) const BYTES: &str = "application/octet-stream";
+pub(super) const OCTET_STREAM: &str = "application/octet-stream";
 
 /// A form whose parts are all in memory.
-pub(super) fn in_memory(parts: &[(Head<'_>, Bytes)]) -> Sending {
+pub(super) fn in_memory(parts: &[(PartHeader<'_>, Bytes)]) -> MultipartBody {
     let boundary = Boundary::new();
     let mut pieces = Vec::new();
     for (head, content) in parts {
-        let head = Bytes::from(boundary.head(head));
-        pieces.extend([head, content.clone(), Bytes::from_static(AFTER.as_bytes())]);
+        let head = Bytes::from(boundary.part_header(head));
+        pieces.extend([head, content.clone(), Bytes::from_static(PART_END.as_bytes())]);
     }
-    pieces.push(boundary.end().into());
+    pieces.push(boundary.closing_delimiter().into());
     let length = pieces.iter().map(|piece| piece.len() as u64).sum();
     let body = Body::wrap_stream(stream::iter(pieces.into_iter().map(Ok::<_, io::Error>)));
-    Sending { content_type: boundary.content_type(), length, body }
+    MultipartBody { content_type: boundary.content_type(), length, body }
 }
 
 impl Boundary {
@@ -58,7 +58,7 @@ impl Boundary {
     }
 
     /// What comes before the content of a part (RFC 7578; names as browsers write them).
-    pub(super) fn head(&self, part: &Head) -> String {
+    pub(super) fn part_header(&self, part: &PartHeader) -> String {
         let (boundary, field) = (&self.0, part.field);
         let disposition = format!("Content-Disposition: form-data; name=\"{field}\"");
         match part.file {
@@ -71,35 +71,35 @@ impl Boundary {
     }
 
     /// What comes after the last part.
-    pub(super) fn end(&self) -> String {
+    pub(super) fn closing_delimiter(&self) -> String {
         format!("--{}--\r\n", self.0)
     }
 
     /// Bytes of a part whose content has so many.
-    pub(super) fn length(&self, part: &Head, content: u64) -> u64 {
-        self.head(part).len() as u64 + content + AFTER.len() as u64
+    pub(super) fn part_length(&self, part: &PartHeader, content: u64) -> u64 {
+        self.part_header(part).len() as u64 + content + PART_END.len() as u64
     }
 }
 
 /// What comes after the content of each part.
-const AFTER: &str = "\r\n";
+const PART_END: &str = "\r\n";
 
 /// A part: its head, and its content piece by piece.
-pub(super) fn part<S>(head: String, content: S) -> impl Stream<Item = io::Result<Bytes>>
+pub(super) fn part_stream<S>(head: String, content: S) -> impl Stream<Item = io::Result<Bytes>>
 where
     S: Stream<Item = io::Result<Bytes>>,
 {
-    bytes(head).chain(content).chain(bytes(AFTER.to_owned()))
+    text_stream(head).chain(content).chain(text_stream(PART_END.to_owned()))
 }
 
 /// A text as a stream of one piece.
-pub(super) fn bytes(text: String) -> impl Stream<Item = io::Result<Bytes>> {
+pub(super) fn text_stream(text: String) -> impl Stream<Item = io::Result<Bytes>> {
     stream::iter([Ok(Bytes::from(text))])
 }
 
 /// A file name that is safe in the head of a part: quotes and line breaks as browsers write them,
-/// no backslash and no other control character (U06).
-pub(super) fn safe_name(raw: &str) -> String {
+/// no backslash and no other control character.
+pub(super) fn escape_file_name(raw: &str) -> String {
     let mut name = String::with_capacity(raw.len());
     for c in raw.chars() {
         match c {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn u06_a_million_names_are_read_as_they_were_meant() {
+    fn a_million_names_are_read_as_they_were_meant() {
         let boundary = Boundary::new();
         let mut seed = 7_u64;
         for _ in 0..1_000_000 {
@@ -141,8 +141,9 @@ mod tests {
             let length = (seed >> 60) as usize % 12;
             let nasty = |n| NASTY[usize::try_from((seed >> (5 * n)) % 20).unwrap()];
             let raw: String = (0..length).map(nasty).collect();
-            let name = safe_name(&raw);
-            let head = boundary.head(&Head { field: "files", file: Some((&name, BYTES)) });
+            let name = escape_file_name(&raw);
+            let head = boundary
+                .part_header(&PartHeader { field: "files", file: Some((&name, OCTET_STREAM)) });
             let lines: Vec<&str> = head.split("\r\n").collect();
             let [first, disposition, kind, "", ""] = lines.as_slice() else { panic!("{head:?}") };
             let read = disposition

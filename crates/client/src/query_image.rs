@@ -10,18 +10,18 @@ use tessera_model::{Failure, FailureKind, SafeText};
 
 /// A query image, ready to be sent any number of times.
 #[derive(Clone, Debug)]
-pub struct QueryImage {
+pub struct QueryImageUpload {
     pub(super) bytes: Bytes,
     /// A file name of our own making.
     pub(super) name: &'static str,
     pub(super) media_type: &'static str,
     /// Whether it was opened here, so that a box on it can be trusted.
-    pub(super) opened: bool,
+    pub(super) is_decodable: bool,
 }
 
-impl QueryImage {
+impl QueryImageUpload {
     /// Largest picture that is sent, in bytes.
-    pub const LIMIT: u64 = 32 << 20;
+    pub const MAX_BYTES: u64 = 32 << 20;
 
     /// Reads a file of this machine.
     ///
@@ -29,13 +29,13 @@ impl QueryImage {
     /// [`FailureKind::Local`]: it cannot be read, is no picture or is over [`QueryImage::LIMIT`].
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
-        let broken = |error: std::io::Error| refuse(&name, &error.to_string());
+        let broken = |error: std::io::Error| image_failure(&name, &error.to_string());
         let metadata = tokio::fs::metadata(file).await.map_err(broken)?;
         // Looked at before it is opened: a pipe would never end, a huge file would be read whole.
         if !metadata.is_file() {
-            return Err(refuse(&name, "not a file").remedy("Choose a picture file"));
+            return Err(image_failure(&name, "not a file").with_remedy("Choose a picture file"));
         }
-        if metadata.len() > Self::LIMIT {
+        if metadata.len() > Self::MAX_BYTES {
             return Err(too_large(&name));
         }
         let bytes = tokio::fs::read(file).await.map_err(broken)?;
@@ -47,37 +47,39 @@ impl QueryImage {
     /// # Errors
     /// As [`QueryImage::read`].
     pub async fn new(bytes: Bytes, name: &str) -> Result<Self, Failure> {
-        if bytes.len() as u64 > Self::LIMIT {
+        if bytes.len() as u64 > Self::MAX_BYTES {
             return Err(too_large(name));
         }
-        let Some((file_name, media_type)) = kind(&bytes) else {
+        let Some((file_name, media_type)) = name_and_media_type(&bytes) else {
             let remedy = "Choose a JPEG, PNG, WebP, GIF or BMP file";
-            return Err(refuse(name, "not a picture").remedy(remedy));
+            return Err(image_failure(name, "not a picture").with_remedy(remedy));
         };
-        let as_it_is = Self { bytes: bytes.clone(), name: file_name, media_type, opened: false };
-        let turned = tokio::task::spawn_blocking(move || tessera_picture::upright(&bytes)).await;
-        match turned.map_err(|_| refuse(name, "it could not be opened"))? {
-            Ok(None) => Ok(Self { opened: true, ..as_it_is }),
+        let unchanged =
+            Self { bytes: bytes.clone(), name: file_name, media_type, is_decodable: false };
+        let turned =
+            tokio::task::spawn_blocking(move || tessera_picture::to_upright_jpeg(&bytes)).await;
+        match turned.map_err(|_| image_failure(name, "it could not be opened"))? {
+            Ok(None) => Ok(Self { is_decodable: true, ..unchanged }),
             Ok(Some(jpeg)) => Ok(Self {
                 bytes: jpeg.into(),
                 name: "query.jpg",
                 media_type: "image/jpeg",
-                opened: true,
+                is_decodable: true,
             }),
             // The service may read what is not read here; it gets the whole of it, without a box.
-            Err(_) => Ok(as_it_is),
+            Err(_) => Ok(unchanged),
         }
     }
 
     /// Its size in pixels, upright (width, height); `None` when it cannot be opened here.
     #[must_use]
     pub fn size(&self) -> Option<(u32, u32)> {
-        self.opened.then(|| tessera_picture::decode::size(&self.bytes).ok()).flatten()
+        self.is_decodable.then(|| tessera_picture::decode::size(&self.bytes).ok()).flatten()
     }
 }
 
 /// The name and the type that a picture is sent under, by its first bytes.
-fn kind(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+fn name_and_media_type(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     Some(match image::guess_format(bytes).ok()? {
         ImageFormat::Jpeg => ("query.jpg", "image/jpeg"),
         ImageFormat::Png => ("query.png", "image/png"),
@@ -90,11 +92,11 @@ fn kind(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn refuse(name: &str, reason: &str) -> Failure {
-    Failure::new(FailureKind::Local, format!("{}: {reason}", SafeText::file(name)))
+fn image_failure(name: &str, reason: &str) -> Failure {
+    Failure::new(FailureKind::Local, format!("{}: {reason}", SafeText::file_name(name)))
 }
 
 fn too_large(name: &str) -> Failure {
-    let reason = format!("larger than {} MiB", QueryImage::LIMIT >> 20);
-    refuse(name, &reason).remedy("Choose a smaller copy of the picture")
+    let reason = format!("larger than {} MiB", QueryImageUpload::MAX_BYTES >> 20);
+    image_failure(name, &reason).with_remedy("Choose a smaller copy of the picture")
 }

@@ -16,30 +16,30 @@ use std::{
 };
 
 use crate::{
-    operation::{ATTEMPTS_UNSENT, Operation, Rule},
-    policy::Policy,
-    setback::Setback,
+    attempt_error::AttemptError,
+    policy::ClientPolicy,
+    retry_table::{ApiOperation, MAX_UNSENT_ATTEMPTS, RetryRule},
 };
 
 /// What all attempts of one client share: the budget of each origin and the source of jitter.
-pub(super) struct Engine {
-    policy: Policy,
+pub(super) struct RetryEngine {
+    policy: ClientPolicy,
     budgets: Mutex<HashMap<String, u32>>,
     jitter: AtomicU64,
 }
 
 /// The attempts of one request.
-pub(super) struct Attempts {
-    rule: Rule,
+pub(super) struct RetryState {
+    rule: RetryRule,
     origin: String,
     failed: u32,
     /// What the latest retry took out of the budget.
-    paid: u32,
+    last_cost: u32,
 }
 
-impl Attempts {
-    pub(super) fn new(operation: Operation, origin: String) -> Self {
-        Self { rule: operation.rule(), origin, failed: 0, paid: 0 }
+impl RetryState {
+    pub(super) fn new(operation: ApiOperation, origin: String) -> Self {
+        Self { rule: operation.retry_rule(), origin, failed: 0, last_cost: 0 }
     }
 
     /// Which attempt comes next, from 1.
@@ -49,51 +49,58 @@ impl Attempts {
 }
 
 /// Second tries an origin is worth, in the units below (as the AWS SDKs count).
-const BUDGET: u32 = 500;
-const COST_OF_TROUBLE: u32 = 14;
-const COST_OF_BUSY: u32 = 5;
+const RETRY_BUDGET: u32 = 500;
+const ERROR_RETRY_COST: u32 = 14;
+const BUSY_RETRY_COST: u32 = 5;
 
-impl Engine {
-    pub(super) fn new(policy: Policy) -> Self {
-        let seed = policy.seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));
+impl RetryEngine {
+    pub(super) fn new(policy: ClientPolicy) -> Self {
+        let seed =
+            policy.jitter_seed.unwrap_or_else(|| RandomState::new().hash_one(std::process::id()));
         Self { policy, budgets: Mutex::default(), jitter: AtomicU64::new(seed) }
     }
 
-    pub(super) fn policy(&self) -> &Policy {
+    pub(super) fn policy(&self) -> &ClientPolicy {
         &self.policy
     }
 
     /// The pause before the next attempt, or `None` to give up.
-    pub(super) fn after(&self, attempts: &mut Attempts, setback: &Setback) -> Option<Duration> {
+    pub(super) fn next_pause(
+        &self,
+        attempts: &mut RetryState,
+        setback: &AttemptError,
+    ) -> Option<Duration> {
         attempts.failed += 1;
-        let (allowed, cost) = allowance(attempts.rule, setback, self.policy.retries);
-        if attempts.failed >= allowed || !self.pay(&attempts.origin, cost) {
+        let (allowed, cost) = attempt_limit_and_cost(attempts.rule, setback, self.policy.retries);
+        if attempts.failed >= allowed || !self.spend_budget(&attempts.origin, cost) {
             return None;
         }
-        attempts.paid = cost;
+        attempts.last_cost = cost;
         let asked = match setback {
-            Setback::Refused(refusal) => {
-                refusal.retry_after().and_then(|value| retry_after(value, SystemTime::now()))
+            AttemptError::Rejected(refusal) => {
+                refusal.retry_after().and_then(|value| parse_retry_after(value, SystemTime::now()))
             }
-            Setback::Unsent(_) | Setback::NoAnswer(_) | Setback::Final(_) => None,
+            AttemptError::NoConnection(_)
+            | AttemptError::NoResponse(_)
+            | AttemptError::Fatal(_) => None,
         };
-        let asked = asked.unwrap_or_default().min(self.policy.retry_after_cap);
+        let asked = asked.unwrap_or_default().min(self.policy.max_retry_after);
         Some(self.backoff(attempts.failed).max(asked))
     }
 
     /// An answer came: the budget gets back what the latest retry cost, or a little.
-    pub(super) fn succeeded(&self, attempts: &mut Attempts) {
+    pub(super) fn succeeded(&self, attempts: &mut RetryState) {
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(budget) = budgets.get_mut(&attempts.origin) {
-            *budget = BUDGET.min(*budget + attempts.paid.max(1));
+            *budget = RETRY_BUDGET.min(*budget + attempts.last_cost.max(1));
         }
         attempts.failed = 0;
-        attempts.paid = 0;
+        attempts.last_cost = 0;
     }
 
-    fn pay(&self, origin: &str, cost: u32) -> bool {
+    fn spend_budget(&self, origin: &str, cost: u32) -> bool {
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
-        let budget = budgets.entry(origin.to_owned()).or_insert(BUDGET);
+        let budget = budgets.entry(origin.to_owned()).or_insert(RETRY_BUDGET);
         match budget.checked_sub(cost) {
             Some(rest) => {
                 *budget = rest;
@@ -105,13 +112,13 @@ impl Engine {
 
     /// Somewhere between nothing and the bound (full jitter).
     fn backoff(&self, failed: u32) -> Duration {
-        let doubled = self.policy.backoff.saturating_mul(1 << (failed - 1).min(16));
-        let bound = doubled.min(self.policy.backoff_cap);
-        bound.mul_f64(self.fraction())
+        let doubled = self.policy.initial_backoff.saturating_mul(1 << (failed - 1).min(16));
+        let bound = doubled.min(self.policy.max_backoff);
+        bound.mul_f64(self.next_fraction())
     }
 
     /// The next number in [0, 1): splitmix64.
-    fn fraction(&self) -> f64 {
+    fn next_fraction(&self) -> f64 {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut z = self.jitter.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -124,23 +131,29 @@ impl Engine {
 
 /// Requests in all after such a setback, and what each further one costs. What may have had an
 /// effect is never sent again, whatever number of retries is wished.
-fn allowance(rule: Rule, setback: &Setback, retries: Option<u32>) -> (u32, u32) {
+fn attempt_limit_and_cost(
+    rule: RetryRule,
+    setback: &AttemptError,
+    retries: Option<u32>,
+) -> (u32, u32) {
     let wished = |table: u32| retries.map_or(table, |retries| retries.saturating_add(1));
     let harmless = |table: u32| if table == 1 { 1 } else { wished(table) };
     match setback {
-        Setback::Unsent(_) => (wished(ATTEMPTS_UNSENT.max(rule.attempts)), COST_OF_TROUBLE),
-        Setback::NoAnswer(_) => (harmless(rule.attempts), COST_OF_TROUBLE),
-        Setback::Refused(refusal) => match refusal.status.as_u16() {
-            429 => (harmless(rule.attempts_when_busy), COST_OF_BUSY),
-            500 | 502 | 503 | 504 => (harmless(rule.attempts), COST_OF_TROUBLE),
+        AttemptError::NoConnection(_) => {
+            (wished(MAX_UNSENT_ATTEMPTS.max(rule.max_attempts)), ERROR_RETRY_COST)
+        }
+        AttemptError::NoResponse(_) => (harmless(rule.max_attempts), ERROR_RETRY_COST),
+        AttemptError::Rejected(refusal) => match refusal.status.as_u16() {
+            429 => (harmless(rule.max_attempts_when_busy), BUSY_RETRY_COST),
+            500 | 502 | 503 | 504 => (harmless(rule.max_attempts), ERROR_RETRY_COST),
             _ => (1, 0),
         },
-        Setback::Final(_) => (1, 0),
+        AttemptError::Fatal(_) => (1, 0),
     }
 }
 
 /// Reads `Retry-After`: seconds or a date; a past date means now, rubbish means nothing.
-fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(value.parse().map_or(Duration::MAX, Duration::from_secs));
@@ -158,14 +171,14 @@ mod tests {
     };
 
     use super::*;
-    use crate::setback::Refusal;
+    use crate::attempt_error::ErrorResponse;
 
-    fn refused(status: u16, wait: Option<&str>) -> Setback {
+    fn refused(status: u16, wait: Option<&str>) -> AttemptError {
         let mut headers = HeaderMap::new();
         if let Some(wait) = wait {
             headers.insert(RETRY_AFTER, wait.parse().unwrap());
         }
-        Setback::Refused(Box::new(Refusal {
+        AttemptError::Rejected(Box::new(ErrorResponse {
             status: StatusCode::from_u16(status).unwrap(),
             headers,
             body: bytes::Bytes::new(),
@@ -173,50 +186,50 @@ mod tests {
         }))
     }
 
-    fn engine(seed: u64) -> Engine {
-        Engine::new(Policy { seed: Some(seed), ..Policy::default() })
+    fn engine(seed: u64) -> RetryEngine {
+        RetryEngine::new(ClientPolicy { jitter_seed: Some(seed), ..ClientPolicy::default() })
     }
 
     /// Requests in all when every attempt ends in the same way.
-    fn requests(operation: Operation, setback: &Setback) -> u32 {
+    fn requests(operation: ApiOperation, setback: &AttemptError) -> u32 {
         let engine = engine(1);
-        let mut attempts = Attempts::new(operation, "o".to_owned());
+        let mut attempts = RetryState::new(operation, "o".to_owned());
         let mut sent = 1;
-        while engine.after(&mut attempts, setback).is_some() {
+        while engine.next_pause(&mut attempts, setback).is_some() {
             sent += 1;
         }
         sent
     }
 
     #[test]
-    fn n01_whatever_was_not_sent_may_be_tried_again() {
-        let unsent = Setback::Unsent("connection refused".to_owned());
-        assert_eq!(requests(Operation::StartExport, &unsent), 3);
-        assert_eq!(requests(Operation::Datasets, &unsent), 3);
-        let lost = Setback::NoAnswer("reset".to_owned());
-        assert_eq!(requests(Operation::StartExport, &lost), 1);
-        assert_eq!(requests(Operation::RegisterAnchor, &lost), 2);
+    fn whatever_was_not_sent_may_be_tried_again() {
+        let unsent = AttemptError::NoConnection("connection refused".to_owned());
+        assert_eq!(requests(ApiOperation::StartExport, &unsent), 3);
+        assert_eq!(requests(ApiOperation::Datasets, &unsent), 3);
+        let lost = AttemptError::NoResponse("reset".to_owned());
+        assert_eq!(requests(ApiOperation::StartExport, &lost), 1);
+        assert_eq!(requests(ApiOperation::RegisterAnchor, &lost), 2);
     }
 
     #[test]
-    fn n07_pauses_stay_within_the_doubling_bound() {
+    fn pauses_stay_within_the_doubling_bound() {
         for seed in 0..10_000 {
             let engine = engine(seed);
-            let mut attempts = Attempts::new(Operation::Download, "o".to_owned());
+            let mut attempts = RetryState::new(ApiOperation::Download, "o".to_owned());
             for bound in [250, 500, 1_000, 2_000] {
-                let pause = engine.after(&mut attempts, &refused(503, None)).unwrap();
+                let pause = engine.next_pause(&mut attempts, &refused(503, None)).unwrap();
                 assert!(pause <= Duration::from_millis(bound), "{seed}: {pause:?}");
             }
-            assert_eq!(engine.after(&mut attempts, &refused(503, None)), None);
+            assert_eq!(engine.next_pause(&mut attempts, &refused(503, None)), None);
         }
     }
 
     #[test]
-    fn n08_what_the_service_asks_for_is_honoured_and_clamped() {
+    fn what_the_service_asks_for_is_honoured_and_clamped() {
         let pause = |wait: &str| {
             let engine = engine(7);
-            let mut attempts = Attempts::new(Operation::Explore, "o".to_owned());
-            engine.after(&mut attempts, &refused(429, Some(wait))).unwrap()
+            let mut attempts = RetryState::new(ApiOperation::Explore, "o".to_owned());
+            engine.next_pause(&mut attempts, &refused(429, Some(wait))).unwrap()
         };
         assert_eq!(pause("5"), Duration::from_secs(5));
         for long in ["1000000000000", "99999999999999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"]
@@ -229,16 +242,16 @@ mod tests {
     }
 
     #[test]
-    fn n09_a_long_outage_empties_the_budget_of_its_origin_only() {
+    fn a_long_outage_empties_the_budget_of_its_origin_only() {
         let engine = engine(3);
         let fails = |origin: &str| {
-            let mut attempts = Attempts::new(Operation::Explore, origin.to_owned());
-            engine.after(&mut attempts, &refused(503, None)).is_some()
+            let mut attempts = RetryState::new(ApiOperation::Explore, origin.to_owned());
+            engine.next_pause(&mut attempts, &refused(503, None)).is_some()
         };
         let granted = (0..1_000).filter(|_| fails("https://a")).count();
         assert_eq!(granted, 500 / 14);
         assert!(fails("https://b"));
-        let mut attempts = Attempts::new(Operation::Explore, "https://a".to_owned());
+        let mut attempts = RetryState::new(ApiOperation::Explore, "https://a".to_owned());
         for _ in 0..14 {
             engine.succeeded(&mut attempts);
         }
@@ -247,12 +260,15 @@ mod tests {
     }
 
     #[test]
-    fn n10_a_thousand_clients_do_not_knock_together() {
+    fn a_thousand_clients_do_not_knock_together() {
         let mut slots = [0_u32; 50];
         for seed in 0..1_000 {
-            let policy =
-                Policy { backoff: Duration::from_secs(5), seed: Some(seed), ..Policy::default() };
-            let pause = Engine::new(policy).backoff(1);
+            let policy = ClientPolicy {
+                initial_backoff: Duration::from_secs(5),
+                jitter_seed: Some(seed),
+                ..ClientPolicy::default()
+            };
+            let pause = RetryEngine::new(policy).backoff(1);
             slots[usize::try_from(pause.as_millis() / 100).unwrap()] += 1;
         }
         assert!(slots.iter().all(|&slot| slot <= 50), "{slots:?}");
@@ -260,17 +276,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn n08_no_header_makes_it_panic_or_wait_longer_than_a_minute(value in "\\PC*|[0-9]{1,30}") {
-            let wait = retry_after(&value, SystemTime::now());
+        fn no_header_makes_it_panic_or_wait_longer_than_a_minute(value in "\\PC*|[0-9]{1,30}") {
+            let wait = parse_retry_after(&value, SystemTime::now());
             let engine = engine(1);
-            let mut attempts = Attempts::new(Operation::Explore, "o".to_owned());
+            let mut attempts = RetryState::new(ApiOperation::Explore, "o".to_owned());
             if let Ok(header) = value.parse::<reqwest::header::HeaderValue>() {
                 let mut headers = HeaderMap::new();
                 headers.insert(RETRY_AFTER, header);
-                let setback = Setback::Refused(Box::new(Refusal {
+                let setback = AttemptError::Rejected(Box::new(ErrorResponse {
                     status: StatusCode::TOO_MANY_REQUESTS, headers, body: bytes::Bytes::new(), detail: None,
                 }));
-                let pause = engine.after(&mut attempts, &setback).unwrap();
+                let pause = engine.next_pause(&mut attempts, &setback).unwrap();
                 prop_assert!(pause <= Duration::from_mins(1));
                 prop_assert!(pause >= wait.unwrap_or_default().min(Duration::from_mins(1)));
             }

@@ -13,20 +13,20 @@ use serde_json::Value;
 
 /// A trace, or none. Clones write to the same file.
 #[derive(Clone, Debug)]
-pub struct Trace(Option<Arc<Mutex<Writer>>>);
+pub struct Trace(Option<Arc<Mutex<TraceWriter>>>);
 
 #[derive(Debug)]
-struct Writer {
+struct TraceWriter {
     out: File,
     started: Instant,
     /// Why nothing is written any more.
-    broken: Option<io::Error>,
+    write_error: Option<io::Error>,
 }
 
 impl Trace {
     /// Writes nothing.
     #[must_use]
-    pub fn off() -> Self {
+    pub fn disabled() -> Self {
         Self(None)
     }
 
@@ -34,28 +34,32 @@ impl Trace {
     ///
     /// # Errors
     /// The file is there already or cannot be made.
-    pub fn to(path: &Path) -> io::Result<Self> {
+    pub fn create(path: &Path) -> io::Result<Self> {
         let out = File::create_new(path)?;
-        Ok(Self(Some(Arc::new(Mutex::new(Writer { out, started: Instant::now(), broken: None })))))
+        Ok(Self(Some(Arc::new(Mutex::new(TraceWriter {
+            out,
+            started: Instant::now(),
+            write_error: None,
+        })))))
     }
 
     /// Whether anything is written.
     #[must_use]
-    pub fn is_on(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.0.is_some()
     }
 
     /// Writes a line with its time, at once: the program may be killed. A line that cannot be written
     /// is the last one.
-    pub fn line(&self, record: impl FnOnce() -> Value) {
+    pub fn write(&self, record: impl FnOnce() -> Value) {
         let Some(writer) = &self.0 else { return };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        if writer.broken.is_some() {
+        if writer.write_error.is_some() {
             return;
         }
         let mut record = record();
         record["at_us"] = micros(writer.started.elapsed()).into();
-        writer.broken = writer.out.write_all(format!("{record}\n").as_bytes()).err();
+        writer.write_error = writer.out.write_all(format!("{record}\n").as_bytes()).err();
     }
 
     /// Tells whether all of it was written.
@@ -65,7 +69,7 @@ impl Trace {
     pub fn finish(&self) -> io::Result<()> {
         let Some(writer) = &self.0 else { return Ok(()) };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.broken.take().map_or(Ok(()), Err)
+        writer.write_error.take().map_or(Ok(()), Err)
     }
 }
 

@@ -7,58 +7,58 @@ use std::{
 };
 
 use crate::{
+    attempt_error::{AttemptError, ErrorResponse},
+    auth_provider::{AuthHeader, AuthProvider},
     base_url::is_local_only,
-    call::{Call, Payload, Reply},
+    dry_run::DryRun,
     endpoint::Endpoint,
-    failure::Circumstances,
-    http::{self, Body},
-    login::{Login, Pass},
-    multipart::Sending,
-    policy::Policy,
-    raw,
-    rehearsal::Rehearsal,
-    retry::{Attempts, Engine},
-    setback::{Refusal, Setback},
-    witness::{Attempt, Witness},
+    failure_text::FailureContext,
+    http_clients::{self, BodyReader},
+    multipart::MultipartBody,
+    policy::ClientPolicy,
+    raw_request,
+    recorder::{Attempt, RequestRecorder},
+    request::{ApiRequest, ApiResponse, RequestBody},
+    retry::{RetryEngine, RetryState},
 };
 use reqwest::{
     Response, StatusCode, Url,
     header::{CONTENT_LENGTH, CONTENT_TYPE},
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
-use tessera_wire::problem::read_problem;
+use tessera_wire::error_body::read_error_message;
 
 /// Bytes of an error body that are read.
-const PROBLEM_LIMIT: usize = 64 << 10;
+const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 
 /// Everything that requests of one client share.
 #[derive(Clone)]
 pub(super) struct Transport {
     pub endpoint: Endpoint,
-    pub engine: Arc<Engine>,
-    pub witness: Witness,
-    pub rehearsal: Option<Rehearsal>,
-    pub login: Login,
-    api: reqwest::Client,
-    blob: reqwest::Client,
-    pipeline: reqwest::Client,
+    pub retry_engine: Arc<RetryEngine>,
+    pub recorder: RequestRecorder,
+    pub dry_run: Option<DryRun>,
+    pub auth: AuthProvider,
+    api_client: reqwest::Client,
+    blob_client: reqwest::Client,
+    pipeline_client: reqwest::Client,
 }
 
 impl Transport {
-    pub(super) fn new(endpoint: Endpoint, policy: Policy) -> Result<Self, Failure> {
+    pub(super) fn new(endpoint: Endpoint, policy: ClientPolicy) -> Result<Self, Failure> {
         Ok(Self {
-            login: Login::new(&endpoint)?,
-            api: http::api_client(&endpoint, &policy)?,
-            blob: http::blob_client(&endpoint, &policy)?,
-            pipeline: http::pipeline_client(&endpoint, &policy)?,
-            engine: Arc::new(Engine::new(policy)),
-            witness: Witness::default(),
-            rehearsal: None,
+            auth: AuthProvider::new(&endpoint)?,
+            api_client: http_clients::api_client(&endpoint, &policy)?,
+            blob_client: http_clients::blob_client(&endpoint, &policy)?,
+            pipeline_client: http_clients::pipeline_client(&endpoint, &policy)?,
+            retry_engine: Arc::new(RetryEngine::new(policy)),
+            recorder: RequestRecorder::default(),
+            dry_run: None,
             endpoint,
         })
     }
 
-    /// Turns a link of the service into a URL that may be fetched (D07-D09).
+    /// Turns a link of the service into a URL that may be fetched.
     pub(super) fn resolve(&self, link: &Link) -> Result<Url, Failure> {
         let base = self.endpoint.base_url();
         let url = base.join(link.expose()).filter(|url| {
@@ -72,21 +72,21 @@ impl Transport {
     }
 
     /// Sends `call`, again where the table allows it, until there is an answer or no hope.
-    pub(super) async fn fetch(&self, call: &Call) -> Result<Reply, Failure> {
-        let mut attempts = Attempts::new(call.operation, call.origin());
+    pub(super) async fn fetch(&self, call: &ApiRequest) -> Result<ApiResponse, Failure> {
+        let mut attempts = RetryState::new(call.operation, call.origin());
         loop {
             let attempt = Attempt::new(call, attempts.number());
-            let setback = match self.whole(call).await {
+            let setback = match self.fetch_once(call).await {
                 Ok(reply) => {
                     let bytes = reply.body.len() as u64;
-                    self.witness.tell(|| attempt.answered(reply.status, bytes));
-                    self.engine.succeeded(&mut attempts);
+                    self.recorder.notify(|| attempt.succeeded(reply.status, bytes));
+                    self.retry_engine.succeeded(&mut attempts);
                     return Ok(reply);
                 }
                 Err(setback) => setback,
             };
-            let pause = self.engine.after(&mut attempts, &setback);
-            self.witness.tell(|| attempt.failed(&setback, pause));
+            let pause = self.retry_engine.next_pause(&mut attempts, &setback);
+            self.recorder.notify(|| attempt.failed(&setback, pause));
             match pause {
                 Some(pause) => tokio::time::sleep(pause).await,
                 None => return Err(self.explain(call, setback)),
@@ -95,99 +95,110 @@ impl Transport {
     }
 
     /// What a setback of `call` means to people.
-    pub(super) fn explain(&self, call: &Call, setback: Setback) -> Failure {
+    pub(super) fn explain(&self, call: &ApiRequest, setback: AttemptError) -> Failure {
         let (operation, method) = (call.operation, call.method());
-        Circumstances { operation, method, url: &call.url, hosted: !self.login.is_open() }
+        FailureContext { operation, method, url: &call.url, hosted: !self.auth.is_anonymous() }
             .explain(setback)
     }
 
     /// One attempt, answer included.
-    pub(super) async fn whole(&self, call: &Call) -> Result<Reply, Setback> {
-        let policy = self.engine.policy();
+    pub(super) async fn fetch_once(&self, call: &ApiRequest) -> Result<ApiResponse, AttemptError> {
+        let policy = self.retry_engine.policy();
         // Pictures may be large: they are held by their pace and their size instead.
         let deadline = if call.operation.follows_link() {
             Duration::MAX
         } else {
-            policy.total.saturating_add(call.upload_time())
+            policy.total_timeout.saturating_add(call.upload_timeout())
         };
         let answer = async {
-            let response = self.head(call).await?;
+            let response = self.open_response(call).await?;
             let (status, headers) = (response.status(), response.headers().clone());
             let media_type = media_type(&response);
             let body = if call.operation.follows_link() {
-                Body::transfer(response, policy.idle)
+                BodyReader::transfer(response, policy.idle_timeout)
             } else {
-                Body::new(response, policy.idle)
+                BodyReader::new(response, policy.idle_timeout)
             };
-            let body = body.collect(call.limit).await?.ok_or_else(|| call.too_large())?;
-            Ok(Reply { status, headers, media_type, body })
+            let body =
+                body.collect(call.max_bytes).await?.ok_or_else(|| call.response_too_large())?;
+            Ok(ApiResponse { status, headers, media_type, body })
         };
-        let late = |_| Setback::NoAnswer("the answer took too long".to_owned());
+        let late = |_| AttemptError::NoResponse("the answer took too long".to_owned());
         tokio::time::timeout(deadline, answer).await.map_err(late)?
     }
 
     /// One attempt up to the head of a successful answer. A 401 is answered by one new token and
     /// one replay: the check precedes every effect.
-    pub(super) async fn head(&self, call: &Call) -> Result<Response, Setback> {
-        let bare = call.operation.follows_link() || call.operation.asks_pipeline();
-        let pass = if bare { None } else { self.login.current().map_err(Setback::Final)? };
-        let rehearsed = self.rehearsal.as_ref().and_then(|all| all.intercept(pass.is_some(), call));
+    pub(super) async fn open_response(&self, call: &ApiRequest) -> Result<Response, AttemptError> {
+        let bare = call.operation.follows_link() || call.operation.uses_pipeline();
+        let pass =
+            if bare { None } else { self.auth.current_header().map_err(AttemptError::Fatal)? };
+        let rehearsed = self.dry_run.as_ref().and_then(|all| all.intercept(pass.is_some(), call));
         if let Some(failure) = rehearsed {
-            return Err(Setback::Final(failure));
+            return Err(AttemptError::Fatal(failure));
         }
         let attempt = Attempt::new(call, 1);
         let outcome = self.send(call, pass.as_ref()).await;
-        let rejected = matches!(&outcome, Err(Setback::Refused(refusal))
+        let rejected = matches!(&outcome, Err(AttemptError::Rejected(refusal))
             if refusal.status == StatusCode::UNAUTHORIZED);
         let (Err(expired), Some(pass), true) = (&outcome, &pass, rejected) else {
             return outcome;
         };
-        let Some(renewed) = self.login.renewed(pass).await.map_err(Setback::Final)? else {
+        let Some(renewed) = self.auth.renew_header(pass).await.map_err(AttemptError::Fatal)? else {
             return outcome;
         };
-        self.witness.tell(|| attempt.failed(expired, Some(Duration::ZERO)));
+        self.recorder.notify(|| attempt.failed(expired, Some(Duration::ZERO)));
         self.send(call, Some(&renewed)).await
     }
 
-    async fn send(&self, call: &Call, pass: Option<&Pass>) -> Result<Response, Setback> {
-        let policy = self.engine.policy();
+    async fn send(
+        &self,
+        call: &ApiRequest,
+        pass: Option<&AuthHeader>,
+    ) -> Result<Response, AttemptError> {
+        let policy = self.retry_engine.policy();
         let sent = SystemTime::now();
-        let late = |_| Setback::NoAnswer("no answer in time".to_owned());
-        let deadline = policy.headers.saturating_add(call.upload_time());
-        let response = tokio::time::timeout(deadline, self.request(call, pass).send())
+        let late = |_| AttemptError::NoResponse("no answer in time".to_owned());
+        let deadline = policy.header_timeout.saturating_add(call.upload_timeout());
+        let response = tokio::time::timeout(deadline, self.build_request(call, pass).send())
             .await
             .map_err(late)??;
         if pass.is_some() {
-            self.login.learn(response.headers(), sent, SystemTime::now());
+            self.auth.update_clock_skew(response.headers(), sent, SystemTime::now());
         }
         if response.status().is_success() {
             return Ok(response);
         }
         let (status, headers) = (response.status(), response.headers().clone());
         // A refusal whose words are cut off or endless is still a refusal.
-        let body = Body::new(response, policy.idle).collect(PROBLEM_LIMIT).await;
+        let body =
+            BodyReader::new(response, policy.idle_timeout).collect(MAX_ERROR_BODY_BYTES).await;
         let body = body.ok().flatten().unwrap_or_default();
-        let detail = read_problem(&body);
-        Err(Setback::Refused(Box::new(Refusal { status, headers, body, detail })))
+        let detail = read_error_message(&body);
+        Err(AttemptError::Rejected(Box::new(ErrorResponse { status, headers, body, detail })))
     }
 
-    fn request(&self, call: &Call, pass: Option<&Pass>) -> reqwest::RequestBuilder {
+    fn build_request(
+        &self,
+        call: &ApiRequest,
+        pass: Option<&AuthHeader>,
+    ) -> reqwest::RequestBuilder {
         let client = match call.operation {
-            operation if operation.follows_link() => &self.blob,
-            operation if operation.asks_pipeline() => &self.pipeline,
-            _ => &self.api,
+            operation if operation.follows_link() => &self.blob_client,
+            operation if operation.uses_pipeline() => &self.pipeline_client,
+            _ => &self.api_client,
         };
         let url = call.url.clone();
-        let mut request = match &call.payload {
-            Payload::Get => client.get(url),
+        let mut request = match &call.body {
+            RequestBody::Get => client.get(url),
             // Said by nobody else, and asked for by some servers in front of services (411).
-            Payload::Post => client.post(url).header(CONTENT_LENGTH, 0),
-            Payload::Json(body) => {
+            RequestBody::Post => client.post(url).header(CONTENT_LENGTH, 0),
+            RequestBody::Json(body) => {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
-            Payload::Image(image) => post(client, url, image.form()),
-            Payload::Form(parts) => post(client, url, raw::form(parts)),
-            Payload::Media(media) => post(client, url, media.sending()),
+            RequestBody::Image(image) => post_form(client, url, image.multipart_body()),
+            RequestBody::Form(parts) => post_form(client, url, raw_request::multipart_body(parts)),
+            RequestBody::Media(media) => post_form(client, url, media.multipart_body()),
         };
         if let Some(pass) = pass {
             request = request.header(pass.name.clone(), pass.value.clone());
@@ -197,7 +208,7 @@ impl Transport {
 }
 
 /// A POST of a form.
-fn post(client: &reqwest::Client, url: Url, form: Sending) -> reqwest::RequestBuilder {
+fn post_form(client: &reqwest::Client, url: Url, form: MultipartBody) -> reqwest::RequestBuilder {
     let request = client.post(url).header(CONTENT_TYPE, form.content_type);
     request.header(CONTENT_LENGTH, form.length).body(form.body)
 }

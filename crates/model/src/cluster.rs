@@ -73,7 +73,7 @@ pub struct Preview {
     pub dimensions: Option<(u32, u32)>,
 }
 
-/// What a score measures. Only a known kind has a direction and bands (M50).
+/// What a score measures. Only a known kind has a direction and bands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScoreKind {
     /// `cosine_distance`: lower is closer.
@@ -91,16 +91,16 @@ pub struct Relevance {
     pub kind: ScoreKind,
 }
 
-/// What the numbers of a cosine distance mean: pictures and captions have bands of their own (M57).
+/// What the numbers of a cosine distance mean: pictures and captions have bands of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub enum ScoreScale {
     /// Pictures compared with a picture.
     Visual,
     /// Captions compared with a text.
     Caption,
 }
 
-impl Scale {
+impl ScoreScale {
     /// How to read the scores, in a line.
     #[must_use]
     pub fn legend(self) -> &'static str {
@@ -113,7 +113,7 @@ impl Scale {
 
 /// A score in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Band {
+pub enum RelevanceBand {
     /// A caption that says it: below 0.4.
     Strong,
     /// A caption that says part of it: 0.4-0.6.
@@ -128,10 +128,10 @@ pub enum Band {
     Loose,
 }
 
-impl Band {
+impl RelevanceBand {
     /// The word shown beside the number.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Strong => "strong",
             Self::Partial => "partial",
@@ -144,7 +144,7 @@ impl Band {
 
     /// How many of four marks are filled: the nearer, the more.
     #[must_use]
-    pub fn marks(self) -> usize {
+    pub fn strength(self) -> usize {
         match self {
             Self::Same | Self::Strong => 4,
             Self::High => 3,
@@ -158,17 +158,17 @@ impl Relevance {
     /// The band of a score (rules: interface, `GET /api/v1/explore`; caption search parameters).
     /// `None` where the direction is unknown.
     #[must_use]
-    pub fn band(&self, scale: Scale) -> Option<Band> {
+    pub fn band(&self, scale: ScoreScale) -> Option<RelevanceBand> {
         if self.kind != ScoreKind::CosineDistance {
             return None;
         }
         Some(match scale {
-            Scale::Visual if self.score < 0.005 => Band::Same,
-            Scale::Visual if self.score <= 0.3 => Band::High,
-            Scale::Visual if self.score < 0.5 => Band::Related,
-            Scale::Caption if self.score < 0.4 => Band::Strong,
-            Scale::Caption if self.score <= 0.6 => Band::Partial,
-            Scale::Visual | Scale::Caption => Band::Loose,
+            ScoreScale::Visual if self.score < 0.005 => RelevanceBand::Same,
+            ScoreScale::Visual if self.score <= 0.3 => RelevanceBand::High,
+            ScoreScale::Visual if self.score < 0.5 => RelevanceBand::Related,
+            ScoreScale::Caption if self.score < 0.4 => RelevanceBand::Strong,
+            ScoreScale::Caption if self.score <= 0.6 => RelevanceBand::Partial,
+            ScoreScale::Visual | ScoreScale::Caption => RelevanceBand::Loose,
         })
     }
 }
@@ -178,23 +178,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m50_p17_p19_bands_follow_the_interface() {
-        let band = |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(Scale::Visual);
-        assert_eq!(band(0.0), Some(Band::Same));
-        assert_eq!(band(0.3), Some(Band::High));
-        assert_eq!(band(0.4), Some(Band::Related));
-        assert_eq!(band(0.5), Some(Band::Loose));
+    fn bands_follow_the_interface() {
+        let band =
+            |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(ScoreScale::Visual);
+        assert_eq!(band(0.0), Some(RelevanceBand::Same));
+        assert_eq!(band(0.3), Some(RelevanceBand::High));
+        assert_eq!(band(0.4), Some(RelevanceBand::Related));
+        assert_eq!(band(0.5), Some(RelevanceBand::Loose));
         let other = Relevance { score: 0.1, kind: ScoreKind::Other(SafeText::name("dot")) };
-        assert_eq!(other.band(Scale::Visual), None);
+        assert_eq!(other.band(ScoreScale::Visual), None);
     }
 
     #[test]
-    fn m57_captions_have_bands_of_their_own() {
+    fn captions_have_bands_of_their_own() {
         let band =
-            |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(Scale::Caption);
-        assert_eq!(band(0.39), Some(Band::Strong));
-        assert_eq!(band(0.4), Some(Band::Partial));
-        assert_eq!(band(0.6), Some(Band::Partial));
-        assert_eq!(band(0.61), Some(Band::Loose));
+            |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(ScoreScale::Caption);
+        assert_eq!(band(0.39), Some(RelevanceBand::Strong));
+        assert_eq!(band(0.4), Some(RelevanceBand::Partial));
+        assert_eq!(band(0.6), Some(RelevanceBand::Partial));
+        assert_eq!(band(0.61), Some(RelevanceBand::Loose));
     }
 }

@@ -41,24 +41,24 @@ pub enum Operation {
 
 /// The answer of the table for one status and one operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Permission {
     /// Allowed by the interface document.
-    Yes,
+    Allowed,
     /// No rule is given: send it and let the answer decide.
-    Try,
+    Unspecified,
     /// The status is unknown: ask the person first.
-    Ask,
+    Confirm,
     /// Refused, with the reason and what would help.
-    No(&'static str),
+    Denied(&'static str),
 }
 
-impl Verdict {
+impl Permission {
     /// Why not, if it is refused.
     #[must_use]
-    pub fn refusal(self) -> Option<&'static str> {
+    pub fn denial_reason(self) -> Option<&'static str> {
         match self {
-            Self::No(reason) => Some(reason),
-            Self::Yes | Self::Try | Self::Ask => None,
+            Self::Denied(reason) => Some(reason),
+            Self::Allowed | Self::Unspecified | Self::Confirm => None,
         }
     }
 }
@@ -66,7 +66,7 @@ impl Verdict {
 impl Operation {
     /// The word for it on screen.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Read => "browse",
             Self::TextSearch => "text search",
@@ -79,7 +79,7 @@ impl Operation {
 
     /// The term for it in the refusals of a service.
     #[must_use]
-    pub fn term(self) -> &'static str {
+    pub fn code(self) -> &'static str {
         match self {
             Self::Read => "explore",
             Self::TextSearch => "text_search",
@@ -105,7 +105,7 @@ impl Status {
         }
     }
 
-    /// Reads the legacy field `status`, used only where `status_new` is missing (M09).
+    /// Reads the legacy field `status`, used only where `status_new` is missing.
     #[must_use]
     pub fn parse_legacy(raw: &str) -> Self {
         match raw.trim().to_uppercase().replace('_', " ").as_str() {
@@ -130,28 +130,30 @@ impl Status {
 
     /// Whether the status is expected to change by itself, so that watching it makes sense.
     #[must_use]
-    pub fn is_moving(&self) -> bool {
+    pub fn is_busy(&self) -> bool {
         matches!(self, Self::ReadOnly | Self::Indexing | Self::Other(_))
     }
 
     /// The gate table: rules 1-4 of the interface document, `States and transitions`.
     #[must_use]
-    pub fn allows(&self, operation: Operation) -> Verdict {
+    pub fn allows(&self, operation: Operation) -> Permission {
         use Operation as Op;
         match (operation, self) {
             (Op::Read, _)
             | (Op::TextSearch | Op::VisualSearch | Op::Export | Op::AddMedia, Self::Ready)
-            | (Op::AddMedia | Op::Reindex, Self::PartialIndex) => Verdict::Yes,
-            (Op::TextSearch, _) => Verdict::Try,
+            | (Op::AddMedia | Op::Reindex, Self::PartialIndex) => Permission::Allowed,
+            (Op::TextSearch, _) => Permission::Unspecified,
             (Op::Reindex, Self::Other(_)) => {
-                Verdict::No("needs PARTIAL INDEX; this status is unknown")
+                Permission::Denied("needs PARTIAL INDEX; this status is unknown")
             }
-            (Op::VisualSearch | Op::Export | Op::AddMedia, Self::Other(_)) => Verdict::Ask,
-            (Op::Reindex, Self::Ready) => Verdict::No("needs PARTIAL INDEX: nothing to re-cluster"),
-            (_, Self::PartialIndex) => Verdict::No("needs READY: reindex first"),
-            (_, Self::ReadOnly) => Verdict::No("busy adding media: wait until it is done"),
-            (_, Self::Indexing) => Verdict::No("busy indexing: wait until it is done"),
-            (_, Self::Error) => Verdict::No("the dataset is in ERROR"),
+            (Op::VisualSearch | Op::Export | Op::AddMedia, Self::Other(_)) => Permission::Confirm,
+            (Op::Reindex, Self::Ready) => {
+                Permission::Denied("needs PARTIAL INDEX: nothing to re-cluster")
+            }
+            (_, Self::PartialIndex) => Permission::Denied("needs READY: reindex first"),
+            (_, Self::ReadOnly) => Permission::Denied("busy adding media: wait until it is done"),
+            (_, Self::Indexing) => Permission::Denied("busy indexing: wait until it is done"),
+            (_, Self::Error) => Permission::Denied("the dataset is in ERROR"),
         }
     }
 }
@@ -167,13 +169,13 @@ pub struct Dataset {
     pub status: Status,
     /// Whether `status` had to be read from the legacy field.
     pub status_is_legacy: bool,
-    /// The legacy field as it came: shown, and no rule reads it (M09).
+    /// The legacy field as it came: shown, and no rule reads it.
     pub legacy_status: Option<SafeText>,
     /// Percent done of the running operation, 0-100.
     pub progress: Option<u8>,
     /// Owner, as given.
     pub owner: Option<SafeText>,
-    /// Creation time as given: the service names no zone, so none is invented (M11).
+    /// Creation time as given: the service names no zone, so none is invented.
     pub created_at: Option<SafeText>,
     /// Number of images, when told.
     pub n_images: Option<u64>,
@@ -187,9 +189,9 @@ pub struct Dataset {
 
 impl Dataset {
     /// Whether its media may have been put into other clusters since `then`: it has become READY,
-    /// or it holds another number of images. Adding media alone groups nothing anew (M18).
+    /// or it holds another number of images. Adding media alone groups nothing anew.
     #[must_use]
-    pub fn is_regrouped_since(&self, then: &Self) -> bool {
+    pub fn is_reclustered_since(&self, then: &Self) -> bool {
         self.status == Status::Ready
             && (then.status != Status::Ready || self.n_images != then.n_images)
     }
@@ -197,7 +199,7 @@ impl Dataset {
 
 /// One field of a dataset record as the service sent it, whether this program knows it or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct RecordField {
     /// Its name on the wire.
     pub name: SafeText,
     /// Its value: text as it is, anything else as JSON.
@@ -209,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m13_status_words_are_read_leniently() {
+    fn status_words_are_read_leniently() {
         assert_eq!(Status::parse("read_only"), Status::ReadOnly);
         assert_eq!(Status::parse(" Partial Index "), Status::PartialIndex);
         assert_eq!(Status::parse("DRAFT"), Status::Other(SafeText::name("DRAFT")));
@@ -218,7 +220,7 @@ mod tests {
 
     /// The gate table of the features document, cell by cell: y yes, t try, a ask, n no.
     #[test]
-    fn m14_gate_table() {
+    fn gate_table() {
         let states = [
             Status::Ready,
             Status::PartialIndex,
@@ -238,10 +240,10 @@ mod tests {
             let got: String = states
                 .iter()
                 .map(|status| match status.allows(operation) {
-                    Verdict::Yes => 'y',
-                    Verdict::Try => 't',
-                    Verdict::Ask => 'a',
-                    Verdict::No(_) => 'n',
+                    Permission::Allowed => 'y',
+                    Permission::Unspecified => 't',
+                    Permission::Confirm => 'a',
+                    Permission::Denied(_) => 'n',
                 })
                 .collect();
             assert_eq!(got, row, "{operation:?}");

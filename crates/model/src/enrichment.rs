@@ -46,11 +46,11 @@ impl EnrichmentModel {
 
 /// Whether a model was applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Applied {
+pub enum ModelStatus {
     /// The answer names it.
-    Yes,
+    Applied,
     /// The answer lists what was applied, and this is not in the list.
-    No,
+    NotApplied,
     /// The answer does not tell.
     Unknown,
 }
@@ -59,7 +59,7 @@ pub enum Applied {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enrichment {
     /// Each of [`EnrichmentModel::ALL`], in its order.
-    pub applied: [Applied; EnrichmentModel::ALL.len()],
+    pub statuses: [ModelStatus; EnrichmentModel::ALL.len()],
     /// The answer as it came.
     pub raw: SafeText,
 }
@@ -67,22 +67,28 @@ pub struct Enrichment {
 impl Enrichment {
     /// Whether `model` was applied.
     #[must_use]
-    pub fn of(&self, model: EnrichmentModel) -> Applied {
-        let all = EnrichmentModel::ALL.into_iter().zip(self.applied);
-        all.into_iter().find(|(known, _)| *known == model).map_or(Applied::Unknown, |(_, is)| is)
+    pub fn status_of(&self, model: EnrichmentModel) -> ModelStatus {
+        let all = EnrichmentModel::ALL.into_iter().zip(self.statuses);
+        all.into_iter()
+            .find(|(known, _)| *known == model)
+            .map_or(ModelStatus::Unknown, |(_, is)| is)
     }
 }
 
 /// What to say of the models one of which is needed: nothing when one was applied. `known` is what
 /// was told of the dataset, if anything was.
 #[must_use]
-pub fn unmet(models: &[EnrichmentModel], known: Option<&Enrichment>) -> Option<String> {
-    let applied = |model: &EnrichmentModel| known.map_or(Applied::Unknown, |it| it.of(*model));
+pub fn missing_model_warning(
+    models: &[EnrichmentModel],
+    known: Option<&Enrichment>,
+) -> Option<String> {
+    let applied =
+        |model: &EnrichmentModel| known.map_or(ModelStatus::Unknown, |it| it.status_of(*model));
     let names: Vec<&str> = models.iter().map(|model| model.word()).collect();
     let names = names.join(" or ");
-    if models.is_empty() || models.iter().any(|model| applied(model) == Applied::Yes) {
+    if models.is_empty() || models.iter().any(|model| applied(model) == ModelStatus::Applied) {
         None
-    } else if models.iter().all(|model| applied(model) == Applied::No) {
+    } else if models.iter().all(|model| applied(model) == ModelStatus::NotApplied) {
         Some(format!("needs {names}, which this dataset has not"))
     } else {
         Some(format!("needs {names}; it is not known whether this dataset has it"))

@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf};
 
-use crate::{ExportTaskId, Link, SafeText, inspection::Named};
+use crate::{ExportTaskId, Link, SafeText, inspection::NameSample};
 
 /// The format of the metadata file in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -38,7 +38,7 @@ impl ExportFormat {
 /// What is to be exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportSpec {
-    /// Name of the ZIP: one safe component ending in `.zip` (M19).
+    /// Name of the ZIP: one safe component ending in `.zip`.
     pub file_name: ArchiveName,
     /// Format of the metadata.
     pub format: ExportFormat,
@@ -46,7 +46,7 @@ pub struct ExportSpec {
     pub include_images: bool,
 }
 
-/// The name of an archive: a single file name that is safe to create, ending in `.zip` (D19).
+/// The name of an archive: a single file name that is safe to create, ending in `.zip`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ArchiveName(String);
 
@@ -98,7 +98,7 @@ pub enum ExportState {
 }
 
 impl ExportState {
-    /// Reads a status word. An unknown word means the work goes on (M21).
+    /// Reads a status word. An unknown word means the work goes on.
     #[must_use]
     pub fn parse(raw: &str) -> Self {
         match raw.trim().to_uppercase().as_str() {
@@ -159,9 +159,9 @@ pub struct Extraction {
     /// Bytes written.
     pub bytes: u64,
     /// Entries that were refused, each with the reason.
-    pub refused: Named,
+    pub rejected_entries: NameSample,
     /// The file that joins rows and pictures, if it was asked for.
-    pub rows: Option<PathBuf>,
+    pub index_file: Option<PathBuf>,
 }
 
 #[cfg(test)]
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m21_unknown_states_go_on_and_terminal_ones_end() {
+    fn unknown_states_go_on_and_terminal_ones_end() {
         assert_eq!(
             ExportState::parse("in_progress"),
             ExportState::Running(SafeText::name("in_progress"))
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn d19_archive_names_are_single_safe_components() {
+    fn archive_names_are_single_safe_components() {
         for (raw, safe) in [
             ("photos", "photos.zip"),
             ("a/b/../c.ZIP", "c.zip"),
@@ -197,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn d19_any_input_gives_one_component(raw in "\\PC*") {
+        fn any_input_gives_one_component(raw in "\\PC*") {
             let name = ArchiveName::new(&raw);
             prop_assert!(name.as_str().len() <= 200 && !name.as_str().contains(['/', '\\', '\0']));
             prop_assert!(name.as_str().rsplit('.').next() == Some("zip") && !name.as_str().starts_with(['.', '-']));

@@ -11,13 +11,13 @@ pub enum FailureKind {
     /// No connection could be made; nothing was sent.
     Unreachable,
     /// Something was sent and no answer came: a write may or may not have happened.
-    NoAnswer,
+    NoResponse,
     /// The service said it is broken or overloaded (5xx).
     Server,
     /// The service asks to wait (429).
-    Busy,
+    RateLimited,
     /// The credentials were refused (401).
-    Login,
+    Unauthorized,
     /// The credentials are fine, the permission is missing (403).
     Forbidden,
     /// It does not exist, or the caller may not know that it does (404).
@@ -38,12 +38,12 @@ pub struct Failure {
     /// What happens next depends on it.
     pub kind: FailureKind,
     /// What went wrong and where, in our words; printable.
-    pub sentence: SafeText,
+    pub message: SafeText,
     /// What to do about it; printable.
     pub remedy: Option<SafeText>,
     /// The service's own words.
     pub detail: Option<SafeText>,
-    /// What the service's own words mean, in a word for programs, where they are known ones (M72).
+    /// What the service's own words mean, in a word for programs, where they are known ones.
     pub code: Option<&'static str>,
     /// The HTTP status, when the service answered.
     pub status: Option<u16>,
@@ -57,7 +57,7 @@ impl Failure {
     pub fn new(kind: FailureKind, sentence: impl AsRef<str>) -> Self {
         Self {
             kind,
-            sentence: SafeText::detail(sentence.as_ref()),
+            message: SafeText::detail(sentence.as_ref()),
             remedy: None,
             detail: None,
             code: None,
@@ -68,21 +68,21 @@ impl Failure {
 
     /// Work on a thread of its own that ended in a panic.
     #[must_use]
-    pub fn fault() -> Self {
+    pub fn internal_error() -> Self {
         Self::new(FailureKind::Local, "this met a fault of the program itself")
-            .remedy("Please report it")
+            .with_remedy("Please report it")
     }
 
     /// Adds what to do about it.
     #[must_use]
-    pub fn remedy(mut self, remedy: impl AsRef<str>) -> Self {
+    pub fn with_remedy(mut self, remedy: impl AsRef<str>) -> Self {
         self.remedy = Some(SafeText::detail(remedy.as_ref()));
         self
     }
 
     /// Adds the service's own words.
     #[must_use]
-    pub fn detail(mut self, detail: Option<SafeText>) -> Self {
+    pub fn with_detail(mut self, detail: Option<SafeText>) -> Self {
         self.detail = detail.filter(|words| !words.is_empty());
         self
     }
@@ -90,26 +90,26 @@ impl Failure {
     /// Whether a change that was asked for may have been made all the same: no answer came, or the
     /// service broke over it.
     #[must_use]
-    pub fn leaves_open(&self) -> bool {
-        matches!(self.kind, FailureKind::NoAnswer | FailureKind::Server)
+    pub fn may_have_taken_effect(&self) -> bool {
+        matches!(self.kind, FailureKind::NoResponse | FailureKind::Server)
     }
 
     /// Whether the link to the service is what failed, so that trying again later may help.
     #[must_use]
-    pub fn is_connection(&self) -> bool {
+    pub fn is_connection_failure(&self) -> bool {
         matches!(
             self.kind,
             FailureKind::Unreachable
-                | FailureKind::NoAnswer
+                | FailureKind::NoResponse
                 | FailureKind::Server
-                | FailureKind::Busy
+                | FailureKind::RateLimited
         )
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.sentence)?;
+        write!(f, "{}", self.message)?;
         if let Some(detail) = &self.detail {
             write!(f, " (the service says: {detail})")?;
         }
@@ -127,10 +127,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m71_sentence_words_of_the_service_and_remedy() {
+    fn sentence_words_of_the_service_and_remedy() {
         let failure = Failure::new(FailureKind::Conflict, "export refused")
-            .detail(Some(SafeText::detail("dataset not READY\u{1b}")))
-            .remedy("Wait until it is READY");
+            .with_detail(Some(SafeText::detail("dataset not READY\u{1b}")))
+            .with_remedy("Wait until it is READY");
         assert_eq!(
             failure.to_string(),
             "export refused (the service says: dataset not READY␛). Wait until it is READY"

@@ -9,18 +9,18 @@ use crate::SafeText;
 
 /// The files and folders of one folder, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Folder {
+pub struct FolderListing {
     /// The folder, as it was asked for.
     pub path: PathBuf,
     /// At most [`Folder::MOST`] of what is in it.
     pub entries: Vec<FolderEntry>,
     /// How many more there are.
-    pub left_off: usize,
+    pub omitted: usize,
 }
 
-impl Folder {
+impl FolderListing {
     /// Entries that are listed.
-    pub const MOST: usize = 5_000;
+    pub const MAX_ENTRIES: usize = 5_000;
 
     /// The whole path of one of its entries.
     #[must_use]
@@ -44,14 +44,15 @@ pub struct FolderEntry {
 
 impl FolderEntry {
     /// The endings of the pictures that are opened here, lower case.
-    const PICTURES: [&str; 6] = ["jpg", "jpeg", "png", "webp", "gif", "bmp"];
+    const PICTURE_EXTENSIONS: [&str; 6] = ["jpg", "jpeg", "png", "webp", "gif", "bmp"];
 
     /// Whether it is a file named as a picture that is opened here.
     #[must_use]
     pub fn is_picture(&self) -> bool {
         let ending = Path::new(&self.file_name).extension();
         let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
-        !self.is_folder && ending.is_some_and(|ending| Self::PICTURES.contains(&ending.as_str()))
+        !self.is_folder
+            && ending.is_some_and(|ending| Self::PICTURE_EXTENSIONS.contains(&ending.as_str()))
     }
 }
 
@@ -60,10 +61,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn p13_pictures_are_told_by_their_endings() {
+    fn pictures_are_told_by_their_endings() {
         let is_picture = |name: &str, is_folder| {
             let entry = FolderEntry {
-                name: SafeText::file(name),
+                name: SafeText::file_name(name),
                 file_name: name.into(),
                 is_folder,
                 bytes: 1,

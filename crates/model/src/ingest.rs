@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::{SafeText, vql::Invalid};
+use crate::{SafeText, vql::InvalidField};
 
 /// Where media come from: exactly one of these (rule: interface, `POST add_media`).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub enum StorageKind {
     Folder,
     /// A list of media.
     Manifest,
-    /// One object that is no manifest by its name: to be questioned, not refused (M28).
+    /// One object that is no manifest by its name: to be questioned, not refused.
     Object,
 }
 
@@ -34,8 +34,8 @@ impl StorageKind {
     ///
     /// # Errors
     /// It begins otherwise, or names no bucket.
-    pub fn of(uri: &str) -> Result<Self, Invalid> {
-        let wrong = |reason: &str| Invalid { field: "s3_uri", reason: reason.to_owned() };
+    pub fn parse(uri: &str) -> Result<Self, InvalidField> {
+        let wrong = |reason: &str| InvalidField { field: "s3_uri", reason: reason.to_owned() };
         let place = uri.strip_prefix("s3://").ok_or_else(|| wrong("must begin with s3://"))?;
         let (bucket, path) = place.split_once('/').unwrap_or((place, ""));
         if bucket.trim().is_empty() {
@@ -51,13 +51,13 @@ impl StorageKind {
 }
 
 /// Endings of the archives that the interface names.
-const ARCHIVES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
+const ARCHIVE_SUFFIXES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
 /// An ending that means `.tar.gz` to people, and perhaps to the service.
-pub const SHORT_ARCHIVE: &str = ".tgz";
+pub const TGZ_SUFFIX: &str = ".tgz";
 
 /// An addition of media.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddMedia {
+pub struct MediaAddition {
     /// Where they come from.
     pub source: MediaSource,
     /// Whether the dataset is clustered anew at once; else it rests in PARTIAL INDEX.
@@ -76,7 +76,7 @@ pub struct AddMedia {
     pub force: bool,
 }
 
-impl AddMedia {
+impl MediaAddition {
     /// An addition of media without any wish beside.
     #[must_use]
     pub fn new(source: MediaSource) -> Self {
@@ -96,10 +96,10 @@ impl AddMedia {
     ///
     /// # Errors
     /// The field that is wrong, as the wire names it, and why.
-    pub fn check(&self) -> Result<(), Invalid> {
-        let wrong = |field, reason: &str| Err(Invalid { field, reason: reason.to_owned() });
+    pub fn validate(&self) -> Result<(), InvalidField> {
+        let wrong = |field, reason: &str| Err(InvalidField { field, reason: reason.to_owned() });
         match &self.source {
-            MediaSource::Storage(uri) => StorageKind::of(uri).map(drop)?,
+            MediaSource::Storage(uri) => StorageKind::parse(uri).map(drop)?,
             MediaSource::Files(files) if files.is_empty() => {
                 return wrong(
                     "files",
@@ -108,14 +108,14 @@ impl AddMedia {
             }
             MediaSource::Archive(path) => {
                 let name = path.to_string_lossy().to_ascii_lowercase();
-                if !ARCHIVES.iter().chain([&SHORT_ARCHIVE]).any(|end| name.ends_with(end)) {
+                if !ARCHIVE_SUFFIXES.iter().chain([&TGZ_SUFFIX]).any(|end| name.ends_with(end)) {
                     return wrong("archive", "must be a .zip, .tar or .tar.gz file");
                 }
             }
             MediaSource::ServerPath(path) if !path.starts_with('/') => {
                 return wrong("path", "must be absolute, as the pipeline sees it");
             }
-            MediaSource::ServerPath(_) if self.has_wishes() => {
+            MediaSource::ServerPath(_) if self.has_options() => {
                 return wrong("path", "is sent alone: no reindex, role, counts or spot with it");
             }
             MediaSource::Files(_) | MediaSource::ServerPath(_) => {}
@@ -124,14 +124,14 @@ impl AddMedia {
             (Some(_), MediaSource::Files(_) | MediaSource::Archive(_)) => {
                 wrong("assume_role", "is for object storage only")
             }
-            (Some(role), _) if !is_role(role) => {
+            (Some(role), _) if !is_role_arn(role) => {
                 wrong("assume_role", "must look like arn:aws:iam::123456789012:role/name")
             }
             _ => Ok(()),
         }
     }
 
-    fn has_wishes(&self) -> bool {
+    fn has_options(&self) -> bool {
         let Self {
             auto_reindex, assume_role, batch_videos, batch_images, batch_objects, spot, ..
         } = self;
@@ -143,8 +143,8 @@ impl AddMedia {
     }
 }
 
-/// Whether a text has the shape of the ARN of a role (M33).
-fn is_role(text: &str) -> bool {
+/// Whether a text has the shape of the ARN of a role.
+fn is_role_arn(text: &str) -> bool {
     let parts: Vec<&str> = text.splitn(6, ':').collect();
     let [arn, partition, service, _, account, resource] = parts.as_slice() else { return false };
     let name = resource.strip_prefix("role/").unwrap_or_default();
@@ -166,11 +166,11 @@ pub struct Preflight {
     /// Bytes of what is sent: the files, or the archive.
     pub bytes: u64,
     /// Files of other kinds in folders, and links there; they are left out.
-    pub others: u64,
+    pub skipped: u64,
     /// Media that cannot be read and are left out.
     pub unreadable: u64,
     /// At most [`Preflight::NAMED`] of them.
-    pub named: Vec<Unreadable>,
+    pub unreadable_files: Vec<UnreadableFile>,
     /// Which of the paths that were given are folders.
     pub folders: Vec<PathBuf>,
     /// What a person should know before sending.
@@ -179,7 +179,7 @@ pub struct Preflight {
 
 impl Preflight {
     /// Unreadable files that are named.
-    pub const NAMED: usize = 200;
+    pub const MAX_NAMED: usize = 200;
 
     /// Whether there is nothing that can be sent.
     #[must_use]
@@ -199,7 +199,7 @@ pub struct LocalFile {
 
 /// A file that is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct UnreadableFile {
     /// Which one.
     pub name: SafeText,
     /// Why.
@@ -211,12 +211,12 @@ mod tests {
     use super::*;
 
     fn field(source: MediaSource) -> Option<&'static str> {
-        AddMedia::new(source).check().err().map(|invalid| invalid.field)
+        MediaAddition::new(source).validate().err().map(|invalid| invalid.field)
     }
 
     #[test]
-    fn m27_m28_p48_addresses_in_storage_are_told_apart() {
-        let kind = |uri: &str| StorageKind::of(uri).ok();
+    fn addresses_in_storage_are_told_apart() {
+        let kind = |uri: &str| StorageKind::parse(uri).ok();
         assert_eq!(kind("s3://b"), Some(StorageKind::Folder));
         assert_eq!(kind("s3://b/photos.2024/day 1/"), Some(StorageKind::Folder));
         for manifest in ["s3://b/list.CSV", "s3://b/x/list.parquet", "s3://b/list.txt"] {
@@ -229,21 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn u05_what_would_be_refused_is_refused_here() {
+    fn what_would_be_refused_is_refused_here() {
         assert_eq!(field(MediaSource::Files(Vec::new())), Some("files"));
         assert_eq!(field(MediaSource::Archive("a.rar".into())), Some("archive"));
         assert_eq!(field(MediaSource::Archive("a.TAR.GZ".into())), None);
         assert_eq!(field(MediaSource::ServerPath("data".into())), Some("path"));
-        let on_premises =
-            AddMedia { auto_reindex: true, ..AddMedia::new(MediaSource::ServerPath("/d".into())) };
-        assert!(on_premises.check().is_err());
+        let on_premises = MediaAddition {
+            auto_reindex: true,
+            ..MediaAddition::new(MediaSource::ServerPath("/d".into()))
+        };
+        assert!(on_premises.validate().is_err());
     }
 
     #[test]
-    fn m33_a_role_is_for_storage_and_has_its_shape() {
+    fn a_role_is_for_storage_and_has_its_shape() {
         let check = |source, role: &str| {
-            let addition = AddMedia { assume_role: Some(role.into()), ..AddMedia::new(source) };
-            addition.check().is_ok()
+            let addition =
+                MediaAddition { assume_role: Some(role.into()), ..MediaAddition::new(source) };
+            addition.validate().is_ok()
         };
         let storage = || MediaSource::Storage("s3://b/".into());
         assert!(check(storage(), "arn:aws:iam::123456789012:role/path/name"));

@@ -12,7 +12,7 @@ pub struct Inspection {
     /// Its size in bytes.
     pub bytes: u64,
     /// Name of the metadata file in it.
-    pub metadata: SafeText,
+    pub metadata_file: SafeText,
     /// Rows of the metadata.
     pub rows: u64,
     /// Names of the columns, in their order.
@@ -26,28 +26,28 @@ pub struct Inspection {
     /// The first [`Inspection::NAMED`] of them.
     pub first_images: Vec<PictureSource>,
     /// Rows that name a file which is not there: the files.
-    pub rows_without_file: Named,
+    pub rows_without_file: NameSample,
     /// Files that no row names.
-    pub files_without_row: Named,
+    pub files_without_row: NameSample,
     /// Entries whose names are not safe; never opened.
-    pub refused: Named,
+    pub unsafe_entries: NameSample,
 }
 
 /// How many there are, and the names of the first [`Inspection::NAMED`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct NameSample {
     /// All of them.
     pub count: u64,
     /// Some of their names.
     pub first: Vec<SafeText>,
 }
 
-impl Named {
+impl NameSample {
     /// One more.
     pub fn add(&mut self, name: &str) {
         self.count += 1;
-        if self.first.len() < Inspection::NAMED {
-            self.first.push(SafeText::file(name));
+        if self.first.len() < Inspection::MAX_NAMED {
+            self.first.push(SafeText::file_name(name));
         }
     }
 }
@@ -56,5 +56,5 @@ impl Inspection {
     /// Tenths that scores are counted in.
     pub const BINS: usize = 10;
     /// Images, and each kind of what is wrong, that are named.
-    pub const NAMED: usize = 200;
+    pub const MAX_NAMED: usize = 200;
 }

@@ -3,27 +3,28 @@
 use std::{path::PathBuf, time::Duration};
 
 use crate::{
-    AddMedia, Archive, DatasetId, ExportSpec, ExportTaskId, MediaSource, SafeText, shell::quote,
+    Archive, DatasetId, ExportSpec, ExportTaskId, MediaAddition, MediaSource, SafeText,
+    shell::quote,
 };
 
 /// Time since 1970 by the clock of this machine, so that it means the same after a restart.
-pub type Stamp = Duration;
+pub type Timestamp = Duration;
 
 /// What a job does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work {
+pub enum JobKind {
     /// A dataset, or what is marked in it, becomes an archive.
-    Export(Export),
+    Export(ExportJob),
     /// Media come into a dataset.
-    AddMedia(Addition),
+    AddMedia(AdditionJob),
     /// A dataset is clustered anew.
     Reindex,
 }
 
-impl Work {
+impl JobKind {
     /// The word for it on screen.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub fn label(&self) -> &'static str {
         match self {
             Self::Export(_) => "export",
             Self::AddMedia(_) => "add media",
@@ -33,7 +34,7 @@ impl Work {
 
     /// The command line that does the same to `dataset`.
     #[must_use]
-    pub fn command(&self, dataset: DatasetId) -> String {
+    pub fn command_line(&self, dataset: DatasetId) -> String {
         match self {
             Self::Export(export) => {
                 let images = if export.spec.include_images { " --images" } else { "" };
@@ -46,7 +47,7 @@ impl Work {
             }
             Self::AddMedia(addition) => {
                 let reindex = if addition.auto_reindex { " --reindex" } else { "" };
-                format!("tessera media add {dataset} {}{reindex}", addition.option)
+                format!("tessera media add {dataset} {}{reindex}", addition.cli_options)
             }
             Self::Reindex => format!("tessera reindex {dataset} --wait"),
         }
@@ -55,7 +56,7 @@ impl Work {
 
 /// An export as it was asked for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Export {
+pub struct ExportJob {
     /// How it is exported; the name of the archive on this machine.
     pub spec: ExportSpec,
     /// What is exported when it is not the whole dataset: `3 clusters, 9 media`.
@@ -63,10 +64,10 @@ pub struct Export {
     /// Where the archive goes.
     pub folder: PathBuf,
     /// Whether it is fetched as soon as it is there.
-    pub fetch: bool,
+    pub auto_download: bool,
 }
 
-impl Export {
+impl ExportJob {
     /// The archive on this machine.
     #[must_use]
     pub fn target(&self) -> PathBuf {
@@ -76,19 +77,19 @@ impl Export {
 
 /// An addition as it was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Addition {
+pub struct AdditionJob {
     /// Where the media come from, in words: `folder /data/new`, `s3://bucket/new/`.
     pub source: SafeText,
     /// The same as an option of the command line: `--dir /data/new`.
-    pub option: SafeText,
+    pub cli_options: SafeText,
     /// Whether a full reindex follows by itself.
     pub auto_reindex: bool,
 }
 
-impl Addition {
+impl AdditionJob {
     /// An addition in words. Some of its paths are `folders`; what the disk knows, this does not.
     #[must_use]
-    pub fn of(addition: &AddMedia, folders: &[PathBuf]) -> Self {
+    pub fn from_request(addition: &MediaAddition, folders: &[PathBuf]) -> Self {
         let name = |path: &PathBuf| path.to_string_lossy().into_owned();
         let (source, option) = match &addition.source {
             MediaSource::Storage(uri) => (uri.clone(), format!("--s3 {}", quote(uri))),
@@ -109,8 +110,8 @@ impl Addition {
             }
         };
         Self {
-            source: SafeText::file(&source),
-            option: SafeText::file(&(option + &wishes(addition))),
+            source: SafeText::file_name(&source),
+            cli_options: SafeText::file_name(&(option + &extra_options(addition))),
             auto_reindex: addition.auto_reindex,
         }
     }
@@ -118,7 +119,7 @@ impl Addition {
 
 /// What is asked for beside the media, as options with a space before each. The reindex is not among
 /// them.
-fn wishes(addition: &AddMedia) -> String {
+fn extra_options(addition: &MediaAddition) -> String {
     let counts = [
         ("images", addition.batch_images),
         ("videos", addition.batch_videos),
@@ -138,22 +139,22 @@ fn wishes(addition: &AddMedia) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
     /// When it was started; no two jobs of a person have the same.
-    pub started: Stamp,
+    pub started_at: Timestamp,
     /// When it ended, if it has.
-    pub ended: Option<Stamp>,
+    pub ended_at: Option<Timestamp>,
     /// The dataset it works on.
     pub dataset: DatasetId,
     /// Its name when the job was started.
     pub dataset_name: SafeText,
     /// What it does.
-    pub work: Work,
+    pub kind: JobKind,
     /// How far it was.
-    pub standing: Standing,
+    pub state: SavedJobState,
 }
 
 /// How far a job was when it was written down.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Standing {
+pub enum SavedJobState {
     /// Waits on this machine until its dataset is free.
     Queued,
     /// Sent, not yet acknowledged.
@@ -176,7 +177,7 @@ pub enum Standing {
     Unwatched(Option<ExportTaskId>),
 }
 
-impl Standing {
+impl SavedJobState {
     /// The export at the service, as long as it matters here.
     #[must_use]
     pub fn export(&self) -> Option<ExportTaskId> {
@@ -223,13 +224,14 @@ impl Standing {
 }
 
 /// Jobs that are written down.
-const MOST: usize = 200;
+const MAX_RECORDS: usize = 200;
 
 /// Lets the oldest jobs that ended well go when there are too many; `records` are oldest first.
-pub fn make_room(records: &mut Vec<JobRecord>) {
-    let is_well =
-        |record: &JobRecord| matches!(record.standing, Standing::Downloaded(_) | Standing::Done(_));
-    while records.len() > MOST
+pub fn drop_oldest_finished(records: &mut Vec<JobRecord>) {
+    let is_well = |record: &JobRecord| {
+        matches!(record.state, SavedJobState::Downloaded(_) | SavedJobState::Done(_))
+    };
+    while records.len() > MAX_RECORDS
         && let Some(old) = records.iter().position(is_well)
     {
         records.remove(old);
@@ -243,12 +245,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m29_folders_and_wishes_are_in_the_command_too() {
+    fn folders_and_wishes_are_in_the_command_too() {
         let (folder, file) = (PathBuf::from("/data/my new"), PathBuf::from("a.jpg"));
         let source = MediaSource::Files(vec![folder.clone(), file]);
-        let addition =
-            AddMedia { batch_images: Some(9), spot: Some(false), ..AddMedia::new(source) };
-        let option = Addition::of(&addition, &[folder]).option;
+        let addition = MediaAddition {
+            batch_images: Some(9),
+            spot: Some(false),
+            ..MediaAddition::new(source)
+        };
+        let option = AdditionJob::from_request(&addition, &[folder]).cli_options;
         assert_eq!(
             option.as_str(),
             "--dir '/data/my new' --file a.jpg --batch-images 9 --spot=off"
@@ -257,12 +262,15 @@ mod tests {
 
     #[test]
     fn a_job_tells_the_command_that_does_it_again() {
-        let option = SafeText::file("--dir '/data/my new'");
-        let addition =
-            Addition { source: SafeText::file("/data/my new"), option, auto_reindex: true };
+        let option = SafeText::file_name("--dir '/data/my new'");
+        let addition = AdditionJob {
+            source: SafeText::file_name("/data/my new"),
+            cli_options: option,
+            auto_reindex: true,
+        };
         let dataset = DatasetId(Uuid::nil());
         assert_eq!(
-            Work::AddMedia(addition).command(dataset),
+            JobKind::AddMedia(addition).command_line(dataset),
             format!("tessera media add {dataset} --dir '/data/my new' --reindex")
         );
     }

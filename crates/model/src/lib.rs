@@ -4,15 +4,11 @@
 //! both stand on this room, so a rule written here (who may export when, which score is close)
 //! has one meaning in the whole program.
 
-pub mod algebra;
+pub mod archive_path;
 pub mod basket;
-pub mod cadence;
 pub mod cluster;
-pub mod course;
 pub mod dataset;
 pub mod enrichment;
-pub mod entry;
-pub mod exchange;
 pub mod export;
 pub mod failure;
 pub mod folder;
@@ -21,37 +17,44 @@ pub mod ingest;
 pub mod inspection;
 pub mod job;
 pub mod link;
-pub mod member;
+pub mod operation_tracker;
 pub mod picture_source;
-pub mod program;
+pub mod polling;
 pub mod region;
+pub mod request_record;
+pub mod saved_state;
 pub mod saved_view;
 pub mod search;
 pub mod selection;
+pub mod set_algebra;
 pub mod shell;
+pub mod subprocess;
 pub mod text;
 pub mod vql;
 
-pub use basket::{Basket, Change, Toggled};
-pub use cluster::{Band, Cluster, Preview, Relevance, Scale, ScoreKind, Tag};
-pub use dataset::{Dataset, Field, Operation, Status, Verdict};
-pub use enrichment::{Applied, Enrichment, EnrichmentModel};
-pub use entry::{Book, Entry, PastSearch};
-pub use exchange::{Exchange, Outcome};
+pub use basket::{Basket, SelectionChange, ToggleOutcome};
+pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
+pub use dataset::{Dataset, Operation, Permission, RecordField, Status};
+pub use enrichment::{Enrichment, EnrichmentModel, ModelStatus};
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction,
 };
 pub use failure::{Failure, FailureKind};
-pub use folder::{Folder, FolderEntry};
+pub use folder::{FolderEntry, FolderListing};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
-pub use ingest::{AddMedia, MediaSource, Preflight};
+pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use inspection::Inspection;
-pub use job::{Addition, Export, JobRecord, Stamp, Standing, Work};
+pub use job::{AdditionJob, ExportJob, JobKind, JobRecord, SavedJobState, Timestamp};
 pub use link::Link;
 pub use picture_source::PictureSource;
 pub use region::Region;
+pub use request_record::{RequestOutcome, RequestRecord};
+pub use saved_state::{HistoryEntry, StateKey, StateValue};
 pub use saved_view::SavedView;
 pub use search::{Anchor, AnchorKind, EntityType, Granularity, Page, Query, Search};
-pub use selection::{Mark, MarkId, Marked, MarkedCluster, Selection, SelectionItem, Totals};
+pub use selection::{
+    EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, SelectionItem,
+    SelectionTotals,
+};
 pub use text::SafeText;
 pub use vql::{Filter, Fraction, QueryText};

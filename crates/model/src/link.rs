@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn s09_neither_signature_nor_password_is_printed() {
+    fn neither_signature_nor_password_is_printed() {
         let link = Link::new("https://me:pass@cdn.example/a.zip?X-Amz-Signature=abc#frag");
         assert_eq!(
             format!("{link} {link:?}"),

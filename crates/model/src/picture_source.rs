@@ -19,8 +19,8 @@ impl fmt::Display for PictureSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Link(link) => link.fmt(f),
-            Self::File(path) => SafeText::file(&path.display().to_string()).fmt(f),
-            Self::Entry(_, name) => SafeText::file(name).fmt(f),
+            Self::File(path) => SafeText::file_name(&path.display().to_string()).fmt(f),
+            Self::Entry(_, name) => SafeText::file_name(name).fmt(f),
         }
     }
 }

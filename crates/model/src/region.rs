@@ -7,7 +7,7 @@ use std::{
 };
 
 /// A point, a distance or a size: along the width and along the height of the image, as fractions.
-pub type Pair = (f64, f64);
+pub type Vec2 = (f64, f64);
 
 /// A rectangle inside an image. Always within it and never empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl Region {
     /// A rectangle in pixels (x, y, width, height) of an image of this size, if it lies inside and
     /// has an area.
     #[must_use]
-    pub fn of_pixels([x, y, width, height]: [u32; 4], image: (u32, u32)) -> Option<Self> {
+    pub fn from_pixels([x, y, width, height]: [u32; 4], image: (u32, u32)) -> Option<Self> {
         let across = |pixels: u32| f64::from(pixels) / f64::from(image.0);
         let down = |pixels: u32| f64::from(pixels) / f64::from(image.1);
         Self::new(across(x), down(y), across(width), down(height))
@@ -64,12 +64,12 @@ impl Region {
     ];
 
     /// The smallest side a region is made with: the last of six decimals.
-    const LEAST: f64 = 1e-6;
+    const MIN_SIDE: f64 = 1e-6;
 
     /// The region between two corners, each drawn into the image, with sides of `least` or more
     /// and six decimals.
     #[must_use]
-    pub fn between(one: Pair, other: Pair, least: Pair) -> Self {
+    pub fn from_corners(one: Vec2, other: Vec2, least: Vec2) -> Self {
         let (x, width) = span(one.0, other.0, least.0);
         let (y, height) = span(one.1, other.1, least.1);
         Self { x, y, width, height }
@@ -77,57 +77,57 @@ impl Region {
 
     /// The same size, `by` further, as far as the image goes.
     #[must_use]
-    pub fn moved(self, by: Pair) -> Self {
-        self.at((self.x + by.0, self.y + by.1))
+    pub fn translated(self, by: Vec2) -> Self {
+        self.moved_to((self.x + by.0, self.y + by.1))
     }
 
     /// The same size with its near corner at a place, or as close to it as the image allows.
     #[must_use]
-    pub fn at(self, near: Pair) -> Self {
+    pub fn moved_to(self, near: Vec2) -> Self {
         let x = near.0.clamp(0.0, 1.0 - self.width);
         let y = near.1.clamp(0.0, 1.0 - self.height);
-        Self::between((x, y), (x + self.width, y + self.height), (0.0, 0.0))
+        Self::from_corners((x, y), (x + self.width, y + self.height), (0.0, 0.0))
     }
 
     /// The near corner, upper left.
     #[must_use]
-    pub fn near(self) -> Pair {
+    pub fn top_left(self) -> Vec2 {
         (self.x, self.y)
     }
 
     /// The far corner, lower right.
     #[must_use]
-    pub fn far(self) -> Pair {
+    pub fn bottom_right(self) -> Vec2 {
         (self.x + self.width, self.y + self.height)
     }
 
     /// The near corner stays, the far one goes `by` further; no side falls below `least`.
     #[must_use]
-    pub fn far_moved(self, by: Pair, least: Pair) -> Self {
-        let far = self.far();
+    pub fn with_bottom_right_moved(self, by: Vec2, least: Vec2) -> Self {
+        let far = self.bottom_right();
         let (x, y) = ((far.0 + by.0).max(self.x), (far.1 + by.1).max(self.y));
-        Self::between(self.near(), (x, y), least)
+        Self::from_corners(self.top_left(), (x, y), least)
     }
 
     /// The far corner stays, the near one goes `by` further; no side falls below `least`.
     #[must_use]
-    pub fn near_moved(self, by: Pair, least: Pair) -> Self {
-        let far = self.far();
+    pub fn with_top_left_moved(self, by: Vec2, least: Vec2) -> Self {
+        let far = self.bottom_right();
         let x = (self.x + by.0).min(far.0 - least.0);
         let y = (self.y + by.1).min(far.1 - least.1);
-        Self::between((x, y), far, least)
+        Self::from_corners((x, y), far, least)
     }
 
     /// Whether a point lies in it.
     #[must_use]
-    pub fn contains(self, point: Pair) -> bool {
-        let far = self.far();
+    pub fn contains(self, point: Vec2) -> bool {
+        let far = self.bottom_right();
         (self.x..far.0).contains(&point.0) && (self.y..far.1).contains(&point.1)
     }
 
     /// It in words for people.
     #[must_use]
-    pub fn words(self) -> String {
+    pub fn description(self) -> String {
         let Self { x, y, width, height } = self;
         format!("region {width:.2}×{height:.2} at {x:.2} {y:.2}")
     }
@@ -163,9 +163,9 @@ impl Region {
 
 /// Start and length of the span between two places, inside 0.0-1.0, `least` long or longer.
 fn span(one: f64, other: f64, least: f64) -> (f64, f64) {
-    let least = least.clamp(Region::LEAST, 1.0);
+    let least = least.clamp(Region::MIN_SIDE, 1.0);
     let (one, other) = (one.clamp(0.0, 1.0), other.clamp(0.0, 1.0));
-    let length = six_decimals((one - other).abs().max(least)).max(Region::LEAST);
+    let length = six_decimals((one - other).abs().max(least)).max(Region::MIN_SIDE);
     let start = six_decimals(one.min(other)).min(six_decimals(1.0 - length));
     (start, length)
 }
@@ -190,12 +190,12 @@ fn pixels(start: f64, length: f64, side: u32) -> (u32, u32) {
 /// Start and length of the cells that a span reaches into.
 fn cells(start: f64, length: f64, side: u16) -> (u16, u16) {
     // A border that falls between two cells is not of the next one, however it was rounded.
-    const BETWEEN: f64 = 1e-4;
+    const ROUNDING_TOLERANCE: f64 = 1e-4;
     let (side, count) = (side.max(1), f64::from(side.max(1)));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a side")]
     let (first, end) = (
-        (start * count + BETWEEN).floor() as u16,
-        ((start + length) * count - BETWEEN).ceil() as u16,
+        (start * count + ROUNDING_TOLERANCE).floor() as u16,
+        ((start + length) * count - ROUNDING_TOLERANCE).ceil() as u16,
     );
     let first = first.min(side - 1);
     (first, end.clamp(first + 1, side) - first)
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn u12_only_boxes_inside_the_image_exist() {
+    fn only_boxes_inside_the_image_exist() {
         assert!(Region::new(0.1, 0.2, 0.5, 0.6).is_some());
         for (x, y, w, h) in [(0.9, 0.0, 0.2, 0.1), (-0.1, 0.0, 0.1, 0.1), (0.0, 0.0, 0.0, 1.0)] {
             assert_eq!(Region::new(x, y, w, h), None);
@@ -240,37 +240,37 @@ mod tests {
     }
 
     #[test]
-    fn m45_pixels_of_an_image_are_fractions_of_it() {
-        let region = Region::of_pixels([120, 80, 640, 480], (1280, 800)).unwrap();
+    fn pixels_of_an_image_are_fractions_of_it() {
+        let region = Region::from_pixels([120, 80, 640, 480], (1280, 800)).unwrap();
         assert_eq!(region.pixels((1280, 800)), ((120, 80), (640, 480)));
-        assert_eq!(Region::of_pixels([0, 0, 1280, 800], (1280, 800)), Some(Region::WHOLE));
+        assert_eq!(Region::from_pixels([0, 0, 1280, 800], (1280, 800)), Some(Region::WHOLE));
         for bad in [[700, 0, 640, 1], [0, 0, 0, 5]] {
-            assert_eq!(Region::of_pixels(bad, (1280, 800)), None);
+            assert_eq!(Region::from_pixels(bad, (1280, 800)), None);
         }
     }
 
     #[test]
-    fn m45_presets_lie_inside_and_border_on_cells() {
+    fn presets_lie_inside_and_border_on_cells() {
         for (name, Region { x, y, width, height }) in Region::PRESETS {
             assert!(Region::new(x, y, width, height).is_some(), "{name}");
         }
         let thirds = Region::PRESETS.iter().skip(6).map(|(_, third)| third.cells((30, 10)));
         let columns: Vec<_> = thirds.map(|((x, _), (width, _))| (x, width)).collect();
         assert_eq!(columns, [(0, 10), (10, 10), (20, 10)]);
-        let line = Region::between((0.5, 0.999), (0.5, 1.0), (0.0, 0.0));
+        let line = Region::from_corners((0.5, 0.999), (0.5, 1.0), (0.0, 0.0));
         assert_eq!(line.cells((30, 10)), ((15, 9), (1, 1)));
     }
 
     #[test]
-    fn m45_moving_stops_at_the_border_and_keeps_the_size() {
-        let region = Region::between((0.2, 0.2), (0.5, 0.6), (0.01, 0.01));
-        assert_eq!(region.moved((0.9, -0.9)), Region::new(0.7, 0.0, 0.3, 0.4).unwrap());
-        let moved = region.far_moved((-0.9, 0.1), (0.01, 0.01));
+    fn moving_stops_at_the_border_and_keeps_the_size() {
+        let region = Region::from_corners((0.2, 0.2), (0.5, 0.6), (0.01, 0.01));
+        assert_eq!(region.translated((0.9, -0.9)), Region::new(0.7, 0.0, 0.3, 0.4).unwrap());
+        let moved = region.with_bottom_right_moved((-0.9, 0.1), (0.01, 0.01));
         assert!((moved.width - 0.01).abs() < 1e-9, "{moved:?}");
-        let near = region.near_moved((0.9, 0.1), (0.01, 0.01));
-        assert_eq!((near.far().0, near.width, near.height), (0.5, 0.01, 0.3));
+        let near = region.with_top_left_moved((0.9, 0.1), (0.01, 0.01));
+        assert_eq!((near.bottom_right().0, near.width, near.height), (0.5, 0.01, 0.3));
         assert_eq!(Region::WHOLE.pixels((640, 480)), ((0, 0), (640, 480)));
-        let corner = Region::between((1.0, 1.0), (1.0, 1.0), (0.0, 0.0));
+        let corner = Region::from_corners((1.0, 1.0), (1.0, 1.0), (0.0, 0.0));
         assert_eq!(corner.pixels((640, 480)), ((639, 479), (1, 1)));
     }
 
@@ -279,28 +279,28 @@ mod tests {
         text.split_once('.').is_none_or(|(_, decimals)| decimals.len() <= 6)
     }
 
-    fn place() -> impl Strategy<Value = Pair> {
+    fn place() -> impl Strategy<Value = Vec2> {
         (-2.0..3.0, -2.0..3.0)
     }
 
     proptest! {
         #[test]
-        fn m45_whatever_is_done_the_region_stays_inside_and_has_an_area(
+        fn whatever_is_done_the_region_stays_inside_and_has_an_area(
             one in place(),
             other in place(),
             steps in prop::collection::vec((0..4, place()), 0..20),
             least in (0.0..0.5, 0.0..0.5),
         ) {
-            let mut region = Region::between(one, other, least);
+            let mut region = Region::from_corners(one, other, least);
             for (step, by) in steps {
                 region = match step {
-                    0 => region.moved(by),
-                    1 => region.at(by),
-                    2 => region.far_moved(by, least),
-                    _ => region.near_moved(by, least),
+                    0 => region.translated(by),
+                    1 => region.moved_to(by),
+                    2 => region.with_bottom_right_moved(by, least),
+                    _ => region.with_top_left_moved(by, least),
                 };
                 prop_assert_eq!(Some(region), Region::new(region.x, region.y, region.width, region.height));
-                prop_assert!(region.far().0 <= 1.0 && region.far().1 <= 1.0, "{:?}", region);
+                prop_assert!(region.bottom_right().0 <= 1.0 && region.bottom_right().1 <= 1.0, "{:?}", region);
                 prop_assert!(region.sides().into_iter().all(decimals), "{:?}", region);
             }
             let ((x, y), (width, height)) = region.pixels((37, 4000));

@@ -16,7 +16,7 @@ pub struct SavedView {
     /// The filters that are on.
     pub filters: Vec<Filter>,
     /// The filters that are off.
-    pub off: Vec<Filter>,
+    pub disabled_filters: Vec<Filter>,
     /// Images or objects.
     pub entity: EntityType,
     /// How coarse the clusters are.
@@ -24,12 +24,12 @@ pub struct SavedView {
     /// What it is similar to, in words.
     pub similar_to: Option<SafeText>,
     /// The file behind an uploaded anchor, which is sent again, and the part of it that counts.
-    pub image: Option<(PathBuf, Option<Region>)>,
+    pub query_image: Option<(PathBuf, Option<Region>)>,
 }
 
 impl SavedView {
     /// Adds it to the others, by name, in the place of one of the same name.
-    pub fn join(self, others: &mut Vec<Self>) {
+    pub fn insert_into(self, others: &mut Vec<Self>) {
         others.retain(|known| known.name != self.name);
         others.push(self);
         others.sort_by(|a, b| a.name.cmp(&b.name));

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use crate::{
-    Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, Scale,
+    Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, ScoreScale,
 };
 
 /// What the members of a cluster are.
@@ -29,7 +29,7 @@ impl EntityType {
 
     /// The other one.
     #[must_use]
-    pub fn other(self) -> Self {
+    pub fn toggled(self) -> Self {
         match self {
             Self::Images => Self::Objects,
             Self::Objects => Self::Images,
@@ -147,10 +147,10 @@ pub enum Query {
 impl Query {
     /// How the scores of its answers are read.
     #[must_use]
-    pub fn scale(&self) -> Scale {
+    pub fn score_scale(&self) -> ScoreScale {
         match self {
-            Self::Caption { .. } => Scale::Caption,
-            Self::Browse | Self::Similar(_) => Scale::Visual,
+            Self::Caption { .. } => ScoreScale::Caption,
+            Self::Browse | Self::Similar(_) => ScoreScale::Visual,
         }
     }
 }
@@ -189,7 +189,7 @@ impl Search {
 
     /// What the rules of the dataset's status must allow for it.
     #[must_use]
-    pub fn operation(&self) -> Operation {
+    pub fn required_operation(&self) -> Operation {
         match self.query {
             Query::Similar(_) => Operation::VisualSearch,
             Query::Caption { .. } => Operation::TextSearch,
@@ -206,7 +206,7 @@ pub struct Page {
     pub clusters: Vec<Cluster>,
     /// Rows that could not be read and were left out.
     pub skipped: usize,
-    /// Clusters that an earlier page already showed and that were left out (M49).
+    /// Clusters that an earlier page already showed and that were left out.
     pub repeated: usize,
 }
 
@@ -214,23 +214,23 @@ impl Page {
     /// Clusters a full page holds (rule: interface, Limits).
     pub const SIZE: usize = 100;
 
-    /// Whether another page may follow: the service gives no total (M49).
+    /// Whether another page may follow: the service gives no total.
     #[must_use]
-    pub fn may_continue(&self) -> bool {
+    pub fn may_have_next(&self) -> bool {
         self.clusters.len() + self.skipped + self.repeated >= Self::SIZE
     }
 
     /// Leaves out the clusters that were seen before, counts them, and adds the others to `seen`.
-    pub fn drop_seen(&mut self, seen: &mut HashSet<ClusterId>) {
+    pub fn drop_repeated(&mut self, seen: &mut HashSet<ClusterId>) {
         let all = self.clusters.len();
         self.clusters.retain(|cluster| seen.insert(cluster.id));
         self.repeated += all - self.clusters.len();
     }
 
     /// Whether it answers a caption search with scores that its max score should have left out.
-    /// Public documents give both directions of it: this service then means the other one (M56).
+    /// Public documents give both directions of it: this service then means the other one.
     #[must_use]
-    pub fn defies(&self, search: &Search) -> bool {
+    pub fn violates_max_score(&self, search: &Search) -> bool {
         let Query::Caption { max_score: Some(bound), .. } = &search.query else { return false };
         let mut scores = self.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
         scores.any(|relevance| relevance.score > bound.value())
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m73_granularity_stays_between_0_and_4() {
+    fn granularity_stays_between_0_and_4() {
         assert_eq!(Granularity::new(5), None);
         let coarsest = Granularity::new(4).unwrap();
         assert_eq!(coarsest.coarser(), coarsest);

@@ -16,7 +16,7 @@ pub fn quote(word: &str) -> String {
 
 /// What `run_profiler.sh`, the command of on-premises deployments, can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profiler<'a> {
+pub enum ProfilerCommand<'a> {
     /// Cluster anew.
     Reindex,
     /// Add the media below a path of the deployment, and cluster anew if the flag says so.
@@ -25,12 +25,12 @@ pub enum Profiler<'a> {
 
 /// The line for `run_profiler.sh` (rule: interface, `POST add_media`).
 #[must_use]
-pub fn profiler(dataset: DatasetId, what: Profiler) -> String {
+pub fn profiler_command_line(dataset: DatasetId, what: ProfilerCommand) -> String {
     let mut line = "run_profiler.sh -o ".to_owned();
     // Writing to a string cannot fail.
     let _ = match what {
-        Profiler::Reindex => write!(line, "reindex -d {dataset}"),
-        Profiler::AddMedia(path, reindex) => {
+        ProfilerCommand::Reindex => write!(line, "reindex -d {dataset}"),
+        ProfilerCommand::AddMedia(path, reindex) => {
             let auto = if reindex { " -a" } else { "" };
             write!(line, "add_media -d {dataset} -p {}{auto}", quote(path))
         }
@@ -45,15 +45,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m41_words_are_quoted_for_sh() {
+    fn words_are_quoted_for_sh() {
         assert_eq!(quote("/data/a-1.jpg"), "/data/a-1.jpg");
         assert_eq!(quote("it's $HOME `x`"), r"'it'\''s $HOME `x`'");
         assert_eq!(quote(""), "''");
         let id = DatasetId(Uuid::nil());
         assert_eq!(
-            profiler(id, Profiler::AddMedia("/data/my photos", true)),
+            profiler_command_line(id, ProfilerCommand::AddMedia("/data/my photos", true)),
             format!("run_profiler.sh -o add_media -d {id} -p '/data/my photos' -a")
         );
-        assert_eq!(profiler(id, Profiler::Reindex), format!("run_profiler.sh -o reindex -d {id}"));
+        assert_eq!(
+            profiler_command_line(id, ProfilerCommand::Reindex),
+            format!("run_profiler.sh -o reindex -d {id}")
+        );
     }
 }

@@ -10,9 +10,9 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Bytes one cell of the screen may carry; longer clusters are stacked combining marks.
-const CLUSTER_BYTES: usize = 64;
+const MAX_GRAPHEME_BYTES: usize = 64;
 /// Characters one grapheme cluster may hold beside its base (joined emoji need up to ten).
-const CLUSTER_CHARS: usize = 12;
+const MAX_GRAPHEME_CHARS: usize = 12;
 
 /// A single line of printable text: no control, no bidirectional override, bounded length.
 #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
@@ -20,13 +20,13 @@ pub struct SafeText(String);
 
 impl SafeText {
     /// Longest name shown (characters).
-    pub const NAME: usize = 512;
+    pub const MAX_NAME: usize = 512;
     /// Longest file name shown (characters).
-    pub const FILE: usize = 1_024;
+    pub const MAX_FILE_NAME: usize = 1_024;
     /// Longest error detail shown (characters).
-    pub const DETAIL: usize = 2_048;
+    pub const MAX_DETAIL: usize = 2_048;
     /// Longest caption shown (characters).
-    pub const CAPTION: usize = 16_384;
+    pub const MAX_CAPTION: usize = 16_384;
 
     /// Cleans `raw` and cuts it to `limit` characters, marking a cut with an ellipsis.
     #[must_use]
@@ -37,7 +37,7 @@ impl SafeText {
                 clean.push('…');
                 break;
             }
-            push_cluster(&mut clean, cluster);
+            push_grapheme(&mut clean, cluster);
         }
         Self(clean)
     }
@@ -45,25 +45,25 @@ impl SafeText {
     /// A display name.
     #[must_use]
     pub fn name(raw: &str) -> Self {
-        Self::new(raw, Self::NAME)
+        Self::new(raw, Self::MAX_NAME)
     }
 
     /// A file name, as given by the service or the file system.
     #[must_use]
-    pub fn file(raw: &str) -> Self {
-        Self::new(raw, Self::FILE)
+    pub fn file_name(raw: &str) -> Self {
+        Self::new(raw, Self::MAX_FILE_NAME)
     }
 
     /// Words of an error.
     #[must_use]
     pub fn detail(raw: &str) -> Self {
-        Self::new(raw, Self::DETAIL)
+        Self::new(raw, Self::MAX_DETAIL)
     }
 
     /// A caption of an image.
     #[must_use]
     pub fn caption(raw: &str) -> Self {
-        Self::new(raw, Self::CAPTION)
+        Self::new(raw, Self::MAX_CAPTION)
     }
 
     /// The printable text.
@@ -105,16 +105,16 @@ impl fmt::Debug for SafeText {
 
 /// A count with its noun.
 #[must_use]
-pub fn counted(count: usize, one: &str, many: &str) -> String {
+pub fn count_with_noun(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-fn push_cluster(clean: &mut String, cluster: &str) {
+fn push_grapheme(clean: &mut String, cluster: &str) {
     let emoji =
         cluster.chars().any(|c| matches!(u32::from(c), 0x1_F000..=0x1_FAFF | 0x2600..=0x27BF));
     let start = clean.len();
     for (index, c) in cluster.chars().enumerate() {
-        if index > CLUSTER_CHARS || clean.len() - start > CLUSTER_BYTES - 12 {
+        if index > MAX_GRAPHEME_CHARS || clean.len() - start > MAX_GRAPHEME_BYTES - 12 {
             break;
         }
         push_char(clean, c, emoji);
@@ -127,7 +127,7 @@ fn push_char(clean: &mut String, c: char, in_emoji: bool) {
         code @ 0x00..=0x1F => clean.push(char::from_u32(0x2400 + code).unwrap_or('␀')),
         0x7F => clean.push('␡'),
         0x200D | 0xFE0F if in_emoji => clean.push(c),
-        code if hidden(code) => {
+        code if is_invisible(code) => {
             use fmt::Write as _;
             let _ = write!(clean, "<U+{code:04X}>");
         }
@@ -137,7 +137,7 @@ fn push_char(clean: &mut String, c: char, in_emoji: bool) {
 
 /// Characters that act on the text around them or cannot be seen: C1 controls, all of
 /// `Bidi_Control`, zero-width and invisible ones, separators, tags, private use, noncharacters.
-fn hidden(code: u32) -> bool {
+fn is_invisible(code: u32) -> bool {
     matches!(code,
         0x80..=0x9F | 0xAD | 0x034F | 0x061C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
         | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xE000..=0xF8FF
@@ -153,31 +153,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn t01_controls_become_visible() {
+    fn controls_become_visible() {
         let text = SafeText::name("a\u{1b}[2Jb\r\nc\u{9b}d\u{7f}");
         assert_eq!(text.as_str(), "a␛[2Jb␍␊c<U+009B>d␡");
     }
 
     #[test]
-    fn t03_bidi_and_invisible_are_named() {
+    fn bidi_and_invisible_are_named() {
         assert_eq!(SafeText::name("x\u{202e}y\u{200b}z").as_str(), "x<U+202E>y<U+200B>z");
         assert_eq!(SafeText::name("👩\u{200d}🚀").as_str(), "👩\u{200d}🚀");
     }
 
     #[test]
-    fn t04_stacked_marks_and_long_text_are_bounded() {
+    fn stacked_marks_and_long_text_are_bounded() {
         let zalgo = format!("e{}", "\u{301}".repeat(100_000));
-        assert!(SafeText::name(&zalgo).as_str().len() <= CLUSTER_BYTES);
+        assert!(SafeText::name(&zalgo).as_str().len() <= MAX_GRAPHEME_BYTES);
         let long = SafeText::name(&"x".repeat(10_000));
-        assert_eq!(long.as_str().chars().count(), SafeText::NAME + 1);
+        assert_eq!(long.as_str().chars().count(), SafeText::MAX_NAME + 1);
         assert!(long.as_str().ends_with('…'));
     }
 
     proptest! {
         #[test]
-        fn t01_no_control_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{200b}-\\u{202e}a]*") {
+        fn no_control_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{200b}-\\u{202e}a]*") {
             let clean = SafeText::detail(&raw);
-            let visible = |c: char| !c.is_control() && (c == '\u{200d}' || !hidden(u32::from(c)));
+            let visible = |c: char| !c.is_control() && (c == '\u{200d}' || !is_invisible(u32::from(c)));
             let all = clean.as_str().chars().all(visible);
             prop_assert!(all, "{:?}", clean);
         }

@@ -4,18 +4,18 @@
 //! `wire/vql.rs` spells them as JSON.
 
 mod explain;
-mod remark;
 mod value;
+mod warnings;
 
 use std::fmt;
 
-pub use remark::{long, unpublished};
-pub use value::{Fraction, Label, MOST_VALUES, QueryText, Several};
+pub use value::{Fraction, Label, MAX_VALUES, QueryText, ValueList};
+pub use warnings::{long_query_warning, unpublished_issue_warning};
 
 use crate::{Anchor, TagId};
 
 /// Most filters of one query.
-pub const MOST_FILTERS: usize = 16;
+pub const MAX_FILTERS: usize = 16;
 
 /// One condition on media. The filters of a query combine with AND.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,11 +30,11 @@ pub enum Filter {
         min_similarity: Option<Fraction>,
     },
     /// About the classification labels.
-    Labels(LabelRule, Several<Label>),
+    Labels(LabelRule, ValueList<Label>),
     /// Carries every one of these user tags.
-    Tags(Several<TagId>),
+    Tags(ValueList<TagId>),
     /// About one kind of quality issue.
-    Issue(Issue),
+    Issue(IssueFilter),
     /// Has a near-duplicate at least this similar.
     Duplicates(Fraction),
     /// Its uniqueness score is above this.
@@ -50,28 +50,28 @@ pub enum Filter {
 
 /// Which field of a filter is wrong, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
+pub struct InvalidField {
     /// The field as the wire names it: `value`, `threshold`, `confidence_min`, `confidence_max`.
     pub field: &'static str,
     /// What it must be.
     pub reason: String,
 }
 
-impl From<Invalid> for (&'static str, String) {
-    fn from(invalid: Invalid) -> Self {
+impl From<InvalidField> for (&'static str, String) {
+    fn from(invalid: InvalidField) -> Self {
         (invalid.field, invalid.reason)
     }
 }
 
-impl fmt::Display for Invalid {
+impl fmt::Display for InvalidField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field, self.reason)
     }
 }
 
-impl std::error::Error for Invalid {}
+impl std::error::Error for InvalidField {}
 
-impl Invalid {
+impl InvalidField {
     fn new(field: &'static str, reason: impl Into<String>) -> Self {
         Self { field, reason: reason.into() }
     }
@@ -82,7 +82,7 @@ impl Filter {
     ///
     /// # Errors
     /// The text is empty or too long. Its operators are not looked at here.
-    pub fn full_text(text: &str) -> Result<Self, Invalid> {
+    pub fn full_text(text: &str) -> Result<Self, InvalidField> {
         QueryText::new(text).map(Self::FullText)
     }
 
@@ -90,7 +90,7 @@ impl Filter {
     ///
     /// # Errors
     /// The text is empty or too long, or the similarity out of its range.
-    pub fn semantic(text: &str, min_similarity: Option<f64>) -> Result<Self, Invalid> {
+    pub fn semantic(text: &str, min_similarity: Option<f64>) -> Result<Self, InvalidField> {
         let min_similarity = optional("threshold", min_similarity)?;
         Ok(Self::Semantic { text: QueryText::new(text)?, min_similarity })
     }
@@ -102,17 +102,17 @@ impl Filter {
     pub fn labels<'a>(
         rule: LabelRule,
         labels: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self, Invalid> {
+    ) -> Result<Self, InvalidField> {
         let labels: Result<Vec<_>, _> = labels.into_iter().map(Label::new).collect();
-        Ok(Self::Labels(rule, Several::new(labels?)?))
+        Ok(Self::Labels(rule, ValueList::new(labels?)?))
     }
 
     /// Media that carry every one of the tags.
     ///
     /// # Errors
     /// There is no tag or too many.
-    pub fn tags(tags: Vec<TagId>) -> Result<Self, Invalid> {
-        Several::new(tags).map(Self::Tags)
+    pub fn tags(tags: Vec<TagId>) -> Result<Self, InvalidField> {
+        ValueList::new(tags).map(Self::Tags)
     }
 
     /// Media with the issue (or without it), found with a confidence (0.0-1.0) inside the bounds.
@@ -120,24 +120,29 @@ impl Filter {
     /// # Errors
     /// A bound is out of its range, or the lower one is above the upper one.
     pub fn issue(
-        kind: impl Into<IssueWord>,
-        mode: Mode,
+        kind: impl Into<IssueName>,
+        mode: IssueMode,
         confidence_min: Option<f64>,
         confidence_max: Option<f64>,
-    ) -> Result<Self, Invalid> {
+    ) -> Result<Self, InvalidField> {
         let min = optional("confidence_min", confidence_min)?;
         let max = optional("confidence_max", confidence_max)?;
         if min.zip(max).is_some_and(|(min, max)| min > max) {
-            return Err(Invalid::new("confidence_min", "must not be above confidence_max"));
+            return Err(InvalidField::new("confidence_min", "must not be above confidence_max"));
         }
-        Ok(Self::Issue(Issue { kind: kind.into(), mode, confidence_min: min, confidence_max: max }))
+        Ok(Self::Issue(IssueFilter {
+            kind: kind.into(),
+            mode,
+            confidence_min: min,
+            confidence_max: max,
+        }))
     }
 
     /// Media with a near-duplicate of at least this similarity (0.0-1.0).
     ///
     /// # Errors
     /// The number is out of its range.
-    pub fn duplicates(similarity: f64) -> Result<Self, Invalid> {
+    pub fn duplicates(similarity: f64) -> Result<Self, InvalidField> {
         fraction("value", similarity).map(Self::Duplicates)
     }
 
@@ -145,7 +150,7 @@ impl Filter {
     ///
     /// # Errors
     /// The number is out of its range.
-    pub fn uniqueness(score: f64) -> Result<Self, Invalid> {
+    pub fn uniqueness(score: f64) -> Result<Self, InvalidField> {
         fraction("value", score).map(Self::Uniqueness)
     }
 
@@ -153,26 +158,26 @@ impl Filter {
     ///
     /// # Errors
     /// The distance is out of its range.
-    pub fn similar(anchor: Anchor, max_distance: Option<f64>) -> Result<Self, Invalid> {
+    pub fn similar(anchor: Anchor, max_distance: Option<f64>) -> Result<Self, InvalidField> {
         Ok(Self::Similar { anchor, max_distance: optional("threshold", max_distance)? })
     }
 }
 
-fn fraction(field: &'static str, value: f64) -> Result<Fraction, Invalid> {
-    Fraction::new(value).ok_or_else(|| Invalid::new(field, "must be a number from 0.0 to 1.0"))
+fn fraction(field: &'static str, value: f64) -> Result<Fraction, InvalidField> {
+    Fraction::new(value).ok_or_else(|| InvalidField::new(field, "must be a number from 0.0 to 1.0"))
 }
 
-fn optional(field: &'static str, value: Option<f64>) -> Result<Option<Fraction>, Invalid> {
+fn optional(field: &'static str, value: Option<f64>) -> Result<Option<Fraction>, InvalidField> {
     value.map(|value| fraction(field, value)).transpose()
 }
 
 /// A condition about one kind of quality issue.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Issue {
+pub struct IssueFilter {
     /// Which issue.
-    pub kind: IssueWord,
+    pub kind: IssueName,
     /// Media with it or without it.
-    pub mode: Mode,
+    pub mode: IssueMode,
     /// Lowest confidence that counts.
     pub confidence_min: Option<Fraction>,
     /// Highest confidence that counts.
@@ -180,22 +185,22 @@ pub struct Issue {
 }
 
 /// The name of an issue. The interface publishes few of them, so that another word may mean
-/// something to a service (M65).
+/// something to a service.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum IssueWord {
+pub enum IssueName {
     /// One that we know.
     Known(IssueKind),
     /// Any other.
     Other(Label),
 }
 
-impl IssueWord {
+impl IssueName {
     /// The word, trimmed.
     ///
     /// # Errors
     /// It is blank or too long.
-    pub fn new(raw: &str) -> Result<Self, Invalid> {
-        let word = value::bounded(raw, Label::LONGEST, "an issue")?;
+    pub fn new(raw: &str) -> Result<Self, InvalidField> {
+        let word = value::non_blank(raw, Label::MAX_CHARS, "an issue")?;
         Ok(IssueKind::parse(&word).map_or_else(|| Self::Other(Label(word)), Self::Known))
     }
 
@@ -209,7 +214,7 @@ impl IssueWord {
     }
 }
 
-impl From<IssueKind> for IssueWord {
+impl From<IssueKind> for IssueName {
     fn from(kind: IssueKind) -> Self {
         Self::Known(kind)
     }
@@ -257,7 +262,7 @@ words!(
 
 words!(
     /// Which side of an issue is wanted.
-    Mode {
+    IssueMode {
         /// Media with the issue.
         In = "in",
         /// Media without it.

@@ -15,7 +15,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
-use tessera_picture::{Canvas, Part, Protocol, decode::decode, thumbnail};
+use tessera_picture::{Canvas, Crop, Protocol, decode::decode, thumbnail};
 
 /// A tile of the 10x10 grid in 200x50.
 const TILE: (u16, u16) = (20, 5);
@@ -63,8 +63,7 @@ fn tiles(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(bytes.len() as u64));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                thumbnail(black_box(&bytes), Part::Whole, canvas(TILE, Protocol::HalfBlock))
-                    .unwrap()
+                thumbnail(black_box(&bytes), Crop::Full, canvas(TILE, Protocol::HalfBlock)).unwrap()
             });
         });
     }
@@ -89,7 +88,7 @@ fn page(criterion: &mut Criterion) {
                     for _ in 0..2 {
                         scope.spawn(|| {
                             for _ in 0..20 {
-                                thumbnail(black_box(&bytes), Part::Whole, tile).unwrap();
+                                thumbnail(black_box(&bytes), Crop::Full, tile).unwrap();
                             }
                         });
                     }
@@ -123,7 +122,7 @@ fn encoders(criterion: &mut Criterion) {
     ] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                thumbnail(black_box(&bytes), Part::Whole, canvas(LARGE_TILE, protocol)).unwrap()
+                thumbnail(black_box(&bytes), Crop::Full, canvas(LARGE_TILE, protocol)).unwrap()
             });
         });
     }

@@ -9,7 +9,7 @@ use std::{
 
 use image::{DynamicImage, ImageFormat, RgbImage, metadata::Orientation};
 
-use super::{jpeg::Jpeg, raster::Raster};
+use super::{jpeg::Jpeg, raster::RasterDecoder};
 
 /// Widest and highest picture opened, in pixels.
 pub const MAX_SIDE: u32 = 32_768;
@@ -38,7 +38,7 @@ impl std::fmt::Display for DecodeError {
 impl std::error::Error for DecodeError {}
 
 thread_local! {
-    static GUARDED: Cell<bool> = const { Cell::new(false) };
+    static IN_DECODER: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Decodes `bytes`. Where the format allows it cheaply the result is scaled down while decoding,
@@ -59,15 +59,15 @@ pub fn decode_for(
     bytes: &[u8],
     enough: impl FnOnce((u32, u32)) -> u32,
 ) -> Result<Decoded, DecodeError> {
-    guard(|| open(bytes, enough))
+    catch_decoder_panic(|| open(bytes, enough))
 }
 
 /// Whether the picture is stored otherwise than upright. Reads the header alone.
 ///
 /// # Errors
 /// A format outside the list, a size over the limits, or a damaged header.
-pub fn is_turned(bytes: &[u8]) -> Result<bool, DecodeError> {
-    survey(bytes).map(|(_, orientation)| orientation != Orientation::NoTransforms)
+pub fn is_rotated(bytes: &[u8]) -> Result<bool, DecodeError> {
+    read_header(bytes).map(|(_, orientation)| orientation != Orientation::NoTransforms)
 }
 
 /// The size of a picture, upright (width, height). Reads the header alone.
@@ -75,19 +75,19 @@ pub fn is_turned(bytes: &[u8]) -> Result<bool, DecodeError> {
 /// # Errors
 /// As [`is_turned`].
 pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
-    survey(bytes).map(|(stored, orientation)| upright(stored, orientation))
+    read_header(bytes).map(|(stored, orientation)| upright_size(stored, orientation))
 }
 
 /// What the header tells: the size as stored, and how the picture must be turned.
-fn survey(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
-    guard(|| match recognise(bytes)? {
+fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
+    catch_decoder_panic(|| match detect_format(bytes)? {
         ImageFormat::Jpeg => {
             let jpeg = Jpeg::open(bytes)?;
-            admit(jpeg.size())?;
+            check_size(jpeg.size())?;
             Ok((jpeg.size(), jpeg.orientation()))
         }
         format => {
-            let mut raster = Raster::open(bytes, format)?;
+            let mut raster = RasterDecoder::open(bytes, format)?;
             Ok((raster.size(), raster.orientation()))
         }
     })
@@ -96,48 +96,50 @@ fn survey(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
 /// Whether this thread is inside a decoder, whose panic ends nothing but one picture: a panic
 /// hook has then nothing to restore and nothing to say.
 #[must_use]
-pub fn is_guarded() -> bool {
-    GUARDED.get()
+pub fn is_in_decoder() -> bool {
+    IN_DECODER.get()
 }
 
 /// Turns a panic of a decoder into an error of its picture.
-fn guard<T>(decoder: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
-    let outer = GUARDED.replace(true);
+fn catch_decoder_panic<T>(
+    decoder: impl FnOnce() -> Result<T, DecodeError>,
+) -> Result<T, DecodeError> {
+    let outer = IN_DECODER.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decoder));
-    GUARDED.set(outer);
+    IN_DECODER.set(outer);
     result.unwrap_or_else(|_| Err(DecodeError("the decoder failed on this picture".to_owned())))
 }
 
 fn open(bytes: &[u8], enough: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded, DecodeError> {
-    let format = recognise(bytes)?;
+    let format = detect_format(bytes)?;
     if format != ImageFormat::Jpeg {
-        let mut raster = Raster::open(bytes, format)?;
+        let mut raster = RasterDecoder::open(bytes, format)?;
         let orientation = raster.orientation();
-        let original = upright(raster.size(), orientation);
+        let original = upright_size(raster.size(), orientation);
         let enough = enough(original);
-        return Ok(finish(raster.decode(enough)?, orientation, original));
+        return Ok(apply_orientation(raster.decode(enough)?, orientation, original));
     }
     let jpeg = Jpeg::open(bytes)?;
-    admit(jpeg.size())?;
-    let original = upright(jpeg.size(), jpeg.orientation());
+    check_size(jpeg.size())?;
+    let original = upright_size(jpeg.size(), jpeg.orientation());
     let enough = enough(original);
     let pixels = if let Some(scale) = jpeg.scale(enough) {
         jpeg.decode(scale)?
     } else {
-        jpeg.check()?;
-        Raster::open(bytes, format)?.decode(enough)?
+        jpeg.check_complete()?;
+        RasterDecoder::open(bytes, format)?.decode(enough)?
     };
-    Ok(finish(pixels, jpeg.orientation(), original))
+    Ok(apply_orientation(pixels, jpeg.orientation(), original))
 }
 
-fn finish(pixels: RgbImage, orientation: Orientation, original: (u32, u32)) -> Decoded {
+fn apply_orientation(pixels: RgbImage, orientation: Orientation, original: (u32, u32)) -> Decoded {
     let mut picture = DynamicImage::ImageRgb8(pixels);
     picture.apply_orientation(orientation);
     Decoded { pixels: picture.into_rgb8(), original }
 }
 
 /// The format by its first bytes.
-fn recognise(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
+fn detect_format(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
     match bytes {
         [] => Err(DecodeError("an empty file".to_owned())),
         [0xFF, 0xD8, 0xFF, ..] => Ok(ImageFormat::Jpeg),
@@ -150,7 +152,7 @@ fn recognise(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
 }
 
 /// Refuses sizes over the limits, and empty ones.
-pub(super) fn admit((width, height): (u32, u32)) -> Result<(), DecodeError> {
+pub(super) fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
     let pixels = u64::from(width) * u64::from(height);
     let refuse = |why: &str| Err(DecodeError(format!("{width}x{height} pixels {why}")));
     if pixels == 0 {
@@ -164,7 +166,7 @@ pub(super) fn admit((width, height): (u32, u32)) -> Result<(), DecodeError> {
     }
 }
 
-fn upright((width, height): (u32, u32), orientation: Orientation) -> (u32, u32) {
+fn upright_size((width, height): (u32, u32), orientation: Orientation) -> (u32, u32) {
     match orientation {
         Orientation::Rotate90
         | Orientation::Rotate270
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn i05_only_five_formats_by_their_first_bytes() {
+    fn only_five_formats_by_their_first_bytes() {
         for other in ["<svg/>", "%PDF-1.7", "<html>", "II*\0", "\0\0\0\x1cftypavif", "P6 1 1"] {
             let error = decode(other.as_bytes(), 10).expect_err(other);
             assert_eq!(error.0, "not a JPEG, PNG, WebP, GIF or BMP file");
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn i01_sizes_over_the_limits_are_named() {
+    fn sizes_over_the_limits_are_named() {
         let error = decode(&png_header(20_000, 20_000), 10).expect_err("a bomb");
         assert_eq!(error.0, "20000x20000 pixels is over the limit of 100 million");
         let error = decode(&png_header(40_000, 2), 10).expect_err("too wide");
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn i02_a_cut_file_is_truncated() {
+    fn a_cut_file_is_truncated() {
         let picture = RgbImage::from_fn(60, 50, |x, y| image::Rgb([low(x * y), low(x), 7]));
         for (format, name) in [(ImageFormat::Png, "PNG"), (ImageFormat::WebP, "WebP")] {
             let bytes = encoded(picture.clone(), format);
@@ -246,17 +248,17 @@ mod tests {
     }
 
     #[test]
-    fn i03_a_panic_fails_one_picture_only() {
-        let error = guard::<()>(|| {
-            assert!(is_guarded());
+    fn a_panic_fails_one_picture_only() {
+        let error = catch_decoder_panic::<()>(|| {
+            assert!(is_in_decoder());
             panic!("inside a decoder")
         });
         assert!(error.is_err());
-        assert!(!is_guarded());
+        assert!(!is_in_decoder());
     }
 
     #[test]
-    fn i04_of_an_animation_the_first_frame() {
+    fn of_an_animation_the_first_frame() {
         let mut bytes = Vec::new();
         let frames = [[250, 0, 0, 255], [0, 0, 250, 255]]
             .map(|colour| Frame::new(RgbaImage::from_pixel(8, 8, Rgba(colour))));
@@ -266,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn i14_transparent_parts_lie_over_grey() {
+    fn transparent_parts_lie_over_grey() {
         let clear = RgbaImage::from_pixel(40, 40, Rgba([255, 255, 255, 0]));
         let half = RgbaImage::from_pixel(40, 40, Rgba([255, 0, 128, 128]));
         for enough in [5, 40] {
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn i14_sixteen_bits_and_far_fewer_pixels() {
+    fn sixteen_bits_and_far_fewer_pixels() {
         let wide = image::ImageBuffer::from_fn(300, 100, |x, _| {
             image::Rgb([0x8000_u16, if x < 150 { 0 } else { 0xFFFF }, 0x40FF])
         });

@@ -11,11 +11,11 @@ use super::{Canvas, Protocol, decode::DecodeError};
 
 /// Most pixels of the screen that one pixel of the picture is stretched over, in each direction:
 /// a 32 pixel icon stays recognisable as small, and still fills a tile.
-const ENLARGE: f64 = 4.0;
+const MAX_ENLARGEMENT: f64 = 4.0;
 
 /// Pixels in each direction that a sixel picture may have: xterm shows nothing of a larger one
 /// unless it is told to (`maxGraphicSize`).
-const WIDEST_SIXEL: u32 = 1000;
+const MAX_SIXEL_SIDE: u32 = 1000;
 /// Pixels of a cell (width, height), as `viuer` has it for sixels.
 const VIUER_CELL: (u32, u32) = (6, 12);
 
@@ -33,11 +33,11 @@ impl Fit {
     /// as whole cells allow.
     #[must_use]
     pub fn new(original: (u32, u32), canvas: Canvas) -> Self {
-        let cell = cell(canvas);
+        let cell = clamped_cell(canvas);
         let per_cell = pixels_per_cell(canvas);
         let most = |cells: u16, pixels: u16| match canvas.protocol {
             Protocol::Sixel => {
-                let cells = u32::from(cells).min(WIDEST_SIXEL / u32::from(pixels));
+                let cells = u32::from(cells).min(MAX_SIXEL_SIDE / u32::from(pixels));
                 u16::try_from(cells).unwrap_or(u16::MAX)
             }
             Protocol::None | Protocol::HalfBlock | Protocol::Kitty | Protocol::Iterm => cells,
@@ -47,7 +47,7 @@ impl Fit {
         let cell = (f64::from(cell.0), f64::from(cell.1));
         let shrink_to_fit =
             (f64::from(columns) * cell.0 / size.0).min(f64::from(rows) * cell.1 / size.1);
-        let largest = ENLARGE * (cell.0 / f64::from(per_cell.0));
+        let largest = MAX_ENLARGEMENT * (cell.0 / f64::from(per_cell.0));
         let scale = shrink_to_fit.min(largest);
         let cells = (
             whole_cells(size.0 * scale / cell.0, columns),
@@ -59,7 +59,7 @@ impl Fit {
     /// The shorter side, in pixels, that a scaled decode of `original` must keep so that this fit
     /// only ever shrinks what it gets: the `part` of it that is shown, in pixels of the original.
     #[must_use]
-    pub fn enough(self, part: (u32, u32), original: (u32, u32)) -> u32 {
+    pub fn min_decoded_side(self, part: (u32, u32), original: (u32, u32)) -> u32 {
         let share = (f64::from(self.pixels.0) / f64::from(part.0.max(1)))
             .max(f64::from(self.pixels.1) / f64::from(part.1.max(1)));
         let shorter = f64::from(original.0.min(original.1).max(1));
@@ -74,7 +74,7 @@ impl Fit {
 }
 
 /// Pixels of a cell, as far as they can be true.
-fn cell(canvas: Canvas) -> (u16, u16) {
+fn clamped_cell(canvas: Canvas) -> (u16, u16) {
     (canvas.cell.0.clamp(1, 128), canvas.cell.1.clamp(1, 128))
 }
 
@@ -84,7 +84,7 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => (1, 2),
         Protocol::Kitty | Protocol::Sixel | Protocol::Iterm => {
-            let (width, height) = cell(canvas);
+            let (width, height) = clamped_cell(canvas);
             (width.into(), height.into())
         }
     }
@@ -92,15 +92,15 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
 
 /// Cells of this width that fit into the widest sixels that terminals take.
 #[must_use]
-pub fn columns_of_sixels(cell: u16) -> u16 {
-    u16::try_from(WIDEST_SIXEL).unwrap_or(u16::MAX) / cell.max(1)
+pub fn max_sixel_columns(cell: u16) -> u16 {
+    u16::try_from(MAX_SIXEL_SIDE).unwrap_or(u16::MAX) / cell.max(1)
 }
 
 /// Cells of the size that `viuer` takes for granted when it draws sixels, so that they amount to
 /// `pixels`; and the pixels they really amount to.
 #[must_use]
-pub fn viuer_sixel(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
-    let width = pixels.0.min(WIDEST_SIXEL);
+pub fn viuer_sixel_size(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
+    let width = pixels.0.min(MAX_SIXEL_SIDE);
     let height = u64::from(pixels.1) * u64::from(width) / u64::from(pixels.0.max(1));
     let cells = (
         (width / VIUER_CELL.0).max(1),
@@ -150,17 +150,17 @@ mod tests {
     }
 
     #[test]
-    fn p52_a_sixel_picture_is_not_larger_than_xterm_shows() {
+    fn a_sixel_picture_is_not_larger_than_xterm_shows() {
         let canvas = Canvas { columns: 200, rows: 100, cell: (10, 20), protocol: Protocol::Sixel };
         for original in [(640, 480), (4000, 100), (100, 4000)] {
             let fit = Fit::new(original, canvas);
-            assert!(fit.pixels.0 <= WIDEST_SIXEL && fit.pixels.1 <= WIDEST_SIXEL, "{fit:?}");
+            assert!(fit.pixels.0 <= MAX_SIXEL_SIDE && fit.pixels.1 <= MAX_SIXEL_SIDE, "{fit:?}");
         }
         assert_eq!(Fit::new((640, 480), canvas).cells.0, 100);
     }
 
     #[test]
-    fn i14_shape_follows_the_cells() {
+    fn shape_follows_the_cells() {
         let square = canvas(20, 10, (10, 20), Protocol::HalfBlock);
         assert_eq!(Fit::new((500, 375), square).cells, (20, 8));
         assert_eq!(Fit::new((375, 500), square).cells, (15, 10));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn i14_small_pictures_stay_small() {
+    fn small_pictures_stay_small() {
         let room = canvas(100, 50, (10, 20), Protocol::Kitty);
         assert_eq!(Fit::new((20, 20), room).cells, (8, 4));
         let blocks = canvas(100, 50, (10, 20), Protocol::HalfBlock);
@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn i14_a_scaled_decode_leaves_enough() {
+    fn a_scaled_decode_leaves_enough() {
         let tile = canvas(20, 5, (10, 20), Protocol::HalfBlock);
         let fit = Fit::new((4000, 3000), tile);
-        assert_eq!((fit.pixels, fit.enough((4000, 3000), (4000, 3000))), ((13, 10), 10));
+        assert_eq!((fit.pixels, fit.min_decoded_side((4000, 3000), (4000, 3000))), ((13, 10), 10));
     }
 
     #[test]
-    fn i14_resizing_keeps_the_mean() {
+    fn resizing_keeps_the_mean() {
         let grey = RgbImage::from_pixel(37, 23, image::Rgb([10, 120, 250]));
         for size in [(1, 1), (5, 40), (80, 2), (37, 23)] {
             let rgb = resize(&grey, size).expect("resized");
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn i14_any_picture_fits_any_canvas(
+        fn any_picture_fits_any_canvas(
             original in (1_u32..100_000, 1_u32..100_000),
             columns in 1_u16..400,
             rows in 1_u16..200,
@@ -209,7 +209,7 @@ mod tests {
             prop_assert!((1..=columns).contains(&fit.cells.0));
             prop_assert!((1..=rows).contains(&fit.cells.1));
             prop_assert!(fit.pixels.0 > 0 && fit.pixels.1 > 0);
-            prop_assert!(fit.enough(original, original) >= 1);
+            prop_assert!(fit.min_decoded_side(original, original) >= 1);
         }
     }
 }

@@ -3,25 +3,25 @@
 //! The worker makes a [`Thumbnail`] for exactly one [`Canvas`]; the drawing layer puts it on the
 //! screen; in between nobody looks inside.
 
+mod crop;
 pub mod decode;
 pub mod fit;
 mod half_block;
 mod iterm;
 mod jpeg;
 mod kitty;
-mod part;
+mod orientation;
 mod raster;
-mod sight;
 mod sixel;
-mod upright;
+mod view;
 
 use std::sync::Arc;
 
 use decode::DecodeError;
 use fit::Fit;
 use image::RgbImage;
-pub use sight::{Part, Sight, Subject};
-pub use upright::upright;
+pub use orientation::to_upright_jpeg;
+pub use view::{Crop, PictureSubject, PictureView};
 
 /// How the terminal draws pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -81,7 +81,7 @@ pub enum Encoded {
 
 /// A picture in the pixels of one canvas, before it is encoded.
 #[derive(Clone, Debug)]
-pub struct Fitted {
+pub struct FittedPicture {
     /// The cells it covers, and its pixels.
     pub fit: Fit,
     /// Size of the original in pixels, upright.
@@ -94,24 +94,26 @@ pub struct Fitted {
 ///
 /// # Errors
 /// What [`decode::decode`] refuses.
-pub fn fitted(bytes: &[u8], part: Part, canvas: Canvas) -> Result<Fitted, DecodeError> {
-    let fit = |original| Fit::new(part.size(original), canvas);
-    let decoded =
-        decode::decode_for(bytes, |original| fit(original).enough(part.size(original), original))?;
+pub fn fit_picture(bytes: &[u8], part: Crop, canvas: Canvas) -> Result<FittedPicture, DecodeError> {
+    let fit = |original| Fit::new(part.size_in(original), canvas);
+    let decoded = decode::decode_for(bytes, |original| {
+        fit(original).min_decoded_side(part.size_in(original), original)
+    })?;
     let fit = fit(decoded.original);
-    let mut rgb = fit::resize(&part.cut(&decoded.pixels), fit.pixels)?;
-    part.frame(&mut rgb, fit.pixels, canvas.protocol);
+    let mut rgb = fit::resize(&part.apply(&decoded.pixels), fit.pixels)?;
+    part.draw_highlight(&mut rgb, fit.pixels, canvas.protocol);
     let picture = RgbImage::from_raw(fit.pixels.0, fit.pixels.1, rgb)
         .ok_or_else(|| DecodeError("the resampler gave too few pixels".to_owned()))?;
-    Ok(Fitted { fit, original: decoded.original, picture })
+    Ok(FittedPicture { fit, original: decoded.original, picture })
 }
 
 /// The same, encoded for the canvas's protocol.
 ///
 /// # Errors
 /// As [`fitted`].
-pub fn thumbnail(bytes: &[u8], part: Part, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
-    let Fitted { fit: Fit { cells, pixels }, original, picture } = fitted(bytes, part, canvas)?;
+pub fn thumbnail(bytes: &[u8], part: Crop, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+    let FittedPicture { fit: Fit { cells, pixels }, original, picture } =
+        fit_picture(bytes, part, canvas)?;
     let rgb = picture.as_raw();
     let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => half_block::encode(rgb),
@@ -141,10 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn i14_every_protocol_gets_what_its_cells_need() {
+    fn every_protocol_gets_what_its_cells_need() {
         let bytes = png(300, 200);
         for protocol in [Protocol::HalfBlock, Protocol::Kitty, Protocol::Sixel, Protocol::Iterm] {
-            let thumbnail = thumbnail(&bytes, Part::Whole, canvas(protocol)).expect("a thumbnail");
+            let thumbnail = thumbnail(&bytes, Crop::Full, canvas(protocol)).expect("a thumbnail");
             assert_eq!((thumbnail.cells, thumbnail.original), ((16, 5), (300, 200)));
             match thumbnail.encoded {
                 Encoded::Pixels(pixels) => assert_eq!(pixels.len(), 16 * 5 * 2),
@@ -161,10 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn t24_an_inline_picture_is_a_jpeg_of_the_stated_length() {
+    fn an_inline_picture_is_a_jpeg_of_the_stated_length() {
         use base64::{Engine, engine::general_purpose::STANDARD};
         let thumbnail =
-            thumbnail(&png(300, 200), Part::Whole, canvas(Protocol::Iterm)).expect("a thumbnail");
+            thumbnail(&png(300, 200), Crop::Full, canvas(Protocol::Iterm)).expect("a thumbnail");
         let Encoded::Sequence(sequence) = thumbnail.encoded else {
             panic!("not a sequence");
         };

@@ -11,38 +11,38 @@ use image::{
     metadata::Orientation,
 };
 
-use super::decode::{DecodeError, MAX_SIDE, admit};
+use super::decode::{DecodeError, MAX_SIDE, check_size};
 
 /// Most bytes that one picture may need.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_DECODE_BYTES: u64 = 256 << 20;
 /// Pictures that need more than this are decoded one at a time, whatever the number of threads.
-const LARGE: u64 = 64 << 20;
+const LARGE_PICTURE_BYTES: u64 = 64 << 20;
 /// Most bytes for what a decoder keeps besides the pixels: profiles, rows, palettes.
-const MOST_EXTRA: u64 = 16 << 20;
+const MAX_DECODER_BYTES: u64 = 16 << 20;
 /// What transparent parts are laid over: dark and light drawings both stand out from it.
 const BACKGROUND: u32 = 0x80;
 
-static ONE_LARGE: Mutex<()> = Mutex::new(());
+static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 
 /// A picture file that is open but not decoded.
-pub struct Raster<'a> {
+pub struct RasterDecoder<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
     format: ImageFormat,
 }
 
-impl<'a> Raster<'a> {
+impl<'a> RasterDecoder<'a> {
     /// Reads the header; the size is within the limits.
     pub fn open(bytes: &'a [u8], format: ImageFormat) -> Result<Self, DecodeError> {
-        let explain = |error| explain(format, &error);
+        let explain = |error| decode_error(format, &error);
         let mut limits = Limits::default();
         limits.max_image_width = Some(MAX_SIDE);
         limits.max_image_height = Some(MAX_SIDE);
-        limits.max_alloc = Some(MOST_EXTRA);
+        limits.max_alloc = Some(MAX_DECODER_BYTES);
         let reader = Cursor::new(bytes);
         let mut decoder: Box<dyn ImageDecoder + 'a> = match format {
             // Takes its limits at once: a colour profile is unpacked while it opens.
             ImageFormat::Png => Box::new(
-                codecs::png::PngDecoder::with_limits(reader, without_sides(&limits))
+                codecs::png::PngDecoder::with_limits(reader, without_size_limits(&limits))
                     .map_err(explain)?,
             ),
             ImageFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader).map_err(explain)?),
@@ -50,8 +50,8 @@ impl<'a> Raster<'a> {
             ImageFormat::Bmp => Box::new(codecs::bmp::BmpDecoder::new(reader).map_err(explain)?),
             _ => Box::new(codecs::jpeg::JpegDecoder::new(reader).map_err(explain)?),
         };
-        admit(decoder.dimensions())?;
-        limits.max_alloc = Some(MOST_BYTES);
+        check_size(decoder.dimensions())?;
+        limits.max_alloc = Some(MAX_DECODE_BYTES);
         decoder.set_limits(limits).map_err(explain)?;
         Ok(Self { decoder, format })
     }
@@ -68,32 +68,34 @@ impl<'a> Raster<'a> {
 
     /// Decodes the first frame, with at least `enough` pixels on the shorter side.
     pub fn decode(self, enough: u32) -> Result<RgbImage, DecodeError> {
-        let needed = self.needed();
-        if needed > MOST_BYTES {
+        let needed = self.estimated_bytes();
+        if needed > MAX_DECODE_BYTES {
             return Err(DecodeError(format!(
                 "opening it needs {} MiB, over the limit of {} MiB",
                 needed >> 20,
-                MOST_BYTES >> 20
+                MAX_DECODE_BYTES >> 20
             )));
         }
         // A poisoned lock guards nothing that could be broken.
-        let _one = (needed > LARGE)
-            .then(|| ONE_LARGE.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let _one = (needed > LARGE_PICTURE_BYTES)
+            .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
         let (size, colour) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         let mut samples = vec![0; total];
         let format = self.format;
-        self.decoder.read_image_boxed(&mut samples).map_err(|error| explain(format, &error))?;
+        self.decoder
+            .read_image_boxed(&mut samples)
+            .map_err(|error| decode_error(format, &error))?;
         let factor = (size.0.min(size.1) / enough.max(1)).clamp(1, 64);
         if factor == 1 && colour == ColorType::Rgb8 {
             return RgbImage::from_raw(size.0, size.1, samples)
                 .ok_or_else(|| DecodeError("the decoder gave too few pixels".to_owned()));
         }
-        Ok(reduce(&samples, size, colour, factor))
+        Ok(downscale(&samples, size, colour, factor))
     }
 
     /// An upper estimate of the bytes that decoding takes at its peak.
-    fn needed(&self) -> u64 {
+    fn estimated_bytes(&self) -> u64 {
         let (width, height) = self.decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
         let inside = match self.format {
@@ -108,14 +110,14 @@ impl<'a> Raster<'a> {
 }
 
 /// The PNG decoder answers a side over its limits with less than we say ourselves.
-fn without_sides(limits: &Limits) -> Limits {
+fn without_size_limits(limits: &Limits) -> Limits {
     let mut limits = limits.clone();
     limits.max_image_width = None;
     limits.max_image_height = None;
     limits
 }
 
-fn explain(format: ImageFormat, error: &ImageError) -> DecodeError {
+fn decode_error(format: ImageFormat, error: &ImageError) -> DecodeError {
     let name = match format {
         ImageFormat::Png => "PNG",
         ImageFormat::WebP => "WebP",
@@ -135,17 +137,22 @@ fn explain(format: ImageFormat, error: &ImageError) -> DecodeError {
 
 /// Averages squares of `factor` x `factor` pixels (less at the right and lower edge) and lays
 /// them over the background.
-fn reduce(samples: &[u8], (width, height): (u32, u32), colour: ColorType, factor: u32) -> RgbImage {
+fn downscale(
+    samples: &[u8],
+    (width, height): (u32, u32),
+    colour: ColorType,
+    factor: u32,
+) -> RgbImage {
     let channels = usize::from(colour.channel_count());
     let depth = usize::from(colour.bytes_per_pixel()) / channels;
     // Of 16 bits, in the machine's order, the upper eight.
     let top = usize::from(depth == 2 && cfg!(target_endian = "little"));
     let mut picture = RgbImage::new(width.div_ceil(factor), height.div_ceil(factor));
     let row_bytes = width as usize * channels * depth;
-    let mut sums = vec![Sum::default(); picture.width() as usize];
+    let mut sums = vec![PixelSum::default(); picture.width() as usize];
     let bands = samples.chunks(row_bytes * factor as usize);
     for (band, out) in bands.zip(picture.rows_mut()) {
-        sums.fill(Sum::default());
+        sums.fill(PixelSum::default());
         for row in band.chunks_exact(row_bytes) {
             for (square, sum) in row.chunks(channels * depth * factor as usize).zip(&mut sums) {
                 for pixel in square.chunks_exact(channels * depth) {
@@ -162,18 +169,18 @@ fn reduce(samples: &[u8], (width, height): (u32, u32), colour: ColorType, factor
 
 /// The light and the opacity of some pixels. At most 64 x 64 of them fit.
 #[derive(Clone, Copy, Default)]
-struct Sum {
-    light: [u32; 3],
+struct PixelSum {
+    color: [u32; 3],
     opacity: u32,
     pixels: u32,
 }
 
-impl Sum {
+impl PixelSum {
     /// Adds a pixel of 1 (grey), 2 (and alpha), 3 (RGB) or 4 (and alpha) samples.
     #[inline]
     fn add(&mut self, sample: impl Fn(usize) -> u32, channels: usize) {
         let alpha = if channels.is_multiple_of(2) { sample(channels - 1) } else { 255 };
-        for (channel, light) in self.light.iter_mut().enumerate() {
+        for (channel, light) in self.color.iter_mut().enumerate() {
             *light += alpha * sample(if channels < 3 { 0 } else { channel });
         }
         self.opacity += alpha;
@@ -184,6 +191,6 @@ impl Sum {
         let full = 255 * self.pixels.max(1);
         let behind = BACKGROUND * (full - self.opacity.min(full));
         #[expect(clippy::cast_possible_truncation, reason = "both parts are at most 255 full")]
-        self.light.map(|light| ((light + behind + full / 2) / full) as u8)
+        self.color.map(|light| ((light + behind + full / 2) / full) as u8)
     }
 }

@@ -10,7 +10,7 @@ use super::Encoded;
 
 /// Levels of red, green and blue.
 const LEVELS: [u8; 3] = [6, 7, 6];
-const COLOURS: usize = 6 * 7 * 6;
+const COLORS: usize = 6 * 7 * 6;
 
 /// An 8x8 Bayer matrix: thresholds 0..64, each once.
 const BAYER: [[u8; 8]; 8] = [
@@ -31,8 +31,8 @@ pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
     let pixels = rgb.as_chunks::<3>().0;
     // 1 in the second place leaves pixels that are not painted as they are.
     let mut out = format!("\x1bP0;1;0q\"1;1;{};{}", size.0, size.1);
-    let mut seen = [false; COLOURS];
-    let mut band = Band::new(width);
+    let mut seen = [false; COLORS];
+    let mut band = SixelBand::new(width);
     for (index, rows) in pixels.chunks(6 * width).enumerate() {
         if index > 0 {
             out.push('-');
@@ -45,21 +45,21 @@ pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
 }
 
 /// Six rows of pixels: for each colour, which of the six it paints in each column.
-struct Band {
+struct SixelBand {
     width: usize,
     /// `COLOURS` rows of `width` masks, bit 0 the top row.
     masks: Vec<u8>,
     used: Vec<usize>,
-    is_used: [bool; COLOURS],
+    is_used: [bool; COLORS],
 }
 
-impl Band {
+impl SixelBand {
     fn new(width: usize) -> Self {
         Self {
             width,
-            masks: vec![0; COLOURS * width],
-            used: Vec::with_capacity(COLOURS),
-            is_used: [false; COLOURS],
+            masks: vec![0; COLORS * width],
+            used: Vec::with_capacity(COLORS),
+            is_used: [false; COLORS],
         }
     }
 
@@ -67,7 +67,7 @@ impl Band {
         for (y, row) in rows.chunks(width).enumerate() {
             let thresholds = &BAYER[(top + y) % 8];
             for (x, &pixel) in row.iter().enumerate() {
-                let colour = nearest(pixel, thresholds[x % 8]);
+                let colour = dithered_color(pixel, thresholds[x % 8]);
                 if !self.is_used[colour] {
                     self.is_used[colour] = true;
                     self.used.push(colour);
@@ -78,12 +78,12 @@ impl Band {
     }
 
     /// Writes the band and leaves it empty for the next one.
-    fn write(&mut self, out: &mut String, seen: &mut [bool; COLOURS]) {
+    fn write(&mut self, out: &mut String, seen: &mut [bool; COLORS]) {
         for (index, &colour) in self.used.iter().enumerate() {
             if index > 0 {
                 out.push('$');
             }
-            select(out, colour, &mut seen[colour]);
+            select_color(out, colour, &mut seen[colour]);
             let masks = &mut self.masks[colour * self.width..][..self.width];
             write_runs(out, masks);
             masks.fill(0);
@@ -96,7 +96,7 @@ impl Band {
 /// The palette entry for a pixel, with the dither's `threshold` (0..64) deciding between the two
 /// nearest levels of each channel. Green goes up where red and blue go down, so that the pattern
 /// is mostly one of hue, which the eye hardly resolves.
-fn nearest(pixel: [u8; 3], threshold: u8) -> usize {
+fn dithered_color(pixel: [u8; 3], threshold: u8) -> usize {
     let thresholds = [threshold, 63 - threshold, threshold].map(u32::from);
     let mut colour = 0;
     for ((sample, levels), threshold) in pixel.into_iter().zip(LEVELS).zip(thresholds) {
@@ -110,7 +110,7 @@ fn nearest(pixel: [u8; 3], threshold: u8) -> usize {
 
 /// Selects a colour register, after defining it (in percent) on its first use in this picture: to
 /// define one is not yet to select it.
-fn select(out: &mut String, colour: usize, seen: &mut bool) {
+fn select_color(out: &mut String, colour: usize, seen: &mut bool) {
     // Writing into a string cannot fail.
     if !std::mem::replace(seen, true) {
         let [_, green, blue] = LEVELS.map(usize::from);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn t24_every_pixel_is_painted_once_in_nearly_its_colour() {
+    fn every_pixel_is_painted_once_in_nearly_its_colour() {
         let (width, height) = (37_usize, 20_usize);
         let rgb: Vec<u8> = (0..width * height)
             .flat_map(|i| {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn t24_pure_colours_stay_pure() {
+    fn pure_colours_stay_pure() {
         for (pixel, percent) in [([0, 0, 0], [0, 0, 0]), ([255, 255, 255], [100, 100, 100])] {
             let rgb: Vec<u8> = pixel.repeat(64);
             let painted = paint(&sequence(&rgb, (8, 8)), 8, 8);

@@ -14,7 +14,7 @@ use half::f16;
 use tessera_service::{
     cluster::cluster,
     index::Keypoints,
-    search::{Vectors, graph, near_duplicates},
+    similarity::{Vectors, near_duplicates, neighbor_graph},
 };
 
 /// Random bits, the same in every run.
@@ -74,9 +74,9 @@ fn queries(criterion: &mut Criterion) {
 fn arrangement(criterion: &mut Criterion) {
     let some = vectors(5_000);
     criterion.bench_function("graph of 5,000 x 256, k 16", |bencher| {
-        bencher.iter(|| graph(black_box(&some), 16, |_| true));
+        bencher.iter(|| neighbor_graph(black_box(&some), 16, |_| true));
     });
-    let neighbours = graph(&some, 16, |_| true).unwrap();
+    let neighbours = neighbor_graph(&some, 16, |_| true).unwrap();
     criterion.bench_function("five granularities of 5,000", |bencher| {
         bencher.iter(|| cluster(black_box(&some), &neighbours, &[]));
     });

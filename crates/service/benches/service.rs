@@ -26,16 +26,16 @@ use reqwest::{Client, Method, multipart};
 use serde_json::Value;
 use tessera_model::{DatasetId, Status};
 use tessera_service::{
-    Access, Deployment, Settings,
+    AccessMode, Deployment, DeploymentSettings,
     index::{DIMENSION, Features, Keypoints},
     store::{
         Store,
-        dataset::{self, Record},
-        intake::{self, Stamp, Taken},
-        media::Kind,
-        now,
-        operation::{self, Kind as Task},
-        sidecar::{self, Words},
+        dataset::{self, DatasetRecord},
+        indexed_files::{self, FileStat, IndexedFile},
+        media::MediaKind,
+        now_micros,
+        operation::{self, OperationKind as Task},
+        sidecar::{self, TextMetadata},
         source,
     },
 };
@@ -92,24 +92,24 @@ fn descriptor(centre: &[f32], dice: &mut Dice) -> Vec<f16> {
 fn fill(data: &Path, folder: &Path) -> DatasetId {
     let id = DatasetId(Uuid::from_u128(1));
     let store = Store::open(data).unwrap();
-    let record = Record {
+    let record = DatasetRecord {
         id,
         name: "bench".to_owned(),
         folder: folder.to_owned(),
         status: Status::Indexing,
         progress: 0,
-        created_at: now(),
+        created_at: now_micros(),
         fatal_error: None,
         n_images: 0,
         n_videos: 0,
         n_objects: 0,
         generation: 0,
-        extractor: tessera_service::EXTRACTOR,
+        extractor: tessera_service::EXTRACTOR_VERSION,
     };
     let mut dice = Dice(1);
     let mut fill = |tx: &rusqlite::Transaction| {
-        dataset::put(tx, &record)?;
-        let row = source::put(tx, id, folder)?;
+        dataset::upsert(tx, &record)?;
+        let row = source::upsert(tx, id, folder)?;
         let own = source::find(tx, row)?.unwrap();
         let mut centre = Vec::new();
         for n in 0..MEDIA {
@@ -118,21 +118,21 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
             }
             let path = format!("a rather usual folder/IMG_{n:06}.jpg");
             let features = features(descriptor(&centre, &mut dice), keypoints(&mut dice));
-            let stamp = Stamp { size: 100_000, modified: 0 };
-            let taken = Taken {
-                file: Path::new(&path),
+            let stamp = FileStat { size: 100_000, modified: 0 };
+            let taken = IndexedFile {
+                path: Path::new(&path),
                 stamp,
-                kind: Kind::Image,
-                content: &[7; 32],
+                kind: MediaKind::Image,
+                content_hash: &[7; 32],
                 features: &features,
             };
-            let media = intake::put(tx, &own, &taken)?;
-            let words = Words {
+            let media = indexed_files::upsert_media(tx, &own, &taken)?;
+            let words = TextMetadata {
                 caption: Some(caption(&mut dice)),
                 labels: vec![word(n / FAMILY % 80)],
                 tags: Vec::new(),
             };
-            sidecar::describe(tx, media, &words)?;
+            sidecar::set_text(tx, media, &words)?;
         }
         // As if it had been indexed, all but the clusters: a reindex makes those.
         dataset::set_status(tx, id, &Status::Ready, 100, None)?;
@@ -173,12 +173,12 @@ struct Served {
 impl Served {
     fn start(data: &Path, id: DatasetId) -> Self {
         let runtime = Runtime::new().unwrap();
-        let deployment = Deployment::open(data, Settings::default()).unwrap();
+        let deployment = Deployment::open(data, DeploymentSettings::default()).unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let base = format!("http://{}/api/v1", listener.local_addr().unwrap());
         let serving = deployment.clone();
         runtime.spawn(async move {
-            serving.serve(listener, Access::Open, std::future::pending()).await
+            serving.serve(listener, AccessMode::Open, std::future::pending()).await
         });
         let client = Client::builder().no_proxy().build().unwrap();
         Self { runtime, deployment, client, base, id }
@@ -341,5 +341,5 @@ fn main() {
     served.post("/reindex", None);
     served.settle("reindex of 101,000 media");
     println!("memory at its highest: {}", memory("VmHWM"));
-    served.runtime.block_on(served.deployment.settled());
+    served.runtime.block_on(served.deployment.wait_until_idle());
 }

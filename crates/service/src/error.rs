@@ -25,7 +25,7 @@ pub enum LocalError {
     /// The folder holds files (how many), and none begins like a picture.
     NoPictures(PathBuf, usize),
     /// Serving without login was asked for at an address that others can reach.
-    OpenToOthers(SocketAddr),
+    OpenOnNetwork(SocketAddr),
     /// The listening socket failed.
     Socket(io::Error),
     /// The store failed.
@@ -36,28 +36,28 @@ impl fmt::Display for LocalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchFolder(path) => {
-                write!(f, "there is no folder {}; check the path", shown(path))
+                write!(f, "there is no folder {}; check the path", printable_path(path))
             }
             Self::NotAFolder(path) => {
-                write!(f, "{} is no folder; give the folder it is in", shown(path))
+                write!(f, "{} is no folder; give the folder it is in", printable_path(path))
             }
             Self::Unreadable(path, cause) => write!(
                 f,
                 "the folder {} cannot be read ({cause}); check its permissions",
-                shown(path)
+                printable_path(path)
             ),
             Self::EmptyFolder(path) => write!(
                 f,
                 "the folder {} is empty; give one with pictures (JPEG, PNG, WebP, GIF or BMP)",
-                shown(path)
+                printable_path(path)
             ),
             Self::NoPictures(path, files) => write!(
                 f,
                 "none of the {files} files in {} is a picture; \
                  JPEG, PNG, WebP, GIF and BMP are read",
-                shown(path)
+                printable_path(path)
             ),
-            Self::OpenToOthers(address) => write!(
+            Self::OpenOnNetwork(address) => write!(
                 f,
                 "serving without login at {address} would open it to others; \
                  listen on 127.0.0.1 or use a login"
@@ -73,14 +73,14 @@ impl fmt::Display for LocalError {
 impl LocalError {
     /// Whether what was asked for cannot be: another folder or address is needed.
     #[must_use]
-    pub fn is_wrong_use(&self) -> bool {
+    pub fn is_usage_error(&self) -> bool {
         match self {
             Self::NoSuchFolder(_)
             | Self::NotAFolder(_)
             | Self::Unreadable(..)
             | Self::EmptyFolder(_)
             | Self::NoPictures(..)
-            | Self::OpenToOthers(_) => true,
+            | Self::OpenOnNetwork(_) => true,
             Self::Socket(_) | Self::Store(_) => false,
         }
     }
@@ -95,6 +95,6 @@ impl From<StoreError> for LocalError {
 }
 
 /// A path for a sentence: printable, whatever it is called.
-pub(crate) fn shown(path: &Path) -> SafeText {
-    SafeText::file(&path.to_string_lossy())
+pub(crate) fn printable_path(path: &Path) -> SafeText {
+    SafeText::file_name(&path.to_string_lossy())
 }

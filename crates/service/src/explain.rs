@@ -2,7 +2,7 @@
 //! `--compat` adds, how text is searched without a model, and the limits.
 
 /// The explanation, as it is printed.
-pub const EXPLANATION: &str = "\
+pub const SERVE_EXPLANATION: &str = "\
 WHAT THE INTERFACE LEAVES OPEN, AND WHAT IS DONE HERE
 
   creating datasets      not offered over HTTP; each folder given to serve is one dataset, indexed at once

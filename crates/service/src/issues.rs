@@ -1,29 +1,34 @@
 //! Quality issues, in the words of the query language: how sure it is that a media has one. One rule for
 //! filters and exports.
 
-use crate::{index::quality, store::cluster::Place};
+use crate::{index::quality, store::cluster::ClusterAssignment};
 use tessera_model::vql::IssueKind;
 
 /// Confidence from which an issue counts where nobody names a bound.
-pub const SURE: f64 = 0.5;
+pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
 /// How sure it is, 0.0-1.0, that a media has an issue, by its sharpness (variance of the Laplacian), its
 /// brightness (mean luma, 0.0-1.0) and what the clustering says of it.
 #[must_use]
-pub fn confidence(kind: IssueKind, sharpness: f32, brightness: f32, place: &Place) -> f64 {
-    let doubts = &place.doubts;
+pub fn confidence(
+    kind: IssueKind,
+    sharpness: f32,
+    brightness: f32,
+    place: &ClusterAssignment,
+) -> f64 {
+    let doubts = &place.issue_scores;
     let confidence = match kind {
-        IssueKind::Blur => quality::blur(sharpness),
-        IssueKind::Dark => quality::dark(brightness),
-        IssueKind::Bright => quality::bright(brightness),
-        IssueKind::Duplicates => place.twin,
+        IssueKind::Blur => quality::blur_score(sharpness),
+        IssueKind::Dark => quality::dark_score(brightness),
+        IssueKind::Bright => quality::bright_score(brightness),
+        IssueKind::Duplicates => place.near_duplicate_similarity,
         IssueKind::Outliers => doubts.outlier,
         IssueKind::OddAspect => doubts.odd_aspect,
         IssueKind::OddSize => doubts.odd_size,
         IssueKind::Mislabels => doubts.mislabel,
-        IssueKind::LabelOutlier => doubts.stranger,
+        IssueKind::LabelOutlier => doubts.class_outlier,
         IssueKind::Normal => {
-            let found = found(sharpness, brightness, place).next();
+            let found = detected_issues(sharpness, brightness, place).next();
             return if found.is_none() { 1.0 } else { 0.0 };
         }
     };
@@ -31,13 +36,13 @@ pub fn confidence(kind: IssueKind, sharpness: f32, brightness: f32, place: &Plac
 }
 
 /// The issues that count, with their confidence.
-pub fn found(
+pub fn detected_issues(
     sharpness: f32,
     brightness: f32,
-    place: &Place,
+    place: &ClusterAssignment,
 ) -> impl Iterator<Item = (IssueKind, f64)> {
     let kinds = IssueKind::ALL.iter().filter(|&&kind| kind != IssueKind::Normal);
     kinds
         .map(move |&kind| (kind, confidence(kind, sharpness, brightness, place)))
-        .filter(|&(_, confidence)| confidence >= SURE)
+        .filter(|&(_, confidence)| confidence >= DEFAULT_MIN_CONFIDENCE)
 }

@@ -3,50 +3,50 @@
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use super::{storage, words::encoder::Encoders};
+use super::{object_storage, text::encoders::Encoders};
 
 /// The settings of a deployment.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct DeploymentSettings {
     /// Whether media may be added at all (the flag `ADD_MEDIA_ENABLED` of the interface document).
     pub add_media: bool,
     /// Whether callers have write access.
     pub write_access: bool,
     /// The folders below which `process/add_media` may read, absolute and canonical; the folders of
     /// the datasets are always among them.
-    pub roots: Vec<PathBuf>,
+    pub readable_roots: Vec<PathBuf>,
     /// The program that decodes the first frame of a video; without it videos are skipped.
     pub ffmpeg: Option<PathBuf>,
     /// A person's own encoders; without them texts find captions and labels only.
     pub encoders: Option<Arc<Encoders>>,
     /// How object storage is reached.
-    pub storage: storage::Settings,
+    pub storage: object_storage::StorageSettings,
     /// How long every operation and export takes at least, so that states that pass in a moment can be
     /// looked at.
-    pub slow: Duration,
+    pub simulated_delay: Duration,
     /// What ends badly, so that rare states can be looked at.
-    pub failing: BTreeSet<Failing>,
+    pub injected_failures: BTreeSet<InjectedFailure>,
 }
 
-impl Default for Settings {
+impl Default for DeploymentSettings {
     fn default() -> Self {
         Self {
             add_media: true,
             write_access: true,
-            roots: Vec::new(),
+            readable_roots: Vec::new(),
             ffmpeg: None,
             encoders: None,
-            storage: storage::Settings::default(),
-            slow: Duration::ZERO,
-            failing: BTreeSet::new(),
+            storage: object_storage::StorageSettings::default(),
+            simulated_delay: Duration::ZERO,
+            injected_failures: BTreeSet::new(),
         }
     }
 }
 
-impl Settings {
+impl DeploymentSettings {
     /// The settings of a person's own machine: with the programs that are on `PATH`.
     #[must_use]
-    pub fn of_this_machine() -> Self {
+    pub fn detect() -> Self {
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let ffmpeg = std::env::split_paths(&paths).map(|folder| folder.join("ffmpeg"));
         Self { ffmpeg: ffmpeg.into_iter().find(|program| program.is_file()), ..Self::default() }
@@ -55,7 +55,7 @@ impl Settings {
 
 /// A part of the service that can be made to fail on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Failing {
+pub enum InjectedFailure {
     /// `add_media` answers 500: the upload to storage failed.
     Upload,
     /// `add_media` and `reindex` answer 500: the pipeline could not be triggered.
@@ -70,14 +70,14 @@ pub enum Failing {
     Search,
 }
 
-impl Failing {
+impl InjectedFailure {
     /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Upload, Self::Trigger, Self::AddMedia, Self::Reindex, Self::Export, Self::Search];
 
     /// The word on the command line.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Upload => "upload",
             Self::Trigger => "trigger",
@@ -91,6 +91,6 @@ impl Failing {
     /// Reads the word of the command line.
     #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|failing| failing.word() == raw.trim())
+        Self::ALL.into_iter().find(|failing| failing.as_str() == raw.trim())
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets that must be found nowhere (S08, F6). Whatever a service of the tests hands out is made known
+//! Secrets that must be found nowhere. Whatever a service of the tests hands out is made known
 //! here; every output of every command, its trace and every file it leaves are searched for all of
 //! them, however they are spelled.
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use tessera_client::{Access, BaseUrl, Client, Credentials, Endpoint, Policy, Witness};
+use tessera_client::{
+    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, Endpoint, RequestRecorder,
+};
 use tessera_model::{DatasetId, ExportTaskId};
 
 use crate::canaries;
@@ -19,32 +21,34 @@ pub fn task() -> ExportTaskId {
 }
 
 /// No pauses between attempts; deadlines stay long, so that only what a test shortens can strike.
-pub fn impatient() -> Policy {
-    Policy {
-        backoff: Duration::ZERO,
-        retry_after_cap: Duration::ZERO,
-        link: Duration::ZERO,
-        link_pause: Duration::ZERO,
-        seed: Some(1),
-        ..Policy::default()
+pub fn impatient() -> ClientPolicy {
+    ClientPolicy {
+        initial_backoff: Duration::ZERO,
+        max_retry_after: Duration::ZERO,
+        link_timeout: Duration::ZERO,
+        link_poll_interval: Duration::ZERO,
+        jitter_seed: Some(1),
+        ..ClientPolicy::default()
     }
 }
 
-pub fn hosted(url: &str, policy: Policy) -> Client {
+pub fn hosted(url: &str, policy: ClientPolicy) -> Client {
     let credentials = Credentials { api_key: API_KEY.into(), api_secret: API_SECRET.into() };
     canaries::know(API_SECRET, false);
     // Whatever befalls it, nobody is told a secret of it (F6).
-    client(url, Access::Hosted(credentials), policy).with_witness(Witness::new(|exchange| {
-        let told = format!("{exchange:?}{}", Witness::record(&exchange));
-        canaries::assert_clean(&[told.as_bytes()], None);
-    }))
+    client(url, AuthMethod::Hosted(credentials), policy).with_recorder(RequestRecorder::new(
+        |exchange| {
+            let told = format!("{exchange:?}{}", RequestRecorder::exchange_json(&exchange));
+            canaries::assert_clean(&[told.as_bytes()], None);
+        },
+    ))
 }
 
-pub fn on_premises(url: &str, policy: Policy) -> Client {
-    client(url, Access::OnPremises, policy)
+pub fn on_premises(url: &str, policy: ClientPolicy) -> Client {
+    client(url, AuthMethod::OnPremises, policy)
 }
 
-fn client(url: &str, access: Access, policy: Policy) -> Client {
+fn client(url: &str, access: AuthMethod, policy: ClientPolicy) -> Client {
     let endpoint = Endpoint::new(BaseUrl::parse(url).unwrap(), access).unwrap();
     Client::with_policy(endpoint, policy).unwrap()
 }

@@ -9,11 +9,11 @@ use crate::lenient::text;
 use tessera_model::SafeText;
 
 /// The cookie of a signed-in browser, by which a service knows whom the pair is for.
-pub const SESSION: &str = "SESSION";
+pub const SESSION_COOKIE: &str = "SESSION";
 
 /// A pair as a service handed it out. `Debug` does not print the secret.
 #[derive(Clone, Debug)]
-pub struct Issued {
+pub struct IssuedCredentials {
     /// Names the key.
     pub api_key: String,
     /// Signs the tokens; a service shows it only when it makes the pair.
@@ -24,9 +24,9 @@ pub struct Issued {
 
 /// Reads the answer; `None` without a key.
 #[must_use]
-pub fn read_issued(value: &Value) -> Option<Issued> {
+pub fn read_issued_credentials(value: &Value) -> Option<IssuedCredentials> {
     let filled = |key: &str| text(value, key).filter(|text| !text.trim().is_empty());
-    Some(Issued {
+    Some(IssuedCredentials {
         api_key: filled("api_key")?,
         api_secret: filled("api_secret").map(SecretString::from),
         message: filled("message").map(|message| SafeText::detail(&message)),
@@ -52,16 +52,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m02_a_pair_is_read_with_and_without_its_secret() {
+    fn a_pair_is_read_with_and_without_its_secret() {
         let first =
             json!({ "api_key": "ak_1", "api_secret": "canary", "message": "keep it\u{1b}" });
-        let first = read_issued(&first).unwrap();
+        let first = read_issued_credentials(&first).unwrap();
         assert_eq!(first.api_secret.as_ref().unwrap().expose_secret(), "canary");
         assert_eq!(first.message.as_ref().unwrap().as_str(), "keep it␛");
         assert!(!format!("{first:?}").contains("canary"));
         for again in [json!({ "api_key": "k" }), json!({ "api_key": "k", "api_secret": null })] {
-            assert!(read_issued(&again).unwrap().api_secret.is_none());
+            assert!(read_issued_credentials(&again).unwrap().api_secret.is_none());
         }
-        assert!(read_issued(&json!({ "api_secret": "canary" })).is_none());
+        assert!(read_issued_credentials(&json!({ "api_secret": "canary" })).is_none());
     }
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::lenient::{count, first_text, percent, text};
-use tessera_model::{Dataset, DatasetId, Field, Link, SafeText, Status};
+use tessera_model::{Dataset, DatasetId, Link, RecordField, SafeText, Status};
 
 /// The record as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -82,7 +82,7 @@ impl Default for DatasetExtras {
 
 /// The legacy word that goes with a status.
 #[must_use]
-pub fn legacy_word(status: &Status) -> &str {
+pub fn legacy_status(status: &Status) -> &str {
     match status {
         Status::ReadOnly => "UPDATING",
         Status::PartialIndex | Status::Ready => "READY",
@@ -118,7 +118,7 @@ pub fn read_dataset(value: &Value) -> Option<Dataset> {
 }
 
 /// The fields of the record that the document names, in its order.
-const NAMED: [&str; 9] = [
+const DOCUMENTED_FIELDS: [&str; 9] = [
     "id",
     "display_name",
     "status_new",
@@ -130,16 +130,18 @@ const NAMED: [&str; 9] = [
     "n_videos",
 ];
 
-/// Reads every field of a record, in the order of the document, then the others by name (M08).
+/// Reads every field of a record, in the order of the document, then the others by name.
 /// Objects and arrays are shown as JSON, and links without their signatures. `None` if it is no
 /// object.
 #[must_use]
-pub fn read_fields(value: &Value) -> Option<Vec<Field>> {
+pub fn read_fields(value: &Value) -> Option<Vec<RecordField>> {
     let record = value.as_object()?;
-    let place = |name: &str| NAMED.iter().position(|known| *known == name).unwrap_or(NAMED.len());
+    let place = |name: &str| {
+        DOCUMENTED_FIELDS.iter().position(|known| *known == name).unwrap_or(DOCUMENTED_FIELDS.len())
+    };
     let mut fields: Vec<_> = record.iter().collect();
     fields.sort_by_key(|(name, _)| (place(name), *name));
-    let field = |(name, value): (&String, &Value)| Field {
+    let field = |(name, value): (&String, &Value)| RecordField {
         name: SafeText::name(name),
         value: match value {
             Value::String(text) if text.contains("://") => {
@@ -152,7 +154,7 @@ pub fn read_fields(value: &Value) -> Option<Vec<Field>> {
     Some(fields.into_iter().map(field).collect())
 }
 
-/// Reads the list: a bare array, or an object that holds exactly one array (M07).
+/// Reads the list: a bare array, or an object that holds exactly one array.
 /// Returns the records and how many rows had no usable identifier; `None` if it is no list.
 #[must_use]
 pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
@@ -181,7 +183,7 @@ mod tests {
     const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 
     #[test]
-    fn m07_list_shapes() {
+    fn list_shapes() {
         let row = json!({"id": ID, "display_name": "demo", "status_new": "READY"});
         for list in [json!([row]), json!({"datasets": [row]}), json!({"total": 1, "items": [row]})]
         {
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn m08_every_field_of_a_record_is_kept_and_no_signature() {
+    fn every_field_of_a_record_is_kept_and_no_signature() {
         let record = json!({"zeta": {"a": [1]}, "preview_uri": "https://cdn/x.jpg?Signature=abc",
             "status_new": "READY", "id": ID, "fatal_error_msg": null, "note": "\u{1b}[2J"});
         let fields = read_fields(&record).unwrap();
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn m09_legacy_status_is_used_and_marked() {
+    fn legacy_status_is_used_and_marked() {
         let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
         assert_eq!((dataset.status, dataset.status_is_legacy), (Status::ReadOnly, true));
         assert_eq!(dataset.legacy_status, Some(SafeText::name("UPDATING")));

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::lenient::first_text;
-use tessera_model::{Applied, Enrichment, EnrichmentModel, SafeText};
+use tessera_model::{Enrichment, EnrichmentModel, ModelStatus, SafeText};
 
 /// The context as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -45,31 +45,31 @@ pub struct ModelMetadataBody {
     pub description: String,
 }
 
-/// Reads a context of any shape (M69). A model that is not named is unknown, unless the answer
+/// Reads a context of any shape. A model that is not named is unknown, unless the answer
 /// names others or says that nothing was applied yet.
 #[must_use]
 pub fn read_enrichment(value: &Value) -> Enrichment {
-    let named = EnrichmentModel::ALL.map(|model| mention(value, model.word()));
+    let named = EnrichmentModel::ALL.map(|model| find_mention(value, model.word()));
     let lists = named.contains(&Some(true)) || says_nothing_applied(value);
     let applied = named.map(|named| match named {
-        Some(true) => Applied::Yes,
-        Some(false) => Applied::No,
-        None if lists => Applied::No,
-        None => Applied::Unknown,
+        Some(true) => ModelStatus::Applied,
+        Some(false) => ModelStatus::NotApplied,
+        None if lists => ModelStatus::NotApplied,
+        None => ModelStatus::Unknown,
     });
-    Enrichment { applied, raw: SafeText::caption(&value.to_string()) }
+    Enrichment { statuses: applied, raw: SafeText::caption(&value.to_string()) }
 }
 
 /// Whether `name` stands anywhere in `value`: as a text, or as a key, whose value may deny it.
-fn mention(value: &Value, name: &str) -> Option<bool> {
+fn find_mention(value: &Value, name: &str) -> Option<bool> {
     match value {
         Value::String(text) => text.eq_ignore_ascii_case(name).then_some(true),
-        Value::Array(items) => items.iter().find_map(|item| mention(item, name)),
+        Value::Array(items) => items.iter().find_map(|item| find_mention(item, name)),
         Value::Object(map) => map.iter().find_map(|(key, value)| {
             if key.eq_ignore_ascii_case(name) {
                 Some(!matches!(value, Value::Null | Value::Bool(false)))
             } else {
-                mention(value, name)
+                find_mention(value, name)
             }
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => None,
@@ -94,24 +94,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m69_names_are_found_in_any_shape_and_absence_is_unknown() {
-        use Applied::{No, Unknown, Yes};
+    fn names_are_found_in_any_shape_and_absence_is_unknown() {
+        use ModelStatus::{Applied, NotApplied, Unknown};
         for (body, expected) in [
-            (json!({"models": ["CAPTION_IMAGES"]}), [Yes, No, No, No]),
+            (json!({"models": ["CAPTION_IMAGES"]}), [Applied, NotApplied, NotApplied, NotApplied]),
             (
                 json!([{"type": "image_tagging"}, {"deep": [["CAPTION_IMAGES"]]}]),
-                [Yes, Yes, No, No],
+                [Applied, Applied, NotApplied, NotApplied],
             ),
-            (json!({"CAPTION_IMAGES": null}), [No, Unknown, Unknown, Unknown]),
-            (json!({"x": {"OBJECT_DETECTION": {"id": "y"}}}), [No, No, No, Yes]),
+            (json!({"CAPTION_IMAGES": null}), [NotApplied, Unknown, Unknown, Unknown]),
+            (
+                json!({"x": {"OBJECT_DETECTION": {"id": "y"}}}),
+                [NotApplied, NotApplied, NotApplied, Applied],
+            ),
             (json!({"status": "NEW"}), [Unknown; 4]),
             (json!("captions"), [Unknown; 4]),
             (
                 json!({"status": "NEW", "dataset_enrichment_models": {"enrichment_models": {}}}),
-                [No; 4],
+                [NotApplied; 4],
             ),
         ] {
-            assert_eq!(read_enrichment(&body).applied, expected, "{body}");
+            assert_eq!(read_enrichment(&body).statuses, expected, "{body}");
         }
     }
 }

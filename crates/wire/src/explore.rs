@@ -143,9 +143,9 @@ fn read_cluster(value: &Value) -> Option<Cluster> {
         similarity_threshold: text(value, "similarity_threshold").map(|raw| SafeText::name(&raw)),
         relevance: read_relevance(value),
         previews: previews.into_iter().flatten().filter_map(read_preview).collect(),
-        labels: names(value, "labels", SafeText::NAME),
+        labels: names(value, "labels", SafeText::MAX_NAME),
         tags: read_tags(value),
-        captions: names(value, "captions", SafeText::CAPTION),
+        captions: names(value, "captions", SafeText::MAX_CAPTION),
     })
 }
 
@@ -166,7 +166,7 @@ fn read_tags(value: &Value) -> Vec<Tag> {
             .filter_map(|(id, name)| Some(tag(Some(id.clone()), name.as_str()?)))
             .collect(),
         _ => {
-            let names = names(value, "user_tags", SafeText::NAME).into_iter();
+            let names = names(value, "user_tags", SafeText::MAX_NAME).into_iter();
             names.map(|name| Tag { id: None, name }).collect()
         }
     }
@@ -182,7 +182,7 @@ fn read_preview(value: &Value) -> Option<Preview> {
         original: link(&["media_uri", "image_uri"]),
         thumbnail: link(&["media_thumb_uri", "media_uri", "image_uri"]),
         caption: first_text(value, &["caption"]).map(|raw| SafeText::caption(&raw)),
-        file_name: SafeText::file(&text(value, "file_name").unwrap_or_default()),
+        file_name: SafeText::file_name(&text(value, "file_name").unwrap_or_default()),
         region: value.get("bounding_box").and_then(read_region),
         relevance: read_relevance(value),
         dimensions: side("width").zip(side("height")),
@@ -225,7 +225,7 @@ pub fn read_region(value: &Value) -> Option<Region> {
 }
 
 /// Writes a bounding box as the JSON text that a query carries: fractions with at most six
-/// decimals and no exponent, never beyond the image after rounding (M45).
+/// decimals and no exponent, never beyond the image after rounding.
 #[must_use]
 pub fn write_region(region: Region) -> String {
     const STEPS: f64 = 1e6;
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn n23_repeated_and_unreadable_clusters_are_counted() {
+    fn repeated_and_unreadable_clusters_are_counted() {
         let id = "9a205a5e-0000-46be-83a3-000000000001";
         let page =
             read_page(&json!({"clusters": [{"cluster_id": id}, {"cluster_id": id}, {}]})).unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn m45_a_box_is_written_with_six_decimals_inside_the_image() {
+    fn a_box_is_written_with_six_decimals_inside_the_image() {
         let written = |x, y, w, h| write_region(Region::new(x, y, w, h).unwrap());
         assert_eq!(written(0.0, 0.25, 1.0, 0.5), r#"{"x":0,"y":0.25,"width":1,"height":0.5}"#);
         assert_eq!(
@@ -280,7 +280,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn u12_what_is_written_is_a_box_again(
+        fn what_is_written_is_a_box_again(
             x in 0.0_f64..1.0, y in 0.0_f64..1.0, w in 0.0_f64..1.0, h in 0.0_f64..1.0,
         ) {
             if let Some(region) = Region::new(x, y, w * (1.0 - x), h * (1.0 - y)) {
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn m59_tags_come_with_the_id_that_filters_name_them_by() {
+    fn tags_come_with_the_id_that_filters_name_them_by() {
         let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
         let read = |tags: Value| {
             let tags = read_tags(&json!({ "user_tags": tags }));
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn i15_boxes_of_every_shape() {
+    fn boxes_of_every_shape() {
         let expected = Region::new(0.1, 0.2, 0.3, 0.4);
         for raw in [
             json!({"x": 0.1, "y": 0.2, "width": 0.3, "height": 0.4}),

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m20_a_bare_id_is_a_running_export() {
+    fn a_bare_id_is_a_running_export() {
         let task = read_task(&json!({"id": "cf8b3e78-0000-4954-a782-000000000001"}), None).unwrap();
         assert_eq!(task.state.word(), "PENDING");
         assert_eq!(task.download, None);

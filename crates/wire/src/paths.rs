@@ -7,7 +7,7 @@ use crate::vql;
 use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
 
 /// The prefix of every path (rule: interface, Versioning).
-pub const PREFIX: &str = "/api/v1";
+pub const API_PREFIX: &str = "/api/v1";
 
 /// Query names, spelled as in the document.
 pub mod query {
@@ -73,55 +73,55 @@ pub type Parameters = Vec<(&'static str, String)>;
 /// `GET`: the datasets of the caller.
 #[must_use]
 pub fn datasets() -> String {
-    format!("{PREFIX}/datasets")
+    format!("{API_PREFIX}/datasets")
 }
 
 /// `GET`: a key pair for the session of a browser.
 #[must_use]
 pub fn api_credentials() -> String {
-    format!("{PREFIX}/api_credentials")
+    format!("{API_PREFIX}/api_credentials")
 }
 
 /// `GET`: one dataset record.
 #[must_use]
 pub fn dataset(id: DatasetId) -> String {
-    format!("{PREFIX}/dataset/{id}")
+    format!("{API_PREFIX}/dataset/{id}")
 }
 
 /// `GET`: clusters.
 #[must_use]
 pub fn explore(id: DatasetId) -> String {
-    format!("{PREFIX}/explore/{id}")
+    format!("{API_PREFIX}/explore/{id}")
 }
 
 /// `POST`: registers a query image.
 #[must_use]
 pub fn search_image_similarity(id: DatasetId) -> String {
-    format!("{PREFIX}/dataset/{id}/search-image-similarity")
+    format!("{API_PREFIX}/dataset/{id}/search-image-similarity")
 }
 
 /// `GET` that starts an export: never sent twice by itself.
 #[must_use]
 pub fn export_context_async(id: DatasetId) -> String {
-    format!("{PREFIX}/dataset/{id}/export_context_async")
+    format!("{API_PREFIX}/dataset/{id}/export_context_async")
 }
 
 /// `POST` that starts an export of a selection: never sent twice by itself.
 #[must_use]
 pub fn export_entities_async(id: DatasetId) -> String {
-    format!("{PREFIX}/dataset/{id}/export_entities_async")
+    format!("{API_PREFIX}/dataset/{id}/export_entities_async")
 }
 
 /// `POST` that clusters a dataset anew: never sent twice by itself.
 #[must_use]
 pub fn reindex(id: DatasetId) -> String {
-    format!("{PREFIX}/dataset/{id}/reindex")
+    format!("{API_PREFIX}/dataset/{id}/reindex")
 }
 
 /// `POST` that adds media: never sent twice by itself.
 #[must_use]
 pub fn add_media(id: DatasetId) -> String {
-    format!("{PREFIX}/dataset/{id}/add_media")
+    format!("{API_PREFIX}/dataset/{id}/add_media")
 }
 
 /// `GET` of the pipeline that adds the media of a folder it can read: never sent twice by itself.
@@ -130,13 +130,13 @@ pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
 /// `GET`: which enrichment models were applied.
 #[must_use]
 pub fn enrichment_context(id: DatasetId) -> String {
-    format!("{PREFIX}/enrichment/{id}/context")
+    format!("{API_PREFIX}/enrichment/{id}/context")
 }
 
 /// `GET`: where an export stands.
 #[must_use]
 pub fn export_status(id: DatasetId) -> String {
-    format!("{PREFIX}/dataset/{id}/export_status")
+    format!("{API_PREFIX}/dataset/{id}/export_status")
 }
 
 /// The parameters of `explore` for one page of one search.

@@ -9,20 +9,20 @@ use crate::vql;
 use tessera_model::{EntityType, Filter, MediaId, SelectionItem, vql::LabelRule};
 
 /// Most items of a selection.
-pub const MOST_ITEMS: usize = 10_000;
+pub const MAX_ITEMS: usize = 10_000;
 /// Most identifiers in an item.
-pub const MOST_IDS: usize = 1_000_000;
+pub const MAX_IDS: usize = 1_000_000;
 
 /// Why a selection is refused. Printed, it names the place: `item 2, payload.cluster_id: ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SelectionProblem {
+pub struct SelectionError {
     /// Which item, counted from 0; `None` when the body as a whole is wrong.
     pub item: Option<usize>,
     /// Which field, and what it must be.
     pub reason: String,
 }
 
-impl fmt::Display for SelectionProblem {
+impl fmt::Display for SelectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(item) = self.item {
             write!(f, "item {item}, ")?;
@@ -31,7 +31,7 @@ impl fmt::Display for SelectionProblem {
     }
 }
 
-impl std::error::Error for SelectionProblem {}
+impl std::error::Error for SelectionError {}
 
 /// The body of a selection.
 #[must_use]
@@ -63,15 +63,15 @@ fn write_item(item: &SelectionItem) -> Value {
 ///
 /// # Errors
 /// It is no selection, has no items or too many, or one of them is wrong.
-pub fn read(body: &Value) -> Result<Vec<SelectionItem>, SelectionProblem> {
-    let whole = |reason: &str| SelectionProblem { item: None, reason: reason.to_owned() };
+pub fn read(body: &Value) -> Result<Vec<SelectionItem>, SelectionError> {
+    let whole = |reason: &str| SelectionError { item: None, reason: reason.to_owned() };
     let items = body.get("media_selection").and_then(Value::as_array);
     let items = items.ok_or_else(|| whole("media_selection: must be an array of items"))?;
-    if items.is_empty() || items.len() > MOST_ITEMS {
+    if items.is_empty() || items.len() > MAX_ITEMS {
         return Err(whole("media_selection: must have 1 to 10000 items"));
     }
     let read = |(number, item)| {
-        read_item(item).map_err(|reason| SelectionProblem { item: Some(number), reason })
+        read_item(item).map_err(|reason| SelectionError { item: Some(number), reason })
     };
     items.iter().enumerate().map(read).collect()
 }
@@ -81,7 +81,8 @@ fn read_item(item: &Value) -> Result<SelectionItem, String> {
     let payload = payload.ok_or("payload: must be an object")?;
     match item.get("type").and_then(Value::as_str) {
         Some("media") => {
-            let media = ids(payload, "media_ids")?.ok_or("payload.media_ids: field required")?;
+            let media =
+                read_media_ids(payload, "media_ids")?.ok_or("payload.media_ids: field required")?;
             if media.is_empty() {
                 return Err("payload.media_ids: must not be empty".to_owned());
             }
@@ -104,7 +105,7 @@ fn read_cluster(payload: &Map<String, Value>) -> Result<SelectionItem, String> {
         entity: entity
             .ok_or("payload.cluster_filters.entity_type: must be 'IMAGES' or 'OBJECTS'")?,
         filters: read_filters(restrictions)?,
-        exclude: ids(payload, "exclude_media_ids")?.unwrap_or_default(),
+        exclude: read_media_ids(payload, "exclude_media_ids")?.unwrap_or_default(),
     })
 }
 
@@ -130,11 +131,14 @@ fn read_filters(restrictions: &Map<String, Value>) -> Result<Vec<Filter>, String
     Ok(filters)
 }
 
-fn ids(payload: &Map<String, Value>, field: &str) -> Result<Option<Vec<MediaId>>, String> {
+fn read_media_ids(
+    payload: &Map<String, Value>,
+    field: &str,
+) -> Result<Option<Vec<MediaId>>, String> {
     let refused = || format!("payload.{field}: must be an array of UUIDs");
     let list = match payload.get(field) {
         None | Some(Value::Null) => return Ok(None),
-        Some(Value::Array(list)) if list.len() <= MOST_IDS => list,
+        Some(Value::Array(list)) if list.len() <= MAX_IDS => list,
         Some(_) => return Err(refused()),
     };
     let ids = list.iter().map(|id| MediaId::from_str(id.as_str()?).ok());
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn m18_what_is_written_is_read_back() {
+    fn what_is_written_is_read_back() {
         let id = ID.parse::<MediaId>().unwrap();
         let cluster = |filters, exclude| SelectionItem::Cluster {
             cluster: ID.parse().unwrap(),
@@ -170,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn m18_the_document_s_own_shape_is_read() {
+    fn the_document_s_own_shape_is_read() {
         let body = json!({"media_selection": [
             {"type": "cluster", "payload": {"cluster_id": ID,
              "cluster_filters": {"entity_type": "IMAGES", "labels": ["cat"]},
@@ -183,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn m18_mistakes_are_named_by_item_and_field() {
+    fn mistakes_are_named_by_item_and_field() {
         let item = |item: Value| json!({"media_selection": [item]});
         assert!(reason(&json!([])).starts_with("media_selection: must be an array"));
         assert!(reason(&json!({"media_selection": []})).contains("1 to 10000"));

@@ -6,25 +6,24 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Level, Setup,
-        basket::clusters,
-        gate,
+        App, Effect, Level, Setup, availability,
+        basket::cluster_count,
         overlay::{
-            Overlay, Press,
-            field::{edit, path},
+            KeyResult, Overlay,
+            text_field::{edit, expand_path},
         },
     },
     input::{Action, Chord, Key},
     message::Request,
 };
 use tessera_model::{
-    ArchiveName, DatasetId, Export, ExportFormat, ExportSpec, Mark, Marked, SafeText, Selection,
-    Work, shell::quote,
+    ArchiveName, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind, SafeText,
+    Selection, SelectionEntry, shell::quote,
 };
 
 /// The fields of the export form, in the order of the Tab key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum ExportField {
     /// Name of the archive.
     Name,
     /// Folder it is downloaded to.
@@ -34,12 +33,13 @@ pub enum Field {
     /// With pictures or without.
     Images,
     /// Download as soon as it is ready, or on demand.
-    Fetch,
+    Download,
 }
 
-impl Field {
+impl ExportField {
     /// All fields in order.
-    pub const ALL: [Self; 5] = [Self::Name, Self::Folder, Self::Format, Self::Images, Self::Fetch];
+    pub const ALL: [Self; 5] =
+        [Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
 }
 
 /// A half-filled export form.
@@ -50,7 +50,7 @@ pub struct ExportForm {
     /// Its name.
     pub dataset_name: SafeText,
     /// The field that takes the keys.
-    pub field: Field,
+    pub field: ExportField,
     /// Name of the archive, as typed.
     pub name: Input,
     /// Folder of the archive, as typed.
@@ -58,13 +58,13 @@ pub struct ExportForm {
     /// Format of the metadata.
     pub format: ExportFormat,
     /// With pictures or without.
-    pub images: bool,
+    pub include_images: bool,
     /// Download as soon as it is ready, or on demand.
-    pub fetch: bool,
+    pub auto_download: bool,
     /// What is exported when it is not the whole dataset.
     pub selection: Option<Selection>,
     /// How far the list of what is exported is scrolled.
-    pub top: usize,
+    pub scroll_top: usize,
 }
 
 impl ExportForm {
@@ -75,66 +75,66 @@ impl ExportForm {
         Self {
             dataset,
             dataset_name,
-            field: Field::Name,
+            field: ExportField::Name,
             name: name.as_str().into(),
-            folder: setup.downloads.as_str().into(),
-            format: setup.export.format,
-            images: setup.export.include_images,
-            fetch: setup.export.auto_download,
+            folder: setup.download_dir.as_str().into(),
+            format: setup.export_defaults.format,
+            include_images: setup.export_defaults.include_images,
+            auto_download: setup.export_defaults.auto_download,
             selection: None,
-            top: 0,
+            scroll_top: 0,
         }
     }
 
     /// Moves to the field `by` places further, around the ends.
-    pub fn step(&mut self, by: usize) {
-        let place = Field::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
-        self.field = Field::ALL[(place + by) % Field::ALL.len()];
+    pub fn move_field(&mut self, by: usize) {
+        let place = ExportField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
+        self.field = ExportField::ALL[(place + by) % ExportField::ALL.len()];
     }
 
     /// Takes a key.
-    pub fn key(&mut self, chord: Chord) -> Press {
+    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
         match chord.key {
-            Key::Esc => return Press::Leave,
-            Key::Enter => return Press::Accept,
-            Key::Tab if chord.shift => self.step(Field::ALL.len() - 1),
-            Key::Up => self.step(Field::ALL.len() - 1),
-            Key::Tab | Key::Down => self.step(1),
-            Key::PageUp => self.top = self.top.saturating_sub(1),
-            Key::PageDown => self.top += 1,
+            Key::Esc => return KeyResult::Close,
+            Key::Enter => return KeyResult::Accept,
+            Key::Tab if chord.shift => self.move_field(ExportField::ALL.len() - 1),
+            Key::Up => self.move_field(ExportField::ALL.len() - 1),
+            Key::Tab | Key::Down => self.move_field(1),
+            Key::PageUp => self.scroll_top = self.scroll_top.saturating_sub(1),
+            Key::PageDown => self.scroll_top += 1,
             _ => self.key_in_field(chord),
         }
-        Press::Stay
+        KeyResult::Stay
     }
 
     fn key_in_field(&mut self, chord: Chord) {
         let toggle = matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right);
         match self.field {
-            Field::Name => edit(&mut self.name, chord),
-            Field::Folder => edit(&mut self.folder, chord),
-            Field::Format if toggle => {
+            ExportField::Name => edit(&mut self.name, chord),
+            ExportField::Folder => edit(&mut self.folder, chord),
+            ExportField::Format if toggle => {
                 self.format = match self.format {
                     ExportFormat::Json => ExportFormat::Parquet,
                     ExportFormat::Parquet => ExportFormat::Json,
                 };
             }
-            Field::Images if toggle => self.images = !self.images,
-            Field::Fetch if toggle => self.fetch = !self.fetch,
-            Field::Format | Field::Images | Field::Fetch => {}
+            ExportField::Images if toggle => self.include_images = !self.include_images,
+            ExportField::Download if toggle => self.auto_download = !self.auto_download,
+            ExportField::Format | ExportField::Images | ExportField::Download => {}
         }
     }
 
     /// The text field that takes the keys, if it is one.
-    pub fn text(&mut self) -> Option<&mut Input> {
+    pub fn text_input(&mut self) -> Option<&mut Input> {
         match self.field {
-            Field::Name => Some(&mut self.name),
-            Field::Folder => Some(&mut self.folder),
-            Field::Format | Field::Images | Field::Fetch => None,
+            ExportField::Name => Some(&mut self.name),
+            ExportField::Folder => Some(&mut self.folder),
+            ExportField::Format | ExportField::Images | ExportField::Download => None,
         }
     }
 
     /// The cells it would like to have on a screen (columns, rows).
-    pub(super) fn size(&self, screen: (u16, u16)) -> (u16, u16) {
+    pub(super) fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         match self.selection {
             None => (66, 11),
             Some(_) => (86, screen.1.saturating_sub(2).min(30)),
@@ -157,7 +157,7 @@ impl ExportForm {
         ExportSpec {
             file_name: ArchiveName::new(self.name.value()),
             format: self.format,
-            include_images: self.images,
+            include_images: self.include_images,
         }
     }
 
@@ -165,7 +165,7 @@ impl ExportForm {
     #[must_use]
     pub fn command(&self) -> String {
         let spec = self.spec();
-        let what = self.selection.as_ref().map_or_else(String::new, options);
+        let what = self.selection.as_ref().map_or_else(String::new, selection_options);
         let images = if spec.include_images { " --images" } else { "" };
         let (format, name) = (spec.format.word(), quote(spec.file_name.as_str()));
         let dataset = self.dataset;
@@ -175,34 +175,34 @@ impl ExportForm {
     /// Where the archive goes.
     #[must_use]
     pub fn target_folder(&self, home: Option<&Path>) -> PathBuf {
-        path(self.folder.value(), home)
+        expand_path(self.folder.value(), home)
     }
 }
 
 /// Marks that a command line can carry; more come from a file that `w` in the basket saves.
-const OPTIONS: usize = 4;
+const MAX_MARKS_IN_COMMAND: usize = 4;
 
 /// What is exported, as options of the command line.
-fn options(selection: &Selection) -> String {
-    if selection.len() > OPTIONS {
+fn selection_options(selection: &Selection) -> String {
+    if selection.len() > MAX_MARKS_IN_COMMAND {
         return " --selection-file FILE".to_owned();
     }
-    let option = |mark: &Mark| match &mark.what {
-        Marked::Medium(id, _) => format!(" --media {id}"),
-        Marked::Cluster(cluster) if cluster.exclude.is_empty() => {
+    let option = |mark: &SelectionEntry| match &mark.content {
+        EntryContent::MediaItem(id, _) => format!(" --media {id}"),
+        EntryContent::Cluster(cluster) if cluster.excluded.is_empty() => {
             format!(" --cluster {}", cluster.id)
         }
-        Marked::Cluster(cluster) => {
-            let out: Vec<String> = cluster.exclude.iter().map(ToString::to_string).collect();
+        EntryContent::Cluster(cluster) => {
+            let out: Vec<String> = cluster.excluded.iter().map(ToString::to_string).collect();
             format!(" --cluster {}^{}", cluster.id, out.join(","))
         }
     };
-    selection.rows().into_iter().map(option).collect()
+    selection.ordered_entries().into_iter().map(option).collect()
 }
 
 impl App {
     /// Opens the form for the open dataset.
-    pub(in crate::app) fn ask_for_export(&mut self) {
+    pub(in crate::app) fn open_export_form(&mut self) {
         if let Some(dataset) = self.dataset() {
             let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
             self.overlay = Some(Overlay::Export(form));
@@ -210,7 +210,7 @@ impl App {
     }
 
     /// Opens the form for what is marked in the open dataset.
-    pub(in crate::app) fn ask_for_basket_export(&mut self) {
+    pub(in crate::app) fn open_basket_export_form(&mut self) {
         let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
         let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
         let name = ArchiveName::new(&format!("{} selection", dataset.name));
@@ -220,20 +220,23 @@ impl App {
     }
 
     /// Starts what a form asks for, unless it cannot be done: then the form stays.
-    pub(in crate::app) fn confirm_export(&mut self, form: ExportForm, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn submit_export(&mut self, form: ExportForm, effects: &mut Vec<Effect>) {
         let action = match &form.selection {
             Some(_) => Action::ExportBasket,
             None => Action::Export,
         };
         let stale = form.selection.as_ref().map_or(0, |selection| selection.totals().stale);
-        let refusal = gate::refusal(self, action).or_else(|| {
+        let refusal = availability::unavailable_reason(self, action).or_else(|| {
             (stale > 0).then(|| {
-                format!("{} may be gone: recheck or drop them in the basket (5)", clusters(stale))
+                format!(
+                    "{} may be gone: recheck or drop them in the basket (5)",
+                    cluster_count(stale)
+                )
             })
         });
         match refusal {
             Some(reason) => {
-                self.notices.add(self.now, Level::Warning, reason);
+                self.notifications.push(self.now, Level::Warning, reason);
                 self.overlay = Some(Overlay::Export(form));
             }
             None => self.start_export(&form, effects),
@@ -245,21 +248,21 @@ impl App {
         let spec = form.spec();
         let request = match &form.selection {
             None => Request::StartExport(form.dataset, spec.clone()),
-            Some(selection) => Request::StartSelection {
+            Some(selection) => Request::StartSelectionExport {
                 dataset: form.dataset,
                 format: spec.format,
                 images: spec.include_images,
                 items: selection.items(),
             },
         };
-        let export = Export {
+        let export = ExportJob {
             spec,
-            selection: form.selection.as_ref().map(|selection| selection.totals().contents()),
-            folder: form.target_folder(self.setup.home.as_deref()),
-            fetch: form.fetch,
+            selection: form.selection.as_ref().map(|selection| selection.totals().summary()),
+            folder: form.target_folder(self.setup.home_dir.as_deref()),
+            auto_download: form.auto_download,
         };
         let dataset = (form.dataset, form.dataset_name.clone());
-        self.start_job(dataset, Work::Export(export), request, effects);
+        self.start_job(dataset, JobKind::Export(export), request, effects);
     }
 }
 
@@ -270,15 +273,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m19_the_form_gives_a_safe_name() {
-        let setup = Setup::new(SafeText::name("x"), crate::input::Keymap::shipped().unwrap());
+    fn the_form_gives_a_safe_name() {
+        let setup = Setup::new(SafeText::name("x"), crate::input::Keymap::built_in().unwrap());
         let mut form =
             ExportForm::new(DatasetId(Uuid::nil()), SafeText::name("../my photos"), &setup);
         assert_eq!(form.spec().file_name.as_str(), "my photos.zip");
-        form.field = Field::Format;
-        form.key(Chord::plain(Key::Char(' ')));
+        form.field = ExportField::Format;
+        form.handle_key(Chord::plain(Key::Char(' ')));
         assert_eq!(form.spec().format, ExportFormat::Json);
-        form.step(4);
-        assert_eq!(form.field, Field::Folder);
+        form.move_field(4);
+        assert_eq!(form.field, ExportField::Folder);
     }
 }

@@ -3,7 +3,7 @@
 use tui_input::Input;
 
 use crate::{
-    app::overlay::{Press, Scroll, field::edit},
+    app::overlay::{KeyResult, ScrollState, text_field::edit},
     input::{Chord, Key},
 };
 
@@ -11,35 +11,35 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct Help {
     /// How far it is scrolled.
-    pub scroll: Scroll,
+    pub scroll: ScrollState,
     /// What is searched for; empty shows everything.
-    pub typed: Input,
+    pub query: Input,
     /// Whether the keys go to the line that is searched for.
     pub searching: bool,
 }
 
 impl Help {
     /// Takes a key.
-    pub fn key(&mut self, chord: Chord) -> Press {
+    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
         match (self.searching, chord.key) {
             (false, Key::Char('/')) => self.searching = true,
-            (false, Key::Esc) if !self.typed.value().is_empty() => self.typed.reset(),
-            (false, _) => return self.scroll.key(chord),
+            (false, Key::Esc) if !self.query.value().is_empty() => self.query.reset(),
+            (false, _) => return self.scroll.handle_key(chord),
             (true, Key::Esc) => {
-                self.typed.reset();
+                self.query.reset();
                 self.searching = false;
             }
             (true, Key::Enter) => self.searching = false,
             (true, _) => {
-                edit(&mut self.typed, chord);
-                self.scroll = Scroll::default();
+                edit(&mut self.query, chord);
+                self.scroll = ScrollState::default();
             }
         }
-        Press::Stay
+        KeyResult::Stay
     }
 
     /// The text field that takes what is pasted, while it is open.
-    pub fn text(&mut self) -> Option<&mut Input> {
-        self.searching.then_some(&mut self.typed)
+    pub fn text_input(&mut self) -> Option<&mut Input> {
+        self.searching.then_some(&mut self.query)
     }
 }

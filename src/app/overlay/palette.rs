@@ -5,8 +5,8 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Overlay, Pane, gate,
-        overlay::{Choice, Pick, Press},
+        App, Effect, Overlay, Pane, availability,
+        overlay::{KeyResult, PickItem, PickList},
     },
     config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key},
@@ -14,13 +14,13 @@ use crate::{
 use tessera_model::{DatasetId, SafeText};
 
 /// Lines that are remembered.
-const REMEMBERED: usize = 50;
+const MAX_HISTORY: usize = 50;
 
 /// What the palette can do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Command {
+pub enum PaletteCommand {
     /// An action.
-    Act(Action),
+    Action(Action),
     /// Opens a dataset.
     Dataset(DatasetId),
     /// Goes to a tab of the results, 0-based.
@@ -32,45 +32,45 @@ pub enum Command {
     /// Takes a theme.
     Theme(ThemeChoice),
     /// Takes a size of tiles.
-    Tiles(TileSize),
+    TileSize(TileSize),
 }
 
 /// The open palette.
 #[derive(Clone, Debug)]
 pub struct Palette {
     /// The commands.
-    pub pick: Pick<Command>,
+    pub list: PickList<PaletteCommand>,
     /// What was typed before, newest first.
-    before: Vec<String>,
+    history: Vec<String>,
     /// Which of it is in the line, counted from 1; 0 is what is being typed.
-    back: usize,
+    history_position: usize,
 }
 
 impl Palette {
     /// Takes a key.
-    pub fn key(&mut self, chord: Chord) -> Press {
+    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
         match chord.key {
-            Key::Up if self.pick.cursor == 0 => self.recall(self.back + 1),
-            Key::Down if self.back > 0 => self.recall(self.back - 1),
+            Key::Up if self.list.cursor == 0 => self.show_history(self.history_position + 1),
+            Key::Down if self.history_position > 0 => self.show_history(self.history_position - 1),
             // Digits are typed here: tabs and datasets have numbers in their names.
-            Key::Char(digit) if digit.is_ascii_digit() && self.pick.typed.value().is_empty() => {
-                self.pick.typed = Input::from(digit.to_string());
+            Key::Char(digit) if digit.is_ascii_digit() && self.list.filter.value().is_empty() => {
+                self.list.filter = Input::from(digit.to_string());
             }
             _ => {
-                self.back = 0;
-                return self.pick.key(chord);
+                self.history_position = 0;
+                return self.list.handle_key(chord);
             }
         }
-        Press::Stay
+        KeyResult::Stay
     }
 
-    fn recall(&mut self, back: usize) {
+    fn show_history(&mut self, back: usize) {
         if back == 0 {
-            self.pick.typed = Input::default();
-            self.back = 0;
-        } else if let Some(line) = self.before.get(back - 1) {
-            self.pick.typed = line.as_str().into();
-            self.back = back;
+            self.list.filter = Input::default();
+            self.history_position = 0;
+        } else if let Some(line) = self.history.get(back - 1) {
+            self.list.filter = line.as_str().into();
+            self.history_position = back;
         }
     }
 }
@@ -78,29 +78,34 @@ impl Palette {
 impl App {
     /// Opens the palette.
     pub(in crate::app) fn open_palette(&mut self) {
-        let pick = Pick::new(self.commands());
-        self.overlay =
-            Some(Overlay::Palette(Palette { pick, before: self.typed_commands.clone(), back: 0 }));
+        let pick = PickList::new(self.palette_commands());
+        self.overlay = Some(Overlay::Palette(Palette {
+            list: pick,
+            history: self.palette_history.clone(),
+            history_position: 0,
+        }));
     }
 
-    fn commands(&self) -> Vec<Choice<Command>> {
+    fn palette_commands(&self) -> Vec<PickItem<PaletteCommand>> {
         let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
-        let mut commands: Vec<_> = actions.map(|&action| self.action_command(action)).collect();
-        commands.extend(self.store.list().iter().map(|dataset| {
-            Choice::new(Command::Dataset(dataset.id), format!("ds {}", dataset.name))
+        let mut commands: Vec<_> = actions.map(|&action| self.palette_action(action)).collect();
+        commands.extend(self.store.dataset_list().iter().map(|dataset| {
+            PickItem::new(PaletteCommand::Dataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.word())
         }));
         let tabs = self.results.tabs().map_or(0, |tabs| tabs.all().len());
         commands.extend((0..tabs).map(|tab| {
-            Choice::new(Command::Tab(tab), format!("tab {}", tab + 1)).note("of the results")
+            PickItem::new(PaletteCommand::Tab(tab), format!("tab {}", tab + 1))
+                .note("of the results")
         }));
-        commands.extend(self.views().iter().map(|view| {
-            Choice::new(Command::View(view.name.clone()), format!("view {}", view.name))
-                .note(self.about_view(view))
+        commands.extend(self.saved_views().iter().map(|view| {
+            PickItem::new(PaletteCommand::View(view.name.clone()), format!("view {}", view.name))
+                .note(self.describe_view(view))
         }));
         commands.extend(self.setup.profiles.iter().map(|profile| {
-            let open = Command::Profile(Destination::Profile(profile.name.clone()));
-            Choice::new(open, format!("profile {}", profile.name)).note(profile.place.address())
+            let open = PaletteCommand::Profile(Destination::Profile(profile.name.clone()));
+            PickItem::new(open, format!("profile {}", profile.name))
+                .note(profile.deployment.address())
         }));
         let mut themes =
             vec![ThemeChoice::Auto, ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::Plain];
@@ -109,51 +114,56 @@ impl App {
         }
         commands.extend(themes.into_iter().map(|theme| {
             let name = format!("theme {}", theme.word());
-            Choice::new(Command::Theme(theme), name)
+            PickItem::new(PaletteCommand::Theme(theme), name)
         }));
-        commands.extend(
-            TileSize::ALL
-                .map(|size| Choice::new(Command::Tiles(size), format!("tiles {}", size.word()))),
-        );
+        commands.extend(TileSize::ALL.map(|size| {
+            PickItem::new(PaletteCommand::TileSize(size), format!("tiles {}", size.word()))
+        }));
         commands
     }
 
     /// An action by its name in the key file, with its key, its sentence, and why not now.
-    fn action_command(&self, action: Action) -> Choice<Command> {
+    fn palette_action(&self, action: Action) -> PickItem<PaletteCommand> {
         let contexts: Vec<_> = self.setup.keymap.contexts().collect();
         let keys = self.setup.keymap.keys_of(&contexts, action);
-        let refusal = gate::refusal(self, action);
+        let refusal = availability::unavailable_reason(self, action);
         let note = refusal.as_ref().map(|reason| format!("not now: {reason}"));
-        Choice::new(Command::Act(action), action.name().replace('-', " "))
-            .mark(keys.first().map_or("", String::as_str))
+        PickItem::new(PaletteCommand::Action(action), action.name().replace('-', " "))
+            .prefix(keys.first().map_or("", String::as_str))
             .note(note.as_deref().unwrap_or(action.help()))
-            .refused(refusal.is_some())
+            .disabled(refusal.is_some())
     }
 
     /// Does what was chosen, and remembers what was typed for it.
-    pub(in crate::app) fn run_command(&mut self, palette: &Palette, effects: &mut Vec<Effect>) {
-        let typed = palette.pick.typed.value().to_owned();
+    pub(in crate::app) fn run_palette_command(
+        &mut self,
+        palette: &Palette,
+        effects: &mut Vec<Effect>,
+    ) {
+        let typed = palette.list.filter.value().to_owned();
         if !typed.is_empty() {
-            self.typed_commands.retain(|line| *line != typed);
-            self.typed_commands.insert(0, typed);
-            self.typed_commands.truncate(REMEMBERED);
+            self.palette_history.retain(|line| *line != typed);
+            self.palette_history.insert(0, typed);
+            self.palette_history.truncate(MAX_HISTORY);
         }
-        match palette.pick.chosen().cloned() {
-            Some(Command::Act(action)) => self.choose_action(action, effects),
-            Some(Command::Dataset(dataset)) => {
+        match palette.list.selected().cloned() {
+            Some(PaletteCommand::Action(action)) => self.run_or_explain_action(action, effects),
+            Some(PaletteCommand::Dataset(dataset)) => {
                 self.open_dataset(dataset);
                 self.focus = Pane::Results;
             }
-            Some(Command::Tab(tab)) => {
+            Some(PaletteCommand::Tab(tab)) => {
                 if let Some(tabs) = self.results.tabs_mut() {
                     tabs.go_to(tab);
                 }
                 self.focus = Pane::Results;
             }
-            Some(Command::View(name)) => self.open_view(&name, effects),
-            Some(Command::Profile(destination)) => effects.push(Effect::Switch(destination)),
-            Some(Command::Theme(theme)) => self.theme = theme,
-            Some(Command::Tiles(size)) => self.tile = size,
+            Some(PaletteCommand::View(name)) => self.open_saved_view(&name, effects),
+            Some(PaletteCommand::Profile(destination)) => {
+                effects.push(Effect::OpenDeployment(destination))
+            }
+            Some(PaletteCommand::Theme(theme)) => self.theme = theme,
+            Some(PaletteCommand::TileSize(size)) => self.tile_size = size,
             None => {}
         }
     }

@@ -2,15 +2,15 @@
 //! is kept for this terminal.
 
 use crate::{
-    app::{App, Effect, Overlay, overlay::Press},
+    app::{App, Effect, Overlay, overlay::KeyResult},
     input::{Chord, Key},
 };
-use tessera_picture::{Canvas, Part, Protocol, Thumbnail, thumbnail};
+use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
 
 /// A square of four colours.
-const SQUARE: &[u8] = include_bytes!("../../../assets/test-picture.png");
+const TEST_IMAGE: &[u8] = include_bytes!("../../../assets/test-picture.png");
 /// Cells it is drawn in (columns, rows).
-const CELLS: (u16, u16) = (16, 8);
+const TEST_IMAGE_CELLS: (u16, u16) = (16, 8);
 
 /// The test under way.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,37 +20,37 @@ pub struct PictureTest {
     /// The cells it is made for.
     pub canvas: Canvas,
     /// What was answered.
-    verdict: Protocol,
+    chosen_protocol: Protocol,
 }
 
 impl PictureTest {
     /// Takes a key.
-    pub fn key(&mut self, chord: Chord) -> Press {
-        self.verdict = match chord.key {
+    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+        self.chosen_protocol = match chord.key {
             Key::Char('y') => self.canvas.protocol,
             Key::Char('b') => Protocol::HalfBlock,
             Key::Char('n') => Protocol::None,
-            Key::Esc | Key::Char('q') => return Press::Leave,
-            _ => return Press::Stay,
+            Key::Esc | Key::Char('q') => return KeyResult::Close,
+            _ => return KeyResult::Stay,
         };
-        Press::Accept
+        KeyResult::Accept
     }
 }
 
 impl App {
     /// Shows the test picture. Without pictures half-blocks are tried, which work everywhere.
-    pub(in crate::app) fn test_pictures(&mut self) {
+    pub(in crate::app) fn open_picture_test(&mut self) {
         let protocol = match self.protocol {
             Protocol::None => Protocol::HalfBlock,
             protocol => protocol,
         };
-        let canvas = Canvas { protocol, ..self.canvas(CELLS.0, CELLS.1) };
-        match thumbnail(SQUARE, Part::Whole, canvas) {
+        let canvas = Canvas { protocol, ..self.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
+        match thumbnail(TEST_IMAGE, Crop::Full, canvas) {
             Ok(picture) => {
-                let test = PictureTest { picture, canvas, verdict: protocol };
+                let test = PictureTest { picture, canvas, chosen_protocol: protocol };
                 self.overlay = Some(Overlay::PictureTest(Box::new(test)));
             }
-            Err(error) => self.notices.fail(
+            Err(error) => self.notifications.push_failure(
                 self.now,
                 &tessera_model::Failure::new(
                     tessera_model::FailureKind::Local,
@@ -61,8 +61,12 @@ impl App {
     }
 
     /// Draws as the person has seen it, now and whenever this terminal is used.
-    pub(in crate::app) fn keep_verdict(&mut self, test: &PictureTest, effects: &mut Vec<Effect>) {
-        self.protocol = test.verdict;
-        effects.push(Effect::Graphics(test.verdict));
+    pub(in crate::app) fn save_picture_test_result(
+        &mut self,
+        test: &PictureTest,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.protocol = test.chosen_protocol;
+        effects.push(Effect::SaveProtocol(test.chosen_protocol));
     }
 }

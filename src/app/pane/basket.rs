@@ -1,42 +1,43 @@
 //! The basket pane: the selected row, and what can be done with it.
 
-use crate::app::{App, Effect, Level, Pane, basket::counted, pane::moved};
-use tessera_model::{Basket, Mark, MarkId, Marked, MediaId, Selection};
+use crate::app::{App, Effect, Level, Pane, basket::count_with_noun, pane::moved_cursor};
+use tessera_model::{Basket, EntryContent, EntryId, MediaId, Selection, SelectionEntry};
 
 impl App {
     /// The rows of the pane, in the order of marking.
     #[must_use]
-    pub fn basket_rows(&self) -> Vec<&Mark> {
-        self.selection().map_or_else(Vec::new, Selection::rows)
+    pub fn basket_rows(&self) -> Vec<&SelectionEntry> {
+        self.selection().map_or_else(Vec::new, Selection::ordered_entries)
     }
 
     /// The mark under the cursor.
     #[must_use]
-    pub fn selected_mark(&self) -> Option<&Mark> {
+    pub fn selected_entry(&self) -> Option<&SelectionEntry> {
         let rows = self.basket_rows();
-        rows.get(self.basket_row.min(rows.len().saturating_sub(1))).copied()
+        rows.get(self.basket_cursor.min(rows.len().saturating_sub(1))).copied()
     }
 
     /// The tile of a mark, if the page that is open shows it.
     #[must_use]
-    pub fn place_of(&self, mark: &Mark) -> Option<usize> {
-        let place = self.page()?.clusters.iter().position(|cluster| match &mark.what {
-            Marked::Cluster(marked) => cluster.id == marked.id,
-            Marked::Medium(id, _) => cluster.previews.iter().any(|it| it.media == *id),
+    pub fn tile_of_entry(&self, mark: &SelectionEntry) -> Option<usize> {
+        let place = self.page()?.clusters.iter().position(|cluster| match &mark.content {
+            EntryContent::Cluster(marked) => cluster.id == marked.id,
+            EntryContent::MediaItem(id, _) => cluster.previews.iter().any(|it| it.media == *id),
         })?;
-        self.shown().iter().position(|shown| shown.holds(place))
+        self.visible_clusters().iter().position(|shown| shown.contains(place))
     }
 
     /// Moves the selection by some rows.
     pub(in crate::app) fn move_in_basket(&mut self, by: isize) {
         let count = self.selection().map_or(0, Selection::len);
-        self.basket_row = moved(self.basket_row.min(count.saturating_sub(1)), by, count);
+        self.basket_cursor =
+            moved_cursor(self.basket_cursor.min(count.saturating_sub(1)), by, count);
     }
 
     /// Takes the mark of the selected row away.
-    pub(in crate::app) fn unmark(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(id) = self.selected_mark().map(Mark::id) {
-            self.change_basket(effects, |basket| basket.remove([id]));
+    pub(in crate::app) fn remove_selected_entry(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(id) = self.selected_entry().map(SelectionEntry::id) {
+            self.edit_basket(effects, |basket| basket.remove([id]));
             self.move_in_basket(0);
         }
     }
@@ -44,30 +45,33 @@ impl App {
     /// Takes all marks away.
     pub(in crate::app) fn clear_basket(&mut self, effects: &mut Vec<Effect>) {
         let clear = |basket: &mut Basket| {
-            let marks: Vec<MarkId> = basket.selection().rows().into_iter().map(Mark::id).collect();
+            let marks: Vec<EntryId> =
+                basket.selection().ordered_entries().into_iter().map(SelectionEntry::id).collect();
             basket.remove(marks)
         };
-        let cleared = self.change_basket(effects, clear).unwrap_or(0);
-        self.basket_row = 0;
-        let text = format!("{} taken away; u brings them back", counted(cleared, "mark", "marks"));
-        self.notices.add(self.now, Level::Success, text);
+        let cleared = self.edit_basket(effects, clear).unwrap_or(0);
+        self.basket_cursor = 0;
+        let text =
+            format!("{} taken away; u brings them back", count_with_noun(cleared, "mark", "marks"));
+        self.notifications.push(self.now, Level::Success, text);
     }
 
     /// Goes to where the selected mark is: on the page that is open, or among what is similar to
     /// it, where it comes first.
-    pub(in crate::app) fn open_mark(&mut self) {
-        let Some(mark) = self.selected_mark() else { return };
-        let found: Option<(MediaId, _)> = mark.face().map(|face| (face, mark.name.clone()));
-        let (place, entity, level) = (self.place_of(mark), mark.entity, mark.granularity);
+    pub(in crate::app) fn open_selected_entry(&mut self) {
+        let Some(mark) = self.selected_entry() else { return };
+        let found: Option<(MediaId, _)> =
+            mark.representative().map(|face| (face, mark.name.clone()));
+        let (place, entity, level) = (self.tile_of_entry(mark), mark.entity, mark.granularity);
         if let Some(view) = self.results.view_mut() {
-            view.members = None;
+            view.members_top_row = None;
         }
         match (place, found) {
-            (Some(place), _) => self.point_at(place),
-            (None, Some((face, name))) => self.search_around(face, name, entity, level),
+            (Some(place), _) => self.select_tile(place),
+            (None, Some((face, name))) => self.search_by_media(face, name, entity, level),
             (None, None) => {
                 let text = "no member of this cluster was seen, so there is no way to it";
-                return self.notices.add(self.now, Level::Warning, text);
+                return self.notifications.push(self.now, Level::Warning, text);
             }
         }
         self.focus = Pane::Results;

@@ -1,7 +1,10 @@
 //! The jobs pane: the selected row, newest first, and what can be done with it.
 
 use crate::{
-    app::{Activity, App, Effect, Level, Pane, Remote, Stage, overlay::AddMediaForm, pane::moved},
+    app::{
+        Activity, App, Effect, JobState, Level, Pane, Remote, overlay::AddMediaForm,
+        pane::moved_cursor,
+    },
     message::{JobId, Lane},
 };
 use tessera_model::{Failure, FailureKind, JobRecord};
@@ -12,13 +15,13 @@ pub struct Jobs {
     /// The selected row; 0 is the newest job.
     pub cursor: usize,
     /// The number of the next job.
-    pub next: u32,
+    pub next_id: u32,
     /// Whether the jobs of earlier runs were recalled.
-    pub recalled: Remote<()>,
+    pub loaded: Remote<()>,
     /// What was told last of what goes on.
-    pub told: Activity,
+    pub reported_activity: Activity,
     /// What was written down last.
-    pub kept: Vec<JobRecord>,
+    pub saved_records: Vec<JobRecord>,
     /// The form of the newest addition, to correct it when the service refuses it.
     pub sent_form: Option<(JobId, Box<AddMediaForm>)>,
 }
@@ -26,13 +29,13 @@ pub struct Jobs {
 impl App {
     /// Moves the selection by some rows.
     pub(in crate::app) fn move_in_jobs(&mut self, by: isize) {
-        self.jobs.cursor = moved(self.jobs.cursor, by, self.store.jobs.len());
+        self.jobs.cursor = moved_cursor(self.jobs.cursor, by, self.store.jobs.len());
     }
 
     /// Fetches the archive that `download` means.
-    pub(in crate::app) fn download_chosen(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn download_selected(&mut self, effects: &mut Vec<Effect>) {
         if let Some(id) = self.job_to_download().map(|job| job.id) {
-            self.download(id, effects);
+            self.start_download(id, effects);
         }
     }
 
@@ -41,27 +44,27 @@ impl App {
     pub(in crate::app) fn stop_watching(&mut self, effects: &mut Vec<Effect>) {
         let Some(id) = self.selected_job().map(|job| job.id) else { return };
         let Some(job) = self.store.jobs.get_mut(&id) else { return };
-        let (lane, text) = match &job.stage {
-            &Stage::Downloading(task, ..) => {
-                job.stage = Stage::Completed(task);
+        let (lane, text) = match &job.state {
+            &JobState::Downloading(task, ..) => {
+                job.state = JobState::ExportReady(task);
                 let text = "download stopped; what came stays in the .part file, d goes on from it";
                 (Lane::Download(id), text)
             }
-            Stage::Running(..) | Stage::Following => {
-                job.stage = Stage::Unwatched(job.task());
+            JobState::ExportRunning(..) | JobState::DatasetRunning => {
+                job.state = JobState::Unwatched(job.task());
                 let text = "not watched any more; the service goes on with it. r looks again";
                 (Lane::Export(id), text)
             }
-            Stage::Sending(..) => {
+            JobState::Uploading(..) => {
                 let text = "upload stopped; what was sent whole may still have been taken on";
-                job.stage = Stage::Uncertain(Failure::new(FailureKind::Local, text));
+                job.state = JobState::Uncertain(Failure::new(FailureKind::Local, text));
                 self.store.datasets.invalidate();
                 (Lane::Upload(id), text)
             }
-            Stage::Queued(_) => {
+            JobState::Queued(_) => {
                 let text = "taken off the queue; nothing was sent";
-                job.stage = Stage::Failed(Failure::new(FailureKind::Local, text));
-                job.looked_at = true;
+                job.state = JobState::Failed(Failure::new(FailureKind::Local, text));
+                job.acknowledged = true;
                 (Lane::Upload(id), text)
             }
             _ => return,
@@ -69,7 +72,7 @@ impl App {
         if self.tickets.cancel(&lane) {
             effects.push(Effect::Cancel(lane));
         }
-        self.notices.add(self.now, Level::Success, text);
+        self.notifications.push(self.now, Level::Success, text);
     }
 
     /// Asks for the state of every watched job now, and watches the selected one again.
@@ -77,17 +80,17 @@ impl App {
         if self.focus == Pane::Jobs
             && let Some(id) = self.selected_job().map(|job| job.id)
             && let Some(job) = self.store.jobs.get_mut(&id)
-            && let Stage::Unwatched(task) = job.stage
+            && let JobState::Unwatched(task) = job.state
         {
-            job.stage = match task {
-                Some(task) => Stage::Running(task, Remote::default()),
-                None => Stage::Following,
+            job.state = match task {
+                Some(task) => JobState::ExportRunning(task, Remote::default()),
+                None => JobState::DatasetRunning,
             };
         }
         for job in self.store.jobs.values_mut() {
-            match &mut job.stage {
-                Stage::Running(_, task) => task.invalidate(),
-                Stage::Elsewhere(_) => self.jobs.recalled.invalidate(),
+            match &mut job.state {
+                JobState::ExportRunning(_, task) => task.invalidate(),
+                JobState::OtherInstance(_) => self.jobs.loaded.invalidate(),
                 _ => {}
             }
         }

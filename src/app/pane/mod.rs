@@ -12,7 +12,7 @@ mod results;
 
 pub use datasets::Datasets;
 pub use jobs::Jobs;
-pub use query::Query;
+pub use query::QueryBuilder;
 pub use results::{Registration, Results};
 
 /// The panes.
@@ -62,7 +62,7 @@ impl Pane {
 
     /// The pane `by` places further, around the ends.
     #[must_use]
-    pub fn step(self, by: usize) -> Self {
+    pub fn nth_after(self, by: usize) -> Self {
         let place = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
         Self::ALL[(place + by) % Self::ALL.len()]
     }
@@ -70,30 +70,30 @@ impl Pane {
 
 /// Moves a cursor over `count` rows and keeps it on them.
 #[must_use]
-pub fn moved(cursor: usize, by: isize, count: usize) -> usize {
+pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {
     cursor.saturating_add_signed(by).min(count.saturating_sub(1))
 }
 
 /// The first visible row, so that `cursor` is among `height` visible ones and as little as
 /// possible moves.
 #[must_use]
-pub fn scrolled(top: usize, cursor: usize, height: usize) -> usize {
+pub fn scroll_top(top: usize, cursor: usize, height: usize) -> usize {
     let height = height.max(1);
     top.min(cursor).max((cursor + 1).saturating_sub(height))
 }
 
 /// The first visible row of the list of datasets.
 #[must_use]
-pub fn list_top(app: &App, area: Rect) -> usize {
+pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
     let selected = app.selected_dataset().map(|dataset| dataset.id);
-    let place = app.listed().iter().position(|dataset| Some(dataset.id) == selected);
-    scrolled(0, place.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
+    let place = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
+    scroll_top(0, place.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }
 
 /// The first visible row of the jobs.
 #[must_use]
-pub fn jobs_top(app: &App, area: Rect) -> usize {
-    scrolled(0, app.jobs.cursor, usize::from(area.height.saturating_sub(2)))
+pub fn jobs_scroll_top(app: &App, area: Rect) -> usize {
+    scroll_top(0, app.jobs.cursor, usize::from(area.height.saturating_sub(2)))
 }
 
 #[cfg(test)]
@@ -102,11 +102,11 @@ mod tests {
 
     #[test]
     fn cursors_stay_on_their_rows_and_in_view() {
-        assert_eq!(moved(0, -1, 5), 0);
-        assert_eq!(moved(3, 9, 5), 4);
-        assert_eq!(moved(0, 1, 0), 0);
-        assert_eq!(scrolled(0, 7, 5), 3);
-        assert_eq!(scrolled(6, 2, 5), 2);
-        assert_eq!(scrolled(1, 3, 5), 1);
+        assert_eq!(moved_cursor(0, -1, 5), 0);
+        assert_eq!(moved_cursor(3, 9, 5), 4);
+        assert_eq!(moved_cursor(0, 1, 0), 0);
+        assert_eq!(scroll_top(0, 7, 5), 3);
+        assert_eq!(scroll_top(6, 2, 5), 2);
+        assert_eq!(scroll_top(1, 3, 5), 1);
     }
 }

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use crate::{
     app::{
         App, Effect, Level, Overlay, Pane,
-        overlay::{Choice, Pick, field},
-        pane::moved,
-        query::{Draft, Key, Values},
+        overlay::{PickItem, PickList, text_field},
+        pane::moved_cursor,
+        query::{FilterKind, KnownValues, QueryDraft},
     },
     input::{Chord, Key as Button},
 };
@@ -17,39 +17,39 @@ use tessera_wire::vql;
 
 /// State of the pane.
 #[derive(Debug, Default)]
-pub struct Query {
-    drafts: HashMap<DatasetId, Draft>,
-    values: HashMap<DatasetId, Values>,
+pub struct QueryBuilder {
+    drafts: HashMap<DatasetId, QueryDraft>,
+    known_values: HashMap<DatasetId, KnownValues>,
     /// What there is of a dataset of which nothing is known.
-    empty: (Draft, Values),
+    empty: (QueryDraft, KnownValues),
     /// Whether it was told that the service reads the max score the other way.
-    pub direction_told: bool,
+    pub direction_warned: bool,
 }
 
 impl App {
     /// The draft of the open dataset.
     #[must_use]
-    pub fn draft(&self) -> &Draft {
+    pub fn draft(&self) -> &QueryDraft {
         let draft = self.view().and_then(|view| self.query.drafts.get(&view.search.dataset));
         draft.unwrap_or(&self.query.empty.0)
     }
 
     /// The draft of the open dataset, to change it; `None` while none is open.
-    pub(in crate::app) fn draft_mut(&mut self) -> Option<&mut Draft> {
+    pub(in crate::app) fn draft_mut(&mut self) -> Option<&mut QueryDraft> {
         let dataset = self.view()?.search.dataset;
         Some(self.query.drafts.entry(dataset).or_default())
     }
 
     /// What was seen of the open dataset.
     #[must_use]
-    pub fn values(&self) -> &Values {
-        let values = self.view().and_then(|view| self.query.values.get(&view.search.dataset));
+    pub fn known_values(&self) -> &KnownValues {
+        let values = self.view().and_then(|view| self.query.known_values.get(&view.search.dataset));
         values.unwrap_or(&self.query.empty.1)
     }
 
     /// Takes note of what a page shows.
-    pub(in crate::app) fn note_values(&mut self, search: &Search, page: &Page) {
-        self.query.values.entry(search.dataset).or_default().note(search, page);
+    pub(in crate::app) fn record_known_values(&mut self, search: &Search, page: &Page) {
+        self.query.known_values.entry(search.dataset).or_default().record_page(search, page);
     }
 
     /// The JSON of the filters that are on, as it is sent; `None` when there are none, or when one
@@ -62,23 +62,23 @@ impl App {
 
     /// Whether the pane takes typed text, so that letters are no actions.
     #[must_use]
-    pub fn is_writing_query(&self) -> bool {
+    pub fn is_editing_query(&self) -> bool {
         let draft = self.draft();
         self.focus == Pane::Query && (draft.field.is_some() || draft.json.is_some())
     }
 
     /// What the keys do while the pane takes typed text, for the hint line.
     #[must_use]
-    pub fn writing_hints(&self) -> Option<&'static str> {
-        if !self.is_writing_query() {
+    pub fn editing_hints(&self) -> Option<&'static str> {
+        if !self.is_editing_query() {
             return None;
         }
         let draft = self.draft();
-        Some(match draft.row().map(|row| row.key) {
+        Some(match draft.selected_row().map(|row| row.kind) {
             _ if draft.json.is_some() => {
                 "Tab form   F5 run   F4 $EDITOR   Esc leave, kept as typed"
             }
-            Some(Key::Labels | Key::Tags) => {
+            Some(FilterKind::Labels | FilterKind::Tags) => {
                 "Enter add to the list   ↓ take what was seen   Backspace take back   F5 run   Esc done"
             }
             _ => "Tab next field   F5 run   Enter or Esc done",
@@ -86,7 +86,7 @@ impl App {
     }
 
     /// A key while the pane takes typed text. `false`: it is not text, the keymap has it.
-    pub(in crate::app) fn key_in_query(&mut self, chord: Chord) -> bool {
+    pub(in crate::app) fn handle_query_key(&mut self, chord: Chord) -> bool {
         if matches!(chord.key, Button::F(_)) || (chord.ctrl && chord.key == Button::Char('c')) {
             return false;
         }
@@ -94,12 +94,12 @@ impl App {
         match chord.key {
             Button::Esc if in_json => self.focus = Pane::Results,
             Button::Tab if in_json => self.switch_json(),
-            _ if in_json => self.with_draft(|draft| draft.key_in_json(chord)),
-            Button::Esc => self.end_field(),
+            _ if in_json => self.edit_draft(|draft| draft.key_in_json(chord)),
+            Button::Esc => self.finish_field(),
             Button::Tab => self.next_field(),
-            Button::Enter => self.enter_in_field(),
-            Button::Down => self.take_suggestion(),
-            _ => self.with_draft(|draft| {
+            Button::Enter => self.confirm_field(),
+            Button::Down => self.accept_suggestion(),
+            _ => self.edit_draft(|draft| {
                 let field = draft.field.unwrap_or(0);
                 if let Some(row) = draft.rows.get_mut(draft.cursor) {
                     row.edit(field, chord);
@@ -109,7 +109,7 @@ impl App {
         true
     }
 
-    fn with_draft(&mut self, change: impl FnOnce(&mut Draft)) {
+    fn edit_draft(&mut self, change: impl FnOnce(&mut QueryDraft)) {
         if let Some(draft) = self.draft_mut() {
             change(draft);
         }
@@ -117,131 +117,134 @@ impl App {
 
     /// What is pasted goes into the field or the JSON that takes the keys.
     pub(in crate::app) fn paste_in_query(&mut self, text: &str) {
-        self.with_draft(|draft| {
+        self.edit_draft(|draft| {
             if let Some(json) = &mut draft.json {
                 text.chars().for_each(|c| json.text.insert(c));
                 draft.read_json();
             } else if let (Some(at), Some(row)) = (draft.field, draft.rows.get_mut(draft.cursor))
-                && let Some(input) = row.input(at)
+                && let Some(input) = row.input_mut(at)
             {
-                field::paste(input, text);
+                text_field::paste(input, text);
             }
         });
     }
 
     /// Enter in a field: an entry of a list is added, everything else is complete.
-    fn enter_in_field(&mut self) {
-        if self.is_half_entry() { self.add_entry() } else { self.end_field() }
+    fn confirm_field(&mut self) {
+        if self.has_unfinished_entry() { self.add_entry() } else { self.finish_field() }
     }
 
-    fn is_half_entry(&self) -> bool {
-        let row = self.draft().row();
-        row.is_some_and(|row| row.key.is_list() && !row.typed(0).trim().is_empty())
+    fn has_unfinished_entry(&self) -> bool {
+        let row = self.draft().selected_row();
+        row.is_some_and(|row| row.kind.is_list() && !row.text(0).trim().is_empty())
     }
 
     /// What is typed becomes an entry of the list; a tag is sent by its id.
     fn add_entry(&mut self) {
-        let Some(row) = self.draft().row() else { return };
-        let typed = row.typed(0).trim().to_owned();
-        let id = if row.key == Key::Tags { self.values().tag_id(&typed) } else { None };
+        let Some(row) = self.draft().selected_row() else { return };
+        let typed = row.text(0).trim().to_owned();
+        let id =
+            if row.kind == FilterKind::Tags { self.known_values().tag_id(&typed) } else { None };
         let entry = id.map_or(typed, |id| id.to_string());
-        self.fill(&entry);
+        self.set_row_value(&entry);
     }
 
     /// The value of the row under the cursor.
-    fn fill(&mut self, value: &str) {
-        self.with_draft(|draft| {
+    fn set_row_value(&mut self, value: &str) {
+        self.edit_draft(|draft| {
             let field = draft.field.unwrap_or(0);
             if let Some(row) = draft.rows.get_mut(draft.cursor) {
-                row.fill(field, value);
+                row.set_value(field, value);
             }
         });
     }
 
-    fn end_field(&mut self) {
-        if self.is_half_entry() {
+    fn finish_field(&mut self) {
+        if self.has_unfinished_entry() {
             self.add_entry();
         }
-        self.with_draft(|draft| draft.field = None);
+        self.edit_draft(|draft| draft.field = None);
     }
 
     fn next_field(&mut self) {
-        if self.is_half_entry() {
+        if self.has_unfinished_entry() {
             self.add_entry();
         }
-        self.with_draft(|draft| {
-            let count = draft.row().map_or(1, |row| row.fields().count());
+        self.edit_draft(|draft| {
+            let count = draft.selected_row().map_or(1, |row| row.fields().count());
             draft.field = draft.field.map(|field| (field + 1) % count.max(1));
         });
     }
 
     /// The first value that was seen and fits what is typed.
-    fn take_suggestion(&mut self) {
+    fn accept_suggestion(&mut self) {
         let draft = self.draft();
-        let Some(row) = draft.row().filter(|_| draft.field == Some(0)) else { return };
-        if let Some(first) = self.values().suggest(row, 1).first() {
+        let Some(row) = draft.selected_row().filter(|_| draft.field == Some(0)) else { return };
+        if let Some(first) = self.known_values().suggest(row, 1).first() {
             let value = first.value.clone();
-            self.fill(&value);
+            self.set_row_value(&value);
         }
     }
 
     /// Moves the cursor by some rows; behind the last one is the line that adds.
     pub(in crate::app) fn move_in_query(&mut self, by: isize) {
-        self.with_draft(|draft| draft.cursor = moved(draft.cursor, by, draft.rows.len() + 1));
+        self.edit_draft(|draft| {
+            draft.cursor = moved_cursor(draft.cursor, by, draft.rows.len() + 1)
+        });
     }
 
     /// Changes the choice of the row: its `op`, or the `mode` of an issue.
-    pub(in crate::app) fn turn_in_query(&mut self, by: isize) {
-        self.with_draft(|draft| {
-            if let Some(row) = draft.change() {
-                row.turn(by);
+    pub(in crate::app) fn cycle_filter_choice(&mut self, by: isize) {
+        self.edit_draft(|draft| {
+            if let Some(row) = draft.edit_row() {
+                row.cycle_choice(by);
             }
         });
     }
 
     /// Enter: writes the row, or offers what can be added.
-    pub(in crate::app) fn open_in_query(&mut self) {
-        if self.draft().row().is_none() {
-            return self.offer_filters();
+    pub(in crate::app) fn edit_selected_filter(&mut self) {
+        if self.draft().selected_row().is_none() {
+            return self.open_filter_picker();
         }
-        self.with_draft(|draft| {
-            let _ = draft.change();
+        self.edit_draft(|draft| {
+            let _ = draft.edit_row();
             draft.field = Some(0);
         });
     }
 
     /// Offers the kinds of filters.
-    pub(in crate::app) fn offer_filters(&mut self) {
-        let kind = |key: Key| Choice::new(key, key.word()).note(key.about());
-        let pick = Pick::new(Key::ALL.into_iter().map(kind).collect());
-        self.overlay = Some(Overlay::Kinds(pick));
+    pub(in crate::app) fn open_filter_picker(&mut self) {
+        let kind = |key: FilterKind| PickItem::new(key, key.keyword()).note(key.description());
+        let pick = PickList::new(FilterKind::ALL.into_iter().map(kind).collect());
+        self.overlay = Some(Overlay::FilterKinds(pick));
     }
 
     /// Adds a filter and begins to write it.
-    pub(in crate::app) fn add_filter(&mut self, key: Key) {
+    pub(in crate::app) fn add_filter(&mut self, key: FilterKind) {
         self.focus = Pane::Query;
-        self.with_draft(|draft| draft.add(key));
+        self.edit_draft(|draft| draft.add(key));
     }
 
     /// Switches the row on or off.
     pub(in crate::app) fn toggle_filter(&mut self) {
-        self.with_draft(|draft| {
-            if let Some(row) = draft.change() {
-                row.on = !row.on;
+        self.edit_draft(|draft| {
+            if let Some(row) = draft.edit_row() {
+                row.enabled = !row.enabled;
             }
         });
     }
 
     /// Deletes the row.
     pub(in crate::app) fn delete_filter(&mut self) {
-        self.with_draft(Draft::delete);
+        self.edit_draft(QueryDraft::delete);
     }
 
     /// Takes the last change of the draft back.
-    pub(in crate::app) fn undo_in_query(&mut self) {
-        let undone = self.draft_mut().is_some_and(Draft::undo);
+    pub(in crate::app) fn undo_query_change(&mut self) {
+        let undone = self.draft_mut().is_some_and(QueryDraft::undo);
         if !undone {
-            self.notices.add(self.now, Level::Warning, "nothing to undo in this query");
+            self.notifications.push(self.now, Level::Warning, "nothing to undo in this query");
         }
     }
 
@@ -252,13 +255,13 @@ impl App {
             draft.open_json();
         } else if let Err(problem) = draft.close_json() {
             let text = format!("this cannot be shown as a form yet: {problem}");
-            self.notices.add(self.now, Level::Warning, text);
+            self.notifications.push(self.now, Level::Warning, text);
         }
     }
 
     /// Runs the draft on what is on screen: its anchor or caption stays.
     pub(in crate::app) fn run_query(&mut self) {
-        self.end_field();
+        self.finish_field();
         let (Ok(filters), Some(view)) = (self.draft().filters(), self.view()) else { return };
         let search = Search { filters, page: 0, ..view.search.clone() };
         if search == view.search {
@@ -272,20 +275,20 @@ impl App {
     /// Opens the JSON in the person's editor.
     pub(in crate::app) fn edit_json(&mut self, effects: &mut Vec<Effect>) {
         let draft = self.draft();
-        let text = draft.json.as_ref().map_or_else(|| draft.pretty(), |json| json.text.text());
+        let text = draft.json.as_ref().map_or_else(|| draft.pretty_json(), |json| json.text.text());
         effects.push(Effect::Edit(text + "\n"));
     }
 
     /// What the editor left. One that cannot be read stays as JSON, to be mended.
-    pub(in crate::app) fn edited(
+    pub(in crate::app) fn editor_closed(
         &mut self,
         text: Result<String, Failure>,
         effects: &mut Vec<Effect>,
     ) {
         effects.push(Effect::Redraw);
         match text {
-            Err(failure) => self.notices.fail(self.now, &failure),
-            Ok(text) => self.with_draft(|draft| {
+            Err(failure) => self.notifications.push_failure(self.now, &failure),
+            Ok(text) => self.edit_draft(|draft| {
                 draft.write_json(text.trim_end());
                 // One that can be read is shown as a form; the others stay open.
                 let _ = draft.close_json();

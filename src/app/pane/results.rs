@@ -12,11 +12,11 @@ pub struct Results {
     /// The tabs on screen. `None`: no dataset is open.
     tabs: Option<Tabs>,
     /// The tabs of the datasets that are not open.
-    left: HashMap<DatasetId, Tabs>,
+    tabs_of_others: HashMap<DatasetId, Tabs>,
     /// The query image that is being registered.
     pub registering: Option<Registration>,
     /// The datasets of which it was told that new media are not in their clusters yet.
-    told: HashSet<DatasetId>,
+    partial_index_warned: HashSet<DatasetId>,
 }
 
 /// A picture on its way to become a query image.
@@ -36,10 +36,10 @@ impl Results {
         if open == Some(dataset) {
             return;
         }
-        let next = self.left.remove(&dataset).unwrap_or_else(|| Tabs::new(beginning));
+        let next = self.tabs_of_others.remove(&dataset).unwrap_or_else(|| Tabs::new(beginning));
         let old = self.tabs.replace(next);
         if let (Some(id), Some(old)) = (open, old) {
-            self.left.insert(id, old);
+            self.tabs_of_others.insert(id, old);
         }
     }
 
@@ -66,9 +66,9 @@ impl Results {
     }
 
     /// Goes on to a new view in this tab.
-    pub fn go(&mut self, view: View) {
+    pub fn push_view(&mut self, view: View) {
         if let Some(tabs) = &mut self.tabs {
-            tabs.tab_mut().go(view);
+            tabs.tab_mut().push(view);
         }
     }
 }
@@ -82,7 +82,7 @@ impl App {
         if self.view().is_some_and(|view| view.search.filters != search.filters)
             && let Some(draft) = self.draft_mut()
         {
-            draft.adopt(&search.filters);
+            draft.adopt_filters(&search.filters);
         }
         let (similar_to, query_image) = match self.view() {
             // The words for an anchor are those of the view that has it.
@@ -91,18 +91,18 @@ impl App {
             }
             _ => (None, None),
         };
-        self.run(View { similar_to, query_image, ..View::new(search) });
+        self.run_search(View { similar_to, query_image, ..View::new(search) });
         self.focus = Pane::Results;
     }
 
-    /// A page came. What an earlier page showed is not shown again (M49).
-    pub(in crate::app) fn page_came(&mut self, search: Search, mut page: Page) {
-        let earlier = self.store.pages.of(&search).into_iter();
+    /// A page came. What an earlier page showed is not shown again.
+    pub(in crate::app) fn page_loaded(&mut self, search: Search, mut page: Page) {
+        let earlier = self.store.pages.pages_of(&search).into_iter();
         let earlier = earlier.filter(|(number, _)| *number < search.page);
         let mut seen: HashSet<ClusterId> =
             earlier.flat_map(|(_, page)| &page.clusters).map(|cluster| cluster.id).collect();
-        page.drop_seen(&mut seen);
-        self.tell_unclustered(search.dataset);
+        page.drop_repeated(&mut seen);
+        self.warn_unclustered(search.dataset);
         self.store.pages.entry(search).succeed(self.now, page);
     }
 
@@ -111,7 +111,7 @@ impl App {
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.store.pages.entry(search).fail(self.now, failure);
         if self.needs_query() && self.overlay.is_none() {
-            self.ask_for_caption();
+            self.open_caption_search();
         }
     }
 
@@ -127,43 +127,43 @@ impl App {
         browses && matches!(refused, Some(FailureKind::Invalid | FailureKind::NotFound))
     }
 
-    /// Media that were added are found before they are clustered: told once per dataset (M18).
-    fn tell_unclustered(&mut self, id: DatasetId) {
+    /// Media that were added are found before they are clustered: told once per dataset.
+    fn warn_unclustered(&mut self, id: DatasetId) {
         let partial = self.store.dataset(id).filter(|set| set.status == Status::PartialIndex);
         let Some(name) = partial.map(|dataset| dataset.name.clone()) else { return };
-        if self.results.told.insert(id) {
+        if self.results.partial_index_warned.insert(id) {
             let text = format!(
                 "{name}: new media are not in its clusters yet; searches may show them outside"
             );
-            self.notices.add(self.now, Level::Warning, text);
+            self.notifications.push(self.now, Level::Warning, text);
         }
     }
 
     /// Turns to another page.
-    pub(in crate::app) fn turn_page(&mut self, page: u32) {
+    pub(in crate::app) fn go_to_page(&mut self, page: u32) {
         if let Some(view) = self.results.view_mut() {
             let search = Search { page, ..view.search.clone() };
-            view.turn(search);
+            view.replace_search(search);
         }
     }
 
     /// Asks the same with another granularity or for other things, from the beginning.
-    pub(in crate::app) fn ask_anew(&mut self, search: Search) {
+    pub(in crate::app) fn restart_search(&mut self, search: Search) {
         if let Some(view) = self.results.view_mut() {
-            view.turn(Search { page: 0, ..search });
+            view.replace_search(Search { page: 0, ..search });
         }
     }
 
     /// Esc in the results: the members, the filter, then the view is left. `false` when this is
     /// the first view of the tab.
-    pub(in crate::app) fn leave_view(&mut self) -> bool {
+    pub(in crate::app) fn close_view(&mut self) -> bool {
         let Some(tabs) = self.results.tabs_mut() else { return false };
         let view = &mut tabs.tab_mut().view;
-        if view.members.take().is_some() {
+        if view.members_top_row.take().is_some() {
             return true;
         }
-        if !view.arrangement.filter.is_empty() {
-            view.arrangement.filter.clear();
+        if !view.list_options.filter.is_empty() {
+            view.list_options.filter.clear();
             return true;
         }
         tabs.tab_mut().back()

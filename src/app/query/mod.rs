@@ -3,51 +3,51 @@
 //! The form and the JSON are two views of one list of rows. JSON that cannot be read is kept as it
 //! was typed, and the rows stay what they were until it can.
 
-mod check;
 mod chips;
+mod diagnostics;
+mod known_values;
 mod loosen;
 mod row;
-mod text;
-mod values;
+mod text_area;
 
-pub use check::{Remark, Severity, remarks, unmet};
-pub use chips::{Chip, Standing, chips, places};
-pub use loosen::Looser;
-pub use row::{Field, Key, Row};
-pub use text::Text;
-pub use values::{Suggestion, Values};
+pub use chips::{Chip, ChipState, chip_areas, chips};
+pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};
+pub use known_values::{KnownValues, Suggestion};
+pub use loosen::LoosenedSearch;
+pub use row::{FilterField, FilterKind, FilterRow};
+pub use text_area::TextArea;
 
 use crate::input::Chord;
-use tessera_model::{Filter, vql::MOST_FILTERS};
-use tessera_wire::vql::{self, VqlProblem};
+use tessera_model::{Filter, vql::MAX_FILTERS};
+use tessera_wire::vql::{self, VqlError};
 
 /// The filters of a dataset as they are being written. It outlives every view of the dataset.
 #[derive(Clone, Debug, Default)]
-pub struct Draft {
+pub struct QueryDraft {
     /// The rows, also those that are off.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FilterRow>,
     /// The row under the cursor; behind the last one it is the line that adds.
     pub cursor: usize,
     /// The field of that row that takes the keys, if one does.
     pub field: Option<usize>,
     /// The JSON side, while it takes the keys.
-    pub json: Option<Json>,
+    pub json: Option<JsonEditor>,
     /// What the rows were before each change, the newest last.
-    past: Vec<Vec<Row>>,
+    undo_stack: Vec<Vec<FilterRow>>,
 }
 
 /// The JSON side of a draft.
 #[derive(Clone, Debug)]
-pub struct Json {
+pub struct JsonEditor {
     /// What is typed.
-    pub text: Text,
+    pub text: TextArea,
     /// Why it cannot be read, if it cannot.
-    pub problem: Option<VqlProblem>,
+    pub problem: Option<VqlError>,
 }
 
-impl Draft {
+impl QueryDraft {
     /// Changes that can be undone.
-    const PAST: usize = 50;
+    const MAX_UNDO: usize = 50;
 
     /// The filters that are on.
     ///
@@ -57,48 +57,48 @@ impl Draft {
         if let Some(problem) = self.json.as_ref().and_then(|json| json.problem.as_ref()) {
             return Err(format!("the JSON: {problem}"));
         }
-        let on = self.rows.iter().enumerate().filter(|(_, row)| row.on);
+        let on = self.rows.iter().enumerate().filter(|(_, row)| row.enabled);
         let filters: Vec<Filter> = on
             .map(|(place, row)| {
-                let wrong = |why| format!("row {}: {}.{why}", place + 1, row.key.word());
+                let wrong = |why| format!("row {}: {}.{why}", place + 1, row.kind.keyword());
                 row.filter().map_err(wrong)
             })
             .collect::<Result<_, _>>()?;
-        if filters.len() > MOST_FILTERS {
-            return Err(format!("{} filters are on; at most {MOST_FILTERS} may be", filters.len()));
+        if filters.len() > MAX_FILTERS {
+            return Err(format!("{} filters are on; at most {MAX_FILTERS} may be", filters.len()));
         }
         Ok(filters)
     }
 
     /// The filters that are off and complete: kept in saved views, never sent.
     #[must_use]
-    pub fn off(&self) -> Vec<Filter> {
-        self.rows.iter().filter(|row| !row.on).filter_map(|row| row.filter().ok()).collect()
+    pub fn disabled_filters(&self) -> Vec<Filter> {
+        self.rows.iter().filter(|row| !row.enabled).filter_map(|row| row.filter().ok()).collect()
     }
 
     /// The row under the cursor.
     #[must_use]
-    pub fn row(&self) -> Option<&Row> {
+    pub fn selected_row(&self) -> Option<&FilterRow> {
         self.rows.get(self.cursor)
     }
 
     /// The row under the cursor, to change it; what it was can be had back.
-    pub fn change(&mut self) -> Option<&mut Row> {
-        self.remember();
+    pub fn edit_row(&mut self) -> Option<&mut FilterRow> {
+        self.push_undo();
         self.rows.get_mut(self.cursor)
     }
 
     /// Remembers the rows as they are, for `undo`.
-    fn remember(&mut self) {
-        if self.past.len() == Self::PAST {
-            self.past.remove(0);
+    fn push_undo(&mut self) {
+        if self.undo_stack.len() == Self::MAX_UNDO {
+            self.undo_stack.remove(0);
         }
-        self.past.push(self.rows.clone());
+        self.undo_stack.push(self.rows.clone());
     }
 
     /// Takes the last change back. `false` when there is none.
     pub fn undo(&mut self) -> bool {
-        let Some(rows) = self.past.pop() else { return false };
+        let Some(rows) = self.undo_stack.pop() else { return false };
         self.rows = rows;
         self.cursor = self.cursor.min(self.rows.len());
         self.field = None;
@@ -106,52 +106,54 @@ impl Draft {
     }
 
     /// Adds an empty row at the end and begins to write it.
-    pub fn add(&mut self, key: Key) {
-        self.remember();
+    pub fn add(&mut self, key: FilterKind) {
+        self.push_undo();
         self.cursor = self.rows.len();
-        self.rows.push(Row::new(key));
+        self.rows.push(FilterRow::new(key));
         self.field = Some(0);
     }
 
     /// Puts the cursor on a row; the form has the keys then.
-    pub fn point_at(&mut self, row: usize) {
+    pub fn select_row(&mut self, row: usize) {
         (self.cursor, self.field) = (row.min(self.rows.len()), None);
     }
 
     /// Deletes the row under the cursor.
     pub fn delete(&mut self) {
         if self.cursor < self.rows.len() {
-            self.remember();
+            self.push_undo();
             self.rows.remove(self.cursor);
         }
     }
 
     /// Makes these the filters that are on, as a search that was opened has them. Rows that are off
     /// stay, those of the search again excepted.
-    pub fn adopt(&mut self, filters: &[Filter]) {
+    pub fn adopt_filters(&mut self, filters: &[Filter]) {
         if self.filters().as_deref() == Ok(filters) {
             return;
         }
-        let mut off: Vec<Row> = self.rows.iter().filter(|row| !row.on).cloned().collect();
+        let mut off: Vec<FilterRow> =
+            self.rows.iter().filter(|row| !row.enabled).cloned().collect();
         off.retain(|row| row.filter().is_ok_and(|filter| !filters.contains(&filter)));
-        self.remember();
-        self.rows = filters.iter().map(Row::of).chain(off).collect();
+        self.push_undo();
+        self.rows = filters.iter().map(FilterRow::from_filter).chain(off).collect();
         (self.cursor, self.field, self.json) = (0, None, None);
     }
 
     /// Replaces every row, as a saved view does.
-    pub fn replace(&mut self, on: &[Filter], off: &[Filter]) {
-        self.remember();
-        let off = off.iter().map(|filter| Row { on: false, ..Row::of(filter) });
-        self.rows = on.iter().map(Row::of).chain(off).collect();
+    pub fn replace_all(&mut self, on: &[Filter], off: &[Filter]) {
+        self.push_undo();
+        let off =
+            off.iter().map(|filter| FilterRow { enabled: false, ..FilterRow::from_filter(filter) });
+        self.rows = on.iter().map(FilterRow::from_filter).chain(off).collect();
         (self.cursor, self.field, self.json) = (0, None, None);
     }
 
     /// What is sent, a line per row that is on; `Err` holds the line of a row that is not complete.
-    pub fn lines(&self) -> impl Iterator<Item = Result<String, String>> {
-        self.rows.iter().filter(|row| row.on).map(|row| {
+    pub fn filter_lines(&self) -> impl Iterator<Item = Result<String, String>> {
+        self.rows.iter().filter(|row| row.enabled).map(|row| {
             let Ok(filter) = row.filter() else {
-                return Err(format!("{{\"{}\": ? }}", row.key.word()));
+                return Err(format!("{{\"{}\": ? }}", row.kind.keyword()));
             };
             let array = vql::write(std::slice::from_ref(&filter));
             Ok(array.trim_start_matches('[').trim_end_matches(']').to_owned())
@@ -160,9 +162,9 @@ impl Draft {
 
     /// The JSON of what is on, a filter a line.
     #[must_use]
-    pub fn pretty(&self) -> String {
+    pub fn pretty_json(&self) -> String {
         let lines: Vec<String> =
-            self.lines().map(|line| line.unwrap_or_else(|half| half)).collect();
+            self.filter_lines().map(|line| line.unwrap_or_else(|half| half)).collect();
         match lines.as_slice() {
             [] => "[]".to_owned(),
             lines => format!("[{}]", lines.join(",\n ")),
@@ -172,8 +174,8 @@ impl Draft {
     /// Gives the keys to the JSON.
     pub fn open_json(&mut self) {
         self.field = None;
-        let text = Text::new(&self.pretty());
-        self.json = Some(Json { text, problem: None });
+        let text = TextArea::new(&self.pretty_json());
+        self.json = Some(JsonEditor { text, problem: None });
         self.read_json();
     }
 
@@ -181,7 +183,7 @@ impl Draft {
     ///
     /// # Errors
     /// Why it cannot.
-    pub fn close_json(&mut self) -> Result<(), VqlProblem> {
+    pub fn close_json(&mut self) -> Result<(), VqlError> {
         if let Some(problem) = self.json.as_ref().and_then(|json| json.problem.clone()) {
             return Err(problem);
         }
@@ -192,7 +194,7 @@ impl Draft {
     /// A key of the JSON side.
     pub fn key_in_json(&mut self, chord: Chord) {
         if let Some(json) = &mut self.json {
-            json.text.key(chord);
+            json.text.handle_key(chord);
             self.read_json();
         }
     }
@@ -200,19 +202,19 @@ impl Draft {
     /// Replaces the JSON, as an editor or a paste does, and reads it.
     pub fn write_json(&mut self, text: &str) {
         self.field = None;
-        self.json = Some(Json { text: Text::new(text), problem: None });
+        self.json = Some(JsonEditor { text: TextArea::new(text), problem: None });
         self.read_json();
     }
 
     /// Reads the JSON by the reader that a service reads it by, and takes its rows over.
     pub fn read_json(&mut self) {
         let Some(json) = &mut self.json else { return };
-        match vql::read_open(&json.text.text()) {
+        match vql::read_lenient(&json.text.text()) {
             Err(problem) => json.problem = Some(problem),
             Ok(filters) => {
                 json.problem = None;
                 let kept = self.json.take();
-                self.adopt(&filters);
+                self.adopt_filters(&filters);
                 self.json = kept;
             }
         }

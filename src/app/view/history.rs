@@ -4,41 +4,41 @@
 use crate::{
     app::{
         App, Effect, Level, Overlay, QueryImage, View,
-        overlay::{Choice, Pick},
+        overlay::{PickItem, PickList},
         view::title,
     },
     message::{Lane, Request},
 };
-use tessera_model::{Book, Entry, Failure, PastSearch, PictureSource, Query};
+use tessera_model::{Failure, HistoryEntry, PictureSource, Query, StateKey, StateValue};
 
 /// The searches, and whether they are read from and written to the state of the deployment.
 #[derive(Debug, Default)]
-pub struct History {
+pub struct SearchHistory {
     /// The newest last.
-    pub searches: Vec<PastSearch>,
+    pub searches: Vec<HistoryEntry>,
     /// Whether those of earlier runs are among them.
-    earlier: Earlier,
+    saved: SavedHistory,
     /// Whether somebody needs those of earlier runs.
-    wanted: bool,
+    needed: bool,
     /// Whether there are some that are not written yet.
     unsaved: bool,
 }
 
 /// The searches of earlier runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Earlier {
+enum SavedHistory {
     /// Nobody has asked for them yet.
     #[default]
-    Unread,
+    NotLoaded,
     /// They are here.
-    Read,
+    Loaded,
     /// They cannot be read: their file is left alone, and nothing is written over it.
     Unreadable,
 }
 
 impl App {
     /// Goes to a search, and remembers it.
-    pub(in crate::app) fn run(&mut self, view: View) {
+    pub(in crate::app) fn run_search(&mut self, view: View) {
         let View { search, similar_to, query_image, .. } = view.clone();
         let region = query_image.as_ref().and_then(|image| image.region);
         let file = query_image.and_then(|image| match image.source {
@@ -46,30 +46,30 @@ impl App {
             PictureSource::Link(_) | PictureSource::Entry(..) => None,
         });
         if search.query != Query::Browse || !search.filters.is_empty() {
-            let past = PastSearch { search, similar_to, file, region };
-            past.join(&mut self.history.searches);
-            (self.history.unsaved, self.history.wanted) = (true, true);
+            let past = HistoryEntry { search, similar_to, file, region };
+            past.append_to(&mut self.history.searches);
+            (self.history.unsaved, self.history.needed) = (true, true);
         }
-        self.results.go(view);
+        self.results.push_view(view);
     }
 
     /// Opens the list, the newest first.
     pub(in crate::app) fn open_history(&mut self) {
-        self.history.wanted = true;
+        self.history.needed = true;
         self.show_history();
     }
 
     /// Shows the list, or says that there is nothing in it.
     fn show_history(&mut self) {
-        if self.history.searches.is_empty() && self.history.earlier != Earlier::Unread {
+        if self.history.searches.is_empty() && self.history.saved != SavedHistory::NotLoaded {
             self.overlay = None;
-            self.notices.add(self.now, Level::Warning, "nothing was searched yet");
+            self.notifications.push(self.now, Level::Warning, "nothing was searched yet");
         } else {
             self.overlay = Some(Overlay::History(self.past_searches()));
         }
     }
 
-    fn past_searches(&self) -> Pick<PastSearch> {
+    fn past_searches(&self) -> PickList<HistoryEntry> {
         let choices = self.history.searches.iter().rev().map(|past| {
             let search = &past.search;
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
@@ -80,39 +80,52 @@ impl App {
                 search.granularity.level()
             );
             let words = title(&search.query, past.similar_to.as_ref(), search.filters.len());
-            Choice::new(past.clone(), words).note(note).refused(name.is_none())
+            PickItem::new(past.clone(), words).note(note).disabled(name.is_none())
         });
-        Pick::new(choices.collect())
+        PickList::new(choices.collect())
     }
 
     /// Runs a past search again. A query image is registered again: its anchor may be gone.
-    pub(in crate::app) fn run_again(&mut self, pick: &Pick<PastSearch>, effects: &mut Vec<Effect>) {
-        let Some(PastSearch { search, similar_to, file, region }) = pick.chosen().cloned() else {
+    pub(in crate::app) fn rerun_search(
+        &mut self,
+        pick: &PickList<HistoryEntry>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(HistoryEntry { search, similar_to, file, region }) = pick.selected().cloned()
+        else {
             return;
         };
         self.open_dataset(search.dataset);
         self.focus = crate::app::Pane::Results;
         match file {
             Some(file) => {
-                self.register(QueryImage { region, ..QueryImage::file(file) }, search, effects);
+                self.register_query_image(
+                    QueryImage { region, ..QueryImage::file(file) },
+                    search,
+                    effects,
+                );
             }
-            None => self.run(View { similar_to, ..View::new(search) }),
+            None => self.run_search(View { similar_to, ..View::new(search) }),
         }
     }
 
     /// The list of earlier runs came, or cannot be had; what was searched since is newer.
-    pub(in crate::app) fn history_recalled(&mut self, answer: Result<Option<Entry>, Failure>) {
-        self.history.earlier = if answer.is_ok() { Earlier::Read } else { Earlier::Unreadable };
+    pub(in crate::app) fn history_loaded(&mut self, answer: Result<Option<StateValue>, Failure>) {
+        self.history.saved =
+            if answer.is_ok() { SavedHistory::Loaded } else { SavedHistory::Unreadable };
         match answer {
-            Ok(Some(Entry::History(earlier))) => {
+            Ok(Some(StateValue::History(earlier))) => {
                 let since = std::mem::replace(&mut self.history.searches, earlier);
                 for past in since {
-                    past.join(&mut self.history.searches);
+                    past.append_to(&mut self.history.searches);
                 }
             }
             // The journal gives the book that was asked for.
-            Ok(None | Some(Entry::Basket(..) | Entry::Jobs { .. } | Entry::Views(_))) => {}
-            Err(failure) => self.notices.fail(self.now, &failure),
+            Ok(
+                None
+                | Some(StateValue::Basket(..) | StateValue::Jobs { .. } | StateValue::Views(_)),
+            ) => {}
+            Err(failure) => self.notifications.push_failure(self.now, &failure),
         }
         if matches!(self.overlay, Some(Overlay::History(_))) {
             self.show_history();
@@ -120,17 +133,17 @@ impl App {
     }
 
     /// Asks for the earlier searches once somebody needs them, and writes new ones after that.
-    pub(in crate::app) fn keep_history(&mut self, effects: &mut Vec<Effect>) {
-        let recall = Lane::Recall(Book::History);
-        match self.history.earlier {
-            Earlier::Unread if self.history.wanted && !self.tickets.is_open(&recall) => {
-                self.send(recall, Request::Recall(Book::History), effects);
+    pub(in crate::app) fn sync_history(&mut self, effects: &mut Vec<Effect>) {
+        let recall = Lane::LoadState(StateKey::History);
+        match self.history.saved {
+            SavedHistory::NotLoaded if self.history.needed && !self.tickets.is_open(&recall) => {
+                self.send(recall, Request::Recall(StateKey::History), effects);
             }
-            Earlier::Read if std::mem::take(&mut self.history.unsaved) => {
-                let entry = Entry::History(self.history.searches.clone());
-                self.send(Lane::Keep(Book::History), Request::Keep(entry), effects);
+            SavedHistory::Loaded if std::mem::take(&mut self.history.unsaved) => {
+                let entry = StateValue::History(self.history.searches.clone());
+                self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry), effects);
             }
-            Earlier::Unread | Earlier::Read | Earlier::Unreadable => {}
+            SavedHistory::NotLoaded | SavedHistory::Loaded | SavedHistory::Unreadable => {}
         }
     }
 }

@@ -1,22 +1,22 @@
 //! What is looked at: one search with the place in its results, and a tab, which is the way from the
 //! whole dataset to it. Beside it stands how the results are arranged, combined and shown.
 
-mod algebra;
-mod anchor;
-pub mod arrange;
 mod history;
 pub mod query_image;
-pub(in crate::app) mod sights;
+mod set_operations;
+mod similar_search;
+pub mod sort_filter;
 mod tabs;
 mod tiles;
+pub(in crate::app) mod visible_pictures;
 
-pub use algebra::Combination;
-pub use history::History;
-pub use query_image::{QueryImage, Recent};
-pub use sights::{detail_sight, wanted_original};
+pub use history::SearchHistory;
+pub use query_image::{QueryImage, RecentImages};
+pub use set_operations::Combination;
 pub use tiles::Tile;
+pub use visible_pictures::{detail_picture_view, full_size_link};
 
-use crate::app::view::arrange::Arrangement;
+use crate::app::view::sort_filter::ListOptions;
 use tessera_model::{ClusterId, Page, Query, SafeText, Search};
 
 /// One search with the place in its results.
@@ -31,17 +31,17 @@ pub struct View {
     /// Clusters computed here from loaded pages, instead of an answer of the service.
     pub computed: Option<Computed>,
     /// Which of the clusters are shown, and in which order.
-    pub arrangement: Arrangement,
+    pub list_options: ListOptions,
     /// The tile under the cursor, among those that are shown.
     pub cursor: usize,
     /// Its cluster once the person has gone there, so that it is found again wherever it goes.
     pub cluster: Option<ClusterId>,
     /// The first visible row of tiles.
-    pub top: usize,
+    pub top_row: usize,
     /// The preview of that cluster that the detail shows.
-    pub preview: usize,
+    pub preview_index: usize,
     /// The first visible row of its members while they take the place of the clusters.
-    pub members: Option<usize>,
+    pub members_top_row: Option<usize>,
 }
 
 /// Clusters that no single answer holds.
@@ -62,12 +62,12 @@ impl View {
             similar_to: None,
             query_image: None,
             computed: None,
-            arrangement: Arrangement::default(),
+            list_options: ListOptions::default(),
             cursor: 0,
             cluster: None,
-            top: 0,
-            preview: 0,
-            members: None,
+            top_row: 0,
+            preview_index: 0,
+            members_top_row: None,
         }
     }
 
@@ -81,11 +81,11 @@ impl View {
     }
 
     /// The same view on other clusters: from their beginning.
-    pub(in crate::app) fn turn(&mut self, search: Search) {
+    pub(in crate::app) fn replace_search(&mut self, search: Search) {
         *self = Self {
             similar_to: self.similar_to.take(),
             query_image: self.query_image.take(),
-            arrangement: std::mem::take(&mut self.arrangement),
+            list_options: std::mem::take(&mut self.list_options),
             ..Self::new(search)
         };
     }
@@ -98,15 +98,15 @@ pub fn title(query: &Query, similar_to: Option<&SafeText>, filters: usize) -> Sa
         (Query::Similar(_), Some(name)) => format!("≈ {name}"),
         (Query::Similar(_), None) => "≈ a picture".to_owned(),
         (Query::Caption { text, .. }, _) => format!("“{}”", text.as_str()),
-        (Query::Browse, _) => return SafeText::name(&filtered(filters)),
+        (Query::Browse, _) => return SafeText::name(&filter_count_text(filters)),
     };
     SafeText::name(&match filters {
         0 => words,
-        _ => format!("{words}, {}", filtered(filters)),
+        _ => format!("{words}, {}", filter_count_text(filters)),
     })
 }
 
-fn filtered(filters: usize) -> String {
+fn filter_count_text(filters: usize) -> String {
     match filters {
         0 => "all".to_owned(),
         1 => "1 filter".to_owned(),
@@ -118,37 +118,37 @@ fn filtered(filters: usize) -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tab {
     /// The way to the view on screen.
-    pub before: Vec<View>,
+    pub back_stack: Vec<View>,
     /// The view on screen.
     pub view: View,
     /// What was gone back from, the nearest last.
-    pub ahead: Vec<View>,
+    pub forward_stack: Vec<View>,
 }
 
 impl Tab {
     /// A tab that begins with `view`.
     #[must_use]
     pub fn new(view: View) -> Self {
-        Self { before: Vec::new(), view, ahead: Vec::new() }
+        Self { back_stack: Vec::new(), view, forward_stack: Vec::new() }
     }
 
     /// Goes on to a new view. What was ahead is forgotten.
-    pub fn go(&mut self, view: View) {
-        self.before.push(std::mem::replace(&mut self.view, view));
-        self.ahead.clear();
+    pub fn push(&mut self, view: View) {
+        self.back_stack.push(std::mem::replace(&mut self.view, view));
+        self.forward_stack.clear();
     }
 
     /// Goes back one view. `false` when this is the first one.
     pub fn back(&mut self) -> bool {
-        let Some(before) = self.before.pop() else { return false };
-        self.ahead.push(std::mem::replace(&mut self.view, before));
+        let Some(before) = self.back_stack.pop() else { return false };
+        self.forward_stack.push(std::mem::replace(&mut self.view, before));
         true
     }
 
     /// Goes forward again. `false` when nothing was gone back from.
     pub fn forward(&mut self) -> bool {
-        let Some(next) = self.ahead.pop() else { return false };
-        self.before.push(std::mem::replace(&mut self.view, next));
+        let Some(next) = self.forward_stack.pop() else { return false };
+        self.back_stack.push(std::mem::replace(&mut self.view, next));
         true
     }
 }
@@ -158,28 +158,28 @@ impl Tab {
 pub struct Tabs {
     all: Vec<Tab>,
     /// The one on screen.
-    at: usize,
+    active: usize,
 }
 
 impl Tabs {
     /// Most tabs of a dataset: each has a key, `Alt-1` to `Alt-9`.
-    pub const MOST: usize = 9;
+    pub const MAX: usize = 9;
 
     /// One tab on a search.
     #[must_use]
     pub fn new(search: Search) -> Self {
-        Self { all: vec![Tab::new(View::new(search))], at: 0 }
+        Self { all: vec![Tab::new(View::new(search))], active: 0 }
     }
 
     /// The tab on screen.
     #[must_use]
     pub fn tab(&self) -> &Tab {
-        &self.all[self.at]
+        &self.all[self.active]
     }
 
     /// The tab on screen, to change it.
     pub fn tab_mut(&mut self) -> &mut Tab {
-        &mut self.all[self.at]
+        &mut self.all[self.active]
     }
 
     /// All tabs in their order.
@@ -190,16 +190,16 @@ impl Tabs {
 
     /// The place of the tab on screen, 0-based.
     #[must_use]
-    pub fn at(&self) -> usize {
-        self.at
+    pub fn active(&self) -> usize {
+        self.active
     }
 
     /// Opens a tab behind the others and goes there. `false` when there are too many.
     pub fn add(&mut self, view: View) -> bool {
-        let fits = self.all.len() < Self::MOST;
+        let fits = self.all.len() < Self::MAX;
         if fits {
             self.all.push(Tab::new(view));
-            self.at = self.all.len() - 1;
+            self.active = self.all.len() - 1;
         }
         fits
     }
@@ -207,15 +207,15 @@ impl Tabs {
     /// Closes the tab on screen; the last one stays.
     pub fn close(&mut self) {
         if self.all.len() > 1 {
-            self.all.remove(self.at);
-            self.at = self.at.min(self.all.len() - 1);
+            self.all.remove(self.active);
+            self.active = self.active.min(self.all.len() - 1);
         }
     }
 
     /// Goes to a tab, if there are so many.
     pub fn go_to(&mut self, place: usize) {
         if place < self.all.len() {
-            self.at = place;
+            self.active = place;
         }
     }
 }
@@ -233,30 +233,30 @@ mod tests {
     }
 
     #[test]
-    fn p10_back_and_forward_walk_the_same_way() {
+    fn back_and_forward_walk_the_same_way() {
         let mut tab = Tab::new(view(0));
-        tab.go(view(1));
-        tab.go(view(2));
+        tab.push(view(1));
+        tab.push(view(2));
         assert!(tab.back() && tab.back() && !tab.back());
         assert!(tab.forward());
         assert_eq!(tab.view, view(1));
-        tab.go(view(9));
+        tab.push(view(9));
         assert!(!tab.forward(), "a new way forgets the old one");
-        assert_eq!(tab.before, [view(0), view(1)]);
+        assert_eq!(tab.back_stack, [view(0), view(1)]);
     }
 
     #[test]
-    fn p09_there_is_always_a_tab_and_never_more_than_keys() {
+    fn there_is_always_a_tab_and_never_more_than_keys() {
         let mut tabs = Tabs::new(Search::browse(DatasetId(Uuid::nil())));
         for page in 1..20 {
             assert_eq!(tabs.add(view(page)), page < 9);
         }
         tabs.go_to(3);
         tabs.go_to(30);
-        assert_eq!((tabs.at(), tabs.tab().view.search.page), (3, 3));
+        assert_eq!((tabs.active(), tabs.tab().view.search.page), (3, 3));
         for _ in 0..20 {
             tabs.close();
         }
-        assert_eq!((tabs.all().len(), tabs.at()), (1, 0));
+        assert_eq!((tabs.all().len(), tabs.active()), (1, 0));
     }
 }

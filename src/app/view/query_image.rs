@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use tessera_model::{PictureSource, Preview, Region, SafeText};
-use tessera_picture::Subject;
+use tessera_picture::PictureSubject;
 
 /// A picture that is uploaded to be searched by, or the part of it that counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryImage {
     /// Which picture it is.
-    pub of: Subject,
+    pub subject: PictureSubject,
     /// Where its bytes are.
     pub source: PictureSource,
     /// What it is called on screen.
@@ -23,22 +23,22 @@ impl QueryImage {
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
-        let name = SafeText::file(&name);
+        let name = SafeText::file_name(&name);
         Self {
-            of: Subject::File(path.clone()),
+            subject: PictureSubject::File(path.clone()),
             source: PictureSource::File(path),
             name,
             region: None,
         }
     }
 
-    /// A copy of a media: the media itself cannot be searched by a part of it (M48). `None` when
+    /// A copy of a media: the media itself cannot be searched by a part of it. `None` when
     /// the service gives no link to it.
     #[must_use]
     pub fn copy_of(preview: &Preview) -> Option<Self> {
         let link = preview.original.clone()?;
         Some(Self {
-            of: Subject::Media(preview.media),
+            subject: PictureSubject::Media(preview.media),
             source: PictureSource::Link(link),
             name: SafeText::name(&format!("copy of media {}", preview.media.short())),
             region: None,
@@ -50,39 +50,39 @@ impl QueryImage {
     pub fn label(&self) -> SafeText {
         match self.region {
             None => self.name.clone(),
-            Some(region) => SafeText::name(&format!("{}, {}", self.name, region.words())),
+            Some(region) => SafeText::name(&format!("{}, {}", self.name, region.description())),
         }
     }
 }
 
 /// The pictures searched by in this run, newest first, each with its last region.
 #[derive(Debug, Default)]
-pub struct Recent {
+pub struct RecentImages {
     images: Vec<QueryImage>,
 }
 
-impl Recent {
+impl RecentImages {
     /// Most pictures remembered.
-    const KEPT: usize = 20;
+    const CAPACITY: usize = 20;
 
     /// A picture is searched by.
     pub fn add(&mut self, image: QueryImage) {
-        self.images.retain(|known| known.of != image.of);
+        self.images.retain(|known| known.subject != image.subject);
         self.images.insert(0, image);
-        self.images.truncate(Self::KEPT);
+        self.images.truncate(Self::CAPACITY);
     }
 
     /// The region that a picture was last searched by.
     #[must_use]
-    pub fn region(&self, of: &Subject) -> Option<Region> {
-        self.images.iter().find(|known| known.of == *of).and_then(|known| known.region)
+    pub fn region(&self, of: &PictureSubject) -> Option<Region> {
+        self.images.iter().find(|known| known.subject == *of).and_then(|known| known.region)
     }
 
     /// The files among them.
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
-        self.images.iter().filter_map(|image| match &image.of {
-            Subject::File(path) => Some(path),
-            Subject::Media(_) | Subject::Entry(..) => None,
+        self.images.iter().filter_map(|image| match &image.subject {
+            PictureSubject::File(path) => Some(path),
+            PictureSubject::Media(_) | PictureSubject::ArchiveEntry(..) => None,
         })
     }
 }

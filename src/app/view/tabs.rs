@@ -10,13 +10,13 @@ impl App {
     /// Opens a tab on the whole dataset.
     pub(in crate::app) fn open_tab(&mut self) {
         let Some(dataset) = self.view().map(|view| view.search.dataset) else { return };
-        let view = View::new(self.beginning(dataset));
+        let view = View::new(self.initial_search(dataset));
         self.open_in_tab(view);
     }
 
     /// What a dataset opens with.
-    pub(in crate::app) fn beginning(&self, dataset: DatasetId) -> Search {
-        let SearchDefaults { entity, granularity, .. } = self.setup.search;
+    pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
+        let SearchDefaults { entity, granularity, .. } = self.setup.search_defaults;
         Search { entity, granularity, ..Search::browse(dataset) }
     }
 
@@ -26,8 +26,8 @@ impl App {
         if added {
             self.focus = Pane::Results;
         } else {
-            let text = format!("{} tabs are open; close one first", Tabs::MOST);
-            self.notices.add(self.now, Level::Warning, text);
+            let text = format!("{} tabs are open; close one first", Tabs::MAX);
+            self.notifications.push(self.now, Level::Warning, text);
         }
     }
 
@@ -47,7 +47,7 @@ impl App {
     }
 
     /// Goes forward to where Back came from.
-    pub(in crate::app) fn forward(&mut self) {
+    pub(in crate::app) fn go_forward(&mut self) {
         if let Some(tabs) = self.results.tabs_mut() {
             tabs.tab_mut().forward();
             self.focus = Pane::Results;
@@ -57,7 +57,7 @@ impl App {
     /// Folds clusters of equal score into one tile each, and unfolds them.
     pub(in crate::app) fn toggle_fold(&mut self) {
         if let Some(view) = self.results.view_mut() {
-            view.arrangement.fold = !view.arrangement.fold;
+            view.list_options.fold = !view.list_options.fold;
         }
     }
 

@@ -3,8 +3,8 @@
 
 use crate::app::{
     App,
-    pane::{moved, scrolled},
-    view::arrange::{Shown, arrange},
+    pane::{moved_cursor, scroll_top},
+    view::sort_filter::{VisibleCluster, filter_and_sort},
 };
 use tessera_model::{Cluster, Page, Preview};
 
@@ -16,16 +16,16 @@ pub struct Tile<'a> {
     /// The picture.
     pub preview: Option<&'a Preview>,
     /// How many clusters of the same score are folded into it.
-    pub alike: usize,
+    pub folded: usize,
 }
 
 impl App {
     /// The clusters of the page that are shown, in their order on screen. Everything that walks
     /// the clusters on screen goes through here or through [`App::tiles`].
     #[must_use]
-    pub fn shown(&self) -> Vec<Shown> {
+    pub fn visible_clusters(&self) -> Vec<VisibleCluster> {
         match (self.page(), self.view()) {
-            (Some(page), Some(view)) => arrange(page, &view.arrangement),
+            (Some(page), Some(view)) => filter_and_sort(page, &view.list_options),
             _ => Vec::new(),
         }
     }
@@ -34,21 +34,21 @@ impl App {
     #[must_use]
     pub fn tiles(&self) -> Vec<Tile<'_>> {
         if let (true, Some(cluster)) = (self.shows_members(), self.cluster()) {
-            let tile = |preview| Tile { cluster, preview: Some(preview), alike: 0 };
+            let tile = |preview| Tile { cluster, preview: Some(preview), folded: 0 };
             return cluster.previews.iter().map(tile).collect();
         }
         let clusters = self.page().map_or(&[][..], |page| &page.clusters);
-        let tile = |shown: Shown| {
-            let cluster = &clusters[shown.place];
-            Tile { cluster, preview: cluster.previews.first(), alike: shown.folded.len() }
+        let tile = |shown: VisibleCluster| {
+            let cluster = &clusters[shown.index];
+            Tile { cluster, preview: cluster.previews.first(), folded: shown.folded.len() }
         };
-        self.shown().into_iter().map(tile).collect()
+        self.visible_clusters().into_iter().map(tile).collect()
     }
 
     /// Whether the tiles are the members of one cluster.
     #[must_use]
     pub fn shows_members(&self) -> bool {
-        self.view().is_some_and(|view| view.members.is_some())
+        self.view().is_some_and(|view| view.members_top_row.is_some())
     }
 
     /// The tile under the cursor and the first visible row.
@@ -56,26 +56,26 @@ impl App {
     pub fn tile_cursor(&self) -> (usize, usize) {
         match self.view() {
             None => (0, 0),
-            Some(view) => match view.members {
-                Some(top) => (view.preview, top),
-                None => (view.cursor, view.top),
+            Some(view) => match view.members_top_row {
+                Some(top) => (view.preview_index, top),
+                None => (view.cursor, view.top_row),
             },
         }
     }
 
     /// Moves the cursor by some tiles, and past an end to the next or previous page.
-    pub(in crate::app) fn walk_in_results(&mut self, by: isize) {
+    pub(in crate::app) fn move_across_pages(&mut self, by: isize) {
         let count = self.tiles().len();
         let (cursor, _) = self.tile_cursor();
         let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
         let here = self.page_number();
         match self.page() {
             Some(_) if at_end && !self.shows_members() => {
-                if by > 0 && self.may_continue() {
-                    self.turn_page(here + 1);
+                if by > 0 && self.may_have_next_page() {
+                    self.go_to_page(here + 1);
                 } else if by < 0 && here > 0 {
-                    self.turn_page(here - 1);
-                    self.point_at(Page::SIZE - 1);
+                    self.go_to_page(here - 1);
+                    self.select_tile(Page::SIZE - 1);
                 }
             }
             _ => self.move_in_results(by),
@@ -84,75 +84,75 @@ impl App {
 
     /// Moves the cursor by some tiles.
     pub(in crate::app) fn move_in_results(&mut self, by: isize) {
-        self.point_at(self.tile_cursor().0.saturating_add_signed(by));
+        self.select_tile(self.tile_cursor().0.saturating_add_signed(by));
     }
 
     /// Puts the cursor on a tile, or on the last one.
-    pub(in crate::app) fn point_at(&mut self, tile: usize) {
+    pub(in crate::app) fn select_tile(&mut self, tile: usize) {
         if self.shows_members() {
             return self.show_preview(tile);
         }
-        let shown = self.shown();
+        let shown = self.visible_clusters();
         // A page that is still awaited keeps the number for when it comes.
-        let cursor = if self.page().is_some() { moved(tile, 0, shown.len()) } else { tile };
+        let cursor = if self.page().is_some() { moved_cursor(tile, 0, shown.len()) } else { tile };
         let here = self.page().zip(shown.get(cursor));
-        let here = here.map(|(page, shown)| page.clusters[shown.place].id);
+        let here = here.map(|(page, shown)| page.clusters[shown.index].id);
         if let Some(view) = self.results.view_mut() {
-            (view.cursor, view.cluster, view.preview) = (cursor, here, 0);
+            (view.cursor, view.cluster, view.preview_index) = (cursor, here, 0);
         }
-        self.try_picture_again();
+        self.retry_failed_picture();
     }
 
     /// Steps through the previews of the cluster.
     pub(in crate::app) fn step_preview(&mut self, by: isize) {
-        let place = self.view().map_or(0, |view| view.preview);
+        let place = self.view().map_or(0, |view| view.preview_index);
         self.show_preview(place.saturating_add_signed(by));
     }
 
     fn show_preview(&mut self, place: usize) {
         let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
         if let Some(view) = self.results.view_mut() {
-            view.preview = moved(place, 0, count);
+            view.preview_index = moved_cursor(place, 0, count);
         }
-        self.try_picture_again();
+        self.retry_failed_picture();
     }
 
     /// A picture that could not be shown is asked for again when somebody goes there.
-    fn try_picture_again(&mut self) {
+    fn retry_failed_picture(&mut self) {
         if let Some(media) = self.preview().map(|preview| preview.media) {
-            self.store.pictures.forget_failure(media);
+            self.store.pictures.forget_failure_of(media);
         }
     }
 
     /// Finds the place again, wherever it went, and keeps it in view.
-    pub(in crate::app) fn keep_place(&mut self) {
+    pub(in crate::app) fn restore_cursor(&mut self) {
         let Some(page) = self.page() else { return };
-        let shown = self.shown();
+        let shown = self.visible_clusters();
         let wanted = self.view().and_then(|view| view.cluster);
         let place = wanted.and_then(|id| page.clusters.iter().position(|there| there.id == id));
-        let found = place.and_then(|place| shown.iter().position(|shown| shown.holds(place)));
+        let found = place.and_then(|place| shown.iter().position(|shown| shown.contains(place)));
         if let Some(view) = self.results.view_mut() {
-            view.cursor = found.unwrap_or_else(|| moved(view.cursor, 0, shown.len()));
+            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, shown.len()));
         }
         let members = self.cluster().map_or(0, |cluster| cluster.previews.len());
         let Some(grid) = self.grid() else { return };
         if let Some(view) = self.results.view_mut() {
-            view.top = scrolled(view.top, view.cursor / grid.columns, grid.rows);
-            view.preview = moved(view.preview, 0, members);
-            let row = view.preview / grid.columns;
-            view.members = view.members.map(|top| scrolled(top, row, grid.rows));
+            view.top_row = scroll_top(view.top_row, view.cursor / grid.columns, grid.rows);
+            view.preview_index = moved_cursor(view.preview_index, 0, members);
+            let row = view.preview_index / grid.columns;
+            view.members_top_row = view.members_top_row.map(|top| scroll_top(top, row, grid.rows));
         }
     }
 
     /// Whether there is more in the cluster under the cursor than its tile shows.
-    pub(in crate::app) fn has_members_to_open(&self) -> bool {
+    pub(in crate::app) fn can_open_members(&self) -> bool {
         !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
     }
 
     /// Shows the members of the cluster under the cursor in the place of the clusters.
     pub(in crate::app) fn open_members(&mut self) {
         if let Some(view) = self.results.view_mut() {
-            view.members = Some(0);
+            view.members_top_row = Some(0);
         }
     }
 }

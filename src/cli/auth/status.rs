@@ -1,15 +1,18 @@
-//! `tessera auth status`: where the secret is, and what the service says to it (M05).
+//! `tessera auth status`: where the secret is, and what the service says to it.
 
 use serde_json::{Value, json};
 
-use super::{login, word};
+use super::{command_login, source_word};
 use crate::{
-    cli::{Address, Column, Context, Document, Ended, Exit, Kind, Target, login::secrets},
-    config::Place,
+    cli::{
+        CliError, Column, Context, DeploymentKind, Document, Exit, ServiceAddress, ServiceTarget,
+        login::open_secrets,
+    },
+    config::DeploymentConfig,
 };
-use tessera_client::Operation;
+use tessera_client::ApiOperation;
 
-const STATUS: &[Column] = &[
+const STATUS_COLUMNS: &[Column] = &[
     Column::new("profile", "profile"),
     Column::new("kind", "kind"),
     Column::new("service", "base_url"),
@@ -20,70 +23,72 @@ const STATUS: &[Column] = &[
 
 /// Runs it. The exit code is that of the check: 0, or 4 for a login or permission that is missing, 5
 /// for no such dataset.
-pub(super) async fn run(context: &Context) -> Result<Exit, Ended> {
-    let mut answer = whereabouts(context)?;
+pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
+    let mut answer = secret_status(context)?;
     let by_dataset = context.global.dataset.is_some();
-    let about: &[Operation] =
-        if by_dataset { &[Operation::Dataset] } else { &[Operation::Datasets] };
+    let about: &[ApiOperation] =
+        if by_dataset { &[ApiOperation::Dataset] } else { &[ApiOperation::Datasets] };
     let connection = context.connect(about).await?;
     let checked = if by_dataset {
         context.dataset(&connection, None).await.map(drop)
     } else {
-        connection.client.datasets().await.map(drop).map_err(Ended::from)
+        connection.client.list_datasets().await.map(drop).map_err(CliError::from)
     };
-    if context.is_rehearsal() {
+    if context.is_dry_run() {
         return connection.close(context, checked.map(|()| Exit::Done)).await;
     }
-    let (exit, http_status, words) = outcome(&checked, by_dataset);
+    let (exit, http_status, words) = check_outcome(&checked, by_dataset);
     answer["check"] = json!({ "http_status": http_status, "words": words });
     answer["_clock_skew_s"] = json!(connection.client.clock_skew());
-    let printed = context.answer(&Document::one("tessera.auth/1", answer, STATUS));
+    let printed = context.print(&Document::one("tessera.auth/1", answer, STATUS_COLUMNS));
     connection.close(context, printed.map(|()| exit)).await
 }
 
 /// What is known without asking the service.
-fn whereabouts(context: &Context) -> Result<Value, Ended> {
+fn secret_status(context: &Context) -> Result<Value, CliError> {
     let target = context.target()?;
     let (profile, kind, base_url) = match &target {
-        Target::Profile(profile) => {
-            (Some(profile.name.clone()), profile.place.kind(), profile.place.address())
+        ServiceTarget::Profile(profile) => {
+            (Some(profile.name.clone()), profile.deployment.kind(), profile.deployment.address())
         }
-        Target::Address(Address { base_url, kind: Kind::Hosted, .. }) => {
-            (None, "hosted", base_url.clone())
-        }
-        Target::Address(Address { base_url, kind: Kind::Onprem, .. }) => {
-            (None, "onprem", base_url.clone())
-        }
-        Target::Address(Address { base_url, kind: Kind::Local, .. }) => {
-            (None, "local", base_url.clone())
-        }
+        ServiceTarget::Address(ServiceAddress {
+            base_url, kind: DeploymentKind::Hosted, ..
+        }) => (None, "hosted", base_url.clone()),
+        ServiceTarget::Address(ServiceAddress {
+            base_url, kind: DeploymentKind::Onprem, ..
+        }) => (None, "onprem", base_url.clone()),
+        ServiceTarget::Address(ServiceAddress {
+            base_url, kind: DeploymentKind::Local, ..
+        }) => (None, "local", base_url.clone()),
     };
     let is_open = match &target {
-        Target::Profile(profile) => !matches!(profile.place, Place::Hosted { .. }),
-        Target::Address(address) => address.kind != Kind::Hosted,
+        ServiceTarget::Profile(profile) => {
+            !matches!(profile.deployment, DeploymentConfig::Hosted { .. })
+        }
+        ServiceTarget::Address(address) => address.kind != DeploymentKind::Hosted,
     };
     let (api_key, source) = if is_open {
         (None, None)
     } else {
-        let (login, _) = login(context)?;
+        let (login, _) = command_login(context)?;
         (login.api_key().map(str::to_owned), Some(login.source))
     };
     let place = match source {
         None => "none is needed".to_owned(),
-        Some(source) => source.place(&secrets()?),
+        Some(source) => source.description(&open_secrets()?),
     };
     Ok(json!({
         "profile": profile,
         "kind": kind,
         "base_url": base_url,
         "api_key": api_key,
-        "secret_in": source.map(word),
+        "secret_in": source.map(source_word),
         "secret_place": place,
     }))
 }
 
 /// Exit code, HTTP status and words of a check.
-fn outcome(checked: &Result<(), Ended>, by_dataset: bool) -> (Exit, Option<u16>, String) {
+fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Option<u16>, String) {
     let Err(ended) = checked else {
         let words = if by_dataset { "accepted for this dataset" } else { "accepted" };
         return (Exit::Done, Some(200), words.to_owned());
@@ -94,7 +99,7 @@ fn outcome(checked: &Result<(), Ended>, by_dataset: bool) -> (Exit, Option<u16>,
         Some(403) if by_dataset => "403: token fine, no permission for this dataset",
         Some(403) => "403: token fine, no permission to list datasets",
         Some(404) if by_dataset => "404: no such dataset, or no access to it",
-        _ => ended.sentence.as_str(),
+        _ => ended.message.as_str(),
     };
     (ended.exit, status, words.to_owned())
 }

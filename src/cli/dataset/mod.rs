@@ -1,20 +1,20 @@
 //! `tessera dataset`: the records of datasets.
 
 mod pin;
-mod react;
+mod reaction;
 mod watch;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use self::watch::{Looking, Telling};
-use crate::cli::{Column, Connection, Context, Document, Ended, Exit, follow::now};
-use tessera_client::Operation as Request;
-use tessera_model::{Dataset as Record, Operation, Status, Verdict};
+use self::watch::{ReactionOptions, WatchOptions};
+use crate::cli::{CliError, Column, Connection, Context, Document, Exit, polling::now_rfc3339};
+use tessera_client::ApiOperation as Request;
+use tessera_model::{Dataset as Record, Operation, Permission, Status};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Dataset {
+pub enum DatasetCommand {
     /// List the datasets.
     List {
         /// Only those of this status.
@@ -51,7 +51,7 @@ pub enum Dataset {
     Wait {
         /// What is waited for.
         #[command(flatten)]
-        looking: Looking,
+        options: WatchOptions,
     },
     /// Tell every change as it comes, until it stands as wanted or you interrupt it.
     ///
@@ -59,14 +59,14 @@ pub enum Dataset {
     Watch {
         /// What is watched.
         #[command(flatten)]
-        looking: Looking,
+        looking: WatchOptions,
         /// What else happens at a change.
         #[command(flatten)]
-        telling: Telling,
+        reaction: ReactionOptions,
     },
 }
 
-const LIST: &[Column] = &[
+const LIST_COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
     Column::new("NAME", "display_name"),
     Column::new("STATUS", "status_new"),
@@ -75,7 +75,7 @@ const LIST: &[Column] = &[
     Column::new("VIDEOS", "n_videos"),
 ];
 
-const RECORD: &[Column] = &[
+const RECORD_COLUMNS: &[Column] = &[
     Column::new("id", "id"),
     Column::new("name", "display_name"),
     Column::new("status", "status_new"),
@@ -87,38 +87,38 @@ const RECORD: &[Column] = &[
     Column::new("error", "error"),
 ];
 
-const FIELDS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
+const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
 
 /// Runs one of them.
 ///
 /// # Errors
 /// Whatever keeps the answer away.
-pub async fn run(context: &Context, command: Dataset) -> Result<Exit, Ended> {
+pub async fn run(context: &Context, command: DatasetCommand) -> Result<Exit, CliError> {
     match command {
-        Dataset::List { status } => {
+        DatasetCommand::List { status } => {
             let work = async |connection: &_| list(context, connection, status.as_deref()).await;
-            context.at(&[Request::Datasets], work).await
+            context.with_connection(&[Request::Datasets], work).await
         }
-        Dataset::Show { dataset, raw } => {
+        DatasetCommand::Show { dataset, raw } => {
             let work =
                 async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
-            context.at(&[Request::Dataset], work).await
+            context.with_connection(&[Request::Dataset], work).await
         }
-        Dataset::Pin { dataset } => pin::pin(context, dataset.as_deref()).await,
-        Dataset::Unpin { dataset } => pin::unpin(context, dataset.as_deref()).await,
+        DatasetCommand::Pin { dataset } => pin::pin(context, dataset.as_deref()).await,
+        DatasetCommand::Unpin { dataset } => pin::unpin(context, dataset.as_deref()).await,
         // It has a house of its own: `main` opens it.
-        Dataset::Open { .. } => {
+        DatasetCommand::Open { .. } => {
             let sentence = "the interface cannot be opened from here: `tessera tui` does it";
-            Err(Ended::new(Exit::Usage, sentence))
+            Err(CliError::new(Exit::Usage, sentence))
         }
-        Dataset::Wait { looking } => {
+        DatasetCommand::Wait { options: looking } => {
             let work = async |connection: &_| watch::wait(context, connection, &looking).await;
-            context.at(&[Request::Dataset], work).await
+            context.with_connection(&[Request::Dataset], work).await
         }
-        Dataset::Watch { looking, telling } => {
+        DatasetCommand::Watch { looking, reaction: telling } => {
             let work =
                 async |connection: &_| watch::watch(context, connection, &looking, &telling).await;
-            context.at(&[Request::Dataset], work).await
+            context.with_connection(&[Request::Dataset], work).await
         }
     }
 }
@@ -127,28 +127,30 @@ async fn list(
     context: &Context,
     connection: &Connection,
     status: Option<&str>,
-) -> Result<Exit, Ended> {
-    let (mut all, skipped) = connection.client.datasets().await?;
-    for id in context.pinned()? {
+) -> Result<Exit, CliError> {
+    let (mut all, skipped) = connection.client.list_datasets().await?;
+    for id in context.pinned_datasets()? {
         if all.iter().any(|dataset| dataset.id == id) {
             continue;
         }
         match connection.client.dataset(id).await {
             Ok(dataset) => all.push(dataset),
-            Err(failure) => context.note.warn(format!("{id} is pinned, but: {failure}")),
+            Err(failure) => context.messages.warn(format!("{id} is pinned, but: {failure}")),
         }
     }
     let wanted = status.map(Status::parse);
     let rows: Vec<Value> = all
         .iter()
         .filter(|dataset| wanted.as_ref().is_none_or(|wanted| dataset.status == *wanted))
-        .map(fields)
+        .map(dataset_document)
         .collect();
     if skipped > 0 {
-        context.note.warn(format!("{skipped} rows of the list could not be read and are left out"));
+        context
+            .messages
+            .warn(format!("{skipped} rows of the list could not be read and are left out"));
     }
     let answer = json!({ "datasets": rows, "skipped": skipped });
-    context.answer(&Document::list("tessera.datasets/1", answer, "datasets", LIST))?;
+    context.print(&Document::list("tessera.datasets/1", answer, "datasets", LIST_COLUMNS))?;
     Ok(Exit::Done)
 }
 
@@ -157,25 +159,29 @@ async fn show(
     connection: &Connection,
     given: Option<&str>,
     raw: bool,
-) -> Result<Exit, Ended> {
+) -> Result<Exit, CliError> {
     let dataset = context.dataset(connection, given).await?;
     if raw {
-        let all = connection.client.record(dataset.id).await?;
+        let all = connection.client.dataset_fields(dataset.id).await?;
         let rows: Vec<Value> = all
             .iter()
             .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
             .collect();
         let answer = json!({ "id": dataset.id, "fields": rows });
-        context.answer(&Document::list("tessera.record/1", answer, "fields", FIELDS))?;
+        context.print(&Document::list("tessera.record/1", answer, "fields", FIELD_COLUMNS))?;
         return Ok(Exit::Done);
     }
-    context.answer(&Document::one("tessera.dataset/1", fields(&dataset), RECORD))?;
+    context.print(&Document::one(
+        "tessera.dataset/1",
+        dataset_document(&dataset),
+        RECORD_COLUMNS,
+    ))?;
     Ok(Exit::Done)
 }
 
 /// A record in the words of the interface, with what its status allows.
 #[must_use]
-pub fn fields(dataset: &Record) -> Value {
+pub fn dataset_document(dataset: &Record) -> Value {
     let text =
         |text: &Option<tessera_model::SafeText>| text.as_ref().map(|text| text.as_str().to_owned());
     let verdicts = [
@@ -190,17 +196,17 @@ pub fn fields(dataset: &Record) -> Value {
         .iter()
         .map(|(name, verdict)| {
             let allowed = match verdict {
-                Verdict::Yes => Value::Bool(true),
-                Verdict::No(_) => Value::Bool(false),
+                Permission::Allowed => Value::Bool(true),
+                Permission::Denied(_) => Value::Bool(false),
                 // No rule is given: the answer decides.
-                Verdict::Try | Verdict::Ask => Value::Null,
+                Permission::Unspecified | Permission::Confirm => Value::Null,
             };
             ((*name).to_owned(), allowed)
         })
         .collect();
     let reasons: serde_json::Map<_, _> = verdicts
         .iter()
-        .filter_map(|(name, verdict)| Some(((*name).to_owned(), verdict.refusal()?.into())))
+        .filter_map(|(name, verdict)| Some(((*name).to_owned(), verdict.denial_reason()?.into())))
         .collect();
     json!({
         "id": dataset.id,
@@ -217,6 +223,6 @@ pub fn fields(dataset: &Record) -> Value {
         "error": text(&dataset.error),
         "_allowed": allowed,
         "_reasons": reasons,
-        "_seen_at": now(),
+        "_seen_at": now_rfc3339(),
     })
 }

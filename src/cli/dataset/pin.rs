@@ -1,26 +1,27 @@
 //! `tessera dataset pin` and `unpin`: datasets that a service does not list, kept by id in the profile.
-//! The interface and `dataset list` ask for each of them (M07).
+//! The interface and `dataset list` ask for each of them.
 
 use serde_json::json;
 
 use crate::{
     cli::{
-        Column, Context, Document, Ended, Exit, Target,
-        config::{refused, user_file},
+        CliError, Column, Context, Document, Exit, ServiceTarget,
+        config::{edit_error, user_file},
     },
     config::{Profile, edit},
 };
 
-const PINS: &[Column] = &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
+const PIN_COLUMNS: &[Column] =
+    &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
 
 /// Pins a dataset that can be reached.
 ///
 /// # Errors
 /// Its record cannot be read, or the user's file cannot be changed.
-pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, Ended> {
-    let profile = profile(context)?;
-    let id = context.reached(given).await?.id;
-    change(context, &profile, |pinned| {
+pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, CliError> {
+    let profile = pinning_profile(context)?;
+    let id = context.fetch_dataset(given).await?.id;
+    change_pins(context, &profile, |pinned| {
         if !pinned.contains(&id.to_string()) {
             pinned.push(id.to_string());
         }
@@ -31,42 +32,42 @@ pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, 
 ///
 /// # Errors
 /// As [`pin`]; or it was not pinned.
-pub(super) async fn unpin(context: &Context, given: Option<&str>) -> Result<Exit, Ended> {
-    let profile = profile(context)?;
+pub(super) async fn unpin(context: &Context, given: Option<&str>) -> Result<Exit, CliError> {
+    let profile = pinning_profile(context)?;
     let id = context.dataset_id(given).await?;
-    if !profile.manner.pinned.contains(&id.to_string()) {
+    if !profile.options.pinned.contains(&id.to_string()) {
         let sentence = format!("{id} is not pinned in the profile `{}`", profile.name);
-        return Err(Ended::new(Exit::NotFound, sentence));
+        return Err(CliError::new(Exit::NotFound, sentence));
     }
-    change(context, &profile, |pinned| pinned.retain(|each| *each != id.to_string()))
+    change_pins(context, &profile, |pinned| pinned.retain(|each| *each != id.to_string()))
 }
 
 /// The profile that keeps the pins.
-fn profile(context: &Context) -> Result<Profile, Ended> {
+fn pinning_profile(context: &Context) -> Result<Profile, CliError> {
     match context.target()? {
-        Target::Profile(profile) => Ok(profile),
-        Target::Address(_) => {
+        ServiceTarget::Profile(profile) => Ok(profile),
+        ServiceTarget::Address(_) => {
             let sentence = "pins are kept in a profile, and this deployment has none";
-            Err(Ended::new(Exit::Usage, sentence).remedy("tessera profile add"))
+            Err(CliError::new(Exit::Usage, sentence).with_remedy("tessera profile add"))
         }
     }
 }
 
-fn change(
+fn change_pins(
     context: &Context,
     profile: &Profile,
     step: impl FnOnce(&mut Vec<String>),
-) -> Result<Exit, Ended> {
-    let mut pinned = profile.manner.pinned.clone();
+) -> Result<Exit, CliError> {
+    let mut pinned = profile.options.pinned.clone();
     step(&mut pinned);
     let key = format!("profiles.{}.pinned", profile.name);
     let file = user_file(context)?;
-    if context.is_rehearsal() {
-        context.note.say(format!("nothing was written to {}", file.display()));
+    if context.is_dry_run() {
+        context.messages.info(format!("nothing was written to {}", file.display()));
     } else {
-        edit::set(&file, &key, &pinned.clone().into()).map_err(refused)?;
+        edit::set(&file, &key, &pinned.clone().into()).map_err(edit_error)?;
     }
     let answer = json!({ "profile": profile.name, "pinned": pinned });
-    context.answer(&Document::one("tessera.pins/1", answer, PINS))?;
+    context.print(&Document::one("tessera.pins/1", answer, PIN_COLUMNS))?;
     Ok(Exit::Done)
 }

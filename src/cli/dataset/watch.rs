@@ -1,24 +1,24 @@
 //! `tessera dataset wait` and `tessera dataset watch`: a dataset looked at until it stands as wanted,
-//! with an honest exit code (M13, M17, row 45).
+//! with an honest exit code.
 
 use std::time::Duration;
 
-use super::{fields, react::Reaction};
+use super::{dataset_document, reaction::ChangeReaction};
 use crate::cli::{
-    Column, Connection, Context, Document, Ended, Exit,
-    follow::{Follow, clock, parse_interval},
+    CliError, Column, Connection, Context, Document, Exit,
+    polling::{Poller, parse_interval, timestamp_now},
 };
 use clap::Args;
-use tessera_model::{Dataset, DatasetId, Standing, Status, Work};
+use tessera_model::{Dataset, DatasetId, JobKind, SavedJobState, Status};
 
-/// So long after an addition was accepted the status may still be the one from before (M15).
-const SETTLING: Duration = Duration::from_mins(1);
+/// So long after an addition was accepted the status may still be the one from before.
+const SETTLING_TIME: Duration = Duration::from_mins(1);
 
-const STATUS: &[Column] = &[Column::new("status", "status_new")];
+const STATUS_COLUMNS: &[Column] = &[Column::new("status", "status_new")];
 
 /// What `wait` and `watch` have in common.
 #[derive(Debug, Args)]
-pub struct Looking {
+pub struct WatchOptions {
     /// Its id or its name.
     dataset: Option<String>,
     /// The statuses that end it, for example `READY,PARTIAL_INDEX`.
@@ -31,7 +31,7 @@ pub struct Looking {
 
 /// What else `watch` takes.
 #[derive(Debug, Args)]
-pub struct Telling {
+pub struct ReactionOptions {
     /// Run this with `sh -c` at each change of the status. It is told by `TESSERA_EVENT`,
     /// `TESSERA_DATASET`, `TESSERA_DATASET_NAME`, `TESSERA_FROM`, `TESSERA_TO` and
     /// `TESSERA_PROGRESS`, gets no secrets, and the next look waits for its end.
@@ -49,19 +49,23 @@ pub struct Telling {
 pub(super) async fn wait(
     context: &Context,
     connection: &Connection,
-    looking: &Looking,
-) -> Result<Exit, Ended> {
+    looking: &WatchOptions,
+) -> Result<Exit, CliError> {
     let dataset = context.dataset(connection, looking.dataset.as_deref()).await?;
-    let goal = Goal::of(context, &looking.until);
-    let settling = settling(context, connection, dataset.id);
-    let mut follow = Follow::new(context, looking.interval);
-    let looking = observe(&mut follow, connection, dataset, &goal, settling, None);
+    let goal = WaitGoal::from_words(context, &looking.until);
+    let settling = remaining_settling(context, connection, dataset.id);
+    let mut follow = Poller::new(context, looking.interval);
+    let looking = poll_until(&mut follow, connection, dataset, &goal, settling, None);
     let outcome = interruptible(context, looking).await;
     if context.out.is_jsonl() {
-        follow.end(&outcome)?;
+        follow.emit_end(&outcome)?;
         return outcome.map(|_| Exit::Done);
     }
-    context.answer(&Document::one("tessera.dataset/1", fields(&outcome?), STATUS))?;
+    context.print(&Document::one(
+        "tessera.dataset/1",
+        dataset_document(&outcome?),
+        STATUS_COLUMNS,
+    ))?;
     Ok(Exit::Done)
 }
 
@@ -72,61 +76,62 @@ pub(super) async fn wait(
 pub(super) async fn watch(
     context: &Context,
     connection: &Connection,
-    looking: &Looking,
-    telling: &Telling,
-) -> Result<Exit, Ended> {
+    looking: &WatchOptions,
+    telling: &ReactionOptions,
+) -> Result<Exit, CliError> {
     let dataset = context.dataset(connection, looking.dataset.as_deref()).await?;
     let goal = match looking.until.as_slice() {
-        [] => Goal::Never,
-        until => Goal::of(context, until),
+        [] => WaitGoal::Never,
+        until => WaitGoal::from_words(context, until),
     };
-    let reaction = Reaction::new(context, telling.on_change.as_deref(), telling.notify);
-    let mut follow = Follow::stream(context, looking.interval);
-    let looking = observe(&mut follow, connection, dataset, &goal, Duration::ZERO, Some(&reaction));
+    let reaction = ChangeReaction::new(context, telling.on_change.as_deref(), telling.notify);
+    let mut follow = Poller::stream(context, looking.interval);
+    let looking =
+        poll_until(&mut follow, connection, dataset, &goal, Duration::ZERO, Some(&reaction));
     let outcome = interruptible(context, looking).await;
-    follow.end(&outcome)?;
+    follow.emit_end(&outcome)?;
     outcome.map(|_| Exit::Done)
 }
 
 /// The same, which a person can end: the stream of events ends with one that says so.
 async fn interruptible<T>(
     context: &Context,
-    looking: impl Future<Output = Result<T, Ended>>,
-) -> Result<T, Ended> {
-    let last_words = context.last_words();
+    looking: impl Future<Output = Result<T, CliError>>,
+) -> Result<T, CliError> {
+    let last_words = context.handle_interrupt();
     tokio::select! {
         outcome = looking => outcome,
-        () = last_words.wanted() => Err(Ended::interrupted()),
+        () = last_words.interrupted() => Err(CliError::interrupted()),
     }
 }
 
 /// What is waited for.
-enum Goal {
+enum WaitGoal {
     /// Nothing: it is looked at for ever.
     Never,
     /// Any status that does not change by itself.
     Rest,
     /// One of these.
-    Any(Vec<Status>),
+    AnyOf(Vec<Status>),
 }
 
-impl Goal {
-    fn of(context: &Context, words: &[String]) -> Self {
+impl WaitGoal {
+    fn from_words(context: &Context, words: &[String]) -> Self {
         let wanted: Vec<Status> = words.iter().map(|word| Status::parse(word)).collect();
         for status in &wanted {
             if let Status::Other(word) = status {
-                context.note.warn(format!("{word} is a status this program does not know"));
+                context.messages.warn(format!("{word} is a status this program does not know"));
             }
         }
-        if wanted.is_empty() { Self::Rest } else { Self::Any(wanted) }
+        if wanted.is_empty() { Self::Rest } else { Self::AnyOf(wanted) }
     }
 
     /// Whether it is reached, or cannot be any more because the dataset is in ERROR.
-    fn reached(&self, dataset: &Dataset) -> Option<Result<(), Ended>> {
+    fn reached(&self, dataset: &Dataset) -> Option<Result<(), CliError>> {
         let there = match self {
             Self::Never => return None,
-            Self::Rest => !dataset.status.is_moving() && dataset.status != Status::Error,
-            Self::Any(wanted) => wanted.contains(&dataset.status),
+            Self::Rest => !dataset.status.is_busy() && dataset.status != Status::Error,
+            Self::AnyOf(wanted) => wanted.contains(&dataset.status),
         };
         match dataset.status {
             _ if there => Some(Ok(())),
@@ -134,7 +139,7 @@ impl Goal {
                 let words = dataset.error.as_ref().map(|words| format!(": {words}"));
                 let sentence = format!("{} is in ERROR{}", dataset.name, words.unwrap_or_default());
                 let remedy = format!("tessera dataset show {} --raw", dataset.id);
-                Some(Err(Ended::new(Exit::Remote, sentence).remedy(remedy)))
+                Some(Err(CliError::new(Exit::Remote, sentence).with_remedy(remedy)))
             }
             _ => None,
         }
@@ -142,7 +147,7 @@ impl Goal {
 
     /// What has to happen first, when the dataset rests in another status.
     fn hint(&self, dataset: &Dataset) -> Option<String> {
-        let Self::Any(wanted) = self else { return None };
+        let Self::AnyOf(wanted) = self else { return None };
         let (name, id) = (&dataset.name, dataset.id);
         match dataset.status {
             Status::PartialIndex if wanted.contains(&Status::Ready) => Some(format!(
@@ -159,53 +164,54 @@ impl Goal {
 }
 
 /// Looks until the goal is reached: the dataset as it is then.
-async fn observe(
-    follow: &mut Follow<'_>,
+async fn poll_until(
+    follow: &mut Poller<'_>,
     connection: &Connection,
     mut dataset: Dataset,
-    goal: &Goal,
+    goal: &WaitGoal,
     settling: Duration,
-    reaction: Option<&Reaction<'_>>,
-) -> Result<Dataset, Ended> {
+    reaction: Option<&ChangeReaction<'_>>,
+) -> Result<Dataset, CliError> {
     let id = dataset.id;
     let mut moved = false;
     let mut hinted = None;
     loop {
-        if let Some(change) = follow.see(&dataset)? {
+        if let Some(change) = follow.observe(&dataset)? {
             moved |= change.from.is_some();
             if let Some(reaction) = reaction {
-                reaction.to(&dataset, &change).await?;
+                reaction.react(&dataset, &change).await?;
             }
         }
-        let settled = moved || dataset.status.is_moving() || follow.age() >= settling;
+        let settled = moved || dataset.status.is_busy() || follow.elapsed() >= settling;
         if let Some(reached) = goal.reached(&dataset).filter(|_| settled) {
             return reached.map(|()| dataset);
         }
         if settled && hinted.as_ref() != Some(&dataset.status) {
             if let Some(hint) = goal.hint(&dataset) {
-                follow.say(&hint);
+                follow.info(&hint);
             }
             hinted = Some(dataset.status.clone());
         }
-        follow.pause(follow.pace()).await?;
-        dataset = follow.dataset(connection, id).await?;
+        follow.wait(follow.watch()).await?;
+        dataset = follow.fetch_dataset(connection, id).await?;
     }
 }
 
 /// How long a status that rests may still be the one from before an addition of ours.
-fn settling(context: &Context, connection: &Connection, dataset: DatasetId) -> Duration {
+fn remaining_settling(context: &Context, connection: &Connection, dataset: DatasetId) -> Duration {
     let noted = connection.journal.jobs().unwrap_or_else(|failure| {
-        context.note.warn(failure.to_string());
+        context.messages.warn(failure.to_string());
         Vec::new()
     });
     let accepted = noted.into_iter().map(|noted| noted.job).filter(|job| {
         job.dataset == dataset
-            && matches!(job.work, Work::AddMedia(_))
-            && matches!(job.standing, Standing::Accepted)
+            && matches!(job.kind, JobKind::AddMedia(_))
+            && matches!(job.state, SavedJobState::Accepted)
     });
-    let newest = accepted.map(|job| job.started).max();
-    newest
-        .map_or(Duration::ZERO, |started| SETTLING.saturating_sub(clock().saturating_sub(started)))
+    let newest = accepted.map(|job| job.started_at).max();
+    newest.map_or(Duration::ZERO, |started| {
+        SETTLING_TIME.saturating_sub(timestamp_now().saturating_sub(started))
+    })
 }
 
 #[cfg(test)]
@@ -222,9 +228,9 @@ mod tests {
     }
 
     #[test]
-    fn p45_a_goal_is_reached_or_cannot_be_or_needs_somebody() {
-        let ready = Goal::Any(vec![Status::Ready]);
-        let code = |goal: &Goal, status: &str| {
+    fn a_goal_is_reached_or_cannot_be_or_needs_somebody() {
+        let ready = WaitGoal::AnyOf(vec![Status::Ready]);
+        let code = |goal: &WaitGoal, status: &str| {
             let reached = goal.reached(&dataset(status));
             reached.map(|reached| reached.err().map_or(Exit::Done, |ended| ended.exit))
         };
@@ -237,10 +243,10 @@ mod tests {
             ("UPLOADING", None, None),
         ] {
             assert_eq!(code(&ready, status), until_ready, "{status}");
-            assert_eq!(code(&Goal::Rest, status), until_rest, "{status}");
-            assert_eq!(code(&Goal::Never, status), None, "{status}");
+            assert_eq!(code(&WaitGoal::Rest, status), until_rest, "{status}");
+            assert_eq!(code(&WaitGoal::Never, status), None, "{status}");
         }
-        assert_eq!(code(&Goal::Any(vec![Status::Error]), "ERROR"), Some(Exit::Done));
+        assert_eq!(code(&WaitGoal::AnyOf(vec![Status::Error]), "ERROR"), Some(Exit::Done));
         assert!(ready.hint(&dataset("PARTIAL INDEX")).unwrap().contains("tessera reindex"));
         assert!(ready.hint(&dataset("INDEXING")).is_none());
     }

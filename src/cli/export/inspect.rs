@@ -4,11 +4,11 @@ use std::{fmt::Write as _, path::PathBuf};
 
 use serde_json::{Value, json};
 
-use super::report::names;
-use crate::cli::{Column, Context, Document, Ended, Exit};
-use tessera_model::{Failure, Inspection, SafeText, inspection::Named};
+use super::report::names_json;
+use crate::cli::{CliError, Column, Context, Document, Exit};
+use tessera_model::{Failure, Inspection, SafeText, inspection::NameSample};
 
-const COLUMNS: &[Column] = &[
+const INSPECTION_COLUMNS: &[Column] = &[
     Column::new("archive", "file"),
     Column::new("bytes", "bytes"),
     Column::new("metadata", "metadata"),
@@ -26,12 +26,16 @@ const COLUMNS: &[Column] = &[
 ///
 /// # Errors
 /// It is no archive of an export.
-pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, Ended> {
-    let inside = look(file).await?;
-    context.answer(&Document::one("tessera.inspection/1", fields(&inside), COLUMNS))?;
-    let wrong = shortcomings(&inside, None);
+pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, CliError> {
+    let inside = inspect_archive(file).await?;
+    context.print(&Document::one(
+        "tessera.inspection/1",
+        inspection_document(&inside),
+        INSPECTION_COLUMNS,
+    ))?;
+    let wrong = archive_problems(&inside, None);
     for words in &wrong {
-        context.note.warn(words);
+        context.messages.warn(words);
     }
     Ok(if wrong.is_empty() { Exit::Done } else { Exit::Partly })
 }
@@ -40,46 +44,47 @@ pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, En
 ///
 /// # Errors
 /// As [`inspect_archive`](tessera_client::inspect_archive).
-pub(super) async fn look(file: PathBuf) -> Result<Inspection, Failure> {
+pub(super) async fn inspect_archive(file: PathBuf) -> Result<Inspection, Failure> {
     tokio::task::spawn_blocking(move || tessera_client::inspect_archive(&file))
         .await
-        .unwrap_or_else(|_| Err(Failure::fault()))
+        .unwrap_or_else(|_| Err(Failure::internal_error()))
 }
 
-fn fields(inside: &Inspection) -> Value {
-    let named = |named: &Named| json!({ "count": named.count, "first": names(&named.first) });
+fn inspection_document(inside: &Inspection) -> Value {
+    let named =
+        |named: &NameSample| json!({ "count": named.count, "first": names_json(&named.first) });
     json!({
         "file": inside.path.to_string_lossy(),
         "bytes": inside.bytes,
-        "metadata": inside.metadata.as_str(),
+        "metadata": inside.metadata_file.as_str(),
         "rows": inside.rows,
-        "columns": names(&inside.columns),
+        "columns": names_json(&inside.columns),
         "uniqueness": inside.uniqueness,
         "unscored": inside.unscored,
         "images": inside.images,
         "rows_without_file": named(&inside.rows_without_file),
         "files_without_row": named(&inside.files_without_row),
-        "refused": named(&inside.refused),
+        "refused": named(&inside.unsafe_entries),
     })
 }
 
-/// What is wrong with an archive, a sentence each (D14). `with_images` tells whether pictures were
+/// What is wrong with an archive, a sentence each. `with_images` tells whether pictures were
 /// asked for; where that is not known, an archive without any is whole.
-pub(super) fn shortcomings(inside: &Inspection, with_images: Option<bool>) -> Vec<String> {
+pub(super) fn archive_problems(inside: &Inspection, with_images: Option<bool>) -> Vec<String> {
     let images = with_images.unwrap_or(inside.images > 0);
     [
         ("rows have no file in the archive", &inside.rows_without_file, images),
         ("files have no row in the metadata", &inside.files_without_row, true),
-        ("entries have names that lead out of the archive", &inside.refused, true),
+        ("entries have names that lead out of the archive", &inside.unsafe_entries, true),
     ]
     .into_iter()
     .filter(|(_, named, counts)| *counts && named.count > 0)
-    .map(|(words, named, _)| sentence(words, named))
+    .map(|(words, named, _)| describe_named(words, named))
     .collect()
 }
 
 /// How many, and the names of some.
-pub(super) fn sentence(words: &str, named: &Named) -> String {
+pub(super) fn describe_named(words: &str, named: &NameSample) -> String {
     const SHOWN: usize = 5;
     let first: Vec<&str> = named.first.iter().take(SHOWN).map(SafeText::as_str).collect();
     let mut text = format!("{} {words}: {}", named.count, first.join(", "));

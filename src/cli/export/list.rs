@@ -5,19 +5,19 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    report::{document, kind},
-    which::{Which, asked, exports},
+    lookup::{ExportLookup, export_of, journaled_exports},
+    report::{export_document, kind},
 };
 use crate::{
     cli::{
-        Column, Connection, Context, Document, Ended, Exit,
-        follow::{Follow, moment},
+        CliError, Column, Connection, Context, Document, Exit,
+        polling::{Poller, format_timestamp},
     },
-    journal::Noted,
+    state::StoredJob,
 };
-use tessera_model::{ExportState, JobRecord, SafeText, Standing};
+use tessera_model::{ExportState, JobRecord, SafeText, SavedJobState};
 
-const LIST: &[Column] = &[
+const LIST_COLUMNS: &[Column] = &[
     Column::new("STARTED", "started_at"),
     Column::new("ID", "id"),
     Column::new("DATASET", "dataset_name"),
@@ -34,7 +34,7 @@ pub(super) fn list(
     context: &Context,
     connection: &Connection,
     dataset: Option<&str>,
-) -> Result<Exit, Ended> {
+) -> Result<Exit, CliError> {
     let named = dataset.or(context.global.dataset.as_deref());
     let wanted = |job: &JobRecord| {
         named.is_none_or(|named| {
@@ -42,28 +42,30 @@ pub(super) fn list(
         })
     };
     let rows: Vec<Value> =
-        exports(connection)?.iter().filter(|noted| wanted(&noted.job)).map(row).collect();
+        journaled_exports(connection)?.iter().filter(|noted| wanted(&noted.job)).map(row).collect();
     let answer = json!({ "exports": rows });
-    context.answer(&Document::list("tessera.exports/1", answer, "exports", LIST))?;
+    context.print(&Document::list("tessera.exports/1", answer, "exports", LIST_COLUMNS))?;
     Ok(Exit::Done)
 }
 
-fn row(Noted { job, followed }: &Noted) -> Value {
-    let export = asked(job);
-    let (status, message, archive) = match &job.standing {
+fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
+    let export = export_of(job);
+    let (status, message, archive) = match &job.state {
         // The program that sent it is gone, and took the answer with it.
-        Standing::Sent if !followed => ("may have started", None, None),
-        Standing::Queued | Standing::Sent | Standing::Accepted => ("starting", None, None),
-        Standing::Running(_) => ("PENDING", None, None),
-        Standing::Completed(_) => ("COMPLETED", None, None),
-        Standing::Downloaded(archive) => ("downloaded", None, Some(archive)),
-        Standing::Done(words) => ("COMPLETED", Some(words), None),
-        Standing::Failed(words) => ("FAILED", Some(words), None),
-        Standing::Uncertain(words) => ("may have started", Some(words), None),
-        Standing::Unwatched(_) => ("not watched", None, None),
+        SavedJobState::Sent if !followed => ("may have started", None, None),
+        SavedJobState::Queued | SavedJobState::Sent | SavedJobState::Accepted => {
+            ("starting", None, None)
+        }
+        SavedJobState::Running(_) => ("PENDING", None, None),
+        SavedJobState::Completed(_) => ("COMPLETED", None, None),
+        SavedJobState::Downloaded(archive) => ("downloaded", None, Some(archive)),
+        SavedJobState::Done(words) => ("COMPLETED", Some(words), None),
+        SavedJobState::Failed(words) => ("FAILED", Some(words), None),
+        SavedJobState::Uncertain(words) => ("may have started", Some(words), None),
+        SavedJobState::Unwatched(_) => ("not watched", None, None),
     };
     json!({
-        "id": job.standing.export(),
+        "id": job.state.export(),
         "dataset_id": job.dataset,
         "dataset_name": job.dataset_name.as_str(),
         "kind": export.map(kind),
@@ -72,8 +74,8 @@ fn row(Noted { job, followed }: &Noted) -> Value {
         "include_images": export.map(|export| export.spec.include_images),
         "status": status,
         "message": message.map(SafeText::as_str),
-        "started_at": moment(job.started),
-        "finished_at": job.ended.map(moment),
+        "started_at": format_timestamp(job.started_at),
+        "finished_at": job.ended_at.map(format_timestamp),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
     })
@@ -86,11 +88,11 @@ fn row(Noted { job, followed }: &Noted) -> Value {
 pub(super) async fn status(
     context: &Context,
     connection: &Connection,
-    which: &Which,
-) -> Result<Exit, Ended> {
+    which: &ExportLookup,
+) -> Result<Exit, CliError> {
     let found = which.find(context, connection).await?;
     let task = connection.client.export_status(found.dataset, found.task).await?;
-    context.answer(&document(&found, &task, None))?;
+    context.print(&export_document(&found, &task, None))?;
     Ok(match task.state {
         ExportState::Failed(_) => Exit::Remote,
         ExportState::Running(_) | ExportState::Completed => Exit::Done,
@@ -104,15 +106,15 @@ pub(super) async fn status(
 pub(super) async fn watch(
     context: &Context,
     connection: &Connection,
-    which: &Which,
+    which: &ExportLookup,
     interval: Option<Duration>,
-) -> Result<Exit, Ended> {
+) -> Result<Exit, CliError> {
     let found = which.find(context, connection).await?;
     let followed = context.follow_export(connection, found.dataset, found.task, interval).await;
     if context.out.is_jsonl() {
-        Follow::new(context, interval).end(&followed)?;
+        Poller::new(context, interval).emit_end(&followed)?;
         return followed.map(|_| Exit::Done);
     }
-    context.answer(&document(&found, &followed?, None))?;
+    context.print(&export_document(&found, &followed?, None))?;
     Ok(Exit::Done)
 }

@@ -1,25 +1,25 @@
 //! `tessera export`: start exports, follow them, fetch their archives, and look inside.
 
-mod fetch;
+mod content;
+mod download;
 mod inspect;
 mod list;
+mod lookup;
 mod report;
 mod start;
-mod what;
-mod which;
 
 use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 
-use crate::cli::{Context, Ended, Exit, follow::parse_interval};
-use tessera_client::Operation as Request;
+use crate::cli::{CliError, Context, Exit, polling::parse_interval};
+use tessera_client::ApiOperation as Request;
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Export {
+pub enum ExportCommand {
     /// Start an export of a dataset, or of a selection of it.
-    Start(start::Start),
+    Start(start::ExportStartOptions),
     /// List the exports that were started here.
     List {
         /// Only those of this dataset: its id, or its name when it was exported.
@@ -27,13 +27,13 @@ pub enum Export {
     },
     /// Show where an export stands.
     #[command(allow_missing_positional = true)]
-    Status(which::Which),
+    Status(lookup::ExportLookup),
     /// Follow an export to its end.
     #[command(allow_missing_positional = true)]
     Watch {
         /// Which one.
         #[command(flatten)]
-        which: which::Which,
+        export: lookup::ExportLookup,
         /// Time between two questions; else 1 to 15 seconds, by its age.
         #[arg(long, value_name = "DURATION", value_parser = parse_interval)]
         interval: Option<Duration>,
@@ -43,10 +43,10 @@ pub enum Export {
     Download {
         /// Which one.
         #[command(flatten)]
-        which: which::Which,
+        which: lookup::ExportLookup,
         /// Where it goes.
         #[command(flatten)]
-        place: fetch::Place,
+        download: download::DownloadOptions,
     },
     /// Look inside an archive: rows, columns, scores, and whether rows and pictures belong together.
     Inspect {
@@ -59,32 +59,33 @@ pub enum Export {
 ///
 /// # Errors
 /// Whatever keeps the answer away.
-pub async fn run(context: &Context, command: Export) -> Result<Exit, Ended> {
+pub async fn run(context: &Context, command: ExportCommand) -> Result<Exit, CliError> {
     match command {
-        Export::Start(start) => {
+        ExportCommand::Start(start) => {
             let about = &[Request::StartExport, Request::StartSelection];
             let work = async |connection: &_| start.run(context, connection).await;
-            context.at(about, work).await
+            context.with_connection(about, work).await
         }
-        Export::List { dataset } => {
+        ExportCommand::List { dataset } => {
             let work = async |connection: &_| list::list(context, connection, dataset.as_deref());
-            context.at(&[], work).await
+            context.with_connection(&[], work).await
         }
-        Export::Status(which) => {
+        ExportCommand::Status(which) => {
             let work = async |connection: &_| list::status(context, connection, &which).await;
-            context.at(&[Request::ExportStatus], work).await
+            context.with_connection(&[Request::ExportStatus], work).await
         }
-        Export::Watch { which, interval } => {
+        ExportCommand::Watch { export: which, interval } => {
             let work =
                 async |connection: &_| list::watch(context, connection, &which, interval).await;
-            context.at(&[Request::ExportStatus], work).await
+            context.with_connection(&[Request::ExportStatus], work).await
         }
-        Export::Download { which, place } => {
+        ExportCommand::Download { which, download: place } => {
             let about = &[Request::ExportStatus, Request::Download];
-            let work =
-                async |connection: &_| fetch::download(context, connection, &which, &place).await;
-            context.at(about, work).await
+            let work = async |connection: &_| {
+                download::download(context, connection, &which, &place).await
+            };
+            context.with_connection(about, work).await
         }
-        Export::Inspect { file } => inspect::inspect(context, file).await,
+        ExportCommand::Inspect { file } => inspect::inspect(context, file).await,
     }
 }

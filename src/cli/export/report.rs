@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{fetch::Fetched, which::Found};
-use crate::cli::{Column, Document, follow::moment};
+use super::{download::DownloadedArchive, lookup::FoundExport};
+use crate::cli::{Column, Document, polling::format_timestamp};
 use tessera_model::{ExportState, ExportTask, SafeText};
 
-const COLUMNS: &[Column] = &[
+const EXPORT_COLUMNS: &[Column] = &[
     Column::new("export", "id"),
     Column::new("dataset", "dataset_id"),
     Column::new("status", "status"),
@@ -21,10 +21,14 @@ const COLUMNS: &[Column] = &[
 
 /// The document of an export: as the service told it, as it was asked for when it was started here,
 /// and what came of it on this machine.
-pub(super) fn document(found: &Found, task: &ExportTask, fetched: Option<&Fetched>) -> Document {
-    let (job, export) = (found.job.as_ref(), found.export());
+pub(super) fn export_document(
+    found: &FoundExport,
+    task: &ExportTask,
+    fetched: Option<&DownloadedArchive>,
+) -> Document {
+    let (job, export) = (found.job.as_ref(), found.request());
     let archive = fetched.map(|fetched| &fetched.archive);
-    let inside = fetched.and_then(|fetched| fetched.inside.as_ref().ok());
+    let inside = fetched.and_then(|fetched| fetched.inspection.as_ref().ok());
     let over = match &task.state {
         ExportState::Completed => task.download.is_some(),
         ExportState::Failed(_) => true,
@@ -40,8 +44,8 @@ pub(super) fn document(found: &Found, task: &ExportTask, fetched: Option<&Fetche
         "progress": task.progress,
         "message": task.message.as_ref().map(SafeText::as_str),
         "terminal": over,
-        "started_at": job.map(|job| moment(job.started)),
-        "finished_at": job.and_then(|job| job.ended).map(moment),
+        "started_at": job.map(|job| format_timestamp(job.started_at)),
+        "finished_at": job.and_then(|job| job.ended_at).map(format_timestamp),
         "download_ready": task.download.is_some(),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
@@ -51,21 +55,22 @@ pub(super) fn document(found: &Found, task: &ExportTask, fetched: Option<&Fetche
     let extraction = fetched.and_then(|fetched| fetched.extraction.as_ref());
     fields["extracted_to"] = json!(extraction.map(|it| it.folder.to_string_lossy()));
     fields["_files"] = json!(extraction.map(|it| it.files));
-    fields["_refused"] = extraction.map_or(Value::Null, |it| names(&it.refused.first));
-    let joined = extraction.and_then(|it| it.rows.as_ref());
+    fields["_refused"] =
+        extraction.map_or(Value::Null, |it| names_json(&it.rejected_entries.first));
+    let joined = extraction.and_then(|it| it.index_file.as_ref());
     fields["_rows_file"] = json!(joined.map(|path| path.to_string_lossy()));
     fields["missing_images"] =
-        inside.map_or(Value::Null, |inside| names(&inside.rows_without_file.first));
+        inside.map_or(Value::Null, |inside| names_json(&inside.rows_without_file.first));
     fields["_missing_images"] = json!(inside.map(|inside| inside.rows_without_file.count));
-    Document::one("tessera.export/1", fields, COLUMNS)
+    Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
 }
 
 /// Whether a whole dataset or what was marked in it.
-pub(super) fn kind(export: &tessera_model::Export) -> &'static str {
+pub(super) fn kind(export: &tessera_model::ExportJob) -> &'static str {
     if export.selection.is_some() { "selection" } else { "dataset" }
 }
 
 /// Names as a list.
-pub(super) fn names(names: &[SafeText]) -> Value {
+pub(super) fn names_json(names: &[SafeText]) -> Value {
     names.iter().map(SafeText::as_str).collect()
 }

@@ -5,27 +5,27 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 
 use super::{
-    fetch::{After, Wanted, deliver},
-    report::document,
-    what::What,
-    which::Found,
+    content::ExportContentOptions,
+    download::{ArchiveOptions, DownloadTarget, download_archive},
+    lookup::FoundExport,
+    report::export_document,
 };
 use crate::{
-    cli::{Connection, Context, Ended, Exit, Record, follow::parse_interval},
-    config::{ExportDefaults, at_home},
+    cli::{CliError, Connection, Context, Exit, JobRecorder, polling::parse_interval},
+    config::{ExportDefaults, expand_home},
 };
 use tessera_model::{
-    ArchiveName, Dataset, Export, ExportFormat, ExportSpec, ExportTask, Failure, Operation,
-    SafeText, Selection, Standing, Work,
+    ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure, JobKind,
+    Operation, SafeText, SavedJobState, Selection,
 };
 
 /// The options of `export start`.
 #[derive(Debug, Args)]
-pub struct Start {
+pub struct ExportStartOptions {
     /// Its id or its name.
     dataset: Option<String>,
     /// Format of the metadata: json or parquet; else as the settings say.
-    #[arg(long, value_parser = format)]
+    #[arg(long, value_parser = parse_format)]
     format: Option<ExportFormat>,
     /// With the pictures, or without; else as the settings say.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
@@ -36,7 +36,7 @@ pub struct Start {
     name: Option<String>,
     /// What is exported.
     #[command(flatten)]
-    what: What,
+    content: ExportContentOptions,
     /// Follow it to its end.
     #[arg(long, help_heading = "What happens then")]
     wait: bool,
@@ -49,14 +49,14 @@ pub struct Start {
     download: Option<PathBuf>,
     /// What happens to the archive.
     #[command(flatten)]
-    after: After,
+    archive: ArchiveOptions,
 }
 
-fn format(text: &str) -> Result<ExportFormat, String> {
+fn parse_format(text: &str) -> Result<ExportFormat, String> {
     ExportFormat::parse(text).ok_or_else(|| "json or parquet".to_owned())
 }
 
-impl Start {
+impl ExportStartOptions {
     /// Starts an export.
     ///
     /// # Errors
@@ -65,71 +65,77 @@ impl Start {
         self,
         context: &Context,
         connection: &Connection,
-    ) -> Result<Exit, Ended> {
+    ) -> Result<Exit, CliError> {
         let dataset = context.dataset(connection, self.dataset.as_deref()).await?;
-        context.allow(&dataset, Operation::Export, false)?;
-        let selection = self.what.selection(context, connection, &dataset)?;
-        let export = self.export(&context.settings.export, &dataset, selection.as_ref());
-        let wanted = export.fetch.then(|| Wanted { target: export.target(), after: &self.after });
+        context.require_allowed(&dataset, Operation::Export, false)?;
+        let selection = self.content.selection(context, connection, &dataset)?;
+        let export = self.export_spec(&context.settings.export, &dataset, selection.as_ref());
+        let wanted = export
+            .auto_download
+            .then(|| DownloadTarget { path: export.target(), options: &self.archive });
         if let Some(wanted) = &wanted {
             // What cannot be fetched to there should not be started.
             wanted.check()?;
         }
-        let mut record = Record::begin(context, connection, &dataset, Work::Export(export.clone()));
-        let task = match send(connection, &dataset, &export.spec, selection).await {
+        let mut record =
+            JobRecorder::begin(context, connection, &dataset, JobKind::Export(export.clone()));
+        let task = match send_request(connection, &dataset, &export.spec, selection).await {
             Ok(task) => task,
-            Err(failure) => return Err(lost(&mut record, failure)),
+            Err(failure) => return Err(record_failure(&mut record, failure)),
         };
-        record.stands(Standing::Running(task.id));
+        record.set_state(SavedJobState::Running(task.id));
         if !self.wait && wanted.is_none() {
             let found =
-                Found { dataset: dataset.id, task: task.id, job: Some(record.job().clone()) };
-            return told(context, &found, &task);
+                FoundExport { dataset: dataset.id, task: task.id, job: Some(record.job().clone()) };
+            return print_export(context, &found, &task);
         }
-        context.note.say(format!("export {} of {}", task.id, dataset.name));
+        context.messages.info(format!("export {} of {}", task.id, dataset.name));
         let followed = context.follow_export(connection, dataset.id, task.id, self.interval).await;
         let task = followed.inspect_err(|ended| {
             if ended.exit == Exit::Remote {
-                record.stands(Standing::Failed(SafeText::detail(&ended.sentence)));
+                record.set_state(SavedJobState::Failed(SafeText::detail(&ended.message)));
             }
         })?;
-        record.stands(Standing::Completed(task.id));
+        record.set_state(SavedJobState::Completed(task.id));
         let mut found =
-            Found { dataset: dataset.id, task: task.id, job: Some(record.job().clone()) };
-        let Some(wanted) = wanted else { return told(context, &found, &task) };
-        let fetched = deliver(context, connection, &found, &wanted).await?;
-        record.stands(Standing::Downloaded(fetched.archive.clone()));
+            FoundExport { dataset: dataset.id, task: task.id, job: Some(record.job().clone()) };
+        let Some(wanted) = wanted else { return print_export(context, &found, &task) };
+        let fetched = download_archive(context, connection, &found, &wanted).await?;
+        record.set_state(SavedJobState::Downloaded(fetched.archive.clone()));
         found.job = Some(record.job().clone());
-        context.answer(&document(&found, &task, Some(&fetched)))?;
-        Ok(fetched.exit(context, &found))
+        context.print(&export_document(&found, &task, Some(&fetched)))?;
+        Ok(fetched.report_problems(context, &found))
     }
 
     /// The export as it is asked for.
-    fn export(
+    fn export_spec(
         &self,
         usual: &ExportDefaults,
         dataset: &Dataset,
         selection: Option<&Selection>,
-    ) -> Export {
-        let name = self.name.as_deref().or_else(|| self.what.name());
-        Export {
+    ) -> ExportJob {
+        let name = self.name.as_deref().or_else(|| self.content.name());
+        ExportJob {
             spec: ExportSpec {
                 file_name: ArchiveName::new(name.unwrap_or(dataset.name.as_str())),
                 format: self.format.unwrap_or(usual.format),
                 include_images: self.images.unwrap_or(usual.include_images),
             },
-            selection: selection.map(|selection| selection.totals().contents()),
-            folder: self.download.clone().unwrap_or_else(|| at_home((&usual.download_dir).into())),
+            selection: selection.map(|selection| selection.totals().summary()),
+            folder: self
+                .download
+                .clone()
+                .unwrap_or_else(|| expand_home((&usual.download_dir).into())),
             // Nobody else would be there to fetch what is waited for.
-            fetch: self.download.is_some()
-                || self.after.extract.is_some()
+            auto_download: self.download.is_some()
+                || self.archive.extract.is_some()
                 || self.wait && usual.auto_download,
         }
     }
 }
 
 /// Asks for the export, once.
-async fn send(
+async fn send_request(
     connection: &Connection,
     dataset: &Dataset,
     spec: &ExportSpec,
@@ -141,20 +147,24 @@ async fn send(
     client.start_selective_export(dataset.id, spec.format, spec.include_images, &items).await
 }
 
-/// The request came to nothing, or perhaps it did not (M19).
-fn lost(record: &mut Record<'_>, failure: Failure) -> Ended {
-    record.failed(&failure);
-    let open = failure.leaves_open();
-    let ended = Ended::from(failure);
-    if open { ended.code("may_have_started") } else { ended }
+/// The request came to nothing, or perhaps it did not.
+fn record_failure(record: &mut JobRecorder<'_>, failure: Failure) -> CliError {
+    record.set_failed(&failure);
+    let open = failure.may_have_taken_effect();
+    let ended = CliError::from(failure);
+    if open { ended.with_code("may_have_started") } else { ended }
 }
 
 /// Tells where it stands; only the id, when little is wanted.
-fn told(context: &Context, found: &Found, task: &ExportTask) -> Result<Exit, Ended> {
+fn print_export(
+    context: &Context,
+    found: &FoundExport,
+    task: &ExportTask,
+) -> Result<Exit, CliError> {
     if context.global.quiet && !context.out.is_machine() {
-        context.out.text(&format!("{}\n", found.task))?;
+        context.out.print_text(&format!("{}\n", found.task))?;
     } else {
-        context.answer(&document(found, task, None))?;
+        context.print(&export_document(found, task, None))?;
     }
     Ok(Exit::Done)
 }

@@ -8,26 +8,26 @@ use unicode_width::UnicodeWidthStr as _;
 use viuer::Config;
 
 use crate::{
-    cli::{Context, Ended, Exit},
+    cli::{CliError, Context, Exit},
     config::GraphicsChoice,
 };
 use tessera_model::SafeText;
-use tessera_picture::{Canvas, Part, Protocol, fit, fitted};
+use tessera_picture::{Canvas, Crop, Protocol, fit, fit_picture};
 
 /// A picture with its name, before it is drawn.
 #[derive(Clone, Debug)]
-pub struct Tile {
+pub struct NamedPicture {
     /// The picture as it is stored.
     pub bytes: Vec<u8>,
     /// How much of it is shown.
-    pub part: Part,
+    pub crop: Crop,
     /// What stands below it.
     pub name: SafeText,
 }
 
 /// What pictures are drawn on.
 #[derive(Clone, Debug, Default)]
-pub struct Screen {
+pub struct TerminalInfo {
     /// The terminal's name for people.
     pub name: String,
     /// Cells (columns, rows).
@@ -41,30 +41,37 @@ pub struct Screen {
     /// Whether all colours arrive.
     pub truecolor: bool,
     /// The protocols that `viuer` may use on it, the best first; half-blocks always do.
-    pub draws: Vec<Protocol>,
+    pub protocols: Vec<Protocol>,
 }
 
 /// Rows of a tile of a sheet for each of its columns, as pixels: a little flat, as most pictures are.
 const TILE_SHAPE: (u32, u32) = (3, 4);
 /// Columns between two tiles.
-const GAP: u16 = 1;
+const TILE_GAP: u16 = 1;
 /// What a pipe is taken for.
-const PIPE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
+const PIPE_SIZE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
 
 /// The screen of this process, asked once.
 ///
 /// # Errors
 /// [`Exit::Usage`]: there is no terminal and nobody insists on half-blocks, or pictures are off.
-pub fn screen(context: &Context) -> Result<Screen, Ended> {
-    let usage = |sentence: &str| Err(Ended::new(Exit::Usage, sentence));
+pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
+    let usage = |sentence: &str| Err(CliError::new(Exit::Usage, sentence));
     let wanted = match context.settings.graphics {
         GraphicsChoice::None => {
             return usage("pictures are switched off; --graphics half draws them all the same");
         }
         GraphicsChoice::Half if !context.out.is_terminal() => {
-            let ((size, cell), draws) = (PIPE, vec![Protocol::HalfBlock]);
+            let ((size, cell), draws) = (PIPE_SIZE, vec![Protocol::HalfBlock]);
             let name = "a pipe".to_owned();
-            return Ok(Screen { name, size, cell, truecolor: true, draws, ..Screen::default() });
+            return Ok(TerminalInfo {
+                name,
+                size,
+                cell,
+                truecolor: true,
+                protocols: draws,
+                ..TerminalInfo::default()
+            });
         }
         _ if !context.out.is_terminal() => {
             return usage("there is no terminal to draw on; --graphics half draws with characters");
@@ -75,14 +82,14 @@ pub fn screen(context: &Context) -> Result<Screen, Ended> {
         GraphicsChoice::Sixel => Some(Protocol::Sixel),
         GraphicsChoice::Iterm => Some(Protocol::Iterm),
     };
-    let mut screen = (context.screen)();
+    let mut screen = (context.detect_terminal)();
     match wanted {
         None => {}
-        Some(wanted) if screen.draws.contains(&wanted) => screen.draws = vec![wanted],
+        Some(wanted) if screen.protocols.contains(&wanted) => screen.protocols = vec![wanted],
         Some(_) => {
             let sentence = format!("{} does not draw that way: half-blocks instead", screen.name);
-            context.note.warn(sentence);
-            screen.draws = vec![Protocol::HalfBlock];
+            context.messages.warn(sentence);
+            screen.protocols = vec![Protocol::HalfBlock];
         }
     }
     Ok(screen)
@@ -93,58 +100,58 @@ pub fn screen(context: &Context) -> Result<Screen, Ended> {
 ///
 /// # Errors
 /// The terminal is gone.
-pub fn draw(
+pub fn draw_pictures(
     context: &Context,
-    screen: &Screen,
-    tiles: &[Tile],
+    screen: &TerminalInfo,
+    tiles: &[NamedPicture],
     across: u16,
     width: Option<u16>,
-) -> Result<Option<Ended>, Ended> {
+) -> Result<Option<CliError>, CliError> {
     let columns = width.unwrap_or(screen.size.0).max(1);
     let across = across.clamp(1, columns.div_ceil(2));
-    let canvas = canvas(screen, across, columns);
+    let canvas = tile_canvas(screen, across, columns);
     let mut damaged = None;
     for row in tiles.chunks(usize::from(across)) {
         let mut pictures = Vec::new();
         for tile in row {
-            match fitted(&tile.bytes, tile.part, canvas) {
+            match fit_picture(&tile.bytes, tile.crop, canvas) {
                 Ok(picture) => pictures.push((picture, &tile.name)),
                 Err(error) => {
                     let sentence = format!("{}: {error}", tile.name);
-                    context.note.warn(&sentence);
-                    damaged.get_or_insert(Ended::new(Exit::Invalid, sentence));
+                    context.messages.warn(&sentence);
+                    damaged.get_or_insert(CliError::new(Exit::Invalid, sentence));
                 }
             }
         }
         if !pictures.is_empty() {
             let strip: Vec<_> =
                 pictures.iter().map(|(fitted, _)| (fitted.fit, &fitted.picture)).collect();
-            print(
+            print_row(
                 &strip,
                 canvas,
                 screen.truecolor,
-                gap(screen, canvas, context.out.is_terminal()),
+                gap_color(screen, canvas, context.out.is_terminal()),
             )?;
             if canvas.protocol == Protocol::Sixel {
                 // After sixels the cursor stands in the last row that they cover.
-                context.out.text("\n")?;
+                context.out.print_text("\n")?;
             }
             let names: Vec<&str> = pictures.iter().map(|(_, name)| name.as_str()).collect();
-            context.out.text(&captions(&names, usize::from(canvas.columns)))?;
+            context.out.print_text(&caption_line(&names, usize::from(canvas.columns)))?;
         }
     }
     Ok(damaged)
 }
 
 /// The cells of one tile.
-fn canvas(screen: &Screen, across: u16, columns: u16) -> Canvas {
-    let protocol = screen.draws.first().copied().unwrap_or_default();
+fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
+    let protocol = screen.protocols.first().copied().unwrap_or_default();
     // A wider row would be drawn smaller, and its names no longer stand below the pictures.
     let columns = match protocol {
-        Protocol::Sixel => columns.min(fit::columns_of_sixels(screen.cell.0)).max(across * 2),
+        Protocol::Sixel => columns.min(fit::max_sixel_columns(screen.cell.0)).max(across * 2),
         _ => columns,
     };
-    let wide = ((columns - GAP * (across - 1)) / across).max(1);
+    let wide = ((columns - TILE_GAP * (across - 1)) / across).max(1);
     let most = screen.size.1.saturating_sub(3).max(1);
     let (cell_width, cell_height) = (u32::from(screen.cell.0), u32::from(screen.cell.1).max(1));
     let high = u32::from(wide) * cell_width * TILE_SHAPE.0 / (TILE_SHAPE.1 * cell_height);
@@ -154,7 +161,7 @@ fn canvas(screen: &Screen, across: u16, columns: u16) -> Canvas {
 
 /// What is between the pictures of a row: nothing, but in a pipe, where nothing moves a cursor, black,
 /// and among sixels, which cover all of it, the background.
-fn gap(screen: &Screen, canvas: Canvas, is_terminal: bool) -> Rgba<u8> {
+fn gap_color(screen: &TerminalInfo, canvas: Canvas, is_terminal: bool) -> Rgba<u8> {
     match (canvas.protocol, screen.background) {
         (Protocol::Sixel, Some([red, green, blue])) => Rgba([red, green, blue, u8::MAX]),
         _ if is_terminal => Rgba([0; 4]),
@@ -163,26 +170,26 @@ fn gap(screen: &Screen, canvas: Canvas, is_terminal: bool) -> Rgba<u8> {
 }
 
 /// Prints the pictures of a row beside each other, as one picture; `gap` is what none of them covers.
-fn print(
+fn print_row(
     pictures: &[(fit::Fit, &RgbImage)],
     canvas: Canvas,
     truecolor: bool,
     gap: Rgba<u8>,
-) -> Result<(), Ended> {
+) -> Result<(), CliError> {
     let count = u16::try_from(pictures.len()).unwrap_or(u16::MAX);
     let rows = pictures.iter().map(|(fit, _)| fit.cells.1).max().unwrap_or(1);
     let last = pictures.last().map_or(1, |(fit, _)| fit.cells.0);
-    let columns = (canvas.columns + GAP) * (count - 1) + last;
+    let columns = (canvas.columns + TILE_GAP) * (count - 1) + last;
     let per_cell = fit::pixels_per_cell(canvas);
     let size = (u32::from(columns) * per_cell.0, u32::from(rows) * per_cell.1);
     let mut strip = RgbaImage::from_pixel(size.0, size.1, gap);
-    let step = i64::from(canvas.columns + GAP) * i64::from(per_cell.0);
+    let step = i64::from(canvas.columns + TILE_GAP) * i64::from(per_cell.0);
     for (place, (_, picture)) in (0_i64..).zip(pictures) {
         let picture = DynamicImage::ImageRgb8((*picture).clone()).into_rgba8();
         imageops::replace(&mut strip, &picture, place * step, 0);
     }
     let cells = match canvas.protocol {
-        Protocol::Sixel => fit::viuer_sixel(size).0,
+        Protocol::Sixel => fit::viuer_sixel_size(size).0,
         _ => (u32::from(columns), u32::from(rows)),
     };
     let config = Config {
@@ -199,12 +206,12 @@ fn print(
     match viuer::print(&DynamicImage::ImageRgba8(strip), &config) {
         Ok(_) => Ok(()),
         Err(viuer::ViuError::Io(error)) => Err(error.into()),
-        Err(error) => Err(Ended::new(Exit::Failed, error.to_string())),
+        Err(error) => Err(CliError::new(Exit::Failed, error.to_string())),
     }
 }
 
 /// A line of names, each as wide as its tile.
-fn captions(names: &[&str], wide: usize) -> String {
+fn caption_line(names: &[&str], wide: usize) -> String {
     let mut line = String::new();
     for name in names {
         let mut kept = String::new();
@@ -216,7 +223,7 @@ fn captions(names: &[&str], wide: usize) -> String {
             }
         }
         line += &kept;
-        line.extend(std::iter::repeat_n(' ', wide + usize::from(GAP) - kept.width()));
+        line.extend(std::iter::repeat_n(' ', wide + usize::from(TILE_GAP) - kept.width()));
     }
     line.truncate(line.trim_end().len());
     line + "\n"
@@ -226,18 +233,26 @@ fn captions(names: &[&str], wide: usize) -> String {
 mod tests {
     use super::*;
 
-    fn screen(protocol: Protocol) -> Screen {
+    fn screen(protocol: Protocol) -> TerminalInfo {
         let draws = vec![protocol];
         let name = "test".to_owned();
         let (size, cell) = ((80, 24), (9, 18));
-        Screen { name, size, cell, answered: true, truecolor: true, draws, background: None }
+        TerminalInfo {
+            name,
+            size,
+            cell,
+            answered: true,
+            truecolor: true,
+            protocols: draws,
+            background: None,
+        }
     }
 
     #[test]
     fn i1_between_sixels_it_looks_as_the_terminal_does() {
         let of = |protocol, background, is_terminal| {
-            let screen = Screen { background, ..screen(protocol) };
-            gap(&screen, canvas(&screen, 2, 80), is_terminal).0
+            let screen = TerminalInfo { background, ..screen(protocol) };
+            gap_color(&screen, tile_canvas(&screen, 2, 80), is_terminal).0
         };
         assert_eq!(of(Protocol::Sixel, Some([250, 240, 230]), true), [250, 240, 230, 255]);
         assert_eq!(of(Protocol::Sixel, None, true), [0; 4]);
@@ -248,16 +263,16 @@ mod tests {
     #[test]
     fn i1_tiles_share_the_width_and_a_single_picture_has_all_of_it() {
         let half = screen(Protocol::HalfBlock);
-        assert_eq!((canvas(&half, 1, 80).columns, canvas(&half, 1, 80).rows), (80, 21));
-        let tile = canvas(&half, 4, 80);
+        assert_eq!((tile_canvas(&half, 1, 80).columns, tile_canvas(&half, 1, 80).rows), (80, 21));
+        let tile = tile_canvas(&half, 4, 80);
         assert_eq!((tile.columns, tile.rows), (19, 7));
-        assert!(4 * tile.columns + 3 * GAP <= 80);
-        assert_eq!(canvas(&half, 4, 7).columns, 1);
+        assert!(4 * tile.columns + 3 * TILE_GAP <= 80);
+        assert_eq!(tile_canvas(&half, 4, 7).columns, 1);
     }
 
     #[test]
     fn i1_names_stand_below_their_tiles_and_are_cut_to_them() {
-        assert_eq!(captions(&["a.jpg", "long-name.jpg", "c"], 6), "a.jpg  long-n c\n");
-        assert_eq!(captions(&["日本語.jpg"], 5), "日本\n");
+        assert_eq!(caption_line(&["a.jpg", "long-name.jpg", "c"], 6), "a.jpg  long-n c\n");
+        assert_eq!(caption_line(&["日本語.jpg"], 5), "日本\n");
     }
 }

@@ -1,19 +1,19 @@
 //! `tessera image`: pictures in the scrollback of the terminal.
 
 mod draw;
-mod source;
+mod loader;
 
 use clap::Subcommand;
 
-pub use draw::{Screen, Tile, draw, screen};
+pub use draw::{NamedPicture, TerminalInfo, draw_pictures, terminal_info};
 
-use crate::cli::{Context, Ended, Exit};
+use crate::cli::{CliError, Context, Exit};
 use tessera_model::Region;
-use tessera_picture::Part;
+use tessera_picture::Crop;
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Image {
+pub enum ImageCommand {
     /// Draw pictures below the prompt: one large, or several as a contact sheet.
     #[command(after_help = EXAMPLES)]
     Show {
@@ -27,7 +27,7 @@ pub enum Image {
         #[arg(long, value_name = "CELLS", value_parser = clap::value_parser!(u16).range(1..=1000))]
         width: Option<u16>,
         /// A region to frame: x,y,width,height in fractions of the picture.
-        #[arg(long = "box", value_name = "X,Y,W,H", value_parser = region)]
+        #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_region)]
         region: Option<Region>,
     },
 }
@@ -39,35 +39,35 @@ Examples:
   tessera image show van.jpg --graphics half | less -R";
 
 /// Pictures in a row of a sheet when nobody says how many.
-const USUAL_GRID: u16 = 4;
+const DEFAULT_GRID: u16 = 4;
 
 /// Runs one of them.
 ///
 /// # Errors
 /// No picture could be drawn, or there is nothing to draw on.
-pub async fn run(context: &Context, command: Image) -> Result<Exit, Ended> {
-    let Image::Show { pictures, grid, width, region } = command;
+pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliError> {
+    let ImageCommand::Show { pictures, grid, width, region } = command;
     if context.out.is_machine() {
         let sentence = "pictures are drawn, not told: leave --json, --jsonl and --jq out";
-        return Err(Ended::new(Exit::Usage, sentence));
+        return Err(CliError::new(Exit::Usage, sentence));
     }
-    let screen = draw::screen(context)?;
-    let part = region.map_or(Part::Whole, Part::Framed);
-    let mut gallery = source::Gallery::default();
+    let screen = draw::terminal_info(context)?;
+    let part = region.map_or(Crop::Full, Crop::Highlighted);
+    let mut gallery = loader::PictureLoader::default();
     let mut tiles = Vec::new();
     let mut first = None;
     for picture in &pictures {
-        match gallery.open(context, picture, part).await {
+        match gallery.load(context, picture, part).await {
             Ok(tile) => tiles.push(tile),
             Err(ended) => {
-                context.note.warn(&ended.sentence);
+                context.messages.warn(&ended.message);
                 first.get_or_insert(ended);
             }
         }
     }
     gallery.close(context).await?;
-    let across = grid.unwrap_or(if pictures.len() > 1 { USUAL_GRID } else { 1 });
-    let damaged = draw(context, &screen, &tiles, across, width)?;
+    let across = grid.unwrap_or(if pictures.len() > 1 { DEFAULT_GRID } else { 1 });
+    let damaged = draw_pictures(context, &screen, &tiles, across, width)?;
     match first.or(damaged) {
         None => Ok(Exit::Done),
         Some(ended) if pictures.len() == 1 => Err(ended),
@@ -76,7 +76,7 @@ pub async fn run(context: &Context, command: Image) -> Result<Exit, Ended> {
 }
 
 /// Reads a region of the command line.
-fn region(raw: &str) -> Result<Region, String> {
+fn parse_region(raw: &str) -> Result<Region, String> {
     let parts: Vec<f64> = raw.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     let &[x, y, width, height] = parts.as_slice() else {
         return Err("four numbers with commas between them: x,y,width,height".to_owned());

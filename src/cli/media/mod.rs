@@ -8,21 +8,21 @@ mod source;
 
 use clap::Subcommand;
 
-use self::{addition::Adding, plan::Plan, source::Source};
-use crate::cli::{Connection, Context, Ended, Exit};
-use tessera_client::{Access, Operation as Request};
+use self::{addition::AdditionRun, plan::AdditionPlan, source::SourceOptions};
+use crate::cli::{CliError, Connection, Context, Exit};
+use tessera_client::{ApiOperation as Request, AuthMethod};
 use tessera_model::{
     Dataset, MediaSource,
-    shell::{Profiler, profiler},
+    shell::{ProfilerCommand, profiler_command_line},
 };
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Media {
+pub enum MediaCommand {
     /// Add media to a dataset: from object storage, from files of this machine, from an archive, or
     /// from a folder that the pipeline of an on-premises deployment can read.
     #[command(after_help = EXAMPLES)]
-    Add(Box<Add>),
+    Add(Box<MediaAddOptions>),
 }
 
 const EXAMPLES: &str = "\
@@ -35,12 +35,12 @@ Examples:
 /// The options of `media add`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
-pub struct Add {
+pub struct MediaAddOptions {
     /// The dataset: its id or its name.
     pub dataset: Option<String>,
     /// Where the media come from.
     #[command(flatten)]
-    source: Source,
+    source: SourceOptions,
     /// Cluster the dataset anew as part of the addition; else it rests in PARTIAL INDEX.
     #[arg(long, conflicts_with_all = ["then_reindex", "split"])]
     reindex: bool,
@@ -60,7 +60,7 @@ pub struct Add {
     #[arg(long, value_name = "N")]
     batch_objects: Option<u64>,
     /// Whether spot instances may do it; hosted deployments only.
-    #[arg(long, value_name = "on|off", value_parser = on_or_off)]
+    #[arg(long, value_name = "on|off", value_parser = parse_on_off)]
     spot: Option<bool>,
     /// Send so many files at a time, each part when the one before it is in.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -82,7 +82,7 @@ pub struct Add {
     force: bool,
 }
 
-fn on_or_off(raw: &str) -> Result<bool, String> {
+fn parse_on_off(raw: &str) -> Result<bool, String> {
     match raw {
         "on" => Ok(true),
         "off" => Ok(false),
@@ -94,29 +94,32 @@ fn on_or_off(raw: &str) -> Result<bool, String> {
 ///
 /// # Errors
 /// Whatever keeps the media out.
-pub async fn run(context: &Context, command: Media) -> Result<Exit, Ended> {
-    let Media::Add(add) = command;
+pub async fn run(context: &Context, command: MediaCommand) -> Result<Exit, CliError> {
+    let MediaCommand::Add(add) = command;
     // Before anything is asked: what cannot be sent at all.
-    let taken = add.source.take()?;
-    let wishes = add.wishes(&taken.media)?;
+    let taken = add.source.resolve()?;
+    let wishes = add.addition_request(&taken.media)?;
     let connection = context.connect(&[Request::AddMedia, Request::ProcessMedia]).await?;
     let outcome = async {
-        add.check_place(&connection, &taken.media)?;
+        add.check_deployment(&connection, &taken.media)?;
         let dataset = context.dataset(&connection, add.dataset.as_deref()).await?;
         if let (true, MediaSource::ServerPath(path)) = (add.print_script, &taken.media) {
-            return script(context, &dataset, path, add.reindex);
+            return print_script(context, &dataset, path, add.reindex);
         }
-        let plan = Plan::make(context, &add, taken, wishes).await?;
-        Adding::new(context, &connection, &add, &plan, dataset).run().await
+        let plan = AdditionPlan::prepare(context, &add, taken, wishes).await?;
+        AdditionRun::new(context, &connection, &add, &plan, dataset).run().await
     };
     let outcome = outcome.await;
     connection.close(context, outcome).await
 }
 
-impl Add {
+impl MediaAddOptions {
     /// What is asked of the service beside the media.
-    fn wishes(&self, media: &MediaSource) -> Result<tessera_model::AddMedia, Ended> {
-        let wishes = tessera_model::AddMedia {
+    fn addition_request(
+        &self,
+        media: &MediaSource,
+    ) -> Result<tessera_model::MediaAddition, CliError> {
+        let wishes = tessera_model::MediaAddition {
             auto_reindex: self.reindex,
             assume_role: self.assume_role.clone(),
             batch_videos: self.batch_videos,
@@ -124,11 +127,11 @@ impl Add {
             batch_objects: self.batch_objects,
             spot: self.spot,
             force: self.force,
-            ..tessera_model::AddMedia::new(media.clone())
+            ..tessera_model::MediaAddition::new(media.clone())
         };
         let splits = self.split.is_some() && !matches!(media, MediaSource::Files(_));
         if splits {
-            return Err(Ended::new(
+            return Err(CliError::new(
                 Exit::Usage,
                 "--split is for files: --file, --dir, --files-from",
             ));
@@ -136,13 +139,17 @@ impl Add {
         if self.print_script {
             return Ok(wishes);
         }
-        wishes.check().map_err(|invalid| Ended::new(Exit::Usage, invalid.to_string()))?;
+        wishes.validate().map_err(|invalid| CliError::new(Exit::Usage, invalid.to_string()))?;
         Ok(wishes)
     }
 
     /// Refuses what this kind of deployment does not take.
-    fn check_place(&self, connection: &Connection, media: &MediaSource) -> Result<(), Ended> {
-        let hosted = matches!(connection.client.endpoint().access(), Access::Hosted(_));
+    fn check_deployment(
+        &self,
+        connection: &Connection,
+        media: &MediaSource,
+    ) -> Result<(), CliError> {
+        let hosted = matches!(connection.client.endpoint().auth(), AuthMethod::Hosted(_));
         let by_path = matches!(media, MediaSource::ServerPath(_));
         let wrong = match (hosted, by_path) {
             (true, true) => {
@@ -158,13 +165,18 @@ impl Add {
             }
             (true | false, _) => return Ok(()),
         };
-        Err(Ended::new(Exit::Usage, wrong))
+        Err(CliError::new(Exit::Usage, wrong))
     }
 }
 
-/// The line for the machine of the deployment (M41). It is never run by us.
-fn script(context: &Context, dataset: &Dataset, path: &str, reindex: bool) -> Result<Exit, Ended> {
-    let line = profiler(dataset.id, Profiler::AddMedia(path, reindex));
-    context.out.text(&format!("{line}\n"))?;
+/// The line for the machine of the deployment. It is never run by us.
+fn print_script(
+    context: &Context,
+    dataset: &Dataset,
+    path: &str,
+    reindex: bool,
+) -> Result<Exit, CliError> {
+    let line = profiler_command_line(dataset.id, ProfilerCommand::AddMedia(path, reindex));
+    context.out.print_text(&format!("{line}\n"))?;
     Ok(Exit::Done)
 }

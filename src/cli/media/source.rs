@@ -11,13 +11,13 @@ use std::{
 
 use glob::Pattern;
 
-use crate::cli::{Ended, Exit};
+use crate::cli::{CliError, Exit};
 use tessera_model::{MediaSource, shell::quote};
 
 /// The options.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sources (one of these kinds)")]
-pub struct Source {
+pub struct SourceOptions {
     /// A folder in object storage, or a manifest there (.csv, .parquet, .txt): <s3://bucket/path>.
     #[arg(long, value_name = "URI")]
     s3: Option<String>,
@@ -43,24 +43,24 @@ pub struct Source {
 
 /// A source that was read.
 #[derive(Debug)]
-pub struct Taken {
+pub struct ResolvedSource {
     /// The media.
     pub media: MediaSource,
     /// Of folders, which files are meant.
     pub glob: Option<Pattern>,
     /// In words.
-    pub words: String,
+    pub description: String,
     /// As options of this command.
     pub option: String,
 }
 
-impl Source {
+impl SourceOptions {
     /// Reads the source.
     ///
     /// # Errors
     /// There is none or more than one (in the words of the interface), or a list or folder that cannot
     /// be read.
-    pub fn take(&self) -> Result<Taken, Ended> {
+    pub fn resolve(&self) -> Result<ResolvedSource, CliError> {
         let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
         let given = [
             (self.s3.is_some(), "--s3"),
@@ -70,23 +70,23 @@ impl Source {
         ];
         let given: Vec<&str> =
             given.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
-        let taken = |media, words: String, option: &str| Taken {
+        let taken = |media, words: String, option: &str| ResolvedSource {
             option: format!("{option} {}", quote(&words)),
             media,
             glob: None,
-            words,
+            description: words,
         };
         match (given.as_slice(), &self.s3, &self.archive, &self.server_path) {
             ([_], Some(uri), ..) => {
                 Ok(taken(MediaSource::Storage(uri.clone()), uri.clone(), "--s3"))
             }
             ([_], _, Some(path), _) => {
-                Ok(taken(MediaSource::Archive(path.clone()), shown(path), "--archive"))
+                Ok(taken(MediaSource::Archive(path.clone()), path_text(path), "--archive"))
             }
             ([_], _, _, Some(path)) => {
                 Ok(taken(MediaSource::ServerPath(path.clone()), path.clone(), "--server-path"))
             }
-            ([_], None, None, None) => self.take_files(),
+            ([_], None, None, None) => self.resolve_files(),
             (other, ..) => {
                 let found = if other.is_empty() { "none".to_owned() } else { other.join(" and ") };
                 let sentence = format!(
@@ -94,45 +94,45 @@ impl Source {
                      (given: {found}). Give --file, --dir or --files-from; or --s3; or --archive; \
                      or --server-path"
                 );
-                Err(Ended::new(Exit::Usage, sentence).code("media_source_count"))
+                Err(CliError::new(Exit::Usage, sentence).with_code("media_source_count"))
             }
         }
     }
 
     /// The files in the order in which they are named, with the words for them.
-    fn take_files(&self) -> Result<Taken, Ended> {
+    fn resolve_files(&self) -> Result<ResolvedSource, CliError> {
         let mut paths = self.files.clone();
         let mut options: Vec<String> =
-            self.files.iter().map(|path| format!("--file {}", quote(&shown(path)))).collect();
+            self.files.iter().map(|path| format!("--file {}", quote(&path_text(path)))).collect();
         for folder in &self.folders {
             if !folder.is_dir() {
                 let sentence = format!("--dir {}: no folder", folder.display());
-                return Err(Ended::new(Exit::Usage, sentence));
+                return Err(CliError::new(Exit::Usage, sentence));
             }
-            options.push(format!("--dir {}", quote(&shown(folder))));
+            options.push(format!("--dir {}", quote(&path_text(folder))));
         }
         options.extend(self.glob.iter().map(|glob| format!("--glob {}", quote(glob.as_str()))));
         paths.extend(self.folders.iter().cloned());
         if let Some(list) = &self.files_from {
-            let listed = listed(list)?;
+            let listed = read_file_list(list)?;
             if listed.is_empty() && paths.is_empty() {
                 let sentence = format!("--files-from {}: the list is empty", list.display());
-                return Err(Ended::new(Exit::Usage, sentence));
+                return Err(CliError::new(Exit::Usage, sentence));
             }
             paths.extend(listed);
-            options.push(format!("--files-from {}", quote(&shown(list))));
+            options.push(format!("--files-from {}", quote(&path_text(list))));
         }
         let words = match paths.as_slice() {
-            [only] => shown(only),
+            [only] => path_text(only),
             many => format!("{} files and folders", many.len()),
         };
         let (glob, option) = (self.glob.clone(), options.join(" "));
-        Ok(Taken { media: MediaSource::Files(paths), glob, words, option })
+        Ok(ResolvedSource { media: MediaSource::Files(paths), glob, description: words, option })
     }
 }
 
 /// The paths of a list.
-fn listed(list: &Path) -> Result<Vec<PathBuf>, Ended> {
+fn read_file_list(list: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut bytes = Vec::new();
     let read = if list.as_os_str() == "-" {
         io::stdin().lock().read_to_end(&mut bytes).map(drop)
@@ -140,13 +140,13 @@ fn listed(list: &Path) -> Result<Vec<PathBuf>, Ended> {
         fs::read(list).map(|read| bytes = read)
     };
     read.map_err(|error| {
-        Ended::new(Exit::Usage, format!("--files-from {}: {error}", list.display()))
+        CliError::new(Exit::Usage, format!("--files-from {}: {error}", list.display()))
     })?;
-    Ok(separated(&bytes))
+    Ok(split_file_list(&bytes))
 }
 
 /// Paths between NUL bytes, or else on lines. Any other byte is part of a name.
-fn separated(bytes: &[u8]) -> Vec<PathBuf> {
+fn split_file_list(bytes: &[u8]) -> Vec<PathBuf> {
     let lines = !bytes.contains(&0);
     let names = bytes.split(|byte| *byte == if lines { b'\n' } else { 0 });
     let names =
@@ -157,7 +157,7 @@ fn separated(bytes: &[u8]) -> Vec<PathBuf> {
         .collect()
 }
 
-fn shown(path: &Path) -> String {
+fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
@@ -166,13 +166,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m29_lists_are_separated_by_nul_or_else_by_line() {
+    fn lists_are_separated_by_nul_or_else_by_line() {
         let names = |bytes: &[u8]| -> Vec<String> {
-            separated(bytes).iter().map(|path| shown(path)).collect()
+            split_file_list(bytes).iter().map(|path| path_text(path)).collect()
         };
         assert_eq!(names(b"./a.jpg\0./b\nc.jpg\0"), ["./a.jpg", "./b\nc.jpg"]);
         assert_eq!(names(b"a b.jpg\r\n\nc.jpg"), ["a b.jpg", "c.jpg"]);
         assert!(names(b"\n").is_empty());
-        assert_eq!(separated(b"\xff.jpg").len(), 1, "names need not be text");
+        assert_eq!(split_file_list(b"\xff.jpg").len(), 1, "names need not be text");
     }
 }

@@ -8,29 +8,29 @@ use std::{
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 
-use super::Written;
-use crate::cli::{Ended, Exit};
+use super::QuerySource;
+use crate::cli::{CliError, Exit};
 use tessera_model::{
     Anchor, AnchorKind, Filter, MediaId, TagId,
-    vql::{Invalid, IssueWord, LabelRule, MOST_FILTERS, Mode},
+    vql::{InvalidField, IssueMode, IssueName, LabelRule, MAX_FILTERS},
 };
 
 /// What is added to what.
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct QueryAddOptions {
     /// The query so far; - or none: standard input. In a terminal an empty one.
     #[arg(long, short, value_name = "FILE", global = true)]
     file: Option<PathBuf>,
     #[command(subcommand)]
-    kind: Kind,
+    kind: FilterCommand,
 }
 
 /// The filter.
 #[derive(Debug, Subcommand)]
-enum Kind {
+enum FilterCommand {
     /// What captions say, or what they or the picture mean.
     #[command(subcommand)]
-    Text(Text),
+    Text(TextFilterCommand),
     /// Classification labels.
     Labels {
         /// How they are compared.
@@ -93,7 +93,7 @@ enum Kind {
 
 /// A filter on text.
 #[derive(Debug, Subcommand)]
-enum Text {
+enum TextFilterCommand {
     /// The caption matches words, with AND, OR, NOT and "phrases".
     Fts {
         /// The words.
@@ -109,46 +109,48 @@ enum Text {
     },
 }
 
-impl Add {
+impl QueryAddOptions {
     /// The query with the filter.
     ///
     /// # Errors
     /// [`Exit::Invalid`]: the query so far is wrong, or full; [`Exit::Usage`]: the filter is wrong.
-    pub(super) fn filters(self) -> Result<Vec<Filter>, Ended> {
-        let filter = self.kind.filter().map_err(|Invalid { field, reason }| {
+    pub(super) fn extended_query(self) -> Result<Vec<Filter>, CliError> {
+        let filter = self.kind.to_filter().map_err(|InvalidField { field, reason }| {
             let named = match field {
                 "threshold" | "confidence_min" | "confidence_max" => format!("{field}: {reason}"),
                 _ => reason,
             };
-            Ended::new(Exit::Usage, named)
+            CliError::new(Exit::Usage, named)
         })?;
         let mut filters = if self.file.is_none() && io::stdin().is_terminal() {
             Vec::new()
         } else {
-            Written { file: self.file, vql: None }.filters()?
+            QuerySource { file: self.file, vql: None }.filters()?
         };
-        if filters.len() == MOST_FILTERS {
-            let sentence = format!("the query is full: at most {MOST_FILTERS} filters");
-            return Err(Ended::new(Exit::Invalid, sentence));
+        if filters.len() == MAX_FILTERS {
+            let sentence = format!("the query is full: at most {MAX_FILTERS} filters");
+            return Err(CliError::new(Exit::Invalid, sentence));
         }
         filters.push(filter);
         Ok(filters)
     }
 }
 
-impl Kind {
-    fn filter(&self) -> Result<Filter, Invalid> {
+impl FilterCommand {
+    fn to_filter(&self) -> Result<Filter, InvalidField> {
         match self {
-            Self::Text(Text::Fts { text }) => Filter::full_text(text),
-            Self::Text(Text::Semantic { text, min_sim }) => Filter::semantic(text, *min_sim),
+            Self::Text(TextFilterCommand::Fts { text }) => Filter::full_text(text),
+            Self::Text(TextFilterCommand::Semantic { text, min_sim }) => {
+                Filter::semantic(text, *min_sim)
+            }
             Self::Labels { rule, labels } => {
                 let rule = LabelRule::parse(rule).unwrap_or(LabelRule::OneOf);
                 Filter::labels(rule, labels.iter().map(String::as_str))
             }
             Self::Tags { tags, .. } => Filter::tags(tags.clone()),
             Self::Issues { word, mode, min_confidence, max_confidence } => {
-                let mode = Mode::parse(mode).unwrap_or(Mode::In);
-                Filter::issue(IssueWord::new(word)?, mode, *min_confidence, *max_confidence)
+                let mode = IssueMode::parse(mode).unwrap_or(IssueMode::In);
+                Filter::issue(IssueName::new(word)?, mode, *min_confidence, *max_confidence)
             }
             Self::Duplicates { similarity } => Filter::duplicates(*similarity),
             Self::Uniqueness { score } => Filter::uniqueness(*score),

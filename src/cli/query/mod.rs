@@ -10,31 +10,31 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::cli::{Context, Document, Ended, Exit, context::standard_input, read_argument};
+use crate::cli::{CliError, Context, Document, Exit, context::read_stdin, read_file_or_stdin};
 use tessera_model::Filter;
-use tessera_wire::vql::{self, Place, VqlProblem};
+use tessera_wire::vql::{self, TextPosition, VqlError};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Query {
+pub enum QueryCommand {
     /// Print an empty query, to add filters to.
     New,
     /// Print a query with one filter more; all filters must hold (AND).
-    Add(add::Add),
+    Add(add::QueryAddOptions),
     /// Check a query without sending it: every mistake with its line and column. With --dataset,
     /// also whether the dataset has the enrichment that it needs.
-    Check(Written),
+    Check(QuerySource),
     /// Print a query spelled in one way, whatever way it was written.
-    Fmt(Written),
+    Fmt(QuerySource),
     /// Tell a query in sentences.
-    Explain(Written),
+    Explain(QuerySource),
     #[command(flatten)]
-    Kept(views::Views),
+    Views(views::ViewCommand),
 }
 
 /// A query that somebody wrote.
 #[derive(Clone, Debug, Args)]
-pub struct Written {
+pub struct QuerySource {
     /// The file; - or none: standard input.
     file: Option<PathBuf>,
     /// The query itself, instead of a file.
@@ -46,18 +46,18 @@ pub struct Written {
 ///
 /// # Errors
 /// [`Exit::Invalid`] for a query that would be refused; else whatever keeps the answer away.
-pub async fn run(context: &Context, command: Query) -> Result<Exit, Ended> {
+pub async fn run(context: &Context, command: QueryCommand) -> Result<Exit, CliError> {
     match command {
-        Query::New => print(context, &[]),
-        Query::Add(add) => print(context, &add.filters()?),
-        Query::Check(written) => check::run(context, &written).await,
-        Query::Fmt(written) => print(context, &written.filters()?),
-        Query::Explain(written) => explain(context, &written.filters()?),
-        Query::Kept(views) => views::run(context, views).await,
+        QueryCommand::New => print_query(context, &[]),
+        QueryCommand::Add(add) => print_query(context, &add.extended_query()?),
+        QueryCommand::Check(written) => check::run(context, &written).await,
+        QueryCommand::Fmt(written) => print_query(context, &written.filters()?),
+        QueryCommand::Explain(written) => explain(context, &written.filters()?),
+        QueryCommand::Views(views) => views::run(context, views).await,
     }
 }
 
-impl Written {
+impl QuerySource {
     /// What it is called in a sentence about it.
     fn name(&self) -> String {
         match &self.file {
@@ -67,21 +67,21 @@ impl Written {
         }
     }
 
-    fn text(&self) -> Result<String, Ended> {
+    fn text(&self) -> Result<String, CliError> {
         let text = match (&self.vql, &self.file) {
             (Some(vql), _) => return Ok(vql.clone()),
-            (None, Some(file)) => read_argument(file)?,
-            (None, None) => standard_input()?,
+            (None, Some(file)) => read_file_or_stdin(file)?,
+            (None, None) => read_stdin()?,
         };
-        nonempty(&self.name(), text)
+        require_nonempty(&self.name(), text)
     }
 
     /// Its filters.
     ///
     /// # Errors
     /// It cannot be read, or [`Exit::Invalid`] with the first mistake and its place.
-    fn filters(&self) -> Result<Vec<Filter>, Ended> {
-        filters_of(&self.name(), self.text()?)
+    fn filters(&self) -> Result<Vec<Filter>, CliError> {
+        parse_filters(&self.name(), self.text()?)
     }
 }
 
@@ -89,52 +89,52 @@ impl Written {
 ///
 /// # Errors
 /// [`Exit::Invalid`]: it is empty, or with the first mistake and its place.
-pub fn filters_of(name: &str, text: String) -> Result<Vec<Filter>, Ended> {
-    let text = nonempty(name, text)?;
-    vql::read_open(&text).map_err(|problem| {
-        let sentence = placed(name, &text, "", &problem);
-        Ended::new(Exit::Invalid, sentence).remedy("tessera query check")
+pub fn parse_filters(name: &str, text: String) -> Result<Vec<Filter>, CliError> {
+    let text = require_nonempty(name, text)?;
+    vql::read_lenient(&text).map_err(|problem| {
+        let sentence = located_problem(name, &text, "", &problem);
+        CliError::new(Exit::Invalid, sentence).with_remedy("tessera query check")
     })
 }
 
 /// In a pipe an empty text is a command that failed before: it must not widen the query.
-fn nonempty(name: &str, text: String) -> Result<String, Ended> {
+fn require_nonempty(name: &str, text: String) -> Result<String, CliError> {
     if !text.trim().is_empty() {
         return Ok(text);
     }
     let sentence = format!("{name}: there is no query in it");
-    Err(Ended::new(Exit::Invalid, sentence).remedy("tessera query new"))
+    Err(CliError::new(Exit::Invalid, sentence).with_remedy("tessera query new"))
 }
 
 /// A problem with its place and level in front, as compilers tell it: `FILE:LINE:COLUMN: note: ...`.
-fn placed(name: &str, text: &str, level: &str, problem: &VqlProblem) -> String {
-    let Place { line, column } = Place::of(problem, text);
+fn located_problem(name: &str, text: &str, level: &str, problem: &VqlError) -> String {
+    let TextPosition { line, column } = TextPosition::locate(problem, text);
     format!("{name}:{line}:{column}: {level}{problem}")
 }
 
-fn print(context: &Context, filters: &[Filter]) -> Result<Exit, Ended> {
-    context.out.json(&document(filters))?;
+fn print_query(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
+    context.out.print_json(&query_json(filters))?;
     Ok(Exit::Done)
 }
 
 /// Filters as they are sent.
-fn document(filters: &[Filter]) -> Value {
+fn query_json(filters: &[Filter]) -> Value {
     // What was just written is JSON.
     serde_json::from_str(&vql::write(filters)).unwrap_or_default()
 }
 
-fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, Ended> {
+fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
     if context.out.is_machine() {
         let rows: Vec<Value> = filters
             .iter()
-            .map(|filter| json!({ "filter": document(std::slice::from_ref(filter))[0], "_means": filter.to_string() }))
+            .map(|filter| json!({ "filter": query_json(std::slice::from_ref(filter))[0], "_means": filter.to_string() }))
             .collect();
         let answer = json!({ "filters": rows });
-        context.answer(&Document::list("tessera.explanation/1", answer, "filters", &[]))?;
+        context.print(&Document::list("tessera.explanation/1", answer, "filters", &[]))?;
         return Ok(Exit::Done);
     }
     let told: Vec<String> = filters.iter().map(Filter::to_string).collect();
-    context.out.text(&match told.as_slice() {
+    context.out.print_text(&match told.as_slice() {
         [] => "every medium passes: there are no filters\n".to_owned(),
         [only] => format!("a medium passes when {only}\n"),
         several => format!("a medium passes when\n  {}\n", several.join(", and\n  ")),

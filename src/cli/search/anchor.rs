@@ -1,36 +1,36 @@
 //! An anchor that is searched by again. An uploaded one holds only for what it was registered with, so
-//! the history is asked how that was (M47).
+//! the history is asked how that was.
 
-use super::options::Options;
-use crate::cli::{Connection, Context, Ended, Exit};
+use super::options::SearchOptions;
+use crate::cli::{CliError, Connection, Context, Exit};
 use tessera_model::{
-    Anchor, AnchorKind, Book, Entry, PastSearch, Query, SafeText, Search, shell::quote,
+    Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search, StateKey, StateValue, shell::quote,
 };
 
 /// A search by `anchor`; `search` is what the options ask for, and what they leave open.
 ///
 /// # Errors
 /// The options contradict what the anchor was registered with, or the history cannot be read.
-pub fn again(
+pub fn search_by_anchor(
     context: &Context,
     connection: &Connection,
     anchor: Anchor,
     search: Search,
-    options: &Options,
-) -> Result<PastSearch, Ended> {
+    options: &SearchOptions,
+) -> Result<HistoryEntry, CliError> {
     let query = Query::Similar(anchor);
     let search = Search { query: query.clone(), ..search };
     if anchor.kind == AnchorKind::Media {
         let similar_to = Some(SafeText::name(&format!("media {}", anchor.media.short())));
-        return Ok(PastSearch { search, similar_to, file: None, region: None });
+        return Ok(HistoryEntry { search, similar_to, file: None, region: None });
     }
-    let Some(known) = registered(connection, &search)? else {
+    let Some(known) = find_registered(connection, &search)? else {
         let level = search.granularity.level();
-        context.note.warn(format!(
+        context.messages.warn(format!(
             "this anchor was not registered here: it is taken for one of {} at granularity {level}",
             search.entity.word()
         ));
-        return Ok(PastSearch { search, similar_to: None, file: None, region: None });
+        return Ok(HistoryEntry { search, similar_to: None, file: None, region: None });
     };
     let (entity, granularity) = (known.search.entity, known.search.granularity);
     let other = options.entity.is_some_and(|wanted| wanted != entity)
@@ -41,9 +41,9 @@ pub fn again(
             "this anchor was registered for {} at granularity {level}, and holds for nothing else",
             entity.word()
         );
-        let ended = Ended::new(Exit::Usage, sentence);
+        let ended = CliError::new(Exit::Usage, sentence);
         return Err(match &known.file {
-            Some(file) => ended.remedy(format!(
+            Some(file) => ended.with_remedy(format!(
                 "tessera search image {} --entity {} --granularity {}",
                 quote(&file.to_string_lossy()),
                 search.entity.word().to_lowercase(),
@@ -52,15 +52,18 @@ pub fn again(
             None => ended,
         });
     }
-    Ok(PastSearch { search: Search { entity, granularity, ..search }, ..known })
+    Ok(HistoryEntry { search: Search { entity, granularity, ..search }, ..known })
 }
 
 /// The search that an uploaded anchor was registered for, if it is remembered.
-fn registered(connection: &Connection, asked: &Search) -> Result<Option<PastSearch>, Ended> {
-    let Some(Entry::History(searches)) = connection.journal.recall(&Book::History)? else {
+fn find_registered(
+    connection: &Connection,
+    asked: &Search,
+) -> Result<Option<HistoryEntry>, CliError> {
+    let Some(StateValue::History(searches)) = connection.journal.load(&StateKey::History)? else {
         return Ok(None);
     };
-    let same = |past: &PastSearch| {
+    let same = |past: &HistoryEntry| {
         past.search.query == asked.query && past.search.dataset == asked.dataset
     };
     Ok(searches.into_iter().rev().find(same))

@@ -2,126 +2,126 @@
 //! filters, or as they are.
 
 mod anchor;
-mod answer;
-mod ask;
-mod keep;
+mod contact_sheet;
+mod document;
+mod execute;
 mod options;
-mod pages;
-mod picture;
-mod sheet;
+mod page_cursor;
+mod query_image;
+mod save;
 
 use clap::{Args, Subcommand};
 
-pub use options::Options;
-use picture::{Given, Picture};
+pub use options::SearchOptions;
+use query_image::{PreparedQueryImage, QueryImageOptions};
 
-use crate::cli::{Context, Ended, Exit};
-use tessera_client::{Operation as Request, TextSearchPath};
+use crate::cli::{CliError, Context, Exit};
+use tessera_client::{ApiOperation as Request, TextSearchPath};
 use tessera_model::{
     Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, SavedView,
 };
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Search {
+pub enum SearchCommand {
     /// Search by what captions say, closest meaning first.
-    Caption(Caption),
+    Caption(CaptionOptions),
     /// Search by a picture of this machine, or a part of it.
-    Image(Image),
+    Image(ImageOptions),
     /// Search by a media of the dataset.
     Media {
         /// Its id.
         media: MediaId,
         /// What every search takes.
         #[command(flatten)]
-        options: Options,
+        options: SearchOptions,
     },
     /// Search by an anchor again, for example one of `search image --anchor-only`.
     Anchor {
         /// Its id.
         anchor: MediaId,
         /// UPLOAD for a picture that was registered, MEDIA for a media of the dataset.
-        #[arg(long = "type", value_name = "TYPE", value_parser = anchor_type)]
+        #[arg(long = "type", value_name = "TYPE", value_parser = parse_anchor_type)]
         anchor_type: AnchorKind,
         /// What every search takes.
         #[command(flatten)]
-        options: Options,
+        options: SearchOptions,
     },
     /// Filter by the query language.
     Vql {
         /// Where text searches are answered.
         #[command(flatten)]
-        place: Place,
+        place: PathOptions,
         /// What every search takes.
         #[command(flatten)]
-        options: Options,
+        options: SearchOptions,
     },
     /// List the clusters as they are, the largest first.
     Browse {
         /// What every search takes.
         #[command(flatten)]
-        options: Options,
+        options: SearchOptions,
     },
 }
 
 /// A search by a caption.
 #[derive(Debug, Args)]
-pub struct Caption {
+pub struct CaptionOptions {
     /// What is meant, in words.
-    #[arg(value_parser = text)]
+    #[arg(value_parser = parse_text)]
     text: QueryText,
     /// Keep only scores below this, from 0.0 to 1.0: lower is stricter.
-    #[arg(long, value_name = "SCORE", value_parser = fraction)]
+    #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
     max_score: Option<Fraction>,
     /// Where text searches are answered.
     #[command(flatten)]
-    place: Place,
+    place: PathOptions,
     /// What every search takes.
     #[command(flatten)]
-    options: Options,
+    options: SearchOptions,
 }
 
 /// A search by a picture.
 #[derive(Debug, Args)]
-pub struct Image {
+pub struct ImageOptions {
     /// The picture.
     #[command(flatten)]
-    picture: picture::Given,
+    picture: query_image::QueryImageOptions,
     /// Register the picture and answer with its anchor, without searching.
     #[arg(long)]
     anchor_only: bool,
     /// What every search takes.
     #[command(flatten)]
-    options: Options,
+    options: SearchOptions,
 }
 
-/// Where text searches are answered: the interface leaves it open (M55).
+/// Where text searches are answered: the interface leaves it open.
 #[derive(Debug, Args)]
-pub struct Place {
+pub struct PathOptions {
     /// Path of text searches below `/api/v1`, when it is not `explore/{dataset_id}`.
-    #[arg(long, value_name = "PATH", value_parser = path)]
+    #[arg(long, value_name = "PATH", value_parser = parse_path)]
     path: Option<TextSearchPath>,
 }
 
 /// What ranks the clusters.
-enum Ranking {
+enum RankingSource {
     /// Nothing, or what needs no preparation.
-    Ready(Query),
+    Query(Query),
     /// An anchor that exists.
     Anchor(Anchor),
     /// A picture that is registered first; and whether that is all.
-    Picture(Picture, bool),
+    Picture(PreparedQueryImage, bool),
 }
 
 /// A command whose options are checked.
-struct Question {
+struct SearchRequest {
     kind: &'static str,
-    ranking: Ranking,
+    ranking: RankingSource,
     filters: Vec<Filter>,
     path: Option<TextSearchPath>,
     /// The dataset that a saved view belongs to, where none is named.
     dataset: Option<DatasetId>,
-    options: Options,
+    options: SearchOptions,
 }
 
 /// Runs one of them.
@@ -129,8 +129,8 @@ struct Question {
 /// # Errors
 /// Whatever keeps the answer away. A page that is missing after others came is no error but
 /// [`Exit::Partly`].
-pub async fn run(context: &Context, command: Search) -> Result<Exit, Ended> {
-    answer(context, Question::of(command).await?).await
+pub async fn run(context: &Context, command: SearchCommand) -> Result<Exit, CliError> {
+    connect_and_execute(context, SearchRequest::from_command(command).await?).await
 }
 
 /// Runs a saved view. Entity and granularity of the options go before its own, and their filters hold
@@ -138,93 +138,105 @@ pub async fn run(context: &Context, command: Search) -> Result<Exit, Ended> {
 ///
 /// # Errors
 /// As [`run`]; or its picture cannot be read any more.
-pub async fn view(context: &Context, view: SavedView, options: Options) -> Result<Exit, Ended> {
-    let mut question = Question::again(view, options).await?;
+pub async fn run_view(
+    context: &Context,
+    view: SavedView,
+    options: SearchOptions,
+) -> Result<Exit, CliError> {
+    let mut question = SearchRequest::from_view(view, options).await?;
     question.dataset = question.dataset.filter(|_| context.global.dataset.is_none());
-    answer(context, question).await
+    connect_and_execute(context, question).await
 }
 
-async fn answer(context: &Context, question: Question) -> Result<Exit, Ended> {
+async fn connect_and_execute(context: &Context, question: SearchRequest) -> Result<Exit, CliError> {
     let about: &[Request] = match question.ranking {
-        Ranking::Picture(..) => &[Request::RegisterAnchor],
-        Ranking::Ready(_) | Ranking::Anchor(_) => &[Request::Explore],
+        RankingSource::Picture(..) => &[Request::RegisterAnchor],
+        RankingSource::Query(_) | RankingSource::Anchor(_) => &[Request::Explore],
     };
     let mut connection = context.connect(about).await?;
     if let Some(path) = &question.path {
         connection.client = connection.client.with_text_search(path.clone());
     }
-    let outcome = ask::ask(context, &connection, question).await;
+    let outcome = execute::execute(context, &connection, question).await;
     connection.close(context, outcome).await
 }
 
-impl Question {
-    /// Checks everything that can be checked without the service (M73).
-    async fn of(command: Search) -> Result<Self, Ended> {
+impl SearchRequest {
+    /// Checks everything that can be checked without the service.
+    async fn from_command(command: SearchCommand) -> Result<Self, CliError> {
         let (kind, ranking, path, options) = match command {
-            Search::Caption(Caption { text, max_score, place, options }) => {
-                let ranking = Ranking::Ready(Query::Caption { text, max_score });
+            SearchCommand::Caption(CaptionOptions { text, max_score, place, options }) => {
+                let ranking = RankingSource::Query(Query::Caption { text, max_score });
                 ("caption", ranking, place.path, options)
             }
-            Search::Image(Image { picture, anchor_only, options }) => {
-                let picture = Picture::open(picture).await?;
-                ("image", Ranking::Picture(picture, anchor_only), None, options)
+            SearchCommand::Image(ImageOptions { picture, anchor_only, options }) => {
+                let picture = PreparedQueryImage::open(picture).await?;
+                ("image", RankingSource::Picture(picture, anchor_only), None, options)
             }
-            Search::Media { media, options } => {
+            SearchCommand::Media { media, options } => {
                 let anchor = Anchor { media, kind: AnchorKind::Media };
-                ("media", Ranking::Anchor(anchor), None, options)
+                ("media", RankingSource::Anchor(anchor), None, options)
             }
-            Search::Anchor { anchor, anchor_type, options } => {
+            SearchCommand::Anchor { anchor, anchor_type, options } => {
                 let anchor = Anchor { media: anchor, kind: anchor_type };
-                ("anchor", Ranking::Anchor(anchor), None, options)
+                ("anchor", RankingSource::Anchor(anchor), None, options)
             }
-            Search::Vql { place, options } => {
-                ("vql", Ranking::Ready(Query::Browse), place.path, options)
+            SearchCommand::Vql { place, options } => {
+                ("vql", RankingSource::Query(Query::Browse), place.path, options)
             }
-            Search::Browse { options } => ("browse", Ranking::Ready(Query::Browse), None, options),
+            SearchCommand::Browse { options } => {
+                ("browse", RankingSource::Query(Query::Browse), None, options)
+            }
         };
         let filters = options.filters.read()?;
         if kind == "vql" && filters.is_empty() {
             let sentence = "a filter is needed: --vql JSON, -f FILE, --label or --tag";
-            return Err(Ended::new(Exit::Usage, sentence));
+            return Err(CliError::new(Exit::Usage, sentence));
         }
         Ok(Self { kind, ranking, filters, path, dataset: None, options })
     }
 
     /// The question that a saved view asks.
-    async fn again(view: SavedView, mut options: Options) -> Result<Self, Ended> {
-        let SavedView { query, image, mut filters, dataset, .. } = view;
+    async fn from_view(view: SavedView, mut options: SearchOptions) -> Result<Self, CliError> {
+        let SavedView { query, query_image: image, mut filters, dataset, .. } = view;
         filters.extend(options.filters.read()?);
         options.entity.get_or_insert(view.entity);
         options.granularity.get_or_insert(view.granularity);
         let (kind, ranking) = match (query, image) {
-            (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some((file, region))) => {
-                ("image", Ranking::Picture(Picture::open(Given::part(file, region)).await?, false))
-            }
+            (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some((file, region))) => (
+                "image",
+                RankingSource::Picture(
+                    PreparedQueryImage::open(QueryImageOptions::cropped(file, region)).await?,
+                    false,
+                ),
+            ),
             (Query::Similar(anchor), _) => {
                 let kind = if anchor.kind == AnchorKind::Media { "media" } else { "anchor" };
-                (kind, Ranking::Anchor(anchor))
+                (kind, RankingSource::Anchor(anchor))
             }
-            (query @ Query::Caption { .. }, _) => ("caption", Ranking::Ready(query)),
-            (Query::Browse, _) if filters.is_empty() => ("browse", Ranking::Ready(Query::Browse)),
-            (Query::Browse, _) => ("vql", Ranking::Ready(Query::Browse)),
+            (query @ Query::Caption { .. }, _) => ("caption", RankingSource::Query(query)),
+            (Query::Browse, _) if filters.is_empty() => {
+                ("browse", RankingSource::Query(Query::Browse))
+            }
+            (Query::Browse, _) => ("vql", RankingSource::Query(Query::Browse)),
         };
         Ok(Self { kind, ranking, filters, path: None, dataset, options })
     }
 }
 
-fn text(raw: &str) -> Result<QueryText, String> {
+fn parse_text(raw: &str) -> Result<QueryText, String> {
     QueryText::new(raw).map_err(|invalid| invalid.reason)
 }
 
-fn fraction(raw: &str) -> Result<Fraction, String> {
+fn parse_fraction(raw: &str) -> Result<Fraction, String> {
     let number = raw.trim().parse().ok().and_then(Fraction::new);
     number.ok_or_else(|| "a number from 0.0 to 1.0".to_owned())
 }
 
-fn anchor_type(raw: &str) -> Result<AnchorKind, String> {
+fn parse_anchor_type(raw: &str) -> Result<AnchorKind, String> {
     AnchorKind::parse(raw).ok_or_else(|| "there are UPLOAD and MEDIA".to_owned())
 }
 
-fn path(raw: &str) -> Result<TextSearchPath, String> {
+fn parse_path(raw: &str) -> Result<TextSearchPath, String> {
     TextSearchPath::parse(raw).map_err(|failure| failure.to_string())
 }

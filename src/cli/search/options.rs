@@ -5,36 +5,36 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::{Args, builder::NonEmptyStringValueParser};
 
 use crate::{
-    cli::{Ended, Exit, query::filters_of, read_argument},
+    cli::{CliError, Exit, query::parse_filters, read_file_or_stdin},
     config::SearchDefaults,
 };
 use tessera_model::{
     DatasetId, EntityType, Filter, Granularity, Search, TagId,
-    vql::{Invalid, LabelRule},
+    vql::{InvalidField, LabelRule},
 };
 
 /// The options.
 #[derive(Debug, Args)]
-pub struct Options {
+pub struct SearchOptions {
     /// What the members of the clusters are: images or objects.
-    #[arg(long, value_name = "KIND", value_parser = entity)]
+    #[arg(long, value_name = "KIND", value_parser = parse_entity)]
     pub entity: Option<EntityType>,
 
     /// How coarse the clusters are: 0 (finest) to 4.
-    #[arg(long, value_name = "0-4", value_parser = granularity)]
+    #[arg(long, value_name = "0-4", value_parser = parse_granularity)]
     pub granularity: Option<Granularity>,
 
     /// What media must be besides.
     #[command(flatten)]
-    pub filters: Filters,
+    pub filters: FilterOptions,
 
     /// How much of the answer is fetched.
     #[command(flatten)]
-    pub extent: Extent,
+    pub pages: PageOptions,
 
     /// How it is shown.
     #[command(flatten)]
-    pub form: Form,
+    pub display: DisplayOptions,
 
     /// Keep the question under this name as a saved view, in the place of an older one.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
@@ -59,7 +59,7 @@ pub struct Options {
 /// Labels and tags travel in `vql`, not in the parameters `labels` and `tags`, which mean the same:
 /// a saved view, the history and a marked cluster can then keep them all in one way.
 #[derive(Debug, Args)]
-pub struct Filters {
+pub struct FilterOptions {
     /// A label that media have; of several any; repeatable.
     #[arg(long = "label", value_name = "LABEL")]
     labels: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Filters {
 
 /// How much of the answer is fetched.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Extent {
+pub struct PageOptions {
     /// The page to begin with, from 0; a page holds up to 100 clusters.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub page: u32,
@@ -95,7 +95,7 @@ pub struct Extent {
 
 /// How the answer is shown.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct Form {
+pub struct DisplayOptions {
     /// A row for each preview instead of each cluster.
     #[arg(long)]
     pub flat: bool,
@@ -109,7 +109,7 @@ pub struct Form {
     pub show: bool,
 }
 
-impl Options {
+impl SearchOptions {
     /// The search in a dataset that nothing ranks yet, at the page to begin with.
     #[must_use]
     pub fn search(
@@ -122,25 +122,27 @@ impl Options {
             filters,
             entity: self.entity.unwrap_or(defaults.entity),
             granularity: self.granularity.unwrap_or(defaults.granularity),
-            page: self.extent.page,
+            page: self.pages.page,
             ..Search::browse(dataset)
         }
     }
 }
 
-impl Filters {
+impl FilterOptions {
     /// The filters that are given, checked.
     ///
     /// # Errors
     /// The file cannot be read, or [`Exit::Invalid`]: a filter is wrong, and the sentence tells where.
-    pub fn read(&self) -> Result<Vec<Filter>, Ended> {
+    pub fn read(&self) -> Result<Vec<Filter>, CliError> {
         let mut filters = match (&self.vql, &self.file) {
-            (Some(text), _) => filters_of("--vql", text.clone())?,
-            (None, Some(path)) => filters_of(&path.display().to_string(), read_argument(path)?)?,
+            (Some(text), _) => parse_filters("--vql", text.clone())?,
+            (None, Some(path)) => {
+                parse_filters(&path.display().to_string(), read_file_or_stdin(path)?)?
+            }
             (None, None) => Vec::new(),
         };
-        let wrong = |flag: &str, invalid: Invalid| {
-            Ended::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))
+        let wrong = |flag: &str, invalid: InvalidField| {
+            CliError::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))
         };
         if !self.labels.is_empty() {
             let labels = self.labels.iter().map(String::as_str);
@@ -155,11 +157,11 @@ impl Filters {
     }
 }
 
-fn entity(raw: &str) -> Result<EntityType, String> {
+fn parse_entity(raw: &str) -> Result<EntityType, String> {
     EntityType::parse(raw).ok_or_else(|| "there are images and objects".to_owned())
 }
 
-fn granularity(raw: &str) -> Result<Granularity, String> {
+fn parse_granularity(raw: &str) -> Result<Granularity, String> {
     let level = raw.trim().parse().ok().and_then(Granularity::new);
     level.ok_or_else(|| "a whole number from 0 (finest) to 4 (coarsest)".to_owned())
 }

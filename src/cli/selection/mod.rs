@@ -1,52 +1,54 @@
 //! `tessera selection`: what is marked in a dataset. Without `--name` it is the basket of the interface,
 //! with it a selection that is kept by that name.
 
-mod change;
-mod kept;
+mod edit;
 mod results;
+mod store;
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use change::Add;
-use kept::Kept;
+use edit::SelectionAddOptions;
+use store::SelectionStore;
 
 use crate::{
-    cli::{Column, Context, Document, Ended, Exit, marks::Marks, read_argument},
-    journal,
+    cli::{
+        CliError, Column, Context, Document, Exit, item_options::ItemOptions, read_file_or_stdin,
+    },
+    state,
 };
-use tessera_model::{SafeText, text::counted};
+use tessera_model::{SafeText, text::count_with_noun};
 
 /// The commands.
 #[derive(Debug, Subcommand)]
-pub enum Selection {
+pub enum SelectionCommand {
     /// Mark media and clusters.
-    Add(Add),
+    Add(SelectionAddOptions),
     /// Take marks away.
     Remove {
         /// Of what.
         #[command(flatten)]
-        which: Which,
+        which: SelectionOptions,
         /// The marks.
         #[command(flatten)]
-        marks: Marks,
+        marks: ItemOptions,
     },
     /// Leave media out of marked clusters.
     Exclude {
         /// Of what.
         #[command(flatten)]
-        which: Which,
+        which: SelectionOptions,
         /// The media that are left out; after `^` of the cluster that holds them, where that is not
         /// known here.
         #[command(flatten)]
-        marks: Marks,
+        marks: ItemOptions,
     },
     /// Show what is marked.
     Show {
         /// Of what.
         #[command(flatten)]
-        which: Which,
+        which: SelectionOptions,
     },
     /// List the selections that have a name.
     List,
@@ -54,14 +56,14 @@ pub enum Selection {
     Clear {
         /// Of what.
         #[command(flatten)]
-        which: Which,
+        which: SelectionOptions,
     },
     /// Mark what a file says, in the place of what is marked.
     #[command(allow_missing_positional = true)]
     Import {
         /// Of what.
         #[command(flatten)]
-        which: Which,
+        which: SelectionOptions,
         /// The file; - is standard input.
         from: PathBuf,
     },
@@ -70,7 +72,7 @@ pub enum Selection {
     Export {
         /// Of what.
         #[command(flatten)]
-        which: Which,
+        which: SelectionOptions,
         /// The file; - is standard output.
         to: PathBuf,
     },
@@ -78,7 +80,7 @@ pub enum Selection {
 
 /// Which selection.
 #[derive(Debug, Args)]
-pub struct Which {
+pub struct SelectionOptions {
     /// The dataset: its id or its name.
     #[arg(id = "of", value_name = "DATASET")]
     dataset: Option<String>,
@@ -87,7 +89,7 @@ pub struct Which {
     name: Option<String>,
 }
 
-const MARKS: &[Column] = &[
+const ITEM_COLUMNS: &[Column] = &[
     Column::new("NAME", "name"),
     Column::new("CLUSTER", "cluster_id"),
     Column::new("MEDIA", "media_id"),
@@ -101,52 +103,70 @@ const MARKS: &[Column] = &[
 ///
 /// # Errors
 /// The dataset or the selection is not there, or the state folder cannot be read or written.
-pub async fn run(context: &Context, command: Selection) -> Result<Exit, Ended> {
+pub async fn run(context: &Context, command: SelectionCommand) -> Result<Exit, CliError> {
     match command {
-        Selection::Add(add) => add.run(context).await,
-        Selection::Remove { which, marks } => change::remove(context, which, &marks).await,
-        Selection::Exclude { which, marks } => change::exclude(context, which, &marks).await,
-        Selection::Show { which } => show(context, &Kept::open(context, which).await?),
-        Selection::List => kept::list(context),
-        Selection::Clear { which } => Kept::open(context, which).await?.clear(context),
-        Selection::Import { which, from } => import(context, which, from).await,
-        Selection::Export { which, to } => export(context, &Kept::open(context, which).await?, to),
+        SelectionCommand::Add(add) => add.run(context).await,
+        SelectionCommand::Remove { which, marks } => edit::remove(context, which, &marks).await,
+        SelectionCommand::Exclude { which, marks } => edit::exclude(context, which, &marks).await,
+        SelectionCommand::Show { which } => {
+            show_selection(context, &SelectionStore::open(context, which).await?)
+        }
+        SelectionCommand::List => store::list(context),
+        SelectionCommand::Clear { which } => {
+            SelectionStore::open(context, which).await?.clear(context)
+        }
+        SelectionCommand::Import { which, from } => import_selection(context, which, from).await,
+        SelectionCommand::Export { which, to } => {
+            export_selection(context, &SelectionStore::open(context, which).await?, to)
+        }
     }
 }
 
-fn show(context: &Context, kept: &Kept) -> Result<Exit, Ended> {
-    let selection = kept.read()?;
-    let document = journal::write_selection(kept.dataset, &selection);
-    context.answer(&Document::list("tessera.selection/1", document, "_marks", MARKS))?;
+fn show_selection(context: &Context, kept: &SelectionStore) -> Result<Exit, CliError> {
+    let selection = kept.load()?;
+    let document = state::write_selection(kept.dataset, &selection);
+    context.print(&Document::list("tessera.selection/1", document, "_marks", ITEM_COLUMNS))?;
     if selection.is_empty() {
-        context.note.say("nothing is marked");
+        context.messages.info("nothing is marked");
     }
     Ok(Exit::Done)
 }
 
-async fn import(context: &Context, which: Which, from: PathBuf) -> Result<Exit, Ended> {
-    let kept = Kept::open(context, which).await?;
-    let source = read_argument(&from)?;
-    let selection = journal::read_selection(&source, kept.dataset)
-        .map_err(|reason| Ended::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
-    let before = kept.older()?.len();
-    kept.write(&selection)?;
+async fn import_selection(
+    context: &Context,
+    which: SelectionOptions,
+    from: PathBuf,
+) -> Result<Exit, CliError> {
+    let kept = SelectionStore::open(context, which).await?;
+    let source = read_file_or_stdin(&from)?;
+    let selection = state::read_selection(&source, kept.dataset)
+        .map_err(|reason| CliError::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
+    let before = kept.load_or_default()?.len();
+    kept.save(&selection)?;
     let instead = match before {
         0 => String::new(),
-        before => format!(", in the place of {}", counted(before, "mark", "marks")),
+        before => format!(", in the place of {}", count_with_noun(before, "mark", "marks")),
     };
-    context.note.say(format!("{}{instead}", counted(selection.len(), "mark", "marks")));
+    context
+        .messages
+        .info(format!("{}{instead}", count_with_noun(selection.len(), "mark", "marks")));
     Ok(Exit::Done)
 }
 
-fn export(context: &Context, kept: &Kept, to: PathBuf) -> Result<Exit, Ended> {
-    let selection = kept.read()?;
+fn export_selection(
+    context: &Context,
+    kept: &SelectionStore,
+    to: PathBuf,
+) -> Result<Exit, CliError> {
+    let selection = kept.load()?;
     if to.as_os_str() == "-" {
-        context.out.json(&journal::write_selection(kept.dataset, &selection))?;
+        context.out.print_json(&state::write_selection(kept.dataset, &selection))?;
         return Ok(Exit::Done);
     }
-    let file = journal::save_selection(to, kept.dataset, &selection)?;
-    let file = SafeText::file(&file.to_string_lossy());
-    context.note.say(format!("{} in {file}", counted(selection.len(), "mark", "marks")));
+    let file = state::save_selection(to, kept.dataset, &selection)?;
+    let file = SafeText::file_name(&file.to_string_lossy());
+    context
+        .messages
+        .info(format!("{} in {file}", count_with_noun(selection.len(), "mark", "marks")));
     Ok(Exit::Done)
 }

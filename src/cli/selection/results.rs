@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::cli::saved::Saved;
+use crate::cli::saved_search::SavedSearch;
 use tessera_model::{
-    DatasetId, Granularity, Mark, Query, QueryText, Search,
-    basket::{cluster_mark, medium_mark},
+    DatasetId, Granularity, Query, QueryText, Search, SelectionEntry,
+    basket::{cluster_entry, media_item_entry},
 };
 use tessera_wire::vql;
 
@@ -14,31 +14,36 @@ use tessera_wire::vql;
 ///
 /// # Errors
 /// A sentence: it is no answer of a search, or of another dataset.
-pub(super) fn marks(source: &str, dataset: DatasetId) -> Result<Vec<Mark>, String> {
-    let saved = Saved::parse(source)?;
+pub(super) fn marks_from_results(
+    source: &str,
+    dataset: DatasetId,
+) -> Result<Vec<SelectionEntry>, String> {
+    let saved = SavedSearch::parse(source)?;
     let of = &saved.document["dataset_id"];
     if of.as_str().and_then(|id| id.parse().ok()) != Some(dataset) {
         return Err(format!("belongs to the dataset {of}"));
     }
     let mut marks = Vec::new();
     for cluster in &saved.clusters {
-        let search = search(dataset, saved.query(cluster.id))?;
+        let search = search_of_query(dataset, saved.query(cluster.id))?;
         let left_out = saved.row(cluster.id).and_then(|row| row["_left_out"].as_u64());
         if left_out > Some(0) {
             let media = cluster.previews.iter();
-            marks.extend(media.map(|preview| medium_mark(preview, cluster, &search)));
+            marks.extend(media.map(|preview| media_item_entry(preview, cluster, &search)));
         } else {
-            marks.push(cluster_mark(cluster, &search));
+            marks.push(cluster_entry(cluster, &search));
         }
     }
     Ok(marks)
 }
 
 /// What a mark keeps of the search that found it.
-fn search(dataset: DatasetId, query: &Value) -> Result<Search, String> {
+fn search_of_query(dataset: DatasetId, query: &Value) -> Result<Search, String> {
     let filters = match &query["vql"] {
         Value::Null => Vec::new(),
-        filters => vql::read_open(&filters.to_string()).map_err(|why| format!("`vql`: {why}"))?,
+        filters => {
+            vql::read_lenient(&filters.to_string()).map_err(|why| format!("`vql`: {why}"))?
+        }
     };
     let level = query["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
     let caption = query["caption"].as_str().and_then(|text| QueryText::new(text).ok());

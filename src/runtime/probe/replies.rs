@@ -4,11 +4,11 @@
 //! like an answer is eaten; only keys are kept.
 
 /// Most bytes kept of one sequence. The rest of a longer one is eaten.
-const LONGEST: usize = 256;
+const MAX_SEQUENCE_BYTES: usize = 256;
 
 /// The answers so far.
 #[derive(Debug, Default)]
-pub struct Replies {
+pub struct TerminalReplies {
     /// Kitty graphics are understood.
     pub kitty: bool,
     /// Name and version of the terminal.
@@ -21,27 +21,27 @@ pub struct Replies {
     pub background: Option<[u8; 3]>,
     /// Bytes that belong to no answer.
     pub keys: Vec<u8>,
-    state: State,
+    state: ParserState,
     sequence: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum ParserState {
     #[default]
     Ground,
     Escape,
     /// After `ESC [`.
-    Control,
+    ControlSequence,
     /// After `ESC _`, `ESC P` or `ESC ]`, up to `ESC \`.
-    Text,
+    StringSequence,
     /// An ESC inside of such a text.
-    TextEscape,
+    StringEscape,
 }
 
-impl Replies {
+impl TerminalReplies {
     /// Whether the last answer has come.
     pub fn is_complete(&self) -> bool {
-        self.attributes.is_some() && self.state == State::Ground
+        self.attributes.is_some() && self.state == ParserState::Ground
     }
 
     /// Takes the next bytes.
@@ -52,60 +52,66 @@ impl Replies {
     }
 
     /// No more bytes are waited for: a lone ESC was the key of that name.
-    pub fn end(&mut self) {
-        if self.state == State::Escape {
+    pub fn finish(&mut self) {
+        if self.state == ParserState::Escape {
             self.keys.push(0x1B);
         }
-        self.state = State::Ground;
+        self.state = ParserState::Ground;
     }
 
-    fn step(&mut self, byte: u8) -> State {
+    fn step(&mut self, byte: u8) -> ParserState {
         match (self.state, byte) {
             // From the middle of a control sequence: it was cut off by the next one.
-            (State::Ground | State::Control, 0x1B) => State::Escape,
-            (State::Ground, key) => {
+            (ParserState::Ground | ParserState::ControlSequence, 0x1B) => ParserState::Escape,
+            (ParserState::Ground, key) => {
                 self.keys.push(key);
-                State::Ground
+                ParserState::Ground
             }
-            (State::Escape | State::TextEscape, b'[') => self.begin(byte, State::Control),
-            (State::Escape, b'_' | b'P' | b']') => self.begin(byte, State::Text),
-            (State::Escape, 0x1B) => {
+            (ParserState::Escape | ParserState::StringEscape, b'[') => {
+                self.begin(byte, ParserState::ControlSequence)
+            }
+            (ParserState::Escape, b'_' | b'P' | b']') => {
+                self.begin(byte, ParserState::StringSequence)
+            }
+            (ParserState::Escape, 0x1B) => {
                 self.keys.push(0x1B);
-                State::Escape
+                ParserState::Escape
             }
-            (State::Escape, key) => {
+            (ParserState::Escape, key) => {
                 self.keys.extend([0x1B, key]);
-                State::Ground
+                ParserState::Ground
             }
-            (State::Control, 0x40..=0x7E) => {
-                self.keep(byte);
+            (ParserState::ControlSequence, 0x40..=0x7E) => {
+                self.push_byte(byte);
                 self.read_control();
-                State::Ground
+                ParserState::Ground
             }
-            (State::Control, _) => {
-                self.keep(byte);
-                State::Control
+            (ParserState::ControlSequence, _) => {
+                self.push_byte(byte);
+                ParserState::ControlSequence
             }
-            (State::Text | State::TextEscape, 0x1B) => State::TextEscape,
-            (State::Text, 0x07) | (State::TextEscape, b'\\') => {
-                self.read_text();
-                State::Ground
+            (ParserState::StringSequence | ParserState::StringEscape, 0x1B) => {
+                ParserState::StringEscape
             }
-            (State::Text | State::TextEscape, _) => {
-                self.keep(byte);
-                State::Text
+            (ParserState::StringSequence, 0x07) | (ParserState::StringEscape, b'\\') => {
+                self.read_string();
+                ParserState::Ground
+            }
+            (ParserState::StringSequence | ParserState::StringEscape, _) => {
+                self.push_byte(byte);
+                ParserState::StringSequence
             }
         }
     }
 
-    fn begin(&mut self, byte: u8, state: State) -> State {
+    fn begin(&mut self, byte: u8, state: ParserState) -> ParserState {
         self.sequence.clear();
         self.sequence.push(byte);
         state
     }
 
-    fn keep(&mut self, byte: u8) {
-        if self.sequence.len() < LONGEST {
+    fn push_byte(&mut self, byte: u8) {
+        if self.sequence.len() < MAX_SEQUENCE_BYTES {
             self.sequence.push(byte);
         }
     }
@@ -123,7 +129,7 @@ impl Replies {
             }
             // Other reports (status, cursor, modes) that nobody here asked for.
             [b'[', .., b'n' | b't' | b'y' | b'c'] => {}
-            key if key.len() < LONGEST => {
+            key if key.len() < MAX_SEQUENCE_BYTES => {
                 self.keys.push(0x1B);
                 self.keys.extend(key);
             }
@@ -131,14 +137,14 @@ impl Replies {
         }
     }
 
-    fn read_text(&mut self) {
+    fn read_string(&mut self) {
         if self.sequence.starts_with(b"_Gi=31") {
             self.kitty |= self.sequence.ends_with(b";OK");
         } else if let Some(version) = self.sequence.strip_prefix(b"P>|") {
             let version = String::from_utf8_lossy(version).into_owned();
             self.version.get_or_insert(version);
         } else if let Some(colour) = self.sequence.strip_prefix(b"]11;rgb:") {
-            self.background = self.background.or_else(|| read_colour(colour));
+            self.background = self.background.or_else(|| read_color(colour));
         }
     }
 }
@@ -149,7 +155,7 @@ fn read_numbers(bytes: &[u8]) -> Vec<u16> {
 }
 
 /// A colour as X11 spells it: three numbers of one to four hexadecimal digits between slashes.
-fn read_colour(bytes: &[u8]) -> Option<[u8; 3]> {
+fn read_color(bytes: &[u8]) -> Option<[u8; 3]> {
     let text = str::from_utf8(bytes).ok()?;
     let part = |digits: &str| {
         let value = u32::from_str_radix(digits, 16).ok()?;
@@ -168,17 +174,17 @@ mod tests {
 
     const KITTY: &[u8] = b"\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b[6;20;10t\x1b[?62;c";
 
-    fn replies(pieces: &[&[u8]]) -> Replies {
-        let mut replies = Replies::default();
+    fn replies(pieces: &[&[u8]]) -> TerminalReplies {
+        let mut replies = TerminalReplies::default();
         for piece in pieces {
             replies.feed(piece);
         }
-        replies.end();
+        replies.finish();
         replies
     }
 
     #[test]
-    fn t18_answers_are_read_wherever_they_are_split() {
+    fn answers_are_read_wherever_they_are_split() {
         for at in 0..KITTY.len() {
             let (first, second) = KITTY.split_at(at);
             let replies = replies(&[first, second]);
@@ -190,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn t18_doubled_answers_are_eaten_and_the_first_counts() {
+    fn doubled_answers_are_eaten_and_the_first_counts() {
         let replies = replies(&[KITTY, b"\x1b[?4c\x1bP>|other\x07", KITTY]);
         assert_eq!(replies.attributes, Some(vec![62]));
         assert_eq!(replies.version.as_deref(), Some("kitty(0.36.4)"));
@@ -198,14 +204,14 @@ mod tests {
     }
 
     #[test]
-    fn t18_keys_between_the_answers_are_kept() {
+    fn keys_between_the_answers_are_kept() {
         let replies = replies(&[b"j\x1b[A\x1b[?6", b"2;4ck\x1bx", b"\x1b"]);
         assert_eq!(replies.attributes, Some(vec![62, 4]));
         assert_eq!(replies.keys, b"j\x1b[Ak\x1bx\x1b");
     }
 
     #[test]
-    fn t18_hostile_answers_neither_grow_nor_count() {
+    fn hostile_answers_neither_grow_nor_count() {
         let mut endless = b"\x1b_G".to_vec();
         endless.resize(100_000, b'x');
         let replies = replies(&[&endless, b"\x1b\\\x1b[6;0;0t\x1b[?99999999;4c"]);
@@ -213,11 +219,11 @@ mod tests {
         assert_eq!(replies.cell, None);
         assert_eq!(replies.attributes, Some(vec![4]));
         assert_eq!(replies.keys, b"");
-        assert!(replies.sequence.len() <= LONGEST);
+        assert!(replies.sequence.len() <= MAX_SEQUENCE_BYTES);
     }
 
     #[test]
-    fn p62_the_background_is_read_at_any_depth() {
+    fn the_background_is_read_at_any_depth() {
         for (answer, colour) in [
             ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some([0x1E, 0x1E, 0x2E])),
             ("\x1b]11;rgb:ff/ff/f0\x07", Some([255, 255, 240])),
@@ -233,14 +239,14 @@ mod tests {
     }
 
     #[test]
-    fn t17_nothing_is_nothing() {
+    fn nothing_is_nothing() {
         let replies = replies(&[]);
         assert!(!replies.is_complete() && !replies.kitty && replies.keys.is_empty());
     }
 
     proptest! {
         #[test]
-        fn t18_any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
             let replies = replies(&[&bytes]);
             prop_assert!(replies.keys.len() <= bytes.len());
         }

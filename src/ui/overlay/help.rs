@@ -8,22 +8,22 @@ use ratatui::{
 
 use crate::{
     app::{
-        App, gate,
-        overlay::{Help, Scroll},
+        App, availability,
+        overlay::{Help, ScrollState},
     },
-    input::{Action, Context, action::Group},
+    input::{Action, KeyContext, action::ActionGroup},
     ui::{
-        Screen,
-        overlay::file,
-        widget::{boxed, put},
+        DrawContext,
+        overlay::file_picker,
+        widget::{bordered, put},
     },
 };
 
 /// Cells for the keys, and for the words that are explained.
-const KEYS: usize = 16;
+const KEY_WIDTH: usize = 16;
 
 /// The words of the screen that stand for something of the service, and what.
-const WORDS: [(&str, &str); 17] = [
+const GLOSSARY: [(&str, &str); 17] = [
     ("READY", "everything is allowed except a reindex"),
     ("PARTIAL INDEX", "media were added and are not clustered yet; a reindex does that"),
     ("READ ONLY", "media are being added; nothing can be changed until that is done"),
@@ -44,16 +44,16 @@ const WORDS: [(&str, &str); 17] = [
 ];
 
 /// Draws the help, scrolled.
-pub(super) fn draw(screen: &mut Screen, area: Rect, help: &Help) {
-    let mut inside = boxed(screen, area, Line::from(" Help "), true);
-    if help.searching || !help.typed.value().is_empty() {
+pub(super) fn draw(screen: &mut DrawContext, area: Rect, help: &Help) {
+    let mut inside = bordered(screen, area, Line::from(" Help "), true);
+    if help.searching || !help.query.value().is_empty() {
         put(screen, inside, 0, &[(" / ", screen.theme.key)]);
         let line =
             Rect { x: inside.x + 3, width: inside.width.saturating_sub(4), height: 1, ..inside };
-        file::field(screen, line, &help.typed, help.searching);
+        file_picker::text_field(screen, line, &help.query, help.searching);
         inside = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
     }
-    let lines = matching(sections(screen), help.typed.value());
+    let lines = filter_sections(sections(screen), help.query.value());
     if lines.is_empty() {
         put(
             screen,
@@ -66,7 +66,12 @@ pub(super) fn draw(screen: &mut Screen, area: Rect, help: &Help) {
 }
 
 /// Lines of a text that is only read, from where it is scrolled to.
-pub(super) fn scrolled(screen: &mut Screen, inside: Rect, lines: &[Line], scroll: Scroll) {
+pub(super) fn scrolled(
+    screen: &mut DrawContext,
+    inside: Rect,
+    lines: &[Line],
+    scroll: ScrollState,
+) {
     let last = lines.len().saturating_sub(usize::from(inside.height));
     for (row, line) in (0..inside.height).zip(lines.iter().skip(scroll.top.min(last))) {
         screen.buf.set_line(inside.x, inside.y + row, line, inside.width);
@@ -80,7 +85,7 @@ struct Section {
 }
 
 /// The lines that speak of what is searched for, under their headings.
-fn matching(sections: Vec<Section>, typed: &str) -> Vec<Line<'static>> {
+fn filter_sections(sections: Vec<Section>, typed: &str) -> Vec<Line<'static>> {
     let typed = typed.to_lowercase();
     let speaks = |lines: &Vec<Line>| {
         lines.iter().any(|line| line.to_string().to_lowercase().contains(&typed))
@@ -97,7 +102,7 @@ fn matching(sections: Vec<Section>, typed: &str) -> Vec<Line<'static>> {
     found
 }
 
-fn sections(screen: &Screen) -> Vec<Section> {
+fn sections(screen: &DrawContext) -> Vec<Section> {
     let theme = screen.theme;
     let app = screen.app;
     let [pane, _] = app.contexts();
@@ -109,20 +114,20 @@ fn sections(screen: &Screen) -> Vec<Section> {
         entries: Action::ALL
             .iter()
             .filter(|action| here(action))
-            .map(|&action| entry(screen, &[pane], action))
+            .map(|&action| action_entry(screen, &[pane], action))
             .collect(),
     }];
-    let all: Vec<Context> = keymap.contexts().collect();
-    sections.extend(Group::ALL.map(|group| {
+    let all: Vec<KeyContext> = keymap.contexts().collect();
+    sections.extend(ActionGroup::ALL.map(|group| {
         let actions = Action::ALL.iter().filter(|action| action.group() == group);
         Section {
             heading: heading(group.heading().to_owned()),
-            entries: actions.map(|&action| entry(screen, &all, action)).collect(),
+            entries: actions.map(|&action| action_entry(screen, &all, action)).collect(),
         }
     }));
     let line = |(word, meaning): &(&'static str, &'static str)| {
         vec![Line::from(vec![
-            Span::styled(format!("   {word:<KEYS$}"), theme.key),
+            Span::styled(format!("   {word:<KEY_WIDTH$}"), theme.key),
             Span::styled(*meaning, theme.text),
         ])]
     };
@@ -138,23 +143,27 @@ fn sections(screen: &Screen) -> Vec<Section> {
     });
     sections.push(Section {
         heading: heading("What do these words mean".to_owned()),
-        entries: WORDS.iter().map(line).collect(),
+        entries: GLOSSARY.iter().map(line).collect(),
     });
     sections
 }
 
 /// An action with its keys in these contexts, and below it why it cannot be done now.
-fn entry(screen: &Screen, contexts: &[Context], action: Action) -> Vec<Line<'static>> {
+fn action_entry(
+    screen: &DrawContext,
+    contexts: &[KeyContext],
+    action: Action,
+) -> Vec<Line<'static>> {
     let (app, theme): (&App, _) = (screen.app, screen.theme);
     let mut keys = app.setup.keymap.keys_of(contexts, action);
     keys.dedup();
-    let refusal = gate::refusal(app, action);
+    let refusal = availability::unavailable_reason(app, action);
     let style = if refusal.is_some() { theme.dim } else { theme.text };
     let mut lines = vec![Line::from(vec![
-        Span::styled(format!("   {:<KEYS$}", keys.join("  ")), theme.key),
+        Span::styled(format!("   {:<KEY_WIDTH$}", keys.join("  ")), theme.key),
         Span::styled(action.help(), style),
     ])];
-    let reason = refusal.map(|reason| format!("   {:<KEYS$}not now: {reason}", ""));
+    let reason = refusal.map(|reason| format!("   {:<KEY_WIDTH$}not now: {reason}", ""));
     lines.extend(reason.map(|reason| Line::styled(reason, theme.dim)));
     lines
 }

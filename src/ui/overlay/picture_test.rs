@@ -6,16 +6,16 @@ use uuid::Uuid;
 use crate::{
     app::overlay::PictureTest,
     ui::{
-        Screen,
-        widget::{boxed, put},
+        DrawContext,
+        widget::{bordered, put},
     },
 };
 use tessera_model::MediaId;
 use tessera_picture::Protocol;
 
 /// Draws the picture on the left and the question on the right.
-pub(super) fn draw(screen: &mut Screen, area: Rect, test: &PictureTest) {
-    let inside = boxed(screen, area, " Test picture ".into(), true);
+pub(super) fn draw(screen: &mut DrawContext, area: Rect, test: &PictureTest) {
+    let inside = bordered(screen, area, " Test picture ".into(), true);
     let theme = screen.theme;
     let (columns, rows) = (test.canvas.columns, test.canvas.rows);
     let place = Rect { x: inside.x + 1, y: inside.y + 1, width: columns, height: rows };

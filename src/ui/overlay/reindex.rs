@@ -3,21 +3,21 @@
 use ratatui::{layout::Rect, text::Line};
 
 use crate::{
-    app::overlay::ReindexQuestion,
+    app::overlay::ReindexConfirmation,
     ui::{
-        Screen,
-        widget::{boxed, grouped, put},
+        DrawContext,
+        widget::{bordered, group_digits, put},
     },
 };
 use tessera_model::Selection;
 
-/// Draws the question with its consequences (M42).
-pub(super) fn draw(screen: &mut Screen, area: Rect, asked: &ReindexQuestion) {
+/// Draws the question with its consequences.
+pub(super) fn draw(screen: &mut DrawContext, area: Rect, asked: &ReindexConfirmation) {
     let title = Line::from(format!(" Reindex {} ", asked.dataset_name));
-    let inside = boxed(screen, area, title, true);
+    let inside = bordered(screen, area, title, true);
     let (app, theme) = (screen.app, screen.theme);
     let count = app.store.dataset(asked.dataset).and_then(|dataset| dataset.n_images);
-    let count = count.map_or_else(|| "all its media".to_owned(), |n| grouped(n) + " images");
+    let count = count.map_or_else(|| "all its media".to_owned(), |n| group_digits(n) + " images");
     let first = format!(" Clusters {count} anew.");
     let marked = app.store.baskets.get(&asked.dataset).and_then(|basket| basket.value());
     let marked = marked.is_some_and(|basket| !Selection::is_empty(basket.selection()));

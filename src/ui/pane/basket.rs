@@ -6,62 +6,62 @@ use super::select_row;
 use crate::{
     app::{
         App, Pane,
-        basket::{Standing, counted},
-        pane::scrolled,
+        basket::{SelectionState, count_with_noun},
+        pane::scroll_top,
     },
     ui::{
-        Screen, Theme,
-        widget::{clip, frame, grouped, message, put},
+        DrawContext, Theme,
+        widget::{centered_message, group_digits, pane_frame, put, truncate},
     },
 };
-use tessera_model::{Mark, Marked, MarkedCluster, Selection, Totals};
+use tessera_model::{EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals};
 
 /// The sign of a mark, with a space behind it; nothing for what is not marked.
-pub(in crate::ui) fn sign(theme: &Theme, standing: Standing) -> (&'static str, Style) {
+pub(in crate::ui) fn mark_glyph(theme: &Theme, standing: SelectionState) -> (&'static str, Style) {
     match standing {
-        Standing::Unmarked => ("", theme.text),
-        Standing::Singles(_) => ("✓ ", theme.success),
-        Standing::Whole => ("● ", theme.success),
-        Standing::Part(_) => ("◐ ", theme.success),
-        Standing::Stale => ("⚠ ", theme.moving),
+        SelectionState::Unselected => ("", theme.text),
+        SelectionState::Items(_) => ("✓ ", theme.success),
+        SelectionState::Whole => ("● ", theme.success),
+        SelectionState::Partial(_) => ("◐ ", theme.success),
+        SelectionState::Stale => ("⚠ ", theme.moving),
     }
 }
 
 /// How much is marked, in a few words: `basket 14 (≈431 media)`.
-pub(in crate::ui) fn content(app: &App) -> Option<String> {
+pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
     let totals = app.selection()?.totals();
-    let rows = grouped(totals.rows());
-    (totals.marks() > 0)
-        .then(|| format!("basket {} ({}{rows} media)", totals.marks(), totals.sign()))
+    let rows = group_digits(totals.export_rows());
+    (totals.entries() > 0)
+        .then(|| format!("basket {} ({}{rows} media)", totals.entries(), totals.estimate_sign()))
 }
 
 /// The pane.
-pub(in crate::ui) fn basket(screen: &mut Screen, area: Rect) {
+pub(in crate::ui) fn basket(screen: &mut DrawContext, area: Rect) {
     let app = screen.app;
     let totals = app.selection().map(Selection::totals).unwrap_or_default();
-    let inside = frame(screen, area, Pane::Basket, &heading(&totals));
+    let inside = pane_frame(screen, area, Pane::Basket, &heading(&totals));
     let rows = app.basket_rows();
     if rows.is_empty() {
         let lines =
             ["Nothing is marked.", "In the results space marks a cluster, v a range, V the page."];
-        return message(screen, inside, screen.theme.dim, &lines);
+        return centered_message(screen, inside, screen.theme.dim, &lines);
     }
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };
-    let cursor = app.basket_row.min(rows.len() - 1);
-    let top = scrolled(0, cursor, usize::from(list.height));
+    let cursor = app.basket_cursor.min(rows.len() - 1);
+    let top = scroll_top(0, cursor, usize::from(list.height));
     for (row, mark) in (0..list.height).zip(&rows[top..]) {
-        line(screen, list, row, mark);
+        draw_mark(screen, list, row, mark);
         let selected = app.focus == Pane::Basket && top + usize::from(row) == cursor;
         select_row(screen, list, row, selected);
     }
     let theme = screen.theme;
-    for (row, words) in (list.height..).zip([sum(&totals), seen(&totals)]) {
+    for (row, words) in (list.height..).zip([totals_text(&totals), previews_seen_text(&totals)]) {
         put(screen, inside, row, &[(" ", theme.dim), (&words, theme.dim)]);
     }
 }
 
-fn heading(totals: &Totals) -> String {
-    match (totals.marks(), totals.stale) {
+fn heading(totals: &SelectionTotals) -> String {
+    match (totals.entries(), totals.stale) {
         (0, _) => String::new(),
         (marks, 0) => marks.to_string(),
         (marks, stale) => format!("{marks} · {stale} to recheck"),
@@ -69,51 +69,61 @@ fn heading(totals: &Totals) -> String {
 }
 
 /// `3 clusters of 1 204 members − 2 left out, 9 single media: ≈1 211 rows`.
-pub(in crate::ui) fn sum(totals: &Totals) -> String {
+pub(in crate::ui) fn totals_text(totals: &SelectionTotals) -> String {
     let mut parts = Vec::new();
     if totals.clusters > 0 {
-        let clusters = counted(totals.clusters, "cluster", "clusters");
+        let clusters = count_with_noun(totals.clusters, "cluster", "clusters");
         let out = match totals.excluded {
             0 => String::new(),
             out => format!(" − {out} left out"),
         };
-        parts.push(format!("{clusters} of {} members{out}", grouped(totals.members)));
+        parts.push(format!("{clusters} of {} members{out}", group_digits(totals.members)));
     }
     if totals.media > 0 {
-        parts.push(counted(totals.media, "single medium", "single media"));
+        parts.push(count_with_noun(totals.media, "single medium", "single media"));
     }
-    format!("{}: {}{} rows", parts.join(", "), totals.sign(), grouped(totals.rows()))
+    format!(
+        "{}: {}{} rows",
+        parts.join(", "),
+        totals.estimate_sign(),
+        group_digits(totals.export_rows())
+    )
 }
 
 /// How much of the clusters was seen, and what is not known of them.
-pub(in crate::ui) fn seen(totals: &Totals) -> String {
+pub(in crate::ui) fn previews_seen_text(totals: &SelectionTotals) -> String {
     if totals.clusters == 0 {
         return String::new();
     }
     let more = match totals.uncounted {
         0 => String::new(),
         many => {
-            let clusters = counted(many, "cluster", "clusters");
+            let clusters = count_with_noun(many, "cluster", "clusters");
             format!(" · {clusters} may hold more than was counted")
         }
     };
-    format!("previews seen {} of {} members{more}", totals.seen, grouped(totals.members))
+    format!("previews seen {} of {} members{more}", totals.previewed, group_digits(totals.members))
 }
 
 /// One mark with where it is.
-pub(in crate::ui) fn line(screen: &mut Screen, list: Rect, row: u16, mark: &Mark) {
+pub(in crate::ui) fn draw_mark(
+    screen: &mut DrawContext,
+    list: Rect,
+    row: u16,
+    mark: &SelectionEntry,
+) {
     let (app, theme) = (screen.app, screen.theme);
-    let (standing, size) = match &mark.what {
-        Marked::Medium(..) => (Standing::Singles(1), "1 medium".to_owned()),
-        Marked::Cluster(cluster) => (standing(cluster), members(cluster)),
+    let (standing, size) = match &mark.content {
+        EntryContent::MediaItem(..) => (SelectionState::Items(1), "1 medium".to_owned()),
+        EntryContent::Cluster(cluster) => (mark_state(cluster), member_count(cluster)),
     };
-    let (glyph, style) = sign(theme, standing);
-    let place = match (standing, app.place_of(mark)) {
-        (Standing::Stale, _) => "stale: r rechecks on this page, Enter looks for it",
+    let (glyph, style) = mark_glyph(theme, standing);
+    let place = match (standing, app.tile_of_entry(mark)) {
+        (SelectionState::Stale, _) => "stale: r rechecks on this page, Enter looks for it",
         (_, Some(_)) => "here",
         (_, None) => "hidden",
     };
-    let name = format!("{:<24} ", clip(mark.name.as_str(), 24));
+    let name = format!("{:<24} ", truncate(mark.name.as_str(), 24));
     let kind = format!("{:<7} ", mark.entity.word());
     let size = format!("{size:<18} ");
     let parts = [
@@ -122,27 +132,27 @@ pub(in crate::ui) fn line(screen: &mut Screen, list: Rect, row: u16, mark: &Mark
         (&name, theme.text),
         (&size, theme.text),
         (&kind, theme.dim),
-        (place, if standing == Standing::Stale { theme.moving } else { theme.dim }),
+        (place, if standing == SelectionState::Stale { theme.moving } else { theme.dim }),
     ];
     put(screen, list, row, &parts);
 }
 
-fn standing(cluster: &MarkedCluster) -> Standing {
-    match cluster.exclude.len() {
-        _ if cluster.stale => Standing::Stale,
-        0 => Standing::Whole,
-        excluded => Standing::Part(excluded),
+fn mark_state(cluster: &SelectedCluster) -> SelectionState {
+    match cluster.excluded.len() {
+        _ if cluster.stale => SelectionState::Stale,
+        0 => SelectionState::Whole,
+        excluded => SelectionState::Partial(excluded),
     }
 }
 
 /// `88 members`, `88−2 members`, `≥31 members`.
-fn members(cluster: &MarkedCluster) -> String {
-    let Some(members) = cluster.members else { return "size not told".to_owned() };
-    let least = if cluster.at_least { "≥" } else { "" };
-    let out = match cluster.exclude.len() {
+fn member_count(cluster: &SelectedCluster) -> String {
+    let Some(members) = cluster.member_count else { return "size not told".to_owned() };
+    let least = if cluster.count_is_minimum { "≥" } else { "" };
+    let out = match cluster.excluded.len() {
         0 => String::new(),
         out => format!("−{out}"),
     };
     let noun = if members == 1 { "member" } else { "members" };
-    format!("{least}{}{out} {noun}", grouped(members))
+    format!("{least}{}{out} {noun}", group_digits(members))
 }

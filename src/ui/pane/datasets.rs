@@ -4,31 +4,31 @@ use ratatui::layout::Rect;
 
 use super::select_row;
 use crate::{
-    app::{Pane, pane::list_top},
+    app::{Pane, pane::datasets_scroll_top},
     ui::{
-        Screen, bar,
-        widget::{clip, frame, grouped, message, put},
+        DrawContext, bars,
+        widget::{centered_message, group_digits, pane_frame, put, truncate},
     },
 };
 use tessera_model::Dataset;
 
 /// The list: glyph, name, status, number of images.
-pub(in crate::ui) fn datasets(screen: &mut Screen, area: Rect) {
-    let count = screen.app.store.list().len();
+pub(in crate::ui) fn datasets(screen: &mut DrawContext, area: Rect) {
+    let count = screen.app.store.dataset_list().len();
     let words = if count == 0 { String::new() } else { count.to_string() };
-    let inside = frame(screen, area, Pane::Datasets, &words);
+    let inside = pane_frame(screen, area, Pane::Datasets, &words);
     if count == 0 {
-        return nothing(screen, inside);
+        return draw_empty(screen, inside);
     }
-    let top = list_top(screen.app, area);
+    let top = datasets_scroll_top(screen.app, area);
     let selected = screen.app.selected_dataset().map(|dataset| dataset.id);
     let focused = screen.app.focus == Pane::Datasets;
-    for (row, dataset) in screen.app.listed().into_iter().skip(top).enumerate() {
+    for (row, dataset) in screen.app.visible_datasets().into_iter().skip(top).enumerate() {
         let Ok(row) = u16::try_from(row) else { break };
         if row >= inside.height {
             break;
         }
-        line(screen, inside, row, dataset);
+        draw_row(screen, inside, row, dataset);
         let here = Some(dataset.id) == selected;
         select_row(screen, inside, row, here && focused);
         if here && !focused {
@@ -37,19 +37,19 @@ pub(in crate::ui) fn datasets(screen: &mut Screen, area: Rect) {
     }
 }
 
-fn line(screen: &mut Screen, inside: Rect, row: u16, dataset: &Dataset) {
+fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
     let theme = screen.theme;
-    let (glyph, style) = bar::status_mark(theme, &dataset.status);
+    let (glyph, style) = bars::status_glyph(theme, &dataset.status);
     // READY needs no word beside its glyph here: the status below spells it out.
     let state = if dataset.status == tessera_model::Status::Ready {
-        dataset.n_images.map_or_else(String::new, grouped)
+        dataset.n_images.map_or_else(String::new, group_digits)
     } else {
-        bar::status_words(dataset)
+        bars::status_text(dataset)
     };
     let state = format!(" {state}");
     let cells = u16::try_from(state.chars().count()).unwrap_or(inside.width).min(inside.width);
     let room = inside.width - cells;
-    let name = clip(dataset.name.as_str(), usize::from(room.saturating_sub(4)));
+    let name = truncate(dataset.name.as_str(), usize::from(room.saturating_sub(4)));
     put(
         screen,
         Rect { width: room, ..inside },
@@ -59,13 +59,13 @@ fn line(screen: &mut Screen, inside: Rect, row: u16, dataset: &Dataset) {
     put(screen, Rect { x: inside.x + room, width: cells, ..inside }, row, &[(&state, style)]);
 }
 
-fn nothing(screen: &mut Screen, inside: Rect) {
+fn draw_empty(screen: &mut DrawContext, inside: Rect) {
     let theme = screen.theme;
     let datasets = &screen.app.store.datasets;
     match (datasets.failure(), datasets.value()) {
         (Some(failure), _) => {
             let sentence = failure.to_string();
-            message(
+            centered_message(
                 screen,
                 inside,
                 theme.failure,
@@ -75,8 +75,8 @@ fn nothing(screen: &mut Screen, inside: Rect) {
         (None, Some(_)) => {
             let lines =
                 ["The list is empty.", "I opens a dataset by its id, P another deployment."];
-            message(screen, inside, theme.text, &lines);
+            centered_message(screen, inside, theme.text, &lines);
         }
-        (None, None) => message(screen, inside, theme.dim, &["loading"]),
+        (None, None) => centered_message(screen, inside, theme.dim, &["loading"]),
     }
 }

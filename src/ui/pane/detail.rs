@@ -3,52 +3,57 @@
 use ratatui::{layout::Rect, style::Style};
 
 use crate::{
-    app::{App, Pane, areas::detail_picture, detail_sight},
+    app::{App, Pane, areas::detail_picture_area, detail_picture_view},
     ui::{
-        Screen,
-        widget::{frame, message, outline, put, score, wrapped},
+        DrawContext,
+        widget::{
+            centered_message, draw_region_outline, format_score, pane_frame, put, wrap_words,
+        },
     },
 };
-use tessera_model::{Cluster, MarkId, Preview};
-use tessera_picture::Part;
+use tessera_model::{Cluster, EntryId, Preview};
+use tessera_picture::Crop;
 
 /// The pane.
-pub(in crate::ui) fn detail(screen: &mut Screen, area: Rect) {
+pub(in crate::ui) fn detail(screen: &mut DrawContext, area: Rect) {
     let app = screen.app;
     let (Some(cluster), Some(preview)) = (app.cluster(), app.preview()) else {
-        let inside = frame(screen, area, Pane::Detail, "");
-        return message(screen, inside, screen.theme.dim, &["No preview here."]);
+        let inside = pane_frame(screen, area, Pane::Detail, "");
+        return centered_message(screen, inside, screen.theme.dim, &["No preview here."]);
     };
-    let place = app.view().map_or(0, |view| view.preview.min(cluster.previews.len() - 1));
+    let place = app.view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
     let words = format!("{} of {} shown", place + 1, cluster.previews.len());
-    let inside = frame(screen, area, Pane::Detail, &words);
-    let picture = detail_picture(area, app.cell);
+    let inside = pane_frame(screen, area, Pane::Detail, &words);
+    let picture = detail_picture_area(area, app.cell_size);
     let canvas = app.canvas(picture.width, picture.height);
-    let sight = detail_sight(preview);
-    let part = sight.part;
-    if let (Some(covered), Part::Framed(region)) = (screen.sight(picture, sight, canvas), part) {
-        outline(screen, covered, region);
+    let sight = detail_picture_view(preview);
+    let part = sight.crop;
+    if let (Some(covered), Crop::Highlighted(region)) =
+        (screen.draw_picture(picture, sight, canvas), part)
+    {
+        draw_region_outline(screen, covered, region);
     }
     let below = Rect { y: picture.bottom(), height: inside.bottom() - picture.bottom(), ..inside };
-    let lines = lines(screen, preview, usize::from(below.width));
+    let lines = preview_lines(screen, preview, usize::from(below.width));
     for (row, (text, style)) in (0..).zip(lines) {
         put(screen, below, row, &[(" ", style), (&text, style)]);
     }
 }
 
-fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
+fn preview_lines(screen: &DrawContext, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
     let theme = screen.theme;
     let mut lines = vec![(preview.file_name.to_string(), theme.accent)];
-    lines.extend(marked(screen.app, preview).map(|words| (words.to_owned(), theme.success)));
+    lines
+        .extend(selection_text(screen.app, preview).map(|words| (words.to_owned(), theme.success)));
     let mut facts = Vec::new();
     if let Some((across, down)) = preview.dimensions {
         facts.push(format!("{across}×{down}"));
     }
     if let Some(relevance) = &preview.relevance {
         let word = relevance
-            .band(screen.app.scale())
-            .map_or_else(String::new, |band| format!(" {}", band.word()));
-        facts.push(format!("score {}{word}", score(relevance.score)));
+            .band(screen.app.score_scale())
+            .map_or_else(String::new, |band| format!(" {}", band.label()));
+        facts.push(format!("score {}{word}", format_score(relevance.score)));
     }
     if let Some(size) = screen.app.cluster().and_then(Cluster::size) {
         facts.push(format!("{size} in cluster"));
@@ -56,7 +61,7 @@ fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style
     lines.push((facts.join(" · "), theme.text));
     if let Some(caption) = &preview.caption {
         lines.extend(
-            wrapped(caption.as_str(), cells.saturating_sub(2), 3).map(|line| (line, theme.text)),
+            wrap_words(caption.as_str(), cells.saturating_sub(2), 3).map(|line| (line, theme.text)),
         );
     }
     if let Some(cluster) = screen.app.cluster().filter(|cluster| !cluster.labels.is_empty()) {
@@ -68,13 +73,13 @@ fn lines(screen: &Screen, preview: &Preview, cells: usize) -> Vec<(String, Style
 }
 
 /// How the preview stands to the basket.
-fn marked(app: &App, preview: &Preview) -> Option<&'static str> {
+fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
     let selection = app.selection()?;
-    if selection.get(MarkId::Medium(preview.media)).is_some() {
+    if selection.get(EntryId::MediaItem(preview.media)).is_some() {
         return Some("✓ marked");
     }
     let marked = selection.cluster(app.cluster()?.id)?;
-    Some(match (marked.stale, marked.exclude.contains(&preview.media)) {
+    Some(match (marked.stale, marked.excluded.contains(&preview.media)) {
         (_, true) => "◐ left out of its marked cluster",
         (true, false) => "⚠ its cluster is marked, to be rechecked",
         (false, false) => "● its cluster is marked",

@@ -4,35 +4,37 @@ use ratatui::{layout::Rect, style::Style};
 
 use super::select_row;
 use crate::{
-    app::{App, Course, Job, Pane, Stage, pane::jobs_top},
+    app::{App, Job, JobState, OperationTracker, Pane, pane::jobs_scroll_top},
     ui::{
-        Screen, Theme,
-        widget::{bytes, clip, clock, frame, gauge, message, put},
+        DrawContext, Theme,
+        widget::{
+            centered_message, format_bytes, format_duration, gauge, pane_frame, put, truncate,
+        },
     },
 };
-use tessera_model::{ExportTaskId, SafeText, Work};
+use tessera_model::{ExportTaskId, JobKind, SafeText};
 
 /// The pane.
-pub(in crate::ui) fn jobs(screen: &mut Screen, area: Rect) {
+pub(in crate::ui) fn jobs(screen: &mut DrawContext, area: Rect) {
     let app = screen.app;
     let count = app.store.jobs.len();
     let words = if count == 0 { String::new() } else { count.to_string() };
-    let inside = frame(screen, area, Pane::Jobs, &words);
+    let inside = pane_frame(screen, area, Pane::Jobs, &words);
     if count == 0 {
-        return message(
+        return centered_message(
             screen,
             inside,
             screen.theme.dim,
             &["no jobs yet: e exports the open dataset"],
         );
     }
-    let top = jobs_top(app, area);
+    let top = jobs_scroll_top(app, area);
     for (row, job) in app.store.jobs.values().rev().skip(top).enumerate() {
         let Ok(row) = u16::try_from(row) else { break };
         if row >= inside.height {
             break;
         }
-        line(screen, inside, row, job);
+        draw_row(screen, inside, row, job);
         select_row(
             screen,
             inside,
@@ -43,19 +45,19 @@ pub(in crate::ui) fn jobs(screen: &mut Screen, area: Rect) {
 }
 
 /// Columns of a row: the id, the bar and the time of the next question only where there is room.
-fn line(screen: &mut Screen, inside: Rect, row: u16, job: &Job) {
+fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
     let (app, theme) = (screen.app, screen.theme);
-    let (mark, style) = mark(theme, job);
+    let (mark, style) = state_glyph(theme, job);
     let wide = inside.width >= 100;
-    let kind = format!(" {:<9} ", job.work.word());
-    let name = format!("{:<16} ", clip(job.dataset_name.as_str(), 16));
+    let kind = format!(" {:<9} ", job.work.label());
+    let name = format!("{:<16} ", truncate(job.dataset_name.as_str(), 16));
     let id = job.task().map_or_else(String::new, ExportTaskId::short);
     let id = if wide { format!("{id:<8} ") } else { String::new() };
-    let state = format!("{:<16} ", clip(&state(job), 16));
-    let bar = job.part().map_or_else(|| " ".repeat(9), |part| gauge(part, 8) + " ");
-    let time = format!("{:<6} ", clock(job.elapsed(app.clock())));
-    let next = if wide { format!("{:<8} ", next_poll(app, job)) } else { String::new() };
-    let note = job_note(job);
+    let state = format!("{:<16} ", truncate(&state_text(job), 16));
+    let bar = job.fraction_done().map_or_else(|| " ".repeat(9), |part| gauge(part, 8) + " ");
+    let time = format!("{:<6} ", format_duration(job.elapsed(app.clock())));
+    let next = if wide { format!("{:<8} ", next_poll_text(app, job)) } else { String::new() };
+    let note = job_summary(job);
     let parts = [
         (" ", style),
         (mark, style),
@@ -71,34 +73,36 @@ fn line(screen: &mut Screen, inside: Rect, row: u16, job: &Job) {
     put(screen, inside, row, &parts);
 }
 
-fn mark(theme: &Theme, job: &Job) -> (&'static str, Style) {
-    match job.stage {
-        Stage::Queued(_) => ("…", theme.dim),
-        Stage::Starting
-        | Stage::Sending(..)
-        | Stage::Following
-        | Stage::Running(..)
-        | Stage::Downloading(..) => ("▶", theme.moving),
-        Stage::Done(_) | Stage::Completed(_) | Stage::Downloaded(_) => ("✔", theme.success),
-        Stage::Failed(_) => ("✖", theme.failure),
-        Stage::Uncertain(_) => ("?", theme.moving),
-        Stage::Unwatched(_) | Stage::Elsewhere(_) => ("○", theme.dim),
+fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
+    match job.state {
+        JobState::Queued(_) => ("…", theme.dim),
+        JobState::Starting
+        | JobState::Uploading(..)
+        | JobState::DatasetRunning
+        | JobState::ExportRunning(..)
+        | JobState::Downloading(..) => ("▶", theme.moving),
+        JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(_) => {
+            ("✔", theme.success)
+        }
+        JobState::Failed(_) => ("✖", theme.failure),
+        JobState::Uncertain(_) => ("?", theme.moving),
+        JobState::Unwatched(_) | JobState::OtherInstance(_) => ("○", theme.dim),
     }
 }
 
 /// The word of the state with its percentage, so that a bar is never alone (3.10).
-fn state(job: &Job) -> String {
-    match (&job.stage, job.measure()) {
-        (Stage::Running(..) | Stage::Following, Some((percent, 100))) => {
-            format!("{} {percent}%", job.word())
+fn state_text(job: &Job) -> String {
+    match (&job.state, job.progress()) {
+        (JobState::ExportRunning(..) | JobState::DatasetRunning, Some((percent, 100))) => {
+            format!("{} {percent}%", job.label())
         }
-        _ => job.word().to_owned(),
+        _ => job.label().to_owned(),
     }
 }
 
 /// When the service is asked again.
-fn next_poll(app: &App, job: &Job) -> String {
-    let due = job.due(app.clock(), app.setup.cadence);
+fn next_poll_text(app: &App, job: &Job) -> String {
+    let due = job.next_poll(app.clock(), app.setup.cadence);
     let seconds = due.map(|due| due.saturating_sub(app.now).as_secs());
     match seconds {
         None => String::new(),
@@ -108,64 +112,75 @@ fn next_poll(app: &App, job: &Job) -> String {
 }
 
 /// What else is to be said about a job.
-pub(in crate::ui) fn job_note(job: &Job) -> String {
-    let words = match &job.stage {
-        Stage::Running(_, task) => match task.failure() {
+pub(in crate::ui) fn job_summary(job: &Job) -> String {
+    let words = match &job.state {
+        JobState::ExportRunning(_, task) => match task.failure() {
             Some(failure) => format!("last seen so; {failure}"),
-            None => contents(job),
+            None => describe_work(job),
         },
-        Stage::Starting => contents(job),
-        Stage::Queued(_) => format!("waits here until the dataset is free · {}", contents(job)),
-        Stage::Following | Stage::Done(_) => format!("{}{}", added(job), way(job)),
-        Stage::Completed(_) => format!("{} · d downloads it", contents(job)),
-        Stage::Sending(done, Some(total)) | Stage::Downloading(_, done, Some(total)) => {
-            format!("{} of {}", bytes(*done), bytes(*total))
+        JobState::Starting => describe_work(job),
+        JobState::Queued(_) => {
+            format!("waits here until the dataset is free · {}", describe_work(job))
         }
-        Stage::Sending(done, None) | Stage::Downloading(_, done, None) => bytes(*done),
-        Stage::Downloaded(archive) => {
-            let path = SafeText::file(&archive.path.to_string_lossy());
-            format!("{path} · {} verified", bytes(archive.bytes))
+        JobState::DatasetRunning | JobState::DatasetDone(_) => {
+            format!("{}{}", added_text(job), last_states(job))
         }
-        Stage::Failed(failure) | Stage::Uncertain(failure) => failure.to_string(),
-        Stage::Elsewhere(_) => {
-            format!("another running copy follows it · {}", contents(job))
+        JobState::ExportReady(_) => format!("{} · d downloads it", describe_work(job)),
+        JobState::Uploading(done, Some(total)) | JobState::Downloading(_, done, Some(total)) => {
+            format!("{} of {}", format_bytes(*done), format_bytes(*total))
         }
-        Stage::Unwatched(_) => "the service goes on with it; r looks again".to_owned(),
+        JobState::Uploading(done, None) | JobState::Downloading(_, done, None) => {
+            format_bytes(*done)
+        }
+        JobState::Downloaded(archive) => {
+            let path = SafeText::file_name(&archive.path.to_string_lossy());
+            format!("{path} · {} verified", format_bytes(archive.bytes))
+        }
+        JobState::Failed(failure) | JobState::Uncertain(failure) => failure.to_string(),
+        JobState::OtherInstance(_) => {
+            format!("another running copy follows it · {}", describe_work(job))
+        }
+        JobState::Unwatched(_) => "the service goes on with it; r looks again".to_owned(),
     };
-    let left = job.timeline.left().map(|left| format!("{} left", clock(left)));
+    let left = job.history.time_left().map(|left| format!("{} left", format_duration(left)));
     let rate = job
-        .timeline
+        .history
         .rate()
-        .filter(|_| matches!(job.stage, Stage::Sending(..) | Stage::Downloading(..)));
+        .filter(|_| matches!(job.state, JobState::Uploading(..) | JobState::Downloading(..)));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
-    let rate = rate.map(|rate| format!("{}/s", bytes(rate as u64)));
+    let rate = rate.map(|rate| format!("{}/s", format_bytes(rate as u64)));
     let parts = [left, rate, Some(words)].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
 }
 
 /// Media that came so far.
-fn added(job: &Job) -> String {
-    let added = job.course.as_ref().and_then(Course::added).filter(|added| *added > 0);
+fn added_text(job: &Job) -> String {
+    let added = job
+        .dataset_progress
+        .as_ref()
+        .and_then(OperationTracker::media_added)
+        .filter(|added| *added > 0);
     added.map_or_else(String::new, |added| format!("+{added} media · "))
 }
 
 /// The last step of its dataset; all of them are told when the row is opened.
-fn way(job: &Job) -> String {
-    let words: Vec<&str> = job.timeline.steps().iter().map(|step| step.word.as_str()).collect();
+fn last_states(job: &Job) -> String {
+    let words: Vec<&str> =
+        job.history.transitions().iter().map(|step| step.state.as_str()).collect();
     words[words.len().saturating_sub(2)..].join(" → ")
 }
 
 /// What the job is about, in a few words.
-fn contents(job: &Job) -> String {
+fn describe_work(job: &Job) -> String {
     match &job.work {
-        Work::Export(export) => {
+        JobKind::Export(export) => {
             let images = if export.spec.include_images { " + images" } else { "" };
             let selection = export.selection.as_ref().map_or("", SafeText::as_str);
             let gap = if selection.is_empty() { "" } else { " · " };
             let (name, format) = (export.spec.file_name.as_str(), export.spec.format.word());
             format!("{name} · {selection}{gap}{format}{images}")
         }
-        Work::AddMedia(addition) => addition.source.to_string(),
-        Work::Reindex => "full re-clustering".to_owned(),
+        JobKind::AddMedia(addition) => addition.source.to_string(),
+        JobKind::Reindex => "full re-clustering".to_owned(),
     }
 }

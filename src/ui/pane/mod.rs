@@ -10,17 +10,17 @@ mod status;
 
 pub(super) use datasets::datasets;
 pub(super) use detail::detail;
-pub(super) use jobs::{job_note, jobs};
+pub(super) use jobs::{job_summary, jobs};
 pub(super) use query::query;
 pub(super) use results::results;
 pub(super) use status::status;
 
 use ratatui::layout::Rect;
 
-use crate::ui::Screen;
+use crate::ui::DrawContext;
 
 /// Marks a row of a list as selected, over its whole width.
-pub(super) fn select_row(screen: &mut Screen, area: Rect, row: u16, selected: bool) {
+pub(super) fn select_row(screen: &mut DrawContext, area: Rect, row: u16, selected: bool) {
     if selected && row < area.height {
         let line = Rect { y: area.y + row, height: 1, ..area };
         screen.buf.set_style(line, screen.theme.selected);

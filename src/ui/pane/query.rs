@@ -8,56 +8,59 @@ use super::select_row;
 use crate::{
     app::{
         Pane,
-        pane::scrolled,
-        query::{Draft, Field, Json, Key, Remark, Row, Severity, remarks},
+        pane::scroll_top,
+        query::{
+            Diagnostic, FilterField, FilterKind, FilterRow, JsonEditor, QueryDraft, Severity,
+            diagnostics,
+        },
     },
     ui::{
-        Screen,
-        overlay::field,
-        widget::{clip, frame, message, put, width, wrapped},
+        DrawContext,
+        overlay::text_field,
+        widget::{centered_message, display_width, pane_frame, put, truncate, wrap_words},
     },
 };
 use tessera_model::{EntityType, Granularity, Query, SafeText};
 
 /// Cells of the columns before the value: the marks, the key, the choice.
-const COLUMNS: [u16; 3] = [5, 12, 16];
+const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];
 /// Cells of a field that takes a number.
-const NUMBER: u16 = 6;
+const NUMBER_WIDTH: u16 = 6;
 /// Values suggested at once.
-const SUGGESTED: usize = 8;
+const MAX_SUGGESTIONS: usize = 8;
 
 /// The pane.
-pub(in crate::ui) fn query(screen: &mut Screen, area: Rect) {
+pub(in crate::ui) fn query(screen: &mut DrawContext, area: Rect) {
     let app = screen.app;
     let draft = app.draft();
-    let on = draft.rows.iter().filter(|row| row.on).count();
+    let on = draft.rows.iter().filter(|row| row.enabled).count();
     let words = match draft.rows.len() {
         0 => "no filters".to_owned(),
         all => format!("{on} of {all} filters on"),
     };
-    let inside = frame(screen, area, Pane::Query, &words);
+    let inside = pane_frame(screen, area, Pane::Query, &words);
     if app.view().is_none() {
-        return message(screen, inside, screen.theme.dim, &["Open a dataset first."]);
+        return centered_message(screen, inside, screen.theme.dim, &["Open a dataset first."]);
     }
-    let remarks = remarks(app);
-    let said: usize = remarks.iter().map(|remark| sentence(remark, inside.width).count()).sum();
-    let [head, form, json, check] = parts(inside, draft, said);
-    subject(screen, head);
-    rows(screen, form, draft, &remarks);
-    live(screen, json, draft);
-    say(screen, check, &remarks);
+    let remarks = diagnostics(app);
+    let said: usize = remarks.iter().map(|remark| check_lines(remark, inside.width).count()).sum();
+    let [head, form, json, check] = areas(inside, draft, said);
+    draw_subject(screen, head);
+    draw_form(screen, form, draft, &remarks);
+    draw_json(screen, json, draft);
+    draw_checks(screen, check, &remarks);
 }
 
 /// The four parts, top to bottom. The form and the JSON share what the others leave; the part that
 /// takes the keys goes first.
-fn parts(inside: Rect, draft: &Draft, remarks: usize) -> [Rect; 4] {
+fn areas(inside: Rect, draft: &QueryDraft, remarks: usize) -> [Rect; 4] {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let head = 4.min(inside.height);
     let rest = inside.height - head;
     let check = (lines(remarks) + 1).min(rest / 3).max(2.min(rest));
     let body = rest - check;
     let json_lines = draft.json.as_ref().map_or_else(
-        || draft.rows.iter().filter(|row| row.on).count().max(1),
+        || draft.rows.iter().filter(|row| row.enabled).count().max(1),
         |json| json.text.lines().len(),
     );
     let (form, json) = (lines(draft.rows.len() + 2), lines(json_lines + 1));
@@ -71,7 +74,7 @@ fn parts(inside: Rect, draft: &Draft, remarks: usize) -> [Rect; 4] {
 }
 
 /// What the filters are added to: entity, granularity, and the anchor or caption.
-fn subject(screen: &mut Screen, area: Rect) {
+fn draw_subject(screen: &mut DrawContext, area: Rect) {
     let (app, theme) = (screen.app, screen.theme);
     let Some(view) = app.view() else { return };
     let search = &view.search;
@@ -115,7 +118,8 @@ fn subject(screen: &mut Screen, area: Rect) {
     };
     put(screen, area, 1, &[(about, theme.dim), (&words, theme.accent), (&end, theme.text)]);
     let titles = [" on", "key", "op", "value"];
-    let starts = [0, COLUMNS[0], COLUMNS[0] + COLUMNS[1], COLUMNS.iter().sum()];
+    let starts =
+        [0, COLUMN_WIDTHS[0], COLUMN_WIDTHS[0] + COLUMN_WIDTHS[1], COLUMN_WIDTHS.iter().sum()];
     for (title, start) in titles.into_iter().zip(starts) {
         let place = Rect { x: area.x + start, width: area.width.saturating_sub(start), ..area };
         put(screen, place, 3, &[(title, theme.dim)]);
@@ -123,31 +127,31 @@ fn subject(screen: &mut Screen, area: Rect) {
 }
 
 /// The form: a line per row, the line that adds, and what can be chosen for the field in hand.
-fn rows(screen: &mut Screen, area: Rect, draft: &Draft, remarks: &[Remark]) {
+fn draw_form(screen: &mut DrawContext, area: Rect, draft: &QueryDraft, remarks: &[Diagnostic]) {
     let greyed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
     let height = usize::from(area.height.saturating_sub(1));
-    let top = scrolled(0, draft.cursor, height);
+    let top = scroll_top(0, draft.cursor, height);
     for (line, place) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
         let here = Rect { y: area.y + line, height: 1, ..area };
         match draft.rows.get(place) {
             Some(row) => {
                 let remark = remarks.iter().find(|remark| remark.row == Some(place));
-                self::row(screen, here, draft, place, row, greyed, remark);
+                self::draw_row(screen, here, draft, place, row, greyed, remark);
             }
-            None => adding(screen, here),
+            None => draw_add_row(screen, here),
         }
         let selected = draft.cursor == place && draft.json.is_none();
         let takes_keys = screen.app.focus == Pane::Query && draft.field.is_none();
         select_row(screen, here, 0, selected && takes_keys);
     }
     if area.height > 0 {
-        advice(screen, Rect { y: area.bottom() - 1, height: 1, ..area }, draft);
+        draw_suggestions(screen, Rect { y: area.bottom() - 1, height: 1, ..area }, draft);
     }
 }
 
-fn adding(screen: &mut Screen, line: Rect) {
+fn draw_add_row(screen: &mut DrawContext, line: Rect) {
     let theme = screen.theme;
-    let kinds: Vec<&str> = Key::ALL.into_iter().map(Key::word).collect();
+    let kinds: Vec<&str> = FilterKind::ALL.into_iter().map(FilterKind::keyword).collect();
     let kinds = kinds.join(" · ");
     put(
         screen,
@@ -158,18 +162,20 @@ fn adding(screen: &mut Screen, line: Rect) {
 }
 
 /// What the row in hand does, or the values that were seen and fit what is typed.
-fn advice(screen: &mut Screen, line: Rect, draft: &Draft) {
+fn draw_suggestions(screen: &mut DrawContext, line: Rect, draft: &QueryDraft) {
     let theme = screen.theme;
-    let Some(row) = draft.row().filter(|_| screen.app.focus == Pane::Query) else { return };
+    let Some(row) = draft.selected_row().filter(|_| screen.app.focus == Pane::Query) else {
+        return;
+    };
     let seen = match draft.field {
-        Some(0) => screen.app.values().suggest(row, SUGGESTED),
+        Some(0) => screen.app.known_values().suggest(row, MAX_SUGGESTIONS),
         Some(_) | None => Vec::new(),
     };
     if seen.is_empty() {
-        return put(screen, line, 0, &[("     ", theme.dim), (row.key.about(), theme.dim)]);
+        return put(screen, line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
     }
-    let source = if row.key == Key::Issues { "     words: " } else { "     seen: " };
-    let values: Vec<&str> = seen.iter().map(|seen| seen.shown.as_str()).collect();
+    let source = if row.kind == FilterKind::Issues { "     words: " } else { "     seen: " };
+    let values: Vec<&str> = seen.iter().map(|seen| seen.label.as_str()).collect();
     let values = values.join(" · ");
     put(
         screen,
@@ -179,97 +185,120 @@ fn advice(screen: &mut Screen, line: Rect, draft: &Draft) {
     );
 }
 
-fn row(
-    screen: &mut Screen,
+fn draw_row(
+    screen: &mut DrawContext,
     line: Rect,
-    draft: &Draft,
+    draft: &QueryDraft,
     place: usize,
-    row: &Row,
+    row: &FilterRow,
     greyed: bool,
-    remark: Option<&Remark>,
+    remark: Option<&Diagnostic>,
 ) {
     let theme = screen.theme;
-    let style = if row.on && !greyed { theme.text } else { theme.dim };
+    let style = if row.enabled && !greyed { theme.text } else { theme.dim };
     let here = draft.cursor == place;
     let cursor = if here { "▸" } else { " " };
-    let mark = if row.on { "✓" } else { "○" };
+    let mark = if row.enabled { "✓" } else { "○" };
     put(screen, line, 0, &[(cursor, theme.accent), (" ", style), (mark, style)]);
-    let mut at = line.x + COLUMNS[0];
-    let choice = if here && row.key.choices().len() > 1 {
-        format!("‹ {} ›", choice(row))
+    let mut at = line.x + COLUMN_WIDTHS[0];
+    let choice = if here && row.kind.choices().len() > 1 {
+        format!("‹ {} ›", operator_text(row))
     } else {
-        choice(row)
+        operator_text(row)
     };
-    for (text, cells) in [(row.key.word(), COLUMNS[1]), (choice.as_str(), COLUMNS[2])] {
-        put(screen, cut(line, at, cells), 0, &[(text, style)]);
+    for (text, cells) in
+        [(row.kind.keyword(), COLUMN_WIDTHS[1]), (choice.as_str(), COLUMN_WIDTHS[2])]
+    {
+        put(screen, columns_from(line, at, cells), 0, &[(text, style)]);
         at += cells;
     }
     let field = if here { draft.field } else { None };
-    at = value(screen, line, at, row, field, style);
+    at = draw_value(screen, line, at, row, field, style);
     for (number, (part, input)) in row.fields().enumerate().skip(1) {
         // A bound that is not set is only shown where it can be.
         if !here && input.value().is_empty() {
             continue;
         }
-        at = number_field(screen, line, at, part, input, field == Some(number), style);
+        at = draw_number_field(screen, line, at, part, input, field == Some(number), style);
     }
     let (words, style) = match remark {
-        Some(remark) => (after(remark), severity_style(screen, remark.severity)),
-        None if !row.on => ("(off, kept)".to_owned(), theme.dim),
+        Some(remark) => (row_suffix(remark), severity_style(screen, remark.severity)),
+        None if !row.enabled => ("(off, kept)".to_owned(), theme.dim),
         None => return,
     };
-    put(screen, cut(line, at + 1, line.width), 0, &[(&words, style)]);
+    put(screen, columns_from(line, at + 1, line.width), 0, &[(&words, style)]);
 }
 
 /// The choice as it stands in the form.
-fn choice(row: &Row) -> String {
-    if row.key == Key::Issues { format!("mode {}", row.word()) } else { row.word().to_owned() }
+fn operator_text(row: &FilterRow) -> String {
+    if row.kind == FilterKind::Issues {
+        format!("mode {}", row.choice_keyword())
+    } else {
+        row.choice_keyword().to_owned()
+    }
 }
 
 /// The value: the entries of a list and the line that is typed. Returns where it ends.
-fn value(
-    screen: &mut Screen,
+fn draw_value(
+    screen: &mut DrawContext,
     line: Rect,
     at: u16,
-    row: &Row,
+    row: &FilterRow,
     field: Option<usize>,
     style: Style,
 ) -> u16 {
     let mut at = at;
     for entry in &row.entries {
-        let name = screen.app.values().tag_name(entry).filter(|_| row.key == Key::Tags);
+        let name =
+            screen.app.known_values().tag_name(entry).filter(|_| row.kind == FilterKind::Tags);
         let shown = name.cloned().unwrap_or_else(|| SafeText::name(entry));
-        let chip = format!("[{}]", clip(shown.as_str(), 24));
-        put(screen, cut(line, at, line.width), 0, &[(&chip, style)]);
-        at += cells(&chip);
+        let chip = format!("[{}]", truncate(shown.as_str(), 24));
+        put(screen, columns_from(line, at, line.width), 0, &[(&chip, style)]);
+        at += text_cells(&chip);
     }
     let focused = field == Some(0);
-    if row.key.is_list() && !focused {
+    if row.kind.is_list() && !focused {
         return at;
     }
-    let typed = cells(SafeText::name(row.typed(0)).as_str()) + 1;
+    let typed = text_cells(SafeText::name(row.text(0)).as_str()) + 1;
     let right = line.right().saturating_sub(at + 30).max(12);
-    let room = typed.clamp(if row.key == Key::Text { 20 } else { 8 }, right.max(20));
-    boxed_field(screen, line, at, room, row.fields().next().map(|(_, input)| input), focused, style)
+    let room = typed.clamp(if row.kind == FilterKind::Text { 20 } else { 8 }, right.max(20));
+    draw_boxed_field(
+        screen,
+        line,
+        at,
+        room,
+        row.fields().next().map(|(_, input)| input),
+        focused,
+        style,
+    )
 }
 
-fn number_field(
-    screen: &mut Screen,
+fn draw_number_field(
+    screen: &mut DrawContext,
     line: Rect,
     at: u16,
-    part: Field,
+    part: FilterField,
     input: &Input,
     focused: bool,
     style: Style,
 ) -> u16 {
     let label = format!("  {} ", part.label);
-    put(screen, cut(line, at, line.width), 0, &[(&label, screen.theme.dim)]);
-    boxed_field(screen, line, at + cells(&label), NUMBER, Some(input), focused, style)
+    put(screen, columns_from(line, at, line.width), 0, &[(&label, screen.theme.dim)]);
+    draw_boxed_field(
+        screen,
+        line,
+        at + text_cells(&label),
+        NUMBER_WIDTH,
+        Some(input),
+        focused,
+        style,
+    )
 }
 
 /// `[text ]`, with the cursor in it when it takes the keys. Returns where it ends.
-fn boxed_field(
-    screen: &mut Screen,
+fn draw_boxed_field(
+    screen: &mut DrawContext,
     line: Rect,
     at: u16,
     room: u16,
@@ -277,39 +306,39 @@ fn boxed_field(
     focused: bool,
     style: Style,
 ) -> u16 {
-    let place = cut(line, at + 1, room);
-    put(screen, cut(line, at, 1), 0, &[("[", style)]);
+    let place = columns_from(line, at + 1, room);
+    put(screen, columns_from(line, at, 1), 0, &[("[", style)]);
     if let Some(input) = input {
-        field(screen, place, input, focused);
+        text_field(screen, place, input, focused);
         if !focused {
             screen.buf.set_style(place, style);
         }
     }
-    put(screen, cut(line, at + 1 + room, 1), 0, &[("]", style)]);
+    put(screen, columns_from(line, at + 1 + room, 1), 0, &[("]", style)]);
     at + room + 2
 }
 
 /// The part of a line from a column on, at most `room` cells.
-fn cut(line: Rect, x: u16, room: u16) -> Rect {
+fn columns_from(line: Rect, x: u16, room: u16) -> Rect {
     let x = x.min(line.right());
     Rect { x, width: room.min(line.right() - x), ..line }
 }
 
-fn cells(text: &str) -> u16 {
-    u16::try_from(width(text)).unwrap_or(u16::MAX)
+fn text_cells(text: &str) -> u16 {
+    u16::try_from(display_width(text)).unwrap_or(u16::MAX)
 }
 
 /// The JSON that is sent, or that is being written.
-fn live(screen: &mut Screen, area: Rect, draft: &Draft) {
+fn draw_json(screen: &mut DrawContext, area: Rect, draft: &QueryDraft) {
     let theme = screen.theme;
     let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
-    rule(screen, area, title, "F4 $EDITOR");
+    draw_rule(screen, area, title, "F4 $EDITOR");
     let body =
         Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     if let Some(json) = &draft.json {
-        return written(screen, body, json);
+        return draw_json_editor(screen, body, json);
     }
-    let lines: Vec<Result<String, String>> = draft.lines().collect();
+    let lines: Vec<Result<String, String>> = draft.filter_lines().collect();
     if lines.is_empty() {
         return put(screen, body, 0, &[(" []", theme.dim)]);
     }
@@ -327,34 +356,34 @@ fn live(screen: &mut Screen, area: Rect, draft: &Draft) {
 }
 
 /// The JSON that takes the keys, with its cursor.
-fn written(screen: &mut Screen, area: Rect, json: &Json) {
+fn draw_json_editor(screen: &mut DrawContext, area: Rect, json: &JsonEditor) {
     let theme = screen.theme;
-    let top = scrolled(0, json.text.line, usize::from(area.height));
+    let top = scroll_top(0, json.text.line, usize::from(area.height));
     for (row, (place, line)) in (0..area.height).zip(json.text.lines().iter().enumerate().skip(top))
     {
         let number = format!("{:>3} ", place + 1);
         put(screen, area, row, &[(&number, theme.dim)]);
         let place_of_text =
-            Rect { y: area.y + row, height: 1, ..cut(area, area.x + 4, area.width) };
+            Rect { y: area.y + row, height: 1, ..columns_from(area, area.x + 4, area.width) };
         let here = place == json.text.line;
         let column = if here { json.text.column } else { 0 };
         let input = Input::new(line.clone()).with_cursor(column);
-        field(screen, place_of_text, &input, here && screen.app.focus == Pane::Query);
+        text_field(screen, place_of_text, &input, here && screen.app.focus == Pane::Query);
     }
 }
 
 /// What there is to say, what matters most first.
-fn say(screen: &mut Screen, area: Rect, remarks: &[Remark]) {
-    rule(screen, area, "check", "");
+fn draw_checks(screen: &mut DrawContext, area: Rect, remarks: &[Diagnostic]) {
+    draw_rule(screen, area, "check", "");
     let mut row = 1;
     for remark in remarks {
         let style = severity_style(screen, remark.severity);
         let mut mark = match remark.severity {
             Severity::Error => " ! ",
-            Severity::Note => " ? ",
-            Severity::Plain => "   ",
+            Severity::Warning => " ? ",
+            Severity::Info => "   ",
         };
-        for line in sentence(remark, area.width) {
+        for line in check_lines(remark, area.width) {
             put(screen, area, row, &[(mark, style), (&line, style)]);
             (mark, row) = ("   ", row + 1);
         }
@@ -362,35 +391,35 @@ fn say(screen: &mut Screen, area: Rect, remarks: &[Remark]) {
 }
 
 /// A remark with its row, over two lines at most.
-fn sentence(remark: &Remark, width: u16) -> impl Iterator<Item = String> + use<> {
+fn check_lines(remark: &Diagnostic, width: u16) -> impl Iterator<Item = String> + use<> {
     let place = remark.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
     let text = format!("{place}{}", SafeText::detail(&remark.text));
-    wrapped(&text, usize::from(width.saturating_sub(4)), 2)
+    wrap_words(&text, usize::from(width.saturating_sub(4)), 2)
 }
 
 /// What stands behind a row: that something is to be said of it; the sentence is below.
-fn after(remark: &Remark) -> String {
+fn row_suffix(remark: &Diagnostic) -> String {
     match remark.severity {
         Severity::Error => format!("! {}", SafeText::detail(&remark.text)),
-        Severity::Note => "?".to_owned(),
-        Severity::Plain => String::new(),
+        Severity::Warning => "?".to_owned(),
+        Severity::Info => String::new(),
     }
 }
 
-fn severity_style(screen: &Screen, severity: Severity) -> Style {
+fn severity_style(screen: &DrawContext, severity: Severity) -> Style {
     match severity {
         Severity::Error => screen.theme.failure,
-        Severity::Note => screen.theme.moving,
-        Severity::Plain => screen.theme.dim,
+        Severity::Warning => screen.theme.moving,
+        Severity::Info => screen.theme.dim,
     }
 }
 
 /// A line with a title in it, and a hint at its end.
-fn rule(screen: &mut Screen, area: Rect, title: &str, hint: &str) {
+fn draw_rule(screen: &mut DrawContext, area: Rect, title: &str, hint: &str) {
     let theme = screen.theme;
     let title = format!("─ {title} ");
     let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
-    let used = width(&title) + width(&hint);
+    let used = display_width(&title) + display_width(&hint);
     let fill = "─".repeat(usize::from(area.width).saturating_sub(used));
     put(screen, area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
 }

@@ -6,57 +6,58 @@ use crate::{
     app::{
         Pane, Remote, View,
         areas::Grid,
-        query::{self, Looser, chips},
+        query::{self, LoosenedSearch, chips},
     },
     input::Action,
     ui::{
-        Screen, asked, tile,
-        widget::{empty_picture, frame, message, put},
+        DrawContext, results_header, tile,
+        widget::{centered_message, pane_frame, picture_placeholder, put},
     },
 };
 use tessera_model::Query;
 
 /// The ways into a dataset that cannot be browsed.
-const NEXT: &str = "c searches by caption, F by a picture of this machine";
+const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture of this machine";
 
 /// The pane: frame, one line on what is asked, tiles.
-pub(in crate::ui) fn results(screen: &mut Screen, area: Rect) {
+pub(in crate::ui) fn results(screen: &mut DrawContext, area: Rect) {
     let app = screen.app;
-    let words = app.view().map_or_else(String::new, |view| asked::heading(screen, view));
-    let inside = frame(screen, area, Pane::Results, &words);
+    let words = app.view().map_or_else(String::new, |view| results_header::heading(screen, view));
+    let inside = pane_frame(screen, area, Pane::Results, &words);
     let Some(view) = app.view() else {
         let loading =
             app.store.datasets.value().is_none() && app.store.datasets.failure().is_none();
         let lines: &[&str] = if loading { &["loading"] } else { &["Open a dataset with Enter."] };
-        return message(screen, inside, screen.theme.dim, lines);
+        return centered_message(screen, inside, screen.theme.dim, lines);
     };
-    asked::explain(screen, inside, view);
-    footer(screen, area);
+    results_header::status_line(screen, inside, view);
+    draw_selection_footer(screen, area);
     let body = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     let failure = app.remote_page().and_then(Remote::failure);
     match (app.page(), failure) {
-        (Some(page), _) if page.clusters.is_empty() => empty(screen, body, view),
+        (Some(page), _) if page.clusters.is_empty() => draw_empty(screen, body, view),
         (Some(_), _) if app.tiles().is_empty() => {
             let lines = ["Nothing that is loaded contains this.", "Esc clears the filter"];
-            message(screen, body, screen.theme.text, &lines);
+            centered_message(screen, body, screen.theme.text, &lines);
         }
-        (Some(_), _) => tiles(screen, area),
+        (Some(_), _) => draw_tiles(screen, area),
         (None, Some(failure)) if app.needs_query() => {
             let detail = failure.to_string();
-            let lines = ["This deployment shows nothing without a query.", NEXT, &detail];
-            message(screen, body, screen.theme.text, &lines);
+            let lines =
+                ["This deployment shows nothing without a query.", CANNOT_BROWSE_HINT, &detail];
+            centered_message(screen, body, screen.theme.text, &lines);
         }
         (None, Some(failure)) => {
             let sentence = failure.to_string();
-            message(screen, body, screen.theme.failure, &[&sentence, "r tries again"]);
+            centered_message(screen, body, screen.theme.failure, &[&sentence, "r tries again"]);
         }
-        (None, None) => loading(screen, area),
+        (None, None) => draw_loading(screen, area),
     }
 }
 
 /// How many marks are on this page and how many are not, on the frame: marks never act unseen.
-fn footer(screen: &mut Screen, area: Rect) {
-    let words = match screen.app.marks_here_and_hidden() {
+fn draw_selection_footer(screen: &mut DrawContext, area: Rect) {
+    let words = match screen.app.visible_and_hidden_selected() {
         (0, 0) => return,
         (here, 0) => format!(" marked {here} here "),
         (here, hidden) => {
@@ -67,45 +68,45 @@ fn footer(screen: &mut Screen, area: Rect) {
     put(screen, line, area.height.saturating_sub(1), &[(&words, screen.theme.text)]);
 }
 
-fn loading(screen: &mut Screen, area: Rect) {
+fn draw_loading(screen: &mut DrawContext, area: Rect) {
     let grid = Grid::new(screen.app, area);
-    for tile in (0..grid.columns * grid.rows).map_while(|place| grid.tile(place)) {
+    for tile in (0..grid.columns * grid.rows).map_while(|place| grid.tile_area(place)) {
         if !grid.is_list() {
-            empty_picture(screen, grid.picture(tile), "");
+            picture_placeholder(screen, grid.picture_area(tile), "");
         }
     }
 }
 
 /// Nothing passed the conditions: which they are, and the key that loosens the strictest.
-fn too_strict(screen: &mut Screen, body: Rect, looser: &Looser) {
+fn draw_too_strict(screen: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
     let app = screen.app;
     let chips = chips(app);
-    let on = chips.iter().filter(|chip| chip.standing == query::Standing::On);
+    let on = chips.iter().filter(|chip| chip.state == query::ChipState::On);
     let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
     let keys = app.setup.keymap.keys_of(&app.contexts(), Action::Loosen);
     let key = keys.first().map_or("", String::as_str);
     let lines = [
         format!("Nothing passes: {}", on.join(" and ")),
-        format!("{key} searches again with {}", looser.words),
+        format!("{key} searches again with {}", looser.description),
         "Esc goes back".to_owned(),
     ];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    message(screen, body, screen.theme.text, &lines);
+    centered_message(screen, body, screen.theme.text, &lines);
 }
 
-fn empty(screen: &mut Screen, body: Rect, view: &View) {
+fn draw_empty(screen: &mut DrawContext, body: Rect, view: &View) {
     let theme = screen.theme;
     if view.computed.is_some() {
         let lines = ["Nothing is left of what is loaded.", "Ctrl-W closes this tab"];
-        return message(screen, body, theme.text, &lines);
+        return centered_message(screen, body, theme.text, &lines);
     }
-    let moving = screen.app.dataset().is_some_and(|dataset| dataset.status.is_moving());
-    if let (0, false, Some(looser)) = (view.search.page, moving, screen.app.looser()) {
-        return too_strict(screen, body, &looser);
+    let moving = screen.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
+    if let (0, false, Some(looser)) = (view.search.page, moving, screen.app.loosened_search()) {
+        return draw_too_strict(screen, body, &looser);
     }
     let lines: &[&str] = match (view.search.page, &view.search.query, screen.app.dataset()) {
         (1.., ..) => &["This page is empty: the one before was the last.", "p goes back"],
-        (0, _, Some(dataset)) if dataset.status.is_moving() => {
+        (0, _, Some(dataset)) if dataset.status.is_busy() => {
             &["No clusters yet: the dataset is being indexed.", "They appear here by themselves."]
         }
         (0, Query::Similar(_), _) => {
@@ -117,24 +118,24 @@ fn empty(screen: &mut Screen, body: Rect, view: &View) {
         }
         (0, Query::Browse, _) => &["The dataset has no clusters.", "r asks again"],
     };
-    message(screen, body, theme.text, lines);
+    centered_message(screen, body, theme.text, lines);
 }
 
-fn tiles(screen: &mut Screen, area: Rect) {
+fn draw_tiles(screen: &mut DrawContext, area: Rect) {
     let grid = Grid::new(screen.app, area);
     let (cursor, top) = screen.app.tile_cursor();
     let first = top * grid.columns;
-    let range = screen.app.range();
+    let range = screen.app.selected_tile_range();
     for (place, tile) in screen.app.tiles().into_iter().skip(first).enumerate() {
-        let Some(area) = grid.tile(place) else { break };
+        let Some(area) = grid.tile_area(place) else { break };
         let selected = first + place == cursor;
         if grid.is_list() {
-            tile::row(screen, area, &tile, selected);
+            tile::draw_row(screen, area, &tile, selected);
         } else {
-            tile::tile(screen, &grid, area, &tile, selected);
+            tile::draw_tile(screen, &grid, area, &tile, selected);
         }
         if range.as_ref().is_some_and(|range| range.contains(&(first + place))) {
-            let below = grid.picture(area).height;
+            let below = grid.picture_area(area).height;
             let words = Rect { y: area.y + below, height: area.height - below, ..area };
             screen.buf.set_style(words, screen.theme.selected);
         }

@@ -1,9 +1,9 @@
 //! Small parts that several panes draw: frames, gauges, lines of words, and what stands in the
 //! place of something that is not there.
 
-mod boxes;
-mod line;
-mod place;
+mod placeholder;
+mod region_outline;
+mod text;
 
 use ratatui::{
     layout::Rect,
@@ -11,15 +11,15 @@ use ratatui::{
     widgets::{Block, BorderType, Widget},
 };
 
-pub(super) use boxes::outline;
-pub(super) use line::{clip, put, width, wrapped};
-pub(super) use place::{empty_picture, message, too_small};
+pub(super) use placeholder::{centered_message, draw_too_small, picture_placeholder};
+pub(super) use region_outline::draw_region_outline;
+pub(super) use text::{display_width, put, truncate, wrap_words};
 
-use crate::{app::Pane, ui::Screen};
+use crate::{app::Pane, ui::DrawContext};
 
 /// Draws the frame of a pane with its number, name and a few words, and returns its inside.
 /// The pane that takes the keys has a thick frame: that shows without colour, too.
-pub(super) fn frame(screen: &mut Screen, area: Rect, pane: Pane, words: &str) -> Rect {
+pub(super) fn pane_frame(screen: &mut DrawContext, area: Rect, pane: Pane, words: &str) -> Rect {
     let focused = screen.app.focus == pane && screen.app.overlay.is_none();
     let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
     let theme = screen.theme;
@@ -32,11 +32,11 @@ pub(super) fn frame(screen: &mut Screen, area: Rect, pane: Pane, words: &str) ->
             theme.dim,
         ),
     ]);
-    boxed(screen, area, title, focused)
+    bordered(screen, area, title, focused)
 }
 
 /// Draws a frame with a title, and returns its inside.
-pub(super) fn boxed(screen: &mut Screen, area: Rect, title: Line, focused: bool) -> Rect {
+pub(super) fn bordered(screen: &mut DrawContext, area: Rect, title: Line, focused: bool) -> Rect {
     let (kind, style) = if focused {
         (BorderType::Thick, screen.theme.frame_focus)
     } else {
@@ -67,7 +67,7 @@ pub(super) fn gauge(part: f64, cells: usize) -> String {
 }
 
 /// A number with thin groups of three: `48 210`.
-pub(super) fn grouped(number: u64) -> String {
+pub(super) fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -80,13 +80,13 @@ pub(super) fn grouped(number: u64) -> String {
 }
 
 /// A score as it is printed everywhere: `.12`.
-pub(super) fn score(score: f64) -> String {
+pub(super) fn format_score(score: f64) -> String {
     let text = format!("{score:.2}");
     text.strip_prefix('0').map_or_else(|| text.clone(), ToOwned::to_owned)
 }
 
 /// Minutes and seconds of a duration: `06:11`.
-pub(super) fn clock(time: std::time::Duration) -> String {
+pub(super) fn format_duration(time: std::time::Duration) -> String {
     let seconds = time.as_secs();
     match seconds / 3600 {
         0 => format!("{:02}:{:02}", seconds / 60, seconds % 60),
@@ -95,7 +95,7 @@ pub(super) fn clock(time: std::time::Duration) -> String {
 }
 
 /// A size in bytes for people: `11.4 MB`.
-pub(super) fn bytes(count: u64) -> String {
+pub(super) fn format_bytes(count: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
     let count = count as f64;
     match count {
@@ -115,10 +115,10 @@ mod tests {
         assert_eq!(gauge(0.0, 4), " ···");
         assert_eq!(gauge(0.5, 4), "██ ·");
         assert_eq!(gauge(1.0, 4), "████");
-        assert_eq!(grouped(48_210), "48 210");
-        assert_eq!(grouped(7), "7");
-        assert_eq!((score(0.123), score(1.0)), (".12".to_owned(), "1.00".to_owned()));
-        assert_eq!(clock(std::time::Duration::from_secs(3_671)), "1:01:11");
-        assert_eq!(bytes(11_400_000), "11.4 MB");
+        assert_eq!(group_digits(48_210), "48 210");
+        assert_eq!(group_digits(7), "7");
+        assert_eq!((format_score(0.123), format_score(1.0)), (".12".to_owned(), "1.00".to_owned()));
+        assert_eq!(format_duration(std::time::Duration::from_secs(3_671)), "1:01:11");
+        assert_eq!(format_bytes(11_400_000), "11.4 MB");
     }
 }

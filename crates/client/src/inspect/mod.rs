@@ -1,9 +1,9 @@
 //! A look inside the archive of an export: rows, columns, scores, and whether rows and pictures
 //! belong together. Nothing is unpacked to where a name in the archive says.
 
-mod join;
-mod json;
-mod table;
+mod joined_rows;
+mod metadata_json;
+mod metadata_parquet;
 
 use std::{
     collections::HashSet,
@@ -15,27 +15,28 @@ use std::{
 use bytes::Bytes;
 use zip::ZipArchive;
 
-pub(crate) use join::joined;
+pub(crate) use joined_rows::write_joined_rows;
 
-use crate::archive::{self, IMAGES, Member};
+use crate::archive::{self, ArchiveEntry, IMAGES_PREFIX};
 use tessera_model::{
-    Failure, FailureKind, Inspection, PictureSource, SafeText, inspection::Named, member::checked,
+    Failure, FailureKind, Inspection, PictureSource, SafeText, archive_path::safe_relative_path,
+    inspection::NameSample,
 };
 
 /// Most bytes of metadata that are read.
-const MOST_METADATA: u64 = 2 << 30;
+const MAX_METADATA_BYTES: u64 = 2 << 30;
 /// Most bytes of a picture.
-const MOST_PICTURE: u64 = 64 << 20;
+const MAX_PICTURE_BYTES: u64 = 64 << 20;
 /// The two columns that the interface promises.
-const SCORE: &str = "uniqueness_score";
-const FILE: &str = "image_filename";
+const SCORE_COLUMN: &str = "uniqueness_score";
+const FILE_COLUMN: &str = "image_filename";
 
 /// Takes in the metadata row by row.
-trait Rows {
+trait RowVisitor {
     /// The names of the columns, in their order.
-    fn columns(&mut self, names: Vec<String>);
+    fn visit_columns(&mut self, names: Vec<String>);
     /// One row: its score and the name of its picture, where it has them.
-    fn row(&mut self, score: Option<f64>, file: Option<&str>);
+    fn visit_row(&mut self, score: Option<f64>, file: Option<&str>);
 }
 
 /// Reads what an archive contains; waits for the disk.
@@ -45,12 +46,12 @@ trait Rows {
 pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
     let refuse = |reason: String| {
         Failure::new(FailureKind::Local, format!("{}: {reason}", path.display()))
-            .remedy("Is it the archive of an export?")
+            .with_remedy("Is it the archive of an export?")
     };
     let archive = File::open(path).map_err(|error| refuse(error.to_string()))?;
-    let entries = Entries::of(archive).map_err(refuse)?;
-    let mut count = Count::new(path, &entries);
-    entries.metadata.rows(&mut count).map_err(refuse)?;
+    let entries = ArchiveListing::read(archive).map_err(refuse)?;
+    let mut count = InspectionBuilder::new(path, &entries);
+    entries.metadata.visit_rows(&mut count).map_err(refuse)?;
     Ok(count.finish())
 }
 
@@ -58,9 +59,9 @@ pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
 ///
 /// # Errors
 /// [`FailureKind::Local`]: there is no such entry, or it cannot be read.
-pub fn entry_of(path: &Path, name: &str) -> Result<Bytes, Failure> {
+pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
     let refuse = |reason: String| {
-        let place = format!("{} in {}", SafeText::file(name), path.display());
+        let place = format!("{} in {}", SafeText::file_name(name), path.display());
         Failure::new(FailureKind::Local, format!("{place}: {reason}"))
     };
     let file = File::open(path).map_err(|error| refuse(error.to_string()))?;
@@ -68,47 +69,48 @@ pub fn entry_of(path: &Path, name: &str) -> Result<Bytes, Failure> {
         ZipArchive::new(BufReader::new(file)).map_err(|error| refuse(error.to_string()))?;
     let entry = archive.by_name(name).map_err(|error| refuse(error.to_string()))?;
     let mut bytes = Vec::new();
-    let read = entry.take(MOST_PICTURE + 1).read_to_end(&mut bytes);
+    let read = entry.take(MAX_PICTURE_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| refuse(error.to_string()))?;
-    if bytes.len() as u64 > MOST_PICTURE {
-        return Err(refuse(format!("larger than {} MiB", MOST_PICTURE >> 20)));
+    if bytes.len() as u64 > MAX_PICTURE_BYTES {
+        return Err(refuse(format!("larger than {} MiB", MAX_PICTURE_BYTES >> 20)));
     }
     Ok(bytes.into())
 }
 
 /// What an archive holds.
-struct Entries {
-    metadata: Metadata,
+struct ArchiveListing {
+    metadata: MetadataFile,
     /// The pictures, by their names below `images/`.
     images: Vec<String>,
-    refused: Named,
+    refused: NameSample,
 }
 
 /// The one metadata file of an archive. Parquet has its directory at the end, so the file lies where
 /// it can be searched.
-struct Metadata {
+struct MetadataFile {
     name: String,
     file: File,
 }
 
-impl Entries {
-    fn of(archive: File) -> Result<Self, String> {
-        let (mut found, mut images, mut refused) = (None, Vec::new(), Named::default());
-        archive::walk(archive, |member| {
+impl ArchiveListing {
+    fn read(archive: File) -> Result<Self, String> {
+        let (mut found, mut images, mut refused) = (None, Vec::new(), NameSample::default());
+        archive::for_each_entry(archive, |member| {
             if member.is_dir() {
                 return Ok(());
             }
             let name = member.name.clone();
-            if !member.is_plain() || checked(&name).is_err() {
+            if !member.is_plain() || safe_relative_path(&name).is_err() {
                 refused.add(&name);
-            } else if let Some(image) = name.strip_prefix(IMAGES) {
+            } else if let Some(image) = name.strip_prefix(IMAGES_PREFIX) {
                 images.push(image.to_owned());
-            } else if is(&name, ".parquet") || is(&name, ".json") {
-                if let Some(Metadata { name: other, .. }) = &found {
-                    let (one, two) = (SafeText::file(other), SafeText::file(&name));
+            } else if has_extension(&name, ".parquet") || has_extension(&name, ".json") {
+                if let Some(MetadataFile { name: other, .. }) = &found {
+                    let (one, two) = (SafeText::file_name(other), SafeText::file_name(&name));
                     return Err(format!("more than one metadata file inside: {one}, {two}"));
                 }
-                found = Some(Metadata::read(member).map_err(|why| in_file(&name, &why))?);
+                found =
+                    Some(MetadataFile::read(member).map_err(|why| prefix_file_name(&name, &why))?);
             }
             Ok(())
         })?;
@@ -117,11 +119,11 @@ impl Entries {
     }
 }
 
-impl Metadata {
-    fn read(member: Member<'_>) -> Result<Self, String> {
+impl MetadataFile {
+    fn read(member: ArchiveEntry<'_>) -> Result<Self, String> {
         let name = member.name.clone();
         let mut file = tempfile::tempfile().map_err(|error| error.to_string())?;
-        member.copy(&mut file, MOST_METADATA).map_err(|trouble| trouble.to_string())?;
+        member.copy_to(&mut file, MAX_METADATA_BYTES).map_err(|trouble| trouble.to_string())?;
         file.rewind().map_err(|error| error.to_string())?;
         Ok(Self { name, file })
     }
@@ -133,57 +135,63 @@ impl Metadata {
     }
 
     /// Gives its rows, one after the other.
-    fn rows(mut self, out: &mut impl Rows) -> Result<(), String> {
-        let read = if is(&self.name, ".json") {
-            self.text().and_then(|text| json::read(&text, out))
+    fn visit_rows(mut self, out: &mut impl RowVisitor) -> Result<(), String> {
+        let read = if has_extension(&self.name, ".json") {
+            self.text().and_then(|text| metadata_json::read_rows(&text, out))
         } else {
-            table::read(self.file, out)
+            metadata_parquet::read_rows(self.file, out)
         };
-        read.map_err(|why| in_file(&self.name, &why))
+        read.map_err(|why| prefix_file_name(&self.name, &why))
     }
 }
 
-fn in_file(name: &str, why: &str) -> String {
-    format!("{}: {why}", SafeText::file(name))
+fn prefix_file_name(name: &str, why: &str) -> String {
+    format!("{}: {why}", SafeText::file_name(name))
 }
 
 /// Whether a name ends so, in any case. The JSON file has no name of its own in the document.
-fn is(name: &str, end: &str) -> bool {
+fn has_extension(name: &str, end: &str) -> bool {
     name.to_ascii_lowercase().ends_with(end)
 }
 
 /// What is counted while the rows come.
-struct Count {
+struct InspectionBuilder {
     inspection: Inspection,
     images: HashSet<String>,
-    seen: HashSet<String>,
+    referenced_images: HashSet<String>,
 }
 
-impl Count {
-    fn new(path: &Path, entries: &Entries) -> Self {
-        let source = |name: &String| PictureSource::Entry(path.into(), format!("{IMAGES}{name}"));
+impl InspectionBuilder {
+    fn new(path: &Path, entries: &ArchiveListing) -> Self {
+        let source =
+            |name: &String| PictureSource::Entry(path.into(), format!("{IMAGES_PREFIX}{name}"));
         Self {
             inspection: Inspection {
                 path: path.to_owned(),
                 bytes: path.metadata().map_or(0, |metadata| metadata.len()),
-                metadata: SafeText::file(&entries.metadata.name),
+                metadata_file: SafeText::file_name(&entries.metadata.name),
                 rows: 0,
                 columns: Vec::new(),
                 uniqueness: [0; Inspection::BINS],
                 unscored: 0,
                 images: entries.images.len() as u64,
-                first_images: entries.images.iter().take(Inspection::NAMED).map(source).collect(),
-                rows_without_file: Named::default(),
-                files_without_row: Named::default(),
-                refused: entries.refused.clone(),
+                first_images: entries
+                    .images
+                    .iter()
+                    .take(Inspection::MAX_NAMED)
+                    .map(source)
+                    .collect(),
+                rows_without_file: NameSample::default(),
+                files_without_row: NameSample::default(),
+                unsafe_entries: entries.refused.clone(),
             },
             images: entries.images.iter().cloned().collect(),
-            seen: HashSet::new(),
+            referenced_images: HashSet::new(),
         }
     }
 
     fn finish(mut self) -> Inspection {
-        let mut unclaimed: Vec<&String> = self.images.difference(&self.seen).collect();
+        let mut unclaimed: Vec<&String> = self.images.difference(&self.referenced_images).collect();
         unclaimed.sort();
         for name in unclaimed {
             self.inspection.files_without_row.add(name);
@@ -192,12 +200,12 @@ impl Count {
     }
 }
 
-impl Rows for Count {
-    fn columns(&mut self, names: Vec<String>) {
+impl RowVisitor for InspectionBuilder {
+    fn visit_columns(&mut self, names: Vec<String>) {
         self.inspection.columns = names.iter().map(|name| SafeText::name(name)).collect();
     }
 
-    fn row(&mut self, score: Option<f64>, file: Option<&str>) {
+    fn visit_row(&mut self, score: Option<f64>, file: Option<&str>) {
         self.inspection.rows += 1;
         match score.filter(|score| (0.0..=1.0).contains(score)) {
             Some(score) => {
@@ -213,7 +221,7 @@ impl Rows for Count {
         }
         let Some(file) = file else { return };
         if self.images.contains(file) {
-            self.seen.insert(file.to_owned());
+            self.referenced_images.insert(file.to_owned());
         } else {
             self.inspection.rows_without_file.add(file);
         }
@@ -246,7 +254,7 @@ mod tests {
         {"uniqueness_score": null}]}"#;
 
     #[test]
-    fn m25_rows_scores_and_pictures_are_counted() {
+    fn rows_scores_and_pictures_are_counted() {
         let file = archive(&[
             ("Rows.JSON", ROWS),
             ("images/a.jpg", b"a"),
@@ -254,7 +262,7 @@ mod tests {
             ("../evil.json", b"x"),
         ]);
         let found = inspect_archive(file.path()).unwrap();
-        assert_eq!((found.metadata.as_str(), found.rows, found.images), ("Rows.JSON", 4, 2));
+        assert_eq!((found.metadata_file.as_str(), found.rows, found.images), ("Rows.JSON", 4, 2));
         let columns: Vec<_> = found.columns.iter().map(SafeText::as_str).collect();
         assert_eq!(columns, ["image_filename", "uniqueness_score", "extra"]);
         assert_eq!(found.uniqueness, [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
@@ -262,17 +270,17 @@ mod tests {
         for (named, name) in [
             (&found.rows_without_file, "gone.jpg"),
             (&found.files_without_row, "b.jpg"),
-            (&found.refused, "../evil.json"),
+            (&found.unsafe_entries, "../evil.json"),
         ] {
             assert_eq!((named.count, named.first[0].as_str()), (1, name));
         }
         let PictureSource::Entry(path, name) = &found.first_images[1] else { panic!() };
-        assert_eq!(entry_of(path, name).unwrap(), "b");
-        assert!(entry_of(path, "images/none").is_err());
+        assert_eq!(read_entry(path, name).unwrap(), "b");
+        assert!(read_entry(path, "images/none").is_err());
     }
 
     #[test]
-    fn d14_what_is_missing_or_too_much_is_named() {
+    fn what_is_missing_or_too_much_is_named() {
         for (entries, words) in [
             (vec![("images/a.jpg", &b"a"[..])], "no metadata"),
             (vec![("a.json", b"[]"), ("b.parquet", b"")], "more than one"),

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use tessera_client::{Client, Existing, Policy};
+use tessera_client::{Client, ClientPolicy, ExistingFile};
 use tessera_model::{Archive, Failure, FailureKind};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
@@ -113,7 +113,7 @@ impl Place {
         let mut latest = 0;
         let mut report = |done, _| latest = done;
         let outcome = client
-            .download((dataset(), task()), (&self.target(), Existing::Kept), &mut report)
+            .download((dataset(), task()), (&self.target(), ExistingFile::Keep), &mut report)
             .await;
         if let Ok(archive) = &outcome {
             assert_eq!(archive.bytes, fs::metadata(&archive.path).unwrap().len());
@@ -135,7 +135,7 @@ fn equal(path: &Path, bytes: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn m23_p44_an_archive_is_fetched_verified_and_named() {
+async fn an_archive_is_fetched_verified_and_named() {
     let bytes = archive();
     let stored = bytes.clone();
     let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
@@ -151,7 +151,7 @@ async fn m23_p44_an_archive_is_fetched_verified_and_named() {
 }
 
 #[tokio::test]
-async fn d01_a_cut_anywhere_is_continued_there() {
+async fn a_cut_anywhere_is_continued_there() {
     let bytes = archive();
     for cut in (1..bytes.len()).step_by(bytes.len() / 200) {
         let stored = bytes.clone();
@@ -170,7 +170,7 @@ async fn d01_a_cut_anywhere_is_continued_there() {
 }
 
 #[tokio::test]
-async fn d02_d03_d05_whatever_does_not_fit_is_begun_anew() {
+async fn whatever_does_not_fit_is_begun_anew() {
     let bytes = archive();
     let half = bytes.len() / 2;
     let seconds: [(&str, Second); 6] = [
@@ -199,7 +199,7 @@ async fn d02_d03_d05_whatever_does_not_fit_is_begun_anew() {
 }
 
 #[tokio::test]
-async fn d16_what_an_earlier_run_left_is_continued() {
+async fn what_an_earlier_run_left_is_continued() {
     let bytes = archive();
     let half = bytes.len() / 2;
     for (left, expected) in [
@@ -220,7 +220,7 @@ async fn d16_what_an_earlier_run_left_is_continued() {
 }
 
 #[tokio::test]
-async fn d06_an_expired_link_is_replaced_by_a_fresh_one() {
+async fn an_expired_link_is_replaced_by_a_fresh_one() {
     let bytes = archive();
     for status in [400, 401, 403, 404, 410] {
         let stored = bytes.clone();
@@ -240,7 +240,7 @@ async fn d06_an_expired_link_is_replaced_by_a_fresh_one() {
 }
 
 #[tokio::test]
-async fn d06_three_fresh_links_without_a_byte_are_enough() {
+async fn three_fresh_links_without_a_byte_are_enough() {
     let server = service(|_, _| Act::reply(403, &[], "expired")).await;
     let place = Place::new();
     let failure = place.download(&server).await.unwrap_err();
@@ -251,7 +251,7 @@ async fn d06_three_fresh_links_without_a_byte_are_enough() {
 }
 
 #[tokio::test]
-async fn d10_d11_damage_never_gets_the_final_name() {
+async fn damage_never_gets_the_final_name() {
     let bytes = archive();
     let torn = bytes[..bytes.len() - 30].to_vec();
     let cut = Scripted::start(move |seen: &Seen| {
@@ -284,7 +284,7 @@ async fn d10_d11_damage_never_gets_the_final_name() {
 }
 
 #[tokio::test]
-async fn d12_an_archive_that_unpacks_to_far_too_much_is_refused() {
+async fn an_archive_that_unpacks_to_far_too_much_is_refused() {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let name = "images/\u{1b}[2J.jpg";
     zip.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -298,7 +298,7 @@ async fn d12_an_archive_that_unpacks_to_far_too_much_is_refused() {
 }
 
 #[tokio::test]
-async fn d18_d20_nothing_is_overwritten_and_nobody_is_disturbed() {
+async fn nothing_is_overwritten_and_nobody_is_disturbed() {
     let server = service(|_, _| Act::cut()).await;
     let place = Place::new();
     fs::write(place.target(), "mine").unwrap();
@@ -326,7 +326,7 @@ async fn d18_d20_nothing_is_overwritten_and_nobody_is_disturbed() {
 }
 
 #[tokio::test]
-async fn d18_a_file_that_appears_meanwhile_is_not_replaced() {
+async fn a_file_that_appears_meanwhile_is_not_replaced() {
     let place = Place::new();
     let (target, bytes) = (place.target(), archive());
     let server = service(move |seen, _| {
@@ -341,7 +341,7 @@ async fn d18_a_file_that_appears_meanwhile_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn d21_exports_without_an_archive() {
+async fn exports_without_an_archive() {
     for (body, kind) in [
         (r#"{"status":"FAILED","result_message":"out of memory"}"#, FailureKind::NotFound),
         (r#"{"status":"IN_PROGRESS"}"#, FailureKind::Conflict),
@@ -354,7 +354,7 @@ async fn d21_exports_without_an_archive() {
 }
 
 #[tokio::test]
-async fn d21_a_link_that_comes_late_is_waited_for() {
+async fn a_link_that_comes_late_is_waited_for() {
     let asked = AtomicUsize::new(0);
     let bytes = archive();
     let server = Scripted::start(move |seen: &Seen| {
@@ -368,15 +368,18 @@ async fn d21_a_link_that_comes_late_is_waited_for() {
     })
     .await;
     let place = Place::new();
-    let policy = Policy { link: std::time::Duration::from_mins(1), ..impatient() };
+    let policy = ClientPolicy { link_timeout: std::time::Duration::from_mins(1), ..impatient() };
     let client = hosted(&server.url(), policy);
     let target = place.folder.path().join("x.zip");
-    client.download((dataset(), task()), (&target, Existing::Kept), &mut |_, _| {}).await.unwrap();
+    client
+        .download((dataset(), task()), (&target, ExistingFile::Keep), &mut |_, _| {})
+        .await
+        .unwrap();
     assert_eq!(server.count(), 4);
 }
 
 #[tokio::test]
-async fn d15_a_disk_without_room_is_told_before_the_bytes_come() {
+async fn a_disk_without_room_is_told_before_the_bytes_come() {
     let huge = (1_u64 << 60).to_string();
     let endless = move |_: &Seen, _| Act::hold(head(200, &[("content-length", &huge)]));
     let server = service(endless).await;

@@ -7,43 +7,43 @@ use std::{
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use futures_util::future::join_all;
-use tessera_client::{Client, Policy, QueryImage};
+use tessera_client::{Client, ClientPolicy, QueryImageUpload};
 use tessera_model::{EntityType, Failure, FailureKind, Granularity, Region};
 
 use tessera_testing::clients::{dataset, hosted, impatient, on_premises};
 use tessera_testing::scripted::{Act, Scripted, Seen, head};
 
-async fn datasets(server: &Scripted, policy: Policy) -> Result<usize, Failure> {
+async fn datasets(server: &Scripted, policy: ClientPolicy) -> Result<usize, Failure> {
     let client = on_premises(&server.url(), policy);
-    client.datasets().await.map(|(datasets, _)| datasets.len())
+    client.list_datasets().await.map(|(datasets, _)| datasets.len())
 }
 
 #[tokio::test]
-async fn n03_n04_silence_and_stalling_end_at_their_deadlines() {
+async fn silence_and_stalling_end_at_their_deadlines() {
     let short = Duration::from_millis(100);
     let silent = Scripted::start(|_: &Seen| Act::hold(Vec::new())).await;
-    let policy = Policy { headers: short, ..impatient() };
+    let policy = ClientPolicy { header_timeout: short, ..impatient() };
     let failure = datasets(&silent, policy).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::NoAnswer);
+    assert_eq!(failure.kind, FailureKind::NoResponse);
 
     let begun = [head(200, &[("content-length", "100")]), b"[".to_vec()].concat();
     let stalling = Scripted::start(move |_: &Seen| Act::hold(begun.clone())).await;
-    let policy = Policy { idle: short, ..impatient() };
+    let policy = ClientPolicy { idle_timeout: short, ..impatient() };
     let failure = datasets(&stalling, policy).await.unwrap_err();
-    assert!(failure.sentence.as_str().contains("stalled"), "{failure}");
+    assert!(failure.message.as_str().contains("stalled"), "{failure}");
 }
 
 #[tokio::test]
-async fn n05_a_drip_ends_at_the_total_deadline() {
+async fn a_drip_ends_at_the_total_deadline() {
     let drip = |_: &Seen| Act::repeat(head(200, &[]), b" ".to_vec(), Duration::from_millis(5));
     let server = Scripted::start(drip).await;
-    let policy = Policy { total: Duration::from_millis(150), ..impatient() };
+    let policy = ClientPolicy { total_timeout: Duration::from_millis(150), ..impatient() };
     let failure = datasets(&server, policy).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::NoAnswer);
+    assert_eq!(failure.kind, FailureKind::NoResponse);
 }
 
 #[tokio::test]
-async fn n07_a_second_try_succeeds() {
+async fn a_second_try_succeeds() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let server = Scripted::start(move |_: &Seen| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -58,7 +58,7 @@ async fn n07_a_second_try_succeeds() {
 }
 
 #[tokio::test]
-async fn n11_n14_one_new_token_and_one_replay() {
+async fn one_new_token_and_one_replay() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let once = Scripted::start(move |_: &Seen| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -67,16 +67,16 @@ async fn n11_n14_one_new_token_and_one_replay() {
         }
     })
     .await;
-    assert!(hosted(&once.url(), impatient()).datasets().await.is_ok());
+    assert!(hosted(&once.url(), impatient()).list_datasets().await.is_ok());
     assert_eq!(once.count(), 2);
 
     let always = Scripted::start(|_: &Seen| Act::reply(401, &[], "{}")).await;
-    let failure = hosted(&always.url(), impatient()).datasets().await.unwrap_err();
-    assert_eq!((failure.kind, always.count()), (FailureKind::Login, 2));
+    let failure = hosted(&always.url(), impatient()).list_datasets().await.unwrap_err();
+    assert_eq!((failure.kind, always.count()), (FailureKind::Unauthorized, 2));
     assert!(failure.to_string().contains("credentials were rejected"));
 
     let failure = datasets(&always, impatient()).await.unwrap_err();
-    assert_eq!((failure.kind, always.count()), (FailureKind::Login, 3));
+    assert_eq!((failure.kind, always.count()), (FailureKind::Unauthorized, 3));
     assert!(failure.to_string().contains("hosted deployment?"), "{failure}");
 }
 
@@ -106,23 +106,23 @@ async fn service_with_clock(ahead: i64) -> Scripted {
 }
 
 #[tokio::test]
-async fn n12_n13_any_clock_is_learned_within_two_requests() {
+async fn any_clock_is_learned_within_two_requests() {
     for ahead in [-90_000, -3_600, -300, 0, 300, 3_600, 90_000] {
         let server = service_with_clock(ahead).await;
         let client = hosted(&server.url(), impatient());
-        assert!(client.datasets().await.is_ok(), "{ahead}");
+        assert!(client.list_datasets().await.is_ok(), "{ahead}");
         assert_eq!(server.count(), if ahead == 0 { 1 } else { 2 }, "{ahead}");
-        assert!(client.datasets().await.is_ok());
+        assert!(client.list_datasets().await.is_ok());
         assert_eq!(server.count(), if ahead == 0 { 2 } else { 3 }, "{ahead}");
     }
     let server = service_with_clock(7_200).await;
     let client = hosted(&server.url(), impatient());
-    let all = join_all((0..64).map(|_| client.datasets())).await;
+    let all = join_all((0..64).map(|_| client.list_datasets())).await;
     assert!(all.iter().all(Result::is_ok) && server.count() <= 128);
 }
 
 #[tokio::test]
-async fn n15_documented_refusals_are_final_and_in_the_words_of_the_service() {
+async fn documented_refusals_are_final_and_in_the_words_of_the_service() {
     use FailureKind as Kind;
     for (status, detail, kind) in [
         (400, "no file", Kind::Invalid),
@@ -150,7 +150,7 @@ async fn endless() -> Scripted {
 }
 
 #[tokio::test]
-async fn n18_answers_are_capped_after_decoding() {
+async fn answers_are_capped_after_decoding() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&vec![b' '; 40 << 20]).unwrap();
     let bomb = gzip.finish().unwrap();
@@ -165,7 +165,7 @@ async fn n18_answers_are_capped_after_decoding() {
 }
 
 #[tokio::test]
-async fn m68_n20_answers_that_are_no_answers() {
+async fn answers_that_are_no_answers() {
     let deep = "[".repeat(100_000);
     let long = "x".repeat(5_000);
     for body in [
@@ -188,15 +188,15 @@ async fn m68_n20_answers_that_are_no_answers() {
         let server = Scripted::start(move |_: &Seen| Act::reply(200, &html, &text)).await;
         let failure = datasets(&server, impatient()).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Unexpected, "{body:.40}");
-        assert!(failure.sentence.as_str().contains("200"), "{failure}");
+        assert!(failure.message.as_str().contains("200"), "{failure}");
         let detail = failure.detail.map_or(0, |detail| detail.as_str().chars().count());
         assert!(detail <= 201, "{body:.40}");
-        assert!(!failure.sentence.as_str().contains(char::is_control));
+        assert!(!failure.message.as_str().contains(char::is_control));
     }
 }
 
 #[tokio::test]
-async fn n20_an_endless_error_body_is_still_a_refusal() {
+async fn an_endless_error_body_is_still_a_refusal() {
     let piece = vec![b'x'; 4 << 10];
     let act = move |_: &Seen| Act::repeat(head(409, &[]), piece.clone(), Duration::ZERO);
     let server = Scripted::start(act).await;
@@ -206,18 +206,18 @@ async fn n20_an_endless_error_body_is_still_a_refusal() {
 
 /// Run in a process of its own by the next test, with proxies in its environment.
 #[tokio::test]
-#[ignore = "n28_a_service_on_this_machine_is_reached_directly runs it"]
-async fn n28_inner() {
+#[ignore = "a_service_on_this_machine_is_reached_directly runs it"]
+async fn inner() {
     let url = std::env::var("SCRIPTED_URL").unwrap();
-    hosted(&url, impatient()).datasets().await.unwrap();
+    hosted(&url, impatient()).list_datasets().await.unwrap();
 }
 
 #[tokio::test]
-async fn n28_a_service_on_this_machine_is_reached_directly() {
+async fn a_service_on_this_machine_is_reached_directly() {
     let service = Scripted::start(|_: &Seen| Act::json("[]")).await;
     let proxy = Scripted::start(|_: &Seen| Act::json("[]")).await;
     let mut inner = std::process::Command::new(std::env::current_exe().unwrap());
-    inner.args(["--exact", "faults::n28_inner", "--ignored"]);
+    inner.args(["--exact", "faults::inner", "--ignored"]);
     inner.env("SCRIPTED_URL", service.url());
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"] {
         inner.env(name, proxy.url());
@@ -228,7 +228,7 @@ async fn n28_a_service_on_this_machine_is_reached_directly() {
 }
 
 #[tokio::test]
-async fn u11_what_is_no_picture_is_not_sent() {
+async fn what_is_no_picture_is_not_sent() {
     let server = Scripted::start(|_: &Seen| Act::json("{}")).await;
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.jpg");
@@ -241,13 +241,13 @@ async fn u11_what_is_no_picture_is_not_sent() {
         (folder.path().to_owned(), "not a file"),
         (folder.path().join("missing"), "No such file"),
     ] {
-        let failure = QueryImage::read(&file).await.unwrap_err();
+        let failure = QueryImageUpload::read(&file).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Local);
         assert!(failure.to_string().contains(word), "{failure}");
     }
     // What cannot be opened here may be sent whole, but no box can be trusted on it.
     let client: Client = hosted(&server.url(), impatient());
-    let photo = QueryImage::new("II*\0 a TIFF".into(), "photo.tiff").await.unwrap();
+    let photo = QueryImageUpload::new("II*\0 a TIFF".into(), "photo.tiff").await.unwrap();
     let region = Region::new(0.0, 0.0, 0.5, 0.5);
     let anchor =
         client.register_anchor(dataset(), photo, EntityType::Images, Granularity::DEFAULT, region);
@@ -256,7 +256,7 @@ async fn u11_what_is_no_picture_is_not_sent() {
 }
 
 #[tokio::test]
-async fn m46_accepted_with_and_without_an_anchor() {
+async fn accepted_with_and_without_an_anchor() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.gif");
     std::fs::write(&file, b"GIF89a").unwrap();
@@ -264,7 +264,7 @@ async fn m46_accepted_with_and_without_an_anchor() {
     for (body, found) in [(anchor, true), ("", false)] {
         let server = Scripted::start(move |_: &Seen| Act::reply(202, &[], body)).await;
         let client = hosted(&server.url(), impatient());
-        let image = QueryImage::read(&file).await.unwrap();
+        let image = QueryImageUpload::read(&file).await.unwrap();
         let answer = client
             .register_anchor(dataset(), image, EntityType::Images, Granularity::DEFAULT, None)
             .await;

@@ -6,19 +6,20 @@
 
 use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
-use tessera_client::{BaseUrl, Client, QueryImage, RawBody, RawPart, RawRequest};
+use tessera_client::{BaseUrl, Client, QueryImageUpload, RawBody, RawPart, RawRequest};
 use tessera_model::{
-    AddMedia, Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec, ExportState,
-    Granularity, MediaSource, Query, Region, ScoreKind, Search, SelectionItem, Status,
+    Anchor, AnchorKind, ArchiveName, EntityType, ExportFormat, ExportSpec, ExportState,
+    Granularity, MediaAddition, MediaSource, Query, Region, ScoreKind, Search, SelectionItem,
+    Status,
 };
 use tessera_wire::{
-    dataset::{DatasetBody, DatasetExtras, legacy_word, read_dataset, read_datasets},
+    dataset::{DatasetBody, DatasetExtras, legacy_status, read_dataset, read_datasets},
+    error_body::{ProblemBody, read_error_message},
     explore::{
         AnchorBody, BoundingBoxBody, ClusterBody, ExploreBody, MetadataBody, PreviewBody,
         read_anchor, read_page,
     },
     export::{ExportTaskBody, read_task},
-    problem::{ProblemBody, read_problem},
 };
 
 use tessera_testing::clients::{
@@ -65,7 +66,7 @@ fn parse(text: &str) -> Value {
 }
 
 #[test]
-fn m08_dataset_records_are_read() {
+fn dataset_records_are_read() {
     let ready = read_dataset(&parse(RECORD)).unwrap();
     assert_eq!((ready.id, ready.name.as_str()), (dataset(), "demo"));
     assert_eq!((ready.status, ready.status_is_legacy), (Status::Ready, false));
@@ -79,11 +80,11 @@ fn m08_dataset_records_are_read() {
 }
 
 #[test]
-fn m08_dataset_records_are_written() {
+fn dataset_records_are_written() {
     let body = DatasetBody {
         id: dataset(),
         display_name: "demo".into(),
-        status: legacy_word(&Status::ReadOnly).into(),
+        status: legacy_status(&Status::ReadOnly).into(),
         status_new: Status::ReadOnly.word().into(),
         progress: 40,
         owned_by: "local".into(),
@@ -107,7 +108,7 @@ fn m08_dataset_records_are_written() {
 }
 
 #[test]
-fn m51_m52_a_recorded_page_is_read() {
+fn a_recorded_page_is_read() {
     let page = read_page(&parse(EXPLORE)).unwrap();
     let [cluster] = page.clusters.as_slice() else { panic!("{page:?}") };
     assert_eq!((cluster.n_images, cluster.n_objects), (Some(85), None));
@@ -141,7 +142,7 @@ fn preview_body() -> PreviewBody {
 }
 
 #[test]
-fn m51_m52_m53_a_page_is_written_as_the_document_says() {
+fn a_page_is_written_as_the_document_says() {
     let cluster = ClusterBody {
         cluster_id: "9a205a5e-0000-46be-83a3-000000000001".parse().unwrap(),
         r#type: "IMAGES",
@@ -179,7 +180,7 @@ fn m51_m52_m53_a_page_is_written_as_the_document_says() {
 }
 
 #[test]
-fn m20_m21_export_tasks_both_ways() {
+fn export_tasks_both_ways() {
     let running = read_task(&parse(TASK), None).unwrap();
     assert_eq!((running.id, running.state.word()), (task(), "INIT"));
     assert_eq!((running.progress, running.download), (Some(0), None));
@@ -209,14 +210,14 @@ fn m20_m21_export_tasks_both_ways() {
 }
 
 #[test]
-fn m46_m71_anchors_and_problems_both_ways() {
+fn anchors_and_problems_both_ways() {
     let anchor = read_anchor(&parse(ANCHOR)).unwrap();
     assert_eq!(anchor.kind, AnchorKind::Upload);
     let body = AnchorBody { anchor_media_id: anchor.media, anchor_type: AnchorKind::Upload.word() };
     assert_eq!(serde_json::to_value(body).unwrap(), parse(ANCHOR));
     let missing = br#"{"detail":[{"type":"missing","loc":["query","entity_type"],
         "msg":"Field required","input":null}]}"#;
-    assert_eq!(read_problem(missing).unwrap().as_str(), "query.entity_type: Field required");
+    assert_eq!(read_error_message(missing).unwrap().as_str(), "query.entity_type: Field required");
     let detail = "Dataset not found".to_owned();
     let body = serde_json::to_string(&ProblemBody { detail }).unwrap();
     assert_eq!(body, r#"{"detail":"Dataset not found"}"#);
@@ -258,7 +259,7 @@ async fn ask_for_everything(client: &tessera_client::Client) {
         format: ExportFormat::Parquet,
         include_images: true,
     };
-    assert_eq!(client.datasets().await.unwrap().0.len(), 1);
+    assert_eq!(client.list_datasets().await.unwrap().0.len(), 1);
     assert_eq!(client.dataset(dataset()).await.unwrap().id, dataset());
     assert_eq!(client.explore(&search).await.unwrap().clusters.len(), 1);
     assert_eq!(client.explore(&anchored).await.unwrap().clusters.len(), 1);
@@ -294,7 +295,7 @@ async fn request_lines_are_those_of_the_document() {
 }
 
 #[tokio::test]
-async fn m01_on_premises_requests_carry_no_login_at_all() {
+async fn on_premises_requests_carry_no_login_at_all() {
     let server = service().await;
     ask_for_everything(&on_premises(&server.url(), impatient())).await;
     for seen in server.requests() {
@@ -306,7 +307,7 @@ async fn m01_on_premises_requests_carry_no_login_at_all() {
 }
 
 #[tokio::test]
-async fn m03_hosted_requests_carry_the_token_of_the_document() {
+async fn hosted_requests_carry_the_token_of_the_document() {
     let server = service().await;
     let before = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
     ask_for_everything(&hosted(&server.url(), impatient())).await;
@@ -331,14 +332,14 @@ async fn m03_hosted_requests_carry_the_token_of_the_document() {
 }
 
 #[tokio::test]
-async fn m44_u06_the_form_of_a_query_image() {
+async fn the_form_of_a_query_image() {
     let server = service().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a\"b\r\nX-Evil: 1.jpg");
     std::fs::write(&file, JPEG).unwrap();
     let client = hosted(&server.url(), impatient());
     let granularity = Granularity::new(1).unwrap();
-    let image = QueryImage::read(&file).await.unwrap();
+    let image = QueryImageUpload::read(&file).await.unwrap();
     let anchor = client.register_anchor(dataset(), image, EntityType::Objects, granularity, None);
     assert_eq!(anchor.await.unwrap().kind, AnchorKind::Upload);
     let seen = server.requests().remove(0);
@@ -360,7 +361,7 @@ async fn m44_u06_the_form_of_a_query_image() {
 }
 
 #[tokio::test]
-async fn u06_what_a_person_typed_does_not_break_out_of_a_form_of_their_own() {
+async fn what_a_person_typed_does_not_break_out_of_a_form_of_their_own() {
     let server = service().await;
     let part = |name: &str, file: Option<&str>, content: &'static str| RawPart {
         name: name.to_owned(),
@@ -374,7 +375,7 @@ async fn u06_what_a_person_typed_does_not_break_out_of_a_form_of_their_own() {
         parameters: Vec::new(),
         body: RawBody::Form(parts),
     };
-    hosted(&server.url(), impatient()).raw(request).await.unwrap();
+    hosted(&server.url(), impatient()).send_raw(request).await.unwrap();
     let seen = server.requests().remove(0);
     let content_type = seen.header("content-type").unwrap();
     let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
@@ -388,7 +389,7 @@ async fn u06_what_a_person_typed_does_not_break_out_of_a_form_of_their_own() {
 }
 
 #[tokio::test]
-async fn m19_the_start_of_an_export_is_never_cached() {
+async fn the_start_of_an_export_is_never_cached() {
     let server = service().await;
     ask_for_everything(&on_premises(&server.url(), impatient())).await;
     let requests = server.requests();
@@ -397,7 +398,7 @@ async fn m19_the_start_of_an_export_is_never_cached() {
 }
 
 #[test]
-fn m02_credentials_are_written_as_the_document_says() {
+fn credentials_are_written_as_the_document_says() {
     use tessera_wire::credentials::CredentialsBody;
     let body = |secret: Option<&str>| CredentialsBody {
         api_key: "key-1".into(),
@@ -414,7 +415,7 @@ fn m02_credentials_are_written_as_the_document_says() {
 }
 
 #[test]
-fn m24_a_selection_both_ways() {
+fn a_selection_both_ways() {
     use tessera_model::{Filter, SelectionItem, vql::LabelRule};
     use tessera_wire::selection;
     let by_hand = r#"{"media_selection":[
@@ -443,7 +444,7 @@ fn m24_a_selection_both_ways() {
 }
 
 #[test]
-fn m60_every_filter_of_the_document_both_ways() {
+fn every_filter_of_the_document_both_ways() {
     use tessera_wire::vql;
     let by_hand = r#"[{"text":{"op":"fts","value":"red AND van"}},
         {"text":{"op":"semantic","value":"a red van","threshold":0.5}},
@@ -458,8 +459,8 @@ fn m60_every_filter_of_the_document_both_ways() {
 }
 
 #[test]
-fn m67_the_list_of_wrong_parameters_is_written_as_such_services_do() {
-    use tessera_wire::problem::{InvalidBody, InvalidParameter};
+fn the_list_of_wrong_parameters_is_written_as_such_services_do() {
+    use tessera_wire::error_body::{InvalidBody, InvalidParameter};
     let parameter = InvalidParameter {
         r#type: "value_error",
         loc: ["query", "threshold"],
@@ -472,7 +473,7 @@ fn m67_the_list_of_wrong_parameters_is_written_as_such_services_do() {
         r#"{"detail":[{"type":"value_error","loc":["query","threshold"],"msg":"Input should be an integer from 0 to 4","input":"5"}]}"#
     );
     assert_eq!(
-        read_problem(body.as_bytes()).unwrap().as_str(),
+        read_error_message(body.as_bytes()).unwrap().as_str(),
         "query.threshold: Input should be an integer from 0 to 4"
     );
 }
@@ -480,7 +481,7 @@ fn m67_the_list_of_wrong_parameters_is_written_as_such_services_do() {
 const OF_DATASET: &str = "/api/v1/dataset/ad48d250-0000-11f1-bfca-000000000001";
 
 #[tokio::test]
-async fn m24_a_selective_export_is_a_post_of_items() {
+async fn a_selective_export_is_a_post_of_items() {
     let server = service().await;
     let media = "31ae21e5-0000-46f6-85a3-000000000001";
     let cluster = "9a205a5e-0000-46be-83a3-000000000001";
@@ -510,7 +511,7 @@ async fn m24_a_selective_export_is_a_post_of_items() {
 }
 
 #[tokio::test]
-async fn m42_a_reindex_has_no_body_and_its_answer_is_not_read() {
+async fn a_reindex_has_no_body_and_its_answer_is_not_read() {
     let server = Scripted::start(|_: &Seen| Act::reply(202, &[], "anything")).await;
     hosted(&server.url(), impatient()).reindex(dataset()).await.unwrap();
     let seen = server.requests().remove(0);
@@ -519,12 +520,12 @@ async fn m42_a_reindex_has_no_body_and_its_answer_is_not_read() {
 }
 
 #[tokio::test]
-async fn m45_a_box_is_json_in_the_query() {
+async fn a_box_is_json_in_the_query() {
     let server = service().await;
     let client = hosted(&server.url(), impatient());
     let mut png = std::io::Cursor::new(Vec::new());
     image::RgbImage::new(2, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
-    let image = QueryImage::new(png.into_inner().into(), "a.png").await.unwrap();
+    let image = QueryImageUpload::new(png.into_inner().into(), "a.png").await.unwrap();
     let region = Region::new(0.1, 0.25, 1.0 / 3.0, 0.5);
     let (entity, granularity) = (EntityType::Images, Granularity::new(0).unwrap());
     client.register_anchor(dataset(), image, entity, granularity, region).await.unwrap();
@@ -535,7 +536,7 @@ async fn m45_a_box_is_json_in_the_query() {
 }
 
 #[tokio::test]
-async fn m29_m32_u06_the_form_of_an_addition() {
+async fn the_form_of_an_addition() {
     let server = Scripted::start(|seen: &Seen| match seen.method.as_str() {
         "POST" => Act::reply(202, &[], ""),
         _ => Act::json(RECORD),
@@ -544,10 +545,10 @@ async fn m29_m32_u06_the_form_of_an_addition() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a\"b\r\nX-Evil: 1.png");
     image::RgbImage::new(2, 2).save_with_format(&file, image::ImageFormat::Png).unwrap();
-    let addition = AddMedia {
+    let addition = MediaAddition {
         auto_reindex: true,
         batch_images: Some(1),
-        ..AddMedia::new(MediaSource::Files(vec![file.clone()]))
+        ..MediaAddition::new(MediaSource::Files(vec![file.clone()]))
     };
     let client = hosted(&server.url(), impatient());
     client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
@@ -573,7 +574,7 @@ async fn m29_m32_u06_the_form_of_an_addition() {
 }
 
 #[tokio::test]
-async fn m40_the_pipeline_is_asked_without_a_login() {
+async fn the_pipeline_is_asked_without_a_login() {
     // The dataset is read before, at the service itself: so a lost answer can be explained.
     let record = format!(r#"{{"id":"{}","status_new":"READY"}}"#, dataset());
     let service = Scripted::start(move |_: &Seen| Act::json(&record)).await;
@@ -581,7 +582,7 @@ async fn m40_the_pipeline_is_asked_without_a_login() {
     let endpoint = hosted(&service.url(), impatient()).endpoint().clone();
     let url = BaseUrl::parse(&pipeline.url()).unwrap();
     let client = Client::with_policy(endpoint.with_pipeline(url), impatient()).unwrap();
-    let addition = AddMedia::new(MediaSource::ServerPath("/data/new photos".into()));
+    let addition = MediaAddition::new(MediaSource::ServerPath("/data/new photos".into()));
     client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
     let seen = pipeline.requests().remove(0);
     let query = format!("dataset_id={}&path=%2Fdata%2Fnew+photos", dataset());

@@ -12,7 +12,7 @@ async fn redirecting(status: u16, target: String) -> Scripted {
 }
 
 #[tokio::test]
-async fn n37_paths_of_the_interface_are_never_redirected() {
+async fn paths_of_the_interface_are_never_redirected() {
     let elsewhere = Scripted::start(|_: &Seen| Act::json("[]")).await;
     for status in REDIRECTS {
         for target in [
@@ -34,13 +34,13 @@ async fn n37_paths_of_the_interface_are_never_redirected() {
 }
 
 #[tokio::test]
-async fn m23_n37_links_are_followed_without_login_or_referrer() {
+async fn links_are_followed_without_login_or_referrer() {
     let store = Scripted::start(|_: &Seen| Act::reply(200, &[], "picture")).await;
     for status in REDIRECTS {
         let cdn = redirecting(status, format!("{}/final", store.url())).await;
         let client = hosted(&cdn.url(), impatient());
         let link = Link::new("/thumb/1.jpg?X-Amz-Signature=SECRET");
-        assert_eq!(client.picture(&link, 100).await.unwrap(), "picture");
+        assert_eq!(client.fetch_picture(&link, 100).await.unwrap(), "picture");
         for seen in [cdn.requests(), store.requests()].concat() {
             for forbidden in ["authorization", "cookie", "referer"] {
                 assert_eq!(seen.header(forbidden), None);
@@ -52,21 +52,21 @@ async fn m23_n37_links_are_followed_without_login_or_referrer() {
 }
 
 #[tokio::test]
-async fn n37_loops_and_other_schemes_end() {
+async fn loops_and_other_schemes_end() {
     let looping = redirecting(302, "/again".to_owned()).await;
     let client = hosted(&looping.url(), impatient());
-    let failure = client.picture(&Link::new("/a?SECRET"), 100).await.unwrap_err();
+    let failure = client.fetch_picture(&Link::new("/a?SECRET"), 100).await.unwrap_err();
     assert_eq!((failure.kind, looping.count()), (FailureKind::Unexpected, 6));
     assert!(!failure.to_string().contains("SECRET"), "{failure}");
 
     let escaping = redirecting(302, "file:///etc/passwd".to_owned()).await;
     let client = hosted(&escaping.url(), impatient());
-    assert!(client.picture(&Link::new("/a"), 100).await.is_err());
+    assert!(client.fetch_picture(&Link::new("/a"), 100).await.is_err());
     assert_eq!(escaping.count(), 1);
 }
 
 #[tokio::test]
-async fn d08_links_that_are_not_fetched_at_all() {
+async fn links_that_are_not_fetched_at_all() {
     let server = Scripted::start(|_: &Seen| Act::reply(200, &[], "x")).await;
     let local = hosted(&server.url(), impatient());
     let remote = hosted("https://vl.example", impatient());
@@ -78,18 +78,18 @@ async fn d08_links_that_are_not_fetched_at_all() {
         (&remote, near.as_str()),
         (&remote, "http://169.254.169.254/latest/meta-data"),
     ] {
-        let failure = client.picture(&Link::new(link), 100).await.unwrap_err();
+        let failure = client.fetch_picture(&Link::new(link), 100).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Unexpected, "{link}");
     }
     assert_eq!(server.count(), 0);
 }
 
 #[tokio::test]
-async fn d07_pictures_have_a_size_limit() {
+async fn pictures_have_a_size_limit() {
     let server = Scripted::start(|_: &Seen| Act::reply(200, &[], "12345")).await;
     let client = hosted(&server.url(), impatient());
-    assert!(client.picture(&Link::new("/a"), 5).await.is_ok());
-    let failure = client.picture(&Link::new("/a"), 4).await.unwrap_err();
+    assert!(client.fetch_picture(&Link::new("/a"), 5).await.is_ok());
+    let failure = client.fetch_picture(&Link::new("/a"), 4).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unexpected);
     assert_eq!(server.count(), 2);
 }

@@ -5,21 +5,21 @@ use std::{
     time::Duration,
 };
 
-use tessera_client::{Access, BaseUrl, Client, Credentials, Endpoint, Witness};
-use tessera_model::{Exchange, Link, Outcome};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, RequestRecorder};
+use tessera_model::{Link, RequestOutcome, RequestRecord};
 
 use tessera_testing::clients::{dataset, hosted, impatient};
 use tessera_testing::scripted::{Act, Scripted, Seen};
 
-fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<Exchange>>>) {
-    let log = Arc::<Mutex<Vec<Exchange>>>::default();
+fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<RequestRecord>>>) {
+    let log = Arc::<Mutex<Vec<RequestRecord>>>::default();
     let told = Arc::clone(&log);
-    let witness = Witness::new(move |exchange| told.lock().unwrap().push(exchange));
-    (client.with_witness(witness), log)
+    let witness = RequestRecorder::new(move |exchange| told.lock().unwrap().push(exchange));
+    (client.with_recorder(witness), log)
 }
 
 #[tokio::test]
-async fn p57_every_attempt_is_told_with_its_reason_and_the_wait_after_it() {
+async fn every_attempt_is_told_with_its_reason_and_the_wait_after_it() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let server = Scripted::start(move |_: &Seen| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -30,24 +30,24 @@ async fn p57_every_attempt_is_told_with_its_reason_and_the_wait_after_it() {
     })
     .await;
     let policy =
-        tessera_client::Policy { retry_after_cap: Duration::from_millis(20), ..impatient() };
+        tessera_client::ClientPolicy { max_retry_after: Duration::from_millis(20), ..impatient() };
     let (client, log) = witnessed(hosted(&server.url(), policy));
-    client.datasets().await.unwrap();
+    client.list_datasets().await.unwrap();
     let log = log.lock().unwrap();
     let [busy, cut, good] = log.as_slice() else { panic!("{log:?}") };
-    let Outcome::Refused { status: 429, words: Some(words) } = &busy.outcome else {
+    let RequestOutcome::Rejected { status: 429, message: Some(words) } = &busy.outcome else {
         panic!("{busy:?}")
     };
     assert_eq!(words.as_str(), "slowly");
-    assert_eq!(busy.again_in, Some(Duration::from_millis(20)));
-    assert!(matches!(cut.outcome, Outcome::Lost(_)) && cut.attempt == 2, "{cut:?}");
-    assert_eq!(good.outcome, Outcome::Answered { status: 200, bytes: 2 });
+    assert_eq!(busy.retry_in, Some(Duration::from_millis(20)));
+    assert!(matches!(cut.outcome, RequestOutcome::Failed(_)) && cut.attempt == 2, "{cut:?}");
+    assert_eq!(good.outcome, RequestOutcome::Succeeded { status: 200, bytes: 2 });
     assert_eq!((good.method, good.target.as_str()), ("GET", "/api/v1/datasets"));
-    assert_eq!(good.again_in, None);
+    assert_eq!(good.retry_in, None);
 }
 
 #[tokio::test]
-async fn s09_no_secret_reaches_the_log() {
+async fn no_secret_reaches_the_log() {
     const CANARY: &str = "canary-of-at-least-thirty-two-bytes";
     let server = Scripted::start(|seen: &Seen| match seen.path() {
         path if path.starts_with("/api") => Act::reply(401, &[], "{}"),
@@ -56,11 +56,11 @@ async fn s09_no_secret_reaches_the_log() {
     .await;
     let credentials = Credentials { api_key: "key".into(), api_secret: CANARY.into() };
     let url = BaseUrl::parse(&server.url()).unwrap();
-    let endpoint = Endpoint::new(url, Access::Hosted(credentials)).unwrap();
+    let endpoint = Endpoint::new(url, AuthMethod::Hosted(credentials)).unwrap();
     let (client, log) = witnessed(Client::with_policy(endpoint, impatient()).unwrap());
     client.dataset(dataset()).await.unwrap_err();
     let link = Link::new(format!("/a.jpg?X-Amz-Signature={CANARY}&Policy={CANARY}"));
-    client.picture(&link, 1_000).await.unwrap_err();
+    client.fetch_picture(&link, 1_000).await.unwrap_err();
     let tokens: Vec<String> = server
         .requests()
         .iter()

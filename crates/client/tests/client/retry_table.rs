@@ -1,4 +1,4 @@
-//! The retry table (reliability, section E), written by hand: every operation meets every failure,
+//! The retry table, written by hand: every operation meets every failure,
 //! and the scripted server counts the requests. `export_context_async` is a GET that starts a
 //! job, so the number that matters most here is its 1.
 
@@ -9,10 +9,12 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use tessera_client::{Access, Client, Endpoint, Existing, Policy, QueryImage, Witness};
+use tessera_client::{
+    AuthMethod, Client, ClientPolicy, Endpoint, ExistingFile, QueryImageUpload, RequestRecorder,
+};
 use tessera_model::{
-    AddMedia, ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind, Granularity,
-    Link, MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
+    ArchiveName, EntityType, ExportFormat, ExportSpec, Failure, FailureKind, Granularity, Link,
+    MediaAddition, MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
 };
 
 use tessera_testing::clients::{dataset, hosted, impatient, task};
@@ -77,7 +79,7 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         include_images: false,
     };
     match operation {
-        "datasets" => client.datasets().await.map(drop),
+        "datasets" => client.list_datasets().await.map(drop),
         "dataset" => client.dataset(dataset()).await.map(drop),
         "explore" => client.explore(&Search::browse(dataset())).await.map(drop),
         "explore by caption" => {
@@ -86,7 +88,7 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
             client.explore(&search).await.map(drop)
         }
         "search-image-similarity" => {
-            let image = QueryImage::read(&image).await?;
+            let image = QueryImageUpload::read(&image).await?;
             let anchor = client.register_anchor(dataset(), image, entity, granularity, None);
             anchor.await.map(drop)
         }
@@ -102,8 +104,8 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         "add_media files" => add(client, MediaSource::Files(vec![image])).await,
         "api_credentials" => {
             let url = client.endpoint().base_url().clone();
-            let endpoint = Endpoint::new(url, Access::Session("a session".into()))?;
-            Client::with_policy(endpoint, impatient())?.credentials().await.map(drop)
+            let endpoint = Endpoint::new(url, AuthMethod::Session("a session".into()))?;
+            Client::with_policy(endpoint, impatient())?.create_credentials().await.map(drop)
         }
         "process/add_media" => {
             let endpoint = client.endpoint().clone();
@@ -112,12 +114,12 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
             add(&client, MediaSource::ServerPath("/data/new".into())).await
         }
         "export_status" => client.export_status(dataset(), task()).await.map(drop),
-        "picture" => client.picture(&Link::new(link), 1_000).await.map(drop),
+        "picture" => client.fetch_picture(&Link::new(link), 1_000).await.map(drop),
         "archive" => {
             let target = folder.path().join("x.zip");
             let mut report = |_, _| {};
             let download =
-                client.download((dataset(), task()), (&target, Existing::Kept), &mut report);
+                client.download((dataset(), task()), (&target, ExistingFile::Keep), &mut report);
             download.await.map(drop)
         }
         other => panic!("{other}"),
@@ -125,7 +127,7 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
 }
 
 async fn add(client: &Client, source: MediaSource) -> Result<(), Failure> {
-    client.add_media(dataset(), &AddMedia::new(source), &mut |_, _| {}).await.map(drop)
+    client.add_media(dataset(), &MediaAddition::new(source), &mut |_, _| {}).await.map(drop)
 }
 
 /// What the server does when it reads the request and the fault is `fault`.
@@ -209,10 +211,10 @@ async fn e_each_failure_has_its_kind() {
     use FailureKind as Kind;
     for (fault, read, write) in [
         ("refused", Kind::Unreachable, Kind::Unreachable),
-        ("cut after it was read", Kind::NoAnswer, Kind::NoAnswer),
-        ("401", Kind::Login, Kind::Login),
+        ("cut after it was read", Kind::NoResponse, Kind::NoResponse),
+        ("401", Kind::Unauthorized, Kind::Unauthorized),
         ("409", Kind::Conflict, Kind::Conflict),
-        ("429", Kind::Busy, Kind::Busy),
+        ("429", Kind::RateLimited, Kind::RateLimited),
         ("503", Kind::Server, Kind::Server),
     ] {
         assert_eq!(case("datasets", fault).await.1.kind, read, "{fault}");
@@ -230,11 +232,12 @@ async fn e_what_was_never_sent_may_be_sent_again() {
         for operation in ["dataset", "export_context_async", "reindex", "picture"] {
             let tried = Arc::<AtomicUsize>::default();
             let counter = Arc::clone(&tried);
-            let witness = Witness::new(move |_| {
+            let witness = RequestRecorder::new(move |_| {
                 counter.fetch_add(1, Ordering::SeqCst);
             });
             let url = closed();
-            let client = hosted(&url, Policy { retries, ..impatient() }).with_witness(witness);
+            let client =
+                hosted(&url, ClientPolicy { retries, ..impatient() }).with_recorder(witness);
             perform(operation, &client, &format!("{url}/a.png")).await.unwrap_err();
             assert_eq!(tried.load(Ordering::SeqCst), expected, "{operation}, {retries:?}");
         }
@@ -247,7 +250,7 @@ async fn retries_are_for_what_changes_nothing() {
         [("dataset", 0, 1), ("dataset", 4, 5), ("export_context_async", 4, 1), ("reindex", 4, 1)]
     {
         let server = Scripted::start(|_: &Seen| act("503")).await;
-        let policy = Policy { retries: Some(retries), ..impatient() };
+        let policy = ClientPolicy { retries: Some(retries), ..impatient() };
         perform(operation, &hosted(&server.url(), policy), "").await.unwrap_err();
         assert_eq!(server.count(), expected, "{operation}, {retries}");
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use tessera_model::{AddMedia, Failure, FailureKind, MediaSource};
+use tessera_model::{Failure, FailureKind, MediaAddition, MediaSource};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -34,7 +34,7 @@ fn record(status: &str) -> String {
 }
 
 async fn add(url: &str, path: &Path) -> Result<(), Failure> {
-    let addition = AddMedia::new(MediaSource::Files(vec![path.to_owned()]));
+    let addition = MediaAddition::new(MediaSource::Files(vec![path.to_owned()]));
     hosted(url, impatient()).add_media(dataset(), &addition, &mut |_, _| {}).await.map(drop)
 }
 
@@ -59,14 +59,14 @@ fn uploads(server: &Scripted) -> usize {
 type Case = (fn() -> Act, usize, FailureKind);
 
 #[tokio::test]
-async fn u02_an_upload_is_sent_once_whatever_happens() {
+async fn an_upload_is_sent_once_whatever_happens() {
     let (_folder, path) = picture(10_000);
     let acts: [Case; 6] = [
-        (Act::cut, 1, FailureKind::NoAnswer),
-        (|| Act::reply(401, &[], "{}"), 2, FailureKind::Login),
+        (Act::cut, 1, FailureKind::NoResponse),
+        (|| Act::reply(401, &[], "{}"), 2, FailureKind::Unauthorized),
         (|| Act::reply(409, &[], "{}"), 1, FailureKind::Conflict),
         (|| Act::reply(413, &[], "{}"), 1, FailureKind::Invalid),
-        (|| Act::reply(429, &[], "{}"), 1, FailureKind::Busy),
+        (|| Act::reply(429, &[], "{}"), 1, FailureKind::RateLimited),
         (|| Act::reply(503, &[], "{}"), 1, FailureKind::Server),
     ];
     for (act, expected, kind) in acts {
@@ -77,7 +77,7 @@ async fn u02_an_upload_is_sent_once_whatever_happens() {
 }
 
 #[tokio::test]
-async fn m37_a_lost_answer_is_read_from_the_state_of_the_dataset() {
+async fn a_lost_answer_is_read_from_the_state_of_the_dataset() {
     let (_folder, path) = picture(10_000);
     let server = service(["READY", "READ ONLY"], Act::cut).await;
     assert_eq!(add(&server.url(), &path).await, Ok(()));
@@ -89,7 +89,7 @@ async fn m37_a_lost_answer_is_read_from_the_state_of_the_dataset() {
 }
 
 #[tokio::test]
-async fn u02_a_busy_dataset_is_told_before_a_byte_is_sent() {
+async fn a_busy_dataset_is_told_before_a_byte_is_sent() {
     let (_folder, path) = picture(10_000);
     let server = service(["INDEXING", "INDEXING"], Act::cut).await;
     let failure = add(&server.url(), &path).await.unwrap_err();
@@ -123,13 +123,13 @@ async fn impolite(state: &'static str) -> String {
 }
 
 #[tokio::test]
-async fn u02_an_upload_that_is_cut_off_is_told_with_its_cause() {
+async fn an_upload_that_is_cut_off_is_told_with_its_cause() {
     let (_folder, path) = picture(50 << 20);
     let failure = add(&impolite("READ ONLY").await, &path).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Conflict);
     assert!(failure.to_string().contains("READ ONLY now"), "{failure}");
     let failure = add(&impolite("READY").await, &path).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::NoAnswer);
+    assert_eq!(failure.kind, FailureKind::NoResponse);
     assert!(failure.to_string().contains("nothing was added"), "{failure}");
 }
 
@@ -162,7 +162,7 @@ async fn hasty() -> (String, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn u02_an_answer_in_the_middle_of_an_upload_is_what_is_told() {
+async fn an_answer_in_the_middle_of_an_upload_is_what_is_told() {
     let (_folder, path) = picture(4 << 20);
     let (url, uploads) = hasty().await;
     let mut right = 0;
@@ -175,20 +175,20 @@ async fn u02_an_answer_in_the_middle_of_an_upload_is_what_is_told() {
 }
 
 #[tokio::test]
-async fn n36_a_thousand_lost_answers_are_a_thousand_requests() {
+async fn a_thousand_lost_answers_are_a_thousand_requests() {
     let (_folder, path) = picture(0);
     let server = service(["READY", "READY"], Act::cut).await;
     let client = on_premises(&server.url(), impatient());
-    let addition = AddMedia::new(MediaSource::Files(vec![path]));
+    let addition = MediaAddition::new(MediaSource::Files(vec![path]));
     for _ in 0..1_000 {
         let failure = client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
-        assert_eq!(failure.kind, FailureKind::NoAnswer);
+        assert_eq!(failure.kind, FailureKind::NoResponse);
     }
     assert_eq!(uploads(&server), 1_000);
 }
 
 #[tokio::test]
-async fn u06_a_name_arrives_as_browsers_write_it() {
+async fn a_name_arrives_as_browsers_write_it() {
     let (folder, path) = picture(0);
     let odd = folder.path().join("a\"b\r\nX: y\u{202e}.png");
     std::fs::rename(&path, &odd).unwrap();
@@ -207,7 +207,7 @@ async fn u06_a_name_arrives_as_browsers_write_it() {
 type Change = fn(&Path, &dyn Fn(&Path, u64));
 
 #[tokio::test]
-async fn u03_a_file_that_changes_on_the_way_ends_the_upload_by_name() {
+async fn a_file_that_changes_on_the_way_ends_the_upload_by_name() {
     let resized = |path: &Path, bytes| {
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
         file.set_len(bytes).unwrap();

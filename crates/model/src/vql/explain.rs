@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Filter, Issue, Label, LabelRule, Mode};
+use super::{Filter, IssueFilter, IssueMode, Label, LabelRule};
 use crate::{Anchor, AnchorKind, Fraction, SafeText, TagId};
 
 impl fmt::Display for Filter {
@@ -48,10 +48,10 @@ impl fmt::Display for Filter {
     }
 }
 
-fn explain_issue(f: &mut fmt::Formatter<'_>, issue: &Issue) -> fmt::Result {
+fn explain_issue(f: &mut fmt::Formatter<'_>, issue: &IssueFilter) -> fmt::Result {
     let found = match issue.mode {
-        Mode::In => "has",
-        Mode::Out => "does not have",
+        IssueMode::In => "has",
+        IssueMode::Out => "does not have",
     };
     write!(f, "it {found} the issue “{}”", clean(issue.kind.as_str()))?;
     match (issue.confidence_min, issue.confidence_max) {
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m60_filters_are_told_as_sentences() {
-        let told = |filter: Result<Filter, super::super::Invalid>| filter.unwrap().to_string();
+    fn filters_are_told_as_sentences() {
+        let told = |filter: Result<Filter, super::super::InvalidField>| filter.unwrap().to_string();
         assert_eq!(
             told(Filter::semantic("red van", Some(0.35))),
             "its caption or picture means something like “red van”, with a similarity of at least \
@@ -105,9 +105,9 @@ mod tests {
             told(Filter::labels(LabelRule::NotOneOf, ["van", "bus"])),
             "it has none of the labels “bus”, “van”"
         );
-        let word = super::super::IssueWord::new("blur").unwrap();
+        let word = super::super::IssueName::new("blur").unwrap();
         assert_eq!(
-            told(Filter::issue(word, Mode::Out, Some(0.5), None)),
+            told(Filter::issue(word, IssueMode::Out, Some(0.5), None)),
             "it does not have the issue “blur”, found with a confidence of 0.5 to 1"
         );
         assert_eq!(told(Filter::full_text("a\u{1b}[2J")), {

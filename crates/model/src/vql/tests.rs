@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn field(result: Result<Filter, Invalid>) -> &'static str {
+fn field(result: Result<Filter, InvalidField>) -> &'static str {
     result.expect_err("refused").field
 }
 
 #[test]
-fn m60_a_filter_that_exists_is_valid() {
+fn a_filter_that_exists_is_valid() {
     assert_eq!(field(Filter::full_text(" \t")), "value");
     assert_eq!(field(Filter::full_text(&"x".repeat(1_001))), "value");
     assert!(Filter::full_text(&"ü".repeat(1_000)).is_ok());
@@ -23,8 +23,8 @@ fn m60_a_filter_that_exists_is_valid() {
 }
 
 #[test]
-fn m65_confidence_bounds_must_be_in_order() {
-    let issue = |min, max| Filter::issue(IssueKind::Blur, Mode::In, min, max);
+fn confidence_bounds_must_be_in_order() {
+    let issue = |min, max| Filter::issue(IssueKind::Blur, IssueMode::In, min, max);
     assert_eq!(field(issue(Some(0.9), Some(0.1))), "confidence_min");
     assert_eq!(field(issue(None, Some(2.0))), "confidence_max");
     assert!(issue(Some(0.5), Some(0.5)).is_ok());

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Invalid;
+use super::InvalidField;
 
 /// A number from 0.0 to 1.0.
 ///
@@ -37,14 +37,14 @@ pub struct QueryText(String);
 
 impl QueryText {
     /// Characters it may have.
-    pub const LONGEST: usize = 1_000;
+    pub const MAX_CHARS: usize = 1_000;
 
     /// The text, trimmed.
     ///
     /// # Errors
     /// It is blank or too long.
-    pub fn new(raw: &str) -> Result<Self, Invalid> {
-        bounded(raw, Self::LONGEST, "a text").map(Self)
+    pub fn new(raw: &str) -> Result<Self, InvalidField> {
+        non_blank(raw, Self::MAX_CHARS, "a text").map(Self)
     }
 
     /// The text.
@@ -60,14 +60,14 @@ pub struct Label(pub(super) String);
 
 impl Label {
     /// Characters it may have.
-    pub const LONGEST: usize = 256;
+    pub const MAX_CHARS: usize = 256;
 
     /// The label, trimmed.
     ///
     /// # Errors
     /// It is blank or too long.
-    pub fn new(raw: &str) -> Result<Self, Invalid> {
-        bounded(raw, Self::LONGEST, "a label").map(Self)
+    pub fn new(raw: &str) -> Result<Self, InvalidField> {
+        non_blank(raw, Self::MAX_CHARS, "a label").map(Self)
     }
 
     /// The label.
@@ -77,33 +77,33 @@ impl Label {
     }
 }
 
-pub(super) fn bounded(raw: &str, longest: usize, what: &str) -> Result<String, Invalid> {
+pub(super) fn non_blank(raw: &str, longest: usize, what: &str) -> Result<String, InvalidField> {
     let text = raw.trim();
     if text.is_empty() {
-        return Err(Invalid::new("value", format!("{what} must not be empty")));
+        return Err(InvalidField::new("value", format!("{what} must not be empty")));
     }
     if text.chars().nth(longest).is_some() {
-        return Err(Invalid::new("value", format!("{what} has at most {longest} characters")));
+        return Err(InvalidField::new("value", format!("{what} has at most {longest} characters")));
     }
     Ok(text.to_owned())
 }
 
 /// A list that is not empty and has at most [`MOST_VALUES`] entries, each once and in order.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Several<T>(Vec<T>);
+pub struct ValueList<T>(Vec<T>);
 
 /// Most entries of a list in a filter.
-pub const MOST_VALUES: usize = 100;
+pub const MAX_VALUES: usize = 100;
 
-impl<T: Ord> Several<T> {
+impl<T: Ord> ValueList<T> {
     /// The list, in order and without repetitions.
     ///
     /// # Errors
     /// It is empty or too long.
-    pub fn new(mut values: Vec<T>) -> Result<Self, Invalid> {
-        if values.is_empty() || values.len() > MOST_VALUES {
-            let reason = format!("must be a list of 1 to {MOST_VALUES} entries");
-            return Err(Invalid::new("value", reason));
+    pub fn new(mut values: Vec<T>) -> Result<Self, InvalidField> {
+        if values.is_empty() || values.len() > MAX_VALUES {
+            let reason = format!("must be a list of 1 to {MAX_VALUES} entries");
+            return Err(InvalidField::new("value", reason));
         }
         values.sort_unstable();
         values.dedup();

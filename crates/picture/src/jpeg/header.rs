@@ -2,23 +2,23 @@
 
 use image::metadata::Orientation;
 
-use super::{Fault, huffman::Table};
+use super::{JpegError, huffman::HuffmanTable};
 
 /// One component of the picture.
 #[derive(Clone, Debug)]
 pub struct Component {
     id: u8,
     /// Blocks of this component in one unit, in each direction (1 to 4).
-    pub across: usize,
-    pub down: usize,
-    quantiser: usize,
+    pub horizontal_sampling: usize,
+    pub vertical_sampling: usize,
+    quantization_table: usize,
     dc: usize,
     ac: usize,
 }
 
 /// What three components mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Colour {
+pub enum ColorSpace {
     Rgb,
     YCbCr,
 }
@@ -36,17 +36,17 @@ pub struct Header {
     /// Where the entropy-coded data of the first scan start.
     pub scan_start: usize,
     /// Whether our own decoder knows the process: one sequential scan of 8 bits with everything.
-    pub is_plain: bool,
-    quantisers: [Option<[u16; 64]>; 4],
-    dc: [Option<Table>; 4],
-    ac: [Option<Table>; 4],
+    pub is_baseline: bool,
+    quantization_tables: [Option<[u16; 64]>; 4],
+    dc: [Option<HuffmanTable>; 4],
+    ac: [Option<HuffmanTable>; 4],
     has_jfif: bool,
     adobe_transform: Option<u8>,
 }
 
 impl Header {
     /// Reads the segments up to the first scan.
-    pub fn read(bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn read(bytes: &[u8]) -> Result<Self, JpegError> {
         let mut header = Self {
             width: 0,
             height: 0,
@@ -54,8 +54,8 @@ impl Header {
             components: Vec::new(),
             restart_interval: 0,
             scan_start: 0,
-            is_plain: false,
-            quantisers: [None; 4],
+            is_baseline: false,
+            quantization_tables: [None; 4],
             dc: [const { None }; 4],
             ac: [const { None }; 4],
             has_jfif: false,
@@ -72,14 +72,14 @@ impl Header {
                     header.scan_start = next;
                     return Ok(header);
                 }
-                0xDB => header.read_quantisers(body)?,
+                0xDB => header.read_quantization_tables(body)?,
                 0xDD => header.restart_interval = u32::from(word(body, 0)?),
                 0xE0 => header.has_jfif |= body.starts_with(b"JFIF\0"),
                 0xE1 => header.read_exif(body),
                 0xEE if body.starts_with(b"Adobe") => {
                     header.adobe_transform = body.get(11).copied();
                 }
-                0xD9 => return Err(Fault::Damaged("no picture before the end marker")),
+                0xD9 => return Err(JpegError::Damaged("no picture before the end marker")),
                 _ => {}
             }
             at = next;
@@ -87,41 +87,42 @@ impl Header {
     }
 
     /// Units of the picture (across, down).
-    pub fn units(&self) -> (usize, usize) {
-        let (across, down) = self.most_blocks();
+    pub fn mcu_counts(&self) -> (usize, usize) {
+        let (across, down) = self.max_sampling();
         (usize::from(self.width).div_ceil(8 * across), usize::from(self.height).div_ceil(8 * down))
     }
 
     /// Blocks in one unit of the component that has most (across, down).
-    pub fn most_blocks(&self) -> (usize, usize) {
+    pub fn max_sampling(&self) -> (usize, usize) {
         self.components.iter().fold((1, 1), |most, component| {
-            (most.0.max(component.across), most.1.max(component.down))
+            (most.0.max(component.horizontal_sampling), most.1.max(component.vertical_sampling))
         })
     }
 
-    pub fn colour(&self) -> Colour {
+    pub fn color_space(&self) -> ColorSpace {
         let ids = self.components.iter().map(|component| component.id);
         match self.adobe_transform {
-            Some(0) => Colour::Rgb,
-            None if !self.has_jfif && ids.eq(*b"RGB") => Colour::Rgb,
-            _ => Colour::YCbCr,
+            Some(0) => ColorSpace::Rgb,
+            None if !self.has_jfif && ids.eq(*b"RGB") => ColorSpace::Rgb,
+            _ => ColorSpace::YCbCr,
         }
     }
 
-    pub fn dc_table(&self, component: &Component) -> Result<&Table, Fault> {
-        self.dc[component.dc].as_ref().ok_or(Fault::Damaged("a Huffman table is missing"))
+    pub fn dc_table(&self, component: &Component) -> Result<&HuffmanTable, JpegError> {
+        self.dc[component.dc].as_ref().ok_or(JpegError::Damaged("a Huffman table is missing"))
     }
 
-    pub fn ac_table(&self, component: &Component) -> Result<&Table, Fault> {
-        self.ac[component.ac].as_ref().ok_or(Fault::Damaged("a Huffman table is missing"))
+    pub fn ac_table(&self, component: &Component) -> Result<&HuffmanTable, JpegError> {
+        self.ac[component.ac].as_ref().ok_or(JpegError::Damaged("a Huffman table is missing"))
     }
 
     /// The quantisers of a component, in the order of the file.
-    pub fn quantiser(&self, component: &Component) -> Result<[u16; 64], Fault> {
-        self.quantisers[component.quantiser].ok_or(Fault::Damaged("a quantiser is missing"))
+    pub fn quantization_table(&self, component: &Component) -> Result<[u16; 64], JpegError> {
+        self.quantization_tables[component.quantization_table]
+            .ok_or(JpegError::Damaged("a quantiser is missing"))
     }
 
-    fn read_frame(&mut self, marker: u8, body: &[u8]) -> Result<(), Fault> {
+    fn read_frame(&mut self, marker: u8, body: &[u8]) -> Result<(), JpegError> {
         let [precision, height_high, height_low, width_high, width_low, count] = *first(body)?;
         self.height = u16::from_be_bytes([height_high, height_low]);
         self.width = u16::from_be_bytes([width_high, width_low]);
@@ -130,72 +131,73 @@ impl Header {
             let [id, sampling, quantiser] = *first(body.get(6 + 3 * index..).unwrap_or_default())?;
             self.components.push(Component {
                 id,
-                across: usize::from(sampling >> 4),
-                down: usize::from(sampling & 15),
-                quantiser: usize::from(quantiser & 3),
+                horizontal_sampling: usize::from(sampling >> 4),
+                vertical_sampling: usize::from(sampling & 15),
+                quantization_table: usize::from(quantiser & 3),
                 dc: 0,
                 ac: 0,
             });
         }
         // A single component is not interleaved: its unit is one block whatever it says.
         if let [only] = self.components.as_mut_slice() {
-            (only.across, only.down) = (1, 1);
+            (only.horizontal_sampling, only.vertical_sampling) = (1, 1);
         }
-        self.is_plain = matches!(marker, 0xC0 | 0xC1) && precision == 8 && self.sampling_is_even();
+        self.is_baseline =
+            matches!(marker, 0xC0 | 0xC1) && precision == 8 && self.has_integral_sampling();
         Ok(())
     }
 
     /// Whether each sample of a component covers a whole number of pixels.
-    fn sampling_is_even(&self) -> bool {
+    fn has_integral_sampling(&self) -> bool {
         let allowed = |blocks: usize| matches!(blocks, 1..=4);
-        let (across, down) = self.most_blocks();
+        let (across, down) = self.max_sampling();
         matches!(self.components.len(), 1 | 3)
             && self.components.iter().all(|component| {
-                allowed(component.across)
-                    && allowed(component.down)
-                    && across % component.across == 0
-                    && down % component.down == 0
+                allowed(component.horizontal_sampling)
+                    && allowed(component.vertical_sampling)
+                    && across % component.horizontal_sampling == 0
+                    && down % component.vertical_sampling == 0
             })
     }
 
-    fn read_scan(&mut self, body: &[u8]) -> Result<(), Fault> {
+    fn read_scan(&mut self, body: &[u8]) -> Result<(), JpegError> {
         if self.components.is_empty() {
-            return Err(Fault::Damaged("a scan before the frame"));
+            return Err(JpegError::Damaged("a scan before the frame"));
         }
-        let count = usize::from(*body.first().ok_or(Fault::Truncated)?);
+        let count = usize::from(*body.first().ok_or(JpegError::Truncated)?);
         let is_whole =
             count == self.components.len() && body.get(1 + 2 * count..) == Some(&[0, 63, 0]);
-        self.is_plain &= is_whole;
+        self.is_baseline &= is_whole;
         for (component, entry) in self.components.iter_mut().zip(body[1..].chunks_exact(2)) {
-            self.is_plain &= component.id == entry[0];
+            self.is_baseline &= component.id == entry[0];
             component.dc = usize::from(entry[1] >> 4 & 3);
             component.ac = usize::from(entry[1] & 3);
         }
         Ok(())
     }
 
-    fn read_quantisers(&mut self, mut body: &[u8]) -> Result<(), Fault> {
+    fn read_quantization_tables(&mut self, mut body: &[u8]) -> Result<(), JpegError> {
         while let [kind, rest @ ..] = body {
             let wide = kind >> 4 != 0;
             let size = if wide { 128 } else { 64 };
-            let (values, after) = rest.split_at_checked(size).ok_or(Fault::Truncated)?;
+            let (values, after) = rest.split_at_checked(size).ok_or(JpegError::Truncated)?;
             let mut table = [0; 64];
             for (index, entry) in table.iter_mut().enumerate() {
                 *entry = if wide { word(values, 2 * index)? } else { u16::from(values[index]) };
             }
-            self.quantisers[usize::from(kind & 3)] = Some(table);
+            self.quantization_tables[usize::from(kind & 3)] = Some(table);
             body = after;
         }
         Ok(())
     }
 
-    fn read_huffman(&mut self, mut body: &[u8]) -> Result<(), Fault> {
+    fn read_huffman(&mut self, mut body: &[u8]) -> Result<(), JpegError> {
         while let [kind, rest @ ..] = body {
-            let (counts, rest) = rest.split_first_chunk::<16>().ok_or(Fault::Truncated)?;
+            let (counts, rest) = rest.split_first_chunk::<16>().ok_or(JpegError::Truncated)?;
             let total = counts.iter().map(|&count| usize::from(count)).sum();
-            let (symbols, after) = rest.split_at_checked(total).ok_or(Fault::Truncated)?;
+            let (symbols, after) = rest.split_at_checked(total).ok_or(JpegError::Truncated)?;
             let tables = if kind >> 4 == 0 { &mut self.dc } else { &mut self.ac };
-            tables[usize::from(kind & 3)] = Some(Table::new(*counts, symbols)?);
+            tables[usize::from(kind & 3)] = Some(HuffmanTable::new(*counts, symbols)?);
             body = after;
         }
         Ok(())
@@ -212,28 +214,28 @@ impl Header {
 }
 
 /// The segment at `at`: its marker, its body, and where the next one starts.
-pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), Fault> {
+pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), JpegError> {
     let rest = bytes.get(at..).unwrap_or_default();
     if rest.first().is_some_and(|&byte| byte != 0xFF) {
-        return Err(Fault::Damaged("no marker where one is due"));
+        return Err(JpegError::Damaged("no marker where one is due"));
     }
     // Any number of FF may stand before a marker.
-    let skipped = rest.iter().position(|&byte| byte != 0xFF).ok_or(Fault::Truncated)?;
+    let skipped = rest.iter().position(|&byte| byte != 0xFF).ok_or(JpegError::Truncated)?;
     let marker = rest[skipped];
     let body_at = at + skipped + 1;
     if matches!(marker, 0x00 | 0x01 | 0xD0..=0xD9) {
         return Ok((marker, &[], body_at));
     }
     let length = usize::from(word(bytes, body_at)?);
-    let body = bytes.get(body_at + 2..body_at + length).ok_or(Fault::Truncated)?;
+    let body = bytes.get(body_at + 2..body_at + length).ok_or(JpegError::Truncated)?;
     Ok((marker, body, body_at + length))
 }
 
-fn word(bytes: &[u8], at: usize) -> Result<u16, Fault> {
+fn word(bytes: &[u8], at: usize) -> Result<u16, JpegError> {
     let pair = bytes.get(at..).and_then(<[u8]>::first_chunk::<2>);
-    pair.map(|pair| u16::from_be_bytes(*pair)).ok_or(Fault::Truncated)
+    pair.map(|pair| u16::from_be_bytes(*pair)).ok_or(JpegError::Truncated)
 }
 
-fn first<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], Fault> {
-    bytes.first_chunk::<N>().ok_or(Fault::Truncated)
+fn first<const N: usize>(bytes: &[u8]) -> Result<&[u8; N], JpegError> {
+    bytes.first_chunk::<N>().ok_or(JpegError::Truncated)
 }

@@ -2,32 +2,32 @@
 //! coefficients up to the end of a block when they are not wanted.
 
 use super::{
-    Fault,
-    bits::{Bits, extend},
+    JpegError,
+    bit_reader::{BitReader, extend},
 };
 
 /// Bits looked at at once.
-const LOOK: u32 = 11;
-const SIZE: usize = 1 << LOOK;
+const LOOKUP_BITS: u32 = 11;
+const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
 /// The run of an end-of-block: past the last coefficient from wherever it is.
 pub const END_OF_BLOCK: usize = 64;
 
 /// One Huffman table.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct HuffmanTable {
     /// By the next bits: symbol, and its code length from bit 8 on; 0 for longer codes.
-    codes: Box<[u16; SIZE]>,
+    codes: Box<[u16; LOOKUP_SIZE]>,
     /// The largest code of each length, and what leads from a code to its symbol.
     last: [i32; 17],
     offset: [i32; 17],
     symbols: Vec<u8>,
 }
 
-impl Table {
+impl HuffmanTable {
     /// Builds a table from the number of codes of each length (1 to 16) and their symbols.
-    pub fn new(counts: [u8; 16], symbols: &[u8]) -> Result<Self, Fault> {
+    pub fn new(counts: [u8; 16], symbols: &[u8]) -> Result<Self, JpegError> {
         let mut table = Self {
-            codes: Box::new([0; SIZE]),
+            codes: Box::new([0; LOOKUP_SIZE]),
             last: [-1; 17],
             offset: [0; 17],
             symbols: symbols.to_vec(),
@@ -36,14 +36,14 @@ impl Table {
         for (length, count) in (1_u32..).zip(counts) {
             let count = usize::from(count);
             if code + count > 1 << length {
-                return Err(Fault::Damaged("overfull Huffman table"));
+                return Err(JpegError::Damaged("overfull Huffman table"));
             }
             if count > 0 {
                 // Codes have at most 16 bits.
                 table.offset[length as usize] = index as i32 - code as i32;
                 table.last[length as usize] = (code + count - 1) as i32;
             }
-            if length <= LOOK {
+            if length <= LOOKUP_BITS {
                 table.spread(code, index, count, length);
             }
             code = (code + count) << 1;
@@ -54,7 +54,7 @@ impl Table {
 
     /// Enters `count` codes of one length under every continuation.
     fn spread(&mut self, code: usize, index: usize, count: usize, length: u32) {
-        let width = 1 << (LOOK - length);
+        let width = 1 << (LOOKUP_BITS - length);
         let symbols = self.symbols.iter().skip(index).take(count);
         for (code, &symbol) in (code..).zip(symbols) {
             let entry = u16::from(symbol) | (length as u16) << 8;
@@ -64,8 +64,8 @@ impl Table {
 
     /// Reads one symbol; the reader must be refilled.
     #[inline]
-    fn symbol(&self, bits: &mut Bits) -> Result<u8, Fault> {
-        let entry = self.codes[bits.peek(LOOK)];
+    fn symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
+        let entry = self.codes[bits.peek(LOOKUP_BITS)];
         if entry == 0 {
             return self.long_symbol(bits);
         }
@@ -74,7 +74,7 @@ impl Table {
     }
 
     #[cold]
-    fn long_symbol(&self, bits: &mut Bits) -> Result<u8, Fault> {
+    fn long_symbol(&self, bits: &mut BitReader) -> Result<u8, JpegError> {
         let next = bits.peek(16) as i32;
         for length in 1..=16 {
             let code = next >> (16 - length);
@@ -82,62 +82,62 @@ impl Table {
                 bits.consume(length as u32);
                 let index = usize::try_from(code + self.offset[length]).ok();
                 let symbol = index.and_then(|index| self.symbols.get(index));
-                return symbol.copied().ok_or(Fault::Damaged("bad Huffman code"));
+                return symbol.copied().ok_or(JpegError::Damaged("bad Huffman code"));
             }
         }
-        Err(Fault::Damaged("bad Huffman code"))
+        Err(JpegError::Damaged("bad Huffman code"))
     }
 
     /// The symbol at the top of `next`, `LOOK` bits of which `LOOK - used` are known, with the
     /// bits of its code.
-    fn known(&self, next: usize, used: u32) -> Option<(u8, u32)> {
-        let entry = self.codes[(next << used) & (SIZE - 1)];
+    fn lookup(&self, next: usize, used: u32) -> Option<(u8, u32)> {
+        let entry = self.codes[(next << used) & (LOOKUP_SIZE - 1)];
         let length = u32::from(entry >> 8);
-        (length > 0 && used + length <= LOOK).then_some((entry as u8, length))
+        (length > 0 && used + length <= LOOKUP_BITS).then_some((entry as u8, length))
     }
 }
 
 /// Reads coefficients with their values.
 #[derive(Clone, Debug)]
-pub struct Values {
-    table: Table,
+pub struct CoefficientReader {
+    table: HuffmanTable,
     /// By the next bits: bits in all, run from bit 8 on, value from bit 16 on; 0 when they do not
     /// all fit.
-    whole: Box<[u32; SIZE]>,
+    coefficients: Box<[u32; LOOKUP_SIZE]>,
 }
 
-impl Values {
+impl CoefficientReader {
     /// For DC coefficients a symbol is a size, for AC coefficients a run and a size.
-    pub fn new(table: &Table, ac: bool) -> Self {
-        let mut whole = Box::new([0; SIZE]);
-        for (next, entry) in whole.iter_mut().enumerate() {
-            let Some((symbol, length)) = table.known(next, 0) else {
+    pub fn new(table: &HuffmanTable, ac: bool) -> Self {
+        let mut coefficients = Box::new([0; LOOKUP_SIZE]);
+        for (next, entry) in coefficients.iter_mut().enumerate() {
+            let Some((symbol, length)) = table.lookup(next, 0) else {
                 continue;
             };
             let size = u32::from(symbol & 15);
             let total = length + size;
-            if total > LOOK || (!ac && symbol > 15) {
+            if total > LOOKUP_BITS || (!ac && symbol > 15) {
                 continue;
             }
             let value = if size == 0 {
                 0
             } else {
-                extend(next >> (LOOK - total) & ((1 << size) - 1), size)
+                extend(next >> (LOOKUP_BITS - total) & ((1 << size) - 1), size)
             };
-            let run = if ac { run(symbol) } else { 0 };
+            let run = if ac { zero_run(symbol) } else { 0 };
             *entry = (value as u32) << 16 | (run as u32) << 8 | total;
         }
-        Self { table: table.clone(), whole }
+        Self { table: table.clone(), coefficients }
     }
 
     /// Reads one coefficient: the zeros before it, and its value.
     #[inline]
-    pub fn next(&self, bits: &mut Bits) -> Result<(usize, i32), Fault> {
+    pub fn next(&self, bits: &mut BitReader) -> Result<(usize, i32), JpegError> {
         bits.refill();
-        let entry = self.whole[bits.peek(LOOK)];
+        let entry = self.coefficients[bits.peek(LOOKUP_BITS)];
         if entry == 0 {
             let symbol = self.table.symbol(bits)?;
-            return Ok((run(symbol), bits.value(u32::from(symbol & 15))));
+            return Ok((zero_run(symbol), bits.value(u32::from(symbol & 15))));
         }
         bits.consume(entry & 0xFF);
         Ok(((entry >> 8 & 0xFF) as usize, entry as i32 >> 16))
@@ -146,28 +146,28 @@ impl Values {
 
 /// Passes over AC coefficients without their values.
 #[derive(Clone, Debug)]
-pub struct Skips {
-    table: Table,
+pub struct CoefficientSkipper {
+    table: HuffmanTable,
     /// By the next bits: bits in all, whether the block ends (bit 5), coefficients passed from
     /// bit 8 on; 0 when not even one code is known.
-    chains: Box<[u16; SIZE]>,
+    chains: Box<[u16; LOOKUP_SIZE]>,
 }
 
-impl Skips {
-    pub fn new(table: &Table) -> Self {
-        let mut chains = Box::new([0; SIZE]);
+impl CoefficientSkipper {
+    pub fn new(table: &HuffmanTable) -> Self {
+        let mut chains = Box::new([0; LOOKUP_SIZE]);
         for (next, entry) in chains.iter_mut().enumerate() {
-            *entry = chain(table, next);
+            *entry = skip_entry(table, next);
         }
         Self { table: table.clone(), chains }
     }
 
     /// Passes over the rest of a block whose next coefficient is `at` (1 to 64).
     #[inline]
-    pub fn rest(&self, bits: &mut Bits, mut at: usize) -> Result<(), Fault> {
+    pub fn skip_block(&self, bits: &mut BitReader, mut at: usize) -> Result<(), JpegError> {
         while at < 64 {
             bits.refill();
-            let entry = self.chains[bits.peek(LOOK)];
+            let entry = self.chains[bits.peek(LOOKUP_BITS)];
             let ends = usize::from(entry >> 5 & 1);
             let reach = at + usize::from(entry >> 8);
             // A chain that goes past the block has read bits of the next one.
@@ -180,22 +180,22 @@ impl Skips {
             } else {
                 let symbol = self.table.symbol(bits)?;
                 bits.consume(u32::from(symbol & 15));
-                let run = run(symbol);
+                let run = zero_run(symbol);
                 if run == END_OF_BLOCK {
                     return Ok(());
                 }
                 at += run + 1;
             }
         }
-        if at == 64 { Ok(()) } else { Err(Fault::Damaged("too many coefficients")) }
+        if at == 64 { Ok(()) } else { Err(JpegError::Damaged("too many coefficients")) }
     }
 }
 
 /// As many whole symbols as `next` shows; the value of the last may reach beyond.
-fn chain(table: &Table, next: usize) -> u16 {
+fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
     let (mut used, mut passed) = (0, 0);
-    while let Some((symbol, length)) = table.known(next, used) {
-        let run = run(symbol);
+    while let Some((symbol, length)) = table.lookup(next, used) {
+        let run = zero_run(symbol);
         if run == END_OF_BLOCK {
             return passed << 8 | 1 << 5 | (used + length) as u16;
         }
@@ -204,7 +204,7 @@ fn chain(table: &Table, next: usize) -> u16 {
         }
         used += length + u32::from(symbol & 15);
         passed += run as u16 + 1;
-        if used >= LOOK {
+        if used >= LOOKUP_BITS {
             break;
         }
     }
@@ -214,7 +214,7 @@ fn chain(table: &Table, next: usize) -> u16 {
 /// Zeros before the coefficient of an AC symbol. A size of 0 means the end of the block, except
 /// after 15 zeros.
 #[inline]
-fn run(symbol: u8) -> usize {
+fn zero_run(symbol: u8) -> usize {
     match symbol {
         0xF0 => 15,
         _ if symbol.trailing_zeros() >= 4 => END_OF_BLOCK,

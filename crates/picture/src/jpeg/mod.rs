@@ -14,13 +14,13 @@
     reason = "the range of every value cast is given by the format or by the mask just before"
 )]
 
-mod bits;
-mod colour;
+mod bit_reader;
+mod color;
+mod completeness;
 mod header;
 mod huffman;
 mod idct;
 mod scan;
-mod survey;
 #[cfg(test)]
 mod tests;
 
@@ -31,22 +31,22 @@ use header::Header;
 
 /// What is wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum JpegError {
     /// The file ends before its picture does.
     Truncated,
     /// Something the format does not allow.
     Damaged(&'static str),
     /// More scans than any encoder writes: made to keep the decoder busy.
-    Scans(usize),
+    TooManyScans(usize),
 }
 
-impl From<Fault> for DecodeError {
-    fn from(fault: Fault) -> Self {
+impl From<JpegError> for DecodeError {
+    fn from(fault: JpegError) -> Self {
         Self(match fault {
-            Fault::Truncated => "truncated JPEG".to_owned(),
-            Fault::Damaged(what) => format!("damaged JPEG: {what}"),
-            Fault::Scans(count) => {
-                format!("JPEG with {count} scans; the limit is {}", survey::MOST_SCANS)
+            JpegError::Truncated => "truncated JPEG".to_owned(),
+            JpegError::Damaged(what) => format!("damaged JPEG: {what}"),
+            JpegError::TooManyScans(count) => {
+                format!("JPEG with {count} scans; the limit is {}", completeness::MAX_SCANS)
             }
         })
     }
@@ -54,7 +54,7 @@ impl From<Fault> for DecodeError {
 
 /// Samples made of each block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
+pub enum JpegScale {
     Eighth = 1,
     Quarter = 2,
     Half = 4,
@@ -68,7 +68,7 @@ pub struct Jpeg<'a> {
 
 impl<'a> Jpeg<'a> {
     /// Reads the header.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, Fault> {
+    pub fn open(bytes: &'a [u8]) -> Result<Self, JpegError> {
         Ok(Self { bytes, header: Header::read(bytes)? })
     }
 
@@ -84,39 +84,39 @@ impl<'a> Jpeg<'a> {
 
     /// The smallest scale that leaves `enough` pixels on the shorter side, if there is one below
     /// the full size.
-    pub fn scale(&self, enough: u32) -> Option<Scale> {
-        if !self.header.is_plain {
+    pub fn scale(&self, enough: u32) -> Option<JpegScale> {
+        if !self.header.is_baseline {
             return None;
         }
         let shorter = u32::from(self.header.width.min(self.header.height));
-        [Scale::Eighth, Scale::Quarter, Scale::Half]
+        [JpegScale::Eighth, JpegScale::Quarter, JpegScale::Half]
             .into_iter()
             .find(|&scale| (shorter * scale as u32).div_ceil(8) >= enough)
     }
 
     /// Decodes at a reduced size: each side is the original's times the scale, rounded up.
-    pub fn decode(&self, scale: Scale) -> Result<RgbImage, Fault> {
+    pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, JpegError> {
         let planes = match scale {
-            Scale::Eighth => scan::decode::<1>(self.bytes, &self.header),
-            Scale::Quarter => scan::decode::<2>(self.bytes, &self.header),
-            Scale::Half => scan::decode::<4>(self.bytes, &self.header),
+            JpegScale::Eighth => scan::decode::<1>(self.bytes, &self.header),
+            JpegScale::Quarter => scan::decode::<2>(self.bytes, &self.header),
+            JpegScale::Half => scan::decode::<4>(self.bytes, &self.header),
         }?;
         let (width, height) = self.size();
         let reduced = |side: u32| (side * scale as u32).div_ceil(8);
-        Ok(colour::join(&planes, self.header.colour(), reduced(width), reduced(height)))
+        Ok(color::to_rgb(&planes, self.header.color_space(), reduced(width), reduced(height)))
     }
 
     /// Makes sure, before a general decoder that would be lenient sees the file, that it is whole
     /// and not made to waste time.
-    pub fn check(&self) -> Result<(), Fault> {
-        let is_closed = survey::walk(self.bytes, self.header.scan_start)?;
+    pub fn check_complete(&self) -> Result<(), JpegError> {
+        let is_closed = completeness::has_end_marker(self.bytes, self.header.scan_start)?;
         if is_closed {
             Ok(())
-        } else if self.header.is_plain {
+        } else if self.header.is_baseline {
             // Some cameras leave out the end marker; then only the pixels can tell.
             scan::decode::<1>(self.bytes, &self.header).map(|_| ())
         } else {
-            Err(Fault::Truncated)
+            Err(JpegError::Truncated)
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The entropy-coded data of a sequential JPEG to planes of reduced size.
 
 use super::{
-    Fault,
-    bits::Bits,
+    JpegError,
+    bit_reader::BitReader,
     header::{Component, Header},
-    huffman::{Skips, Values},
-    idct::{self, Low},
+    huffman::{CoefficientReader, CoefficientSkipper},
+    idct::{self, LowFrequencies},
 };
 
 /// Row and column of each coefficient in the order of the file, as far as 4x4 samples need them.
@@ -38,21 +38,21 @@ const ZIGZAG: [(u8, u8); 25] = [
 ];
 
 /// The samples of one component.
-pub struct Plane {
+pub struct ComponentPlane {
     samples: Vec<u8>,
     stride: usize,
     /// Pixels of the picture per sample, in each direction.
-    spread: (usize, usize),
+    pixels_per_sample: (usize, usize),
 }
 
-impl Plane {
+impl ComponentPlane {
     /// The samples of a row of the picture, repeated into `room` where there are too few.
     pub fn row<'a>(&'a self, y: usize, room: &'a mut [u8]) -> &'a [u8] {
-        let row = &self.samples[y / self.spread.1 * self.stride..][..self.stride];
-        if self.spread.0 == 1 {
+        let row = &self.samples[y / self.pixels_per_sample.1 * self.stride..][..self.stride];
+        if self.pixels_per_sample.0 == 1 {
             return row;
         }
-        for (places, &sample) in room.chunks_mut(self.spread.0).zip(row) {
+        for (places, &sample) in room.chunks_mut(self.pixels_per_sample.0).zip(row) {
             places.fill(sample);
         }
         room
@@ -60,29 +60,32 @@ impl Plane {
 }
 
 /// Decodes the scan to `SIDE` x `SIDE` samples (1, 2 or 4) for each block of 8x8.
-pub fn decode<const SIDE: usize>(bytes: &[u8], header: &Header) -> Result<Vec<Plane>, Fault> {
-    let mut bits = Bits::new(bytes, header.scan_start);
+pub fn decode<const SIDE: usize>(
+    bytes: &[u8],
+    header: &Header,
+) -> Result<Vec<ComponentPlane>, JpegError> {
+    let mut bits = BitReader::new(bytes, header.scan_start);
     let mut channels = header
         .components
         .iter()
-        .map(|component| Channel::<SIDE>::new(component, header))
+        .map(|component| ComponentDecoder::<SIDE>::new(component, header))
         .collect::<Result<Vec<_>, _>>()?;
-    let decoded = decode_units(&mut bits, header, &mut channels);
+    let decoded = decode_mcus(&mut bits, header, &mut channels);
     // What is read past the end looks like damage, but is not.
     if bits.is_overrun() {
-        return Err(Fault::Truncated);
+        return Err(JpegError::Truncated);
     }
     decoded?;
     Ok(channels.into_iter().map(|channel| channel.plane).collect())
 }
 
 /// Decodes all units (the smallest rectangles that hold whole blocks of every component).
-fn decode_units<const SIDE: usize>(
-    bits: &mut Bits,
+fn decode_mcus<const SIDE: usize>(
+    bits: &mut BitReader,
     header: &Header,
-    channels: &mut [Channel<SIDE>],
-) -> Result<(), Fault> {
-    let (across, down) = header.units();
+    channels: &mut [ComponentDecoder<SIDE>],
+) -> Result<(), JpegError> {
+    let (across, down) = header.mcu_counts();
     let mut until_restart = header.restart_interval;
     for y in 0..down {
         for x in 0..across {
@@ -94,22 +97,22 @@ fn decode_units<const SIDE: usize>(
                 until_restart -= 1;
             }
             for channel in &mut *channels {
-                channel.decode_unit(bits, x, y)?;
+                channel.decode_mcu(bits, x, y)?;
             }
         }
         if bits.is_overrun() {
-            return Err(Fault::Truncated);
+            return Err(JpegError::Truncated);
         }
     }
     Ok(())
 }
 
 fn restart<const SIDE: usize>(
-    bits: &mut Bits,
-    channels: &mut [Channel<SIDE>],
-) -> Result<(), Fault> {
+    bits: &mut BitReader,
+    channels: &mut [ComponentDecoder<SIDE>],
+) -> Result<(), JpegError> {
     if !bits.restart() {
-        return Err(Fault::Truncated);
+        return Err(JpegError::Truncated);
     }
     for channel in channels {
         channel.last_dc = 0;
@@ -118,18 +121,18 @@ fn restart<const SIDE: usize>(
 }
 
 /// One component while it is decoded.
-struct Channel<const SIDE: usize> {
-    plane: Plane,
+struct ComponentDecoder<const SIDE: usize> {
+    plane: ComponentPlane,
     /// Blocks of one unit (across, down).
     blocks: (usize, usize),
-    dc: Values,
-    ac: Values,
-    skip: Skips,
-    quantiser: [u16; 64],
+    dc: CoefficientReader,
+    ac: CoefficientReader,
+    skipper: CoefficientSkipper,
+    quantization_table: [u16; 64],
     last_dc: i32,
 }
 
-impl<const SIDE: usize> Channel<SIDE> {
+impl<const SIDE: usize> ComponentDecoder<SIDE> {
     /// The last coefficient wanted, counted as in the file.
     const LAST: usize = match SIDE {
         1 => 0,
@@ -137,28 +140,31 @@ impl<const SIDE: usize> Channel<SIDE> {
         _ => 24,
     };
 
-    fn new(component: &Component, header: &Header) -> Result<Self, Fault> {
-        let (across, down) = header.units();
-        let stride = across * component.across * SIDE;
+    fn new(component: &Component, header: &Header) -> Result<Self, JpegError> {
+        let (across, down) = header.mcu_counts();
+        let stride = across * component.horizontal_sampling * SIDE;
         let ac = header.ac_table(component)?;
-        let (most_across, most_down) = header.most_blocks();
+        let (most_across, most_down) = header.max_sampling();
         Ok(Self {
-            plane: Plane {
-                samples: vec![0; stride * down * component.down * SIDE],
+            plane: ComponentPlane {
+                samples: vec![0; stride * down * component.vertical_sampling * SIDE],
                 stride,
-                spread: (most_across / component.across, most_down / component.down),
+                pixels_per_sample: (
+                    most_across / component.horizontal_sampling,
+                    most_down / component.vertical_sampling,
+                ),
             },
-            blocks: (component.across, component.down),
-            dc: Values::new(header.dc_table(component)?, false),
-            ac: Values::new(ac, true),
-            skip: Skips::new(ac),
-            quantiser: header.quantiser(component)?,
+            blocks: (component.horizontal_sampling, component.vertical_sampling),
+            dc: CoefficientReader::new(header.dc_table(component)?, false),
+            ac: CoefficientReader::new(ac, true),
+            skipper: CoefficientSkipper::new(ac),
+            quantization_table: header.quantization_table(component)?,
             last_dc: 0,
         })
     }
 
     #[inline]
-    fn decode_unit(&mut self, bits: &mut Bits, x: usize, y: usize) -> Result<(), Fault> {
+    fn decode_mcu(&mut self, bits: &mut BitReader, x: usize, y: usize) -> Result<(), JpegError> {
         let (across, down) = self.blocks;
         for row in 0..down {
             for column in 0..across {
@@ -169,47 +175,55 @@ impl<const SIDE: usize> Channel<SIDE> {
     }
 
     #[inline]
-    fn decode_block(&mut self, bits: &mut Bits, x: usize, y: usize) -> Result<(), Fault> {
+    fn decode_block(&mut self, bits: &mut BitReader, x: usize, y: usize) -> Result<(), JpegError> {
         let (_, difference) = self.dc.next(bits)?;
         // Wraps only on nonsense.
         self.last_dc = i32::from((self.last_dc + difference) as i16);
-        let dc = self.last_dc * i32::from(self.quantiser[0]);
+        let dc = self.last_dc * i32::from(self.quantization_table[0]);
         let at = y * SIDE * self.plane.stride + x * SIDE;
         if SIDE == 1 {
-            self.plane.samples[at] = idct::mean(dc.clamp(-1 << 16, 1 << 16));
-            return self.skip.rest(bits, 1);
+            self.plane.samples[at] = idct::idct_1x1(dc.clamp(-1 << 16, 1 << 16));
+            return self.skipper.skip_block(bits, 1);
         }
-        let mut low = Low::default();
+        let mut low = LowFrequencies::default();
         low[0][0] = dc as f32;
-        self.read_low(bits, &mut low)?;
+        self.read_low_frequencies(bits, &mut low)?;
         if SIDE == 2 {
-            self.store(at, idct::two(&low));
+            self.store(at, idct::idct_2x2(&low));
         } else {
-            self.store(at, idct::four(&low));
+            self.store(at, idct::idct_4x4(&low));
         }
         Ok(())
     }
 
     /// Reads the AC coefficients that count into `low`, and passes over the rest.
     #[inline]
-    fn read_low(&self, bits: &mut Bits, low: &mut Low) -> Result<(), Fault> {
+    fn read_low_frequencies(
+        &self,
+        bits: &mut BitReader,
+        low: &mut LowFrequencies,
+    ) -> Result<(), JpegError> {
         let mut at = 1;
         while at <= Self::LAST {
             let (run, value) = self.ac.next(bits)?;
             at += run;
             if at >= 64 {
                 let is_end = run == super::huffman::END_OF_BLOCK;
-                return if is_end { Ok(()) } else { Err(Fault::Damaged("too many coefficients")) };
+                return if is_end {
+                    Ok(())
+                } else {
+                    Err(JpegError::Damaged("too many coefficients"))
+                };
             }
             if let Some(&(row, column)) = ZIGZAG.get(at)
                 && let Some(place) =
                     low.get_mut(usize::from(row)).and_then(|row| row.get_mut(usize::from(column)))
             {
-                *place = (value * i32::from(self.quantiser[at])) as f32;
+                *place = (value * i32::from(self.quantization_table[at])) as f32;
             }
             at += 1;
         }
-        self.skip.rest(bits, at)
+        self.skipper.skip_block(bits, at)
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use super::*;
 use crate::decode::{Decoded, decode};
 
 /// Smooth colours with some texture and an edge.
-fn scene(width: u16, height: u16) -> RgbImage {
+fn test_picture(width: u16, height: u16) -> RgbImage {
     RgbImage::from_fn(width.into(), height.into(), |x, y| {
         let texture = (x * 7 + y * 13) % 16;
         let edge = if x + y > u32::from(width) / 2 { 20 } else { 0 };
@@ -28,7 +28,7 @@ fn encode(picture: &RgbImage, adjust: impl FnOnce(&mut Encoder<&mut Vec<u8>>)) -
 }
 
 /// Peak signal to noise of `small` against `full` averaged in squares, in decibels.
-fn likeness(full: &RgbImage, small: &RgbImage, factor: u32) -> f64 {
+fn psnr(full: &RgbImage, small: &RgbImage, factor: u32) -> f64 {
     let (mut error, mut count) = (0.0, 0.0);
     // Squares cut by the edge hold what the encoder made up.
     for (x, y, pixel) in small.enumerate_pixels() {
@@ -48,55 +48,55 @@ fn likeness(full: &RgbImage, small: &RgbImage, factor: u32) -> f64 {
     10.0 * (255.0 * 255.0 * count / error).log10()
 }
 
-fn assert_alike(bytes: &[u8], context: &str) {
+fn assert_close_to_full_decode(bytes: &[u8], context: &str) {
     let full = decode(bytes, u32::MAX).expect("decoded in full").pixels;
     let jpeg = Jpeg::open(bytes).expect("a header");
-    assert!(jpeg.header.is_plain, "{context}");
-    for (scale, factor) in [(Scale::Eighth, 8), (Scale::Quarter, 4), (Scale::Half, 2)] {
+    assert!(jpeg.header.is_baseline, "{context}");
+    for (scale, factor) in [(JpegScale::Eighth, 8), (JpegScale::Quarter, 4), (JpegScale::Half, 2)] {
         let small = jpeg.decode(scale).expect("decoded at a scale");
         let size = (full.width().div_ceil(factor), full.height().div_ceil(factor));
         assert_eq!(small.dimensions(), size, "{context}");
-        let likeness = likeness(&full, &small, factor);
+        let likeness = psnr(&full, &small, factor);
         // Chroma of a small picture is coarse when there is little of it.
         let least = match scale {
-            Scale::Eighth => 24.0,
-            Scale::Quarter => 28.0,
-            Scale::Half => 30.0,
+            JpegScale::Eighth => 24.0,
+            JpegScale::Quarter => 28.0,
+            JpegScale::Half => 30.0,
         };
         assert!(likeness > least, "{context} {scale:?}: {likeness:.1} dB");
     }
 }
 
 #[test]
-fn i02_every_sampling_and_odd_size_looks_like_the_full_decode() {
+fn every_sampling_and_odd_size_looks_like_the_full_decode() {
     for sampling in
         [SamplingFactor::F_1_1, SamplingFactor::F_2_1, SamplingFactor::F_1_2, SamplingFactor::F_2_2]
     {
         for (width, height) in [(160, 120), (161, 119), (97, 33), (33, 131)] {
-            let bytes = encode(&scene(width, height), |encoder| {
+            let bytes = encode(&test_picture(width, height), |encoder| {
                 encoder.set_sampling_factor(sampling);
             });
-            assert_alike(&bytes, &format!("{sampling:?} {width}x{height}"));
+            assert_close_to_full_decode(&bytes, &format!("{sampling:?} {width}x{height}"));
         }
     }
 }
 
 #[test]
-fn i02_restarts_and_grey() {
-    let picture = scene(150, 100);
+fn restarts_and_grey() {
+    let picture = test_picture(150, 100);
     let restarts = encode(&picture, |encoder| encoder.set_restart_interval(3));
-    assert_alike(&restarts, "restarts");
+    assert_close_to_full_decode(&restarts, "restarts");
     let mut grey = Vec::new();
     let samples: Vec<u8> = picture.pixels().map(|pixel| pixel[0]).collect();
     Encoder::new(&mut grey, 90).encode(&samples, 150, 100, ColorType::Luma).expect("encoded");
-    assert_alike(&grey, "grey");
+    assert_close_to_full_decode(&grey, "grey");
 }
 
 #[test]
-fn i02_what_is_not_plain_goes_to_the_general_decoder() {
-    let progressive = encode(&scene(120, 90), |encoder| encoder.set_progressive(true));
+fn what_is_not_plain_goes_to_the_general_decoder() {
+    let progressive = encode(&test_picture(120, 90), |encoder| encoder.set_progressive(true));
     // One scan for each component.
-    let scans = encode(&scene(120, 90), |encoder| {
+    let scans = encode(&test_picture(120, 90), |encoder| {
         encoder.set_optimized_huffman_tables(true);
     });
     for bytes in [progressive, scans] {
@@ -107,9 +107,9 @@ fn i02_what_is_not_plain_goes_to_the_general_decoder() {
 }
 
 #[test]
-fn i02_a_file_cut_anywhere_is_truncated() {
-    let bytes = encode(&scene(64, 48), |_| {});
-    let progressive = encode(&scene(64, 48), |encoder| encoder.set_progressive(true));
+fn a_file_cut_anywhere_is_truncated() {
+    let bytes = encode(&test_picture(64, 48), |_| {});
+    let progressive = encode(&test_picture(64, 48), |encoder| encoder.set_progressive(true));
     for (bytes, enough) in [(&bytes, 6), (&bytes, 24), (&bytes, 48), (&progressive, 6)] {
         for end in (3..bytes.len() - 8).step_by(5) {
             let error = decode(&bytes[..end], enough).expect_err("cut");
@@ -119,16 +119,16 @@ fn i02_a_file_cut_anywhere_is_truncated() {
 }
 
 #[test]
-fn i02_only_the_end_marker_missing_is_no_damage() {
-    let bytes = encode(&scene(64, 48), |_| {});
+fn only_the_end_marker_missing_is_no_damage() {
+    let bytes = encode(&test_picture(64, 48), |_| {});
     for enough in [6, 48] {
         assert!(decode(&bytes[..bytes.len() - 2], enough).is_ok());
     }
 }
 
 #[test]
-fn i04_thousands_of_scans_are_refused_at_once() {
-    let bytes = encode(&scene(64, 48), |encoder| encoder.set_progressive(true));
+fn thousands_of_scans_are_refused_at_once() {
+    let bytes = encode(&test_picture(64, 48), |encoder| encoder.set_progressive(true));
     let scan = [0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 5, 0, 0];
     let mut bomb = bytes[..bytes.len() - 2].to_vec();
     bomb.extend(scan.repeat(3000));
@@ -138,10 +138,10 @@ fn i04_thousands_of_scans_are_refused_at_once() {
 }
 
 #[test]
-fn i07_the_orientation_is_applied() {
+fn the_orientation_is_applied() {
     let mut exif = b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0".to_vec();
     exif.extend([0; 4]);
-    let bytes = encode(&scene(80, 40), |encoder| {
+    let bytes = encode(&test_picture(80, 40), |encoder| {
         encoder.add_exif_metadata(&exif).expect("room for it");
     });
     let upright = decode(&bytes, 5).expect("decoded");
@@ -149,7 +149,7 @@ fn i07_the_orientation_is_applied() {
     assert_eq!(upright.pixels.dimensions(), (5, 10));
     // A quarter turn clockwise brings the lower left corner to the upper left.
     let full = decode(&bytes, u32::MAX).expect("decoded").pixels;
-    let corner = scene(80, 40).get_pixel(1, 38).0;
+    let corner = test_picture(80, 40).get_pixel(1, 38).0;
     let turned = full.get_pixel(1, 1).0;
     assert!(corner.iter().zip(turned).all(|(a, b)| a.abs_diff(b) < 16), "{corner:?} {turned:?}");
 }
@@ -158,13 +158,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn i02_damage_gives_a_picture_or_a_sentence(
+    fn damage_gives_a_picture_or_a_sentence(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
         progressive: bool,
         restarts in 0_u16..3,
         enough in 1_u32..60,
     ) {
-        let mut bytes = encode(&scene(61, 47), |encoder| {
+        let mut bytes = encode(&test_picture(61, 47), |encoder| {
             encoder.set_progressive(progressive);
             encoder.set_restart_interval(restarts);
         });
@@ -178,15 +178,15 @@ proptest! {
     }
 
     #[test]
-    fn i02_any_bytes_after_a_header_are_decoded_or_refused(
+    fn any_bytes_after_a_header_are_decoded_or_refused(
         noise in proptest::collection::vec(any::<u8>(), 0..2000),
         scale in 0_usize..3,
     ) {
-        let mut bytes = encode(&scene(61, 47), |_| {});
+        let mut bytes = encode(&test_picture(61, 47), |_| {});
         let start = Jpeg::open(&bytes).expect("a header").header.scan_start;
         bytes.truncate(start);
         bytes.extend(noise);
-        let scale = [Scale::Eighth, Scale::Quarter, Scale::Half][scale];
+        let scale = [JpegScale::Eighth, JpegScale::Quarter, JpegScale::Half][scale];
         let decoded = Jpeg::open(&bytes).expect("a header").decode(scale);
         prop_assert!(decoded.is_ok_and(|picture| picture.width() > 7) || bytes.len() < 4000);
     }

@@ -5,15 +5,15 @@ use std::{collections::HashSet, io::Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Content, Item, issues, items, uniqueness};
+use super::{ArchiveContent, MetadataRow, for_each_row, issue_list, uniqueness};
 use crate::{
-    store::{export::Entry, media::Kind, now},
-    task::End,
+    store::{export::ExportEntry, media::MediaKind, now_micros},
+    task::TaskError,
 };
-use tessera_wire::moment::iso;
+use tessera_wire::timestamp::format_iso8601;
 
 #[derive(Serialize)]
-struct Head<'a> {
+struct DatasetInfo<'a> {
     schema_version: &'static str,
     dataset: &'a str,
     description: String,
@@ -41,36 +41,40 @@ struct MediaItem<'a> {
 }
 
 /// Writes the document.
-pub fn write(content: &Content, out: &mut impl Write, missing: &HashSet<i64>) -> Result<(), End> {
+pub fn write(
+    content: &ArchiveContent,
+    out: &mut impl Write,
+    missing: &HashSet<i64>,
+) -> Result<(), TaskError> {
     let dataset = content.dataset;
-    let head = Head {
+    let head = DatasetInfo {
         schema_version: "1.1",
         dataset: &dataset.name,
         description: format!("Exported from {}", dataset.name),
         dataset_url: format!("{}/api/v1/dataset/{}", content.export.origin, dataset.id),
-        export_time: iso(now()),
-        dataset_creation_time: iso(dataset.created_at),
+        export_time: format_iso8601(now_micros()),
+        dataset_creation_time: format_iso8601(dataset.created_at),
         exported_by: "tessera",
-        total_media_items: content.export.entities,
+        total_media_items: content.export.media_count,
     };
     out.write_all(b"{\"info\":")?;
-    print(out, &head)?;
+    write_json(out, &head)?;
     out.write_all(b",\"media_items\":[")?;
     let mut separator: &[u8] = b"\n";
-    items(content, missing, |item| {
+    for_each_row(content, missing, |item| {
         out.write_all(separator)?;
         separator = b",\n";
-        print(out, &media_item(&item))
+        write_json(out, &media_item(&item))
     })?;
     out.write_all(b"\n]}\n")?;
     Ok(())
 }
 
-fn print(out: &mut impl Write, value: &impl Serialize) -> Result<(), End> {
+fn write_json(out: &mut impl Write, value: &impl Serialize) -> Result<(), TaskError> {
     serde_json::to_writer(out, value).map_err(|cause| std::io::Error::from(cause).into())
 }
 
-fn media_item(item: &Item) -> MediaItem<'_> {
+fn media_item(item: &MetadataRow) -> MediaItem<'_> {
     let media = &item.entry.media;
     MediaItem {
         media_id: media.id.to_string(),
@@ -78,7 +82,7 @@ fn media_item(item: &Item) -> MediaItem<'_> {
         image_filename: item.image.as_deref(),
         file_name: media.file_name(),
         file_path: media.path.to_string_lossy().into_owned(),
-        file_size: size_in_words(media.size),
+        file_size: format_size(media.size),
         uniqueness_score: uniqueness(&item.entry),
         height: media.height,
         width: media.width,
@@ -89,17 +93,17 @@ fn media_item(item: &Item) -> MediaItem<'_> {
 }
 
 /// The word of such services for a kind of media.
-pub(super) fn media_type(kind: Kind) -> &'static str {
+pub(super) fn media_type(kind: MediaKind) -> &'static str {
     match kind {
-        Kind::Image => "image",
-        Kind::Video => "video",
-        Kind::Object => "object",
+        MediaKind::Image => "image",
+        MediaKind::Video => "video",
+        MediaKind::Object => "object",
     }
 }
 
-fn metadata_items(item: &Item) -> Vec<Value> {
+fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     let media = &item.entry.media;
-    let mut items: Vec<Value> = found_issues(&item.entry).collect();
+    let mut items: Vec<Value> = issue_items(&item.entry).collect();
     // Whoever wrote the sidecars is the source: no model of the service did.
     items.extend(media.labels.iter().map(|name| {
         let properties = json!({"original_id": -1, "category_name": name, "source": "User"});
@@ -115,7 +119,7 @@ fn metadata_items(item: &Item) -> Vec<Value> {
     items.extend(
         media.tags.iter().map(|tag| json!({"type": "user_tag", "properties": {"tag_name": tag}})),
     );
-    if media.kind == Kind::Video {
+    if media.kind == MediaKind::Video {
         let properties = json!({"video_name": media.file_name(), "frame_timestamp": 0.0});
         items.push(json!({"type": "video_info", "properties": properties}));
     }
@@ -123,7 +127,7 @@ fn metadata_items(item: &Item) -> Vec<Value> {
 }
 
 /// A box is in pixels here: left, top, width, height.
-pub(super) fn object_label(object: &Entry, url: &str) -> Value {
+pub(super) fn object_label(object: &ExportEntry, url: &str) -> Value {
     let media = &object.media;
     let (width, height) = (f64::from(media.width), f64::from(media.height));
     let bbox = media.region.map(|region| {
@@ -137,16 +141,17 @@ pub(super) fn object_label(object: &Entry, url: &str) -> Value {
         "bbox": bbox,
         "uniqueness_score": uniqueness(object),
         "url": format!("{url}?object_id={}", media.id),
-        "metadata_items": found_issues(object).collect::<Vec<_>>(),
+        "metadata_items": issue_items(object).collect::<Vec<_>>(),
     });
     json!({"type": "object_label", "properties": properties})
 }
 
-fn found_issues(entry: &Entry) -> impl Iterator<Item = Value> {
-    issues(entry).into_iter().map(|(issue, confidence)| {
+fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {
+    issue_list(entry).into_iter().map(|(issue, confidence)| {
         let mut properties = json!({"issue_type": issue, "confidence": confidence});
         if issue == "duplicates" {
-            properties["duplicate_group_id"] = json!(entry.twins.map(|id| id.to_string()));
+            properties["duplicate_group_id"] =
+                json!(entry.near_duplicate_cluster.map(|id| id.to_string()));
         }
         json!({"type": "issue", "properties": properties})
     })
@@ -154,7 +159,7 @@ fn found_issues(entry: &Entry) -> impl Iterator<Item = Value> {
 
 /// A size as services write it: `48.27KB`.
 #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
-fn size_in_words(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     let units = ["B", "KB", "MB", "GB"];
     let mut size = bytes as f64;
     let mut unit = 0;
@@ -170,8 +175,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m25_sizes_are_written_as_services_do() {
-        let words = [0, 1023, 49_428, 5 << 20, 3 << 40].map(size_in_words);
+    fn sizes_are_formatted_as_the_hosted_service_does() {
+        let words = [0, 1023, 49_428, 5 << 20, 3 << 40].map(format_size);
         assert_eq!(words, ["0B", "1023B", "48.27KB", "5.00MB", "3072.00GB"]);
     }
 }

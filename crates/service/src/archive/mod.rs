@@ -2,8 +2,8 @@
 //! it tells which pictures really are inside. Streamed: memory does not grow with the dataset.
 
 mod json;
-mod names;
 mod parquet;
+mod unique_names;
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,63 +16,63 @@ use rusqlite::Connection;
 use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
 
 use crate::{
-    ingest::Folder,
+    ingest::SandboxedDir,
     issues,
     store::{
-        cluster::Portrait,
-        dataset::Record,
-        export::{self, Entry, Export},
-        media::Media,
-        source::Source,
+        cluster::StoredPreview,
+        dataset::DatasetRecord,
+        export::{self, ExportEntry, ExportRecord},
+        media::MediaRecord,
+        source::SourceFolder,
     },
-    task::End,
+    task::TaskError,
 };
-use names::Names;
 use tessera_model::ExportFormat;
+use unique_names::UniqueNames;
 
 /// Part of the progress that copying pictures makes up.
-const PICTURES: f64 = 0.9;
+const PICTURES_SHARE: f64 = 0.9;
 
 /// What goes into an archive.
 #[derive(Clone, Copy)]
-pub(crate) struct Content<'a> {
+pub(crate) struct ArchiveContent<'a> {
     /// A snapshot of the store.
     pub connection: &'a Connection,
     /// The dataset exported.
-    pub dataset: &'a Record,
+    pub dataset: &'a DatasetRecord,
     /// What was asked for.
-    pub export: &'a Export,
+    pub export: &'a ExportRecord,
     /// Where the pictures are.
-    pub folders: &'a Folders,
+    pub folders: &'a SourceFolders,
 }
 
 /// The open folders of a dataset, by the row of their source; none for who writes no pictures.
 #[derive(Default)]
-pub(crate) struct Folders(HashMap<i64, Folder>);
+pub(crate) struct SourceFolders(HashMap<i64, SandboxedDir>);
 
-impl Folders {
+impl SourceFolders {
     /// Opens the folders of all sources.
     ///
     /// # Errors
     /// One of them is gone or may not be entered.
-    pub fn open(sources: &[Source]) -> io::Result<Self> {
-        let open = |source: &Source| Ok((source.row, Folder::open(&source.folder)?));
+    pub fn open(sources: &[SourceFolder]) -> io::Result<Self> {
+        let open = |source: &SourceFolder| Ok((source.row, SandboxedDir::open(&source.folder)?));
         Ok(Self(sources.iter().map(open).collect::<io::Result<_>>()?))
     }
 
     /// The file of a media.
-    fn file(&self, media: &Media) -> io::Result<File> {
+    fn file(&self, media: &MediaRecord) -> io::Result<File> {
         let folder = self.0.get(&media.source).ok_or(io::ErrorKind::NotFound)?;
-        folder.file(&media.path)
+        folder.open_file(&media.path)
     }
 }
 
 /// A row of the metadata.
-struct Item {
+struct MetadataRow {
     /// The media with what the clustering says of it.
-    entry: Entry,
+    entry: ExportEntry,
     /// The objects in it.
-    objects: Vec<Entry>,
+    objects: Vec<ExportEntry>,
     /// Its name below `images/`, if it is there.
     image: Option<String>,
     /// Where the service shows it; needs the login.
@@ -80,28 +80,28 @@ struct Item {
 }
 
 /// The quality issues of a media, in the words of the query language, with their confidence.
-fn issues(entry: &Entry) -> Vec<(&'static str, f64)> {
-    let Some(place) = &entry.place else {
+fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
+    let Some(place) = &entry.assignment else {
         return Vec::new();
     };
-    let found = issues::found(entry.media.sharpness, entry.media.brightness, place);
+    let found = issues::detected_issues(entry.media.sharpness, entry.media.brightness, place);
     found.map(|(kind, confidence)| (kind.word(), confidence)).collect()
 }
 
 /// How unique a media is, 0.0-1.0.
-fn uniqueness(entry: &Entry) -> Option<f64> {
-    entry.place.map(|place| place.uniqueness.into())
+fn uniqueness(entry: &ExportEntry) -> Option<f64> {
+    entry.assignment.map(|place| place.uniqueness.into())
 }
 
 type Zip<'a> = ZipWriter<&'a File>;
 
-impl From<ZipError> for End {
+impl From<ZipError> for TaskError {
     fn from(cause: ZipError) -> Self {
         Self::Failed(format!("the archive could not be written ({cause})"))
     }
 }
 
-impl From<ParquetError> for End {
+impl From<ParquetError> for TaskError {
     fn from(cause: ParquetError) -> Self {
         Self::Failed(format!("the metadata could not be written ({cause})"))
     }
@@ -113,17 +113,17 @@ impl From<ParquetError> for End {
 /// # Errors
 /// The store or the disk failed, or `tell` did.
 pub(crate) fn write(
-    content: &Content,
+    content: &ArchiveContent,
     file: &File,
-    mut tell: impl FnMut(f64) -> Result<(), End>,
-) -> Result<usize, End> {
+    mut tell: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<usize, TaskError> {
     let mut zip = ZipWriter::new(file);
     let mut missing = HashSet::new();
     tell(0.0)?;
     if content.export.spec.include_images {
-        missing = pictures(content, &mut zip, |part| tell(part * PICTURES))?;
+        missing = write_pictures(content, &mut zip, |part| tell(part * PICTURES_SHARE))?;
     }
-    tell(PICTURES)?;
+    tell(PICTURES_SHARE)?;
     // Sizes are unknown beforehand: leave room for more than 4 GiB.
     let options = SimpleFileOptions::default().large_file(true);
     match content.export.spec.format {
@@ -146,24 +146,27 @@ pub(crate) fn write(
 ///
 /// # Errors
 /// The store or the disk failed.
-pub(crate) fn document(content: &Content, out: &mut impl io::Write) -> Result<(), End> {
+pub(crate) fn write_metadata_json(
+    content: &ArchiveContent,
+    out: &mut impl io::Write,
+) -> Result<(), TaskError> {
     json::write(content, out, &HashSet::new())
 }
 
 /// Copies the pictures. Returns the rows of those that could not be read.
-fn pictures(
-    content: &Content,
+fn write_pictures(
+    content: &ArchiveContent,
     zip: &mut Zip,
-    mut tell: impl FnMut(f64) -> Result<(), End>,
-) -> Result<HashSet<i64>, End> {
-    let mut names = Names::default();
+    mut tell: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<HashSet<i64>, TaskError> {
+    let mut names = UniqueNames::default();
     let mut missing = HashSet::new();
     let mut done = 0.0;
     #[expect(clippy::cast_precision_loss, reason = "a progress, not a count")]
-    let all = content.export.entities.max(1) as f64;
-    export::entries(content.connection, content.export, |entry| {
+    let all = content.export.media_count.max(1) as f64;
+    export::for_each_entry(content.connection, content.export, |entry| {
         let name = names.unique(&entry.media.file_name());
-        if !picture(content.folders, &entry.media, &name, zip)? {
+        if !write_picture(content.folders, &entry.media, &name, zip)? {
             missing.insert(entry.media.row);
         }
         done += 1.0;
@@ -173,7 +176,12 @@ fn pictures(
 }
 
 /// Copies one picture as it is. `false` if it could not be read.
-fn picture(folders: &Folders, media: &Media, name: &str, zip: &mut Zip) -> Result<bool, End> {
+fn write_picture(
+    folders: &SourceFolders,
+    media: &MediaRecord,
+    name: &str,
+    zip: &mut Zip,
+) -> Result<bool, TaskError> {
     let Ok(mut file) = folders.file(media) else {
         return Ok(false);
     };
@@ -196,26 +204,26 @@ fn picture(folders: &Folders, media: &Media, name: &str, zip: &mut Zip) -> Resul
 }
 
 /// Calls `each` with every row of the metadata, naming the pictures as [`pictures`] did.
-fn items(
-    content: &Content,
+fn for_each_row(
+    content: &ArchiveContent,
     missing: &HashSet<i64>,
-    mut each: impl FnMut(Item) -> Result<(), End>,
-) -> Result<(), End> {
-    let mut names = Names::default();
+    mut each: impl FnMut(MetadataRow) -> Result<(), TaskError>,
+) -> Result<(), TaskError> {
+    let mut names = UniqueNames::default();
     let origin = &content.export.origin;
     let with_objects = content.dataset.n_objects > 0;
-    export::entries(content.connection, content.export, |entry| {
+    export::for_each_entry(content.connection, content.export, |entry| {
         let image = content
             .export
             .spec
             .include_images
             .then(|| names.unique(&entry.media.file_name()))
             .filter(|_| !missing.contains(&entry.media.row));
-        let Portrait { media, version, .. } = Portrait::from(&entry.media);
+        let StoredPreview { media, version, .. } = StoredPreview::from(&entry.media);
         let url = format!("{origin}/media/{media}/{version}/original");
         let picture = entry.media.row;
-        let objects = with_objects.then(|| export::objects(content.connection, picture));
+        let objects = with_objects.then(|| export::object_entries(content.connection, picture));
         let objects = objects.transpose()?.unwrap_or_default();
-        each(Item { entry, objects, image, url })
+        each(MetadataRow { entry, objects, image, url })
     })
 }

@@ -15,14 +15,14 @@ use parquet::{
 use serde_json::json;
 
 use super::{
-    Content, Item, issues, items,
+    ArchiveContent, MetadataRow, for_each_row, issue_list,
     json::{media_type, object_label},
     uniqueness,
 };
-use crate::task::End;
+use crate::task::TaskError;
 
 /// Rows written at once.
-const GROUP: usize = 8_192;
+const ROWS_PER_GROUP: usize = 8_192;
 
 const SCHEMA: &str = "message metadata {
   REQUIRED BYTE_ARRAY media_id (UTF8);
@@ -47,59 +47,66 @@ const SCHEMA: &str = "message metadata {
 
 /// Writes the file.
 pub fn write(
-    content: &Content,
+    content: &ArchiveContent,
     out: &mut (impl Write + Send),
     missing: &HashSet<i64>,
-) -> Result<(), End> {
+) -> Result<(), TaskError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
     let mut rows = Vec::new();
-    items(content, missing, |item| {
+    for_each_row(content, missing, |item| {
         rows.push(item);
-        if rows.len() == GROUP {
-            group(&mut file, &rows)?;
+        if rows.len() == ROWS_PER_GROUP {
+            write_row_group(&mut file, &rows)?;
             rows.clear();
         }
         Ok(())
     })?;
-    group(&mut file, &rows)?;
+    write_row_group(&mut file, &rows)?;
     file.close()?;
     Ok(())
 }
 
 /// Writes a row group: its columns in the order of the schema.
-fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> Result<(), End> {
+fn write_row_group<W: Write + Send>(
+    file: &mut SerializedFileWriter<W>,
+    rows: &[MetadataRow],
+) -> Result<(), TaskError> {
     if rows.is_empty() {
         return Ok(());
     }
     let mut group = file.next_row_group()?;
     let columns = &mut group;
-    texts(columns, rows, |item| Some(item.entry.media.id.to_string()))?;
-    texts(columns, rows, |item| Some(media_type(item.entry.media.kind).to_owned()))?;
-    texts(columns, rows, |item| item.image.clone())?;
-    texts(columns, rows, |item| Some(item.entry.media.file_name()))?;
-    texts(columns, rows, |item| Some(item.entry.media.path.to_string_lossy().into_owned()))?;
-    column::<Int64Type, _>(columns, rows, |item| Some(item.entry.media.size.cast_signed()))?;
-    column::<DoubleType, _>(columns, rows, |item| uniqueness(&item.entry))?;
-    column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.width.cast_signed()))?;
-    column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.height.cast_signed()))?;
-    column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.sharpness.into()))?;
-    column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.brightness.into()))?;
-    texts(columns, rows, |item| {
-        let issues: Vec<_> = issues(&item.entry).into_iter().map(|(issue, _)| issue).collect();
+    write_text_column(columns, rows, |item| Some(item.entry.media.id.to_string()))?;
+    write_text_column(columns, rows, |item| Some(media_type(item.entry.media.kind).to_owned()))?;
+    write_text_column(columns, rows, |item| item.image.clone())?;
+    write_text_column(columns, rows, |item| Some(item.entry.media.file_name()))?;
+    write_text_column(columns, rows, |item| {
+        Some(item.entry.media.path.to_string_lossy().into_owned())
+    })?;
+    write_column::<Int64Type, _>(columns, rows, |item| Some(item.entry.media.size.cast_signed()))?;
+    write_column::<DoubleType, _>(columns, rows, |item| uniqueness(&item.entry))?;
+    write_column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.width.cast_signed()))?;
+    write_column::<Int32Type, _>(columns, rows, |item| {
+        Some(item.entry.media.height.cast_signed())
+    })?;
+    write_column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.sharpness.into()))?;
+    write_column::<DoubleType, _>(columns, rows, |item| Some(item.entry.media.brightness.into()))?;
+    write_text_column(columns, rows, |item| {
+        let issues: Vec<_> = issue_list(&item.entry).into_iter().map(|(issue, _)| issue).collect();
         (!issues.is_empty()).then(|| issues.join(","))
     })?;
-    texts(columns, rows, |item| item.entry.media.caption.clone())?;
-    texts(columns, rows, |item| {
+    write_text_column(columns, rows, |item| item.entry.media.caption.clone())?;
+    write_text_column(columns, rows, |item| {
         let labels = &item.entry.media.labels;
         (!labels.is_empty()).then(|| json!(labels).to_string())
     })?;
-    texts(columns, rows, |item| {
+    write_text_column(columns, rows, |item| {
         let tags = &item.entry.media.tags;
         (!tags.is_empty()).then(|| json!(tags).to_string())
     })?;
-    texts(columns, rows, |item| {
+    write_text_column(columns, rows, |item| {
         let objects: Vec<_> = item
             .objects
             .iter()
@@ -107,28 +114,28 @@ fn group<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &[Item]) -> 
             .collect();
         (!objects.is_empty()).then(|| json!(objects).to_string())
     })?;
-    texts(columns, rows, |item| item.entry.cluster.map(|id| id.to_string()))?;
-    texts(columns, rows, |item| Some(item.url.clone()))?;
+    write_text_column(columns, rows, |item| item.entry.cluster.map(|id| id.to_string()))?;
+    write_text_column(columns, rows, |item| Some(item.url.clone()))?;
     group.close()?;
     Ok(())
 }
 
-fn texts<W: Write + Send>(
+fn write_text_column<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: &[Item],
-    value: impl Fn(&Item) -> Option<String>,
-) -> Result<(), End> {
-    column::<ByteArrayType, _>(group, rows, |item| {
+    rows: &[MetadataRow],
+    value: impl Fn(&MetadataRow) -> Option<String>,
+) -> Result<(), TaskError> {
+    write_column::<ByteArrayType, _>(group, rows, |item| {
         value(item).map(|text| ByteArray::from(text.into_bytes()))
     })
 }
 
 /// Writes the next column. Where the schema says REQUIRED every value must be there.
-fn column<T: DataType, W: Write + Send>(
+fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
-    rows: &[Item],
-    value: impl Fn(&Item) -> Option<T::T>,
-) -> Result<(), End> {
+    rows: &[MetadataRow],
+    value: impl Fn(&MetadataRow) -> Option<T::T>,
+) -> Result<(), TaskError> {
     let cells: Vec<Option<T::T>> = rows.iter().map(value).collect();
     let present: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
     let values: Vec<T::T> = cells.into_iter().flatten().collect();

@@ -11,30 +11,30 @@
     reason = "means over at most a few million members, kept to the precision of the vectors"
 )]
 
-mod groups;
-mod oddity;
-pub mod suspect;
+mod group_forest;
+pub mod mislabels;
+mod outliers;
 mod uniqueness;
 
-use crate::search::{self, Neighbour, Pair, Vectors};
+use crate::similarity::{self, DuplicatePair, Neighbor, Vectors};
 use tessera_model::Granularity;
 
-use groups::Groups;
-pub use oddity::{odd_aspects, odd_sizes, outliers};
+use group_forest::GroupForest;
+pub use outliers::{aspect_ratio_scores, outlier_scores, size_scores};
 
 /// Mean distance up to which pictures look equal; joins groups at the finest level, beside the
 /// near-duplicates.
-const EQUAL: f32 = 0.04;
+const FINEST_THRESHOLD: f32 = 0.04;
 /// The neighbour whose distance tells how much alike the pictures of a dataset are.
-const EIGHTH: usize = 8;
+const MEDIAN_NEIGHBOR_RANK: usize = 8;
 /// The least and the most alike a dataset counts as, by the median of that distance: paintings of
 /// a few scenes, and photographs of anything.
-const ALIKE: (f32, f32) = (0.2, 0.5);
+const MEDIAN_RANGE: (f32, f32) = (0.2, 0.5);
 /// Mean distance up to which groups are joined at the coarser levels, beyond that median: variants
 /// of one picture; look-alikes, what a dataset opens with; kin; and broad kinds.
-const BEYOND: [f32; Granularity::LEVELS - 1] = [-0.05, 0.06, 0.15, 0.25];
+const LEVEL_OFFSETS: [f32; Granularity::LEVELS - 1] = [-0.05, 0.06, 0.15, 0.25];
 /// Neighbours looked at when whole groups are compared.
-const GROUP_NEIGHBOURS: usize = 8;
+const GROUP_NEIGHBORS: usize = 8;
 
 /// The clusters of a dataset at every granularity, and how unique each member is.
 #[derive(Clone, Debug, Default)]
@@ -53,47 +53,54 @@ pub struct Clustering {
 ///
 /// Deterministic. Beside `vectors` it takes a few numbers per edge and one vector per group.
 #[must_use]
-pub fn cluster(vectors: &Vectors, graph: &[Vec<Neighbour>], duplicates: &[Pair]) -> Clustering {
-    let edges = edges(graph);
+pub fn cluster(
+    vectors: &Vectors,
+    graph: &[Vec<Neighbor>],
+    duplicates: &[DuplicatePair],
+) -> Clustering {
+    let edges = sorted_edges(graph);
     let degree = graph.iter().map(Vec::len).max().unwrap_or_default();
-    let mut groups = Groups::new(vectors);
-    groups.unite(duplicates.iter().map(|pair| pair.rows));
-    let thresholds = thresholds(graph);
+    let mut groups = GroupForest::new(vectors);
+    groups.join_pairs(duplicates.iter().map(|pair| pair.rows));
+    let thresholds = level_thresholds(graph);
     let levels = thresholds.map(|threshold| {
         let tight = edges.partition_point(|edge| edge.distance <= threshold);
-        groups.sweep(&edges[..tight], threshold);
-        sweep_closed(&mut groups, degree, threshold);
-        groups.labels()
+        groups.join_within(&edges[..tight], threshold);
+        join_closed_groups(&mut groups, degree, threshold);
+        groups.group_of_each_row()
     });
     Clustering {
         levels,
         thresholds,
-        uniqueness: graph.iter().map(|nearest| uniqueness::of(nearest)).collect(),
+        uniqueness: graph.iter().map(|nearest| uniqueness::uniqueness(nearest)).collect(),
     }
 }
 
 /// The thresholds of all levels for a dataset: in one of much the same pictures, small differences
 /// make groups; in one of all sorts, they must not.
-fn thresholds(graph: &[Vec<Neighbour>]) -> [f32; Granularity::LEVELS] {
-    let eighth = |nearest: &Vec<Neighbour>| nearest.get(EIGHTH - 1).or(nearest.last()).copied();
+fn level_thresholds(graph: &[Vec<Neighbor>]) -> [f32; Granularity::LEVELS] {
+    let eighth =
+        |nearest: &Vec<Neighbor>| nearest.get(MEDIAN_NEIGHBOR_RANK - 1).or(nearest.last()).copied();
     let mut distances: Vec<f32> = graph.iter().filter_map(eighth).map(|n| n.distance).collect();
     distances.sort_unstable_by(f32::total_cmp);
     let median = distances.get(distances.len() / 2).copied().unwrap_or_default();
-    let median = median.clamp(ALIKE.0, ALIKE.1);
-    std::array::from_fn(|level| if level == 0 { EQUAL } else { median + BEYOND[level - 1] })
+    let median = median.clamp(MEDIAN_RANGE.0, MEDIAN_RANGE.1);
+    std::array::from_fn(|level| {
+        if level == 0 { FINEST_THRESHOLD } else { median + LEVEL_OFFSETS[level - 1] }
+    })
 }
 
 /// The rows of a group from the most central one outwards: each by its mean distance to all of
 /// them, so the first is the medoid.
 #[must_use]
-pub fn from_centre(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
+pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
     let mut sum = vec![0.0; vectors.dimension()];
     for &member in members {
-        groups::add(&mut sum, vectors.row(member as usize));
+        group_forest::add(&mut sum, vectors.row(member as usize));
     }
     let mut ranked: Vec<(f32, u32)> = members
         .iter()
-        .map(|&member| (groups::dot(vectors.row(member as usize), &sum), member))
+        .map(|&member| (group_forest::dot(vectors.row(member as usize), &sum), member))
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     ranked.into_iter().map(|(_, member)| member).collect()
@@ -101,17 +108,17 @@ pub fn from_centre(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
 
 /// Two rows that are near each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Edge {
+struct NeighborEdge {
     distance: f32,
     rows: (u32, u32),
 }
 
 /// Every edge of the graph once, tight to loose.
-fn edges(graph: &[Vec<Neighbour>]) -> Vec<Edge> {
-    let mut edges: Vec<Edge> = (0_u32..)
+fn sorted_edges(graph: &[Vec<Neighbor>]) -> Vec<NeighborEdge> {
+    let mut edges: Vec<NeighborEdge> = (0_u32..)
         .zip(graph)
         .flat_map(|(row, nearest)| {
-            nearest.iter().map(move |other| Edge {
+            nearest.iter().map(move |other| NeighborEdge {
                 distance: other.distance,
                 rows: (row.min(other.row), row.max(other.row)),
             })
@@ -124,17 +131,17 @@ fn edges(graph: &[Vec<Neighbour>]) -> Vec<Edge> {
 
 /// A group with more members than neighbours were kept may be closed: all neighbours of its
 /// members are members, and no edge leads out. Such groups meet through their means.
-fn sweep_closed(groups: &mut Groups, degree: usize, threshold: f32) {
-    let (roots, means) = groups.means_of_larger(degree);
+fn join_closed_groups(groups: &mut GroupForest, degree: usize, threshold: f32) {
+    let (roots, means) = groups.means_of_groups_larger_than(degree);
     if roots.len() < 2 {
         return;
     }
-    let graph = search::graph(&means, GROUP_NEIGHBOURS, |_| true);
-    let mut edges = edges(&graph.unwrap_or_default());
+    let graph = similarity::neighbor_graph(&means, GROUP_NEIGHBORS, |_| true);
+    let mut edges = sorted_edges(&graph.unwrap_or_default());
     for edge in &mut edges {
         edge.rows = (roots[edge.rows.0 as usize], roots[edge.rows.1 as usize]);
     }
-    groups.sweep(&edges, threshold);
+    groups.join_within(&edges, threshold);
 }
 
 #[cfg(test)]
@@ -157,7 +164,7 @@ mod tests {
     }
 
     fn clustered(vectors: &Vectors) -> Clustering {
-        cluster(vectors, &search::graph(vectors, 16, |_| true).unwrap(), &[])
+        cluster(vectors, &similarity::neighbor_graph(vectors, 16, |_| true).unwrap(), &[])
     }
 
     fn groups(labels: &[u32]) -> usize {
@@ -165,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn m44_a_chain_of_small_steps_is_not_one_group() {
+    fn a_chain_of_small_steps_is_not_one_group() {
         let angles: Vec<f32> = (0_u8..180).map(f32::from).collect();
         let vectors = circle(&angles);
         let clustering = clustered(&vectors);
@@ -185,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn m44_tight_families_larger_than_the_graph_is_wide_still_meet() {
+    fn tight_families_larger_than_the_graph_is_wide_still_meet() {
         let near = |centre: f32| (0_u8..40).map(move |step| centre + f32::from(step) * 0.1);
         let angles: Vec<f32> = near(0.0).chain(near(40.0)).chain(near(170.0)).collect();
         let clustering = clustered(&circle(&angles));
@@ -194,17 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn m66_twins_are_not_unique_and_a_stranger_is() {
+    fn twins_are_not_unique_and_a_stranger_is() {
         let uniqueness = clustered(&circle(&[0.0, 0.0, 1.0, 2.0, 150.0])).uniqueness;
         assert!(uniqueness[0] < 0.05 && uniqueness[1] < 0.05);
         assert!(uniqueness[4] > 0.9);
     }
 
     #[test]
-    fn m66_near_duplicates_are_together_however_far_apart_they_look() {
+    fn near_duplicates_are_together_however_far_apart_they_look() {
         let vectors = circle(&[0.0, 90.0, 180.0, 40.0]);
-        let graph = search::graph(&vectors, 3, |_| true).unwrap();
-        let pairs = [(0, 2), (2, 3)].map(|rows| Pair { rows, similarity: 0.7 });
+        let graph = similarity::neighbor_graph(&vectors, 3, |_| true).unwrap();
+        let pairs = [(0, 2), (2, 3)].map(|rows| DuplicatePair { rows, similarity: 0.7 });
         let clustering = cluster(&vectors, &graph, &pairs);
         assert_eq!(clustering.levels[0], [0, 1, 0, 0]);
     }
@@ -212,9 +219,9 @@ mod tests {
     #[test]
     fn members_are_ordered_from_the_centre() {
         let vectors = circle(&[0.0, 30.0, 20.0, 70.0]);
-        assert_eq!(from_centre(&vectors, &[0, 1, 2, 3]), [1, 2, 0, 3]);
-        assert_eq!(from_centre(&vectors, &[3]), [3]);
-        assert!(from_centre(&vectors, &[]).is_empty());
+        assert_eq!(by_centrality(&vectors, &[0, 1, 2, 3]), [1, 2, 0, 3]);
+        assert_eq!(by_centrality(&vectors, &[3]), [3]);
+        assert!(by_centrality(&vectors, &[]).is_empty());
     }
 
     #[test]
@@ -229,7 +236,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
         #[test]
-        fn m44_levels_nest_and_are_named_by_their_lowest_row(
+        fn levels_nest_and_are_named_by_their_lowest_row(
             angles in proptest::collection::vec(0.0_f32..360.0, 0..120),
         ) {
             let vectors = circle(&angles);

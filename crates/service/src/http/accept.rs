@@ -14,49 +14,49 @@ use tokio::{
 };
 
 use super::{
-    limits::Limits,
-    pulse::{Felt, Pulse},
+    connection_monitor::{ConnectionMonitor, MonitoredStream},
+    limits::ServerLimits,
 };
 
 /// Time for open answers after the shutdown.
-const GRACE: Duration = Duration::from_secs(5);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// The connection that a request came by.
 #[derive(Clone)]
-pub struct Connection {
+pub struct ClientConnection {
     /// The address of this machine that the client connected to.
     pub local: SocketAddr,
     /// How it is with the client.
-    pub pulse: Pulse,
+    pub monitor: ConnectionMonitor,
 }
 
 /// Serves connections until `shutdown` completes, then finishes what is open.
-pub async fn accept(
+pub async fn serve_connections(
     listener: TcpListener,
     router: Router,
-    limits: Arc<Limits>,
+    limits: Arc<ServerLimits>,
     shutdown: impl Future<Output = ()>,
 ) {
-    let room = Arc::new(Semaphore::new(limits.connections));
+    let room = Arc::new(Semaphore::new(limits.max_connections));
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            Some((stream, permit)) = next(&listener, &room) => {
+            Some((stream, permit)) = accept_next(&listener, &room) => {
                 let Ok(local) = stream.local_addr() else { continue };
-                let pulse = Pulse::new(limits.clone());
-                let by = Connection { local, pulse: pulse.clone() };
+                let pulse = ConnectionMonitor::new(limits.clone());
+                let by = ClientConnection { local, monitor: pulse.clone() };
                 let service = TowerToHyperService::new(router.clone().layer(Extension(by)));
-                let stream = TokioIo::new(Felt::new(stream, pulse.clone()));
+                let stream = TokioIo::new(MonitoredStream::new(stream, pulse.clone()));
                 let connection = http1::Builder::new().serve_connection(stream, service);
                 let connection = graceful.watch(connection);
                 connections.spawn(async move {
                     tokio::select! {
                         // How a connection ends is the client's affair.
                         _ = connection => {}
-                        () = pulse.stopped() => {}
+                        () = pulse.timed_out() => {}
                     }
                     drop(permit);
                 });
@@ -66,12 +66,12 @@ pub async fn accept(
     }
     drop(listener);
     // Whoever is not done in time is cut off.
-    let _ = timeout(GRACE, graceful.shutdown()).await;
+    let _ = timeout(SHUTDOWN_GRACE, graceful.shutdown()).await;
     connections.shutdown().await;
 }
 
 /// The next connection, when there is room for one.
-async fn next(
+async fn accept_next(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
 ) -> Option<(TcpStream, OwnedSemaphorePermit)> {

@@ -13,48 +13,50 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
-use super::{Access, Credentials, Site, links::same, problem::Problem};
-use crate::store::now;
+use super::{
+    AccessMode, AppState, ServiceCredentials, problem::Problem, signed_links::constant_time_eq,
+};
+use crate::store::now_micros;
 use tessera_wire::credentials::CredentialsBody;
 
 /// Longest token looked at, in bytes.
-const LONGEST: usize = 4 << 10;
+const MAX_TOKEN_BYTES: usize = 4 << 10;
 /// How far the issue time may be ahead of our clock, in seconds.
-const AHEAD: u64 = 60;
+const MAX_CLOCK_SKEW: u64 = 60;
 /// Longest life of a token, in seconds.
-const LIFE: u64 = 24 * 3600;
+const MAX_TOKEN_LIFETIME: u64 = 24 * 3600;
 /// How long after its end a token is still good, in seconds.
-const LEEWAY: u64 = 30;
+const EXPIRY_LEEWAY: u64 = 30;
 
 /// Decides who comes in.
-pub struct Gate(Option<Locks>);
+pub struct Authenticator(Option<KeyPairs>);
 
 /// The key pairs that open, and the session that hands out the second.
-struct Locks {
-    first: Lock,
+struct KeyPairs {
+    configured: TokenVerifier,
     session: SecretString,
-    issued: OnceLock<Lock>,
+    issued: OnceLock<TokenVerifier>,
 }
 
-struct Lock {
+struct TokenVerifier {
     api_key: String,
     key: DecodingKey,
     validation: Validation,
 }
 
 #[derive(Deserialize)]
-struct Claims {
+struct TokenClaims {
     iat: u64,
     exp: u64,
 }
 
-impl Gate {
+impl Authenticator {
     /// A gate for an access mode.
-    pub fn new(access: Access) -> Self {
+    pub fn new(access: AccessMode) -> Self {
         match access {
-            Access::Open => Self(None),
-            Access::Token(credentials) => Self(Some(Locks {
-                first: Lock::new(&credentials),
+            AccessMode::Open => Self(None),
+            AccessMode::Token(credentials) => Self(Some(KeyPairs {
+                configured: TokenVerifier::new(&credentials),
                 session: credentials.session,
                 issued: OnceLock::new(),
             })),
@@ -62,26 +64,27 @@ impl Gate {
     }
 
     /// Whether anybody needs a token at all.
-    pub fn is_closed(&self) -> bool {
+    pub fn requires_login(&self) -> bool {
         self.0.is_some()
     }
 
     /// Whether a request with these headers may come in.
-    pub fn admits(&self, headers: &HeaderMap) -> bool {
-        let now = now().unsigned_abs() / 1_000_000;
+    pub fn is_authorized(&self, headers: &HeaderMap) -> bool {
+        let now = now_micros().unsigned_abs() / 1_000_000;
         self.0.as_ref().is_none_or(|locks| {
-            bearer(headers).is_some_and(|token| {
+            bearer_token(headers).is_some_and(|token| {
                 // All are tried, whichever fits: who is refused learns nothing from the time.
-                let second = locks.issued.get().is_some_and(|lock| lock.fits(token, now));
-                locks.first.fits(token, now) || second
+                let second = locks.issued.get().is_some_and(|lock| lock.verifies(token, now));
+                locks.configured.verifies(token, now) || second
             })
         })
     }
 
     /// Whether a request carries the session cookie of this deployment.
-    pub fn knows_session(&self, headers: &HeaderMap) -> bool {
+    pub fn has_session(&self, headers: &HeaderMap) -> bool {
         self.0.as_ref().is_some_and(|locks| {
-            session(headers).is_some_and(|given| same(locks.session.expose_secret(), given))
+            session_cookie(headers)
+                .is_some_and(|given| constant_time_eq(locks.session.expose_secret(), given))
         })
     }
 
@@ -90,28 +93,31 @@ impl Gate {
     ///
     /// # Errors
     /// 401: the session is not ours.
-    pub fn issue(&self, headers: &HeaderMap) -> Result<Option<CredentialsBody>, Problem> {
+    pub fn issue_credentials(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Option<CredentialsBody>, Problem> {
         let Some(locks) = &self.0 else {
             return Ok(None);
         };
-        if !self.knows_session(headers) {
+        if !self.has_session(headers) {
             return Err(Problem::unauthorized());
         }
         let mut api_secret = None;
         let lock = locks.issued.get_or_init(|| {
-            let pair = Credentials::generate();
+            let pair = ServiceCredentials::generate();
             api_secret = Some(pair.api_secret.expose_secret().to_owned());
-            Lock::new(&pair)
+            TokenVerifier::new(&pair)
         });
         let (api_key, message) = (lock.api_key.clone(), String::new());
         Ok(Some(CredentialsBody { api_key, api_secret, message }))
     }
 }
 
-impl Lock {
-    fn new(credentials: &Credentials) -> Self {
+impl TokenVerifier {
+    fn new(credentials: &ServiceCredentials) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
-        validation.leeway = LEEWAY;
+        validation.leeway = EXPIRY_LEEWAY;
         validation.set_issuer(&["sdk"]);
         validation.sub = Some(credentials.api_key.clone());
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
@@ -122,19 +128,19 @@ impl Lock {
         }
     }
 
-    fn fits(&self, token: &str, now: u64) -> bool {
+    fn verifies(&self, token: &str, now: u64) -> bool {
         // The signature is checked first, whatever the kid: both refusals take the same time.
-        let Ok(signed) = decode::<Claims>(token, &self.key, &self.validation) else {
+        let Ok(signed) = decode::<TokenClaims>(token, &self.key, &self.validation) else {
             return false;
         };
         let named = decode_header(token).is_ok_and(|head| head.kid.as_ref() == Some(&self.api_key));
-        let Claims { iat, exp } = signed.claims;
-        named && iat <= now + AHEAD && exp >= iat && exp - iat <= LIFE
+        let TokenClaims { iat, exp } = signed.claims;
+        named && iat <= now + MAX_CLOCK_SKEW && exp >= iat && exp - iat <= MAX_TOKEN_LIFETIME
     }
 }
 
 /// The value of the cookie `SESSION`.
-fn session(headers: &HeaderMap) -> Option<&str> {
+fn session_cookie(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies
         .flat_map(|cookies| cookies.split(';'))
@@ -143,23 +149,25 @@ fn session(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The token of a request that carries exactly one.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return None;
     };
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-    (scheme.eq_ignore_ascii_case("bearer") && token.len() <= LONGEST).then_some(token)
+    (scheme.eq_ignore_ascii_case("bearer") && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 
 /// Refuses requests without a good token. Adding media is also open to a signed-in browser (rule:
 /// interface, Authentication 1).
-pub async fn login(State(site): State<Site>, request: Request, next: Next) -> Response {
+pub async fn require_login(State(site): State<AppState>, request: Request, next: Next) -> Response {
     let mut path = request.uri().path().rsplit('/');
     let of_dataset = (path.next(), path.nth(1)) == (Some("add_media"), Some("dataset"));
     let adding = of_dataset && request.method() == Method::POST;
     let headers = request.headers();
-    if site.gate.admits(headers) || (adding && site.gate.knows_session(headers)) {
+    if site.authenticator.is_authorized(headers)
+        || (adding && site.authenticator.has_session(headers))
+    {
         next.run(request).await
     } else {
         Problem::unauthorized().into_response()

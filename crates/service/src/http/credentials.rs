@@ -3,8 +3,8 @@
 
 use axum::{Json, extract::State, http::HeaderMap};
 
-use super::{Site, describe::Refused, problem::Problem};
-use tessera_wire::{credentials::CredentialsBody, problem::ProblemBody};
+use super::{AppState, openapi::CommonErrors, problem::Problem};
+use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 
 /// Hands out the credentials of the session. A GET by the document, although the first makes a pair.
 #[utoipa::path(
@@ -14,15 +14,15 @@ use tessera_wire::{credentials::CredentialsBody, problem::ProblemBody};
     responses(
         (status = 200, description = "The key; the secret only once", body = CredentialsBody),
         (status = 404, description = "No credentials are needed here", body = ProblemBody),
-        Refused,
+        CommonErrors,
     ),
     security(("session" = [])),
 )]
 pub async fn credentials(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     headers: HeaderMap,
 ) -> Result<Json<CredentialsBody>, Problem> {
-    let Some(issued) = site.gate.issue(&headers)? else {
+    let Some(issued) = site.authenticator.issue_credentials(&headers)? else {
         return Err(Problem::not_found("This deployment needs no credentials"));
     };
     let message = if issued.api_secret.is_some() {

@@ -3,16 +3,16 @@
 use axum::{Json, extract::State};
 
 use super::{
-    Site,
-    describe::{OfDataset, Refused},
-    found,
-    params::DatasetPath,
+    AppState,
+    openapi::{CommonErrors, DatasetErrors},
     problem::Problem,
+    query_params::DatasetPath,
+    require_dataset,
 };
-use crate::store::dataset::{self, Record};
+use crate::store::dataset::{self, DatasetRecord};
 use tessera_wire::{
-    dataset::{DatasetBody, DatasetExtras, legacy_word},
-    moment::iso,
+    dataset::{DatasetBody, DatasetExtras, legacy_status},
+    timestamp::format_iso8601,
 };
 
 /// The datasets, oldest first, as a bare array.
@@ -20,11 +20,12 @@ use tessera_wire::{
     get,
     path = "/datasets",
     operation_id = "datasets",
-    responses((status = 200, description = "The datasets", body = Vec<DatasetBody>), Refused),
+    responses((status = 200, description = "The datasets", body = Vec<DatasetBody>), CommonErrors),
 )]
-pub async fn list(State(site): State<Site>) -> Result<Json<Vec<DatasetBody>>, Problem> {
-    let records = site.blocking(|deployment| Ok(deployment.store.read(dataset::all)?)).await?;
-    Ok(Json(records.into_iter().map(body).collect()))
+pub async fn list(State(site): State<AppState>) -> Result<Json<Vec<DatasetBody>>, Problem> {
+    let records =
+        site.spawn_blocking(|deployment| Ok(deployment.store.read(dataset::all)?)).await?;
+    Ok(Json(records.into_iter().map(dataset_body).collect()))
 }
 
 /// One dataset.
@@ -33,25 +34,25 @@ pub async fn list(State(site): State<Site>) -> Result<Json<Vec<DatasetBody>>, Pr
     path = "/dataset/{dataset_id}",
     operation_id = "dataset",
     params(DatasetPath),
-    responses((status = 200, description = "The record", body = DatasetBody), OfDataset),
+    responses((status = 200, description = "The record", body = DatasetBody), DatasetErrors),
 )]
 pub async fn one(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
-    let record = site.blocking(move |deployment| found(deployment, id)).await?;
-    Ok(Json(body(record)))
+    let record = site.spawn_blocking(move |deployment| require_dataset(deployment, id)).await?;
+    Ok(Json(dataset_body(record)))
 }
 
-fn body(record: Record) -> DatasetBody {
+fn dataset_body(record: DatasetRecord) -> DatasetBody {
     DatasetBody {
         id: record.id,
         display_name: record.name,
-        status: legacy_word(&record.status).to_owned(),
+        status: legacy_status(&record.status).to_owned(),
         status_new: record.status.word().to_owned(),
         progress: record.progress,
         owned_by: "local".to_owned(),
-        created_at: iso(record.created_at),
+        created_at: format_iso8601(record.created_at),
         n_images: record.n_images,
         n_videos: record.n_videos,
         n_objects: record.n_objects,

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use axum::{Json, extract::State};
 use uuid::Uuid;
 
-use super::{Site, describe::OfDataset, found, params::DatasetPath, problem::Problem};
-use crate::store::words;
+use super::{
+    AppState, openapi::DatasetErrors, problem::Problem, query_params::DatasetPath, require_dataset,
+};
+use crate::store::full_text;
 use tessera_wire::enrichment::{EnrichmentBody, ModelBody, ModelMetadataBody, ModelsBody};
 
 /// Which enrichments a dataset has.
@@ -16,16 +18,16 @@ use tessera_wire::enrichment::{EnrichmentBody, ModelBody, ModelMetadataBody, Mod
     path = "/enrichment/{dataset_id}/context",
     operation_id = "enrichment_context",
     params(DatasetPath),
-    responses((status = 200, description = "The enrichments", body = EnrichmentBody), OfDataset),
+    responses((status = 200, description = "The enrichments", body = EnrichmentBody), DatasetErrors),
 )]
 pub async fn context(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<EnrichmentBody>, Problem> {
     let (record, told) = site
-        .blocking(move |deployment| {
-            let record = found(deployment, id)?;
-            Ok((record, deployment.store.read(|c| words::told(c, id))?))
+        .spawn_blocking(move |deployment| {
+            let record = require_dataset(deployment, id)?;
+            Ok((record, deployment.store.read(|c| full_text::text_coverage(c, id))?))
         })
         .await?;
     let encodes = site.deployment.settings.encoders.is_some();
@@ -44,12 +46,12 @@ pub async fn context(
         "the image and text encoders that this deployment was started with",
     );
     apply(
-        told.captions,
+        told.has_captions,
         "CAPTION_IMAGES",
         "tessera-text-space",
         "captions from beside the images; searched by a text space trained on them, not by a model",
     );
-    apply(told.labels, "IMAGE_TAGGING", beside, "labels from beside the images");
+    apply(told.has_labels, "IMAGE_TAGGING", beside, "labels from beside the images");
     apply(record.n_objects > 0, "OBJECT_DETECTION", beside, "boxes from beside the images");
     Ok(Json(EnrichmentBody {
         enrichment_context_id: Uuid::new_v5(&id.0, b"enrichment context"),

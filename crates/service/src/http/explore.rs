@@ -4,31 +4,30 @@ use axum::{Json, extract::State};
 use rusqlite::Connection;
 
 use super::{
-    Site, Weight,
-    cluster::{Shown, body},
-    describe::{Asking, Gated, Paged, Queued},
-    found,
-    guard::Origin,
-    links::Links,
-    params::{DatasetPath, Params},
+    AppState, RequestCost,
+    cluster_body::{ScoredCluster, cluster_body},
+    openapi::{BusyError, ExploreParams, PageParams, StatusErrors},
+    origin_check::RequestOrigin,
     problem::Problem,
-    question::Asked,
-    ready_for,
+    query_params::{DatasetPath, QueryParams},
+    require_dataset, require_ready,
+    search_params::SearchParams,
+    signed_links::SignedLinks,
 };
 use crate::{
     Deployment,
-    recall::{Gallery, Ground, Ranked, Standing, Unanswerable},
+    retrieval::{ClusterMatch, ClusterRanking, DatasetIndex, RetrievalError, SearchContext},
     store::{
-        cluster::{self as clusters, Cluster, Portrait},
-        dataset::Record,
-        media::{self, Kind, Media},
+        cluster::{self as clusters, ClusterRecord, StoredPreview},
+        dataset::DatasetRecord,
+        media::{self, MediaKind, MediaRecord},
     },
 };
 use tessera_model::{DatasetId, Granularity, Operation, Page};
 use tessera_wire::{
+    error_body::ProblemBody,
     explore::{ExploreBody, MetadataBody},
     paths::query,
-    problem::ProblemBody,
 };
 
 /// One page of clusters: as they are, or those that answer an anchor, a caption or filters.
@@ -36,31 +35,32 @@ use tessera_wire::{
     get,
     path = "/explore/{dataset_id}",
     operation_id = "explore",
-    params(DatasetPath, Asking, Paged),
+    params(DatasetPath, ExploreParams, PageParams),
     responses(
         (status = 200, description = "At most 100 clusters", body = ExploreBody),
         (status = 400, description = "Not asked as the anchor was registered", body = ProblemBody),
-        Gated,
-        Queued,
+        StatusErrors,
+        BusyError,
     ),
 )]
 pub async fn explore(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: Origin,
-    params: Params,
+    origin: RequestOrigin,
+    params: QueryParams,
 ) -> Result<Json<ExploreBody>, Problem> {
-    let asked = Asked::of(&site, &params)?;
+    let asked = SearchParams::parse(&site, &params)?;
     let page = page_number(&params)?;
-    let weight = if asked.is_browsing() { Weight::Light } else { Weight::Heavy };
-    site.weighed(weight, move |deployment| {
+    let weight = if asked.is_browsing() { RequestCost::Cheap } else { RequestCost::Expensive };
+    site.run_blocking(weight, move |deployment| {
         let shown = match weight {
-            Weight::Light => browse(deployment, id, &asked, page)?,
-            Weight::Heavy => answer(deployment, id, &asked, page)?,
+            RequestCost::Cheap => browse(deployment, id, &asked, page)?,
+            RequestCost::Expensive => search(deployment, id, &asked, page)?,
         };
-        let links = Links::new(deployment.store.link_key(), &origin);
-        let level = asked.question.level;
-        let clusters = shown.into_iter().map(|shown| body(id, shown, asked.entity, level, &links));
+        let links = SignedLinks::new(deployment.store.link_key(), &origin);
+        let level = asked.query.granularity;
+        let clusters =
+            shown.into_iter().map(|shown| cluster_body(id, shown, asked.entity, level, &links));
         Ok(Json(ExploreBody {
             clusters: clusters.collect(),
             metadata: MetadataBody { used_duckdb: false },
@@ -70,145 +70,148 @@ pub async fn explore(
 }
 
 /// `page_number`, 0-based.
-pub fn page_number(params: &Params) -> Result<u64, Problem> {
+pub fn page_number(params: &QueryParams) -> Result<u64, Problem> {
     let words = "Input should be an integer from 0 to 9223372036854775807";
     let read = |raw: &str| u64::try_from(raw.parse::<i64>().ok()?).ok();
-    Ok(params.parsed(query::PAGE_NUMBER, words, read)?.unwrap_or(0))
+    Ok(params.parse(query::PAGE_NUMBER, words, read)?.unwrap_or(0))
 }
 
 fn browse(
     deployment: &Deployment,
     id: DatasetId,
-    asked: &Asked,
+    asked: &SearchParams,
     page: u64,
-) -> Result<Vec<Shown>, Problem> {
-    found(deployment, id)?;
-    let level = asked.question.level;
+) -> Result<Vec<ScoredCluster>, Problem> {
+    require_dataset(deployment, id)?;
+    let level = asked.query.granularity;
     let clusters = deployment.store.read(|c| {
-        if clusters::exist(c, id)? {
+        if clusters::any(c, id)? {
             clusters::page(c, id, asked.entity, level, page)
         } else {
-            singles(c, id, asked, page)
+            single_item_clusters(c, id, asked, page)
         }
     })?;
-    let shown = clusters.into_iter().map(|cluster| Shown { cluster, scores: None });
+    let shown = clusters.into_iter().map(|cluster| ScoredCluster { cluster, scores: None });
     Ok(shown.collect())
 }
 
 /// While a dataset is indexed for the first time, each media it has so far is a cluster.
-fn singles(
+fn single_item_clusters(
     connection: &Connection,
     dataset: DatasetId,
-    asked: &Asked,
+    asked: &SearchParams,
     page: u64,
-) -> rusqlite::Result<Vec<Cluster>> {
+) -> rusqlite::Result<Vec<ClusterRecord>> {
     let skip = page.saturating_mul(Page::SIZE as u64);
-    let single = |media: Media| {
-        let is = |kind: Kind| u64::from(media.kind == kind);
-        Cluster {
-            id: clusters::id_of(dataset, asked.question.level, media.id),
-            images: is(Kind::Image) + is(Kind::Object),
-            videos: is(Kind::Video),
-            objects: is(Kind::Object),
-            previews: vec![Portrait::from(&media)],
+    let single = |media: MediaRecord| {
+        let is = |kind: MediaKind| u64::from(media.kind == kind);
+        ClusterRecord {
+            id: clusters::cluster_id(dataset, asked.query.granularity, media.id),
+            images: is(MediaKind::Image) + is(MediaKind::Object),
+            videos: is(MediaKind::Video),
+            objects: is(MediaKind::Object),
+            previews: vec![StoredPreview::from(&media)],
             labels: media.labels,
             tags: media.tags,
         }
     };
-    let media = media::stretch(connection, dataset, asked.entity, skip, Page::SIZE)?;
+    let media = media::page(connection, dataset, asked.entity, skip, Page::SIZE)?;
     Ok(media.into_iter().map(single).collect())
 }
 
-fn answer(
+fn search(
     deployment: &Deployment,
     id: DatasetId,
-    asked: &Asked,
+    asked: &SearchParams,
     page: u64,
-) -> Result<Vec<Shown>, Problem> {
+) -> Result<Vec<ScoredCluster>, Problem> {
     // For text search the document names no status (features, gate table).
-    let operation = match asked.question.anchor {
+    let operation = match asked.query.anchor {
         Some(_) => Operation::VisualSearch,
         None => Operation::TextSearch,
     };
-    let record = ready_for(deployment, id, operation)?;
+    let record = require_ready(deployment, id, operation)?;
     if record.generation == 0 {
         // There is nothing to answer from before the first clustering.
         return Err(Problem::conflict(format!(
             "Operation '{}' is blocked while the dataset is indexed for the first time",
-            operation.term()
+            operation.code()
         )));
     }
-    let gallery = deployment.recall.gallery(&deployment.store, &record, asked.entity)?;
-    let standing = standing(deployment, &record, &gallery, asked)?;
-    let level = asked.question.level;
+    let gallery = deployment.indexes.dataset_index(&deployment.store, &record, asked.entity)?;
+    let standing = rank_clusters(deployment, &record, &gallery, asked)?;
+    let level = asked.query.granularity;
     Ok(deployment.store.read(|c| {
         let page = standing.page(&gallery, page);
         page.iter()
-            .filter_map(|ranked| shown(c, &record, asked, level, ranked, &standing).transpose())
+            .filter_map(|ranked| {
+                load_cluster(c, &record, asked, level, ranked, &standing).transpose()
+            })
             .collect()
     })?)
 }
 
 /// The clusters that answer what is asked, in their order.
-pub fn standing(
+pub fn rank_clusters(
     deployment: &Deployment,
-    record: &Record,
-    gallery: &Gallery,
-    asked: &Asked,
-) -> Result<std::sync::Arc<Standing>, Problem> {
+    record: &DatasetRecord,
+    gallery: &DatasetIndex,
+    asked: &SearchParams,
+) -> Result<std::sync::Arc<ClusterRanking>, Problem> {
     let encoders = deployment.settings.encoders.as_deref();
-    let meaning = |text: &str| deployment.recall.meaning(&deployment.store, record, encoders, text);
-    let ground = Ground {
+    let meaning =
+        |text: &str| deployment.indexes.embed_text(&deployment.store, record, encoders, text);
+    let ground = SearchContext {
         store: &deployment.store,
         dataset: record,
         entity: asked.entity,
-        gallery,
-        meaning: &meaning,
+        index: gallery,
+        embed_text: &meaning,
     };
-    ground.answer(&asked.question).map_err(Problem::from)
+    ground.search(&asked.query).map_err(Problem::from)
 }
 
-impl From<Unanswerable> for Problem {
-    fn from(why: Unanswerable) -> Self {
+impl From<RetrievalError> for Problem {
+    fn from(why: RetrievalError) -> Self {
         match why {
-            Unanswerable::NoAnchor => Self::not_found("Anchor not found"),
-            Unanswerable::Differs(words) => Self::bad_request(words),
-            Unanswerable::NoMeaning => Self::invalid_query(
+            RetrievalError::AnchorNotFound => Self::not_found("Anchor not found"),
+            RetrievalError::AnchorMismatch(words) => Self::bad_request(words),
+            RetrievalError::NoTextEmbeddings => Self::invalid_query(
                 query::CAPTION,
                 "This dataset has no captions or labels to search by meaning: \
                  CAPTION_IMAGES is not applied",
             ),
-            Unanswerable::Unreadable(words) => Self::invalid_query(query::CAPTION, &words),
-            Unanswerable::FullText(cause) => {
+            RetrievalError::UnencodableText(words) => Self::invalid_query(query::CAPTION, &words),
+            RetrievalError::FullText(cause) => {
                 Self::invalid_query(query::VQL, &format!("text.value: {cause}"))
             }
-            Unanswerable::Store(cause) => cause.into(),
+            RetrievalError::Store(cause) => cause.into(),
         }
     }
 }
 
 /// A ranked cluster with its best members as previews.
-fn shown(
+fn load_cluster(
     connection: &Connection,
-    record: &Record,
-    asked: &Asked,
+    record: &DatasetRecord,
+    asked: &SearchParams,
     level: Granularity,
-    ranked: &Ranked,
-    standing: &Standing,
-) -> rusqlite::Result<Option<Shown>> {
-    let found = clusters::at(connection, record.id, asked.entity, level, ranked.cluster)?;
+    ranked: &ClusterMatch,
+    standing: &ClusterRanking,
+) -> rusqlite::Result<Option<ScoredCluster>> {
+    let found = clusters::find_by_rank(connection, record.id, asked.entity, level, ranked.cluster)?;
     let Some(mut cluster) = found else {
         return Ok(None);
     };
     (cluster.images, cluster.videos, cluster.objects) =
         (ranked.images, ranked.videos, ranked.objects);
     let mut values = Vec::new();
-    for &(row, score) in &ranked.best {
-        if let Some(portrait) = clusters::portrait(connection, row)? {
+    for &(row, score) in &ranked.best_members {
+        if let Some(portrait) = clusters::preview(connection, row)? {
             cluster.previews.push(portrait);
             values.extend(score);
         }
     }
     let scores = standing.score_kind().map(|kind| (kind, values));
-    Ok(Some(Shown { cluster, scores }))
+    Ok(Some(ScoredCluster { cluster, scores }))
 }

@@ -6,36 +6,40 @@ use axum::{Json, extract::State, http::HeaderMap, response::Response};
 use uuid::Uuid;
 
 use super::{
-    Site, Weight,
-    describe::{Content, Expiring, Exporting, Gated, OfDataset, Queued, Watching},
-    explore::standing,
-    file::{Served, answer},
-    found,
-    guard::Origin,
-    links::Links,
-    params::{DatasetPath, ExportPath, Params},
+    AppState, RequestCost,
+    explore::rank_clusters,
+    file_response::{FileResponse, respond_with_file},
+    openapi::{
+        BusyError, DatasetErrors, ExpiringLinkParams, ExportParams, ExportStatusParams,
+        FileResponses, StatusErrors,
+    },
+    origin_check::RequestOrigin,
     problem::Problem,
-    question::Asked,
-    ready_for,
-    selection::members,
+    query_params::{DatasetPath, ExportLinkPath, QueryParams},
+    require_dataset, require_ready,
+    search_params::SearchParams,
+    selection::cluster_members,
+    signed_links::SignedLinks,
 };
 use crate::{
     Deployment,
     store::{
-        dataset::Record,
-        export::{self, Export, Stage},
-        now,
+        dataset::DatasetRecord,
+        export::{self, ExportRecord, ExportTaskState},
+        now_micros,
     },
 };
 use tessera_model::{ArchiveName, ClusterId, ExportFormat, ExportSpec, ExportTaskId, Operation};
-use tessera_wire::{export::ExportTaskBody, moment::iso, paths::query, problem::ProblemBody};
+use tessera_wire::{
+    error_body::ProblemBody, export::ExportTaskBody, paths::query, timestamp::format_iso8601,
+};
 
 /// The media of an export.
-pub enum Chosen {
+pub enum ExportSelection {
     /// All of the dataset.
-    Everything,
+    All,
     /// Those of these rows.
-    Only(BTreeSet<i64>),
+    Rows(BTreeSet<i64>),
 }
 
 /// Starts an export of the dataset, or of what the parameters of `explore` select from it. A GET by the
@@ -44,96 +48,97 @@ pub enum Chosen {
     get,
     path = "/dataset/{dataset_id}/export_context_async",
     operation_id = "export_context_async",
-    params(DatasetPath, Exporting),
+    params(DatasetPath, ExportParams),
     responses(
         (status = 200, description = "The export task", body = ExportTaskBody),
         (status = 400, description = "Not asked as the anchor was registered", body = ProblemBody),
-        Gated,
-        Queued,
+        StatusErrors,
+        BusyError,
     ),
 )]
 pub async fn start(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: Origin,
-    params: Params,
+    origin: RequestOrigin,
+    params: QueryParams,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let file_name = match params.text(query::FILE_NAME) {
         None if site.compat => id.to_string(),
         _ => params.required(query::FILE_NAME)?.to_owned(),
     };
-    let spec = spec(&params, &file_name)?;
-    let asked = Asked::of_export(&site, &params)?;
+    let spec = export_spec(&params, &file_name)?;
+    let asked = SearchParams::parse_optional(&site, &params)?;
     let cluster = match params.text(query::CLUSTER_ID) {
         None => None,
         Some(_) => Some(params.id::<ClusterId>(query::CLUSTER_ID)?),
     };
     let plain = cluster.is_none() && asked.is_browsing();
-    let weight = if plain { Weight::Light } else { Weight::Heavy };
-    site.weighed(weight, move |deployment| {
-        let record = ready_for(deployment, id, Operation::Export)?;
+    let weight = if plain { RequestCost::Cheap } else { RequestCost::Expensive };
+    site.run_blocking(weight, move |deployment| {
+        let record = require_ready(deployment, id, Operation::Export)?;
         let chosen = if let Some(cluster) = cluster {
-            let filters = &asked.question.filters;
-            let members = members(deployment, &record, cluster, None, filters)?;
-            Chosen::Only(members.into_iter().collect())
+            let filters = &asked.query.filters;
+            let members = cluster_members(deployment, &record, cluster, None, filters)?;
+            ExportSelection::Rows(members.into_iter().collect())
         } else if asked.is_browsing() {
-            Chosen::Everything
+            ExportSelection::All
         } else {
-            let gallery = deployment.recall.gallery(&deployment.store, &record, asked.entity)?;
-            let standing = standing(deployment, &record, &gallery, &asked)?;
-            Chosen::Only(standing.rows(&gallery).collect())
+            let gallery =
+                deployment.indexes.dataset_index(&deployment.store, &record, asked.entity)?;
+            let standing = rank_clusters(deployment, &record, &gallery, &asked)?;
+            ExportSelection::Rows(standing.rows(&gallery).collect())
         };
-        begin(deployment, &origin, &record, spec, &chosen)
+        start_export(deployment, &origin, &record, spec, &chosen)
     })
     .await
 }
 
 /// Stores an export and queues it. One that nothing was chosen for has FAILED at once.
-pub fn begin(
+pub fn start_export(
     deployment: &Deployment,
-    origin: &Origin,
-    dataset: &Record,
+    origin: &RequestOrigin,
+    dataset: &DatasetRecord,
     spec: ExportSpec,
-    chosen: &Chosen,
+    chosen: &ExportSelection,
 ) -> Result<Json<ExportTaskBody>, Problem> {
-    let mut export = Export {
+    let mut export = ExportRecord {
         id: ExportTaskId(Uuid::new_v4()),
         dataset: dataset.id,
         spec,
         origin: origin.0.clone(),
-        stage: Stage::Init,
+        state: ExportTaskState::Init,
         progress: 0.0,
-        entities: dataset.n_images + dataset.n_videos,
+        media_count: dataset.n_images + dataset.n_videos,
         message: None,
-        created_at: now(),
-        selective: matches!(chosen, Chosen::Only(_)),
+        created_at: now_micros(),
+        selective: matches!(chosen, ExportSelection::Rows(_)),
     };
     deployment.store.write(|tx| {
-        export::put(tx, &export)?;
-        if let Chosen::Only(rows) = chosen {
-            export.entities = export::choose(tx, export.id, rows.iter().copied())?;
+        export::insert(tx, &export)?;
+        if let ExportSelection::Rows(rows) = chosen {
+            export.media_count = export::select_media(tx, export.id, rows.iter().copied())?;
         }
-        if export.entities == 0 {
-            export.stage = Stage::Failed;
+        if export.media_count == 0 {
+            export.state = ExportTaskState::Failed;
             export.message = Some("nothing is selected by this export".to_owned());
         }
-        export::settle(tx, &export)
+        export::update_outcome(tx, &export)
     })?;
-    if export.stage == Stage::Init {
-        deployment.work.export(export.id);
+    if export.state == ExportTaskState::Init {
+        deployment.tasks.queue_export(export.id);
     }
-    Ok(Json(body(deployment, origin, export)))
+    Ok(Json(export_task_body(deployment, origin, export)))
 }
 
 /// The name of a selective export is the service's choice: the document has no parameter for it.
-pub fn spec_of_selection(params: &Params) -> Result<ExportSpec, Problem> {
-    spec(params, params.text(query::FILE_NAME).unwrap_or("selection"))
+pub fn selection_export_spec(params: &QueryParams) -> Result<ExportSpec, Problem> {
+    export_spec(params, params.text(query::FILE_NAME).unwrap_or("selection"))
 }
 
-fn spec(params: &Params, file_name: &str) -> Result<ExportSpec, Problem> {
+fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
     params.required(query::EXPORT_FORMAT)?;
     let words = "Input should be 'json' or 'parquet'";
-    let format = params.parsed(query::EXPORT_FORMAT, words, ExportFormat::parse)?;
+    let format = params.parse(query::EXPORT_FORMAT, words, ExportFormat::parse)?;
     Ok(ExportSpec {
         file_name: ArchiveName::new(file_name),
         format: format.unwrap_or_default(),
@@ -146,37 +151,41 @@ fn spec(params: &Params, file_name: &str) -> Result<ExportSpec, Problem> {
     get,
     path = "/dataset/{dataset_id}/export_status",
     operation_id = "export_status",
-    params(DatasetPath, Watching),
-    responses((status = 200, description = "The export task", body = ExportTaskBody), OfDataset),
+    params(DatasetPath, ExportStatusParams),
+    responses((status = 200, description = "The export task", body = ExportTaskBody), DatasetErrors),
 )]
 pub async fn status(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: Origin,
-    params: Params,
+    origin: RequestOrigin,
+    params: QueryParams,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let task: ExportTaskId = params.id(query::EXPORT_TASK_ID)?;
-    site.blocking(move |deployment| {
-        found(deployment, id)?;
+    site.spawn_blocking(move |deployment| {
+        require_dataset(deployment, id)?;
         let export = deployment.store.read(|c| export::find(c, task))?;
-        let export = export.filter(|export| export.dataset == id).ok_or_else(missing)?;
-        Ok(Json(body(deployment, &origin, export)))
+        let export = export.filter(|export| export.dataset == id).ok_or_else(export_not_found)?;
+        Ok(Json(export_task_body(deployment, &origin, export)))
     })
     .await
 }
 
-fn body(deployment: &Deployment, origin: &Origin, export: Export) -> ExportTaskBody {
-    let links = Links::new(deployment.store.link_key(), origin);
-    let complete = export.stage == Stage::Completed;
+fn export_task_body(
+    deployment: &Deployment,
+    origin: &RequestOrigin,
+    export: ExportRecord,
+) -> ExportTaskBody {
+    let links = SignedLinks::new(deployment.store.link_key(), origin);
+    let complete = export.state == ExportTaskState::Completed;
     ExportTaskBody {
         id: export.id,
         dataset_id: export.dataset,
-        status: export.stage.word().to_owned(),
+        status: export.state.as_str().to_owned(),
         progress: export.progress,
-        download_uri: complete.then(|| links.archive(export.id, seconds())),
-        entities_count: export.entities,
+        download_uri: complete.then(|| links.archive_link(export.id, unix_seconds())),
+        entities_count: export.media_count,
         result_message: export.message,
-        created_at: iso(export.created_at),
+        created_at: format_iso8601(export.created_at),
     }
 }
 
@@ -185,55 +194,56 @@ fn body(deployment: &Deployment, origin: &Origin, export: Export) -> ExportTaskB
     get,
     path = "/exports/{export_task_id}",
     operation_id = "archive",
-    params(ExportPath, Expiring),
+    params(ExportLinkPath, ExpiringLinkParams),
     responses(
         (status = 200, description = "The archive", content_type = "application/zip"),
         (status = 410, description = "The link has expired", body = ProblemBody),
-        Content,
+        FileResponses,
     ),
     security(()),
 )]
 pub async fn archive(
-    State(site): State<Site>,
-    ExportPath(task): ExportPath,
-    origin: Origin,
-    params: Params,
+    State(site): State<AppState>,
+    ExportLinkPath(task): ExportLinkPath,
+    origin: RequestOrigin,
+    params: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let task = task.ok_or_else(missing)?;
+    let task = task.ok_or_else(export_not_found)?;
     let expires = params.text(query::EXPIRES).and_then(|raw| raw.parse().ok()).unwrap_or(0);
     let signature = params.text(query::SIGNATURE).unwrap_or_default();
-    Links::new(site.deployment.store.link_key(), &origin).check_archive(
+    SignedLinks::new(site.deployment.store.link_key(), &origin).check_archive_link(
         task,
         expires,
         signature,
-        seconds(),
+        unix_seconds(),
     )?;
     let served = site
-        .blocking(move |deployment| {
-            let export = deployment.store.read(|c| export::find(c, task))?.ok_or_else(missing)?;
-            let file = std::fs::File::open(deployment.store.archive(task.0));
-            let file = file.map_err(|_| missing())?;
-            let length = file.metadata().map_err(|_| missing())?.len();
-            Ok(Served {
+        .spawn_blocking(move |deployment| {
+            let export =
+                deployment.store.read(|c| export::find(c, task))?.ok_or_else(export_not_found)?;
+            let file = std::fs::File::open(deployment.store.archive_path(task.0));
+            let file = file.map_err(|_| export_not_found())?;
+            let length = file.metadata().map_err(|_| export_not_found())?.len();
+            Ok(FileResponse {
                 content: tokio::fs::File::from_std(file),
                 length,
-                kind: "application/zip",
-                tag: task.to_string(),
+                content_type: "application/zip",
+                etag: task.to_string(),
                 disposition: "attachment",
                 name: export.spec.file_name.as_str().to_owned(),
-                caching: "private, no-store",
+                cache_control: "private, no-store",
             })
         })
         .await?;
-    answer(served, &headers).await
+    respond_with_file(served, &headers).await
 }
 
-fn missing() -> Problem {
+fn export_not_found() -> Problem {
     Problem::not_found("Export task not found")
 }
 
 /// Unix seconds.
-fn seconds() -> u64 {
-    now().unsigned_abs() / 1_000_000
+fn unix_seconds() -> u64 {
+    now_micros().unsigned_abs() / 1_000_000
 }

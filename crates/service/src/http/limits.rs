@@ -5,33 +5,33 @@ use std::time::Duration;
 
 /// The limits of a served deployment.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections served at a time; more wait in the queue of the system.
-    pub connections: usize,
+    pub max_connections: usize,
     /// Time for the first byte of a connection, and from the first byte of a head to its end.
-    pub head: Duration,
+    pub head_timeout: Duration,
     /// Time between two requests of a connection.
-    pub idle: Duration,
+    pub idle_timeout: Duration,
     /// Time between two pieces of a body that is no form.
-    pub body: Duration,
+    pub body_timeout: Duration,
     /// Time in which a client that is answered must take something of the answer.
-    pub taking: Duration,
+    pub write_timeout: Duration,
     /// Expensive requests at a time: questions, query images and selections.
-    pub heavy: usize,
+    pub max_expensive: usize,
     /// Time that an expensive request waits for its turn.
-    pub turn: Duration,
+    pub queue_timeout: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
-            connections: 256,
-            head: Duration::from_secs(10),
-            idle: Duration::from_secs(75),
-            body: Duration::from_secs(30),
-            taking: Duration::from_secs(30),
-            heavy: 4,
-            turn: Duration::from_secs(30),
+            max_connections: 256,
+            head_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(75),
+            body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            max_expensive: 4,
+            queue_timeout: Duration::from_secs(30),
         }
     }
 }

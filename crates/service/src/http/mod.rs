@@ -2,30 +2,30 @@
 //! other sites and a login.
 
 mod accept;
+mod add_media_form;
 mod auth;
-mod body;
-mod cluster;
+mod cluster_body;
 mod compat;
+mod connection_monitor;
 mod credentials;
 mod dataset;
-mod describe;
+mod dataset_operations;
 mod enrichment;
 mod explore;
 mod export;
-mod file;
-mod form;
-mod guard;
+mod file_response;
 mod limits;
-mod links;
 mod media;
-mod operation;
-mod params;
+mod multipart_form;
+mod openapi;
+mod origin_check;
 mod problem;
-mod pulse;
-mod question;
+mod query_image;
+mod query_params;
 mod router;
+mod search_params;
 mod selection;
-mod similarity;
+mod signed_links;
 
 use std::sync::Arc;
 
@@ -36,46 +36,46 @@ use uuid::Uuid;
 use crate::{
     Deployment, LocalError,
     store::{
-        dataset::{self as datasets, Record},
-        operation::{self as operations, Running},
+        dataset::{self as datasets, DatasetRecord},
+        operation::{self as operations, RunningOperation},
     },
 };
-use auth::Gate;
-pub use describe::PATH as OPENAPI;
-pub use limits::Limits;
+use auth::Authenticator;
+pub use limits::ServerLimits;
+pub use openapi::OPENAPI_PATH as OPENAPI;
 use problem::Problem;
 use tessera_model::{DatasetId, Operation};
 
 /// Who may use a served deployment.
 #[derive(Clone, Debug)]
-pub enum Access {
+pub enum AccessMode {
     /// Who holds the credentials (hosted behaviour): a JWT with every request of the interface.
-    Token(Credentials),
+    Token(ServiceCredentials),
     /// Everybody on this machine (on-premises behaviour): loopback only.
     Open,
 }
 
 /// How a deployment is served.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// Who may use it.
-    pub access: Access,
+    pub access: AccessMode,
     /// Whether it accepts and answers what public clients are seen to send beyond the interface
     /// document.
     pub compat: bool,
     /// How patient it is.
-    pub limits: Limits,
+    pub limits: ServerLimits,
 }
 
-impl From<Access> for Options {
-    fn from(access: Access) -> Self {
-        Self { access, compat: false, limits: Limits::default() }
+impl From<AccessMode> for ServerOptions {
+    fn from(access: AccessMode) -> Self {
+        Self { access, compat: false, limits: ServerLimits::default() }
     }
 }
 
 /// The key pair that tokens are minted and checked with.
 #[derive(Clone, Debug)]
-pub struct Credentials {
+pub struct ServiceCredentials {
     /// Names the key: `kid` and `sub` of every token.
     pub api_key: String,
     /// Signs the tokens.
@@ -84,7 +84,7 @@ pub struct Credentials {
     pub session: SecretString,
 }
 
-impl Credentials {
+impl ServiceCredentials {
     /// A new random pair.
     #[must_use]
     pub fn generate() -> Self {
@@ -99,28 +99,28 @@ impl Credentials {
 
 /// What every handler stands on.
 #[derive(Clone)]
-struct Site {
+struct AppState {
     deployment: Deployment,
-    gate: Arc<Gate>,
+    authenticator: Arc<Authenticator>,
     /// Whether it accepts what public clients are seen to send beyond the interface document.
     compat: bool,
-    limits: Arc<Limits>,
+    limits: Arc<ServerLimits>,
     /// Places for expensive requests.
-    heavy: Arc<Semaphore>,
+    expensive_slots: Arc<Semaphore>,
 }
 
 /// How much work a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
+enum RequestCost {
     /// A few indexed reads.
-    Light,
+    Cheap,
     /// It ranks or decodes: few at a time.
-    Heavy,
+    Expensive,
 }
 
-impl Site {
+impl AppState {
     /// Runs `work`, which may read the store or compute, where it holds up no other request.
-    async fn blocking<T: Send + 'static>(
+    async fn spawn_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Deployment) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
@@ -132,19 +132,23 @@ impl Site {
 
     /// As [`Site::blocking`]; heavy work waits for its turn. A client that goes away while it waits
     /// takes its request with it, because nobody polls this any more.
-    async fn weighed<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
-        weight: Weight,
+        weight: RequestCost,
         work: impl FnOnce(&Deployment) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let turn = match weight {
-            Weight::Light => None,
-            Weight::Heavy => {
-                let turn = timeout(self.limits.turn, self.heavy.clone().acquire_owned()).await;
+            RequestCost::Cheap => None,
+            RequestCost::Expensive => {
+                let turn = timeout(
+                    self.limits.queue_timeout,
+                    self.expensive_slots.clone().acquire_owned(),
+                )
+                .await;
                 Some(turn.map_err(|_| Problem::busy())?)
             }
         };
-        self.blocking(move |deployment| {
+        self.spawn_blocking(move |deployment| {
             // Work that has begun goes on to its end, so it also keeps its turn.
             let _turn = turn;
             work(deployment)
@@ -160,45 +164,62 @@ impl Site {
 pub async fn serve(
     deployment: Deployment,
     listener: TcpListener,
-    options: Options,
+    options: ServerOptions,
     shutdown: impl Future<Output = ()>,
 ) -> Result<(), LocalError> {
-    let Options { access, compat, limits } = options;
+    let ServerOptions { access, compat, limits } = options;
     let address = listener.local_addr().map_err(LocalError::Socket)?;
-    if matches!(access, Access::Open) && !address.ip().is_loopback() {
-        return Err(LocalError::OpenToOthers(address));
+    if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
+        return Err(LocalError::OpenOnNetwork(address));
     }
-    let gate = Arc::new(Gate::new(access));
+    let gate = Arc::new(Authenticator::new(access));
     let limits = Arc::new(limits);
-    let heavy = Arc::new(Semaphore::new(limits.heavy));
-    let site = Site { deployment, gate, compat, limits: limits.clone(), heavy };
-    accept::accept(listener, router::router(site), limits, shutdown).await;
+    let heavy = Arc::new(Semaphore::new(limits.max_expensive));
+    let site = AppState {
+        deployment,
+        authenticator: gate,
+        compat,
+        limits: limits.clone(),
+        expensive_slots: heavy,
+    };
+    accept::serve_connections(listener, router::build_router(site), limits, shutdown).await;
     Ok(())
 }
 
 /// A dataset, or 404.
-fn found(deployment: &Deployment, id: DatasetId) -> Result<Record, Problem> {
+fn require_dataset(deployment: &Deployment, id: DatasetId) -> Result<DatasetRecord, Problem> {
     let record = deployment.store.read(|c| datasets::find(c, id))?;
     record.ok_or_else(|| Problem::not_found("Dataset not found"))
 }
 
 /// A dataset whose status allows an operation, or 404, or 409 with the reason.
-fn ready_for(deployment: &Deployment, id: DatasetId, wanted: Operation) -> Result<Record, Problem> {
-    let record = found(deployment, id)?;
-    let running = deployment.store.read(|c| operations::of(c, id))?;
-    blocked(&record, wanted, running.as_ref())?;
+fn require_ready(
+    deployment: &Deployment,
+    id: DatasetId,
+    wanted: Operation,
+) -> Result<DatasetRecord, Problem> {
+    let record = require_dataset(deployment, id)?;
+    let running = deployment.store.read(|c| operations::find_running(c, id))?;
+    check_status(&record, wanted, running.as_ref())?;
     Ok(record)
 }
 
 /// 409 if the status of a dataset forbids an operation: with what runs, or by the gate table.
-fn blocked(record: &Record, wanted: Operation, running: Option<&Running>) -> Result<(), Problem> {
-    let Some(reason) = record.status.allows(wanted).refusal() else {
+fn check_status(
+    record: &DatasetRecord,
+    wanted: Operation,
+    running: Option<&RunningOperation>,
+) -> Result<(), Problem> {
+    let Some(reason) = record.status.allows(wanted).denial_reason() else {
         return Ok(());
     };
-    let (wanted, word) = (wanted.term(), record.status.word());
+    let (wanted, word) = (wanted.code(), record.status.word());
     Err(Problem::conflict(match running {
         Some(running) => {
-            format!("Operation '{wanted}' is blocked while {} task is running", running.kind.word())
+            format!(
+                "Operation '{wanted}' is blocked while {} task is running",
+                running.kind.as_str()
+            )
         }
         None => format!("Operation '{wanted}' is blocked while the dataset is {word}: {reason}"),
     }))

@@ -7,9 +7,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::params::invalid;
+use super::query_params::invalid_parameter;
 use crate::store::StoreError;
-use tessera_wire::problem::{InvalidBody, InvalidParameter, ProblemBody};
+use tessera_wire::error_body::{InvalidBody, InvalidParameter, ProblemBody};
 
 /// Seconds after which it is worth trying again.
 const RETRY_AFTER: &str = "5";
@@ -61,12 +61,12 @@ impl Problem {
 
     /// 422: a parameter of the query is wrong.
     pub fn invalid_query(name: &'static str, words: &str) -> Self {
-        invalid("query", name, "value_error", words, None)
+        invalid_parameter("query", name, "value_error", words, None)
     }
 
     /// 422: a field of the body is wrong.
     pub fn invalid_body(name: &'static str, words: &str) -> Self {
-        invalid("body", name, "value_error", words, None)
+        invalid_parameter("body", name, "value_error", words, None)
     }
 
     /// 503: too much is being asked at once.
@@ -76,13 +76,13 @@ impl Problem {
     }
 
     /// 500: a part of the service failed that may be named.
-    pub fn failed(words: &str) -> Self {
+    pub fn server_error(words: &str) -> Self {
         Self::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())
     }
 
     /// 500, whatever the cause.
     pub fn internal() -> Self {
-        Self::failed("The service could not do this because of a fault of its own")
+        Self::server_error("The service could not do this because of a fault of its own")
     }
 }
 

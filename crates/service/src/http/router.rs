@@ -13,61 +13,62 @@ use utoipa_axum::{
 };
 
 use super::{
-    Site, auth, compat, credentials, dataset,
-    describe::{self, Description},
-    enrichment, explore, export, guard, media, operation,
+    AppState, auth, compat, connection_monitor, credentials, dataset, dataset_operations,
+    enrichment, explore, export, media,
+    openapi::{self, OpenApiDocument},
+    origin_check,
     problem::Problem,
-    pulse, selection, similarity,
+    query_image, selection,
 };
-use tessera_wire::paths::PREFIX;
+use tessera_wire::paths::API_PREFIX;
 
 /// The whole service.
-pub fn router(site: Site) -> Router {
-    let (behind, described) = behind_login(site.compat).split_for_parts();
-    let (before, also) = before_login(site.compat).split_for_parts();
-    let (links, linked) = by_links().split_for_parts();
-    let below = OpenApi::default().nest(PREFIX, described).nest(PREFIX, also);
-    let description = Description::new(linked.merge_from(below), &site);
+pub fn build_router(site: AppState) -> Router {
+    let (behind, described) = authenticated_routes(site.compat).split_for_parts();
+    let (before, also) = public_routes(site.compat).split_for_parts();
+    let (links, linked) = signed_link_routes().split_for_parts();
+    let below = OpenApi::default().nest(API_PREFIX, described).nest(API_PREFIX, also);
+    let description = OpenApiDocument::new(linked.merge_from(below), &site);
     let interface = behind
         .fallback(not_found)
-        .method_not_allowed_fallback(not_allowed)
-        .layer(from_fn_with_state(site.clone(), auth::login))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn_with_state(site.clone(), auth::require_login))
         .merge(before);
     links
-        .nest(PREFIX, interface)
+        .nest(API_PREFIX, interface)
         .fallback(not_found)
-        .method_not_allowed_fallback(not_allowed)
-        .layer(from_fn(guard::guard))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(from_fn(origin_check::check_origin))
         .layer(Extension(description))
-        .layer(from_fn(pulse::beat))
+        .layer(from_fn(connection_monitor::monitor_response))
         .with_state(site)
 }
 
-fn behind_login(compat: bool) -> OpenApiRouter<Site> {
+fn authenticated_routes(compat: bool) -> OpenApiRouter<AppState> {
     let interface = OpenApiRouter::new()
         .routes(routes!(dataset::list))
         .routes(routes!(dataset::one))
         .routes(routes!(explore::explore))
-        .routes(routes!(similarity::register))
+        .routes(routes!(query_image::register))
         .routes(without_head(routes!(export::start)))
         .routes(routes!(export::status))
         .routes(routes!(selection::export))
-        .routes(routes!(operation::reindex))
-        .routes(routes!(operation::add_media))
-        .routes(without_head(routes!(operation::process)))
+        .routes(routes!(dataset_operations::reindex))
+        .routes(routes!(dataset_operations::add_media))
+        .routes(without_head(routes!(dataset_operations::process)))
         .routes(routes!(enrichment::context));
-    if compat { interface.merge(compat::behind_login()) } else { interface }
+    if compat { interface.merge(compat::authenticated_routes()) } else { interface }
 }
 
 /// What needs no token: the credentials have a login of their own.
-fn before_login(compat: bool) -> OpenApiRouter<Site> {
+fn public_routes(compat: bool) -> OpenApiRouter<AppState> {
     let interface = OpenApiRouter::new()
         .routes(without_head(routes!(credentials::credentials)))
-        .routes(routes!(describe::openapi));
-    if compat { interface.merge(compat::before_login()) } else { interface }
+        .routes(routes!(openapi::openapi));
+    if compat { interface.merge(compat::public_routes()) } else { interface }
 }
 
-fn by_links() -> OpenApiRouter<Site> {
+fn signed_link_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(media::original))
         .routes(routes!(media::thumbnail))
@@ -75,14 +76,16 @@ fn by_links() -> OpenApiRouter<Site> {
 }
 
 /// A GET that starts or gives away something, so a HEAD must not reach it.
-fn without_head((schemas, paths, route): UtoipaMethodRouter<Site>) -> UtoipaMethodRouter<Site> {
-    (schemas, paths, route.head(not_allowed))
+fn without_head(
+    (schemas, paths, route): UtoipaMethodRouter<AppState>,
+) -> UtoipaMethodRouter<AppState> {
+    (schemas, paths, route.head(method_not_allowed))
 }
 
 async fn not_found() -> Problem {
     Problem::not_found("Not Found")
 }
 
-async fn not_allowed() -> Problem {
+async fn method_not_allowed() -> Problem {
     Problem::Plain(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed".to_owned())
 }

@@ -15,110 +15,115 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{
-    Site, Weight,
-    body::{Limit, fits, slow, swallow},
-    describe::{Gated, Packing, Queued},
-    explore::standing,
-    export::{Chosen, begin, spec_of_selection},
-    guard::Origin,
-    params::{DatasetPath, Params},
+    AppState, RequestCost,
+    explore::rank_clusters,
+    export::{ExportSelection, selection_export_spec, start_export},
+    multipart_form::{SizeLimit, body_timeout, check_content_length, drain},
+    openapi::{ArchiveParams, BusyError, StatusErrors},
+    origin_check::RequestOrigin,
     problem::Problem,
-    question::Asked,
-    ready_for,
+    query_params::{DatasetPath, QueryParams},
+    require_ready,
+    search_params::SearchParams,
 };
 use crate::{
     Deployment,
-    recall::Question,
-    store::{cluster, dataset::Record, media},
+    retrieval::SearchQuery,
+    store::{cluster, dataset::DatasetRecord, media},
 };
 use tessera_model::{ClusterId, EntityType, Filter, MediaId, Operation, SelectionItem};
-use tessera_wire::{export::ExportTaskBody, problem::ProblemBody, selection};
+use tessera_wire::{error_body::ProblemBody, export::ExportTaskBody, selection};
 
 /// The body: about half a million identifiers.
-const BODY: Limit = Limit { bytes: 32 << 20, words: "The selection is larger than 32 MiB" };
+const SELECTION_LIMIT: SizeLimit =
+    SizeLimit { bytes: 32 << 20, message: "The selection is larger than 32 MiB" };
 
 /// Starts an export of selected media and clusters.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/export_entities_async",
     operation_id = "export_entities_async",
-    params(DatasetPath, Packing),
+    params(DatasetPath, ArchiveParams),
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(
         (status = 200, description = "The export task", body = ExportTaskBody),
         (status = 408, description = "The body did not arrive in time", body = ProblemBody),
         (status = 413, description = "The body is larger than 32 MiB", body = ProblemBody),
-        Gated,
-        Queued,
+        StatusErrors,
+        BusyError,
     ),
 )]
 pub async fn export(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: Origin,
-    params: Params,
+    origin: RequestOrigin,
+    params: QueryParams,
     request: Request,
 ) -> Result<Json<ExportTaskBody>, Problem> {
-    let spec = spec_of_selection(&params)?;
-    let items = read(request, site.limits.body).await?;
-    site.weighed(Weight::Heavy, move |deployment| {
-        let record = ready_for(deployment, id, Operation::Export)?;
+    let spec = selection_export_spec(&params)?;
+    let items = read_selection(request, site.limits.body_timeout).await?;
+    site.run_blocking(RequestCost::Expensive, move |deployment| {
+        let record = require_ready(deployment, id, Operation::Export)?;
         let mut rows = BTreeSet::new();
         for item in &items {
-            rows.extend(chosen(deployment, &record, item)?);
+            rows.extend(selected_rows(deployment, &record, item)?);
         }
-        begin(deployment, &origin, &record, spec, &Chosen::Only(rows))
+        start_export(deployment, &origin, &record, spec, &ExportSelection::Rows(rows))
     })
     .await
 }
 
 /// A page of another site can send any body as text, but none as JSON: so it must be JSON.
-async fn read(request: Request, idle: Duration) -> Result<Vec<SelectionItem>, Problem> {
+async fn read_selection(request: Request, idle: Duration) -> Result<Vec<SelectionItem>, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let json = kind.eq_ignore_ascii_case("application/json");
     let refused = |words: &str| Problem::invalid_body("media_selection", words);
     if !json {
-        swallow(request).await;
+        drain(request).await;
         return Err(refused("Send it as application/json"));
     }
-    let body = whole(request, BODY, idle).await?;
+    let body = read_body(request, SELECTION_LIMIT, idle).await?;
     let body: Value =
         serde_json::from_slice(&body).map_err(|cause| refused(&format!("no JSON: {cause}")))?;
     selection::read(&body).map_err(|why| refused(&why.to_string()))
 }
 
 /// The bytes of a body that is no form.
-async fn whole(request: Request, limit: Limit, idle: Duration) -> Result<Vec<u8>, Problem> {
-    fits(&request, limit)?;
+async fn read_body(request: Request, limit: SizeLimit, idle: Duration) -> Result<Vec<u8>, Problem> {
+    check_content_length(&request, limit)?;
     let mut body = request.into_body().into_data_stream();
     let mut bytes = Vec::new();
-    while let Some(piece) = timeout(idle, body.next()).await.map_err(|_| slow())? {
+    while let Some(piece) = timeout(idle, body.next()).await.map_err(|_| body_timeout())? {
         let piece = piece.map_err(|_| Problem::bad_request("The body broke off"))?;
-        limit.allow((bytes.len() + piece.len()) as u64)?;
+        limit.check((bytes.len() + piece.len()) as u64)?;
         bytes.extend_from_slice(&piece);
     }
     Ok(bytes)
 }
 
 /// The rows that an item selects.
-fn chosen(
+fn selected_rows(
     deployment: &Deployment,
-    record: &Record,
+    record: &DatasetRecord,
     item: &SelectionItem,
 ) -> Result<Vec<i64>, Problem> {
     match item {
-        SelectionItem::Media(ids) => rows_of(deployment, record, ids),
+        SelectionItem::Media(ids) => media_rows(deployment, record, ids),
         SelectionItem::Cluster { cluster, entity, filters, exclude } => {
-            let members = members(deployment, record, *cluster, Some(*entity), filters)?;
+            let members = cluster_members(deployment, record, *cluster, Some(*entity), filters)?;
             let left_out: HashSet<i64> =
-                rows_of(deployment, record, exclude)?.into_iter().collect();
+                media_rows(deployment, record, exclude)?.into_iter().collect();
             Ok(members.into_iter().filter(|row| !left_out.contains(row)).collect())
         }
     }
 }
 
-fn rows_of(deployment: &Deployment, record: &Record, ids: &[MediaId]) -> Result<Vec<i64>, Problem> {
+fn media_rows(
+    deployment: &Deployment,
+    record: &DatasetRecord,
+    ids: &[MediaId],
+) -> Result<Vec<i64>, Problem> {
     let rows = deployment.store.read(|c| {
         let row = |&id: &MediaId| Ok((id, media::row_of(c, record.id, id)?));
         ids.iter().map(row).collect::<rusqlite::Result<Vec<_>>>()
@@ -130,19 +135,21 @@ fn rows_of(deployment: &Deployment, record: &Record, ids: &[MediaId]) -> Result<
 }
 
 /// The rows of the members of a cluster that filters keep. With an `entity` the cluster must be of it.
-pub fn members(
+pub fn cluster_members(
     deployment: &Deployment,
-    record: &Record,
+    record: &DatasetRecord,
     id: ClusterId,
     entity: Option<EntityType>,
     filters: &[Filter],
 ) -> Result<Vec<i64>, Problem> {
-    let found = deployment.store.read(|c| cluster::find(c, record.id, id))?;
+    let found = deployment.store.read(|c| cluster::locate(c, record.id, id))?;
     let found = found.filter(|(of, ..)| entity.is_none_or(|entity| entity == *of));
     let (entity, level, rank) =
         found.ok_or_else(|| Problem::not_found(format!("Cluster {id} not found")))?;
-    let gallery = deployment.recall.gallery(&deployment.store, record, entity)?;
-    let question = Question { filters: filters.to_vec(), level, ..Question::default() };
-    let standing = standing(deployment, record, &gallery, &Asked { entity, question })?;
-    Ok(standing.rows_of(&gallery, rank).collect())
+    let gallery = deployment.indexes.dataset_index(&deployment.store, record, entity)?;
+    let question =
+        SearchQuery { filters: filters.to_vec(), granularity: level, ..SearchQuery::default() };
+    let standing =
+        rank_clusters(deployment, record, &gallery, &SearchParams { entity, query: question })?;
+    Ok(standing.cluster_rows(&gallery, rank).collect())
 }

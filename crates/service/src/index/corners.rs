@@ -1,25 +1,26 @@
 //! Corners: places that look like no place next to them, so they are found again in an edited copy.
 
-use super::plane::Plane;
+use super::channel::Channel;
 
 /// Strength below which a place is no corner but noise, in luma squared (0 to 255).
-const FAINT: f32 = 4.0;
+const MIN_CORNER_STRENGTH: f32 = 4.0;
 /// Keeps a place without any edge from being divided by nothing.
-const FLAT: f32 = 1e-6;
+const DIVISION_EPSILON: f32 = 1e-6;
 /// Only what is this much stronger keeps a corner down.
-const CLEARLY: f32 = 0.9;
+const SUPPRESSION_RATIO: f32 = 0.9;
 
 /// Places of corners (x, y) in `plane`, at least `margin` from the border: up to `most`, those
 /// first that are farthest from any stronger one, so that they spread over the picture.
-pub fn corners(plane: &Plane, margin: usize, most: usize) -> Vec<(usize, usize)> {
-    let strengths = strengths(plane);
-    let mut peaks = peaks(&strengths, margin);
+pub fn detect_corners(plane: &Channel, margin: usize, most: usize) -> Vec<(usize, usize)> {
+    let strengths = corner_strengths(plane);
+    let mut peaks = local_maxima(&strengths, margin);
     peaks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     peaks.truncate(most * 8);
     let mut spread: Vec<(usize, usize)> = (0..peaks.len())
         .map(|at| {
             let (strength, (x, y)) = peaks[at];
-            let stronger = peaks[..at].iter().filter(|other| strength < CLEARLY * other.0);
+            let stronger =
+                peaks[..at].iter().filter(|other| strength < SUPPRESSION_RATIO * other.0);
             let away = stronger.map(|&(_, (a, b))| a.abs_diff(x).pow(2) + b.abs_diff(y).pow(2));
             (away.min().unwrap_or(usize::MAX), at)
         })
@@ -29,7 +30,7 @@ pub fn corners(plane: &Plane, margin: usize, most: usize) -> Vec<(usize, usize)>
 }
 
 /// How much every place differs from its surroundings in the direction in which it differs least.
-fn strengths(plane: &Plane) -> Plane {
+fn corner_strengths(plane: &Channel) -> Channel {
     let width = plane.width;
     let mut products = [(); 3].map(|()| vec![0.0; plane.values.len()]);
     let inner = width.saturating_sub(2);
@@ -44,21 +45,22 @@ fn strengths(plane: &Plane) -> Plane {
             (across[x], down[x], both[x]) = (dx * dx, dy * dy, dx * dy);
         }
     }
-    let [across, down, both] = products.map(|values| Plane::new(width, values).smooth().values);
+    let [across, down, both] = products.map(|values| Channel::new(width, values).smooth().values);
     let sums = across.iter().zip(&down).zip(&both);
-    let least = |((xx, yy), xy): ((&f32, &f32), &f32)| (xx * yy - xy * xy) / (xx + yy + FLAT);
-    Plane::new(width, sums.map(least).collect())
+    let least =
+        |((xx, yy), xy): ((&f32, &f32), &f32)| (xx * yy - xy * xy) / (xx + yy + DIVISION_EPSILON);
+    Channel::new(width, sums.map(least).collect())
 }
 
 /// The strongest place of every 3 x 3, with its strength.
-fn peaks(strengths: &Plane, margin: usize) -> Vec<(f32, (usize, usize))> {
+fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))> {
     let (width, height) = (strengths.width, strengths.height());
     let mut peaks = Vec::new();
     for y in margin.max(1)..height.saturating_sub(margin.max(1)) {
-        let lines = [-1, 0, 1].map(|step| strengths.line(y as isize + step));
+        let lines = [-1, 0, 1].map(|step| strengths.row(y as isize + step));
         for x in margin.max(1)..width.saturating_sub(margin.max(1)) {
             let strength = lines[1][x];
-            if strength > FAINT
+            if strength > MIN_CORNER_STRENGTH
                 && lines.iter().all(|line| line[x - 1..=x + 1].iter().all(|v| *v <= strength))
             {
                 peaks.push((strength, (x, y)));

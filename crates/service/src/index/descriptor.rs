@@ -9,10 +9,10 @@ use image::RgbImage;
 
 use super::{
     DIMENSION,
-    centre::CENTRE,
-    colour::Opponent,
-    gradients::orientations,
-    grid::{SQUARE, halve},
+    color::OpponentChannels,
+    descriptor_mean::DESCRIPTOR_MEAN,
+    grid::{SQUARE_SIDE, downsample_2x},
+    orientation_histogram::orientation_descriptor,
 };
 
 /// The blocks in order: how many numbers, and what they are multiplied by after centring.
@@ -20,7 +20,7 @@ use super::{
 /// Each factor is the weight of the block divided by its spread over the photographs of
 /// [`CENTRE`]. Differences between the halves of a picture weigh less than what both have in
 /// common, and edges most.
-const BLOCKS: [(usize, f32); 11] = [
+const BLOCK_WEIGHTS: [(usize, f32); 11] = [
     (64, 1.45), // fine edges: 1.0
     (64, 2.33), // differences: 0.7
     (16, 1.63), // coarse edges: 0.5
@@ -35,10 +35,11 @@ const BLOCKS: [(usize, f32); 11] = [
 ];
 
 /// The descriptor of a square copy: [`DIMENSION`] numbers, length 1.
-pub fn describe(square: &RgbImage) -> Vec<f16> {
-    let mut vector = raw(square);
-    let weights = BLOCKS.iter().flat_map(|&(count, weight)| std::iter::repeat_n(weight, count));
-    for ((value, centre), weight) in vector.iter_mut().zip(&CENTRE).zip(weights) {
+pub fn compute_descriptor(square: &RgbImage) -> Vec<f16> {
+    let mut vector = raw_descriptor(square);
+    let weights =
+        BLOCK_WEIGHTS.iter().flat_map(|&(count, weight)| std::iter::repeat_n(weight, count));
+    for ((value, centre), weight) in vector.iter_mut().zip(&DESCRIPTOR_MEAN).zip(weights) {
         *value = (*value - centre) * weight;
     }
     let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
@@ -46,7 +47,7 @@ pub fn describe(square: &RgbImage) -> Vec<f16> {
 }
 
 /// The blocks as measured, before centring.
-pub fn raw(square: &RgbImage) -> Vec<f32> {
+pub fn raw_descriptor(square: &RgbImage) -> Vec<f32> {
     let grey: Vec<f32> = square
         .pixels()
         .map(|pixel| {
@@ -54,11 +55,11 @@ pub fn raw(square: &RgbImage) -> Vec<f32> {
             (0.299 * red + 0.587 * green + 0.114 * blue) / 255.0
         })
         .collect();
-    let coarse = halve(&halve(&grey, SQUARE), SQUARE / 2);
-    let colours = Opponent::new(square);
+    let coarse = downsample_2x(&downsample_2x(&grey, SQUARE_SIDE), SQUARE_SIDE / 2);
+    let colours = OpponentChannels::new(square);
     let mut vector = Vec::with_capacity(DIMENSION);
-    vector.extend(orientations(&grey, SQUARE, 4));
-    vector.extend(orientations(&coarse, SQUARE / 4, 2));
+    vector.extend(orientation_descriptor(&grey, SQUARE_SIDE, 4));
+    vector.extend(orientation_descriptor(&coarse, SQUARE_SIDE / 4, 2));
     vector.extend(colours.layout());
     vector.extend(colours.histogram());
     vector

@@ -2,12 +2,12 @@
 //! the same.
 
 /// Pixels a side of the square copy the index looks at.
-pub const SQUARE: usize = 64;
+pub const SQUARE_SIDE: usize = 64;
 
 /// Which two of `cells` a position along a side belongs to, and by how much: a pixel between two
 /// cell centres is shared, so a small shift moves little weight.
 #[derive(Clone, Copy, Debug)]
-pub struct Share {
+pub struct CellWeights {
     /// The nearer edge's cell and its weight.
     pub first: (usize, f32),
     /// The next cell and its weight; the same cell beyond the outermost centres.
@@ -15,20 +15,20 @@ pub struct Share {
 }
 
 /// The shares of `length` pixels among `cells` cells.
-pub fn shares(length: usize, cells: usize) -> Vec<Share> {
+pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
     (0..length)
         .map(|pixel| {
             let position = (pixel as f32 + 0.5) / length as f32 * cells as f32 - 0.5;
             let position = position.clamp(0.0, (cells - 1) as f32);
             let (cell, part) = (position as usize, position.fract());
-            Share { first: (cell, 1.0 - part), second: ((cell + 1).min(cells - 1), part) }
+            CellWeights { first: (cell, 1.0 - part), second: ((cell + 1).min(cells - 1), part) }
         })
         .collect()
 }
 
 /// Averages `values` (a square of `side` x `side`) over a soft grid of `cells` x `cells`.
-pub fn pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
-    let shares = shares(side, cells);
+pub fn soft_pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
+    let shares = cell_weights(side, cells);
     let mut grid = vec![0.0; cells * cells];
     for (line, down) in values.chunks_exact(side).zip(&shares) {
         let mut across = vec![0.0; cells];
@@ -50,7 +50,7 @@ pub fn pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
 }
 
 /// Halves a square picture of `side` pixels `times` times by averaging.
-pub fn halve(values: &[f32], side: usize) -> Vec<f32> {
+pub fn downsample_2x(values: &[f32], side: usize) -> Vec<f32> {
     let half = side / 2;
     (0..half * half)
         .map(|at| {
@@ -69,7 +69,7 @@ pub fn halve(values: &[f32], side: usize) -> Vec<f32> {
 ///
 /// Within a cell the mirror reverses the numbers: orientations, counted in equal steps over a half
 /// turn, or a single value.
-pub fn fold(grid: &[f32], cells: usize, depth: usize) -> Vec<f32> {
+pub fn fold_mirror(grid: &[f32], cells: usize, depth: usize) -> Vec<f32> {
     let pairs: Vec<(f32, f32)> = (0..cells)
         .flat_map(|row| (0..cells / 2).map(move |column| (row, column)))
         .flat_map(|(row, column)| {

@@ -5,21 +5,21 @@
 
 use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
 
-use super::{corners::corners, plane::Plane};
+use super::{channel::Channel, corners::detect_corners};
 
 /// Most keypoints of each scale: as many for an area of pixels on one as on another, so that a
 /// crop, which is seen larger, has the corners of its original one scale further.
-const MOST: [usize; 4] = [34, 17, 9, 4];
+const MAX_PER_SCALE: [usize; 4] = [34, 17, 9, 4];
 /// Size of the first scale; each next one is smaller by the square root of two.
-const FIRST: f32 = 0.75;
+const FIRST_SCALE: f32 = 0.75;
 /// Comparisons in a word.
-const BITS: usize = u128::BITS as usize;
+const DESCRIPTOR_BITS: usize = u128::BITS as usize;
 /// Farthest a word looks from its corner, in pixels of its scale.
-const REACH: usize = 11;
+const PATCH_RADIUS: usize = 11;
 /// Nearest two places that are compared, in pixels, squared: closer ones hardly differ.
-const APART: i32 = 9;
+const MIN_PAIR_DISTANCE_SQUARED: i32 = 9;
 /// Bytes of a packed keypoint: x, y and the word.
-const PACKED: usize = 2 + BITS / 8;
+const ENCODED_SIZE: usize = 2 + DESCRIPTOR_BITS / 8;
 
 /// The keypoints of one picture, packed. At most 64, each of 18 bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,33 +34,37 @@ pub struct Keypoint {
     pub y: u8,
     /// For each of 128 pairs of places around the corner, whether the first is darker; the lower
     /// half of them are the mirror image of the upper half.
-    pub word: u128,
+    pub descriptor: u128,
 }
 
 impl Keypoint {
     /// The same corner in a mirror image, left and right exchanged.
     #[must_use]
     pub fn mirrored(self) -> Self {
-        Self { x: u8::MAX - self.x, word: self.word.rotate_left(u128::BITS / 2), ..self }
+        Self {
+            x: u8::MAX - self.x,
+            descriptor: self.descriptor.rotate_left(u128::BITS / 2),
+            ..self
+        }
     }
 }
 
 impl Keypoints {
     /// Finds the keypoints of a picture of at most 256 pixels a side: its luma, `width` a line.
-    pub(super) fn find(luma: &[u8], width: usize) -> Self {
-        let small = Plane::new(width, luma.iter().map(|&value| f32::from(value)).collect());
-        let mut packed = Vec::with_capacity(MOST.iter().sum::<usize>() * PACKED);
-        let mut factor = FIRST;
+    pub(super) fn detect(luma: &[u8], width: usize) -> Self {
+        let small = Channel::new(width, luma.iter().map(|&value| f32::from(value)).collect());
+        let mut packed = Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * ENCODED_SIZE);
+        let mut factor = FIRST_SCALE;
         let mut scaled = small.smooth().shrink(factor);
-        for (scale, most) in MOST.into_iter().enumerate() {
+        for (scale, most) in MAX_PER_SCALE.into_iter().enumerate() {
             if scale > 0 {
                 scaled = scaled.shrink(FRAC_1_SQRT_2);
                 factor *= FRAC_1_SQRT_2;
             }
             scaled = scaled.smooth();
-            for (x, y) in corners(&scaled, REACH, most) {
+            for (x, y) in detect_corners(&scaled, PATCH_RADIUS, most) {
                 packed.extend([x, y].map(|at| ((at as f32 + 0.5) / factor) as u8));
-                packed.extend(word(&scaled, x, y).to_le_bytes());
+                packed.extend(binary_descriptor(&scaled, x, y).to_le_bytes());
             }
         }
         Self(packed.into())
@@ -70,7 +74,7 @@ impl Keypoints {
     /// is left out.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        Self(bytes[..bytes.len() - bytes.len() % PACKED].into())
+        Self(bytes[..bytes.len() - bytes.len() % ENCODED_SIZE].into())
     }
 
     /// All of them, for the store.
@@ -82,7 +86,7 @@ impl Keypoints {
     /// Number of keypoints.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len() / PACKED
+        self.0.len() / ENCODED_SIZE
     }
 
     /// Whether the picture has no corners.
@@ -93,21 +97,21 @@ impl Keypoints {
 
     /// The keypoints, scale by scale, those first that are farthest from any stronger one.
     pub fn iter(&self) -> impl Iterator<Item = Keypoint> {
-        let (packed, _) = self.0.as_chunks::<PACKED>();
+        let (packed, _) = self.0.as_chunks::<ENCODED_SIZE>();
         packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
             x,
             y,
-            word: u128::from_le_bytes(*word),
+            descriptor: u128::from_le_bytes(*word),
         })
     }
 }
 
 /// Two places relative to a corner.
-type Pair = [(i32, i32); 2];
+type PointPair = [(i32, i32); 2];
 
 /// The pairs a word compares, drawn once and for all, places near the corner more often; then their
 /// mirror images.
-static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
+static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
     let mut state = 7_u64;
     let mut number = || {
         state =
@@ -115,28 +119,30 @@ static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
         (state >> 40) as f32 / (1_u32 << 24) as f32 - 0.5
     };
     // The sum of four is close to a Gaussian.
-    let mut offset = || ((0..4).map(|_| number()).sum::<f32>() * 1.3 * REACH as f32).round() as i32;
+    let mut offset =
+        || ((0..4).map(|_| number()).sum::<f32>() * 1.3 * PATCH_RADIUS as f32).round() as i32;
     let mut place = || (offset(), offset());
-    let inside = |(x, y): (i32, i32)| x * x + y * y <= (REACH * REACH) as i32;
-    let apart = |[a, b]: Pair| (a.0 - b.0).pow(2) + (a.1 - b.1).pow(2) >= APART;
-    let mut pairs: Vec<Pair> = std::iter::repeat_with(|| [place(), place()])
+    let inside = |(x, y): (i32, i32)| x * x + y * y <= (PATCH_RADIUS * PATCH_RADIUS) as i32;
+    let apart =
+        |[a, b]: PointPair| (a.0 - b.0).pow(2) + (a.1 - b.1).pow(2) >= MIN_PAIR_DISTANCE_SQUARED;
+    let mut pairs: Vec<PointPair> = std::iter::repeat_with(|| [place(), place()])
         .filter(|&pair| pair.into_iter().all(inside) && apart(pair))
-        .take(BITS / 2)
+        .take(DESCRIPTOR_BITS / 2)
         .collect();
     pairs.extend_from_within(..);
-    for (x, _) in pairs[BITS / 2..].as_flattened_mut() {
+    for (x, _) in pairs[DESCRIPTOR_BITS / 2..].as_flattened_mut() {
         *x = -*x;
     }
     pairs
 });
 
 /// The word of a corner that is at least [`REACH`] from the border.
-fn word(plane: &Plane, x: usize, y: usize) -> u128 {
+fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
     let centre = (y * plane.width + x) as isize;
     let at = |(right, down): (i32, i32)| {
         plane.values[(centre + down as isize * plane.width as isize + right as isize) as usize]
     };
-    PAIRS.iter().fold(0, |word, &[a, b]| word << 1 | u128::from(at(a) < at(b)))
+    POINT_PAIRS.iter().fold(0, |word, &[a, b]| word << 1 | u128::from(at(a) < at(b)))
 }
 
 #[cfg(test)]
@@ -150,8 +156,8 @@ mod tests {
     }
 
     #[test]
-    fn m66_keypoints_are_inside_spread_and_survive_the_store() {
-        let found = Keypoints::find(&luma(256, 192), 256);
+    fn keypoints_are_inside_spread_and_survive_the_store() {
+        let found = Keypoints::detect(&luma(256, 192), 256);
         assert_eq!(found.len(), 64);
         assert_eq!(Keypoints::from_bytes(found.as_bytes()), found);
         assert_eq!(found.as_bytes().len(), 64 * 18);
@@ -163,26 +169,31 @@ mod tests {
     }
 
     #[test]
-    fn m66_a_mirror_image_has_the_mirrored_words() {
+    fn a_mirror_image_has_the_mirrored_words() {
         let original = luma(256, 192);
         let mirrored: Vec<u8> =
             original.chunks_exact(256).flat_map(|line| line.iter().rev().copied()).collect();
-        let of_original = Keypoints::find(&original, 256);
-        let near = Keypoints::find(&mirrored, 256)
+        let of_original = Keypoints::detect(&original, 256);
+        let near = Keypoints::detect(&mirrored, 256)
             .iter()
             .filter(|one| {
                 let back = one.mirrored();
-                of_original.iter().any(|other| (other.word ^ back.word).count_ones() <= 12)
+                of_original
+                    .iter()
+                    .any(|other| (other.descriptor ^ back.descriptor).count_ones() <= 12)
             })
             .count();
         assert!(near >= 48, "only {near} of 64");
     }
 
     #[test]
-    fn m66_pictures_without_corners_have_no_keypoints() {
-        assert!(Keypoints::find(&vec![90; 256 * 192], 256).is_empty());
+    fn pictures_without_corners_have_no_keypoints() {
+        assert!(Keypoints::detect(&vec![90; 256 * 192], 256).is_empty());
         for (width, height) in [(1, 1), (2, 2), (3, 1), (1, 9), (20, 20), (256, 1)] {
-            assert!(Keypoints::find(&luma(width, height), width).is_empty(), "{width} x {height}");
+            assert!(
+                Keypoints::detect(&luma(width, height), width).is_empty(),
+                "{width} x {height}"
+            );
         }
     }
 }

@@ -11,17 +11,17 @@
     reason = "pixel arithmetic: counts are small and values clamped to their range"
 )]
 
-mod centre;
-mod colour;
+mod channel;
+mod color;
 mod corners;
 mod descriptor;
-mod gradients;
+mod descriptor_mean;
 mod grid;
-mod hash;
 mod keypoints;
-mod part;
-mod plane;
+mod orientation_histogram;
+mod perceptual_hash;
 pub mod quality;
+mod region;
 mod thumbnail;
 
 use half::f16;
@@ -61,8 +61,8 @@ pub struct Features {
 /// # Errors
 /// The picture cannot be decoded.
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
-    let decoded = decode(bytes, thumbnail::SIDE)?;
-    features(&decoded.pixels, decoded.original)
+    let decoded = decode(bytes, thumbnail::MAX_SIDE)?;
+    compute_features(&decoded.pixels, decoded.original)
 }
 
 /// The same for parts of one picture, which is opened once: the features of each, with its own
@@ -71,26 +71,30 @@ pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
 /// # Errors
 /// The picture cannot be decoded.
 pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
-    let decoded = decode_for(bytes, |size| part::enough(regions, size, thumbnail::SIDE))?;
+    let decoded =
+        decode_for(bytes, |size| region::min_decode_side(regions, size, thumbnail::MAX_SIDE))?;
     let part = |&region| {
-        let (x, y, width, height) = part::pixels(region, decoded.pixels.dimensions());
+        let (x, y, width, height) = region::region_in_pixels(region, decoded.pixels.dimensions());
         let pixels = imageops::crop_imm(&decoded.pixels, x, y, width, height).to_image();
-        let (.., width, height) = part::pixels(region, decoded.original);
-        features(&pixels, (width, height))
+        let (.., width, height) = region::region_in_pixels(region, decoded.original);
+        compute_features(&pixels, (width, height))
     };
     regions.iter().map(part).collect()
 }
 
-fn features(pixels: &RgbImage, (width, height): (u32, u32)) -> Result<Features, DecodeError> {
+fn compute_features(
+    pixels: &RgbImage,
+    (width, height): (u32, u32),
+) -> Result<Features, DecodeError> {
     let small = thumbnail::shrink(pixels)?;
     let square = thumbnail::square(&small)?;
     let luma = quality::luma(&small);
     Ok(Features {
         width,
         height,
-        descriptor: descriptor::describe(&square),
-        keypoints: Keypoints::find(&luma, small.width() as usize),
-        hash: hash::perceptual(&square),
+        descriptor: descriptor::compute_descriptor(&square),
+        keypoints: Keypoints::detect(&luma, small.width() as usize),
+        hash: perceptual_hash::compute(&square),
         sharpness: quality::sharpness(&luma, small.width() as usize),
         brightness: quality::brightness(&luma),
         thumbnail: thumbnail::encode(&small)?,
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn m44_edited_copies_stay_near_and_other_scenes_far() {
+    fn edited_copies_stay_near_and_other_scenes_far() {
         for seed in 0..4 {
             let original = scene(seed);
             let of_original = features(&original);
@@ -197,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn i02_bytes_that_are_no_picture_are_refused() {
+    fn bytes_that_are_no_picture_are_refused() {
         assert!(extract(b"").is_err());
         assert!(extract(b"GIF89a").is_err());
         let file = png(&scene(0));
@@ -205,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn m44_a_region_has_the_features_of_a_file_that_shows_nothing_else() {
+    fn a_region_has_the_features_of_a_file_that_shows_nothing_else() {
         let whole = scene(5);
         let region = Region::new(0.25, 0.2, 0.5, 0.6).unwrap();
         let parts =

@@ -4,55 +4,55 @@ use image::RgbImage;
 
 // Fixed on 1,000 photographs: 0.8 % of them fall below it, and 96 % of their copies blurred by a
 // Gaussian of 3 pixels in 500 do. Plain surfaces come next: what has no detail cannot look sharp.
-const BLURRED: f32 = 100.0;
+const BLURRED_THRESHOLD: f32 = 100.0;
 // About 2 % of the same photographs are darker, all of them night, caves and stages.
-const DARK: f32 = 0.2;
+const DARK_THRESHOLD: f32 = 0.2;
 // About 1 % are brighter, all of them things on bare white.
-const BRIGHT: f32 = 0.85;
+const BRIGHT_THRESHOLD: f32 = 0.85;
 
 /// How sure it is that a picture of this [`Features::sharpness`](super::Features::sharpness) is
 /// blurred: 1.0 without any edge, 0.5 at the border, towards 0.0 the sharper.
 #[must_use]
-pub fn blur(sharpness: f32) -> f32 {
-    nearness(sharpness, BLURRED)
+pub fn blur_score(sharpness: f32) -> f32 {
+    falloff(sharpness, BLURRED_THRESHOLD)
 }
 
 /// How sure it is that a picture of this [`Features::brightness`](super::Features::brightness) is
 /// dark: 1.0 black, 0.5 at the border, towards 0.0 the brighter.
 #[must_use]
-pub fn dark(brightness: f32) -> f32 {
-    nearness(brightness, DARK)
+pub fn dark_score(brightness: f32) -> f32 {
+    falloff(brightness, DARK_THRESHOLD)
 }
 
 /// How sure it is that a picture of this [`Features::brightness`](super::Features::brightness) is
 /// bright: 1.0 white, 0.5 at the border, towards 0.0 the darker.
 #[must_use]
-pub fn bright(brightness: f32) -> f32 {
-    nearness(1.0 - brightness, 1.0 - BRIGHT)
+pub fn bright_score(brightness: f32) -> f32 {
+    falloff(1.0 - brightness, 1.0 - BRIGHT_THRESHOLD)
 }
 
 /// 1.0 for a `value` of 0, 0.5 at the `border`, towards 0.0 beyond.
-fn nearness(value: f32, border: f32) -> f32 {
+fn falloff(value: f32, border: f32) -> f32 {
     1.0 / (1.0 + (value / border).powi(2))
 }
 
 /// Whether a picture of this [`Features::sharpness`](super::Features::sharpness) counts as blurred.
 #[must_use]
 pub fn is_blurred(sharpness: f32) -> bool {
-    blur(sharpness) > 0.5
+    blur_score(sharpness) > 0.5
 }
 
 /// Whether a picture of this [`Features::brightness`](super::Features::brightness) counts as dark.
 #[must_use]
 pub fn is_dark(brightness: f32) -> bool {
-    dark(brightness) > 0.5
+    dark_score(brightness) > 0.5
 }
 
 /// Whether a picture of this [`Features::brightness`](super::Features::brightness) counts as
 /// bright.
 #[must_use]
 pub fn is_bright(brightness: f32) -> bool {
-    bright(brightness) > 0.5
+    bright_score(brightness) > 0.5
 }
 
 /// The luma of every pixel, 0 to 255.
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m65_a_smooth_picture_is_blurred_and_a_detailed_one_is_not() {
+    fn a_smooth_picture_is_blurred_and_a_detailed_one_is_not() {
         let side = 64;
         let smooth: Vec<u8> = (0..side * side).map(|at| (at % side * 3) as u8).collect();
         let detailed: Vec<u8> = (0..side * side).map(|at| (at / 2 % 2 * 90) as u8).collect();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn m65_black_is_dark_white_is_bright_and_grey_is_neither() {
+    fn black_is_dark_white_is_bright_and_grey_is_neither() {
         let of = |value| brightness(&[value; 9]);
         assert!(is_dark(of(0)) && !is_bright(of(0)));
         assert!(is_bright(of(255)) && !is_dark(of(255)));
@@ -123,14 +123,18 @@ mod tests {
     }
 
     #[test]
-    fn m65_confidence_falls_steadily_and_is_a_half_at_the_border() {
+    fn confidence_falls_steadily_and_is_a_half_at_the_border() {
         let half = |confidence: f32| (confidence - 0.5).abs() < 1e-6;
-        assert!(half(blur(BLURRED)) && half(dark(DARK)) && half(bright(BRIGHT)));
+        assert!(
+            half(blur_score(BLURRED_THRESHOLD))
+                && half(dark_score(DARK_THRESHOLD))
+                && half(bright_score(BRIGHT_THRESHOLD))
+        );
         let steps = || (0_u8..=20).map(|step| f32::from(step) / 20.0);
-        assert!(steps().map(|at| blur(at * 2000.0)).is_sorted_by(|a, b| a > b));
-        assert!(steps().map(dark).is_sorted_by(|a, b| a > b));
-        assert!(steps().map(bright).is_sorted_by(|a, b| a < b));
-        assert!(dark(0.0) > 0.99 && bright(1.0) > 0.99 && blur(0.0) > 0.99);
+        assert!(steps().map(|at| blur_score(at * 2000.0)).is_sorted_by(|a, b| a > b));
+        assert!(steps().map(dark_score).is_sorted_by(|a, b| a > b));
+        assert!(steps().map(bright_score).is_sorted_by(|a, b| a < b));
+        assert!(dark_score(0.0) > 0.99 && bright_score(1.0) > 0.99 && blur_score(0.0) > 0.99);
     }
 
     #[test]

@@ -5,27 +5,27 @@ use jpeg_encoder::{ColorType, Encoder};
 
 use tessera_picture::{decode::DecodeError, fit};
 
-use super::grid::SQUARE;
+use super::grid::SQUARE_SIDE;
 
 /// Longest side of a thumbnail in pixels.
-pub const SIDE: u32 = 256;
+pub const MAX_SIDE: u32 = 256;
 /// JPEG quality of a thumbnail, 1 to 100.
-const QUALITY: u8 = 80;
+const JPEG_QUALITY: u8 = 80;
 
 /// A copy of at most [`SIDE`] pixels a side in the picture's own shape; never enlarged.
 pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     let (width, height) = pixels.dimensions();
     let longest = width.max(height);
-    if longest <= SIDE {
+    if longest <= MAX_SIDE {
         return Ok(pixels.clone());
     }
-    let scaled = |side: u32| (side * SIDE).div_ceil(longest).max(1);
+    let scaled = |side: u32| (side * MAX_SIDE).div_ceil(longest).max(1);
     resize(pixels, scaled(width), scaled(height))
 }
 
 /// A copy of [`SQUARE`] x [`SQUARE`] pixels whatever the shape.
 pub fn square(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
-    resize(pixels, SQUARE as u32, SQUARE as u32)
+    resize(pixels, SQUARE_SIDE as u32, SQUARE_SIDE as u32)
 }
 
 /// The JPEG file of a small copy.
@@ -34,7 +34,7 @@ pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
     let side = |length: u32| u16::try_from(length).map_err(|error| refused(&error));
     let (width, height) = (side(pixels.width())?, side(pixels.height())?);
     let mut file = Vec::with_capacity(16 << 10);
-    Encoder::new(&mut file, QUALITY)
+    Encoder::new(&mut file, JPEG_QUALITY)
         .encode(pixels, width, height, ColorType::Rgb)
         .map_err(|error| refused(&error))?;
     Ok(file)

@@ -2,16 +2,16 @@
 //! without ever leaving it.
 
 mod changes;
-mod folder;
-pub mod kind;
-pub mod names;
+pub mod file_kind;
+pub mod file_names;
+mod sandboxed_dir;
+mod scan;
 pub mod sidecar;
-pub mod stage;
+pub mod staging;
 pub mod unpack;
 pub mod video;
-mod walk;
 
-pub use changes::{Changes, compare};
-pub use folder::{Folder, begins_like_a_picture};
+pub use changes::{FolderChanges, diff};
+pub use sandboxed_dir::{SandboxedDir, has_image_signature};
+pub use scan::{FolderScan, ScannedFile, scan_folder};
 pub use sidecar::SIDECAR;
-pub use walk::{Found, Survey, walk};

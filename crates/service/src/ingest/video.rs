@@ -5,29 +5,29 @@ use std::{
     fs::File, io::Read as _, path::Path, process::Stdio, sync::mpsc, thread, time::Duration,
 };
 
-use tessera_model::program;
+use tessera_model::subprocess;
 
 /// Longest time for a frame.
-const PATIENCE: Duration = Duration::from_secs(20);
+const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
 /// Largest frame, as an encoded picture in bytes.
-const FRAME: u64 = 64 << 20;
+const MAX_FRAME_BYTES: u64 = 64 << 20;
 
 /// Why a video is skipped on a machine without `ffmpeg`; it is tried again when there is one.
-pub const UNSEEN: &str = "a video: install ffmpeg to see its first frame";
+pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to see its first frame";
 
 /// A container format of videos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Container {
+pub struct VideoContainer {
     /// Its content type.
     pub content_type: &'static str,
     /// What `ffmpeg` calls its reader.
     demuxer: &'static str,
 }
 
-impl Container {
+impl VideoContainer {
     /// The container that a file with these first bytes (at least 12) is.
     #[must_use]
-    pub fn of(head: &[u8]) -> Option<Self> {
+    pub fn detect(head: &[u8]) -> Option<Self> {
         let is = |content_type, demuxer| Some(Self { content_type, demuxer });
         match head {
             [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => is("video/quicktime", "mov"),
@@ -47,7 +47,7 @@ impl Container {
     /// # Errors
     /// `ffmpeg` cannot be started, cannot decode it, or takes too long; the sentence says which.
     pub fn first_frame(self, ffmpeg: &Path, video: File) -> Result<Vec<u8>, String> {
-        let mut child = program::command(ffmpeg)
+        let mut child = subprocess::command(ffmpeg)
             .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])
             .args(["-f", self.demuxer, "-i", "/proc/self/fd/0"])
             .args(["-map", "0:v:0", "-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"])
@@ -60,12 +60,12 @@ impl Container {
         if let Some(output) = child.stdout.take() {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
-                let read = output.take(FRAME).read_to_end(&mut bytes);
+                let read = output.take(MAX_FRAME_BYTES).read_to_end(&mut bytes);
                 // Nobody waits any more when it came too late.
                 let _ = sender.send(read.map(|_| bytes));
             });
         }
-        let frame = frame.recv_timeout(PATIENCE);
+        let frame = frame.recv_timeout(FRAME_TIMEOUT);
         // It has ended, or is no longer wanted; either way it must not stay behind.
         let _ = child.kill();
         let ended = child.wait();
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn videos_are_told_by_their_first_bytes() {
-        let of = |head: &[u8]| Container::of(head).map(|container| container.demuxer);
+        let of = |head: &[u8]| VideoContainer::detect(head).map(|container| container.demuxer);
         assert_eq!(of(b"\0\0\0\x20ftypisom"), Some("mov"));
         assert_eq!(of(b"\0\0\0\x14ftypqt  "), Some("mov"));
         assert_eq!(of(&[0x1A, 0x45, 0xDF, 0xA3, 1, 0, 0, 0, 0, 0, 0, 0]), Some("matroska"));
@@ -106,7 +106,7 @@ mod tests {
         fs::set_permissions(&ffmpeg, fs::Permissions::from_mode(0o755)).unwrap();
         let video = place.path().join("a.mp4");
         fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
-        let container = Container::of(b"\0\0\0\x20ftypisom").unwrap();
+        let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
         container.first_frame(&ffmpeg, File::open(video).unwrap())
     }
 
@@ -114,7 +114,7 @@ mod tests {
     fn the_frame_is_what_ffmpeg_writes_and_its_failures_are_told() {
         assert_eq!(frame("cat").unwrap(), b"\0\0\0\x20ftypisom and more");
         assert_eq!(frame("exit 1").unwrap_err(), "ffmpeg finds no picture in it");
-        let missing = Container::of(b"FLV\x01        ").unwrap();
+        let missing = VideoContainer::detect(b"FLV\x01        ").unwrap();
         let file = File::open("/dev/null").unwrap();
         let why = missing.first_frame(Path::new("/nowhere/ffmpeg"), file).unwrap_err();
         assert!(why.starts_with("ffmpeg cannot be started"), "{why}");

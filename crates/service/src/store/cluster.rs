@@ -6,16 +6,16 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    dataset::path,
+    dataset::path_from_bytes,
     from_json,
-    media::{Kind, Media, file_name, packed_region},
+    media::{MediaKind, MediaRecord, file_name, region_to_array},
     parse_json, to_json,
 };
 use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
 
 /// What a page of clusters shows of a member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Portrait {
+pub struct StoredPreview {
     /// Identifier.
     pub media: MediaId,
     /// File name without its folders.
@@ -34,23 +34,23 @@ pub struct Portrait {
     pub region: Option<[f64; 4]>,
 }
 
-impl From<&Media> for Portrait {
-    fn from(media: &Media) -> Self {
+impl From<&MediaRecord> for StoredPreview {
+    fn from(media: &MediaRecord) -> Self {
         Self {
             media: media.id,
             name: media.file_name(),
             width: media.width,
             height: media.height,
-            version: version(media.content),
+            version: content_version(media.content_hash),
             caption: media.caption.clone(),
-            video: media.kind == Kind::Video,
-            region: media.region.map(packed_region),
+            video: media.kind == MediaKind::Video,
+            region: media.region.map(region_to_array),
         }
     }
 }
 
 /// The first bytes of the hash of a content.
-fn version([a, b, c, d, ..]: [u8; 32]) -> String {
+fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
     format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
 }
 
@@ -58,7 +58,7 @@ fn version([a, b, c, d, ..]: [u8; 32]) -> String {
 ///
 /// # Errors
 /// The store failed.
-pub fn portrait(connection: &Connection, row: i64) -> rusqlite::Result<Option<Portrait>> {
+pub fn preview(connection: &Connection, row: i64) -> rusqlite::Result<Option<StoredPreview>> {
     connection
         .prepare_cached(
             "SELECT id, path, width, height, content, caption, kind = 'VIDEO', region
@@ -66,12 +66,12 @@ pub fn portrait(connection: &Connection, row: i64) -> rusqlite::Result<Option<Po
         )?
         .query_row([row], |row| {
             let region: Option<String> = row.get(7)?;
-            Ok(Portrait {
+            Ok(StoredPreview {
                 media: MediaId(row.get(0)?),
-                name: file_name(&path(row.get(1)?)),
+                name: file_name(&path_from_bytes(row.get(1)?)),
                 width: row.get(2)?,
                 height: row.get(3)?,
-                version: version(row.get(4)?),
+                version: content_version(row.get(4)?),
                 caption: row.get(5)?,
                 video: row.get(6)?,
                 region: region.map(|raw| parse_json(&raw, 7)).transpose()?,
@@ -82,7 +82,7 @@ pub fn portrait(connection: &Connection, row: i64) -> rusqlite::Result<Option<Po
 
 /// A stored cluster.
 #[derive(Clone, Debug)]
-pub struct Cluster {
+pub struct ClusterRecord {
     /// Identifier.
     pub id: ClusterId,
     /// Number of images that are members, or that the member objects are in.
@@ -92,7 +92,7 @@ pub struct Cluster {
     /// Number of objects that are members.
     pub objects: u64,
     /// Up to nine members, most central first.
-    pub previews: Vec<Portrait>,
+    pub previews: Vec<StoredPreview>,
     /// The most frequent labels of its members, most frequent first, raw.
     pub labels: Vec<String>,
     /// The most frequent user tags of its members, most frequent first, raw.
@@ -101,13 +101,13 @@ pub struct Cluster {
 
 /// How sure the clustering is, each 0.0-1.0, that something is odd about a media.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Doubts {
+pub struct IssueScores {
     /// It is like nothing else.
     pub outlier: f32,
     /// Its label is wrong.
     pub mislabel: f32,
     /// It is unlike the others of its label.
-    pub stranger: f32,
+    pub class_outlier: f32,
     /// It is stretched unlike the others.
     pub odd_aspect: f32,
     /// It is larger or smaller than the others.
@@ -115,16 +115,20 @@ pub struct Doubts {
 }
 
 /// The columns of a [`Place`] in the order [`place`] reads them, for a table called `place`.
-pub(super) const PLACE: &str = "place.uniqueness, place.twin, place.outlier, place.mislabel, \
+pub(super) const ASSIGNMENT_COLUMNS: &str = "place.uniqueness, place.twin, place.outlier, place.mislabel, \
                                 place.stranger, place.odd_aspect, place.odd_size, place.rank_0, \
                                 place.rank_1, place.rank_2, place.rank_3, place.rank_4";
 
 /// How many columns [`PLACE`] are.
-pub(super) const PLACE_WIDTH: usize = 12;
+pub(super) const ASSIGNMENT_COLUMN_COUNT: usize = 12;
 
 /// Reads the columns of [`PLACE`] from `first` on. `None` if the media is in no cluster: all of them are
 /// there or none is, because a place is one row.
-pub(super) fn place(row: &Row, first: usize, media: i64) -> rusqlite::Result<Option<Place>> {
+pub(super) fn read_assignment(
+    row: &Row,
+    first: usize,
+    media: i64,
+) -> rusqlite::Result<Option<ClusterAssignment>> {
     let Some(uniqueness) = row.get(first)? else {
         return Ok(None);
     };
@@ -132,43 +136,49 @@ pub(super) fn place(row: &Row, first: usize, media: i64) -> rusqlite::Result<Opt
     for (level, rank) in ranks.iter_mut().enumerate() {
         *rank = row.get(first + 7 + level)?;
     }
-    let doubts = Doubts {
+    let doubts = IssueScores {
         outlier: row.get(first + 2)?,
         mislabel: row.get(first + 3)?,
-        stranger: row.get(first + 4)?,
+        class_outlier: row.get(first + 4)?,
         odd_aspect: row.get(first + 5)?,
         odd_size: row.get(first + 6)?,
     };
-    Ok(Some(Place { media, uniqueness, twin: row.get(first + 1)?, doubts, ranks }))
+    Ok(Some(ClusterAssignment {
+        media,
+        uniqueness,
+        near_duplicate_similarity: row.get(first + 1)?,
+        issue_scores: doubts,
+        cluster_ranks: ranks,
+    }))
 }
 
 /// Where one media belongs.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct ClusterAssignment {
     /// Its row.
     pub media: i64,
     /// 0.0 (has twins) to 1.0 (nothing like it).
     pub uniqueness: f32,
     /// Similarity of its best near-duplicate, 0.0-1.0; 0.0 without.
-    pub twin: f32,
+    pub near_duplicate_similarity: f32,
     /// What may be odd about it.
-    pub doubts: Doubts,
+    pub issue_scores: IssueScores,
     /// The rank of its cluster at each level.
-    pub ranks: [u32; Granularity::LEVELS],
+    pub cluster_ranks: [u32; Granularity::LEVELS],
 }
 
 /// The identifier of the cluster that `first` leads at a level: the same for the same members.
 #[must_use]
-pub fn id_of(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterId {
+pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterId {
     let mut name = first.0.into_bytes().to_vec();
     name.push(level.level());
     ClusterId(uuid::Uuid::new_v5(&dataset.0, &name))
 }
 
-const COLUMNS: &str = "id, images, videos, objects, previews, labels, tags";
+const CLUSTER_COLUMNS: &str = "id, images, videos, objects, previews, labels, tags";
 
-fn cluster(row: &Row) -> rusqlite::Result<Cluster> {
-    Ok(Cluster {
+fn read_cluster(row: &Row) -> rusqlite::Result<ClusterRecord> {
+    Ok(ClusterRecord {
         id: ClusterId(row.get(0)?),
         images: row.get(1)?,
         videos: row.get(2)?,
@@ -189,16 +199,19 @@ pub fn page(
     entity: EntityType,
     level: Granularity,
     page: u64,
-) -> rusqlite::Result<Vec<Cluster>> {
+) -> rusqlite::Result<Vec<ClusterRecord>> {
     let size = Page::SIZE as u64;
     let from = i64::try_from(page.saturating_mul(size)).unwrap_or(i64::MAX);
     let sql = format!(
-        "SELECT {COLUMNS} FROM cluster
+        "SELECT {CLUSTER_COLUMNS} FROM cluster
          WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank >= ?4 ORDER BY rank LIMIT ?5"
     );
     connection
         .prepare_cached(&sql)?
-        .query_map(params![dataset.0, entity.word(), level.level(), from, Page::SIZE], cluster)?
+        .query_map(
+            params![dataset.0, entity.word(), level.level(), from, Page::SIZE],
+            read_cluster,
+        )?
         .collect()
 }
 
@@ -206,7 +219,7 @@ pub fn page(
 ///
 /// # Errors
 /// The store failed.
-pub fn exist(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bool> {
+pub fn any(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bool> {
     connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE dataset = ?1)")?
         .query_row([dataset.0], |row| row.get(0))
@@ -216,19 +229,19 @@ pub fn exist(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bo
 ///
 /// # Errors
 /// The store failed.
-pub fn at(
+pub fn find_by_rank(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     level: Granularity,
     rank: u32,
-) -> rusqlite::Result<Option<Cluster>> {
+) -> rusqlite::Result<Option<ClusterRecord>> {
     connection
         .prepare_cached(
             "SELECT id, images, videos, objects, '[]', labels, tags FROM cluster
              WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank = ?4",
         )?
-        .query_row(params![dataset.0, entity.word(), level.level(), rank], cluster)
+        .query_row(params![dataset.0, entity.word(), level.level(), rank], read_cluster)
         .optional()
 }
 
@@ -236,7 +249,7 @@ pub fn at(
 ///
 /// # Errors
 /// The store failed.
-pub fn find(
+pub fn locate(
     connection: &Connection,
     dataset: DatasetId,
     id: ClusterId,
@@ -276,7 +289,7 @@ pub fn counts(
 ///
 /// # Errors
 /// The store failed.
-pub fn forget(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
+pub fn delete_all(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;
     connection.execute(
         "DELETE FROM place WHERE media IN (SELECT row FROM media WHERE dataset = ?1)",
@@ -290,13 +303,13 @@ pub fn forget(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<(
 ///
 /// # Errors
 /// The store failed.
-pub fn add(
+pub fn insert_all(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     first: [u32; Granularity::LEVELS],
-    levels: &[Vec<Cluster>; Granularity::LEVELS],
-    places: &[Place],
+    levels: &[Vec<ClusterRecord>; Granularity::LEVELS],
+    places: &[ClusterAssignment],
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -322,15 +335,15 @@ pub fn add(
         "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
     for place in places {
-        let [finest, finer, middle, coarser, coarsest] = place.ranks;
-        let doubts = place.doubts;
+        let [finest, finer, middle, coarser, coarsest] = place.cluster_ranks;
+        let doubts = place.issue_scores;
         insert.execute(params![
             place.media,
             place.uniqueness,
-            place.twin,
+            place.near_duplicate_similarity,
             doubts.outlier,
             doubts.mislabel,
-            doubts.stranger,
+            doubts.class_outlier,
             doubts.odd_aspect,
             doubts.odd_size,
             finest,

@@ -12,7 +12,7 @@ use tessera_model::{DatasetId, Status};
 
 /// A stored dataset.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct DatasetRecord {
     /// Identifier.
     pub id: DatasetId,
     /// Name for people, raw.
@@ -39,15 +39,15 @@ pub struct Record {
     pub extractor: u32,
 }
 
-const COLUMNS: &str = "id, name, folder, status, progress, created_at, fatal_error, n_images, \
+const DATASET_COLUMNS: &str = "id, name, folder, status, progress, created_at, fatal_error, n_images, \
                        n_videos, n_objects, generation, extractor";
 
-fn record(row: &Row) -> rusqlite::Result<Record> {
+fn read_record(row: &Row) -> rusqlite::Result<DatasetRecord> {
     let status: String = row.get(3)?;
-    Ok(Record {
+    Ok(DatasetRecord {
         id: DatasetId(row.get(0)?),
         name: row.get(1)?,
-        folder: path(row.get(2)?),
+        folder: path_from_bytes(row.get(2)?),
         status: Status::parse(&status),
         progress: row.get(4)?,
         created_at: row.get(5)?,
@@ -64,35 +64,38 @@ fn record(row: &Row) -> rusqlite::Result<Record> {
 ///
 /// # Errors
 /// The store failed.
-pub fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
-    let sql = format!("SELECT {COLUMNS} FROM dataset ORDER BY created_at, id");
-    connection.prepare_cached(&sql)?.query_map([], record)?.collect()
+pub fn all(connection: &Connection) -> rusqlite::Result<Vec<DatasetRecord>> {
+    let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset ORDER BY created_at, id");
+    connection.prepare_cached(&sql)?.query_map([], read_record)?.collect()
 }
 
 /// One dataset.
 ///
 /// # Errors
 /// The store failed.
-pub fn find(connection: &Connection, id: DatasetId) -> rusqlite::Result<Option<Record>> {
-    let sql = format!("SELECT {COLUMNS} FROM dataset WHERE id = ?1");
-    connection.prepare_cached(&sql)?.query_row([id.0], record).optional()
+pub fn find(connection: &Connection, id: DatasetId) -> rusqlite::Result<Option<DatasetRecord>> {
+    let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset WHERE id = ?1");
+    connection.prepare_cached(&sql)?.query_row([id.0], read_record).optional()
 }
 
 /// The dataset of a folder.
 ///
 /// # Errors
 /// The store failed.
-pub fn of_folder(connection: &Connection, folder: &Path) -> rusqlite::Result<Option<Record>> {
-    let sql = format!("SELECT {COLUMNS} FROM dataset WHERE folder = ?1");
+pub fn find_by_folder(
+    connection: &Connection,
+    folder: &Path,
+) -> rusqlite::Result<Option<DatasetRecord>> {
+    let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset WHERE folder = ?1");
     let folder = folder.as_os_str().as_bytes();
-    connection.prepare_cached(&sql)?.query_row([folder], record).optional()
+    connection.prepare_cached(&sql)?.query_row([folder], read_record).optional()
 }
 
 /// Adds a dataset with its folder, or renames the one that has its identifier.
 ///
 /// # Errors
 /// The store failed.
-pub fn put(connection: &Connection, dataset: &Record) -> rusqlite::Result<()> {
+pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -107,7 +110,7 @@ pub fn put(connection: &Connection, dataset: &Record) -> rusqlite::Result<()> {
             dataset.extractor,
         ],
     )?;
-    super::source::put(connection, dataset.id, &dataset.folder)?;
+    super::source::upsert(connection, dataset.id, &dataset.folder)?;
     Ok(())
 }
 
@@ -145,7 +148,7 @@ pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusq
 ///
 /// # Errors
 /// The store failed.
-pub fn count_generation(connection: &Connection, id: DatasetId) -> rusqlite::Result<()> {
+pub fn increment_generation(connection: &Connection, id: DatasetId) -> rusqlite::Result<()> {
     connection.execute("UPDATE dataset SET generation = generation + 1 WHERE id = ?1", [id.0])?;
     Ok(())
 }
@@ -154,7 +157,11 @@ pub fn count_generation(connection: &Connection, id: DatasetId) -> rusqlite::Res
 ///
 /// # Errors
 /// The store failed.
-pub fn forget(connection: &Connection, id: DatasetId, extractor: u32) -> rusqlite::Result<()> {
+pub fn clear_derived(
+    connection: &Connection,
+    id: DatasetId,
+    extractor: u32,
+) -> rusqlite::Result<()> {
     for table in ["media", "cluster"] {
         connection.execute(&format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
     }
@@ -168,6 +175,6 @@ pub fn forget(connection: &Connection, id: DatasetId, extractor: u32) -> rusqlit
 }
 
 /// A stored path.
-pub(super) fn path(bytes: Vec<u8>) -> PathBuf {
+pub(super) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use crate::error::shown;
+use crate::error::printable_path;
 
 /// A failure of the store.
 #[derive(Debug)]
@@ -10,18 +10,18 @@ pub enum StoreError {
     /// Another process (its id, if it told) uses the store in this directory.
     InUse(PathBuf, Option<u32>),
     /// The store in this directory was written by a newer version.
-    Newer {
+    NewerSchema {
         /// The data directory.
         data: PathBuf,
         /// Its schema version.
-        found: usize,
+        found_version: usize,
         /// The newest schema version this program knows.
-        known: usize,
+        known_version: usize,
     },
     /// This file cannot be read as a database.
     Damaged(PathBuf),
     /// A directory or file of the store cannot be created, opened or written.
-    Disk(PathBuf, io::Error),
+    Io(PathBuf, io::Error),
     /// The linked `SQLite` (its version) has a known corruption bug.
     OldSqlite(&'static str),
     /// A query failed.
@@ -37,26 +37,26 @@ impl fmt::Display for StoreError {
                     f,
                     "the data directory {} is in use by another process{owner}; \
                      stop it or give another directory with --data",
-                    shown(data)
+                    printable_path(data)
                 )
             }
-            Self::Newer { data, found, known } => write!(
+            Self::NewerSchema { data, found_version: found, known_version: known } => write!(
                 f,
                 "the store in {} was written by a newer version (schema {found}, this one knows \
                  {known}); update tessera or give another directory with --data",
-                shown(data)
+                printable_path(data)
             ),
             Self::Damaged(file) => write!(
                 f,
                 "the store {} is damaged; move it away and open the folders again: \
                  everything in it is rebuilt from them",
-                shown(file)
+                printable_path(file)
             ),
-            Self::Disk(path, cause) => write!(
+            Self::Io(path, cause) => write!(
                 f,
                 "{} cannot be used ({cause}); check permissions and free space \
                  or give another directory with --data",
-                shown(path)
+                printable_path(path)
             ),
             Self::OldSqlite(version) => {
                 write!(f, "SQLite {version} can damage its files; build with 3.51.3 or newer")

@@ -3,20 +3,20 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{
-    cluster::{PLACE, PLACE_WIDTH, Place, place},
-    media::{COLUMNS, Media, WIDTH, media},
-    now,
+    cluster::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
+    media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
+    now_micros,
 };
 use tessera_model::{
     ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId, Granularity,
 };
 
 /// How long a finished export is kept, in microseconds.
-const LIFETIME: i64 = 24 * 3600 * 1_000_000;
+const RETENTION_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 /// Where an export stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum ExportTaskState {
     /// Asked for, not begun.
     Init,
     /// The archive is being written.
@@ -27,10 +27,10 @@ pub enum Stage {
     Failed,
 }
 
-impl Stage {
+impl ExportTaskState {
     /// The word on the wire and in the store.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Init => "INIT",
             Self::InProgress => "IN_PROGRESS",
@@ -42,14 +42,14 @@ impl Stage {
     fn parse(word: &str) -> Self {
         [Self::Init, Self::InProgress, Self::Completed]
             .into_iter()
-            .find(|stage| stage.word() == word)
+            .find(|stage| stage.as_str() == word)
             .unwrap_or(Self::Failed)
     }
 }
 
 /// A stored export.
 #[derive(Clone, Debug)]
-pub struct Export {
+pub struct ExportRecord {
     /// Identifier.
     pub id: ExportTaskId,
     /// The dataset it exports.
@@ -59,11 +59,11 @@ pub struct Export {
     /// Scheme, host and port it was asked at.
     pub origin: String,
     /// Where it stands.
-    pub stage: Stage,
+    pub state: ExportTaskState,
     /// 0.0-1.0.
     pub progress: f64,
     /// How many media it holds.
-    pub entities: u64,
+    pub media_count: u64,
     /// Why it failed, or what is missing; fit for the wire.
     pub message: Option<String>,
     /// Microseconds since 1970.
@@ -74,25 +74,25 @@ pub struct Export {
 
 /// One row of the metadata: a media with what the clustering says of it.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct ExportEntry {
     /// The media.
-    pub media: Media,
+    pub media: MediaRecord,
     /// What the clustering says of it; `None` if it came after the last one.
-    pub place: Option<Place>,
+    pub assignment: Option<ClusterAssignment>,
     /// Its cluster at the default granularity.
     pub cluster: Option<ClusterId>,
     /// Its cluster at the finest granularity, where near-duplicates are together.
-    pub twins: Option<ClusterId>,
+    pub near_duplicate_cluster: Option<ClusterId>,
 }
 
-const FIELDS: &str = "id, dataset, file_name, format, include_images, origin, status, progress, \
+const EXPORT_COLUMNS: &str = "id, dataset, file_name, format, include_images, origin, status, progress, \
                       entities, message, created_at, selective";
 
-fn export(row: &Row) -> rusqlite::Result<Export> {
+fn read_export(row: &Row) -> rusqlite::Result<ExportRecord> {
     let name: String = row.get(2)?;
     let format: String = row.get(3)?;
     let status: String = row.get(6)?;
-    Ok(Export {
+    Ok(ExportRecord {
         id: ExportTaskId(row.get(0)?),
         dataset: DatasetId(row.get(1)?),
         spec: ExportSpec {
@@ -101,9 +101,9 @@ fn export(row: &Row) -> rusqlite::Result<Export> {
             include_images: row.get(4)?,
         },
         origin: row.get(5)?,
-        stage: Stage::parse(&status),
+        state: ExportTaskState::parse(&status),
         progress: row.get(7)?,
-        entities: row.get(8)?,
+        media_count: row.get(8)?,
         message: row.get(9)?,
         created_at: row.get(10)?,
         selective: row.get(11)?,
@@ -114,7 +114,7 @@ fn export(row: &Row) -> rusqlite::Result<Export> {
 ///
 /// # Errors
 /// The store failed.
-pub fn put(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
+pub fn insert(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO export VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
@@ -124,9 +124,9 @@ pub fn put(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
             export.spec.format.word(),
             export.spec.include_images,
             export.origin,
-            export.stage.word(),
+            export.state.as_str(),
             export.progress,
-            export.entities,
+            export.media_count,
             export.message,
             export.created_at,
             export.selective
@@ -139,10 +139,10 @@ pub fn put(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
 ///
 /// # Errors
 /// The store failed.
-pub fn settle(connection: &Connection, export: &Export) -> rusqlite::Result<()> {
+pub fn update_outcome(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE export SET entities = ?2, status = ?3, message = ?4 WHERE id = ?1",
-        params![export.id.0, export.entities, export.stage.word(), export.message],
+        params![export.id.0, export.media_count, export.state.as_str(), export.message],
     )?;
     Ok(())
 }
@@ -151,25 +151,25 @@ pub fn settle(connection: &Connection, export: &Export) -> rusqlite::Result<()> 
 ///
 /// # Errors
 /// The store failed.
-pub fn find(connection: &Connection, id: ExportTaskId) -> rusqlite::Result<Option<Export>> {
-    let sql = format!("SELECT {FIELDS} FROM export WHERE id = ?1");
-    connection.prepare_cached(&sql)?.query_row([id.0], export).optional()
+pub fn find(connection: &Connection, id: ExportTaskId) -> rusqlite::Result<Option<ExportRecord>> {
+    let sql = format!("SELECT {EXPORT_COLUMNS} FROM export WHERE id = ?1");
+    connection.prepare_cached(&sql)?.query_row([id.0], read_export).optional()
 }
 
 /// Moves an export on.
 ///
 /// # Errors
 /// The store failed.
-pub fn advance(
+pub fn update_progress(
     connection: &Connection,
     id: ExportTaskId,
-    stage: Stage,
+    stage: ExportTaskState,
     progress: f64,
     message: Option<&str>,
 ) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE export SET status = ?2, progress = ?3, message = ?4 WHERE id = ?1",
-        params![id.0, stage.word(), progress, message],
+        params![id.0, stage.as_str(), progress, message],
     )?;
     Ok(())
 }
@@ -191,13 +191,13 @@ pub fn unfinished(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>
 ///
 /// # Errors
 /// The store failed.
-pub fn forget_old(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>> {
+pub fn delete_expired(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>> {
     connection
         .prepare(
             "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND created_at < ?1
              RETURNING id",
         )?
-        .query_map([now() - LIFETIME], |row| row.get(0).map(ExportTaskId))?
+        .query_map([now_micros() - RETENTION_MICROS], |row| row.get(0).map(ExportTaskId))?
         .collect()
 }
 
@@ -205,7 +205,7 @@ pub fn forget_old(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>
 ///
 /// # Errors
 /// The store failed.
-pub fn choose(
+pub fn select_media(
     connection: &Connection,
     export: ExportTaskId,
     media: impl Iterator<Item = i64>,
@@ -225,7 +225,11 @@ pub fn choose(
 ///
 /// # Errors
 /// The store failed.
-pub fn hold(connection: &Connection, id: ExportTaskId, entities: u64) -> rusqlite::Result<()> {
+pub fn set_media_count(
+    connection: &Connection,
+    id: ExportTaskId,
+    entities: u64,
+) -> rusqlite::Result<()> {
     connection.execute("UPDATE export SET entities = ?2 WHERE id = ?1", params![id.0, entities])?;
     Ok(())
 }
@@ -234,15 +238,15 @@ pub fn hold(connection: &Connection, id: ExportTaskId, entities: u64) -> rusqlit
 ///
 /// # Errors
 /// The store failed.
-pub fn count(connection: &Connection, export: &Export) -> rusqlite::Result<u64> {
-    let sql = format!("SELECT count(*) FROM media WHERE {}", members(export));
+pub fn count_media(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<u64> {
+    let sql = format!("SELECT count(*) FROM media WHERE {}", media_condition(export));
     connection
         .prepare_cached(&sql)?
         .query_row(params![export.dataset.0, export.id.0], |row| row.get(0))
 }
 
 /// Which media are in an export, by its dataset and identifier.
-fn members(export: &Export) -> String {
+fn media_condition(export: &ExportRecord) -> String {
     let chosen = "AND media.row IN (SELECT media FROM chosen WHERE export = ?2)";
     let all = "AND ?2 IS NOT NULL"; // the parameter is there either way
     let some = if export.selective { chosen } else { all };
@@ -253,16 +257,16 @@ fn members(export: &Export) -> String {
 ///
 /// # Errors
 /// The store failed, or `each` did.
-pub fn entries<E: From<rusqlite::Error>>(
+pub fn for_each_entry<E: From<rusqlite::Error>>(
     connection: &Connection,
-    export: &Export,
-    mut each: impl FnMut(Entry) -> Result<(), E>,
+    export: &ExportRecord,
+    mut each: impl FnMut(ExportEntry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let sql = entries_of(&members(export));
+    let sql = entries_query(&media_condition(export));
     let mut query = connection.prepare_cached(&sql)?;
     let mut rows = query.query(params![export.dataset.0, export.id.0])?;
     while let Some(row) = rows.next()? {
-        each(entry(row)?)?;
+        each(read_entry(row)?)?;
     }
     Ok(())
 }
@@ -271,12 +275,12 @@ pub fn entries<E: From<rusqlite::Error>>(
 ///
 /// # Errors
 /// The store failed.
-pub fn objects(connection: &Connection, picture: i64) -> rusqlite::Result<Vec<Entry>> {
-    let sql = entries_of("media.parent = ?1");
-    connection.prepare_cached(&sql)?.query_map([picture], entry)?.collect()
+pub fn object_entries(connection: &Connection, picture: i64) -> rusqlite::Result<Vec<ExportEntry>> {
+    let sql = entries_query("media.parent = ?1");
+    connection.prepare_cached(&sql)?.query_map([picture], read_entry)?.collect()
 }
 
-fn entries_of(condition: &str) -> String {
+fn entries_query(condition: &str) -> String {
     let level = Granularity::DEFAULT.level();
     let cluster = |name: &str, level: u8| {
         format!(
@@ -286,7 +290,7 @@ fn entries_of(condition: &str) -> String {
         )
     };
     format!(
-        "SELECT {COLUMNS}, {PLACE}, shown.id, finest.id
+        "SELECT {MEDIA_COLUMNS}, {ASSIGNMENT_COLUMNS}, shown.id, finest.id
          FROM media LEFT JOIN place ON place.media = media.row {} {}
          WHERE {condition} ORDER BY media.path, media.row",
         cluster("shown", level),
@@ -294,13 +298,13 @@ fn entries_of(condition: &str) -> String {
     )
 }
 
-fn entry(row: &Row) -> rusqlite::Result<Entry> {
-    const CLUSTERS: usize = WIDTH + PLACE_WIDTH;
-    let media = media(row)?;
-    Ok(Entry {
-        place: place(row, WIDTH, media.row)?,
-        cluster: row.get::<_, Option<_>>(CLUSTERS)?.map(ClusterId),
-        twins: row.get::<_, Option<_>>(CLUSTERS + 1)?.map(ClusterId),
+fn read_entry(row: &Row) -> rusqlite::Result<ExportEntry> {
+    const CLUSTER_ID_COLUMN: usize = MEDIA_COLUMN_COUNT + ASSIGNMENT_COLUMN_COUNT;
+    let media = read_media(row)?;
+    Ok(ExportEntry {
+        assignment: read_assignment(row, MEDIA_COLUMN_COUNT, media.row)?,
+        cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN)?.map(ClusterId),
+        near_duplicate_cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
         media,
     })
 }

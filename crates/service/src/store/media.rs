@@ -7,15 +7,15 @@ use half::f16;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{
-    cluster::{PLACE, Place, place},
-    dataset::path,
+    cluster::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
+    dataset::path_from_bytes,
     from_json, parse_json,
 };
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
 
 /// What a media is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MediaKind {
     /// A picture.
     Image,
     /// A film, seen by its first frame.
@@ -24,10 +24,10 @@ pub enum Kind {
     Object,
 }
 
-impl Kind {
+impl MediaKind {
     /// The word on the wire and in the store.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Image => "IMAGE",
             Self::Video => "VIDEO",
@@ -55,7 +55,7 @@ impl Kind {
 
 /// A stored media, without its descriptor and thumbnail.
 #[derive(Clone, Debug)]
-pub struct Media {
+pub struct MediaRecord {
     /// Row number: the order of arrival.
     pub row: i64,
     /// Identifier.
@@ -63,7 +63,7 @@ pub struct Media {
     /// The source it is in.
     pub source: i64,
     /// What it is.
-    pub kind: Kind,
+    pub kind: MediaKind,
     /// The row of what an object is in.
     pub parent: Option<i64>,
     /// Where an object is.
@@ -73,7 +73,7 @@ pub struct Media {
     /// Bytes.
     pub size: u64,
     /// BLAKE3 of the file.
-    pub content: [u8; 32],
+    pub content_hash: [u8; 32],
     /// Pixels, upright.
     pub width: u32,
     /// Pixels, upright.
@@ -90,17 +90,17 @@ pub struct Media {
     pub tags: Vec<String>,
 }
 
-impl Media {
+impl MediaRecord {
     /// The row of the picture that is or holds it.
     #[must_use]
-    pub fn picture(&self) -> i64 {
+    pub fn picture_row(&self) -> i64 {
         self.parent.unwrap_or(self.row)
     }
 
     /// Its own width and height in pixels: of an object, those of its part of the picture.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "parts of a u32")]
-    pub fn own_size(&self) -> (u32, u32) {
+    pub fn cropped_size(&self) -> (u32, u32) {
         let part = |side: u32, share: f64| (f64::from(side) * share).round() as u32;
         match self.region {
             None => (self.width, self.height),
@@ -121,27 +121,27 @@ pub(super) fn file_name(path: &Path) -> String {
 }
 
 /// The columns of [`Media`] in the order [`media`] reads them, for a table called `media`.
-pub(super) const COLUMNS: &str = "media.row, media.id, media.source, media.kind, media.parent, \
+pub(super) const MEDIA_COLUMNS: &str = "media.row, media.id, media.source, media.kind, media.parent, \
                                   media.region, media.path, media.size, media.content, \
                                   media.width, media.height, media.sharpness, media.brightness, \
                                   media.caption, media.labels, media.tags";
 
 /// How many columns [`COLUMNS`] are: the number of the next one.
-pub(super) const WIDTH: usize = 16;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 16;
 
-pub(super) fn media(row: &Row) -> rusqlite::Result<Media> {
+pub(super) fn read_media(row: &Row) -> rusqlite::Result<MediaRecord> {
     let kind: String = row.get(3)?;
     let region: Option<String> = row.get(5)?;
-    Ok(Media {
+    Ok(MediaRecord {
         row: row.get(0)?,
         id: MediaId(row.get(1)?),
         source: row.get(2)?,
-        kind: Kind::parse(&kind),
+        kind: MediaKind::parse(&kind),
         parent: row.get(4)?,
-        region: region.map(|raw| parse_json(&raw, 5)).transpose()?.and_then(unpacked_region),
-        path: path(row.get(6)?),
+        region: region.map(|raw| parse_json(&raw, 5)).transpose()?.and_then(region_from_array),
+        path: path_from_bytes(row.get(6)?),
         size: row.get(7)?,
-        content: row.get(8)?,
+        content_hash: row.get(8)?,
         width: row.get(9)?,
         height: row.get(10)?,
         sharpness: row.get(11)?,
@@ -153,11 +153,11 @@ pub(super) fn media(row: &Row) -> rusqlite::Result<Media> {
 }
 
 /// A region as stored.
-pub(super) fn packed_region(region: Region) -> [f64; 4] {
+pub(super) fn region_to_array(region: Region) -> [f64; 4] {
     [region.x, region.y, region.width, region.height]
 }
 
-fn unpacked_region([x, y, width, height]: [f64; 4]) -> Option<Region> {
+fn region_from_array([x, y, width, height]: [f64; 4]) -> Option<Region> {
     Region::new(x, y, width, height)
 }
 
@@ -165,14 +165,19 @@ fn unpacked_region([x, y, width, height]: [f64; 4]) -> Option<Region> {
 ///
 /// # Errors
 /// The store failed.
-pub fn find(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<(Media, PathBuf)>> {
+pub fn find(
+    connection: &Connection,
+    id: MediaId,
+) -> rusqlite::Result<Option<(MediaRecord, PathBuf)>> {
     let sql = format!(
-        "SELECT {COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
+        "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
          WHERE media.id = ?1"
     );
     connection
         .prepare_cached(&sql)?
-        .query_row([id.0], |row| Ok((media(row)?, path(row.get(WIDTH)?))))
+        .query_row([id.0], |row| {
+            Ok((read_media(row)?, path_from_bytes(row.get(MEDIA_COLUMN_COUNT)?)))
+        })
         .optional()
 }
 
@@ -195,19 +200,22 @@ pub fn row_of(
 ///
 /// # Errors
 /// The store failed.
-pub fn stretch(
+pub fn page(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     skip: u64,
     take: usize,
-) -> rusqlite::Result<Vec<Media>> {
+) -> rusqlite::Result<Vec<MediaRecord>> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM media WHERE dataset = ?1 AND {} ORDER BY row LIMIT ?2 OFFSET ?3",
-        of(entity)
+        "SELECT {MEDIA_COLUMNS} FROM media WHERE dataset = ?1 AND {} ORDER BY row LIMIT ?2 OFFSET ?3",
+        entity_condition(entity)
     );
     let skip = i64::try_from(skip).unwrap_or(i64::MAX);
-    connection.prepare_cached(&sql)?.query_map(params![dataset.0, take, skip], media)?.collect()
+    connection
+        .prepare_cached(&sql)?
+        .query_map(params![dataset.0, take, skip], read_media)?
+        .collect()
 }
 
 /// The thumbnail of a media, as JPEG bytes.
@@ -238,50 +246,50 @@ pub fn descriptor(
             "SELECT descriptor FROM look JOIN media ON media.row = look.media
              WHERE media.id = ?1 AND dataset = ?2",
         )?
-        .query_row([id.0, dataset.0], |row| Ok(unpacked(row.get_ref(0)?.as_blob()?)))
+        .query_row([id.0, dataset.0], |row| Ok(decode_f16(row.get_ref(0)?.as_blob()?)))
         .optional()
 }
 
 /// A media as clusters and rankings see it.
-pub struct Look<'a> {
+pub struct MediaFeatures<'a> {
     /// The media.
-    pub media: Media,
+    pub media: MediaRecord,
     /// Its look: a unit vector.
     pub descriptor: Vec<f16>,
     /// Its keypoints, as stored.
     pub keypoints: &'a [u8],
     /// What the last clustering says of it; `None` while it is not clustered.
-    pub place: Option<Place>,
+    pub assignment: Option<ClusterAssignment>,
     /// What it means: a unit vector, where there is one.
-    pub meaning: Option<Vec<f16>>,
+    pub embedding: Option<Vec<f16>>,
 }
 
 /// Calls `each` with every image and video, or every object, of a dataset in order of path.
 ///
 /// # Errors
 /// The store failed.
-pub fn looks(
+pub fn for_each_with_features(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
-    mut each: impl FnMut(Look),
+    mut each: impl FnMut(MediaFeatures),
 ) -> rusqlite::Result<()> {
     let sql = format!(
-        "SELECT {COLUMNS}, descriptor, keypoints, vector, {PLACE}
+        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, vector, {ASSIGNMENT_COLUMNS}
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
          LEFT JOIN meaning ON meaning.media = media.row
          WHERE dataset = ?1 AND {} ORDER BY path, media.row",
-        of(entity)
+        entity_condition(entity)
     );
     let mut query = connection.prepare_cached(&sql)?;
     let mut rows = query.query([dataset.0])?;
     while let Some(row) = rows.next()? {
-        let media = media(row)?;
-        each(Look {
-            descriptor: unpacked(row.get_ref(WIDTH)?.as_blob()?),
-            keypoints: row.get_ref(WIDTH + 1)?.as_blob()?,
-            meaning: row.get_ref(WIDTH + 2)?.as_blob_or_null()?.map(unpacked),
-            place: place(row, WIDTH + 3, media.row)?,
+        let media = read_media(row)?;
+        each(MediaFeatures {
+            descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
+            keypoints: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob()?,
+            embedding: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
+            assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 3, media.row)?,
             media,
         });
     }
@@ -289,7 +297,7 @@ pub fn looks(
 }
 
 /// The condition that a media is of an entity type.
-pub(super) fn of(entity: EntityType) -> &'static str {
+pub(super) fn entity_condition(entity: EntityType) -> &'static str {
     match entity {
         EntityType::Images => "parent IS NULL",
         EntityType::Objects => "parent IS NOT NULL",
@@ -297,11 +305,11 @@ pub(super) fn of(entity: EntityType) -> &'static str {
 }
 
 /// A descriptor as stored: half-precision numbers, little-endian.
-pub(super) fn packed(descriptor: &[f16]) -> Vec<u8> {
+pub(super) fn encode_f16(descriptor: &[f16]) -> Vec<u8> {
     descriptor.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 /// The reverse of [`packed`].
-pub(super) fn unpacked(bytes: &[u8]) -> Vec<f16> {
+pub(super) fn decode_f16(bytes: &[u8]) -> Vec<f16> {
     bytes.as_chunks().0.iter().map(|&pair| f16::from_le_bytes(pair)).collect()
 }

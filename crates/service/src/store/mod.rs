@@ -3,21 +3,21 @@
 //! Writes go through one connection, each as an immediate transaction; reads take a connection
 //! of their own and see a snapshot. Acknowledged work survives a kill (`synchronous=FULL`).
 
-pub mod anchor;
 pub mod cluster;
 pub mod dataset;
+pub mod embedding;
 mod error;
 pub mod export;
-pub mod intake;
-mod lock;
-pub mod meaning;
+pub mod full_text;
+pub mod indexed_files;
 pub mod media;
 pub mod object;
 pub mod operation;
+mod process_lock;
+pub mod query_image;
 mod schema;
 pub mod sidecar;
 pub mod source;
-pub mod words;
 
 use std::{
     fs::{DirBuilder, File},
@@ -34,10 +34,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use uuid::Uuid;
 
 pub use error::StoreError;
-pub use lock::holder as lock_holder;
+pub use process_lock::lock_holder;
 
 /// First release of `SQLite` without the WAL-reset corruption.
-const OLDEST_SQLITE: i32 = 3_051_003;
+const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
 /// The store of one data directory.
 pub struct Store {
@@ -55,7 +55,7 @@ impl Store {
     /// # Errors
     /// Another process has it, a newer version wrote it, it is damaged, or the disk refuses.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
-        if rusqlite::version_number() < OLDEST_SQLITE {
+        if rusqlite::version_number() < MIN_SQLITE_VERSION {
             return Err(StoreError::OldSqlite(rusqlite::version()));
         }
         for folder in ["exports", "uploads"] {
@@ -63,9 +63,9 @@ impl Store {
                 .recursive(true)
                 .mode(0o700)
                 .create(data.join(folder))
-                .map_err(|cause| StoreError::Disk(data.to_owned(), cause))?;
+                .map_err(|cause| StoreError::Io(data.to_owned(), cause))?;
         }
-        let lock = lock::take(data)?;
+        let lock = process_lock::acquire(data)?;
         let file = data.join("tessera.db");
         let damaged = |cause: rusqlite::Error| match cause.sqlite_error_code() {
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
@@ -73,11 +73,15 @@ impl Store {
             }
             _ => StoreError::Query(cause),
         };
-        let mut writer = connect(&file).map_err(damaged)?;
+        let mut writer = open_connection(&file).map_err(damaged)?;
         if let Some(found) = schema::migrate(&mut writer).map_err(damaged)? {
-            return Err(StoreError::Newer { data: data.to_owned(), found, known: schema::VERSION });
+            return Err(StoreError::NewerSchema {
+                data: data.to_owned(),
+                found_version: found,
+                known_version: schema::VERSION,
+            });
         }
-        let link_key = link_key(&writer)?;
+        let link_key = load_or_create_link_key(&writer)?;
         Ok(Self {
             data: data.to_owned(),
             writer: Mutex::new(writer),
@@ -95,15 +99,15 @@ impl Store {
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let idle = held(&self.readers).pop();
+        let idle = lock(&self.readers).pop();
         let mut reader = match idle {
             Some(reader) => reader,
-            None => connect(&self.data.join("tessera.db"))?,
+            None => open_connection(&self.data.join("tessera.db"))?,
         };
         let snapshot = reader.transaction()?;
         let found = query(&snapshot)?;
         snapshot.finish()?;
-        held(&self.readers).push(reader);
+        lock(&self.readers).push(reader);
         Ok(found)
     }
 
@@ -115,7 +119,7 @@ impl Store {
         &self,
         change: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let mut writer = held(&self.writer);
+        let mut writer = lock(&self.writer);
         let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let outcome = change(&transaction)?;
         transaction.commit()?;
@@ -124,13 +128,13 @@ impl Store {
 
     /// Where the archive of an export is, once it is complete.
     #[must_use]
-    pub fn archive(&self, export: Uuid) -> PathBuf {
+    pub fn archive_path(&self, export: Uuid) -> PathBuf {
         self.data.join("exports").join(format!("{export}.zip"))
     }
 
     /// Where the files of a batch of added media are kept: a folder of its own for each.
     #[must_use]
-    pub fn uploads(&self) -> PathBuf {
+    pub fn uploads_dir(&self) -> PathBuf {
         self.data.join("uploads")
     }
 
@@ -143,13 +147,13 @@ impl Store {
 
 /// Microseconds since 1970, the unit of every `created_at`.
 #[must_use]
-pub fn now() -> i64 {
+pub fn now_micros() -> i64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// A lock whose holder cannot leave the value half-changed: a panic elsewhere does not matter.
-pub(crate) fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -170,7 +174,7 @@ fn parse_json<T: DeserializeOwned>(raw: &str, column: usize) -> rusqlite::Result
     })
 }
 
-fn connect(file: &Path) -> rusqlite::Result<Connection> {
+fn open_connection(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(Duration::from_secs(10))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
@@ -180,7 +184,7 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn link_key(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
+fn load_or_create_link_key(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
     let kept = connection
         .query_row("SELECT value FROM setting WHERE name = 'link_key'", [], |row| row.get(0))
         .optional()?;
@@ -199,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn e22_a_second_opener_is_refused_and_told_who_has_it() {
+    fn a_second_opener_is_refused_and_told_who_has_it() {
         let data = tempfile::tempdir().unwrap();
         let first = Store::open(data.path()).unwrap();
         let refusal = Store::open(data.path()).err().unwrap().to_string();
@@ -211,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn e20_newer_and_damaged_stores_are_refused_with_a_way_out() {
+    fn newer_and_damaged_stores_are_refused_with_a_way_out() {
         let data = tempfile::tempdir().unwrap();
         drop(Store::open(data.path()).unwrap());
         let file = data.path().join("tessera.db");
@@ -230,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn e04_the_directory_is_private_and_the_link_key_lasts() {
+    fn the_directory_is_private_and_the_link_key_lasts() {
         use std::os::unix::fs::PermissionsExt as _;
         let parent = tempfile::tempdir().unwrap();
         let data = parent.path().join("new");

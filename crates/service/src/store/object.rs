@@ -4,12 +4,12 @@
 use rusqlite::{Connection, params};
 use uuid::Uuid;
 
-use super::{from_json, intake::look, media::packed_region, to_json};
+use super::{from_json, indexed_files::put_features, media::region_to_array, to_json};
 use crate::index::Features;
 use tessera_model::Region;
 
 /// What an object is made of.
-pub struct Part<'a> {
+pub struct DetectedObject<'a> {
     /// Its name, raw.
     pub label: &'a str,
     /// Where it is in its picture.
@@ -22,13 +22,17 @@ pub struct Part<'a> {
 ///
 /// # Errors
 /// The store failed.
-pub fn put(connection: &Connection, picture: i64, parts: &[Part]) -> rusqlite::Result<()> {
+pub fn replace_all(
+    connection: &Connection,
+    picture: i64,
+    parts: &[DetectedObject],
+) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM media WHERE parent = ?1")?.execute([picture])?;
     let parent: Uuid = connection
         .prepare_cached("SELECT id FROM media WHERE row = ?1")?
         .query_row([picture], |row| row.get(0))?;
-    for (number, Part { label, region, features }) in parts.iter().enumerate() {
-        let region = to_json(&packed_region(*region))?;
+    for (number, DetectedObject { label, region, features }) in parts.iter().enumerate() {
+        let region = to_json(&region_to_array(*region))?;
         let row: i64 = connection
             .prepare_cached(
                 "INSERT INTO media (id, dataset, source, kind, parent, region, path, size, modified,
@@ -49,7 +53,7 @@ pub fn put(connection: &Connection, picture: i64, parts: &[Part]) -> rusqlite::R
                 ],
                 |row| row.get(0),
             )?;
-        look(connection, row, features)?;
+        put_features(connection, row, features)?;
     }
     Ok(())
 }
@@ -58,7 +62,7 @@ pub fn put(connection: &Connection, picture: i64, parts: &[Part]) -> rusqlite::R
 ///
 /// # Errors
 /// The store failed.
-pub fn are(
+pub fn matches_stored(
     connection: &Connection,
     picture: i64,
     objects: &[(String, Region)],
@@ -70,7 +74,7 @@ pub fn are(
         .collect::<Result<_, _>>()?;
     let near = |a: [f64; 4], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
     let same = |((label, region), (told, at)): (&(String, [f64; 4]), &(String, Region))| {
-        label == told && near(*region, packed_region(*at))
+        label == told && near(*region, region_to_array(*at))
     };
     Ok(kept.len() == objects.len() && kept.iter().zip(objects).all(same))
 }

@@ -7,12 +7,12 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
 
-use super::{dataset, now, to_json};
+use super::{dataset, now_micros, to_json};
 use tessera_model::{DatasetId, Status};
 
 /// What is done to a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperationKind {
     /// Brings it in line with its folder.
     Creation,
     /// Takes in a batch of media.
@@ -21,12 +21,12 @@ pub enum Kind {
     Reindex,
 }
 
-impl Kind {
+impl OperationKind {
     const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
 
     /// The word of such services for a task of this kind.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Creation => "DATASET_CREATION",
             Self::Addition => "MEDIA_ADDITION",
@@ -41,12 +41,12 @@ pub struct Batch {
     /// The source its files are in, or come into.
     pub source: i64,
     /// What has to be done before they are there.
-    pub arrival: Arrival,
+    pub arrival: BatchOrigin,
 }
 
 /// How the files of a batch come into its folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Arrival {
+pub enum BatchOrigin {
     /// They are there.
     There,
     /// Out of the archive beside the folder, of this extension.
@@ -57,28 +57,28 @@ pub enum Arrival {
 
 /// An operation that is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Running {
+pub struct RunningOperation {
     /// Row number: the order of arrival.
     pub row: i64,
     /// The dataset.
     pub dataset: DatasetId,
     /// What is done to it.
-    pub kind: Kind,
+    pub kind: OperationKind,
     /// What an addition takes in; `None` for the others.
     pub batch: Option<Batch>,
     /// Whether a reindex follows an addition.
     pub reindex: bool,
 }
 
-const SELECT: &str = "SELECT row, dataset, kind, batch, reindex FROM operation
+const SELECT_RUNNING: &str = "SELECT row, dataset, kind, batch, reindex FROM operation
                       WHERE stage = 'RUNNING'";
 
-fn running(row: &Row) -> rusqlite::Result<Running> {
+fn read_operation(row: &Row) -> rusqlite::Result<RunningOperation> {
     let word: String = row.get(2)?;
     let batch: Option<String> = row.get(3)?;
-    let kind = Kind::ALL.into_iter().find(|kind| kind.word() == word);
+    let kind = OperationKind::ALL.into_iter().find(|kind| kind.as_str() == word);
     let unknown = || rusqlite::Error::InvalidColumnType(2, word, rusqlite::types::Type::Text);
-    Ok(Running {
+    Ok(RunningOperation {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),
         kind: kind.ok_or_else(unknown)?,
@@ -91,26 +91,32 @@ fn running(row: &Row) -> rusqlite::Result<Running> {
 ///
 /// # Errors
 /// The store failed.
-pub fn of(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<Option<Running>> {
-    let sql = format!("{SELECT} AND dataset = ?1");
-    connection.prepare_cached(&sql)?.query_row([dataset.0], running).optional()
+pub fn find_running(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> rusqlite::Result<Option<RunningOperation>> {
+    let sql = format!("{SELECT_RUNNING} AND dataset = ?1");
+    connection.prepare_cached(&sql)?.query_row([dataset.0], read_operation).optional()
 }
 
 /// One operation, unless it is over.
 ///
 /// # Errors
 /// The store failed.
-pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<Running>> {
-    let sql = format!("{SELECT} AND row = ?1");
-    connection.prepare_cached(&sql)?.query_row([row], running).optional()
+pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<RunningOperation>> {
+    let sql = format!("{SELECT_RUNNING} AND row = ?1");
+    connection.prepare_cached(&sql)?.query_row([row], read_operation).optional()
 }
 
 /// All running operations, oldest first.
 ///
 /// # Errors
 /// The store failed.
-pub fn all(connection: &Connection) -> rusqlite::Result<Vec<Running>> {
-    connection.prepare(&format!("{SELECT} ORDER BY row"))?.query_map([], running)?.collect()
+pub fn all_running(connection: &Connection) -> rusqlite::Result<Vec<RunningOperation>> {
+    connection
+        .prepare(&format!("{SELECT_RUNNING} ORDER BY row"))?
+        .query_map([], read_operation)?
+        .collect()
 }
 
 /// Begins an operation and moves the dataset: to INDEXING for its creation, to READ ONLY for the
@@ -121,14 +127,14 @@ pub fn all(connection: &Connection) -> rusqlite::Result<Vec<Running>> {
 pub fn begin(
     transaction: &Transaction,
     dataset: DatasetId,
-    kind: Kind,
+    kind: OperationKind,
     batch: Option<&Batch>,
     reindex: bool,
 ) -> rusqlite::Result<i64> {
     let row = insert(transaction, dataset, kind, batch, reindex)?;
     let status = match kind {
-        Kind::Creation => Status::Indexing,
-        Kind::Addition | Kind::Reindex => Status::ReadOnly,
+        OperationKind::Creation => Status::Indexing,
+        OperationKind::Addition | OperationKind::Reindex => Status::ReadOnly,
     };
     dataset::set_status(transaction, dataset, &status, 0, None)?;
     Ok(row)
@@ -137,7 +143,7 @@ pub fn begin(
 fn insert(
     transaction: &Transaction,
     dataset: DatasetId,
-    kind: Kind,
+    kind: OperationKind,
     batch: Option<&Batch>,
     reindex: bool,
 ) -> rusqlite::Result<i64> {
@@ -145,7 +151,7 @@ fn insert(
     transaction.execute(
         "INSERT INTO operation (dataset, kind, stage, batch, reindex, created_at)
          VALUES (?1, ?2, 'RUNNING', ?3, ?4, ?5)",
-        params![dataset.0, kind.word(), batch, reindex, now()],
+        params![dataset.0, kind.as_str(), batch, reindex, now_micros()],
     )?;
     Ok(transaction.last_insert_rowid())
 }
@@ -154,7 +160,10 @@ fn insert(
 ///
 /// # Errors
 /// The store failed.
-pub fn cluster(transaction: &Transaction, reindex: &Running) -> rusqlite::Result<()> {
+pub fn begin_clustering(
+    transaction: &Transaction,
+    reindex: &RunningOperation,
+) -> rusqlite::Result<()> {
     dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
 }
 
@@ -163,16 +172,18 @@ pub fn cluster(transaction: &Transaction, reindex: &Running) -> rusqlite::Result
 ///
 /// # Errors
 /// The store failed.
-pub fn finish(transaction: &Transaction, done: &Running) -> rusqlite::Result<Option<i64>> {
-    end(transaction, done, "COMPLETED")?;
+pub fn finish(transaction: &Transaction, done: &RunningOperation) -> rusqlite::Result<Option<i64>> {
+    set_final_state(transaction, done, "COMPLETED")?;
     let (status, progress) = match done.kind {
-        Kind::Creation | Kind::Reindex => (Status::Ready, 100),
-        Kind::Addition if done.reindex => (Status::Indexing, 0),
-        Kind::Addition => (Status::PartialIndex, 100),
+        OperationKind::Creation | OperationKind::Reindex => (Status::Ready, 100),
+        OperationKind::Addition if done.reindex => (Status::Indexing, 0),
+        OperationKind::Addition => (Status::PartialIndex, 100),
     };
     dataset::set_status(transaction, done.dataset, &status, progress, None)?;
-    let follows = done.kind == Kind::Addition && done.reindex;
-    follows.then(|| insert(transaction, done.dataset, Kind::Reindex, None, false)).transpose()
+    let follows = done.kind == OperationKind::Addition && done.reindex;
+    follows
+        .then(|| insert(transaction, done.dataset, OperationKind::Reindex, None, false))
+        .transpose()
 }
 
 /// Ends an operation that cannot be done: the dataset is in ERROR, and `why` (fit for the wire) is
@@ -180,12 +191,20 @@ pub fn finish(transaction: &Transaction, done: &Running) -> rusqlite::Result<Opt
 ///
 /// # Errors
 /// The store failed.
-pub fn fail(transaction: &Transaction, failed: &Running, why: &str) -> rusqlite::Result<()> {
-    end(transaction, failed, "FAILED")?;
+pub fn fail(
+    transaction: &Transaction,
+    failed: &RunningOperation,
+    why: &str,
+) -> rusqlite::Result<()> {
+    set_final_state(transaction, failed, "FAILED")?;
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
 }
 
-fn end(transaction: &Transaction, running: &Running, stage: &str) -> rusqlite::Result<()> {
+fn set_final_state(
+    transaction: &Transaction,
+    running: &RunningOperation,
+    stage: &str,
+) -> rusqlite::Result<()> {
     transaction.execute(
         "UPDATE operation SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'",
         params![running.row, stage],

@@ -6,12 +6,12 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Every step from an empty file to the present schema. Only ever append.
-const MIGRATIONS: &[&str] = &[FIRST, DESCRIPTIONS, OPERATIONS];
+const MIGRATIONS: &[&str] = &[INITIAL_SCHEMA, DESCRIPTIONS, OPERATIONS];
 
 /// The newest schema version this program knows.
 pub const VERSION: usize = MIGRATIONS.len();
 
-const FIRST: &str = "
+const INITIAL_SCHEMA: &str = "
 CREATE TABLE setting (
   name  TEXT PRIMARY KEY,
   value BLOB NOT NULL
@@ -354,9 +354,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn e20_an_older_store_is_brought_up_and_its_datasets_are_indexed_anew() {
+    fn an_older_store_is_brought_up_and_its_datasets_are_indexed_anew() {
         let mut connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(FIRST).unwrap();
+        connection.execute_batch(INITIAL_SCHEMA).unwrap();
         connection.execute_batch(DESCRIPTIONS).unwrap();
         connection
             .execute_batch(

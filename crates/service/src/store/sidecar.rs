@@ -8,15 +8,15 @@ use std::{
 use rusqlite::{Connection, params};
 
 use super::{
-    dataset::path,
+    dataset::path_from_bytes,
     from_json,
-    intake::{self, Stamp},
+    indexed_files::{self, FileStat},
     to_json,
 };
 
 /// A picture or video as far as sidecars are concerned.
 #[derive(Clone, Debug)]
-pub struct Described {
+pub struct DescribedMedia {
     /// Row number.
     pub row: i64,
     /// Relative to its source.
@@ -26,12 +26,12 @@ pub struct Described {
     /// Pixels, upright.
     pub height: u32,
     /// What is told of it now.
-    pub words: Words,
+    pub text: TextMetadata,
 }
 
 /// What is told of a media, raw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct TextMetadata {
     /// What it shows, in words.
     pub caption: Option<String>,
     /// What it shows, by name.
@@ -44,7 +44,7 @@ pub struct Words {
 ///
 /// # Errors
 /// The store failed.
-pub fn all(connection: &Connection, source: i64) -> rusqlite::Result<Vec<Described>> {
+pub fn all_media(connection: &Connection, source: i64) -> rusqlite::Result<Vec<DescribedMedia>> {
     connection
         .prepare_cached(
             "SELECT row, path, width, height, caption, labels, tags FROM media
@@ -52,12 +52,12 @@ pub fn all(connection: &Connection, source: i64) -> rusqlite::Result<Vec<Describ
         )?
         .query_map([source], |row| {
             let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
-            Ok(Described {
+            Ok(DescribedMedia {
                 row: row.get(0)?,
-                path: path(row.get(1)?),
+                path: path_from_bytes(row.get(1)?),
                 width: row.get(2)?,
                 height: row.get(3)?,
-                words: Words { caption, labels, tags },
+                text: TextMetadata { caption, labels, tags },
             })
         })?
         .collect()
@@ -67,7 +67,7 @@ pub fn all(connection: &Connection, source: i64) -> rusqlite::Result<Vec<Describ
 ///
 /// # Errors
 /// The store failed.
-pub fn describe(connection: &Connection, media: i64, words: &Words) -> rusqlite::Result<()> {
+pub fn set_text(connection: &Connection, media: i64, words: &TextMetadata) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1")?
         .execute(params![media, words.caption, to_json(&words.labels)?, to_json(&words.tags)?])?;
@@ -78,13 +78,13 @@ pub fn describe(connection: &Connection, media: i64, words: &Words) -> rusqlite:
 ///
 /// # Errors
 /// The store failed.
-pub fn read(
+pub fn mark_read(
     connection: &Connection,
     source: i64,
     file: &Path,
-    stamp: Stamp,
+    stamp: FileStat,
 ) -> rusqlite::Result<()> {
-    intake::remove(connection, source, file)?;
+    indexed_files::remove_file(connection, source, file)?;
     connection.prepare_cached("INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)")?.execute(params![
         source,
         file.as_os_str().as_bytes(),

@@ -8,12 +8,12 @@ use std::{
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::dataset::path;
+use super::dataset::path_from_bytes;
 use tessera_model::{DatasetId, MediaId};
 
 /// A folder of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct SourceFolder {
     /// Row number; the dataset's own folder has the lowest.
     pub row: i64,
     /// The dataset.
@@ -21,15 +21,15 @@ pub struct Source {
     /// The folder, absolute.
     pub folder: PathBuf,
     /// Whether it is the dataset's own folder.
-    pub own: bool,
+    pub is_dataset_folder: bool,
 }
 
-impl Source {
+impl SourceFolder {
     /// The identifier of the media at `file`: the same whenever it is indexed.
     #[must_use]
     pub fn media_id(&self, file: &Path) -> MediaId {
         let mut name = Vec::new();
-        if !self.own {
+        if !self.is_dataset_folder {
             name.extend_from_slice(self.folder.as_os_str().as_bytes());
             name.push(b'/');
         }
@@ -38,16 +38,16 @@ impl Source {
     }
 }
 
-const SELECT: &str = "SELECT source.row, source.dataset, source.folder,
+const SELECT_SOURCE: &str = "SELECT source.row, source.dataset, source.folder,
                              source.folder = dataset.folder
                       FROM source JOIN dataset ON dataset.id = source.dataset";
 
-fn source(row: &Row) -> rusqlite::Result<Source> {
-    Ok(Source {
+fn read_source(row: &Row) -> rusqlite::Result<SourceFolder> {
+    Ok(SourceFolder {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),
-        folder: path(row.get(2)?),
-        own: row.get(3)?,
+        folder: path_from_bytes(row.get(2)?),
+        is_dataset_folder: row.get(3)?,
     })
 }
 
@@ -55,7 +55,7 @@ fn source(row: &Row) -> rusqlite::Result<Source> {
 ///
 /// # Errors
 /// The store failed.
-pub fn put(connection: &Connection, dataset: DatasetId, folder: &Path) -> rusqlite::Result<i64> {
+pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> rusqlite::Result<i64> {
     connection.query_row(
         "INSERT INTO source (dataset, folder) VALUES (?1, ?2)
          ON CONFLICT (dataset, folder) DO UPDATE SET folder = excluded.folder RETURNING row",
@@ -69,7 +69,7 @@ pub fn put(connection: &Connection, dataset: DatasetId, folder: &Path) -> rusqli
 ///
 /// # Errors
 /// The store failed.
-pub fn of_folder(
+pub fn find_or_insert_for_folder(
     connection: &Connection,
     dataset: DatasetId,
     folder: &Path,
@@ -77,7 +77,7 @@ pub fn of_folder(
     let known = all(connection, dataset)?;
     match known.iter().find(|source| folder.starts_with(&source.folder)) {
         Some(source) => Ok(source.row),
-        None => put(connection, dataset, folder),
+        None => upsert(connection, dataset, folder),
     }
 }
 
@@ -85,27 +85,27 @@ pub fn of_folder(
 ///
 /// # Errors
 /// The store failed.
-pub fn all(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<Vec<Source>> {
-    let sql = format!("{SELECT} WHERE source.dataset = ?1 ORDER BY source.row");
-    connection.prepare_cached(&sql)?.query_map([dataset.0], source)?.collect()
+pub fn all(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<Vec<SourceFolder>> {
+    let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
+    connection.prepare_cached(&sql)?.query_map([dataset.0], read_source)?.collect()
 }
 
 /// One folder.
 ///
 /// # Errors
 /// The store failed.
-pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<Source>> {
-    let sql = format!("{SELECT} WHERE source.row = ?1");
-    connection.prepare_cached(&sql)?.query_row([row], source).optional()
+pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<SourceFolder>> {
+    let sql = format!("{SELECT_SOURCE} WHERE source.row = ?1");
+    connection.prepare_cached(&sql)?.query_row([row], read_source).optional()
 }
 
 /// The folders of all datasets.
 ///
 /// # Errors
 /// The store failed.
-pub fn folders(connection: &Connection) -> rusqlite::Result<Vec<PathBuf>> {
+pub fn all_folders(connection: &Connection) -> rusqlite::Result<Vec<PathBuf>> {
     connection
         .prepare("SELECT folder FROM source")?
-        .query_map([], |row| Ok(path(row.get(0)?)))?
+        .query_map([], |row| Ok(path_from_bytes(row.get(0)?)))?
         .collect()
 }

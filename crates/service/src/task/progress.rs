@@ -3,45 +3,45 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::Workshop;
+use super::TaskContext;
 use tessera_model::DatasetId;
 
 /// The share of all that is done, 0.0-1.0; of nothing, nothing is.
 #[expect(clippy::cast_precision_loss, reason = "a share, not a count")]
-pub fn share(done: usize, all: usize) -> f64 {
+pub fn fraction(done: usize, all: usize) -> f64 {
     done as f64 / all.max(1) as f64
 }
 
 /// A part of the progress of an operation.
-pub struct Progress<'a> {
-    shop: &'a Workshop<'a>,
+pub struct ProgressRange<'a> {
+    context: &'a TaskContext<'a>,
     dataset: DatasetId,
     from: f64,
     to: f64,
-    told: AtomicU8,
+    reported: AtomicU8,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> ProgressRange<'a> {
     /// The part between two shares of the whole, each 0.0-1.0.
-    pub fn new(shop: &'a Workshop, dataset: DatasetId, from: f64, to: f64) -> Self {
-        Self { shop, dataset, from, to, told: AtomicU8::new(0) }
+    pub fn new(context: &'a TaskContext, dataset: DatasetId, from: f64, to: f64) -> Self {
+        Self { context, dataset, from, to, reported: AtomicU8::new(0) }
     }
 
     /// A part of this part.
-    pub fn part(&self, from: f64, to: f64) -> Self {
+    pub fn subrange(&self, from: f64, to: f64) -> Self {
         let at = |share: f64| self.from + share * (self.to - self.from);
-        Self::new(self.shop, self.dataset, at(from), at(to))
+        Self::new(self.context, self.dataset, at(from), at(to))
     }
 
     /// Tells the share of this part that is done, 0.0-1.0. Returns whether to go on.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    pub fn tell(&self, share: f64) -> bool {
+    pub fn report(&self, share: f64) -> bool {
         let whole = self.from + share.clamp(0.0, 1.0) * (self.to - self.from);
         let percent = (whole * 100.0) as u8;
-        if self.told.fetch_max(percent, Ordering::Relaxed) < percent {
+        if self.reported.fetch_max(percent, Ordering::Relaxed) < percent {
             // A store that takes no progress will refuse the outcome as well, and say why.
-            let _ = self.shop.tell(self.dataset, whole);
+            let _ = self.context.report_progress(self.dataset, whole);
         }
-        self.shop.go_on().is_ok()
+        self.context.check_cancelled().is_ok()
     }
 }

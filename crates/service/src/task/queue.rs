@@ -9,13 +9,13 @@ use tokio::sync::watch;
 
 /// Tasks of one kind. Dropping it performs what is queued (a task that should stop sees to that
 /// itself) and waits for the thread.
-pub struct Queue<T> {
+pub struct TaskQueue<T> {
     sender: Option<mpsc::Sender<T>>,
     thread: Option<JoinHandle<()>>,
     outstanding: Arc<watch::Sender<usize>>,
 }
 
-impl<T: Send + 'static> Queue<T> {
+impl<T: Send + 'static> TaskQueue<T> {
     /// Starts the thread. `outstanding` counts what is queued or running, over all its users.
     pub fn start(
         name: &str,
@@ -45,7 +45,7 @@ impl<T: Send + 'static> Queue<T> {
     }
 }
 
-impl<T> Drop for Queue<T> {
+impl<T> Drop for TaskQueue<T> {
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {

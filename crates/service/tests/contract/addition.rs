@@ -34,7 +34,7 @@ fn ids(clusters: &[Value]) -> Vec<&Value> {
 }
 
 #[tokio::test]
-async fn m29_m37_uploaded_files_are_visible_at_once_behind_the_old_clusters() {
+async fn uploaded_files_are_visible_at_once_behind_the_old_clusters() {
     let service = Service::of_pictures().await;
     let mut before = Vec::new();
     for level in 0..5 {
@@ -70,7 +70,7 @@ fn new_pictures() -> Vec<(String, Vec<u8>)> {
 }
 
 #[tokio::test]
-async fn m30_every_archive_format_is_unpacked() {
+async fn every_archive_format_is_unpacked() {
     let files = new_pictures();
     for (name, bytes) in
         [("set.zip", zip(&files)), ("set.tar", tar(&files)), ("SET.TAR.GZ", gzip(&tar(&files)))]
@@ -82,14 +82,14 @@ async fn m30_every_archive_format_is_unpacked() {
 }
 
 #[tokio::test]
-async fn m30_a_broken_archive_brings_what_can_be_read_and_names_the_rest() {
+async fn a_broken_archive_brings_what_can_be_read_and_names_the_rest() {
     let service = Service::of_pictures().await;
     let mut files = new_pictures();
     files.push(("torn.png".to_owned(), files[0].1[..60].to_vec()));
     files.push(("notes.txt".to_owned(), b"no picture".to_vec()));
     service.added(archived("set.zip", zip(&files))).await;
     assert_three_came(&service, 15).await;
-    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let names: Vec<&str> = skipped.iter().map(|skipped| skipped.file.as_str()).collect();
     assert_eq!(names, ["notes.txt", "torn.png"], "{skipped:?}");
 }
@@ -124,7 +124,7 @@ fn column(name: &str, values: &[&str]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn m27_m28_a_storage_folder_and_every_manifest_are_read_over_s3() {
+async fn a_storage_folder_and_every_manifest_are_read_over_s3() {
     let bucket = storage().await;
     let service = Service::with(bucket.settings()).await;
     for (images, uri) in [
@@ -141,7 +141,7 @@ async fn m27_m28_a_storage_folder_and_every_manifest_are_read_over_s3() {
 }
 
 #[tokio::test]
-async fn m28_what_a_manifest_names_in_vain_is_named_and_the_rest_comes() {
+async fn what_a_manifest_names_in_vain_is_named_and_the_rest_comes() {
     let mut objects: Vec<(String, Vec<u8>)> =
         new_pictures().into_iter().map(|(name, bytes)| (format!("photos/{name}"), bytes)).collect();
     let names = ["n012.png", "gone.png", "n013.png", "n014.png", "notes.md"];
@@ -150,13 +150,13 @@ async fn m28_what_a_manifest_names_in_vain_is_named_and_the_rest_comes() {
     let service = Service::with(bucket.settings()).await;
     service.added(Form::new().text("s3_uri", "s3://photos/list.txt")).await;
     assert_three_came(&service, 15).await;
-    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let gone = skipped.iter().find(|skipped| skipped.file.as_str() == "gone.png").unwrap();
     assert_eq!(gone.reason.as_str(), "it is not there");
 }
 
 #[tokio::test]
-async fn m43_storage_without_media_is_refused_in_the_words_of_the_document() {
+async fn storage_without_media_is_refused_in_the_words_of_the_document() {
     let bucket = storage().await;
     let service = Service::with(bucket.settings()).await;
     let words = "Invalid S3 URI or no media files found at";
@@ -175,7 +175,7 @@ async fn m43_storage_without_media_is_refused_in_the_words_of_the_document() {
 }
 
 #[tokio::test]
-async fn m33_a_role_is_checked_and_refused_with_its_reason() {
+async fn a_role_is_checked_and_refused_with_its_reason() {
     let bucket = storage().await;
     let service = Service::with(bucket.settings()).await;
     let form = |role: &'static str| {
@@ -191,7 +191,7 @@ async fn m33_a_role_is_checked_and_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn m34_m35_sizes_and_spot_are_accepted() {
+async fn sizes_and_spot_are_accepted() {
     let service = Service::of_pictures().await;
     let form = uploads(12..15)
         .text("auto_reindex", "False")
@@ -204,7 +204,7 @@ async fn m34_m35_sizes_and_spot_are_accepted() {
 }
 
 #[tokio::test]
-async fn e12_nothing_of_an_archive_comes_to_lie_outside_its_folder() {
+async fn nothing_of_an_archive_comes_to_lie_outside_its_folder() {
     let service = Service::of_pictures().await;
     let hostile = ["../escaped-7f3a.png", "/tmp/escaped-7f3a.png", "a/../../escaped-7f3a.png"];
     let mut files = new_pictures();
@@ -224,7 +224,7 @@ async fn e12_nothing_of_an_archive_comes_to_lie_outside_its_folder() {
     for above in service.place.data.path().join("uploads").ancestors() {
         assert!(!above.join("escaped-7f3a.png").exists(), "{}", above.display());
     }
-    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     assert!(skipped.iter().any(|skipped| skipped.reason.as_str().contains("link")), "{skipped:?}");
     let names = service.names("").await;
     assert!(names.iter().all(|name| !name.contains('/')), "{names:?}");

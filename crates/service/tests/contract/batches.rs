@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, fs, time::Duration};
 
 use serde_json::{Value, json};
-use tessera_service::Settings;
+use tessera_service::DeploymentSettings;
 
 use crate::{
     change::{archived, new, uploads, zip},
@@ -20,19 +20,19 @@ async fn media(service: &Service) -> BTreeSet<(String, String)> {
 }
 
 #[tokio::test]
-async fn b05_a_partial_index_survives_a_restart_and_an_unchanged_folder() {
+async fn a_partial_index_survives_a_restart_and_an_unchanged_folder() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14)).await;
     let before = media(&service).await;
-    let service = service.again(Settings::default()).await;
+    let service = service.again(DeploymentSettings::default()).await;
     service.place.add(&service.deployment);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["status_new"], "PARTIAL INDEX");
     assert_eq!(media(&service).await, before);
 }
 
 #[tokio::test]
-async fn b05_a_changed_folder_keeps_the_batches_and_ends_in_ready() {
+async fn a_changed_folder_keeps_the_batches_and_ends_in_ready() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14)).await;
     service.added(archived("set.zip", zip(&new(14..15)))).await;
@@ -40,7 +40,7 @@ async fn b05_a_changed_folder_keeps_the_batches_and_ends_in_ready() {
     service.place.put("late.png", &picture(21));
     fs::remove_file(service.place.picture("p000.png")).unwrap();
     service.place.add(&service.deployment);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(15)));
     let after = media(&service).await;
@@ -50,22 +50,24 @@ async fn b05_a_changed_folder_keeps_the_batches_and_ends_in_ready() {
 }
 
 #[tokio::test]
-async fn b05_batches_are_extracted_anew_with_the_rest_and_keep_their_identifiers() {
+async fn batches_are_extracted_anew_with_the_rest_and_keep_their_identifiers() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14).text("auto_reindex", "1")).await;
     let before = media(&service).await;
     service.place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
     service.place.add(&service.deployment);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["status_new"], "READY");
     assert_eq!(media(&service).await, before);
 }
 
 #[tokio::test]
-async fn m20_an_export_that_began_before_an_addition_tells_how_many_it_holds() {
+async fn an_export_that_began_before_an_addition_tells_how_many_it_holds() {
     let slow = Duration::from_millis(300);
     let service = Service::of_pictures().await;
-    let service = service.again(Settings { slow, ..Settings::default() }).await;
+    let service = service
+        .again(DeploymentSettings { simulated_delay: slow, ..DeploymentSettings::default() })
+        .await;
     let path = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     let task = service.good(&path).await;
     service.added(uploads(12..14)).await;

@@ -14,8 +14,8 @@ use axum::{
     routing::get,
 };
 use tessera_service::{
-    Settings,
-    storage::{Key, Settings as Storage},
+    DeploymentSettings,
+    object_storage::{AccessKey, StorageSettings as Storage},
 };
 use tokio::{
     net::TcpListener,
@@ -50,11 +50,11 @@ impl Bucket {
     }
 
     /// Settings that reach it.
-    pub fn settings(&self) -> Settings {
-        let key = Key { id: "id".to_owned(), secret: "secret".into(), token: None };
+    pub fn settings(&self) -> DeploymentSettings {
+        let key = AccessKey { id: "id".to_owned(), secret: "secret".into(), token: None };
         let endpoint = Some(self.endpoint.parse().unwrap());
         let storage = Storage { key: Some(key), endpoint, ..Storage::default() };
-        Settings { storage, ..Settings::default() }
+        DeploymentSettings { storage, ..DeploymentSettings::default() }
     }
 
     /// Keeps back every object until this is dropped.

@@ -56,20 +56,20 @@ async fn captions(service: &Service) -> Value {
 }
 
 fn skipped(service: &Service) -> Vec<(String, String)> {
-    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     skipped.iter().map(|skipped| (skipped.file.to_string(), skipped.reason.to_string())).collect()
 }
 
 async fn reopened(service: &Service) {
     service.place.add(&service.deployment);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
 }
 
 /// The one file in the archive of an export.
 async fn metadata(service: &Service, format: &str) -> Vec<u8> {
     let start = format!("/export_context_async?file_name=a&export_format={format}");
     let task = service.good(&service.of_dataset(&start)).await;
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let id = task["id"].as_str().unwrap();
     let status = format!("/export_status?export_task_id={id}");
     let task = service.good(&service.of_dataset(&status)).await;
@@ -84,7 +84,7 @@ async fn metadata(service: &Service, format: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn m47_clusters_and_previews_say_what_they_show() {
+async fn clusters_and_previews_say_what_they_show() {
     let service = Service::at(place(), true).await;
     let expected = json!({"a.png": "A red wall.", "b.png": "A red door.", "c.png": "A red gate.",
                           "other.png": null});
@@ -100,7 +100,7 @@ async fn m47_clusters_and_previews_say_what_they_show() {
 }
 
 #[tokio::test]
-async fn m47_a_ranking_says_what_it_shows() {
+async fn a_ranking_says_what_it_shows() {
     let service = Service::at(place(), true).await;
     let all = clusters(&service, "threshold=4").await;
     let nearest = &all[0]["previews"][2];
@@ -113,7 +113,7 @@ async fn m47_a_ranking_says_what_it_shows() {
 }
 
 #[tokio::test]
-async fn m25_exports_carry_caption_and_labels() {
+async fn exports_carry_caption_and_labels() {
     let service = Service::at(place(), true).await;
     let document: Value = serde_json::from_slice(&metadata(&service, "json").await).unwrap();
     let items = |file: &str| -> Vec<Value> {
@@ -130,7 +130,7 @@ async fn m25_exports_carry_caption_and_labels() {
 }
 
 #[tokio::test]
-async fn m26_parquet_has_columns_of_caption_and_labels() {
+async fn parquet_has_columns_of_caption_and_labels() {
     let service = Service::at(place(), true).await;
     let bytes = bytes::Bytes::from(metadata(&service, "parquet").await);
     let reader = SerializedFileReader::new(bytes).unwrap();
@@ -147,7 +147,7 @@ async fn m26_parquet_has_columns_of_caption_and_labels() {
 }
 
 #[tokio::test]
-async fn b02_broken_rows_are_named_and_the_rest_counts() {
+async fn broken_rows_are_named_and_the_rest_counts() {
     let place = place();
     let rows = [
         json!({"file_name": "a.png", "caption": "A red wall."}),
@@ -166,7 +166,7 @@ async fn b02_broken_rows_are_named_and_the_rest_counts() {
 }
 
 #[tokio::test]
-async fn b05_a_changed_sidecar_is_read_again_and_no_picture_is() {
+async fn a_changed_sidecar_is_read_again_and_no_picture_is() {
     let service = Service::at(place(), true).await;
     // A picture that was extracted again would lose this mark.
     let marked = "media WHERE sharpness = 4242.0";
@@ -191,7 +191,7 @@ async fn b05_a_changed_sidecar_is_read_again_and_no_picture_is() {
 }
 
 #[tokio::test]
-async fn b05_a_new_picture_gets_its_caption_from_an_unchanged_sidecar() {
+async fn a_new_picture_gets_its_caption_from_an_unchanged_sidecar() {
     let place = place();
     fs::remove_file(place.picture("c.png")).unwrap();
     let service = Service::at(place, true).await;
@@ -204,7 +204,7 @@ async fn b05_a_new_picture_gets_its_caption_from_an_unchanged_sidecar() {
 }
 
 #[tokio::test]
-async fn b04_a_described_folder_is_ready_at_once() {
+async fn a_described_folder_is_ready_at_once() {
     let place = Service::at(place(), true).await.stop().await;
     let deployment = place.open();
     place.add(&deployment);

@@ -11,7 +11,7 @@ use reqwest::{
     multipart::{Form, Part},
 };
 use serde_json::Value;
-use tessera_service::{Failing, Settings};
+use tessera_service::{DeploymentSettings, InjectedFailure};
 use tokio::time::sleep;
 
 use crate::support::{Place, Service, picture, pictures};
@@ -21,29 +21,33 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Service {
     /// Serves twelve pictures under these settings.
-    pub async fn with(settings: Settings) -> Self {
+    pub async fn with(settings: DeploymentSettings) -> Self {
         Self::at_with(Place::new(&pictures(12)), settings).await
     }
 
     /// Serves a place, indexed, under these settings and behind a login.
-    pub async fn at_with(place: Place, settings: Settings) -> Self {
+    pub async fn at_with(place: Place, settings: DeploymentSettings) -> Self {
         let deployment = place.open_with(settings);
         let dataset = place.add(&deployment);
-        deployment.settled().await;
+        deployment.wait_until_idle().await;
         Self::serve(place, deployment, dataset, true).await
     }
 
     /// Serves twelve pictures where something fails.
-    pub async fn failing(what: Failing) -> Self {
-        Self::with(Settings { failing: [what].into(), ..Settings::default() }).await
+    pub async fn failing(what: InjectedFailure) -> Self {
+        Self::with(DeploymentSettings {
+            injected_failures: [what].into(),
+            ..DeploymentSettings::default()
+        })
+        .await
     }
 
     /// Closes the deployment and serves the same place under other settings.
-    pub async fn again(self, settings: Settings) -> Self {
+    pub async fn again(self, settings: DeploymentSettings) -> Self {
         let dataset = self.dataset;
         let place = self.stop().await;
         let deployment = place.open_with(settings);
-        deployment.settled().await;
+        deployment.wait_until_idle().await;
         Self::serve(place, deployment, dataset, true).await
     }
 
@@ -55,7 +59,7 @@ impl Service {
     /// Adds media and waits for the end.
     pub async fn added(&self, form: Form) {
         assert_eq!(self.add(form).await, (202, String::new()));
-        self.deployment.settled().await;
+        self.deployment.wait_until_idle().await;
     }
 
     /// Asks for a reindex: the code and the body.

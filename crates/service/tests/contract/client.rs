@@ -1,8 +1,8 @@
 //! Our own client against the local deployment: what starts work, to its end.
 
-use tessera_client::{Access, BaseUrl, Client, Credentials, Endpoint, Existing};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, ExistingFile};
 use tessera_model::{
-    AddMedia, Applied, EnrichmentModel, ExportFormat, ExportState, MediaSource, Search,
+    EnrichmentModel, ExportFormat, ExportState, MediaAddition, MediaSource, ModelStatus, Search,
     SelectionItem, Status,
 };
 
@@ -14,11 +14,11 @@ fn client(service: &Service) -> Client {
         api_secret: service.credentials.api_secret.clone(),
     };
     let url = BaseUrl::parse(&service.url("")).unwrap();
-    Client::new(Endpoint::new(url, Access::Hosted(credentials)).unwrap()).unwrap()
+    Client::new(Endpoint::new(url, AuthMethod::Hosted(credentials)).unwrap()).unwrap()
 }
 
 #[tokio::test]
-async fn m29_m42_files_are_added_and_clustered_by_our_own_client() {
+async fn files_are_added_and_clustered_by_our_own_client() {
     let service = Service::of_pictures().await;
     let client = client(&service);
     let before = client.dataset(service.dataset).await.unwrap().n_images.unwrap();
@@ -27,24 +27,24 @@ async fn m29_m42_files_are_added_and_clustered_by_our_own_client() {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     std::fs::write(folder.path().join("broken.png"), "no picture").unwrap();
-    let addition = AddMedia::new(MediaSource::Files(vec![folder.path().to_owned()]));
+    let addition = MediaAddition::new(MediaSource::Files(vec![folder.path().to_owned()]));
     let mut reports = Vec::new();
     let mut report = |done, total| reports.push((done, total));
     client.add_media(service.dataset, &addition, &mut report).await.unwrap();
     assert!(reports.is_sorted() && reports.iter().all(|(_, total)| total.is_some()));
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let record = client.dataset(service.dataset).await.unwrap();
     assert_eq!((record.status, record.n_images), (Status::PartialIndex, Some(before + 3)));
 
     client.reindex(service.dataset).await.unwrap();
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(client.dataset(service.dataset).await.unwrap().status, Status::Ready);
     let refused = client.reindex(service.dataset).await.unwrap_err();
     assert!(refused.to_string().contains("409"), "{refused}");
 }
 
 #[tokio::test]
-async fn m24_m25_a_selection_is_exported_fetched_and_looked_into() {
+async fn a_selection_is_exported_fetched_and_looked_into() {
     let service = Service::of_pictures().await;
     let client = client(&service);
     let page = client.explore(&Search::browse(service.dataset)).await.unwrap();
@@ -53,14 +53,14 @@ async fn m24_m25_a_selection_is_exported_fetched_and_looked_into() {
     for format in [ExportFormat::Json, ExportFormat::Parquet] {
         let started =
             client.start_selective_export(service.dataset, format, true, &items).await.unwrap();
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         let task = client.export_status(service.dataset, started.id).await.unwrap();
         assert_eq!(task.state, ExportState::Completed);
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("x.zip");
         let mut report = |_, _| {};
         client
-            .download((service.dataset, task.id), (&target, Existing::Kept), &mut report)
+            .download((service.dataset, task.id), (&target, ExistingFile::Keep), &mut report)
             .await
             .unwrap();
         let found = tessera_client::inspect_archive(&target).unwrap();
@@ -71,13 +71,13 @@ async fn m24_m25_a_selection_is_exported_fetched_and_looked_into() {
 }
 
 #[tokio::test]
-async fn m08_m69_the_whole_record_and_the_enrichments_are_read() {
+async fn the_whole_record_and_the_enrichments_are_read() {
     let service = Service::of_pictures().await;
     let client = client(&service);
-    let fields = client.record(service.dataset).await.unwrap();
+    let fields = client.dataset_fields(service.dataset).await.unwrap();
     let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
     assert!(names.starts_with(&["id", "display_name", "status_new"]), "{names:?}");
     assert!(names.contains(&"source_type"), "{names:?}");
     let enrichment = client.enrichment(service.dataset).await.unwrap();
-    assert_eq!(enrichment.of(EnrichmentModel::CaptionImages), Applied::No);
+    assert_eq!(enrichment.status_of(EnrichmentModel::CaptionImages), ModelStatus::NotApplied);
 }

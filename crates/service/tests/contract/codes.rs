@@ -5,7 +5,7 @@ use reqwest::{
     multipart::{Form, Part},
 };
 use serde_json::{Value, json};
-use tessera_service::Failing;
+use tessera_service::InjectedFailure;
 
 use crate::{
     change::{detail, plain, uploads},
@@ -63,7 +63,7 @@ async fn ask(service: &Service, endpoint: &str, id: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn e07_every_endpoint_is_401_without_a_token_and_changes_nothing() {
+async fn every_endpoint_is_401_without_a_token_and_changes_nothing() {
     let service = Service::of_pictures().await;
     let id = service.dataset.to_string();
     for endpoint in ENDPOINTS {
@@ -80,7 +80,7 @@ async fn e07_every_endpoint_is_401_without_a_token_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn m71_every_endpoint_is_404_for_a_dataset_that_is_not_there() {
+async fn every_endpoint_is_404_for_a_dataset_that_is_not_there() {
     let service = Service::of_pictures().await;
     for endpoint in ENDPOINTS.into_iter().filter(|endpoint| *endpoint != "datasets") {
         let answer = ask(&service, endpoint, NOBODY).await;
@@ -89,7 +89,7 @@ async fn m71_every_endpoint_is_404_for_a_dataset_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn e08_every_endpoint_takes_only_a_uuid() {
+async fn every_endpoint_takes_only_a_uuid() {
     let service = Service::of_pictures().await;
     for endpoint in ENDPOINTS.into_iter().filter(|endpoint| *endpoint != "datasets") {
         let (status, words) = ask(&service, endpoint, "no-uuid").await;
@@ -101,7 +101,7 @@ async fn e08_every_endpoint_takes_only_a_uuid() {
 }
 
 #[tokio::test]
-async fn m71_every_endpoint_is_405_for_other_methods() {
+async fn every_endpoint_is_405_for_other_methods() {
     let service = Service::of_pictures().await;
     let id = service.dataset.to_string();
     for endpoint in ENDPOINTS {
@@ -121,8 +121,8 @@ async fn m71_every_endpoint_is_405_for_other_methods() {
 /// Rules 1 to 3 of the interface: which endpoint answers what in each state. The trigger of this
 /// service fails, so 500 is what passed every check.
 #[tokio::test]
-async fn m14_every_state_allows_what_the_document_says() {
-    let service = Service::failing(Failing::Trigger).await;
+async fn every_state_allows_what_the_document_says() {
+    let service = Service::failing(InjectedFailure::Trigger).await;
     let id = service.dataset.to_string();
     let anchor = service.media("p002.png").await;
     for (status, codes) in [

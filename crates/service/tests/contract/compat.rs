@@ -4,12 +4,12 @@
 use reqwest::multipart::{Form, Part};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use tessera_service::Options;
+use tessera_service::ServerOptions;
 
 use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, pictures};
 
 async fn served(place: Place, compat: bool) -> Service {
-    Service::serving(place, |access| Options { compat, ..Options::from(access) }).await
+    Service::serving(place, |access| ServerOptions { compat, ..ServerOptions::from(access) }).await
 }
 
 async fn lenient() -> Service {
@@ -208,7 +208,7 @@ async fn o3_media_may_be_added_by_post() {
     let request = service.post(&format!("/api/v1/process/add_media?{query}"));
     let (status, body) = answer(request).await;
     assert_eq!((status.as_u16(), &body["status"]), (200, &json!("success")), "{body}");
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!(record["status_new"], "PARTIAL INDEX");
 }

@@ -32,7 +32,7 @@ async fn opens(service: &Service, key: &str, secret: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn m02_a_session_gets_a_key_pair_and_its_secret_once() {
+async fn a_session_gets_a_key_pair_and_its_secret_once() {
     let service = Service::of_pictures().await;
     let (status, first) = ask(&service, &session(&service)).await;
     assert_eq!(status, 200);
@@ -50,7 +50,7 @@ async fn m02_a_session_gets_a_key_pair_and_its_secret_once() {
 }
 
 #[tokio::test]
-async fn m02_of_many_at_once_one_sees_the_secret() {
+async fn of_many_at_once_one_sees_the_secret() {
     let service = Service::of_pictures().await;
     let cookie = session(&service);
     let all = futures_util::future::join_all((0..20).map(|_| ask(&service, &cookie))).await;
@@ -60,7 +60,7 @@ async fn m02_of_many_at_once_one_sees_the_secret() {
 }
 
 #[tokio::test]
-async fn m02_only_the_session_cookie_opens() {
+async fn only_the_session_cookie_opens() {
     let service = Service::of_pictures().await;
     let good = session(&service);
     let refusal = json!({"detail": "Invalid or expired token"});
@@ -78,7 +78,7 @@ async fn m02_only_the_session_cookie_opens() {
 }
 
 #[tokio::test]
-async fn m06_the_session_cookie_also_adds_media_and_does_nothing_else() {
+async fn the_session_cookie_also_adds_media_and_does_nothing_else() {
     let service = Service::of_pictures().await;
     let send = |method: Method, path: &str| {
         service.client.request(method, service.url(path)).header("cookie", session(&service))
@@ -95,12 +95,12 @@ async fn m06_the_session_cookie_also_adds_media_and_does_nothing_else() {
     }
     let add = send(Method::POST, &service.of_dataset("/add_media")).multipart(uploads(12..13));
     assert_eq!(plain(add).await, (202, String::new()));
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["n_images"], 13);
 }
 
 #[tokio::test]
-async fn m01_on_premises_there_are_no_credentials() {
+async fn on_premises_there_are_no_credentials() {
     let service = Service::at(Place::new(&pictures(1)), false).await;
     let (status, body) = ask(&service, "SESSION=x").await;
     assert_eq!(status, 404);

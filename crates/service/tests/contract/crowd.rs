@@ -1,4 +1,4 @@
-//! Many requests at the same moment (reliability: E15).
+//! Many requests at the same moment.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ impl Crowd {
         let deployment = place.open_with(bucket.settings());
         let add = |n| deployment.add_folder(&place.picture(&format!("{n}")), None).unwrap();
         let mut datasets: Vec<DatasetId> = (0..=datasets).map(add).collect();
-        deployment.settled().await;
+        deployment.wait_until_idle().await;
         let waiting = datasets.pop().unwrap();
         let service = Service::serve(place, deployment, waiting, true).await;
         let held = bucket.keep_back().await;
@@ -71,7 +71,7 @@ impl Crowd {
     /// Lets the work go on to its end: every dataset as the service tells it then.
     async fn settled(self) -> Vec<Value> {
         drop(self.held);
-        self.service.deployment.settled().await;
+        self.service.deployment.wait_until_idle().await;
         let list = self.service.good("/api/v1/datasets").await;
         list.as_array().unwrap().clone()
     }
@@ -83,7 +83,7 @@ fn blocked(operation: &str, running: &str) -> (u16, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn e15_of_a_hundred_additions_at_once_one_is_accepted() {
+async fn of_a_hundred_additions_at_once_one_is_accepted() {
     let crowd = Crowd::of(3).await;
     for (round, &dataset) in (1..).zip(&crowd.datasets) {
         let requests = (0..MANY).map(|_| crowd.post(dataset, "add_media")).collect();
@@ -102,7 +102,7 @@ async fn e15_of_a_hundred_additions_at_once_one_is_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn e15_of_a_hundred_reindexes_at_once_one_is_accepted() {
+async fn of_a_hundred_reindexes_at_once_one_is_accepted() {
     let crowd = Crowd::of(4).await;
     crowd.partial_index();
     for (round, &dataset) in (1..).zip(&crowd.datasets) {
@@ -119,7 +119,7 @@ async fn e15_of_a_hundred_reindexes_at_once_one_is_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn e15_of_both_at_once_one_is_accepted() {
+async fn of_both_at_once_one_is_accepted() {
     let crowd = Crowd::of(3).await;
     crowd.partial_index();
     for &dataset in &crowd.datasets {

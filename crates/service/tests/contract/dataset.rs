@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{Service, assert_no_path};
 
 #[tokio::test]
-async fn m07_the_list_is_a_bare_array_of_records() {
+async fn the_list_is_a_bare_array_of_records() {
     let service = Service::of_pictures().await;
     let list = service.good("/api/v1/datasets").await;
     let record = service.good(&service.of_dataset("")).await;
@@ -13,7 +13,7 @@ async fn m07_the_list_is_a_bare_array_of_records() {
 }
 
 #[tokio::test]
-async fn m08_a_record_has_the_documented_fields() {
+async fn a_record_has_the_documented_fields() {
     let service = Service::of_pictures().await;
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!(record["id"], service.dataset.to_string());
@@ -29,7 +29,7 @@ async fn m08_a_record_has_the_documented_fields() {
 }
 
 #[tokio::test]
-async fn m09_the_legacy_status_follows() {
+async fn the_legacy_status_follows() {
     let service = Service::of_pictures().await;
     for (status, legacy) in
         [("READ ONLY", "UPDATING"), ("PARTIAL INDEX", "READY"), ("INDEXING", "INDEXING")]
@@ -41,7 +41,7 @@ async fn m09_the_legacy_status_follows() {
 }
 
 #[tokio::test]
-async fn m71_unknown_datasets_paths_and_methods() {
+async fn unknown_datasets_paths_and_methods() {
     let service = Service::of_pictures().await;
     let unknown = "00000000-0000-0000-0000-000000000000";
     for path in [
@@ -67,7 +67,7 @@ async fn m71_unknown_datasets_paths_and_methods() {
 }
 
 #[tokio::test]
-async fn e08_only_a_uuid_is_a_dataset() {
+async fn only_a_uuid_is_a_dataset() {
     let service = Service::of_pictures().await;
     for id in ["x", "..%2f..%2fetc%2fpasswd", "%00", "a%5cb", "%252e%252e", "' OR 1=1"] {
         let (status, body) = service.json(&format!("/api/v1/dataset/{id}")).await;
@@ -77,7 +77,7 @@ async fn e08_only_a_uuid_is_a_dataset() {
 }
 
 #[tokio::test]
-async fn e28_no_answer_can_be_taken_for_a_page() {
+async fn no_answer_can_be_taken_for_a_page() {
     let service = Service::of_pictures().await;
     for path in ["/api/v1/datasets", "/nothing"] {
         let response = service.get(path).send().await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tessera_service::{OPENAPI, Options};
+use tessera_service::{OPENAPI, ServerOptions};
 
 use crate::support::{Place, Service, answer, assert_no_path, pictures};
 
@@ -60,7 +60,7 @@ const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
 async fn served(compat: bool) -> (Service, Value) {
     let place = Place::new(&pictures(4));
-    let options = |access| Options { compat, ..Options::from(access) };
+    let options = |access| ServerOptions { compat, ..ServerOptions::from(access) };
     let service = Service::serving(place, options).await;
     let (status, description) = answer(service.client.get(service.url(OPENAPI))).await;
     assert_eq!(status, 200, "no login is needed");
@@ -96,7 +96,7 @@ fn references(value: &Value, found: &mut BTreeSet<String>) {
 }
 
 #[tokio::test]
-async fn e26_every_call_of_the_document_is_described_with_its_parameters() {
+async fn every_call_of_the_document_is_described_with_its_parameters() {
     let (_, description) = served(false).await;
     let calls = calls(&description);
     for (method, path, names) in DOCUMENT {
@@ -112,7 +112,7 @@ async fn e26_every_call_of_the_document_is_described_with_its_parameters() {
 }
 
 #[tokio::test]
-async fn e26_the_description_is_sound() {
+async fn the_description_is_sound() {
     for compat in [false, true] {
         let (_, description) = served(compat).await;
         assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
@@ -136,7 +136,7 @@ async fn e26_the_description_is_sound() {
 }
 
 #[tokio::test]
-async fn e26_what_is_described_is_routed_and_nothing_else() {
+async fn what_is_described_is_routed_and_nothing_else() {
     for compat in [false, true] {
         let (service, description) = served(compat).await;
         let calls = calls(&description);
@@ -155,14 +155,14 @@ async fn e26_what_is_described_is_routed_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn e26_calls_beyond_the_document_are_described_only_where_they_are_answered() {
+async fn calls_beyond_the_document_are_described_only_where_they_are_answered() {
     let (strict, lenient) = (served(false).await.1, served(true).await.1);
     let (strict, lenient) = (calls(&strict), calls(&lenient));
     let more: BTreeSet<_> = lenient.keys().filter(|call| !strict.contains_key(*call)).collect();
     let extra = EXTRA.map(|(method, path)| (method.to_owned(), path.to_owned()));
     assert_eq!(more, extra.iter().collect());
     for (method, path) in EXTRA {
-        let line = tessera_service::EXPLANATION.lines().find(|line| {
+        let line = tessera_service::SERVE_EXPLANATION.lines().find(|line| {
             line.split_whitespace().take(2).eq([method.to_uppercase().as_str(), path])
         });
         assert!(line.is_some(), "--explain does not tell of {method} {path}");
@@ -204,7 +204,7 @@ fn filled(path: &str, service: &Service) -> String {
 }
 
 #[tokio::test]
-async fn e26_a_wrong_value_of_any_described_parameter_is_refused_by_its_name() {
+async fn a_wrong_value_of_any_described_parameter_is_refused_by_its_name() {
     let (service, description) = served(true).await;
     for ((method, path), call) in calls(&description) {
         let described = parameters(&call);
@@ -230,7 +230,7 @@ async fn e26_a_wrong_value_of_any_described_parameter_is_refused_by_its_name() {
 }
 
 #[tokio::test]
-async fn e26_every_name_of_a_parameter_is_described() {
+async fn every_name_of_a_parameter_is_described() {
     let (_, description) = served(false).await;
     let calls = calls(&description);
     let described: BTreeSet<String> =
@@ -246,7 +246,7 @@ async fn e26_every_name_of_a_parameter_is_described() {
 }
 
 #[tokio::test]
-async fn e30_no_answer_tells_where_anything_lies() {
+async fn no_answer_tells_where_anything_lies() {
     let (service, description) = served(true).await;
     assert_no_path(&description, &service.place);
     for (method, path) in calls(&description).into_keys() {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write as _};
 
 use serde_json::{Value, json};
-use tessera_service::Settings;
+use tessera_service::DeploymentSettings;
 
 use crate::support::{Place, Service, encoded, picture};
 
@@ -60,7 +60,7 @@ pub const ALL: [&str; 10] = [
 
 /// Serves it.
 pub async fn served() -> Service {
-    Service::at_with(place(), Settings::default()).await
+    Service::at_with(place(), DeploymentSettings::default()).await
 }
 
 /// A text in a query.

@@ -1,4 +1,4 @@
-//! Refusals that come while the client still uploads (reliability: E13): it sees them.
+//! Refusals that come while the client still uploads: it sees them.
 
 use reqwest::multipart::{Form, Part};
 use tokio::{
@@ -16,7 +16,7 @@ fn upload() -> Form {
 }
 
 #[tokio::test]
-async fn e13_the_refusal_of_a_large_upload_is_seen() {
+async fn the_refusal_of_a_large_upload_is_seen() {
     let service = Service::of_pictures().await;
     service.set_status("ERROR");
     let url = service.url(&service.of_dataset("/add_media"));
@@ -52,7 +52,7 @@ async fn asked_first(service: &Service, path: &str, token: &str) -> String {
 }
 
 #[tokio::test]
-async fn e13_who_asks_first_is_told_before_the_body_is_sent() {
+async fn who_asks_first_is_told_before_the_body_is_sent() {
     let service = Service::of_pictures().await;
     let (add, token) = (service.of_dataset("/add_media"), service.token());
     assert_eq!(asked_first(&service, &add, &token).await, "HTTP/1.1 100");

@@ -26,7 +26,7 @@ async fn two() -> (Service, DatasetId) {
     let deployment = place.open();
     let one = deployment.add_folder(&place.picture("one"), None).unwrap();
     let two = deployment.add_folder(&place.picture("two"), None).unwrap();
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     (Service::serve(place, deployment, one, true).await, two)
 }
 
@@ -41,7 +41,7 @@ fn names(page: &Value) -> BTreeSet<&str> {
 }
 
 #[tokio::test]
-async fn m07_every_dataset_shows_its_own() {
+async fn every_dataset_shows_its_own() {
     let (service, other) = two().await;
     let list = service.good("/api/v1/datasets").await;
     let named = |name: &str| list.as_array().unwrap().iter().any(|d| d["display_name"] == name);
@@ -54,7 +54,7 @@ async fn m07_every_dataset_shows_its_own() {
     let add =
         service.post(&format!("/api/v1/dataset/{other}/add_media")).multipart(uploads(12..13));
     assert_eq!(plain(add).await.0, 202, "one operation runs on each dataset, not on all");
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     for dataset in [service.dataset, other] {
         let record = service.good(&format!("/api/v1/dataset/{dataset}")).await;
         assert_eq!(record["n_images"], 3, "{record}");
@@ -62,7 +62,7 @@ async fn m07_every_dataset_shows_its_own() {
 }
 
 #[tokio::test]
-async fn e07_identifiers_of_another_dataset_are_404() {
+async fn identifiers_of_another_dataset_are_404() {
     let (service, other) = two().await;
     let (_, theirs) = explored(&service, other, "threshold=0").await;
     let cluster = theirs["clusters"][0]["cluster_id"].as_str().unwrap();
@@ -105,12 +105,12 @@ async fn e07_identifiers_of_another_dataset_are_404() {
         let request = service.post(&path).json(&json!({ "media_selection": [item] }));
         assert_eq!(answer(request).await.0, 404, "{item}");
     }
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.place.count("export"), 1);
 }
 
 #[tokio::test]
-async fn e11_bodies_larger_than_usual_limits_are_taken() {
+async fn bodies_larger_than_usual_limits_are_taken() {
     let service = Service::of_pictures().await;
     let image = image::RgbImage::from_pixel(1_200, 1_000, image::Rgb([9, 99, 199]));
     let large = crate::support::encoded(&image, image::ImageFormat::Bmp);

@@ -5,16 +5,16 @@ use std::{path::PathBuf, sync::Arc};
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
-use tessera_service::{Settings, words::encoder::Encoders};
+use tessera_service::{DeploymentSettings, text::encoders::Encoders};
 
 use crate::support::{Place, Service, encoded};
 
-fn settings() -> Settings {
+fn settings() -> DeploymentSettings {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/encoders");
     let file = |name: &str| folder.join(name);
     let encoders =
         Encoders::load(&file("image.onnx"), &file("clip-text.onnx"), &file("clip.json")).unwrap();
-    Settings { encoders: Some(Arc::new(encoders)), ..Settings::default() }
+    DeploymentSettings { encoders: Some(Arc::new(encoders)), ..DeploymentSettings::default() }
 }
 
 fn plain(colour: [u8; 3]) -> Vec<u8> {
@@ -29,10 +29,10 @@ fn place() -> Place {
     ])
 }
 
-async fn served(place: Place, settings: Settings) -> Service {
+async fn served(place: Place, settings: DeploymentSettings) -> Service {
     let deployment = place.open_with(settings);
     let dataset = place.add(&deployment);
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     Service::serve(place, deployment, dataset, true).await
 }
 
@@ -47,7 +47,7 @@ async fn found(service: &Service, query: &str) -> Vec<(String, f64)> {
 }
 
 #[tokio::test]
-async fn m54_m62_texts_find_pictures_that_nobody_described() {
+async fn texts_find_pictures_that_nobody_described() {
     let service = served(place(), settings()).await;
     for (text, file) in [("red", "1.png"), ("green", "2.png"), ("blue", "3.png")] {
         let ranking = found(&service, &format!("caption={text}")).await;
@@ -64,12 +64,12 @@ async fn m54_m62_texts_find_pictures_that_nobody_described() {
 }
 
 #[tokio::test]
-async fn m69_other_encoders_or_none_are_noticed_at_the_next_opening() {
-    let place = served(place(), Settings::default()).await.stop().await;
+async fn other_encoders_or_none_are_noticed_at_the_next_opening() {
+    let place = served(place(), DeploymentSettings::default()).await.stop().await;
     assert_eq!(place.count("meaning"), 0);
     let place = served(place, settings()).await.stop().await;
     assert_eq!(place.count("meaning"), 3);
-    let service = served(place, Settings::default()).await;
+    let service = served(place, DeploymentSettings::default()).await;
     assert_eq!(service.place.count("meaning"), 0);
     let (status, body) = service.json(&service.explore("caption=red")).await;
     assert_eq!(status, 422);

@@ -14,7 +14,7 @@ fn models(context: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn m69_only_what_is_there_is_named() {
+async fn only_what_is_there_is_named() {
     let service = Service::of_pictures().await;
     let none = context(&service).await;
     assert_eq!((models(&none), &none["status"]), (vec![], &json!("NEW")));
@@ -22,7 +22,7 @@ async fn m69_only_what_is_there_is_named() {
 }
 
 #[tokio::test]
-async fn m69_words_beside_the_pictures_are_enrichments_and_say_so() {
+async fn words_beside_the_pictures_are_enrichments_and_say_so() {
     let service = served().await;
     let all = context(&service).await;
     assert_eq!(models(&all), ["CAPTION_IMAGES", "IMAGE_TAGGING", "OBJECT_DETECTION"]);
@@ -36,7 +36,7 @@ async fn m69_words_beside_the_pictures_are_enrichments_and_say_so() {
 }
 
 #[tokio::test]
-async fn m69_the_bytes_of_a_context() {
+async fn the_bytes_of_a_context() {
     let service = Service::of_pictures().await;
     let path = format!("/api/v1/enrichment/{}/context", service.dataset);
     let (status, body) = plain(service.get(&path)).await;

@@ -17,7 +17,7 @@ fn anchor(body: &Value, file: &str) -> String {
 }
 
 #[tokio::test]
-async fn m47_a_cluster_has_the_documented_fields() {
+async fn a_cluster_has_the_documented_fields() {
     let service = Service::of_pictures().await;
     let body = service.good(&service.explore("")).await;
     assert_eq!(body["metadata"], json!({"used_duckdb": false}));
@@ -43,7 +43,7 @@ async fn m47_a_cluster_has_the_documented_fields() {
 }
 
 #[tokio::test]
-async fn m47_clusters_come_largest_first_and_hold_every_image_once() {
+async fn clusters_come_largest_first_and_hold_every_image_once() {
     let service = Service::of_pictures().await;
     for threshold in 0..5 {
         let body = service.good(&service.explore(&format!("threshold={threshold}"))).await;
@@ -54,7 +54,7 @@ async fn m47_clusters_come_largest_first_and_hold_every_image_once() {
 }
 
 #[tokio::test]
-async fn m49_a_hundred_clusters_a_page_and_then_none() {
+async fn a_hundred_clusters_a_page_and_then_none() {
     let service = Service::of(&pictures(4)).await;
     let database = service.place.database();
     // The same clusters again under other ranks, until there are 204.
@@ -85,7 +85,7 @@ async fn m49_a_hundred_clusters_a_page_and_then_none() {
 }
 
 #[tokio::test]
-async fn m46_ranking_by_an_image_of_the_dataset() {
+async fn ranking_by_an_image_of_the_dataset() {
     let service = Service::of_pictures().await;
     let media = anchor(&service.good(&service.explore("threshold=0")).await, "p002.png");
     let query = format!("anchor_media_id={media}&anchor_type=MEDIA&entity_type=IMAGES&threshold=0");
@@ -112,7 +112,7 @@ async fn m46_ranking_by_an_image_of_the_dataset() {
 }
 
 #[tokio::test]
-async fn m48_an_anchor_needs_ready_and_browsing_does_not() {
+async fn an_anchor_needs_ready_and_browsing_does_not() {
     let service = Service::of_pictures().await;
     let media = anchor(&service.good(&service.explore("threshold=0")).await, "p002.png");
     let query = format!("anchor_media_id={media}&anchor_type=MEDIA&entity_type=IMAGES");
@@ -126,7 +126,7 @@ async fn m48_an_anchor_needs_ready_and_browsing_does_not() {
 }
 
 #[tokio::test]
-async fn e25_parameters_out_of_range_are_422_and_named() {
+async fn parameters_out_of_range_are_422_and_named() {
     let service = Service::of_pictures().await;
     let id = "00000000-0000-0000-0000-000000000000";
     for (query, name) in [
@@ -155,14 +155,14 @@ async fn e25_parameters_out_of_range_are_422_and_named() {
 }
 
 #[tokio::test]
-async fn m70_a_dataset_without_boxes_has_no_objects() {
+async fn a_dataset_without_boxes_has_no_objects() {
     let service = Service::of_pictures().await;
     let body = service.good(&service.explore("entity_type=OBJECTS")).await;
     assert_eq!(body["clusters"], json!([]));
 }
 
 #[tokio::test]
-async fn e17_browsing_while_indexing_for_the_first_time_shows_what_is_there() {
+async fn browsing_while_indexing_for_the_first_time_shows_what_is_there() {
     let service = Service::at(Place::new(&pictures(6)), true).await;
     let database = service.place.database();
     database
@@ -176,7 +176,7 @@ async fn e17_browsing_while_indexing_for_the_first_time_shows_what_is_there() {
 }
 
 #[tokio::test]
-async fn n01_hostile_file_names_stay_text() {
+async fn hostile_file_names_stay_text() {
     let name = "a\u{1b}[2J\r\nX: y\".png";
     let service = Service::of(&[(name, picture(1))]).await;
     let body = service.good(&service.explore("")).await;

@@ -23,7 +23,7 @@ async fn start(service: &Service, query: &str) -> Value {
 /// Waits for an export and fetches its archive without login.
 async fn archive(service: &Service, query: &str) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
     let started = start(service, query).await;
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let task = status(service, &started["id"]).await;
     assert_eq!(task["status"], "COMPLETED", "{task}");
     let uri = task["download_uri"].as_str().unwrap();
@@ -50,7 +50,7 @@ fn content(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn m20_starting_answers_the_whole_task() {
+async fn starting_answers_the_whole_task() {
     let service = Service::of_pictures().await;
     let task = start(&service, "file_name=a.zip&export_format=json").await;
     assert!(task["id"].is_string());
@@ -61,7 +61,7 @@ async fn m20_starting_answers_the_whole_task() {
 }
 
 #[tokio::test]
-async fn m25_the_json_archive_describes_every_image() {
+async fn the_json_archive_describes_every_image() {
     let service = Service::of_pictures().await;
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
     assert_eq!(names(&zip), ["metadata.json"]);
@@ -80,7 +80,7 @@ async fn m25_the_json_archive_describes_every_image() {
 }
 
 #[tokio::test]
-async fn m26_the_parquet_archive_holds_the_images_it_names() {
+async fn the_parquet_archive_holds_the_images_it_names() {
     let twins = [("a/x.png", picture(1)), ("b/x.png", picture(2)), ("b/X.png", picture(3))];
     let service = Service::of(&twins).await;
     let query = "file_name=a&export_format=parquet&include_images=True";
@@ -111,7 +111,7 @@ async fn m26_the_parquet_archive_holds_the_images_it_names() {
 }
 
 #[tokio::test]
-async fn m65_quality_issues_come_along() {
+async fn quality_issues_come_along() {
     let black = image::RgbImage::new(64, 64);
     let black = encoded(&black, image::ImageFormat::Png);
     let service = Service::of(&[("black.png", black), ("scene.png", picture(2))]).await;
@@ -127,7 +127,7 @@ async fn m65_quality_issues_come_along() {
 }
 
 #[tokio::test]
-async fn m25_an_image_that_is_gone_is_told_and_left_out() {
+async fn an_image_that_is_gone_is_told_and_left_out() {
     let service = Service::of_pictures().await;
     std::fs::remove_file(service.place.picture("p004.png")).unwrap();
     let query = "file_name=a&export_format=json&include_images=true";
@@ -141,7 +141,7 @@ async fn m25_an_image_that_is_gone_is_told_and_left_out() {
 }
 
 #[tokio::test]
-async fn m19_parameters_of_the_start() {
+async fn parameters_of_the_start() {
     let service = Service::of_pictures().await;
     for (query, name) in [
         ("export_format=json", "file_name"),
@@ -161,7 +161,7 @@ async fn m19_parameters_of_the_start() {
 }
 
 #[tokio::test]
-async fn m19_export_needs_ready() {
+async fn export_needs_ready() {
     let service = Service::of_pictures().await;
     for status in ["PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"] {
         service.set_status(status);
@@ -174,7 +174,7 @@ async fn m19_export_needs_ready() {
 }
 
 #[tokio::test]
-async fn m21_an_export_is_asked_by_its_id() {
+async fn an_export_is_asked_by_its_id() {
     let service = Service::of_pictures().await;
     let ask = async |query: &str| {
         let path = service.of_dataset(&format!("/export_status?{query}"));
@@ -186,7 +186,7 @@ async fn m21_an_export_is_asked_by_its_id() {
 }
 
 #[tokio::test]
-async fn m23_the_archive_can_be_fetched_in_parts() {
+async fn the_archive_can_be_fetched_in_parts() {
     let service = Service::of_pictures().await;
     let (task, _) = archive(&service, "file_name=My%20pictures&export_format=json").await;
     let uri = task["download_uri"].as_str().unwrap();
@@ -215,7 +215,7 @@ async fn m23_the_archive_can_be_fetched_in_parts() {
 }
 
 #[tokio::test]
-async fn m23_a_changed_link_is_403_and_has_a_json_body() {
+async fn a_changed_link_is_403_and_has_a_json_body() {
     let service = Service::of_pictures().await;
     let (task, _) = archive(&service, "file_name=a&export_format=json").await;
     let uri = task["download_uri"].as_str().unwrap();
@@ -228,10 +228,10 @@ async fn m23_a_changed_link_is_403_and_has_a_json_body() {
 }
 
 #[tokio::test]
-async fn e19_an_export_that_was_begun_survives_a_kill() {
+async fn an_export_that_was_begun_survives_a_kill() {
     let service = Service::of_pictures().await;
     let started = start(&service, "file_name=a&export_format=json&include_images=1").await;
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let dataset = service.dataset;
     let place = service.stop().await;
     // As a kill in the middle leaves it: a part of the archive, and IN_PROGRESS in the store.
@@ -244,7 +244,7 @@ async fn e19_an_export_that_was_begun_survives_a_kill() {
         .execute_batch("UPDATE export SET status = 'IN_PROGRESS', progress = 0.4")
         .unwrap();
     let deployment = place.open();
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     let service = Service::serve(place, deployment, dataset, true).await;
     let task = status(&service, &started["id"]).await;
     assert_eq!(task["status"], "COMPLETED", "{task}");
@@ -256,11 +256,12 @@ async fn e19_an_export_that_was_begun_survives_a_kill() {
 }
 
 #[tokio::test]
-async fn m22_an_export_that_cannot_be_done_fails_with_a_reason() {
+async fn an_export_that_cannot_be_done_fails_with_a_reason() {
     let service = Service::at(Place::new(&pictures(3)), true).await;
     std::fs::rename(service.place.pictures.path(), service.place.data.path().join("away")).unwrap();
     let started = start(&service, "file_name=a&export_format=json").await;
-    let settled = tokio::time::timeout(Duration::from_secs(20), service.deployment.settled());
+    let settled =
+        tokio::time::timeout(Duration::from_secs(20), service.deployment.wait_until_idle());
     settled.await.unwrap();
     let task = status(&service, &started["id"]).await;
     assert_eq!((&task["status"], &task["download_uri"]), (&json!("FAILED"), &json!(null)));

@@ -8,7 +8,7 @@ use tessera_service::LocalError;
 use crate::support::{Place, Service, encoded, picture, pictures};
 
 #[test]
-fn b01_folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
+fn folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
     let place = Place::new(&[("a.png", picture(1)), ("notes/readme.txt", b"text".to_vec())]);
     let deployment = place.open();
     fs::create_dir(place.picture("empty")).unwrap();
@@ -25,7 +25,7 @@ fn b01_folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
 }
 
 #[test]
-fn b01_an_unreadable_folder_is_refused_in_a_sentence() {
+fn an_unreadable_folder_is_refused_in_a_sentence() {
     let place = Place::new(&pictures(1));
     fs::set_permissions(place.pictures.path(), fs::Permissions::from_mode(0o000)).unwrap();
     let listed = fs::read_dir(place.pictures.path()).is_ok();
@@ -39,7 +39,7 @@ fn b01_an_unreadable_folder_is_refused_in_a_sentence() {
 }
 
 #[tokio::test]
-async fn b02_every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
+async fn every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
     let mut image = RgbImage::new(40, 30);
     image.put_pixel(3, 3, image::Rgb([255, 0, 0]));
     let of = |format| encoded(&image, format);
@@ -60,7 +60,7 @@ async fn b02_every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
     let service = Service::at(place, true).await;
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &6.into()));
-    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let names: Vec<_> = skipped.iter().map(|skipped| skipped.file.as_str()).collect();
     assert_eq!(names, [".hidden.jpg", "notes.txt", "torn.jpg", "torn.png", "zero.jpg"]);
     assert_eq!(skipped[0].reason.as_str(), "hidden");
@@ -69,7 +69,7 @@ async fn b02_every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
 }
 
 #[tokio::test]
-async fn b03_a_folder_of_broken_pictures_ends_in_error_with_the_reason() {
+async fn a_folder_of_broken_pictures_ends_in_error_with_the_reason() {
     let torn = picture(1)[..80].to_vec();
     let service = Service::of(&[("a.png", torn.clone()), ("b.png", torn)]).await;
     let record = service.good(&service.of_dataset("")).await;
@@ -78,14 +78,14 @@ async fn b03_a_folder_of_broken_pictures_ends_in_error_with_the_reason() {
     assert!(words.contains("none of its 2 files") && words.contains("a.png"), "{words}");
     service.place.put("b.png", &picture(2));
     service.place.add(&service.deployment);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &1.into()));
     assert!(record["fatal_error_msg"].is_null());
 }
 
 #[tokio::test]
-async fn b04_an_unchanged_folder_is_ready_at_once() {
+async fn an_unchanged_folder_is_ready_at_once() {
     let place = Service::of_pictures().await.stop().await;
     let deployment = place.open();
     let dataset = place.add(&deployment);
@@ -99,7 +99,7 @@ async fn b04_an_unchanged_folder_is_ready_at_once() {
 }
 
 #[tokio::test]
-async fn b05_only_what_changed_is_indexed_again() {
+async fn only_what_changed_is_indexed_again() {
     let service = Service::of_pictures().await;
     let place = &service.place;
     let rows = |place: &Place| -> Vec<(String, i64, Vec<u8>)> {
@@ -116,7 +116,7 @@ async fn b05_only_what_changed_is_indexed_again() {
     place.put("new.png", &picture(77));
     fs::remove_file(place.picture("p002.png")).unwrap();
     assert_eq!(place.add(&service.deployment), service.dataset);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let after = rows(place);
     let names: Vec<_> = after.iter().map(|row| row.0.as_str()).collect();
     assert_eq!(names.len(), 12);
@@ -134,7 +134,7 @@ async fn b05_only_what_changed_is_indexed_again() {
 }
 
 #[tokio::test]
-async fn b05_identifiers_stay_the_same() {
+async fn identifiers_stay_the_same() {
     let service = Service::of_pictures().await;
     let strip = |body: serde_json::Value| {
         // Links carry the port, which differs.
@@ -145,13 +145,13 @@ async fn b05_identifiers_stay_the_same() {
     let place = &service.place;
     place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
     place.add(&service.deployment);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let after = strip(service.good(&service.explore("threshold=1")).await);
     assert_eq!(before, after, "indexed anew from the first picture");
 }
 
 #[tokio::test]
-async fn b06_a_folder_that_lost_all_its_pictures_is_in_error_and_comes_back() {
+async fn a_folder_that_lost_all_its_pictures_is_in_error_and_comes_back() {
     let service = Service::of_pictures().await;
     for n in 0..12 {
         fs::remove_file(service.place.picture(&format!("p{n:03}.png"))).unwrap();
@@ -161,7 +161,7 @@ async fn b06_a_folder_that_lost_all_its_pictures_is_in_error_and_comes_back() {
     assert_eq!(service.place.count("media"), 12, "an unmounted disk costs nothing");
     service.place.put("notes.txt", b"text");
     service.place.add(&service.deployment);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let record = service.good(&service.of_dataset("")).await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&"ERROR".into(), &0.into()));
 }

@@ -57,14 +57,14 @@ fn form(parts: &[Vec<u8>]) -> Vec<u8> {
 
 /// Brings a dataset back to READY without its additions.
 async fn settled(service: &Service) -> u64 {
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let images = service.record().await["n_images"].as_u64().unwrap();
     service.set_status("READY");
     images
 }
 
 #[tokio::test]
-async fn m37_the_answer_to_an_accepted_form_is_202_and_empty_byte_by_byte() {
+async fn the_answer_to_an_accepted_form_is_202_and_empty_byte_by_byte() {
     let service = Service::of_pictures().await;
     let boundary = "------------------------d74496d66958873e";
     let kind = format!("multipart/form-data; boundary={boundary}");
@@ -92,7 +92,7 @@ async fn m37_the_answer_to_an_accepted_form_is_202_and_empty_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn m29_a_file_field_in_every_spelling() {
+async fn a_file_field_in_every_spelling() {
     let service = Service::of_pictures().await;
     let plain = file("name=\"files\"; filename=\"a.png\"");
     let mut images = 12;
@@ -132,7 +132,7 @@ async fn m29_a_file_field_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn e11_bodies_that_are_no_whole_form_are_400_and_leave_nothing() {
+async fn bodies_that_are_no_whole_form_are_400_and_leave_nothing() {
     let service = Service::of_pictures().await;
     let plain = || file("name=\"files\"; filename=\"a.png\"");
     for (kind, body) in [
@@ -159,7 +159,7 @@ async fn e11_bodies_that_are_no_whole_form_are_400_and_leave_nothing() {
 }
 
 #[tokio::test]
-async fn m31_a_form_without_a_source_is_refused_in_the_words_of_the_document() {
+async fn a_form_without_a_source_is_refused_in_the_words_of_the_document() {
     let service = Service::of_pictures().await;
     for body in [
         b"".to_vec(),
@@ -182,7 +182,7 @@ async fn m31_a_form_without_a_source_is_refused_in_the_words_of_the_document() {
 }
 
 #[tokio::test]
-async fn m29_a_form_in_small_chunks_is_a_form() {
+async fn a_form_in_small_chunks_is_a_form() {
     let service = Service::of_pictures().await;
     let body = form(&[file("name=\"files\"; filename=\"a.png\"")]);
     let head = head(&service, &service.of_dataset("/add_media"));
@@ -201,7 +201,7 @@ async fn m29_a_form_in_small_chunks_is_a_form() {
 }
 
 #[tokio::test]
-async fn e12_a_client_that_goes_away_leaves_nothing_behind() {
+async fn a_client_that_goes_away_leaves_nothing_behind() {
     let service = Service::of_pictures().await;
     let uploads = service.place.data.path().join("uploads");
     let left = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
@@ -222,7 +222,7 @@ async fn e12_a_client_that_goes_away_leaves_nothing_behind() {
 }
 
 #[tokio::test]
-async fn m44_the_form_of_a_query_image_byte_by_byte() {
+async fn the_form_of_a_query_image_byte_by_byte() {
     let service = Service::of_pictures().await;
     let path = |query: &str| service.of_dataset(&format!("/search-image-similarity?{query}"));
     let image = || file("name=\"file\"; filename=\"query.png\"");
@@ -254,7 +254,7 @@ async fn m44_the_form_of_a_query_image_byte_by_byte() {
 }
 
 #[tokio::test]
-async fn m60_query_strings_byte_by_byte() {
+async fn query_strings_byte_by_byte() {
     let service = Service::of_pictures().await;
     let get = async |query: &str| {
         let (id, host, token) = (service.dataset, service.address, service.token());

@@ -1,12 +1,12 @@
 //! What a web page in a browser of this machine can do: nothing.
 
-use tessera_service::{Access, LocalError};
+use tessera_service::{AccessMode, LocalError};
 use tokio::net::TcpListener;
 
 use crate::support::{Place, Service, pictures};
 
 #[tokio::test]
-async fn e02_a_foreign_host_is_refused_before_routing() {
+async fn a_foreign_host_is_refused_before_routing() {
     let service = Service::of_pictures().await;
     let port = service.address.port();
     for (version, host) in [
@@ -27,7 +27,7 @@ async fn e02_a_foreign_host_is_refused_before_routing() {
 }
 
 #[tokio::test]
-async fn e03_no_page_of_another_site_starts_an_export() {
+async fn no_page_of_another_site_starts_an_export() {
     let service = Service::at(Place::new(&pictures(4)), false).await;
     let start = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     for (name, value) in [
@@ -48,12 +48,12 @@ async fn e03_no_page_of_another_site_starts_an_export() {
 }
 
 #[tokio::test]
-async fn e01_without_login_only_loopback_is_served() {
+async fn without_login_only_loopback_is_served() {
     let place = Place::new(&pictures(1));
     let deployment = place.open();
     let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
-    let refusal = deployment.serve(listener, Access::Open, std::future::pending()).await;
+    let refusal = deployment.serve(listener, AccessMode::Open, std::future::pending()).await;
     let refusal = refusal.unwrap_err();
-    assert!(matches!(refusal, LocalError::OpenToOthers(_)));
+    assert!(matches!(refusal, LocalError::OpenOnNetwork(_)));
     assert!(refusal.to_string().contains("127.0.0.1"), "{refusal}");
 }

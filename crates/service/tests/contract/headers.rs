@@ -18,13 +18,13 @@ fn assert_harmless(response: &Response, what: &str) {
 }
 
 #[tokio::test]
-async fn e28_every_answer_about_media_is_harmless() {
+async fn every_answer_about_media_is_harmless() {
     let service = Service::of_pictures().await;
     let body = service.good(&service.explore("")).await;
     let preview = &body["clusters"][0]["previews"][0];
     let path = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     let task = service.good(&path).await["id"].as_str().unwrap().to_owned();
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let status = service.of_dataset(&format!("/export_status?export_task_id={task}"));
     let status = service.good(&status).await;
     for (link, kind) in [
@@ -58,7 +58,7 @@ async fn e28_every_answer_about_media_is_harmless() {
 }
 
 #[tokio::test]
-async fn e28_credentials_are_kept_by_nobody() {
+async fn credentials_are_kept_by_nobody() {
     let service = Service::of_pictures().await;
     let session = format!("SESSION={}", service.credentials.session.expose_secret());
     let request = service.client.get(service.url("/api/v1/api_credentials"));

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::json;
-use tessera_service::{Limits, Options};
+use tessera_service::{ServerLimits, ServerOptions};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -19,9 +19,9 @@ use crate::support::{Place, Service, answer, pictures};
 const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_mins(1);
 
-async fn limited(change: impl FnOnce(&mut Limits)) -> Service {
+async fn limited(change: impl FnOnce(&mut ServerLimits)) -> Service {
     Service::serving(Place::new(&pictures(4)), |access| {
-        let mut options = Options::from(access);
+        let mut options = ServerOptions::from(access);
         change(&mut options.limits);
         options
     })
@@ -45,8 +45,8 @@ async fn kept(service: &Service, bytes: &[u8]) -> (Duration, String) {
 }
 
 #[tokio::test]
-async fn e14_silent_and_slow_heads_are_closed() {
-    let service = limited(|limits| limits.head = SHORT).await;
+async fn silent_and_slow_heads_are_closed() {
+    let service = limited(|limits| limits.head_timeout = SHORT).await;
     let half = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: ", service.address);
     for bytes in ["", &half] {
         let (time, said) = kept(&service, bytes.as_bytes()).await;
@@ -55,9 +55,10 @@ async fn e14_silent_and_slow_heads_are_closed() {
 }
 
 #[tokio::test]
-async fn e14_between_two_requests_there_is_more_time_than_for_a_head() {
+async fn between_two_requests_there_is_more_time_than_for_a_head() {
     let idle = SHORT * 3;
-    let service = limited(|limits| (limits.head, limits.idle) = (SHORT, idle)).await;
+    let service =
+        limited(|limits| (limits.head_timeout, limits.idle_timeout) = (SHORT, idle)).await;
     let whole = format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
     let (time, said) = kept(&service, whole.as_bytes()).await;
     assert!(said.starts_with("HTTP/1.1 200"), "{said}");
@@ -65,8 +66,9 @@ async fn e14_between_two_requests_there_is_more_time_than_for_a_head() {
 }
 
 #[tokio::test]
-async fn e14_who_takes_nothing_of_an_answer_is_closed() {
-    let service = limited(|limits| (limits.taking, limits.connections) = (SHORT, 1)).await;
+async fn who_takes_nothing_of_an_answer_is_closed() {
+    let service =
+        limited(|limits| (limits.write_timeout, limits.max_connections) = (SHORT, 1)).await;
     let request = format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
     let mut greedy = TcpStream::connect(service.address).await.unwrap();
     // Far more than the system keeps for a reader.
@@ -77,8 +79,8 @@ async fn e14_who_takes_nothing_of_an_answer_is_closed() {
 }
 
 #[tokio::test]
-async fn e14_a_body_that_stops_coming_is_408() {
-    let service = limited(|limits| limits.body = SHORT).await;
+async fn a_body_that_stops_coming_is_408() {
+    let service = limited(|limits| limits.body_timeout = SHORT).await;
     let path = service.of_dataset("/export_entities_async?export_format=json");
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
@@ -92,7 +94,7 @@ async fn e14_a_body_that_stops_coming_is_408() {
 }
 
 #[tokio::test]
-async fn e14_idle_connections_do_not_keep_others_out() {
+async fn idle_connections_do_not_keep_others_out() {
     let service = limited(|_| {}).await;
     let mut idle = Vec::new();
     for _ in 0..255 {
@@ -104,7 +106,7 @@ async fn e14_idle_connections_do_not_keep_others_out() {
 }
 
 #[tokio::test]
-async fn e12_a_selection_over_its_limit_is_413() {
+async fn a_selection_over_its_limit_is_413() {
     let service = limited(|_| {}).await;
     let path = service.of_dataset("/export_entities_async?export_format=json");
     let head = format!(
@@ -118,8 +120,8 @@ async fn e12_a_selection_over_its_limit_is_413() {
 }
 
 #[tokio::test]
-async fn e27_a_question_without_a_turn_is_503_and_light_reads_go_on() {
-    let service = limited(|limits| (limits.heavy, limits.turn) = (0, SHORT)).await;
+async fn a_question_without_a_turn_is_503_and_light_reads_go_on() {
+    let service = limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;
     let response = service.get(&question(&service)).send().await.unwrap();
     assert_eq!(response.status(), 503);
     assert_eq!(response.headers()["retry-after"], "5");
@@ -138,8 +140,9 @@ async fn e27_a_question_without_a_turn_is_503_and_light_reads_go_on() {
 }
 
 #[tokio::test]
-async fn e27_turns_come_back() {
-    let service = Arc::new(limited(|limits| (limits.heavy, limits.turn) = (1, LONG)).await);
+async fn turns_come_back() {
+    let service =
+        Arc::new(limited(|limits| (limits.max_expensive, limits.queue_timeout) = (1, LONG)).await);
     let mut many = JoinSet::new();
     for _ in 0..8 {
         let service = service.clone();
@@ -149,9 +152,9 @@ async fn e27_turns_come_back() {
 }
 
 #[tokio::test]
-async fn e27_a_request_whose_client_is_gone_is_dropped() {
-    let change = |limits: &mut Limits| {
-        (limits.heavy, limits.turn, limits.connections) = (0, LONG, 1);
+async fn a_request_whose_client_is_gone_is_dropped() {
+    let change = |limits: &mut ServerLimits| {
+        (limits.max_expensive, limits.queue_timeout, limits.max_connections) = (0, LONG, 1);
     };
     let service = limited(change).await;
     let mut gone = TcpStream::connect(service.address).await.unwrap();

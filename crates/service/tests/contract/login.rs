@@ -21,14 +21,14 @@ async fn code(service: &Service, authorization: Option<&str>) -> u16 {
 }
 
 #[tokio::test]
-async fn m05_a_token_built_as_documented_is_accepted() {
+async fn a_token_built_as_documented_is_accepted() {
     let service = Service::of_pictures().await;
     assert_eq!(code(&service, Some(&format!("Bearer {}", service.token()))).await, 200);
     assert_eq!(code(&service, Some(&format!("bearer {}", service.token()))).await, 200);
 }
 
 #[tokio::test]
-async fn e05_every_other_token_is_refused() {
+async fn every_other_token_is_refused() {
     let service = Service::of_pictures().await;
     let key = service.credentials.api_key.clone();
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
@@ -66,7 +66,7 @@ async fn e05_every_other_token_is_refused() {
 }
 
 #[tokio::test]
-async fn e06_the_claims_are_bounded() {
+async fn the_claims_are_bounded() {
     let service = Service::of_pictures().await;
     let key = service.credentials.api_key.clone();
     let now = now();
@@ -96,7 +96,7 @@ async fn e06_the_claims_are_bounded() {
 }
 
 #[tokio::test]
-async fn e07_401_comes_before_404_and_says_bearer() {
+async fn status_401_comes_before_404_and_says_bearer() {
     let service = Service::of_pictures().await;
     for path in [
         "/api/v1/datasets",
@@ -111,7 +111,7 @@ async fn e07_401_comes_before_404_and_says_bearer() {
 }
 
 #[tokio::test]
-async fn m01_on_premises_needs_no_login() {
+async fn on_premises_needs_no_login() {
     let service = Service::at(Place::new(&pictures(4)), false).await;
     assert_eq!(code(&service, None).await, 200);
     assert_eq!(code(&service, Some("Bearer whatever")).await, 200);

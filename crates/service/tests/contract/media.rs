@@ -9,7 +9,7 @@ async fn preview(service: &Service) -> Value {
 }
 
 #[tokio::test]
-async fn e28_links_open_without_login_and_show_what_is_in_the_folder() {
+async fn links_open_without_login_and_show_what_is_in_the_folder() {
     let service = Service::of(&[("a.png", picture(3))]).await;
     let preview = preview(&service).await;
     let original = service.client.get(preview["media_uri"].as_str().unwrap());
@@ -37,7 +37,7 @@ async fn e28_links_open_without_login_and_show_what_is_in_the_folder() {
 }
 
 #[tokio::test]
-async fn e28_a_made_up_link_does_not_open() {
+async fn a_made_up_link_does_not_open() {
     let service = Service::of_pictures().await;
     let uri = preview(&service).await["media_uri"].as_str().unwrap().to_owned();
     let (resource, _) = uri.split_once('?').unwrap();
@@ -55,7 +55,7 @@ async fn e28_a_made_up_link_does_not_open() {
 }
 
 #[tokio::test]
-async fn e09_a_picture_swapped_for_a_link_is_not_followed() {
+async fn a_picture_swapped_for_a_link_is_not_followed() {
     let place = Place::new(&pictures(2));
     let secret = place.data.path().join("secret.png");
     std::fs::write(&secret, "secret").unwrap();

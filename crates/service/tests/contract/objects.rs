@@ -16,7 +16,7 @@ fn previews(clusters: &[Value]) -> Vec<&Value> {
 }
 
 #[tokio::test]
-async fn m70_objects_are_clustered_with_their_boxes() {
+async fn objects_are_clustered_with_their_boxes() {
     let service = served().await;
     assert_eq!(service.record().await["n_objects"], 4);
     for threshold in 0..5 {
@@ -49,7 +49,7 @@ async fn m70_objects_are_clustered_with_their_boxes() {
 }
 
 #[tokio::test]
-async fn m70_an_object_is_an_anchor_and_so_is_an_upload() {
+async fn an_object_is_an_anchor_and_so_is_an_upload() {
     let service = served().await;
     let clusters = service.clusters(OBJECTS).await;
     let object = previews(&clusters)[0]["media_id"].as_str().unwrap().to_owned();
@@ -74,7 +74,7 @@ async fn m70_an_object_is_an_anchor_and_so_is_an_upload() {
 }
 
 #[tokio::test]
-async fn m70_objects_are_found_by_their_labels_and_the_words_of_their_pictures() {
+async fn objects_are_found_by_their_labels_and_the_words_of_their_pictures() {
     let service = served().await;
     let ask = async |filters: Value| {
         let clusters = service.clusters(&format!("{OBJECTS}&{}", vql(&filters))).await;
@@ -91,7 +91,7 @@ async fn m70_objects_are_found_by_their_labels_and_the_words_of_their_pictures()
 }
 
 #[tokio::test]
-async fn m70_the_picture_of_an_object_is_served() {
+async fn the_picture_of_an_object_is_served() {
     let service = served().await;
     let clusters = service.clusters(OBJECTS).await;
     for preview in previews(&clusters) {
@@ -106,7 +106,7 @@ async fn m70_the_picture_of_an_object_is_served() {
 }
 
 #[tokio::test]
-async fn m70_a_dataset_without_objects_answers_every_question_about_them() {
+async fn a_dataset_without_objects_answers_every_question_about_them() {
     let service = Service::of_pictures().await;
     let image = service.media("p001.png").await;
     for query in [

@@ -5,7 +5,7 @@ use std::{os::unix::fs::symlink, path::Path};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tessera_service::{Failing, Settings};
+use tessera_service::{DeploymentSettings, InjectedFailure};
 
 use crate::{
     change::new,
@@ -21,8 +21,11 @@ fn batch() -> TempDir {
     folder
 }
 
-fn reading(root: &Path) -> Settings {
-    Settings { roots: vec![root.canonicalize().unwrap()], ..Settings::default() }
+fn reading(root: &Path) -> DeploymentSettings {
+    DeploymentSettings {
+        readable_roots: vec![root.canonicalize().unwrap()],
+        ..DeploymentSettings::default()
+    }
 }
 
 async fn process(service: &Service, path: &Path, more: &str) -> (StatusCode, Value) {
@@ -31,30 +34,30 @@ async fn process(service: &Service, path: &Path, more: &str) -> (StatusCode, Val
 }
 
 #[tokio::test]
-async fn m40_a_folder_below_an_allowed_one_is_added() {
+async fn a_folder_below_an_allowed_one_is_added() {
     let folder = batch();
     let service = Service::with(reading(folder.path())).await;
     let (status, body) = process(&service, folder.path(), "").await;
     assert_eq!((status.as_u16(), &body["status"]), (200, &json!("success")), "{body}");
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(15)));
     assert_eq!(service.names("").await.len(), 15);
 
     let (status, _) = process(&service, &folder.path().join("."), "&auto_reindex=true").await;
     assert_eq!(status, 200);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["status_new"], "READY");
     assert_eq!(service.names("").await.len(), 15, "the same folder holds the same media");
 }
 
 #[tokio::test]
-async fn m40_the_same_folder_again_brings_only_what_is_new() {
+async fn the_same_folder_again_brings_only_what_is_new() {
     let folder = batch();
     let service = Service::with(reading(folder.path())).await;
     for count in [15, 16] {
         assert_eq!(process(&service, folder.path(), "").await.0, 200);
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         let names = service.names("").await;
         assert_eq!(names.len(), count, "{names:?}");
         let (name, bytes) = new(15..16).remove(0);
@@ -62,13 +65,13 @@ async fn m40_the_same_folder_again_brings_only_what_is_new() {
     }
     let own = service.place.pictures.path().to_owned();
     assert_eq!(process(&service, &own, "").await.0, 200, "its own folder");
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let names = service.names("").await;
     assert_eq!(names.len(), 16, "every media once: {names:?}");
 }
 
 #[tokio::test]
-async fn e08_no_folder_outside_is_read_and_none_is_told_of() {
+async fn no_folder_outside_is_read_and_none_is_told_of() {
     let outside = batch();
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("file.png"), b"-").unwrap();
@@ -105,7 +108,7 @@ async fn e08_no_folder_outside_is_read_and_none_is_told_of() {
 }
 
 #[tokio::test]
-async fn m40_the_same_states_and_switches_hold() {
+async fn the_same_states_and_switches_hold() {
     let folder = batch();
     let service = Service::with(reading(folder.path())).await;
     for status in ["READ ONLY", "INDEXING", "ERROR"] {
@@ -124,9 +127,15 @@ async fn m40_the_same_states_and_switches_hold() {
     )));
     assert_eq!(head.bearer_auth(service.token()).send().await.unwrap().status(), 405);
     for (settings, expected) in [
-        (Settings { add_media: false, ..reading(folder.path()) }, 403),
-        (Settings { write_access: false, ..reading(folder.path()) }, 403),
-        (Settings { failing: [Failing::Trigger].into(), ..reading(folder.path()) }, 500),
+        (DeploymentSettings { add_media: false, ..reading(folder.path()) }, 403),
+        (DeploymentSettings { write_access: false, ..reading(folder.path()) }, 403),
+        (
+            DeploymentSettings {
+                injected_failures: [InjectedFailure::Trigger].into(),
+                ..reading(folder.path())
+            },
+            500,
+        ),
     ] {
         let service = Service::at_with(Place::new(&pictures(3)), settings).await;
         let (code, body) = process(&service, folder.path(), "").await;
@@ -136,23 +145,23 @@ async fn m40_the_same_states_and_switches_hold() {
 }
 
 #[tokio::test]
-async fn m01_on_premises_it_needs_no_login() {
+async fn on_premises_it_needs_no_login() {
     let place = Place::new(&pictures(3));
     let folder = batch();
     let deployment = place.open_with(reading(folder.path()));
     let dataset = place.add(&deployment);
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     let service = Service::serve(place, deployment, dataset, false).await;
     let path =
         format!("/api/v1/process/add_media?dataset_id={dataset}&path={}", folder.path().display());
     let response = service.client.get(service.url(&path)).send().await.unwrap();
     assert_eq!(response.status(), 200);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["n_images"], 6);
 }
 
 #[tokio::test]
-async fn m40_folders_inside_and_around_the_dataset_s_own_list_no_file_twice() {
+async fn folders_inside_and_around_the_dataset_s_own_list_no_file_twice() {
     let above = tempfile::tempdir().unwrap();
     let own = above.path().join("own");
     std::fs::create_dir_all(own.join("late")).unwrap();
@@ -163,13 +172,13 @@ async fn m40_folders_inside_and_around_the_dataset_s_own_list_no_file_twice() {
     let place = Place::new(&[]);
     let deployment = place.open_with(reading(above.path()));
     let dataset = deployment.add_folder(&own, None).unwrap();
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     let service = Service::serve(place, deployment, dataset, true).await;
     put(own.join("late/c.png"), 2);
     put(above.path().join("d.png"), 3);
     for (folder, images) in [(own.join("late"), 3), (above.path().to_owned(), 4), (own, 4)] {
         assert_eq!(process(&service, &folder, "").await.0, 200);
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         let record = service.record().await;
         assert_eq!(
             (&record["status_new"], &record["n_images"]),

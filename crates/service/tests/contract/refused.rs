@@ -2,7 +2,7 @@
 
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
-use tessera_service::{Failing, Settings};
+use tessera_service::{DeploymentSettings, InjectedFailure};
 
 use crate::{
     change::{archived, detail, uploads, zip},
@@ -22,7 +22,7 @@ async fn assert_untouched(service: &Service) {
 }
 
 #[tokio::test]
-async fn m31_there_is_exactly_one_source() {
+async fn there_is_exactly_one_source() {
     let service = Service::of_pictures().await;
     let archive = || Part::bytes(zip(&[])).file_name("a.zip");
     for form in [
@@ -39,7 +39,7 @@ async fn m31_there_is_exactly_one_source() {
 }
 
 #[tokio::test]
-async fn m30_an_archive_is_one_by_name_and_by_content() {
+async fn an_archive_is_one_by_name_and_by_content() {
     let service = Service::of_pictures().await;
     for (name, bytes, words) in [
         ("a.rar", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
@@ -54,7 +54,7 @@ async fn m30_an_archive_is_one_by_name_and_by_content() {
 }
 
 #[tokio::test]
-async fn m36_without_an_embedding_configuration_there_is_nothing_to_add_to() {
+async fn without_an_embedding_configuration_there_is_nothing_to_add_to() {
     let torn = picture(1)[..60].to_vec();
     let service = Service::of(&[("torn.png", torn)]).await;
     let (status, body) = service.add(uploads(0..1)).await;
@@ -66,14 +66,14 @@ async fn m36_without_an_embedding_configuration_there_is_nothing_to_add_to() {
 }
 
 #[tokio::test]
-async fn m36_the_feature_and_write_access_are_different_403() {
-    let off = Settings { add_media: false, ..Settings::default() };
+async fn the_feature_and_write_access_are_different_403() {
+    let off = DeploymentSettings { add_media: false, ..DeploymentSettings::default() };
     let service = Service::with(off).await;
     let words = r#"{"detail":"Add media feature is not enabled"}"#;
     assert_eq!(service.add(uploads(12..13)).await, (403, words.to_owned()));
     assert_untouched(&service).await;
 
-    let read_only = Settings { write_access: false, ..Settings::default() };
+    let read_only = DeploymentSettings { write_access: false, ..DeploymentSettings::default() };
     let service = Service::with(read_only).await;
     let (status, body) = service.add(uploads(12..13)).await;
     assert_eq!(status, 403);
@@ -86,8 +86,12 @@ async fn m36_the_feature_and_write_access_are_different_403() {
 }
 
 #[tokio::test]
-async fn m36_in_the_order_of_the_document() {
-    let nothing = Settings { add_media: false, write_access: false, ..Settings::default() };
+async fn in_the_order_of_the_document() {
+    let nothing = DeploymentSettings {
+        add_media: false,
+        write_access: false,
+        ..DeploymentSettings::default()
+    };
     let service = Service::with(nothing).await;
     service.set_status("ERROR");
     let (status, body) = service.add(Form::new()).await;
@@ -95,7 +99,7 @@ async fn m36_in_the_order_of_the_document() {
 }
 
 #[tokio::test]
-async fn e11_wrong_fields_are_422_and_named() {
+async fn wrong_fields_are_422_and_named() {
     let service = Service::of_pictures().await;
     for (name, value) in [
         ("auto_reindex", "maybe"),
@@ -124,8 +128,10 @@ async fn e11_wrong_fields_are_422_and_named() {
 }
 
 #[tokio::test]
-async fn m43_a_failed_upload_and_a_failed_trigger_are_500() {
-    for (failing, word) in [(Failing::Upload, "upload"), (Failing::Trigger, "trigger")] {
+async fn a_failed_upload_and_a_failed_trigger_are_500() {
+    for (failing, word) in
+        [(InjectedFailure::Upload, "upload"), (InjectedFailure::Trigger, "trigger")]
+    {
         let service = Service::failing(failing).await;
         let (status, body) = service.add(uploads(12..13)).await;
         assert_eq!(status, 500, "{body}");
@@ -135,7 +141,7 @@ async fn m43_a_failed_upload_and_a_failed_trigger_are_500() {
 }
 
 #[tokio::test]
-async fn m43_a_data_folder_that_cannot_be_written_is_500_without_its_path() {
+async fn a_data_folder_that_cannot_be_written_is_500_without_its_path() {
     let service = Service::at(Place::new(&pictures(12)), true).await;
     let uploads_folder = service.place.data.path().join("uploads");
     // A file where the folder should be stops even the superuser.

@@ -16,7 +16,7 @@ const TORN: &str = "
 ";
 
 #[tokio::test]
-async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
+async fn indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
     let place = Service::of_pictures().await.stop().await;
     place.database().execute_batch("PRAGMA foreign_keys = ON").unwrap();
     let torn = place.database();
@@ -25,7 +25,7 @@ async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
     let kept: i64 = torn.query_row("SELECT sum(row) FROM media", [], |row| row.get(0)).unwrap();
     drop(torn);
     let deployment = place.open(); // nobody adds the folder again
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     let (status, images): (String, i64) = place
         .database()
         .query_row("SELECT status, n_images FROM dataset", [], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -41,7 +41,7 @@ async fn e18_indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
 }
 
 #[tokio::test]
-async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
+async fn a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
     place
         .database()
@@ -52,7 +52,7 @@ async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() 
     let away = place.data.path().join("away");
     std::fs::rename(place.pictures.path(), &away).unwrap();
     let deployment = place.open();
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     let (status, words): (String, String) = place
         .database()
         .query_row("SELECT status, fatal_error FROM dataset", [], |row| {
@@ -63,7 +63,7 @@ async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() 
     assert!(words.contains("cannot be opened"), "{words}");
     std::fs::rename(away, place.pictures.path()).unwrap();
     place.add(&deployment);
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     assert_eq!(
         place.count("media WHERE dataset = (SELECT id FROM dataset WHERE status = 'READY')"),
         12
@@ -71,7 +71,7 @@ async fn e18_a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() 
 }
 
 #[tokio::test]
-async fn e18_closing_in_the_middle_leaves_work_that_the_next_opening_finishes() {
+async fn closing_in_the_middle_leaves_work_that_the_next_opening_finishes() {
     let place = Place::new(&pictures(150));
     for _ in 0..3 {
         let deployment = place.open();
@@ -79,14 +79,14 @@ async fn e18_closing_in_the_middle_leaves_work_that_the_next_opening_finishes() 
         drop(deployment); // wherever it is
     }
     let deployment = place.open();
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     assert_eq!(place.count("media"), 150);
     assert_eq!(place.count("place"), 150);
     assert_eq!(place.count("dataset WHERE status = 'READY' AND n_images = 150"), 1);
 }
 
 #[tokio::test]
-async fn e17_progress_and_counts_are_seen_while_indexing_and_never_go_back() {
+async fn progress_and_counts_are_seen_while_indexing_and_never_go_back() {
     let place = Place::new(&pictures(120));
     let deployment = place.open();
     let dataset = place.add(&deployment);
@@ -110,7 +110,7 @@ async fn e17_progress_and_counts_are_seen_while_indexing_and_never_go_back() {
 }
 
 #[tokio::test]
-async fn e29_a_stop_releases_the_directory() {
+async fn a_stop_releases_the_directory() {
     let service = Service::of_pictures().await;
     let begun = Instant::now();
     let place = service.stop().await;

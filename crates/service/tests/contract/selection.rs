@@ -26,7 +26,7 @@ async fn ask(service: &Service, query: &str, items: Value) -> (u16, Value) {
 
 /// Waits for an export: its task and the names of the media in its metadata.
 async fn finished(service: &Service, task: &Value) -> (Value, BTreeSet<String>) {
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let id = task["id"].as_str().unwrap();
     let path = service.of_dataset(&format!("/export_status?export_task_id={id}"));
     let task = service.good(&path).await;
@@ -82,7 +82,7 @@ fn cluster(id: &str, entity: &str, exclude: &[&str]) -> Value {
 }
 
 #[tokio::test]
-async fn m24_media_by_themselves() {
+async fn media_by_themselves() {
     let service = served().await;
     let (wall, floor) = (service.media("wall.png").await, service.media("floor.png").await);
     let names = exported(&service, json!([media(&[&wall])])).await;
@@ -97,7 +97,7 @@ async fn m24_media_by_themselves() {
 }
 
 #[tokio::test]
-async fn m24_whole_clusters_without_what_is_left_out() {
+async fn whole_clusters_without_what_is_left_out() {
     let service = served().await;
     for threshold in [0, 4] {
         let query = format!("threshold={threshold}");
@@ -117,7 +117,7 @@ async fn m24_whole_clusters_without_what_is_left_out() {
 }
 
 #[tokio::test]
-async fn m24_filters_narrow_a_cluster() {
+async fn filters_narrow_a_cluster() {
     let service = served().await;
     let (id, names) = cluster_of(&service, "threshold=4", "wall.png").await;
     assert!(names.contains("doors.png"), "{names:?}");
@@ -142,7 +142,7 @@ async fn m24_filters_narrow_a_cluster() {
 }
 
 #[tokio::test]
-async fn m24_objects_bring_the_pictures_they_are_in() {
+async fn objects_bring_the_pictures_they_are_in() {
     let service = served().await;
     let (id, _) = cluster_of(&service, "entity_type=OBJECTS&threshold=0", "night.png").await;
     let names = exported(&service, json!([cluster(&id, "OBJECTS", &[])])).await;
@@ -162,7 +162,7 @@ async fn m24_objects_bring_the_pictures_they_are_in() {
 }
 
 #[tokio::test]
-async fn m26_what_is_not_there_is_404_and_named() {
+async fn what_is_not_there_is_404_and_named() {
     let service = served().await;
     let wall = service.media("wall.png").await;
     let (id, _) = cluster_of(&service, "threshold=0", "wall.png").await;
@@ -182,7 +182,7 @@ async fn m26_what_is_not_there_is_404_and_named() {
 }
 
 #[tokio::test]
-async fn e11_bodies_that_are_no_selection_are_422_and_named() {
+async fn bodies_that_are_no_selection_are_422_and_named() {
     let service = served().await;
     let item = |item: Value| json!({"media_selection": [item]}).to_string();
     for (body, words) in [
@@ -212,7 +212,7 @@ async fn e11_bodies_that_are_no_selection_are_422_and_named() {
 }
 
 #[tokio::test]
-async fn e03_only_json_is_a_selection() {
+async fn only_json_is_a_selection() {
     let service = served().await;
     let wall = service.media("wall.png").await;
     let body = json!({"media_selection": [media(&[&wall])]}).to_string();
@@ -236,7 +236,7 @@ async fn e03_only_json_is_a_selection() {
 }
 
 #[tokio::test]
-async fn m24_parameters_of_a_selective_export() {
+async fn parameters_of_a_selective_export() {
     let service = served().await;
     let wall = service.media("wall.png").await;
     for (query, name) in [
@@ -263,7 +263,7 @@ async fn narrowed(service: &Service, query: &str) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn m19_the_parameters_of_explore_narrow_a_full_export() {
+async fn the_parameters_of_explore_narrow_a_full_export() {
     let service = served().await;
     assert_eq!(narrowed(&service, "").await, set(&ALL));
     let boats = set(&["night.png", "shore.png"]);
@@ -286,7 +286,7 @@ async fn m19_the_parameters_of_explore_narrow_a_full_export() {
 }
 
 #[tokio::test]
-async fn m22_an_export_of_nothing_has_failed_with_a_reason() {
+async fn an_export_of_nothing_has_failed_with_a_reason() {
     let service = served().await;
     let path = "/export_context_async?file_name=a&export_format=json&labels=[%22nothing%22]";
     let task = service.good(&service.of_dataset(path)).await;
@@ -298,11 +298,11 @@ async fn m22_an_export_of_nothing_has_failed_with_a_reason() {
 }
 
 #[tokio::test]
-async fn m22_an_export_that_is_made_to_fail_has_failed() {
-    let service = Service::failing(tessera_service::Failing::Export).await;
+async fn an_export_that_is_made_to_fail_has_failed() {
+    let service = Service::failing(tessera_service::InjectedFailure::Export).await;
     let path = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     let task = service.good(&path).await;
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let id = task["id"].as_str().unwrap();
     let status = service.of_dataset(&format!("/export_status?export_task_id={id}"));
     let task = service.good(&status).await;

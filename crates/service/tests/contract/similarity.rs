@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
-use tessera_service::{Failing, Settings};
+use tessera_service::{DeploymentSettings, InjectedFailure};
 
 use crate::support::{Place, Service, answer, encoded, picture, pictures};
 
@@ -34,7 +34,7 @@ fn ranked(service: &Service, anchor: &str, more: &str) -> String {
 }
 
 #[tokio::test]
-async fn m40_an_uploaded_image_ranks_its_like_first() {
+async fn an_uploaded_image_ranks_its_like_first() {
     let service = Service::of_pictures().await;
     let query = "entity_type=IMAGES&threshold=0";
     let anchor = anchor(&service, query, form(picture(1))).await;
@@ -46,7 +46,7 @@ async fn m40_an_uploaded_image_ranks_its_like_first() {
 }
 
 #[tokio::test]
-async fn m44_exploring_repeats_the_threshold_of_the_registration() {
+async fn exploring_repeats_the_threshold_of_the_registration() {
     let service = Service::of_pictures().await;
     let fine = anchor(&service, "entity_type=IMAGES&threshold=1", form(picture(1))).await;
     for more in ["&threshold=2", ""] {
@@ -62,7 +62,7 @@ async fn m44_exploring_repeats_the_threshold_of_the_registration() {
 }
 
 #[tokio::test]
-async fn m42_a_bounding_box_crops() {
+async fn a_bounding_box_crops() {
     let service = Service::of_pictures().await;
     let mut scene = image::RgbImage::new(192, 128);
     let part = image::load_from_memory(&picture(2)).unwrap().into_rgb8();
@@ -85,7 +85,7 @@ async fn m42_a_bounding_box_crops() {
 }
 
 #[tokio::test]
-async fn m41_bad_parameters_and_files_are_400_and_named() {
+async fn bad_parameters_and_files_are_400_and_named() {
     let service = Service::of_pictures().await;
     let good = || form(picture(1));
     let without = Form::new().part("files[]", Part::bytes(picture(1)).file_name("a.png"));
@@ -117,7 +117,7 @@ async fn m41_bad_parameters_and_files_are_400_and_named() {
 }
 
 #[tokio::test]
-async fn e11_a_body_that_is_no_form_is_refused() {
+async fn a_body_that_is_no_form_is_refused() {
     let service = Service::of_pictures().await;
     let path = service.of_dataset(&format!("{PATH}?entity_type=IMAGES"));
     for kind in ["application/json", "multipart/form-data", "multipart/form-data; boundary="] {
@@ -132,7 +132,7 @@ async fn e11_a_body_that_is_no_form_is_refused() {
 }
 
 #[tokio::test]
-async fn m41_409_while_not_ready_and_404_for_no_dataset() {
+async fn status_409_while_not_ready_and_404_for_no_dataset() {
     let service = Service::of_pictures().await;
     for status in ["PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"] {
         service.set_status(status);
@@ -146,7 +146,7 @@ async fn m41_409_while_not_ready_and_404_for_no_dataset() {
 }
 
 #[tokio::test]
-async fn e13_a_client_sees_why_its_upload_is_refused() {
+async fn a_client_sees_why_its_upload_is_refused() {
     let service = Service::of_pictures().await;
     service.set_status("INDEXING");
     for _ in 0..20 {
@@ -156,7 +156,7 @@ async fn e13_a_client_sees_why_its_upload_is_refused() {
 }
 
 #[tokio::test]
-async fn e12_an_image_over_32_mib_is_413() {
+async fn an_image_over_32_mib_is_413() {
     let service = Service::of_pictures().await;
     let (status, body) =
         register(&service, "entity_type=IMAGES", form(vec![0; (32 << 20) + 1])).await;
@@ -164,12 +164,15 @@ async fn e12_an_image_over_32_mib_is_413() {
 }
 
 #[tokio::test]
-async fn m40_a_search_can_be_made_to_fail() {
+async fn a_search_can_be_made_to_fail() {
     let place = Place::new(&pictures(2));
-    let failing = BTreeSet::from([Failing::Search]);
-    let deployment = place.open_with(Settings { failing, ..Settings::default() });
+    let failing = BTreeSet::from([InjectedFailure::Search]);
+    let deployment = place.open_with(DeploymentSettings {
+        injected_failures: failing,
+        ..DeploymentSettings::default()
+    });
     let dataset = place.add(&deployment);
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     let service = Service::serve(place, deployment, dataset, true).await;
     let (status, body) = register(&service, "entity_type=IMAGES", form(picture(1))).await;
     assert_eq!((status, body), (500, json!({"detail": "The search failed"})));

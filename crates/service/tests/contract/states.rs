@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::time::Duration;
-use tessera_service::{Failing, Settings};
+use tessera_service::{DeploymentSettings, InjectedFailure};
 
 use crate::{
     change::{detail, uploads},
@@ -14,11 +14,13 @@ const SLOW: Duration = Duration::from_millis(400);
 
 async fn slow() -> Service {
     let service = Service::of_pictures().await;
-    service.again(Settings { slow: SLOW, ..Settings::default() }).await
+    service
+        .again(DeploymentSettings { simulated_delay: SLOW, ..DeploymentSettings::default() })
+        .await
 }
 
 #[tokio::test]
-async fn m15_an_addition_is_read_only_then_partial_index() {
+async fn an_addition_is_read_only_then_partial_index() {
     let service = slow().await;
     assert_eq!(service.add(uploads(12..15)).await, (202, String::new()));
     let record = service.record().await;
@@ -45,7 +47,7 @@ async fn m15_an_addition_is_read_only_then_partial_index() {
 }
 
 #[tokio::test]
-async fn m10_m12_progress_and_counts_only_grow_while_media_come_in() {
+async fn progress_and_counts_only_grow_while_media_come_in() {
     let service = slow().await;
     assert_eq!(service.add(uploads(12..24)).await.0, 202);
     let (mut images, mut progress) = (12, 0);
@@ -64,7 +66,7 @@ async fn m10_m12_progress_and_counts_only_grow_while_media_come_in() {
 }
 
 #[tokio::test]
-async fn m16_a_reindex_is_read_only_then_indexing_then_ready() {
+async fn a_reindex_is_read_only_then_indexing_then_ready() {
     let service = slow().await;
     service.added(uploads(12..15)).await;
     assert_eq!(service.reindex().await, (202, String::new()));
@@ -94,12 +96,12 @@ async fn m16_a_reindex_is_read_only_then_indexing_then_ready() {
 }
 
 #[tokio::test]
-async fn m32_auto_reindex_ends_in_ready_and_never_rests_between() {
+async fn auto_reindex_ends_in_ready_and_never_rests_between() {
     let service = slow().await;
     let form = uploads(12..15).text("auto_reindex", "true");
     assert_eq!(service.add(form).await, (202, String::new()));
     assert_eq!(service.path_to("READY").await, ["READ ONLY", "INDEXING", "READY"]);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["n_images"], 15);
     assert_eq!(service.place.count("operation WHERE kind = 'REINDEX' AND stage = 'COMPLETED'"), 1);
     let fresh = Service::at(Place::new(&all_fifteen()), true).await;
@@ -125,7 +127,7 @@ async fn sizes(service: &Service) -> Vec<Vec<u64>> {
 }
 
 #[tokio::test]
-async fn m39_a_second_batch_is_added_to_a_partial_index() {
+async fn a_second_batch_is_added_to_a_partial_index() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14)).await;
     let before = service.clusters("threshold=1").await;
@@ -135,13 +137,13 @@ async fn m39_a_second_batch_is_added_to_a_partial_index() {
     let after = service.clusters("threshold=1").await;
     assert_eq!(after[..before.len()], before, "both older parts are untouched");
     assert_eq!(service.reindex().await.0, 202);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     let names = service.names("").await;
     assert_eq!((service.record().await["status_new"].clone(), names.len()), (json!("READY"), 17));
 }
 
 #[tokio::test]
-async fn m39_the_same_files_again_are_a_batch_of_their_own() {
+async fn the_same_files_again_are_a_batch_of_their_own() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14)).await;
     service.added(uploads(12..14)).await;
@@ -150,7 +152,7 @@ async fn m39_the_same_files_again_are_a_batch_of_their_own() {
 }
 
 #[tokio::test]
-async fn m14_a_partial_index_neither_exports_nor_searches_by_image() {
+async fn a_partial_index_neither_exports_nor_searches_by_image() {
     let service = Service::of_pictures().await;
     let anchor = service.media("p001.png").await;
     service.added(uploads(12..13)).await;
@@ -164,51 +166,55 @@ async fn m14_a_partial_index_neither_exports_nor_searches_by_image() {
 }
 
 #[tokio::test]
-async fn m17_operations_that_fail_end_in_error_with_a_reason_and_the_folder_brings_it_back() {
-    for failing in [Failing::AddMedia, Failing::Reindex] {
+async fn operations_that_fail_end_in_error_with_a_reason_and_the_folder_brings_it_back() {
+    for failing in [InjectedFailure::AddMedia, InjectedFailure::Reindex] {
         let service = Service::of_pictures().await;
         service.added(uploads(12..13)).await;
-        let service =
-            service.again(Settings { failing: [failing].into(), ..Settings::default() }).await;
+        let service = service
+            .again(DeploymentSettings {
+                injected_failures: [failing].into(),
+                ..DeploymentSettings::default()
+            })
+            .await;
         let begun = match failing {
-            Failing::AddMedia => service.add(uploads(13..14)).await,
+            InjectedFailure::AddMedia => service.add(uploads(13..14)).await,
             _ => service.reindex().await,
         };
         assert_eq!(begun, (202, String::new()), "{failing:?}");
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         let record = service.record().await;
         assert_eq!((&record["status_new"], &record["progress"]), (&json!("ERROR"), &json!(0)));
         let words = record["fatal_error_msg"].as_str().unwrap();
-        assert!(words.contains(failing.word()), "{words}");
+        assert!(words.contains(failing.as_str()), "{words}");
         assert_no_path(&record, &service.place);
         service.good(&service.explore("")).await;
-        let service = service.again(Settings::default()).await;
+        let service = service.again(DeploymentSettings::default()).await;
         assert_eq!(service.record().await["status_new"], "ERROR", "durable");
         service.place.add(&service.deployment);
-        service.deployment.settled().await;
+        service.deployment.wait_until_idle().await;
         assert_eq!(service.record().await["status_new"], "READY");
         assert!(service.names("").await.len() >= 13);
     }
 }
 
 #[tokio::test]
-async fn m17_a_batch_without_any_picture_changes_nothing_but_names_it() {
+async fn a_batch_without_any_picture_changes_nothing_but_names_it() {
     let service = Service::of_pictures().await;
     let form = reqwest::multipart::Form::new();
     let file = reqwest::multipart::Part::bytes(b"no picture".to_vec()).file_name("a.png");
     service.added(form.part("files", file)).await;
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("PARTIAL INDEX"), &json!(12)));
-    let skipped = service.deployment.skipped(service.dataset).unwrap();
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     assert_eq!(skipped.len(), 1, "{skipped:?}");
     assert_eq!(service.reindex().await.0, 202);
-    service.deployment.settled().await;
+    service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["status_new"], "READY");
 }
 
 #[tokio::test]
-async fn m48_a_failing_search_is_500() {
-    let service = Service::failing(Failing::Search).await;
+async fn a_failing_search_is_500() {
+    let service = Service::failing(InjectedFailure::Search).await;
     let file = reqwest::multipart::Part::bytes(crate::support::picture(1)).file_name("a.png");
     let form = reqwest::multipart::Form::new().part("file", file);
     let path = service.of_dataset("/search-image-similarity?entity_type=IMAGES");

@@ -15,7 +15,9 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_model::DatasetId;
-use tessera_service::{Access, Credentials, Deployment, Options, Settings};
+use tessera_service::{
+    AccessMode, Deployment, DeploymentSettings, ServerOptions, ServiceCredentials,
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -36,7 +38,7 @@ pub struct Service {
     pub deployment: Deployment,
     pub dataset: DatasetId,
     pub address: SocketAddr,
-    pub credentials: Credentials,
+    pub credentials: ServiceCredentials,
     pub client: Client,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
@@ -63,10 +65,10 @@ impl Place {
     }
 
     pub fn open(&self) -> Deployment {
-        self.open_with(Settings::default())
+        self.open_with(DeploymentSettings::default())
     }
 
-    pub fn open_with(&self, settings: Settings) -> Deployment {
+    pub fn open_with(&self, settings: DeploymentSettings) -> Deployment {
         Deployment::open(self.data.path(), settings).unwrap()
     }
 
@@ -100,15 +102,15 @@ impl Service {
     pub async fn at(place: Place, login: bool) -> Self {
         let deployment = place.open();
         let dataset = place.add(&deployment);
-        deployment.settled().await;
+        deployment.wait_until_idle().await;
         Self::serve(place, deployment, dataset, login).await
     }
 
     /// Serves a place, indexed, behind a login, with other options than the usual ones.
-    pub async fn serving(place: Place, options: impl FnOnce(Access) -> Options) -> Self {
+    pub async fn serving(place: Place, options: impl FnOnce(AccessMode) -> ServerOptions) -> Self {
         let deployment = place.open();
         let dataset = place.add(&deployment);
-        deployment.settled().await;
+        deployment.wait_until_idle().await;
         Self::serve_as(place, deployment, dataset, true, options).await
     }
 
@@ -118,7 +120,7 @@ impl Service {
         dataset: DatasetId,
         login: bool,
     ) -> Self {
-        Self::serve_as(place, deployment, dataset, login, Options::from).await
+        Self::serve_as(place, deployment, dataset, login, ServerOptions::from).await
     }
 
     /// Serves with other options than the usual ones.
@@ -127,12 +129,12 @@ impl Service {
         deployment: Deployment,
         dataset: DatasetId,
         login: bool,
-        options: impl FnOnce(Access) -> Options,
+        options: impl FnOnce(AccessMode) -> ServerOptions,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let credentials = Credentials::generate();
-        let access = if login { Access::Token(credentials.clone()) } else { Access::Open };
+        let credentials = ServiceCredentials::generate();
+        let access = if login { AccessMode::Token(credentials.clone()) } else { AccessMode::Open };
         let options = options(access);
         let (stop, stopped) = oneshot::channel::<()>();
         let site = deployment.clone();

@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[tokio::test]
-async fn m54_a_caption_ranks_the_captions_lower_is_stronger() {
+async fn a_caption_ranks_the_captions_lower_is_stronger() {
     let service = served().await;
     for (caption, best) in [
         ("a checkered floor", "floor.png"),
@@ -36,7 +36,7 @@ async fn m54_a_caption_ranks_the_captions_lower_is_stronger() {
 }
 
 #[tokio::test]
-async fn m54_the_deprecated_name_is_the_same_and_both_are_422() {
+async fn the_deprecated_name_is_the_same_and_both_are_422() {
     let service = served().await;
     let new = service.good(&service.explore("caption=red+wall")).await;
     assert_eq!(service.good(&service.explore("image_caption=red%20wall")).await, new);
@@ -46,7 +46,7 @@ async fn m54_the_deprecated_name_is_the_same_and_both_are_422() {
 }
 
 #[tokio::test]
-async fn m56_the_threshold_keeps_what_is_below_it() {
+async fn the_threshold_keeps_what_is_below_it() {
     let service = served().await;
     let all = scored(&service, "caption=boat+sea").await;
     for threshold in ["0", "0.0", "0.25", "0.5", "0.75", "1", "1.0"] {
@@ -60,7 +60,7 @@ async fn m56_the_threshold_keeps_what_is_below_it() {
 }
 
 #[tokio::test]
-async fn e25_parameters_of_text_search_out_of_range_are_422_and_named() {
+async fn parameters_of_text_search_out_of_range_are_422_and_named() {
     let service = served().await;
     for threshold in ["-0.1", "1.1", "x", "NaN", "inf", "0,5"] {
         let query = format!("caption=red&textual_similarity_threshold={threshold}");
@@ -87,7 +87,7 @@ async fn e25_parameters_of_text_search_out_of_range_are_422_and_named() {
 }
 
 #[tokio::test]
-async fn m54_without_captions_the_enrichment_is_named() {
+async fn without_captions_the_enrichment_is_named() {
     let service = Service::of_pictures().await;
     let (name, words) = refused(&service, "caption=red").await;
     assert_eq!(name, "caption");
@@ -95,7 +95,7 @@ async fn m54_without_captions_the_enrichment_is_named() {
 }
 
 #[tokio::test]
-async fn m54_words_that_nobody_knows_find_nothing() {
+async fn words_that_nobody_knows_find_nothing() {
     let service = served().await;
     let body = service.good(&service.explore("caption=xylophone")).await;
     assert_eq!(body, json!({"clusters": [], "metadata": {"used_duckdb": false}}));
@@ -104,7 +104,7 @@ async fn m54_words_that_nobody_knows_find_nothing() {
 }
 
 #[tokio::test]
-async fn m54_captions_combine_with_labels_tags_and_anchors() {
+async fn captions_combine_with_labels_tags_and_anchors() {
     let service = served().await;
     let boats = "caption=boat&labels=[%22sea%22]";
     assert_eq!(service.names(boats).await[0], "night.png");
@@ -121,7 +121,7 @@ async fn m54_captions_combine_with_labels_tags_and_anchors() {
 }
 
 #[tokio::test]
-async fn m18_text_search_works_in_every_state_and_finds_what_came_last() {
+async fn text_search_works_in_every_state_and_finds_what_came_last() {
     let service = served().await;
     let row = json!({"file_name": "new.png", "caption": "A red boat at the wall."});
     let files = [

@@ -4,7 +4,7 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use serde_json::json;
-use tessera_service::Settings;
+use tessera_service::DeploymentSettings;
 
 use crate::support::{Place, Service, picture};
 
@@ -15,24 +15,24 @@ fn place() -> Place {
 }
 
 /// Settings with an `ffmpeg` that writes the picture at `frame`, whatever it is asked.
-fn with_ffmpeg(folder: &Path) -> Settings {
+fn with_ffmpeg(folder: &Path) -> DeploymentSettings {
     let frame = folder.join("frame.png");
     fs::write(&frame, picture(2)).unwrap();
     let program = folder.join("ffmpeg");
     fs::write(&program, format!("#!/bin/sh\ncat '{}'\n", frame.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    Settings { ffmpeg: Some(program), ..Settings::default() }
+    DeploymentSettings { ffmpeg: Some(program), ..DeploymentSettings::default() }
 }
 
-async fn served(place: Place, settings: Settings) -> Service {
+async fn served(place: Place, settings: DeploymentSettings) -> Service {
     let deployment = place.open_with(settings);
     let dataset = place.add(&deployment);
-    deployment.settled().await;
+    deployment.wait_until_idle().await;
     Service::serve(place, deployment, dataset, true).await
 }
 
 #[tokio::test]
-async fn m52_a_video_is_counted_and_listed_by_its_first_frame() {
+async fn a_video_is_counted_and_listed_by_its_first_frame() {
     let tools = tempfile::tempdir().unwrap();
     let service = served(place(), with_ffmpeg(tools.path())).await;
     let record = service.good(&service.of_dataset("")).await;
@@ -56,9 +56,9 @@ async fn m52_a_video_is_counted_and_listed_by_its_first_frame() {
 }
 
 #[tokio::test]
-async fn m52_without_ffmpeg_a_video_is_named_as_skipped_until_there_is_one() {
-    let service = served(place(), Settings::default()).await;
-    let skipped = service.deployment.skipped(service.dataset).unwrap();
+async fn without_ffmpeg_a_video_is_named_as_skipped_until_there_is_one() {
+    let service = served(place(), DeploymentSettings::default()).await;
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let words: Vec<_> =
         skipped.iter().map(|one| (one.file.to_string(), one.reason.to_string())).collect();
     let reason = "a video: install ffmpeg to see its first frame";
@@ -69,5 +69,5 @@ async fn m52_without_ffmpeg_a_video_is_named_as_skipped_until_there_is_one() {
     let tools = tempfile::tempdir().unwrap();
     let service = served(place, with_ffmpeg(tools.path())).await;
     assert_eq!(service.good(&service.of_dataset("")).await["n_videos"], 1);
-    assert_eq!(service.deployment.skipped(service.dataset).unwrap(), []);
+    assert_eq!(service.deployment.skipped_files(service.dataset).unwrap(), []);
 }

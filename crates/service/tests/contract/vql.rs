@@ -18,7 +18,7 @@ fn fts(value: &str) -> Value {
 }
 
 #[tokio::test]
-async fn m61_p16_full_text_with_stems_and_operators() {
+async fn full_text_with_stems_and_operators() {
     let service = served().await;
     for (text, names) in [
         ("wall", &["doors.png", "wall.png"][..]),
@@ -47,7 +47,7 @@ async fn m61_p16_full_text_with_stems_and_operators() {
 }
 
 #[tokio::test]
-async fn m62_semantic_with_a_least_similarity() {
+async fn semantic_with_a_least_similarity() {
     let service = served().await;
     let semantic = |threshold: Value| {
         vql(&json!([{"text": {"op": "semantic", "value": "boats at sea", "threshold": threshold}}]))
@@ -66,7 +66,7 @@ async fn m62_semantic_with_a_least_similarity() {
 }
 
 #[tokio::test]
-async fn m58_m63_labels_by_rule_and_as_a_parameter() {
+async fn labels_by_rule_and_as_a_parameter() {
     let service = served().await;
     let labels = |op: &str, value: Value| json!([{"labels": {"op": op, "value": value}}]);
     let boats = set(&["night.png", "shore.png"]);
@@ -89,7 +89,7 @@ async fn m58_m63_labels_by_rule_and_as_a_parameter() {
 }
 
 #[tokio::test]
-async fn m59_m64_user_tags_by_the_identifiers_that_clusters_tell() {
+async fn user_tags_by_the_identifiers_that_clusters_tell() {
     let service = served().await;
     let mut tags = std::collections::BTreeMap::new();
     for cluster in service.clusters("threshold=0").await {
@@ -110,7 +110,7 @@ async fn m59_m64_user_tags_by_the_identifiers_that_clusters_tell() {
 }
 
 #[tokio::test]
-async fn m65_issues_in_and_out_and_within_confidence() {
+async fn issues_in_and_out_and_within_confidence() {
     let service = served().await;
     let issue = |value: &str, more: Value| {
         let mut object = json!({"op": "issue", "value": value, "mode": "in"});
@@ -151,7 +151,7 @@ async fn m65_issues_in_and_out_and_within_confidence() {
 }
 
 #[tokio::test]
-async fn m66_duplicates_and_uniqueness() {
+async fn duplicates_and_uniqueness() {
     let service = served().await;
     let duplicates = async |value: f64| {
         by(&service, json!([{"duplicates": {"op": "duplicates", "value": value}}])).await
@@ -175,7 +175,7 @@ async fn m66_duplicates_and_uniqueness() {
 }
 
 #[tokio::test]
-async fn m48_similarity_as_a_filter() {
+async fn similarity_as_a_filter() {
     let service = served().await;
     let id = service.media("twin.png").await;
     let similar = |threshold: Value| json!([{"similarity": {"op": "media", "value": id, "threshold": threshold}}]);
@@ -190,7 +190,7 @@ async fn m48_similarity_as_a_filter() {
 }
 
 #[tokio::test]
-async fn m60_filters_combine_with_and_and_with_everything_else() {
+async fn filters_combine_with_and_and_with_everything_else() {
     let service = served().await;
     let labels = |names: &[&str]| json!({"labels": {"op": "one_of", "value": names}});
     let both = json!([fts("boat"), labels(&["sea"])]);
@@ -223,7 +223,7 @@ async fn assert_refused(service: &Service, text: &str, words: &str) {
 }
 
 #[tokio::test]
-async fn m67_texts_that_are_no_filters_are_422() {
+async fn texts_that_are_no_filters_are_422() {
     let service = served().await;
     let good = json!({"uniqueness": {"op": "uniqueness", "value": 0}});
     for text in ["x", "{}", "NaN", "null", "[NaN]", "[", "[]]", &"[".repeat(3_000)] {
@@ -242,7 +242,7 @@ async fn m67_texts_that_are_no_filters_are_422() {
 }
 
 #[tokio::test]
-async fn m67_mistakes_are_422_and_name_the_filter_and_its_field() {
+async fn mistakes_are_422_and_name_the_filter_and_its_field() {
     let service = served().await;
     let long = "x".repeat(1_001);
     for (field, filter) in [
@@ -276,7 +276,7 @@ async fn m67_mistakes_are_422_and_name_the_filter_and_its_field() {
 }
 
 #[tokio::test]
-async fn e24_no_text_reaches_the_database_as_more_than_words() {
+async fn no_text_reaches_the_database_as_more_than_words() {
     let service = served().await;
     for text in ["\"open", "(", ")", "AND", "a AND", "a OR OR b", "-", "()", "\"\"", "- -a"] {
         let (name, message) = refused(&service, &vql(&json!([fts(text)]))).await;
@@ -323,7 +323,7 @@ fn noise(seed: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn m49_a_filtered_answer_has_a_hundred_clusters_a_page_and_then_none() {
+async fn a_filtered_answer_has_a_hundred_clusters_a_page_and_then_none() {
     let files: Vec<(String, Vec<u8>)> =
         (0..112).map(|n| (format!("{n:03}.png"), noise(n))).collect();
     let files: Vec<(&str, Vec<u8>)> =

@@ -12,7 +12,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn m60_every_filter_of_the_interface_is_read_and_written() {
+fn every_filter_of_the_interface_is_read_and_written() {
     for text in [
         r#"[{"text":{"op":"fts","value":"highway night"}}]"#,
         r#"[{"text":{"op":"semantic","value":"dog playing","threshold":0.7}}]"#,
@@ -30,7 +30,7 @@ fn m60_every_filter_of_the_interface_is_read_and_written() {
 }
 
 #[test]
-fn m60_what_public_clients_send_beside_it_is_read() {
+fn what_public_clients_send_beside_it_is_read() {
     let plain = read(r#"[{"issues":{"op":"issue","value":"blur","mode":"in"}}]"#).unwrap();
     for text in [
         r#"[{"id":"x","issues":{"op":"issue","value":"blur"}}]"#,
@@ -45,7 +45,7 @@ fn m60_what_public_clients_send_beside_it_is_read() {
 }
 
 #[test]
-fn e24_a_mistake_is_named_by_filter_and_field() {
+fn a_mistake_is_named_by_filter_and_field() {
     for (text, words) in [
         ("", "must be a JSON array of filters: EOF while parsing a value at line 1 column 0"),
         ("{}", "must be a JSON array of filters"),
@@ -99,8 +99,8 @@ fn e24_a_mistake_is_named_by_filter_and_field() {
 }
 
 #[test]
-fn e24_sizes_depth_and_numbers_are_bounded() {
-    assert!(refused(&" ".repeat(LONGEST + 1)).contains("64 KiB"));
+fn sizes_depth_and_numbers_are_bounded() {
+    assert!(refused(&" ".repeat(MAX_BYTES + 1)).contains("64 KiB"));
     assert!(refused(&"[".repeat(60_000)).contains("recursion limit"));
     let many = vec![json!({"uniqueness": {"op": "uniqueness", "value": 0}}); 17];
     assert!(refused(&json!(many).to_string()).contains("16 filters"));
@@ -123,22 +123,23 @@ fn filters() -> impl Strategy<Value = Vec<Filter>> {
         ("\\PC{1,40}", maybe()).prop_map(|(text, min)| Filter::semantic(&text, min)),
         (rules, proptest::collection::vec("\\PC{1,9}", 1..9))
             .prop_map(|(rule, labels)| { Filter::labels(rule, labels.iter().map(String::as_str)) }),
-        (kinds, maybe(), maybe()).prop_map(|(kind, a, b)| { Filter::issue(kind, Mode::Out, a, b) }),
+        (kinds, maybe(), maybe())
+            .prop_map(|(kind, a, b)| { Filter::issue(kind, IssueMode::Out, a, b) }),
         share().prop_map(Filter::duplicates),
         share().prop_map(Filter::uniqueness),
         maybe().prop_map(move |max| Filter::similar(anchor, max)),
     ];
-    proptest::collection::vec(one.prop_filter_map("valid", Result::ok), 0..MOST_FILTERS)
+    proptest::collection::vec(one.prop_filter_map("valid", Result::ok), 0..MAX_FILTERS)
 }
 
 proptest! {
     #[test]
-    fn m60_what_is_written_is_read_back(filters in filters()) {
+    fn what_is_written_is_read_back(filters in filters()) {
         prop_assert_eq!(read(&write(&filters)).unwrap(), filters);
     }
 
     #[test]
-    fn e24_any_text_is_read_or_refused(text in r#"[\[\]{}":, \\a-z0-9.\u{0}-]{0,60}"#) {
+    fn any_text_is_read_or_refused(text in r#"[\[\]{}":, \\a-z0-9.\u{0}-]{0,60}"#) {
         if let Err(problem) = read(&text) {
             prop_assert!(problem.to_string().len() < 400);
         }

@@ -4,13 +4,13 @@ use axum::{Json, extract::State};
 
 use crate::{
     http::{
-        Site,
-        describe::{Counting, OfDataset},
-        found,
-        params::{DatasetPath, Params},
+        AppState,
+        openapi::{CountParams, DatasetErrors},
         problem::Problem,
+        query_params::{DatasetPath, QueryParams},
+        require_dataset,
     },
-    store::{cluster, words},
+    store::{cluster, full_text},
 };
 use tessera_model::{EntityType, Granularity};
 use tessera_wire::compat::{LabelCountBody, OverviewBody, StatsBody};
@@ -21,20 +21,20 @@ use tessera_wire::compat::{LabelCountBody, OverviewBody, StatsBody};
     path = "/dataset/{dataset_id}/stats",
     operation_id = "stats",
     params(DatasetPath),
-    responses((status = 200, description = "Counts", body = StatsBody), OfDataset),
+    responses((status = 200, description = "Counts", body = StatsBody), DatasetErrors),
 )]
 pub async fn stats(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<StatsBody>, Problem> {
-    site.blocking(move |deployment| {
-        let record = found(deployment, id)?;
+    site.spawn_blocking(move |deployment| {
+        let record = require_dataset(deployment, id)?;
         let clusters = deployment.store.read(|c| cluster::counts(c, id, EntityType::Images))?;
         Ok(Json(StatsBody {
             n_images: record.n_images,
             n_videos: record.n_videos,
             n_objects: record.n_objects,
-            n_clusters: at(clusters, Granularity::DEFAULT),
+            n_clusters: count_at(clusters, Granularity::DEFAULT),
         }))
     })
     .await
@@ -45,25 +45,25 @@ pub async fn stats(
     get,
     path = "/explore/{dataset_id}/exploration_metadata",
     operation_id = "exploration_metadata",
-    params(DatasetPath, Counting),
-    responses((status = 200, description = "Counts", body = OverviewBody), OfDataset),
+    params(DatasetPath, CountParams),
+    responses((status = 200, description = "Counts", body = OverviewBody), DatasetErrors),
 )]
 pub async fn overview(
-    State(site): State<Site>,
+    State(site): State<AppState>,
     DatasetPath(id): DatasetPath,
-    params: Params,
+    params: QueryParams,
 ) -> Result<Json<OverviewBody>, Problem> {
     let entity = params.entity()?.unwrap_or_default();
     let level = params.granularity()?.unwrap_or_default();
-    site.blocking(move |deployment| {
-        let record = found(deployment, id)?;
-        let (clusters, labels) = deployment
-            .store
-            .read(|c| Ok((cluster::counts(c, id, entity)?, words::label_counts(c, id, entity)?)))?;
+    site.spawn_blocking(move |deployment| {
+        let record = require_dataset(deployment, id)?;
+        let (clusters, labels) = deployment.store.read(|c| {
+            Ok((cluster::counts(c, id, entity)?, full_text::label_counts(c, id, entity)?))
+        })?;
         let label = |(name, count)| LabelCountBody { name, count };
         Ok(Json(OverviewBody {
             dataset_name: record.name,
-            clusters_count: at(clusters, level),
+            clusters_count: count_at(clusters, level),
             media_count: match entity {
                 EntityType::Images => record.n_images + record.n_videos,
                 EntityType::Objects => record.n_objects,
@@ -74,6 +74,6 @@ pub async fn overview(
     .await
 }
 
-fn at(counts: [u32; Granularity::LEVELS], level: Granularity) -> u64 {
+fn count_at(counts: [u32; Granularity::LEVELS], level: Granularity) -> u64 {
     counts[usize::from(level.level())].into()
 }

@@ -1,46 +1,46 @@
 //! What public clients are seen to use beyond the interface document: answered only by a lenient
 //! service, and otherwise 404 like any path that is none.
 
-mod about;
-mod at_once;
+mod cluster_members;
 mod counts;
-mod members;
+mod direct_export;
 mod process;
+mod service_info;
 
 use utoipa::openapi::{RefOr, Required, path::Operation};
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::Site;
+use super::AppState;
 use tessera_wire::paths::query;
 
 /// The parameters that a lenient service can do without.
-const NOT_NEEDED: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
+const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
 
 /// The calls behind the login.
-pub fn behind_login() -> OpenApiRouter<Site> {
+pub fn authenticated_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
-        .routes(routes!(about::user_config))
-        .routes(routes!(about::sample_data))
+        .routes(routes!(service_info::user_config))
+        .routes(routes!(service_info::sample_data))
         .routes(routes!(counts::stats))
         .routes(routes!(counts::overview))
-        .routes(routes!(at_once::export))
-        .routes(routes!(at_once::media_ids))
-        .routes(routes!(members::image))
-        .routes(routes!(members::cluster))
+        .routes(routes!(direct_export::export))
+        .routes(routes!(direct_export::media_ids))
+        .routes(routes!(cluster_members::image))
+        .routes(routes!(cluster_members::cluster))
         .routes(routes!(process::process))
 }
 
 /// The call that clients make before they log in.
-pub fn before_login() -> OpenApiRouter<Site> {
-    OpenApiRouter::new().routes(routes!(about::healthcheck))
+pub fn public_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(service_info::healthcheck))
 }
 
 /// Describes a call as a lenient service takes it.
-pub fn relax(operation: &mut Operation) {
+pub fn relax_parameters(operation: &mut Operation) {
     let parameters = operation.parameters.iter_mut().flatten();
     for parameter in parameters {
         if let RefOr::T(parameter) = parameter
-            && NOT_NEEDED.contains(&parameter.name.as_str())
+            && OPTIONAL_IN_COMPAT.contains(&parameter.name.as_str())
         {
             parameter.required = Required::False;
         }

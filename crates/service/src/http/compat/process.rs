@@ -3,26 +3,28 @@
 use axum::{Json, extract::State};
 
 use crate::http::{
-    Site,
-    describe::{Gated, Processing},
-    operation,
-    params::Params,
+    AppState, dataset_operations,
+    openapi::{ProcessParams, StatusErrors},
     problem::Problem,
+    query_params::QueryParams,
 };
-use tessera_wire::{problem::ProblemBody, process::ProcessBody};
+use tessera_wire::{error_body::ProblemBody, pipeline::ProcessBody};
 
 /// As the GET.
 #[utoipa::path(
     post,
     path = "/process/add_media",
     operation_id = "process_add_media_by_post",
-    params(Processing),
+    params(ProcessParams),
     responses(
         (status = 200, description = "Accepted; watch the status", body = ProcessBody),
         (status = 400, description = "The dataset has no embedding_config", body = ProblemBody),
-        Gated,
+        StatusErrors,
     ),
 )]
-pub async fn process(site: State<Site>, params: Params) -> Result<Json<ProcessBody>, Problem> {
-    operation::process(site, params).await
+pub async fn process(
+    site: State<AppState>,
+    params: QueryParams,
+) -> Result<Json<ProcessBody>, Problem> {
+    dataset_operations::process(site, params).await
 }

@@ -11,35 +11,35 @@ use std::{
 };
 
 use super::{
-    description::name,
-    reader::{Reader, SMALL},
+    description::normalized_name,
+    sidecar_reader::{MAX_SINGLE_SIDECAR_BYTES, SidecarReader},
 };
 
 /// Where names are looked for, in this order.
-const FILES: [&str; 5] =
+const FILE_NAMES: [&str; 5] =
     ["data.yaml", "dataset.yaml", "classes.txt", "obj.names", "_darknet.labels"];
 
 /// Names by class.
-pub type Names = BTreeMap<u64, String>;
+pub type ClassMap = BTreeMap<u64, String>;
 
 /// Whether a file of this name may tell the names of classes.
 #[must_use]
 pub fn is_candidate(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| FILES.iter().any(|file| name == *file))
+    path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|file| name == *file))
 }
 
 /// The names for every folder that was asked for.
 #[derive(Default)]
-pub struct ClassNames(HashMap<PathBuf, Rc<Names>>);
+pub struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
 
 impl ClassNames {
     /// The names for the boxes in a sidecar; empty if nobody tells any.
-    pub fn of(&mut self, reader: &mut Reader<'_>, sidecar: &Path) -> Rc<Names> {
+    pub fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<ClassMap> {
         let folder = sidecar.parent().unwrap_or(Path::new(""));
         if let Some(names) = self.0.get(folder) {
             return Rc::clone(names);
         }
-        let found = folder.ancestors().find_map(|folder| look(reader, folder));
+        let found = folder.ancestors().find_map(|folder| read_folder(reader, folder));
         let names = Rc::new(found.unwrap_or_default());
         self.0.insert(folder.to_owned(), Rc::clone(&names));
         names
@@ -47,58 +47,58 @@ impl ClassNames {
 }
 
 /// The names that a folder tells.
-fn look(reader: &mut Reader<'_>, folder: &Path) -> Option<Names> {
-    FILES.iter().find_map(|file| {
-        let path = reader.files.at(&folder.join(file))?;
-        let text = reader.text(path, SMALL)?;
+fn read_folder(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap> {
+    FILE_NAMES.iter().find_map(|file| {
+        let path = reader.files.get(&folder.join(file))?;
+        let text = reader.read_text(path, MAX_SINGLE_SIDECAR_BYTES)?;
         let names = if path.extension().is_some_and(|it| it == "yaml") {
-            yaml(&text)
+            parse_yaml(&text)
         } else {
-            lines(&text)
+            parse_lines(&text)
         };
         (!names.is_empty()).then(|| {
-            reader.used(path);
+            reader.mark_used(path);
             names
         })
     })
 }
 
-fn lines(text: &str) -> Names {
+fn parse_lines(text: &str) -> ClassMap {
     (0..)
         .zip(text.trim_end().lines())
-        .filter_map(|(class, line)| Some((class, name(line)?)))
+        .filter_map(|(class, line)| Some((class, normalized_name(line)?)))
         .collect()
 }
 
 /// The value of the key `names`: a list or a map, on one line or on many.
-fn yaml(text: &str) -> Names {
+fn parse_yaml(text: &str) -> ClassMap {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("names:"));
     let Some(first) = lines.next().and_then(|line| line.strip_prefix("names:")) else {
-        return Names::new();
+        return ClassMap::new();
     };
-    let first = uncommented(first).trim();
+    let first = strip_comment(first).trim();
     let entries = if first.is_empty() {
-        block(lines)
+        block_entries(lines)
     } else {
-        let rest = lines.map(uncommented);
-        inline(&[first].into_iter().chain(rest).collect::<Vec<_>>().join(" "))
+        let rest = lines.map(strip_comment);
+        flow_entries(&[first].into_iter().chain(rest).collect::<Vec<_>>().join(" "))
     };
-    let mut names = Names::new();
+    let mut names = ClassMap::new();
     for (place, entry) in (0..).zip(entries) {
         let keyed = entry.split_once(':').and_then(|(key, value)| {
             let key = key.trim().trim_matches(['"', '\'']).parse().ok()?;
             Some((key, value))
         });
         let (class, value) = keyed.unwrap_or((place, &entry));
-        names.extend(name(&unquoted(value.trim())).map(|name| (class, name)));
+        names.extend(normalized_name(&unquote(value.trim())).map(|name| (class, name)));
     }
     names
 }
 
 /// The entries of a list or map of one line each.
-fn block<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
+fn block_entries<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     lines
-        .map(uncommented)
+        .map(strip_comment)
         .filter(|line| !line.trim().is_empty())
         .take_while(|line| line.starts_with(['-', ' ', '\t']))
         .map(|line| line.trim().trim_start_matches("- ").to_owned())
@@ -107,7 +107,7 @@ fn block<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
 
 /// The entries between the brackets or braces with which `text` begins, split at commas outside of
 /// quotes.
-fn inline(text: &str) -> Vec<String> {
+fn flow_entries(text: &str) -> Vec<String> {
     let Some(text) = text.strip_prefix(['[', '{']) else { return Vec::new() };
     let (mut entries, mut entry) = (Vec::new(), String::new());
     // A quote opens only where a value begins: within a word it is an apostrophe.
@@ -132,7 +132,7 @@ fn inline(text: &str) -> Vec<String> {
 }
 
 /// A line without its comment.
-fn uncommented(line: &str) -> &str {
+fn strip_comment(line: &str) -> &str {
     if line.trim_start().starts_with('#') {
         return "";
     }
@@ -140,7 +140,7 @@ fn uncommented(line: &str) -> &str {
 }
 
 /// A scalar without its quotes.
-fn unquoted(text: &str) -> String {
+fn unquote(text: &str) -> String {
     let within = |quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
     match (within('\''), within('"')) {
         (Some(text), _) => text.replace("''", "'"),
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m51_names_are_read_in_all_the_ways_tools_write_them() {
+    fn names_are_read_in_all_the_ways_tools_write_them() {
         for text in [
             "train: ../train\nnc: 3\nnames: ['traffic light', \"it's\", dog]\n",
             "names: [ traffic light,  # the first\n  it's , 'dog'\n]\nroboflow:\n  a: [b]",
@@ -163,7 +163,7 @@ mod tests {
             "names:\n    - traffic light\n    - it's\n    - dog",
             "names: {0: traffic light, '1': \"it's\", 2: dog}",
         ] {
-            let names = yaml(text);
+            let names = parse_yaml(text);
             let expected = [(0, "traffic light"), (1, "it's"), (2, "dog")];
             assert_eq!(
                 names,
@@ -172,13 +172,13 @@ mod tests {
             );
         }
         assert_eq!(
-            yaml("names: {80: 'a:', 7: 'b, c'}"),
-            Names::from([(7, "b, c".into()), (80, "a:".into())])
+            parse_yaml("names: {80: 'a:', 7: 'b, c'}"),
+            ClassMap::from([(7, "b, c".into()), (80, "a:".into())])
         );
         for none in ["", "nc: 3", "names:", "names: 3", "names: []", " names: [a]", "names: {}"] {
-            assert!(yaml(none).is_empty(), "{none}");
+            assert!(parse_yaml(none).is_empty(), "{none}");
         }
         let expected = [(0, "a".to_owned()), (2, "b".to_owned())].into();
-        assert_eq!(lines("a\r\n\r\n b\n\n"), expected);
+        assert_eq!(parse_lines("a\r\n\r\n b\n\n"), expected);
     }
 }

@@ -4,17 +4,17 @@
 use tessera_model::Region;
 
 /// Longest caption kept, in characters.
-pub const CAPTION: usize = 2_048;
+pub const MAX_CAPTION_CHARS: usize = 2_048;
 /// Longest label or tag kept, in characters.
-const NAME: usize = 128;
+const MAX_NAME_CHARS: usize = 128;
 /// Most labels, and most tags, kept of a picture.
-const NAMES: usize = 32;
+const MAX_NAMES: usize = 32;
 /// Most objects kept of a picture.
-pub const OBJECTS: usize = 256;
+pub const MAX_OBJECTS: usize = 256;
 
 /// What is told of one picture.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Description {
+pub struct MediaDescription {
     /// What it shows, in words; 1-2,048 characters.
     pub caption: Option<String>,
     /// What it shows, by name, in the order told: at most 32, each of 1-128 characters.
@@ -22,23 +22,23 @@ pub struct Description {
     /// What people marked it with, bounded like the labels.
     pub tags: Vec<String>,
     /// What it shows where: at most 256.
-    pub objects: Vec<Boxed>,
+    pub objects: Vec<LabeledBox>,
 }
 
 /// An object in a picture.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Boxed {
+pub struct LabeledBox {
     /// What it is; 1-128 characters.
     pub label: String,
     /// Where it is.
-    pub extent: Extent,
+    pub bounding_box: BoundingBox,
 }
 
 /// The box around an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Extent {
+pub enum BoundingBox {
     /// In fractions of the picture.
-    Fractions(Region),
+    Normalized(Region),
     /// In pixels from the top left corner: finite, with an area, perhaps beyond the picture.
     Pixels {
         /// Left edge.
@@ -52,9 +52,9 @@ pub enum Extent {
     },
 }
 
-impl Description {
+impl MediaDescription {
     /// Takes from `lower` what is not yet told; tags are united.
-    pub fn fill(&mut self, lower: Self) {
+    pub fn merge_missing(&mut self, lower: Self) {
         self.caption = self.caption.take().or(lower.caption);
         if self.labels.is_empty() {
             self.labels = lower.labels;
@@ -66,33 +66,35 @@ impl Description {
     }
 
     /// Adds an object unless there are enough.
-    pub fn push_object(&mut self, label: String, extent: Extent) {
-        if self.objects.len() < OBJECTS {
-            self.objects.push(Boxed { label, extent });
+    pub fn push_object(&mut self, label: String, extent: BoundingBox) {
+        if self.objects.len() < MAX_OBJECTS {
+            self.objects.push(LabeledBox { label, bounding_box: extent });
         }
     }
 
     /// Puts a further caption behind what is there, as far as there is room.
     pub fn push_caption(&mut self, text: &str) {
         // The room for a space alone is none.
-        let full = |told: &String| told.len() + 1 >= CAPTION && told.chars().count() + 1 >= CAPTION;
+        let full = |told: &String| {
+            told.len() + 1 >= MAX_CAPTION_CHARS && told.chars().count() + 1 >= MAX_CAPTION_CHARS
+        };
         if self.caption.as_ref().is_some_and(full) {
             return;
         }
-        let Some(text) = caption(text) else { return };
+        let Some(text) = normalized_caption(text) else { return };
         self.caption = match self.caption.take() {
             None => Some(text),
-            Some(told) => caption(&format!("{told} {text}")),
+            Some(told) => normalized_caption(&format!("{told} {text}")),
         };
     }
 }
 
-impl Extent {
+impl BoundingBox {
     /// The box `[x, y, width, height]` in fractions, cut at the edges of the picture. `None` if
     /// nothing is left of it.
     #[must_use]
-    pub fn fractions(sides: [f64; 4]) -> Option<Self> {
-        cut(sides).map(Self::Fractions)
+    pub fn normalized(sides: [f64; 4]) -> Option<Self> {
+        clip_to_image(sides).map(Self::Normalized)
     }
 
     /// The box `[x, y, width, height]` in pixels. `None` if it has no area or ends before the
@@ -107,19 +109,19 @@ impl Extent {
 
     /// The part of it within a picture of this size in pixels. `None` if nothing is left of it.
     #[must_use]
-    pub fn region(&self, width: u32, height: u32) -> Option<Region> {
+    pub fn to_region(&self, width: u32, height: u32) -> Option<Region> {
         let (across, down) = (f64::from(width), f64::from(height));
         match *self {
-            Self::Fractions(region) => Some(region),
+            Self::Normalized(region) => Some(region),
             Self::Pixels { x, y, width, height } => {
-                cut([x / across, y / down, width / across, height / down])
+                clip_to_image([x / across, y / down, width / across, height / down])
             }
         }
     }
 }
 
 /// A box in fractions, cut at the edges of the picture.
-fn cut([x, y, width, height]: [f64; 4]) -> Option<Region> {
+fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {
     if ![x, y, width, height].iter().all(|side| side.is_finite()) {
         return None;
     }
@@ -130,27 +132,27 @@ fn cut([x, y, width, height]: [f64; 4]) -> Option<Region> {
 
 /// A caption of this text, `None` if it is blank.
 #[must_use]
-pub fn caption(text: &str) -> Option<String> {
-    bounded(text, CAPTION)
+pub fn normalized_caption(text: &str) -> Option<String> {
+    trimmed_to(text, MAX_CAPTION_CHARS)
 }
 
 /// A label or tag of this text, `None` if it is blank.
 #[must_use]
-pub fn name(text: &str) -> Option<String> {
-    bounded(text, NAME)
+pub fn normalized_name(text: &str) -> Option<String> {
+    trimmed_to(text, MAX_NAME_CHARS)
 }
 
 /// Adds a label or tag unless it is blank or there already, or there are enough.
 pub fn push_name(names: &mut Vec<String>, text: &str) {
-    if let Some(name) = name(text)
-        && names.len() < NAMES
+    if let Some(name) = normalized_name(text)
+        && names.len() < MAX_NAMES
         && !names.contains(&name)
     {
         names.push(name);
     }
 }
 
-fn bounded(text: &str, limit: usize) -> Option<String> {
+fn trimmed_to(text: &str, limit: usize) -> Option<String> {
     let text = text.trim();
     let end = text.char_indices().nth(limit).map_or(text.len(), |(end, _)| end);
     let text = text[..end].trim_end();
@@ -162,27 +164,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn e12_texts_and_lists_are_bounded() {
+    fn texts_and_lists_are_bounded() {
         let long = "ä".repeat(9_999);
-        let mut description = Description::default();
+        let mut description = MediaDescription::default();
         description.push_caption(&long);
         description.push_caption("and more");
-        assert_eq!(description.caption.as_ref().unwrap().chars().count(), CAPTION);
+        assert_eq!(description.caption.as_ref().unwrap().chars().count(), MAX_CAPTION_CHARS);
         push_name(&mut description.labels, &long);
-        assert_eq!(description.labels[0].chars().count(), NAME);
-        let extent = Extent::pixels([0.0, 0.0, 1.0, 1.0]).unwrap();
+        assert_eq!(description.labels[0].chars().count(), MAX_NAME_CHARS);
+        let extent = BoundingBox::pixels([0.0, 0.0, 1.0, 1.0]).unwrap();
         for n in 0..999 {
             push_name(&mut description.labels, &n.to_string());
             description.push_object(n.to_string(), extent);
         }
-        assert_eq!((description.labels.len(), description.objects.len()), (NAMES, OBJECTS));
+        assert_eq!((description.labels.len(), description.objects.len()), (MAX_NAMES, MAX_OBJECTS));
     }
 
     #[test]
-    fn m51_texts_are_trimmed_and_names_told_once() {
-        assert_eq!(caption(" \r\n\t "), None);
-        let cut_at_a_space = format!("{} b", "a".repeat(NAME - 1));
-        assert_eq!(name(&cut_at_a_space).unwrap(), "a".repeat(NAME - 1));
+    fn texts_are_trimmed_and_names_told_once() {
+        assert_eq!(normalized_caption(" \r\n\t "), None);
+        let cut_at_a_space = format!("{} b", "a".repeat(MAX_NAME_CHARS - 1));
+        assert_eq!(normalized_name(&cut_at_a_space).unwrap(), "a".repeat(MAX_NAME_CHARS - 1));
         let mut names = Vec::new();
         for text in [" b ", "a", "", "b"] {
             push_name(&mut names, text);
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn u12_boxes_are_cut_at_the_edges_of_the_picture() {
+    fn boxes_are_cut_at_the_edges_of_the_picture() {
         let region = |x, y, width, height| Region { x, y, width, height };
         for (sides, left) in [
             ([0.25, 0.5, 0.25, 0.5], Some(region(0.25, 0.5, 0.25, 0.5))),
@@ -204,8 +206,8 @@ mod tests {
             ([0.0, 0.0, f64::INFINITY, 1.0], None),
             ([1e308, 1e308, 1e308, 1e308], None),
         ] {
-            let extent = Extent::fractions(sides);
-            assert_eq!(extent.and_then(|extent| extent.region(7, 7)), left, "{sides:?}");
+            let extent = BoundingBox::normalized(sides);
+            assert_eq!(extent.and_then(|extent| extent.to_region(7, 7)), left, "{sides:?}");
         }
         for (sides, size, left) in [
             ([25.0, 50.0, 50.0, 50.0], (100, 200), Some(region(0.25, 0.25, 0.5, 0.25))),
@@ -215,22 +217,22 @@ mod tests {
             ([-10.0, 0.0, 10.0, 10.0], (100, 200), None),
             ([0.0, 0.0, 10.0, -1.0], (100, 200), None),
         ] {
-            let extent = Extent::pixels(sides);
-            assert_eq!(extent.and_then(|e| e.region(size.0, size.1)), left, "{sides:?}");
+            let extent = BoundingBox::pixels(sides);
+            assert_eq!(extent.and_then(|e| e.to_region(size.0, size.1)), left, "{sides:?}");
         }
     }
 
     #[test]
     fn what_is_told_first_wins_and_tags_are_united() {
-        let told = |caption: &str, label: &str, tag: &str| Description {
-            caption: super::caption(caption),
+        let told = |caption: &str, label: &str, tag: &str| MediaDescription {
+            caption: super::normalized_caption(caption),
             labels: vec![label.to_owned()],
             tags: vec![tag.to_owned()],
             objects: Vec::new(),
         };
         let mut description = told("", "a", "x");
-        description.fill(told("second", "b", "y"));
-        description.fill(told("third", "c", "x"));
+        description.merge_missing(told("second", "b", "y"));
+        description.merge_missing(told("third", "c", "x"));
         assert_eq!(description.caption.as_deref(), Some("second"));
         assert_eq!(
             (description.labels, description.tags),

@@ -4,13 +4,13 @@
 use std::{ffi::OsStr, path::Path};
 
 use super::{
-    description::{Description, push_name},
-    reader::Reader,
+    description::{MediaDescription, push_name},
+    sidecar_reader::SidecarReader,
 };
 
 /// Names of folders that tell nothing of what is in the pictures, in lower case and without
 /// digits behind them (`train2017`).
-const TECHNICAL: &[&str] = &[
+const GENERIC_NAMES: &[&str] = &[
     "all",
     "annotation",
     "annotations",
@@ -57,34 +57,34 @@ const TECHNICAL: &[&str] = &[
 ];
 
 /// Labels every media without labels by its folder.
-pub fn read(reader: &mut Reader<'_>) {
+pub fn read(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
-        let labelled = reader.reading.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
-        if let Some(label) = label(media).filter(|_| !labelled) {
-            let mut told = Description::default();
+        let labelled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
+        if let Some(label) = label_from_folder(media).filter(|_| !labelled) {
+            let mut told = MediaDescription::default();
             push_name(&mut told.labels, label);
-            reader.tell(media, told);
+            reader.add_description(media, told);
         }
     }
 }
 
 /// The name of the folder a media lies in, if it tells something.
-fn label(media: &Path) -> Option<&str> {
+fn label_from_folder(media: &Path) -> Option<&str> {
     let name = media.parent()?.file_name().and_then(OsStr::to_str)?;
     let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit() || is_separator(c));
-    let technical =
-        word.is_empty() || TECHNICAL.iter().any(|technical| technical.eq_ignore_ascii_case(word));
+    let technical = word.is_empty()
+        || GENERIC_NAMES.iter().any(|technical| technical.eq_ignore_ascii_case(word));
     (!technical).then_some(name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::sidecar::lab::{Place, told};
+    use crate::ingest::sidecar::test_support::{TestFolder, describe};
 
     #[test]
-    fn m51_the_nearest_folder_is_the_label_unless_its_name_is_technical() {
+    fn the_nearest_folder_is_the_label_unless_its_name_is_technical() {
         for (media, expected) in [
             ("golden_retriever/1.jpg", Some("golden_retriever")),
             ("train/cat/1.jpg", Some("cat")),
@@ -97,16 +97,18 @@ mod tests {
             ("boeing 747/1.jpg", Some("boeing 747")),
             ("1.jpg", None),
         ] {
-            assert_eq!(label(Path::new(media)), expected, "{media}");
+            assert_eq!(label_from_folder(Path::new(media)), expected, "{media}");
         }
     }
 
     #[test]
-    fn m51_a_label_told_elsewhere_replaces_the_folder() {
-        let place = Place::of(&["cat/1.jpg", "cat/2.jpg", "cat/note.md"]);
-        place.put("metadata.csv", "file_name,label,caption\ncat/1.jpg,dog,\ncat/2.jpg,,A cat.\n");
-        let expected =
-            [told("cat/1.jpg", "", "dog", "", ""), told("cat/2.jpg", "A cat.", "cat", "", "")];
-        assert_eq!(place.told(), expected);
+    fn a_label_told_elsewhere_replaces_the_folder() {
+        let place = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/note.md"]);
+        place.write("metadata.csv", "file_name,label,caption\ncat/1.jpg,dog,\ncat/2.jpg,,A cat.\n");
+        let expected = [
+            describe("cat/1.jpg", "", "dog", "", ""),
+            describe("cat/2.jpg", "A cat.", "cat", "", ""),
+        ];
+        assert_eq!(place.descriptions(), expected);
     }
 }

@@ -13,44 +13,44 @@ use super::description::push_name;
 
 /// The object that `text` is. `None` if it is something else, or broken.
 #[must_use]
-pub fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+pub fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     // A struct would be read from a list as well.
     text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 /// The text that `value` is. `None` if it is something else.
 #[must_use]
-pub fn text(value: &RawValue) -> Option<String> {
+pub fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
 /// The box `[x, y, width, height]` that `value` is. `None` if it is something else.
 #[must_use]
-pub fn sides(value: &RawValue) -> Option<[f64; 4]> {
+pub fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
     serde_json::from_str(value.get()).ok()
 }
 
 /// Hands out the values of the list that `list` is, in order. `None` if it is no list.
 #[must_use]
-pub fn each<'a>(list: &'a str, take: impl FnMut(&'a RawValue)) -> Option<()> {
-    serde_json::Deserializer::from_str(list).deserialize_seq(Each(take)).ok()
+pub fn for_each_element<'a>(list: &'a str, take: impl FnMut(&'a RawValue)) -> Option<()> {
+    serde_json::Deserializer::from_str(list).deserialize_seq(ElementVisitor(take)).ok()
 }
 
 /// Adds the texts of the list that `list` is to `names`. `None` if something in it is no text, or
 /// it is no list; the other texts are added all the same.
 #[must_use]
-pub fn names(list: &str, names: &mut Vec<String>) -> Option<()> {
+pub fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
     let mut texts_only = true;
-    each(list, |value| match serde_json::from_str::<Cow<'_, str>>(value.get()) {
+    for_each_element(list, |value| match serde_json::from_str::<Cow<'_, str>>(value.get()) {
         Ok(text) => push_name(names, &text),
         Err(_) => texts_only = false,
     })?;
     texts_only.then_some(())
 }
 
-struct Each<F>(F);
+struct ElementVisitor<F>(F);
 
-impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for Each<F> {
+impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for ElementVisitor<F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,19 +72,22 @@ mod tests {
     #[test]
     fn lists_are_read_value_by_value() {
         let mut values = Vec::new();
-        assert!(each(r#" [1, "two", [3], {"f": 4}] "#, |value| values.push(value.get())).is_some());
+        assert!(
+            for_each_element(r#" [1, "two", [3], {"f": 4}] "#, |value| values.push(value.get()))
+                .is_some()
+        );
         assert_eq!(values, ["1", "\"two\"", "[3]", r#"{"f": 4}"#]);
-        assert!(each("{}", |_| {}).is_none());
-        assert!(each("[1, 2", |_| {}).is_none());
+        assert!(for_each_element("{}", |_| {}).is_none());
+        assert!(for_each_element("[1, 2", |_| {}).is_none());
         let deep = format!("[{}{}]", "[".repeat(500_000), "]".repeat(500_000));
-        assert!(each(&deep, |_| {}).is_some(), "without recursion");
+        assert!(for_each_element(&deep, |_| {}).is_some(), "without recursion");
     }
 
     #[test]
     fn names_of_a_wrong_type_spoil_themselves_alone() {
         let mut found = Vec::new();
-        assert!(names(r#"["a", 1, " b\n", null]"#, &mut found).is_none());
-        assert!(names(r#""c""#, &mut found).is_none());
+        assert!(collect_names(r#"["a", 1, " b\n", null]"#, &mut found).is_none());
+        assert!(collect_names(r#""c""#, &mut found).is_none());
         assert_eq!(found, ["a", "b"]);
     }
 }

@@ -4,29 +4,29 @@
 use std::path::Path;
 
 use super::{
-    description::{Description, push_name},
-    faults::Faults,
+    description::{MediaDescription, push_name},
+    diagnostics::SidecarDiagnostics,
     json, objects,
-    reader::{LARGE, Reader},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 
 /// The name of the sidecar.
-pub const NAME: &str = "metadata.csv";
+pub const FILE_NAME: &str = "metadata.csv";
 
 /// Reads every `metadata.csv` of the folder.
-pub fn read(reader: &mut Reader<'_>) {
-    for sidecar in reader.files.called(NAME) {
-        reader.used(sidecar);
-        if let Some(bytes) = reader.bytes(sidecar, LARGE)
+pub fn read(reader: &mut SidecarReader<'_>) {
+    for sidecar in reader.files.with_name(FILE_NAME) {
+        reader.mark_used(sidecar);
+        if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES)
             && let Some(why) = read_table(reader, sidecar, &bytes)
         {
-            reader.problem(sidecar, why);
+            reader.report_problem(sidecar, why);
         }
     }
 }
 
 /// Reads a table and tells what is wrong with it.
-fn read_table(reader: &mut Reader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<String> {
+fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<String> {
     let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
     let names: Vec<String> = match table.headers() {
         Ok(names) => names.iter().map(|name| name.trim().to_lowercase()).collect(),
@@ -36,50 +36,50 @@ fn read_table(reader: &mut Reader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<S
         return Some("it has no column file_name".to_owned());
     };
     let (mut faults, mut lines) =
-        (Faults::new("line", "lines"), Lines { bytes, passed: 0, line: 1 });
+        (SidecarDiagnostics::new("line", "lines"), LineCounter { bytes, offset: 0, line: 1 });
     let mut record = csv::ByteRecord::new();
     // Of bytes in memory only a record of another length could fail, and that is allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {
-        faults.at(lines.of(&record));
+        faults.set_position(lines.line_of(&record));
         // Cells without a column are left out.
         let cells = record.iter().take(names.len()).map(str::from_utf8);
         let Ok(row) = cells.collect::<Result<Vec<_>, _>>() else {
-            faults.add("it is not UTF-8");
+            faults.report("it is not UTF-8");
             continue;
         };
         let Some(name) = row.get(file_name).filter(|name| !name.trim().is_empty()) else {
-            faults.add("it has no file_name");
+            faults.report("it has no file_name");
             continue;
         };
-        match reader.files.named(name, sidecar) {
+        match reader.files.resolve(name, sidecar) {
             Ok(media) => {
                 let columns = names.iter().map(String::as_str).zip(row.iter().copied());
-                reader.tell(media, describe(columns, &mut faults));
+                reader.add_description(media, describe(columns, &mut faults));
             }
-            Err(why) => faults.add(why),
+            Err(why) => faults.report(why),
         }
     }
-    faults.sentence()
+    faults.summary()
 }
 
 /// Counts the lines before a record: the reader of tables does not count every `\r\n`, and takes
 /// blank lines for the beginning of the record behind them.
-struct Lines<'a> {
+struct LineCounter<'a> {
     bytes: &'a [u8],
-    passed: usize,
+    offset: usize,
     line: usize,
 }
 
-impl Lines<'_> {
+impl LineCounter<'_> {
     /// The line, from 1, in which a record begins. It lies behind the one asked for before.
-    fn of(&mut self, record: &csv::ByteRecord) -> usize {
+    fn line_of(&mut self, record: &csv::ByteRecord) -> usize {
         let begin = record.position().and_then(|place| usize::try_from(place.byte()).ok());
-        let rest = begin.and_then(|begin| self.bytes.get(begin.max(self.passed)..));
+        let rest = begin.and_then(|begin| self.bytes.get(begin.max(self.offset)..));
         let rest = rest.unwrap_or_default();
         let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         let begin = self.bytes.len() - rest.len() + blank;
-        self.line += self.bytes[self.passed..begin].split(|byte| *byte == b'\n').count() - 1;
-        self.passed = begin;
+        self.line += self.bytes[self.offset..begin].split(|byte| *byte == b'\n').count() - 1;
+        self.offset = begin;
         self.line
     }
 }
@@ -87,22 +87,22 @@ impl Lines<'_> {
 /// What a row tells: its columns by name.
 fn describe<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
-    faults: &mut Faults,
-) -> Description {
-    let mut told = Description::default();
+    faults: &mut SidecarDiagnostics,
+) -> MediaDescription {
+    let mut told = MediaDescription::default();
     let mut text = None;
     for (column, cell) in columns.filter(|(_, cell)| !cell.trim().is_empty()) {
         match column {
             "caption" => told.push_caption(cell),
             "text" => text = Some(cell),
             "label" => push_name(&mut told.labels, cell),
-            "labels" if names(cell, &mut told.labels).is_none() => {
-                faults.add("its labels are no list of texts");
+            "labels" if parse_names(cell, &mut told.labels).is_none() => {
+                faults.report("its labels are no list of texts");
             }
-            "tags" | "user_tags" if names(cell, &mut told.tags).is_none() => {
-                faults.add("its tags are no list of texts");
+            "tags" | "user_tags" if parse_names(cell, &mut told.tags).is_none() => {
+                faults.report("its tags are no list of texts");
             }
-            "objects" => objects::read(cell, &mut told, faults),
+            "objects" => objects::read_objects(cell, &mut told, faults),
             _ => {}
         }
     }
@@ -113,9 +113,9 @@ fn describe<'a>(
 }
 
 /// Adds the names of a cell to `names`. `None` if it begins like a JSON list but is no good one.
-fn names(cell: &str, names: &mut Vec<String>) -> Option<()> {
+fn parse_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
     if cell.trim_start().starts_with('[') {
-        return json::names(cell, names);
+        return json::collect_names(cell, names);
     }
     cell.split(['|', ';']).for_each(|name| push_name(names, name));
     Some(())
@@ -123,11 +123,11 @@ fn names(cell: &str, names: &mut Vec<String>) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use crate::ingest::sidecar::lab::{Place, told};
+    use crate::ingest::sidecar::test_support::{TestFolder, describe};
 
     #[test]
-    fn m51_b02_rows_are_judged_alone_and_what_is_wrong_is_named() {
-        let place = Place::of(&["1.jpg", "2.jpg", "deep/3.jpg", "4.jpg", "5.jpg"]);
+    fn rows_are_judged_alone_and_what_is_wrong_is_named() {
+        let place = TestFolder::with_media(&["1.jpg", "2.jpg", "deep/3.jpg", "4.jpg", "5.jpg"]);
         let table = concat!(
             "\u{feff}File_Name ,caption,text,labels,label,tags,user_tags,objects,more\r\n",
             "1.jpg,\"A \"\"red\"\"\r\nboat, far.\",ignored,boat | sea;boat,,x,y,,7\r\n",
@@ -139,29 +139,29 @@ mod tests {
             "9.jpg,nothing\r\n",
             "/5.jpg,outside\r\n",
         );
-        place.put("metadata.csv", table);
+        place.write("metadata.csv", table);
         let expected = [
-            told("1.jpg", "A \"red\"\r\nboat, far.", "boat sea", "x y", ""),
-            told("2.jpg", "A car.", "car a|b vehicle", "", ""),
-            told("4.jpg", "good", "kept", "", ""),
-            told("deep/3.jpg", "", "deep", "", "cat"),
+            describe("1.jpg", "A \"red\"\r\nboat, far.", "boat sea", "x y", ""),
+            describe("2.jpg", "A car.", "car a|b vehicle", "", ""),
+            describe("4.jpg", "good", "kept", "", ""),
+            describe("deep/3.jpg", "", "deep", "", "cat"),
         ];
-        assert_eq!(place.told(), expected);
+        assert_eq!(place.descriptions(), expected);
         let why = "line 7: its labels are no list of texts; 3 more lines";
-        assert_eq!(place.problem("metadata.csv"), why);
+        assert_eq!(place.problem_of("metadata.csv"), why);
     }
 
     #[test]
-    fn b02_a_table_without_file_names_is_named() {
-        let place = Place::of(&["1.jpg"]);
+    fn a_table_without_file_names_is_named() {
+        let place = TestFolder::with_media(&["1.jpg"]);
         for (table, why) in [
             (&b""[..], "it has no column file_name"),
             (b"name,caption\n1.jpg,x\n", "it has no column file_name"),
             (b"file_name,\xff\n1.jpg,x\n", "line 1: it is not UTF-8"),
             (b"file_name,text\n1.jpg,\xff\n\n1.jpg,\xff\n", "line 2: it is not UTF-8; 1 more line"),
         ] {
-            place.put("metadata.csv", table);
-            assert_eq!(place.problem("metadata.csv"), why);
+            place.write("metadata.csv", table);
+            assert_eq!(place.problem_of("metadata.csv"), why);
         }
     }
 }

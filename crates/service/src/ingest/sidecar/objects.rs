@@ -6,13 +6,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
-    description::{Description, Extent, OBJECTS, name},
-    faults::Faults,
+    description::{BoundingBox, MAX_OBJECTS, MediaDescription, normalized_name},
+    diagnostics::SidecarDiagnostics,
     json,
 };
 
 #[derive(Deserialize)]
-struct Object<'a> {
+struct ObjectRow<'a> {
     #[serde(borrow)]
     label: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -20,7 +20,7 @@ struct Object<'a> {
 }
 
 #[derive(Deserialize)]
-struct Columns<'a> {
+struct ObjectColumns<'a> {
     #[serde(borrow)]
     bbox: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -34,73 +34,85 @@ struct Columns<'a> {
 const NO_OBJECTS: &str = "its objects are neither a list nor lists of boxes and names";
 
 /// Adds the objects of a row to its description, and what is wrong with them to `faults`.
-pub fn read(value: &str, description: &mut Description, faults: &mut Faults) {
-    let told = if let Some(columns) = json::object::<Columns<'_>>(value) {
-        by_column(&columns, description, faults)
+pub fn read_objects(
+    value: &str,
+    description: &mut MediaDescription,
+    faults: &mut SidecarDiagnostics,
+) {
+    let told = if let Some(columns) = json::parse_object::<ObjectColumns<'_>>(value) {
+        read_columns(&columns, description, faults)
     } else {
-        json::each(value, |value| match json::object::<Object<'_>>(value.get()) {
-            Some(Object { label, bbox: Some(bbox) }) => {
-                let label = label.and_then(label_of);
-                push(label, json::sides(bbox), Extent::fractions, description, faults);
+        json::for_each_element(value, |value| {
+            match json::parse_object::<ObjectRow<'_>>(value.get()) {
+                Some(ObjectRow { label, bbox: Some(bbox) }) => {
+                    let label = label.and_then(parse_label);
+                    add_object(
+                        label,
+                        json::parse_box(bbox),
+                        BoundingBox::normalized,
+                        description,
+                        faults,
+                    );
+                }
+                Some(ObjectRow { bbox: None, .. }) => faults.report("an object of it has no bbox"),
+                None => faults.report("an object of it is no JSON object"),
             }
-            Some(Object { bbox: None, .. }) => faults.add("an object of it has no bbox"),
-            None => faults.add("an object of it is no JSON object"),
         })
     };
     if told.is_none() {
-        faults.add(NO_OBJECTS);
+        faults.report(NO_OBJECTS);
     }
 }
 
-fn by_column(
-    columns: &Columns<'_>,
-    description: &mut Description,
-    faults: &mut Faults,
+fn read_columns(
+    columns: &ObjectColumns<'_>,
+    description: &mut MediaDescription,
+    faults: &mut SidecarDiagnostics,
 ) -> Option<()> {
     let names = columns.categories.or(columns.category).or(columns.labels);
     let (mut boxes, mut labels) = (Vec::new(), Vec::new());
     let (mut box_count, mut name_count) = (0_usize, 0_usize);
-    json::each(columns.bbox?.get(), |value| {
+    json::for_each_element(columns.bbox?.get(), |value| {
         box_count += 1;
-        if boxes.len() < OBJECTS {
-            boxes.push(json::sides(value));
+        if boxes.len() < MAX_OBJECTS {
+            boxes.push(json::parse_box(value));
         }
     })?;
-    json::each(names?.get(), |value| {
+    json::for_each_element(names?.get(), |value| {
         name_count += 1;
-        if labels.len() < OBJECTS {
-            labels.push(label_of(value));
+        if labels.len() < MAX_OBJECTS {
+            labels.push(parse_label(value));
         }
     })?;
     if box_count != name_count {
-        faults.add("its objects have more boxes than names, or fewer");
+        faults.report("its objects have more boxes than names, or fewer");
     }
     for (label, sides) in labels.into_iter().zip(boxes) {
-        push(label, sides, Extent::pixels, description, faults);
+        add_object(label, sides, BoundingBox::pixels, description, faults);
     }
     Some(())
 }
 
 /// A name, or the number of a class without one.
-fn label_of(value: &RawValue) -> Option<String> {
+fn parse_label(value: &RawValue) -> Option<String> {
     match serde_json::from_str::<u64>(value.get()) {
         Ok(class) => Some(format!("class {class}")),
-        Err(_) => json::text(value).and_then(|text| name(&text)),
+        Err(_) => json::parse_string(value).and_then(|text| normalized_name(&text)),
     }
 }
 
-fn push(
+fn add_object(
     label: Option<String>,
     sides: Option<[f64; 4]>,
-    unit: fn([f64; 4]) -> Option<Extent>,
-    description: &mut Description,
-    faults: &mut Faults,
+    unit: fn([f64; 4]) -> Option<BoundingBox>,
+    description: &mut MediaDescription,
+    faults: &mut SidecarDiagnostics,
 ) {
     match (label, sides, sides.and_then(unit)) {
         (Some(label), _, Some(extent)) => description.push_object(label, extent),
-        (None, ..) => faults.add("an object of it has no name"),
-        (_, None, _) => faults.add("the bbox of an object is no list of four numbers"),
-        (_, _, None) => faults.add("the bbox of an object is empty or outside the picture"),
+        (None, ..) => faults.report("an object of it has no name"),
+        (_, None, _) => faults.report("the bbox of an object is no list of four numbers"),
+        (_, _, None) => faults.report("the bbox of an object is empty or outside the picture"),
     }
 }
 
@@ -110,19 +122,20 @@ mod tests {
     use tessera_model::Region;
 
     fn objects(value: &str) -> (Vec<String>, Option<String>) {
-        let (mut description, mut faults) = (Description::default(), Faults::new("line", "lines"));
-        faults.at(1);
-        read(value, &mut description, &mut faults);
+        let (mut description, mut faults) =
+            (MediaDescription::default(), SidecarDiagnostics::new("line", "lines"));
+        faults.set_position(1);
+        read_objects(value, &mut description, &mut faults);
         let told = description.objects.iter().map(|object| {
-            let region = object.extent.region(100, 200).unwrap();
+            let region = object.bounding_box.to_region(100, 200).unwrap();
             let Region { x, y, width, height } = region;
             format!("{} {x:.2} {y:.2} {width:.2} {height:.2}", object.label)
         });
-        (told.collect(), faults.sentence())
+        (told.collect(), faults.summary())
     }
 
     #[test]
-    fn m51_both_forms_are_read_and_broken_objects_named() {
+    fn both_forms_are_read_and_broken_objects_named() {
         for (value, told, fault) in [
             (
                 r#"[{"label": "boat", "bbox": [0.1, 0.2, 0.3, 2]}]"#,

@@ -4,36 +4,40 @@
 use roxmltree::{Document, Error, Node};
 
 use super::{
-    description::{Description, Extent, name},
-    faults::Faults,
-    reader::{Reader, SMALL},
+    description::{BoundingBox, MediaDescription, normalized_name},
+    diagnostics::SidecarDiagnostics,
+    sidecar_reader::{MAX_SINGLE_SIDECAR_BYTES, SidecarReader},
 };
 
 /// The folders it may lie in, opposite the folder of the pictures.
-const FOLDERS: [&str; 2] = ["Annotations", "annotations"];
+const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
 /// Most attributes of an element: each is compared with all others.
-const ATTRIBUTES: usize = 256;
+const MAX_ATTRIBUTES: usize = 256;
 /// Most namespaces. VOC has none, and nested ones cost memory by the square.
-const NAMESPACES: usize = 16;
+const MAX_NAMESPACES: usize = 16;
 
 /// Reads the XML of every media. Other XML is left alone.
-pub fn read(reader: &mut Reader<'_>) {
+pub fn read(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
         let files = &reader.files;
-        let opposite = || FOLDERS.iter().find_map(|folder| files.opposite(media, folder, "xml"));
-        let Some(sidecar) = files.beside(media, "xml").or_else(opposite) else { continue };
-        let Some(text) = reader.text(sidecar, SMALL) else { continue };
+        let opposite = || {
+            ANNOTATION_FOLDERS
+                .iter()
+                .find_map(|folder| files.sidecar_in_parallel_folder(media, folder, "xml"))
+        };
+        let Some(sidecar) = files.sidecar_beside(media, "xml").or_else(opposite) else { continue };
+        let Some(text) = reader.read_text(sidecar, MAX_SINGLE_SIDECAR_BYTES) else { continue };
         match parse(&text) {
             Ok(Some((description, faults))) => {
-                reader.used(sidecar);
-                reader.tell(media, description);
-                if let Some(sentence) = faults.sentence() {
-                    reader.problem(sidecar, sentence);
+                reader.mark_used(sidecar);
+                reader.add_description(media, description);
+                if let Some(sentence) = faults.summary() {
+                    reader.report_problem(sidecar, sentence);
                 }
             }
             Ok(None) => {}
-            Err(why) => reader.problem(sidecar, why),
+            Err(why) => reader.report_problem(sidecar, why),
         }
     }
 }
@@ -42,10 +46,10 @@ pub fn read(reader: &mut Reader<'_>) {
 ///
 /// # Errors
 /// It is no XML, or has a DTD; the sentence says where.
-fn parse(text: &str) -> Result<Option<(Description, Faults)>, String> {
+fn parse(text: &str) -> Result<Option<(MediaDescription, SidecarDiagnostics)>, String> {
     let namespaces = text.matches("xmlns").count();
     let attributes = text.split('<').map(|tag| tag.matches('=').count()).max();
-    if namespaces > NAMESPACES || attributes.is_some_and(|count| count > ATTRIBUTES) {
+    if namespaces > MAX_NAMESPACES || attributes.is_some_and(|count| count > MAX_ATTRIBUTES) {
         return Err("it has too many attributes or namespaces".to_owned());
     }
     let document = Document::parse(text).map_err(|cause| match cause {
@@ -56,28 +60,29 @@ fn parse(text: &str) -> Result<Option<(Description, Faults)>, String> {
     if !root.has_tag_name("annotation") {
         return Ok(None);
     }
-    let (mut description, mut faults) = (Description::default(), Faults::new("object", "objects"));
+    let (mut description, mut faults) =
+        (MediaDescription::default(), SidecarDiagnostics::new("object", "objects"));
     let objects = root.children().filter(|node| node.has_tag_name("object"));
     for (number, object) in (1..).zip(objects) {
-        faults.at(number);
+        faults.set_position(number);
         match parse_object(object) {
             Ok((label, extent)) => description.push_object(label, extent),
-            Err(why) => faults.add(why),
+            Err(why) => faults.report(why),
         }
     }
     Ok(Some((description, faults)))
 }
 
-fn parse_object(object: Node<'_, '_>) -> Result<(String, Extent), &'static str> {
-    let label = text_of(object, "name").and_then(name).ok_or("it has no name")?;
+fn parse_object(object: Node<'_, '_>) -> Result<(String, BoundingBox), &'static str> {
+    let label = child_text(object, "name").and_then(normalized_name).ok_or("it has no name")?;
     let bndbox = child(object, "bndbox").ok_or("it has no bndbox")?;
     let corner = |tag| {
-        let number = text_of(bndbox, tag).and_then(|text| text.trim().parse::<f64>().ok());
+        let number = child_text(bndbox, tag).and_then(|text| text.trim().parse::<f64>().ok());
         number.ok_or("its bndbox has not four numbers")
     };
     let (left, top) = (corner("xmin")?, corner("ymin")?);
     let sides = [left, top, corner("xmax")? - left, corner("ymax")? - top];
-    let extent = Extent::pixels(sides).ok_or("its bndbox is empty or outside the picture")?;
+    let extent = BoundingBox::pixels(sides).ok_or("its bndbox is empty or outside the picture")?;
     Ok((label, extent))
 }
 
@@ -85,14 +90,14 @@ fn child<'a, 'd>(node: Node<'a, 'd>, tag: &str) -> Option<Node<'a, 'd>> {
     node.children().find(|child| child.has_tag_name(tag))
 }
 
-fn text_of<'a>(node: Node<'a, '_>, tag: &str) -> Option<&'a str> {
+fn child_text<'a>(node: Node<'a, '_>, tag: &str) -> Option<&'a str> {
     child(node, tag)?.text()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::sidecar::lab::{Place, told};
+    use crate::ingest::sidecar::test_support::{TestFolder, describe};
 
     const GOOD: &str = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n\
         <annotation verified=\"yes\">\r\n <filename>other.jpg</filename>\r\n\
@@ -102,27 +107,32 @@ mod tests {
         <ymax>6</ymax></bndbox></object></annotation>";
 
     #[test]
-    fn m51_objects_are_read_beside_the_picture_or_opposite_its_folder() {
-        let place = Place::of(&["1.jpg", "VOC/JPEGImages/2.jpg", "images/3.png", "images/4.jpg"]);
+    fn objects_are_read_beside_the_picture_or_opposite_its_folder() {
+        let place = TestFolder::with_media(&[
+            "1.jpg",
+            "VOC/JPEGImages/2.jpg",
+            "images/3.png",
+            "images/4.jpg",
+        ]);
         for path in ["1.xml", "VOC/Annotations/2.xml", "annotations/3.xml"] {
-            place.put(path, GOOD);
+            place.write(path, GOOD);
         }
         let objects = "dog cat & kitten";
         let expected = ["1.jpg", "VOC/JPEGImages/2.jpg", "images/3.png"]
-            .map(|media| told(media, "", "", "", objects));
-        assert_eq!(place.told(), expected);
-        let reading = place.read();
+            .map(|media| describe(media, "", "", "", objects));
+        assert_eq!(place.descriptions(), expected);
+        let reading = place.read_sidecars();
         assert_eq!((reading.sidecars.len(), reading.problems.len()), (3, 0));
-        let extent = Extent::Pixels { x: 10.0, y: 20.0, width: 20.5, height: 40.0 };
+        let extent = BoundingBox::Pixels { x: 10.0, y: 20.0, width: 20.5, height: 40.0 };
         assert_eq!(
-            reading.descriptions["1.jpg".as_ref() as &std::path::Path].objects[0].extent,
+            reading.descriptions["1.jpg".as_ref() as &std::path::Path].objects[0].bounding_box,
             extent
         );
     }
 
     #[test]
-    fn e12_bad_xml_is_refused_and_named() {
-        let place = Place::of(&["1.jpg"]);
+    fn bad_xml_is_refused_and_named() {
+        let place = TestFolder::with_media(&["1.jpg"]);
         let laughs: Vec<_> = (1..30)
             .map(|n| format!("<!ENTITY l{n} \"&l{m};&l{m};&l{m};&l{m};\">", m = n - 1))
             .collect();
@@ -141,13 +151,13 @@ mod tests {
             (b"<annotation>\xff</annotation>", "it is not UTF-8"),
             (long.as_bytes(), "it is larger than 1 MiB"),
         ] {
-            place.put("1.xml", xml);
-            assert_eq!((place.problem("1.xml").as_str(), place.told().len()), (why, 0));
+            place.write("1.xml", xml);
+            assert_eq!((place.problem_of("1.xml").as_str(), place.descriptions().len()), (why, 0));
         }
     }
 
     #[test]
-    fn e12_deep_xml_and_many_attributes_end_soon() {
+    fn deep_xml_and_many_attributes_end_soon() {
         let many: Vec<_> = (0..60_000).map(|n| format!("<a xmlns:a{n}='b'>")).collect();
         let why = "it has too many attributes or namespaces";
         assert_eq!(parse(&many.concat()).err().unwrap(), why);
@@ -159,8 +169,8 @@ mod tests {
     }
 
     #[test]
-    fn b02_broken_objects_are_named_and_other_xml_left_alone() {
-        let place = Place::of(&["1.jpg"]);
+    fn broken_objects_are_named_and_other_xml_left_alone() {
+        let place = TestFolder::with_media(&["1.jpg"]);
         let corners = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox>";
         let objects = [
             format!("<name>good</name>{corners}"),
@@ -171,11 +181,11 @@ mod tests {
             format!("<name>d</name>{}", corners.replace("<xmax>9", "<xmax>NaN")),
         ];
         let objects = objects.map(|object| format!("<object>{object}</object>")).concat();
-        place.put("1.xml", format!("<annotation>{objects}</annotation>"));
-        assert_eq!(place.told(), [told("1.jpg", "", "", "", "good")]);
-        assert_eq!(place.problem("1.xml"), "object 2: it has no name; 4 more objects");
-        place.put("1.xml", "<svg><object/></svg>");
-        let reading = place.read();
+        place.write("1.xml", format!("<annotation>{objects}</annotation>"));
+        assert_eq!(place.descriptions(), [describe("1.jpg", "", "", "", "good")]);
+        assert_eq!(place.problem_of("1.xml"), "object 2: it has no name; 4 more objects");
+        place.write("1.xml", "<svg><object/></svg>");
+        let reading = place.read_sidecars();
         assert!(reading.sidecars.is_empty() && reading.problems.is_empty());
     }
 }

@@ -2,39 +2,40 @@
 //! behind it, or of a class and the corners of a polygon, `class x1 y1 x2 y2 x3 y3 ...`.
 
 use super::{
-    class_names::Names,
-    description::{Description, Extent},
-    faults::Faults,
+    class_names::ClassMap,
+    description::{BoundingBox, MediaDescription},
+    diagnostics::SidecarDiagnostics,
 };
 
 /// Whether every line tells a class and a box, and there is one.
 #[must_use]
 pub fn is_yolo(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    lines.peek().is_some() && lines.all(|line| row(line).is_some())
+    lines.peek().is_some() && lines.all(|line| parse_line(line).is_some())
 }
 
 /// The objects of a text and what is wrong with its lines.
 #[must_use]
-pub fn parse(text: &str, names: &Names) -> (Description, Faults) {
-    let (mut description, mut faults) = (Description::default(), Faults::new("line", "lines"));
+pub fn parse(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
+    let (mut description, mut faults) =
+        (MediaDescription::default(), SidecarDiagnostics::new("line", "lines"));
     for (number, line) in (1..).zip(text.lines()) {
-        faults.at(number);
-        match row(line).map(|(class, sides)| (class, Extent::fractions(sides))) {
+        faults.set_position(number);
+        match parse_line(line).map(|(class, sides)| (class, BoundingBox::normalized(sides))) {
             Some((class, Some(extent))) => {
                 let label = names.get(&class).cloned();
                 description.push_object(label.unwrap_or_else(|| format!("class {class}")), extent);
             }
-            Some((_, None)) => faults.add("its box is empty or outside the picture"),
+            Some((_, None)) => faults.report("its box is empty or outside the picture"),
             None if line.trim().is_empty() => {}
-            None => faults.add("it is no class and box in numbers"),
+            None => faults.report("it is no class and box in numbers"),
         }
     }
     (description, faults)
 }
 
 /// The class and `[x, y, width, height]` of a line.
-fn row(line: &str) -> Option<(u64, [f64; 4])> {
+fn parse_line(line: &str) -> Option<(u64, [f64; 4])> {
     let mut words = line.split_ascii_whitespace();
     // Some tools write all numbers with a point.
     let class = words.next()?.trim_end_matches(".0").parse().ok()?;
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m51_rows_are_boxes_or_polygons() {
+    fn rows_are_boxes_or_polygons() {
         for (line, expected) in [
             ("3 0.5 0.5 0.25 0.5", Some((3, [0.375, 0.25, 0.25, 0.5]))),
             ("\t3.0  0.5 0.5 0.25 0.5 0.9\r", Some((3, [0.375, 0.25, 0.25, 0.5]))),
@@ -79,19 +80,19 @@ mod tests {
             ("0", None),
             ("", None),
         ] {
-            assert_eq!(row(line), expected, "{line}");
+            assert_eq!(parse_line(line), expected, "{line}");
             assert_eq!(is_yolo(line), expected.is_some(), "{line}");
         }
         assert!(!is_yolo("0 0.5 0.5 0.2 0.2\na boat"));
     }
 
     #[test]
-    fn b02_broken_lines_are_named_and_the_rest_counts() {
+    fn broken_lines_are_named_and_the_rest_counts() {
         let text = "0 0.5 0.5 0.2 0.2\n\n1 0.5 0.5 0 0.2\r\n0 320 240 64 48\nx\n9 1 1 1 1";
-        let (description, faults) = parse(text, &Names::from([(0, "dog".to_owned())]));
+        let (description, faults) = parse(text, &ClassMap::from([(0, "dog".to_owned())]));
         let labels: Vec<_> = description.objects.into_iter().map(|object| object.label).collect();
         assert_eq!(labels, ["dog", "class 9"]);
         let why = "line 3: its box is empty or outside the picture; 2 more lines";
-        assert_eq!(faults.sentence().unwrap(), why);
+        assert_eq!(faults.summary().unwrap(), why);
     }
 }

@@ -21,16 +21,16 @@ fn zipped(members: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-fn tarred(members: &[(&str, &[u8])]) -> Vec<u8> {
+fn tar_of(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut tar = Builder::new(Vec::new());
     for (name, bytes) in members {
-        put(&mut tar, name, EntryType::Regular, bytes);
+        append_member(&mut tar, name, EntryType::Regular, bytes);
     }
     tar.into_inner().unwrap()
 }
 
 /// As hostile archives are made: the name goes in as it is.
-fn put(tar: &mut Builder<Vec<u8>>, name: &str, kind: EntryType, bytes: &[u8]) {
+fn append_member(tar: &mut Builder<Vec<u8>>, name: &str, kind: EntryType, bytes: &[u8]) {
     let mut header = Header::new_gnu();
     header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
     header.set_entry_type(kind);
@@ -40,14 +40,14 @@ fn put(tar: &mut Builder<Vec<u8>>, name: &str, kind: EntryType, bytes: &[u8]) {
     tar.append(&header, bytes).unwrap();
 }
 
-fn gz(bytes: &[u8]) -> Vec<u8> {
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut gz = GzEncoder::new(Vec::new(), Compression::best());
     gz.write_all(bytes).unwrap();
     gz.finish().unwrap()
 }
 
 /// Noise, which does not pack.
-fn noise(length: usize) -> Vec<u8> {
+fn random_bytes(length: usize) -> Vec<u8> {
     let mut state = 7_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -56,7 +56,7 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-fn unpacked_with(kind: ArchiveKind, bytes: &[u8], limits: Limits) -> (TempDir, Unpacked) {
+fn unpack_with(kind: ArchiveKind, bytes: &[u8], limits: UnpackLimits) -> (TempDir, UnpackReport) {
     let place = tempfile::tempdir().unwrap();
     let archive = place.path().join("archive");
     fs::write(&archive, bytes).unwrap();
@@ -64,51 +64,51 @@ fn unpacked_with(kind: ArchiveKind, bytes: &[u8], limits: Limits) -> (TempDir, U
     (place, out)
 }
 
-fn unpacked(kind: ArchiveKind, bytes: &[u8]) -> (TempDir, Unpacked) {
-    unpacked_with(kind, bytes, Limits::default())
+fn unpack_bytes(kind: ArchiveKind, bytes: &[u8]) -> (TempDir, UnpackReport) {
+    unpack_with(kind, bytes, UnpackLimits::default())
 }
 
 /// Files below the folder, with their bytes.
-fn found(place: &TempDir) -> Vec<(String, Vec<u8>)> {
+fn files_in(place: &TempDir) -> Vec<(String, Vec<u8>)> {
     let root = place.path().join("out");
-    let survey = crate::ingest::walk(&root);
-    assert_eq!(survey.passed_over, []);
+    let survey = crate::ingest::scan_folder(&root);
+    assert_eq!(survey.skipped, []);
     let read = |path: &Path| fs::read(root.join(path)).unwrap();
     let files = survey.files.iter();
     files.map(|file| (file.path.to_str().unwrap().to_owned(), read(&file.path))).collect()
 }
 
 fn names(place: &TempDir) -> Vec<String> {
-    found(place).into_iter().map(|(name, _)| name).collect()
+    files_in(place).into_iter().map(|(name, _)| name).collect()
 }
 
-fn reasons(out: &Unpacked) -> Vec<(String, &'static str)> {
+fn skip_reasons(out: &UnpackReport) -> Vec<(String, &'static str)> {
     out.skipped.iter().map(|(name, why)| (name.to_string(), *why)).collect()
 }
 
 #[test]
-fn m30_archives_of_every_format_bring_their_files() {
+fn archives_of_every_format_bring_their_files() {
     let members: [(&str, &[u8]); 4] =
         [("cats/1.jpg", b"one"), ("cats/2.jpg", b""), ("./a.png", b"a"), ("m.jsonl", b"{}")];
-    let tar = tarred(&members);
+    let tar = tar_of(&members);
     for (kind, bytes) in [
         (ArchiveKind::Zip, zipped(&members)),
-        (ArchiveKind::TarGz, gz(&tar)),
+        (ArchiveKind::TarGz, gzipped(&tar)),
         (ArchiveKind::Tar, tar),
     ] {
-        assert!(kind.begins(&bytes[..bytes.len().min(512)]), "{kind:?}");
-        let (place, out) = unpacked(kind, &bytes);
-        assert_eq!(out, Unpacked { files: 4, bytes: 6, ..Unpacked::default() }, "{kind:?}");
+        assert!(kind.matches_signature(&bytes[..bytes.len().min(512)]), "{kind:?}");
+        let (place, out) = unpack_bytes(kind, &bytes);
+        assert_eq!(out, UnpackReport { files: 4, bytes: 6, ..UnpackReport::default() }, "{kind:?}");
         let expected =
             [("a.png", "a"), ("cats/1.jpg", "one"), ("cats/2.jpg", ""), ("m.jsonl", "{}")];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
-        assert_eq!(found(&place), expected, "{kind:?}");
+        assert_eq!(files_in(&place), expected, "{kind:?}");
     }
 }
 
 #[test]
-fn m30_the_format_is_told_by_name_and_first_bytes() {
-    let of = ArchiveKind::of;
+fn the_format_is_told_by_name_and_first_bytes() {
+    let of = ArchiveKind::from_name;
     assert_eq!(of("a.ZIP"), Some(ArchiveKind::Zip));
     assert_eq!(of("a.b.tar"), Some(ArchiveKind::Tar));
     assert_eq!(of("a.tar.gz"), Some(ArchiveKind::TarGz));
@@ -117,26 +117,29 @@ fn m30_the_format_is_told_by_name_and_first_bytes() {
     }
     for kind in [ArchiveKind::Zip, ArchiveKind::Tar, ArchiveKind::TarGz] {
         assert_eq!(of(&format!("x{}", kind.extension())), Some(kind));
-        assert!(!kind.begins(b"\x89PNG\r\n\x1a\n") && !kind.begins(&noise(512)));
+        assert!(
+            !kind.matches_signature(b"\x89PNG\r\n\x1a\n")
+                && !kind.matches_signature(&random_bytes(512))
+        );
     }
 }
 
 #[test]
-fn d12_members_that_are_no_plain_files_are_passed_over_and_named() {
+fn members_that_are_no_plain_files_are_passed_over_and_named() {
     let mut tar = Builder::new(Vec::new());
-    put(&mut tar, "../evil.png", EntryType::Regular, b"x");
-    put(&mut tar, "/abs.png", EntryType::Regular, b"x");
-    put(&mut tar, "a\u{1b}[2J.png", EntryType::Regular, b"x");
-    put(&mut tar, ".hidden/a.png", EntryType::Regular, b"x");
-    put(&mut tar, "__MACOSX/a.png", EntryType::Regular, b"x");
-    put(&mut tar, "link.png", EntryType::Symlink, b"");
-    put(&mut tar, "hard.png", EntryType::Link, b"");
-    put(&mut tar, "fifo.png", EntryType::Fifo, b"");
-    put(&mut tar, "disk.png", EntryType::Block, b"");
-    put(&mut tar, "inner.zip", EntryType::Regular, b"PK");
-    put(&mut tar, "sub/", EntryType::Directory, b"");
-    put(&mut tar, "good.png", EntryType::Regular, b"x");
-    let (place, out) = unpacked(ArchiveKind::Tar, &tar.into_inner().unwrap());
+    append_member(&mut tar, "../evil.png", EntryType::Regular, b"x");
+    append_member(&mut tar, "/abs.png", EntryType::Regular, b"x");
+    append_member(&mut tar, "a\u{1b}[2J.png", EntryType::Regular, b"x");
+    append_member(&mut tar, ".hidden/a.png", EntryType::Regular, b"x");
+    append_member(&mut tar, "__MACOSX/a.png", EntryType::Regular, b"x");
+    append_member(&mut tar, "link.png", EntryType::Symlink, b"");
+    append_member(&mut tar, "hard.png", EntryType::Link, b"");
+    append_member(&mut tar, "fifo.png", EntryType::Fifo, b"");
+    append_member(&mut tar, "disk.png", EntryType::Block, b"");
+    append_member(&mut tar, "inner.zip", EntryType::Regular, b"PK");
+    append_member(&mut tar, "sub/", EntryType::Directory, b"");
+    append_member(&mut tar, "good.png", EntryType::Regular, b"x");
+    let (place, out) = unpack_bytes(ArchiveKind::Tar, &tar.into_inner().unwrap());
     assert_eq!(names(&place), ["good.png"]);
     assert!(!place.path().join("evil.png").exists());
     let expected = [
@@ -151,12 +154,12 @@ fn d12_members_that_are_no_plain_files_are_passed_over_and_named() {
         ("disk.png", "not a regular file"),
         ("inner.zip", "an archive inside the archive is not opened"),
     ];
-    assert_eq!(reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
-    assert_eq!((out.files, out.damage), (1, None));
+    assert_eq!(skip_reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
+    assert_eq!((out.files, out.damage_reason), (1, None));
 }
 
 #[test]
-fn d12_links_and_encrypted_members_of_a_zip_are_passed_over() {
+fn links_and_encrypted_members_of_a_zip_are_passed_over() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default();
     zip.add_symlink("link.png", "/etc/passwd", options).unwrap();
@@ -168,65 +171,66 @@ fn d12_links_and_encrypted_members_of_a_zip_are_passed_over() {
     // The encryption flag of the member in the directory.
     let at = bytes.windows(10).rposition(|window| window == b"secret.png").unwrap();
     bytes[at - 46 + 8] |= 1;
-    let (place, out) = unpacked(ArchiveKind::Zip, &bytes);
+    let (place, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
     assert_eq!(names(&place), ["good.png"]);
     let expected = [("link.png", "a link"), ("secret.png", "it is encrypted")];
-    assert_eq!(reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
+    assert_eq!(skip_reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
 }
 
 #[test]
-fn d12_members_of_one_name_are_all_kept() {
+fn members_of_one_name_are_all_kept() {
     let mut bytes = zipped(&[("a.png", b"1"), ("b.png", b"2")]);
     for at in 0..bytes.len() - 5 {
         if &bytes[at..at + 5] == b"b.png" {
             bytes[at] = b'a';
         }
     }
-    let (place, out) = unpacked(ArchiveKind::Zip, &bytes);
+    let (place, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
     assert_eq!(names(&place), ["a.png", "a_2.png"]);
-    assert_eq!((out.files, out.skipped.len(), out.damage), (2, 0, None));
+    assert_eq!((out.files, out.skipped.len(), out.damage_reason), (2, 0, None));
 }
 
 #[test]
-fn d12_bombs_are_stopped_when_they_swell() {
-    let limits = Limits { free: 1 << 20, ..Limits::default() };
+fn bombs_are_stopped_when_they_swell() {
+    let limits = UnpackLimits { ratio_exempt_bytes: 1 << 20, ..UnpackLimits::default() };
     let zeros = vec![0; 8 << 20];
     let bomb = ("bomb.png", &zeros[..]);
-    let tar = gz(&tarred(&[("good.png", b"x"), bomb, ("late.png", b"x")]));
+    let tar = gzipped(&tar_of(&[("good.png", b"x"), bomb, ("late.png", b"x")]));
     let zip = zipped(&[("good.png", b"x"), bomb, ("late.png", b"x")]);
     for (kind, bytes) in [(ArchiveKind::Zip, zip), (ArchiveKind::TarGz, tar)] {
-        let (place, out) = unpacked_with(kind, &bytes, limits);
+        let (place, out) = unpack_with(kind, &bytes, limits);
         assert_eq!(names(&place), ["good.png"], "{kind:?}");
-        assert_eq!(out.damage, Some("it grows far beyond its size: a bomb"), "{kind:?}");
+        assert_eq!(out.damage_reason, Some("it grows far beyond its size: a bomb"), "{kind:?}");
     }
 }
 
 #[test]
-fn d12_many_small_bombs_are_one_bomb() {
-    let limits = Limits { free: 1 << 20, ..Limits::default() };
+fn many_small_bombs_are_one_bomb() {
+    let limits = UnpackLimits { ratio_exempt_bytes: 1 << 20, ..UnpackLimits::default() };
     let zeros = vec![0; 512 << 10];
     let names_: Vec<String> = (0..16).map(|n| format!("{n:02}.png")).collect();
     let members: Vec<_> = names_.iter().map(|name| (name.as_str(), &zeros[..])).collect();
     for (kind, bytes) in
-        [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::TarGz, gz(&tarred(&members)))]
+        [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::TarGz, gzipped(&tar_of(&members)))]
     {
-        let (_place, out) = unpacked_with(kind, &bytes, limits);
-        assert_eq!(out.damage, Some("it grows far beyond its size: a bomb"), "{kind:?}");
+        let (_place, out) = unpack_with(kind, &bytes, limits);
+        assert_eq!(out.damage_reason, Some("it grows far beyond its size: a bomb"), "{kind:?}");
         assert!(out.bytes <= 2 << 20, "{kind:?}: {}", out.bytes);
     }
 }
 
 #[test]
-fn d12_a_bomb_in_a_member_that_is_passed_over_is_a_bomb() {
-    let limits = Limits { free: 1 << 20, file: 10, ..Limits::default() };
-    let tar = gz(&tarred(&[("bomb.png", &vec![0; 8 << 20])]));
-    let (_place, out) = unpacked_with(ArchiveKind::TarGz, &tar, limits);
-    assert_eq!(out.damage, Some("it grows far beyond its size: a bomb"));
+fn a_bomb_in_a_member_that_is_passed_over_is_a_bomb() {
+    let limits =
+        UnpackLimits { ratio_exempt_bytes: 1 << 20, max_file_bytes: 10, ..UnpackLimits::default() };
+    let tar = gzipped(&tar_of(&[("bomb.png", &vec![0; 8 << 20])]));
+    let (_place, out) = unpack_with(ArchiveKind::TarGz, &tar, limits);
+    assert_eq!(out.damage_reason, Some("it grows far beyond its size: a bomb"));
 }
 
 #[test]
-fn d12_members_that_overlap_are_a_bomb() {
-    let bytes = zipped(&[("a.png", &noise(4_096))]);
+fn members_that_overlap_are_a_bomb() {
+    let bytes = zipped(&[("a.png", &random_bytes(4_096))]);
     let directory = bytes.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
     let end = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
     let entry = &bytes[directory..end];
@@ -238,23 +242,26 @@ fn d12_members_that_overlap_are_a_bomb() {
     tail[10..12].copy_from_slice(&100_u16.to_le_bytes());
     tail[12..16].copy_from_slice(&u32::try_from(entry.len() * 100).unwrap().to_le_bytes());
     bomb.extend(tail);
-    let (_place, out) = unpacked(ArchiveKind::Zip, &bomb);
-    assert_eq!(out.damage, Some("its members overlap: a bomb"));
+    let (_place, out) = unpack_bytes(ArchiveKind::Zip, &bomb);
+    assert_eq!(out.damage_reason, Some("its members overlap: a bomb"));
     assert!(out.files < 4);
 }
 
 #[test]
-fn d12_a_name_without_end_is_not_read_into_memory() {
+fn a_name_without_end_is_not_read_into_memory() {
     let mut tar = Builder::new(Vec::new());
-    put(&mut tar, "good.png", EntryType::Regular, b"x");
-    put(&mut tar, "././@LongLink", EntryType::GNULongName, &vec![b'a'; 4 << 20]);
-    put(&mut tar, "b.png", EntryType::Regular, b"x");
-    let (place, out) = unpacked(ArchiveKind::Tar, &tar.into_inner().unwrap());
-    assert_eq!((names(&place), out.damage), (vec!["good.png".to_owned()], Some("it is damaged")));
+    append_member(&mut tar, "good.png", EntryType::Regular, b"x");
+    append_member(&mut tar, "././@LongLink", EntryType::GNULongName, &vec![b'a'; 4 << 20]);
+    append_member(&mut tar, "b.png", EntryType::Regular, b"x");
+    let (place, out) = unpack_bytes(ArchiveKind::Tar, &tar.into_inner().unwrap());
+    assert_eq!(
+        (names(&place), out.damage_reason),
+        (vec!["good.png".to_owned()], Some("it is damaged"))
+    );
 }
 
 #[test]
-fn d12_sizes_that_lie_cost_the_member() {
+fn sizes_that_lie_cost_the_member() {
     let mut bytes = zipped(&[("lie.png", &[b'x'; 1_000]), ("good.png", b"x")]);
     // The real size of the first member as its two headers tell it.
     for at in 0..bytes.len() - 4 {
@@ -262,91 +269,96 @@ fn d12_sizes_that_lie_cost_the_member() {
             bytes[at..at + 4].copy_from_slice(&10_u32.to_le_bytes());
         }
     }
-    let (place, out) = unpacked(ArchiveKind::Zip, &bytes);
+    let (place, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
     assert_eq!(names(&place), ["good.png"]);
-    assert_eq!(reasons(&out), [("lie.png".to_owned(), "it is damaged")]);
+    assert_eq!(skip_reasons(&out), [("lie.png".to_owned(), "it is damaged")]);
 }
 
 #[test]
-fn e12_limits_hold() {
+fn limits_hold() {
     let members: [(&str, &[u8]); 4] =
         [("a.png", &[1; 20]), ("b.mp4", &[2; 20]), ("c.png", &[3; 5]), ("d.png", &[4; 5])];
-    let archives = [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::Tar, tarred(&members))];
+    let archives = [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::Tar, tar_of(&members))];
     for (kind, bytes) in archives {
-        let limits = Limits { file: 10, ..Limits::default() };
-        let (place, out) = unpacked_with(kind, &bytes, limits);
+        let limits = UnpackLimits { max_file_bytes: 10, ..UnpackLimits::default() };
+        let (place, out) = unpack_with(kind, &bytes, limits);
         assert_eq!(names(&place), ["b.mp4", "c.png", "d.png"], "{kind:?}");
-        assert_eq!(reasons(&out), [("a.png".to_owned(), "it is too large")]);
-        let limits = Limits { total: 42, ..Limits::default() };
-        let (place, out) = unpacked_with(kind, &bytes, limits);
+        assert_eq!(skip_reasons(&out), [("a.png".to_owned(), "it is too large")]);
+        let limits = UnpackLimits { max_total_bytes: 42, ..UnpackLimits::default() };
+        let (place, out) = unpack_with(kind, &bytes, limits);
         assert_eq!(names(&place), ["a.png", "b.mp4"], "{kind:?}");
-        assert_eq!(out.damage, Some("there is no room for all of it"));
-        let limits = Limits { members: 3, ..Limits::default() };
-        let (_place, out) = unpacked_with(kind, &bytes, limits);
-        assert_eq!((out.files, out.damage), (3, Some("it has too many members")));
-        let limits = Limits { file: 1, video: 1, named: 1, ..Limits::default() };
-        let (_place, out) = unpacked_with(kind, &bytes, limits);
-        assert_eq!((out.files, out.skipped.len(), out.unnamed), (0, 1, 3));
+        assert_eq!(out.damage_reason, Some("there is no room for all of it"));
+        let limits = UnpackLimits { max_members: 3, ..UnpackLimits::default() };
+        let (_place, out) = unpack_with(kind, &bytes, limits);
+        assert_eq!((out.files, out.damage_reason), (3, Some("it has too many members")));
+        let limits = UnpackLimits {
+            max_file_bytes: 1,
+            max_video_bytes: 1,
+            max_reported: 1,
+            ..UnpackLimits::default()
+        };
+        let (_place, out) = unpack_with(kind, &bytes, limits);
+        assert_eq!((out.files, out.skipped.len(), out.unreported), (0, 1, 3));
     }
 }
 
 #[test]
-fn d12_a_damaged_archive_keeps_what_was_good_and_says_so() {
-    let noise = noise(5_000);
+fn a_damaged_archive_keeps_what_was_good_and_says_so() {
+    let noise = random_bytes(5_000);
     let (one, two) = noise.split_at(3_000);
     let members: [(&str, &[u8]); 2] = [("1.png", one), ("2.png", two)];
-    let (zip, tar) = (zipped(&members), tarred(&members));
-    let packed = gz(&tar);
+    let (zip, tar) = (zipped(&members), tar_of(&members));
+    let packed = gzipped(&tar);
     let cut = [
         (ArchiveKind::Zip, &zip[..zip.len() - 400], "its end is missing"),
         (ArchiveKind::Tar, &tar[..5_000], "it is damaged"),
         (ArchiveKind::TarGz, &packed[..packed.len() - 500], "it is damaged"),
     ];
     for (kind, bytes, damage) in cut {
-        let (place, out) = unpacked(kind, bytes);
+        let (place, out) = unpack_bytes(kind, bytes);
         assert_eq!(names(&place), ["1.png"], "{kind:?}");
-        assert_eq!(out.damage, Some(damage), "{kind:?}");
-        assert_eq!(reasons(&out), [("2.png".to_owned(), "it is damaged")], "{kind:?}");
+        assert_eq!(out.damage_reason, Some(damage), "{kind:?}");
+        assert_eq!(skip_reasons(&out), [("2.png".to_owned(), "it is damaged")], "{kind:?}");
     }
     let mut wrong = zip.clone();
     wrong[1_000] ^= 0xFF;
-    let (place, out) = unpacked(ArchiveKind::Zip, &wrong);
+    let (place, out) = unpack_bytes(ArchiveKind::Zip, &wrong);
     assert_eq!(names(&place), ["2.png"]);
-    assert_eq!(reasons(&out), [("1.png".to_owned(), "it is damaged")]);
-    let (_place, out) = unpacked(ArchiveKind::Zip, b"no archive at all");
-    assert_eq!((out.files, out.damage), (0, Some("its end is missing")));
+    assert_eq!(skip_reasons(&out), [("1.png".to_owned(), "it is damaged")]);
+    let (_place, out) = unpack_bytes(ArchiveKind::Zip, b"no archive at all");
+    assert_eq!((out.files, out.damage_reason), (0, Some("its end is missing")));
 }
 
 #[test]
-fn e18_an_unpacking_can_be_stopped_and_begun_again() {
+fn an_unpacking_can_be_stopped_and_begun_again() {
     let place = tempfile::tempdir().unwrap();
     let (archive, into) = (place.path().join("archive"), place.path().join("out"));
     fs::write(&archive, zipped(&[("a.png", b"x")])).unwrap();
     let stopped = AtomicBool::new(true);
     let kind = ArchiveKind::Zip;
-    let end = unpack(&archive, kind, &into, Limits::default(), &stopped);
-    assert!(matches!(end, Err(Unfinished::Stopped)));
+    let end = unpack(&archive, kind, &into, UnpackLimits::default(), &stopped);
+    assert!(matches!(end, Err(UnpackError::Cancelled)));
     fs::write(into.join("half.png"), "x").unwrap();
-    unpack(&archive, kind, &into, Limits::default(), &GO).unwrap();
+    unpack(&archive, kind, &into, UnpackLimits::default(), &GO).unwrap();
     assert_eq!(names(&place), ["a.png"]);
     let gone = place.path().join("nothing");
-    let end = unpack(&gone, kind, &into, Limits::default(), &GO);
-    assert!(matches!(end, Err(Unfinished::Disk(_))));
+    let end = unpack(&gone, kind, &into, UnpackLimits::default(), &GO);
+    assert!(matches!(end, Err(UnpackError::Io(_))));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn d12_archives_with_any_bytes_wrong_stay_in_their_folder(
+    fn archives_with_any_bytes_wrong_stay_in_their_folder(
         wrong in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         end in any::<prop::sample::Index>(),
     ) {
         let members: [(&str, &[u8]); 2] = [("cats/1.png", b"one"), ("2.png", &[7; 700])];
-        let tar = tarred(&members);
+        let tar = tar_of(&members);
         for (kind, mut bytes) in [
             (ArchiveKind::Zip, zipped(&members)),
-            (ArchiveKind::TarGz, gz(&tar)),
+            (ArchiveKind::TarGz, gzipped(&tar)),
             (ArchiveKind::Tar, tar),
         ] {
             for (at, byte) in &wrong {
@@ -354,7 +366,7 @@ proptest! {
                 bytes[at] = *byte;
             }
             bytes.truncate(bytes.len() - end.index(bytes.len() / 4));
-            let (place, out) = unpacked(kind, &bytes);
+            let (place, out) = unpack_bytes(kind, &bytes);
             prop_assert_eq!(names(&place).len(), out.files);
             prop_assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
         }

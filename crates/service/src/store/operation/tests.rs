@@ -4,60 +4,60 @@ use proptest::prelude::*;
 use rusqlite::TransactionBehavior;
 
 use super::*;
-use crate::store::{dataset::Record, schema, source};
+use crate::store::{dataset::DatasetRecord, schema, source};
 
 /// What happens to a dataset.
 #[derive(Clone, Copy, Debug)]
-enum Event {
+enum OperationEvent {
     Add,
     AddAndReindex,
     Reindex,
     /// Its folder changed and is opened again.
     Reopen,
     /// The running operation gets on: a reindex begins to cluster, anything else ends.
-    Work,
+    Progress,
     Fail,
     /// A kill in the middle of the next change, and a new start.
-    Kill,
+    Crash,
 }
 
 /// The transitions of the interface document, written down a second time.
 #[derive(Clone, Debug, PartialEq)]
-struct Model {
+struct ModelState {
     status: &'static str,
     running: Option<&'static str>,
     reindex: bool,
     clustering: bool,
 }
 
-impl Model {
-    fn happen(&mut self, event: Event) {
+impl ModelState {
+    fn apply(&mut self, event: OperationEvent) {
         match (event, self.running) {
-            (Event::Add | Event::AddAndReindex, None)
+            (OperationEvent::Add | OperationEvent::AddAndReindex, None)
                 if ["READY", "PARTIAL INDEX"].contains(&self.status) =>
             {
                 (self.status, self.running) = ("READ ONLY", Some("MEDIA_ADDITION"));
-                self.reindex = matches!(event, Event::AddAndReindex);
+                self.reindex = matches!(event, OperationEvent::AddAndReindex);
             }
-            (Event::Reindex, None) if self.status == "PARTIAL INDEX" => {
+            (OperationEvent::Reindex, None) if self.status == "PARTIAL INDEX" => {
                 (self.status, self.running) = ("READ ONLY", Some("REINDEX"));
             }
-            (Event::Reopen, None) => {
+            (OperationEvent::Reopen, None) => {
                 (self.status, self.running) = ("INDEXING", Some("DATASET_CREATION"));
             }
-            (Event::Work, Some("REINDEX")) if !self.clustering => {
+            (OperationEvent::Progress, Some("REINDEX")) if !self.clustering => {
                 (self.status, self.clustering) = ("INDEXING", true);
             }
-            (Event::Work, Some("MEDIA_ADDITION")) if self.reindex => {
+            (OperationEvent::Progress, Some("MEDIA_ADDITION")) if self.reindex => {
                 (self.status, self.running) = ("INDEXING", Some("REINDEX"));
                 (self.reindex, self.clustering) = (false, true);
             }
-            (Event::Work, Some(kind)) => {
+            (OperationEvent::Progress, Some(kind)) => {
                 let added = kind == "MEDIA_ADDITION";
                 self.status = if added { "PARTIAL INDEX" } else { "READY" };
                 (self.running, self.clustering) = (None, false);
             }
-            (Event::Fail, Some(_)) => {
+            (OperationEvent::Fail, Some(_)) => {
                 *self = Self { status: "ERROR", running: None, reindex: false, clustering: false };
             }
             _ => {}
@@ -66,19 +66,19 @@ impl Model {
 }
 
 /// One dataset in a store of its own.
-struct World {
+struct TestDataset {
     connection: Connection,
     id: DatasetId,
     source: i64,
 }
 
-impl World {
+impl TestDataset {
     fn new() -> Self {
         let mut connection = Connection::open_in_memory().unwrap();
         assert_eq!(schema::migrate(&mut connection).unwrap(), None);
         let id = DatasetId(uuid::Uuid::from_u128(7));
         let folder = std::path::PathBuf::from("/folder");
-        let record = Record {
+        let record = DatasetRecord {
             id,
             name: "demo".to_owned(),
             folder: folder.clone(),
@@ -92,76 +92,83 @@ impl World {
             generation: 0,
             extractor: 0,
         };
-        dataset::put(&connection, &record).unwrap();
-        let source = source::put(&connection, id, &folder).unwrap();
+        dataset::upsert(&connection, &record).unwrap();
+        let source = source::upsert(&connection, id, &folder).unwrap();
         Self { connection, id, source }
     }
 
     /// Changes the world as the service does, and ends by a kill before the commit if asked to.
-    fn happen(&mut self, event: Event, killed: bool) {
+    fn apply(&mut self, event: OperationEvent, killed: bool) {
         let (id, source) = (self.id, self.source);
         let behaviour = TransactionBehavior::Immediate;
         let tx = self.connection.transaction_with_behavior(behaviour).unwrap();
         let status = dataset::find(&tx, id).unwrap().unwrap().status;
-        let running = of(&tx, id).unwrap();
-        let batch = Batch { source, arrival: Arrival::There };
+        let running = find_running(&tx, id).unwrap();
+        let batch = Batch { source, arrival: BatchOrigin::There };
         let free = running.is_none();
         match (event, running) {
-            (Event::Add | Event::AddAndReindex, _)
+            (OperationEvent::Add | OperationEvent::AddAndReindex, _)
                 if free
-                    && status.allows(tessera_model::Operation::AddMedia).refusal().is_none() =>
+                    && status
+                        .allows(tessera_model::Operation::AddMedia)
+                        .denial_reason()
+                        .is_none() =>
             {
-                let reindex = matches!(event, Event::AddAndReindex);
-                begin(&tx, id, Kind::Addition, Some(&batch), reindex).unwrap();
+                let reindex = matches!(event, OperationEvent::AddAndReindex);
+                begin(&tx, id, OperationKind::Addition, Some(&batch), reindex).unwrap();
             }
-            (Event::Reindex, _)
-                if free && status.allows(tessera_model::Operation::Reindex).refusal().is_none() =>
+            (OperationEvent::Reindex, _)
+                if free
+                    && status
+                        .allows(tessera_model::Operation::Reindex)
+                        .denial_reason()
+                        .is_none() =>
             {
-                begin(&tx, id, Kind::Reindex, None, false).unwrap();
+                begin(&tx, id, OperationKind::Reindex, None, false).unwrap();
             }
-            (Event::Reopen, None) => {
-                begin(&tx, id, Kind::Creation, None, false).unwrap();
+            (OperationEvent::Reopen, None) => {
+                begin(&tx, id, OperationKind::Creation, None, false).unwrap();
             }
-            (Event::Work, Some(running))
-                if running.kind == Kind::Reindex && status == Status::ReadOnly =>
+            (OperationEvent::Progress, Some(running))
+                if running.kind == OperationKind::Reindex && status == Status::ReadOnly =>
             {
-                cluster(&tx, &running).unwrap();
+                begin_clustering(&tx, &running).unwrap();
             }
-            (Event::Work, Some(running)) => {
+            (OperationEvent::Progress, Some(running)) => {
                 finish(&tx, &running).unwrap();
             }
-            (Event::Fail, Some(running)) => fail(&tx, &running, "a reason").unwrap(),
+            (OperationEvent::Fail, Some(running)) => fail(&tx, &running, "a reason").unwrap(),
             _ => {}
         }
         if killed { tx.rollback().unwrap() } else { tx.commit().unwrap() }
     }
 
-    fn model(&self) -> Model {
+    fn model_state(&self) -> ModelState {
         let record = dataset::find(&self.connection, self.id).unwrap().unwrap();
-        let all = all(&self.connection).unwrap();
+        let all = all_running(&self.connection).unwrap();
         assert!(all.len() <= 1, "{all:?}");
         let running = all.first();
         assert_eq!(record.fatal_error.is_some(), record.status == Status::Error);
         let words = ["READY", "PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"];
-        Model {
+        ModelState {
             status: words.into_iter().find(|word| *word == record.status.word()).unwrap(),
-            running: running.map(|running| running.kind.word()),
+            running: running.map(|running| running.kind.as_str()),
             reindex: running.is_some_and(|running| running.reindex),
-            clustering: running.is_some_and(|running| running.kind == Kind::Reindex)
+            clustering: running.is_some_and(|running| running.kind == OperationKind::Reindex)
                 && record.status == Status::Indexing,
         }
     }
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = OperationEvent> {
     prop_oneof![
-        1 => Just(Event::Add),
-        1 => Just(Event::AddAndReindex),
-        1 => Just(Event::Reindex),
-        1 => Just(Event::Reopen),
-        4 => Just(Event::Work),
-        1 => Just(Event::Fail),
-        2 => Just(Event::Kill),
+        1 => Just(OperationEvent::Add),
+        1 => Just(OperationEvent::AddAndReindex),
+        1 => Just(OperationEvent::Reindex),
+        1 => Just(OperationEvent::Reopen),
+        4 => Just(OperationEvent::Progress),
+        1 => Just(OperationEvent::Fail),
+        2 => Just(OperationEvent::Crash),
     ]
 }
 
@@ -169,47 +176,47 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     // A hundred histories in each of a hundred worlds that live on.
     #[test]
-    fn e16_every_history_of_operations_and_kills_is_the_model_s(
+    fn every_history_of_operations_and_kills_is_the_model_s(
         histories in proptest::collection::vec(
             proptest::collection::vec(event(), 1..16), 100),
     ) {
-        let mut world = World::new();
-        let mut model = world.model();
+        let mut world = TestDataset::new();
+        let mut model = world.model_state();
         for history in histories {
             let mut killed = false;
             for event in history {
-                if let Event::Kill = event {
+                if let OperationEvent::Crash = event {
                     killed = true;
                     continue;
                 }
-                world.happen(event, killed);
+                world.apply(event, killed);
                 if !killed {
-                    model.happen(event);
+                    model.apply(event);
                 }
                 killed = false;
-                prop_assert_eq!(world.model(), model.clone());
+                prop_assert_eq!(world.model_state(), model.clone());
             }
             // Never stuck: whatever runs comes to an end.
             while model.running.is_some() {
-                world.happen(Event::Work, false);
-                model.happen(Event::Work);
+                world.apply(OperationEvent::Progress, false);
+                model.apply(OperationEvent::Progress);
             }
-            prop_assert_eq!(world.model(), model.clone());
+            prop_assert_eq!(world.model_state(), model.clone());
         }
     }
 }
 
 #[test]
-fn e16_the_database_itself_refuses_other_transitions_and_a_second_operation() {
-    let mut world = World::new();
-    world.happen(Event::Reopen, false);
+fn the_database_itself_refuses_other_transitions_and_a_second_operation() {
+    let mut world = TestDataset::new();
+    world.apply(OperationEvent::Reopen, false);
     let second = world.connection.execute(
         "INSERT INTO operation (dataset, kind, stage, reindex, created_at)
          SELECT id, 'REINDEX', 'RUNNING', 0, 0 FROM dataset",
         [],
     );
     assert!(second.is_err());
-    world.happen(Event::Work, false);
+    world.apply(OperationEvent::Progress, false);
     for status in [Status::PartialIndex, Status::Error] {
         let leap = dataset::set_status(&world.connection, world.id, &status, 0, None);
         assert!(leap.is_err(), "READY > {}", status.word());

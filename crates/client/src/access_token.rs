@@ -1,0 +1,248 @@
+//! Short-lived tokens: minted here, renewed before they expire, and dated by the service's clock.
+//!
+//! Minting takes microseconds and happens under one lock, so requests that find the token expired
+//! together share the one that the first of them makes; so do requests whose token was rejected.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use reqwest::header::HeaderMap;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
+
+use crate::{
+    clock::{measure_skew, unix_seconds},
+    endpoint::{Credentials, SecretReloader},
+};
+use tessera_model::{Failure, FailureKind};
+
+/// The issuer the interface fixes.
+const ISSUER: &str = "sdk";
+
+/// The tokens of one pair of credentials.
+pub(super) struct TokenSource {
+    api_key: String,
+    lifetime: Duration,
+    secret_reloader: Option<SecretReloader>,
+    state: Mutex<TokenState>,
+    /// Held by the one who renews a rejected token; the others wait for it.
+    renewal: tokio::sync::Mutex<()>,
+}
+
+struct TokenState {
+    api_secret: SecretString,
+    current: Option<AccessToken>,
+    minted: u64,
+    /// Seconds the service's clock is ahead of ours.
+    skew: i64,
+    /// Whether another secret was found when it was read again.
+    replaced: bool,
+}
+
+/// One token.
+#[derive(Clone)]
+pub(super) struct AccessToken {
+    pub text: SecretString,
+    number: u64,
+    renew_at: Instant,
+}
+
+#[derive(Serialize)]
+struct JwtClaims<'a> {
+    sub: &'a str,
+    iat: i64,
+    exp: i64,
+    iss: &'static str,
+}
+
+impl Credentials {
+    /// A token that begins now, by this machine's clock, and lives for `life`.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] when signing fails.
+    pub fn sign_token(&self, life: Duration) -> Result<SecretString, Failure> {
+        sign_jwt(&self.api_key, &self.api_secret, unix_seconds(SystemTime::now()), life)
+    }
+}
+
+impl TokenSource {
+    /// Tokens that live for `life`; `reload` reads the secret again when one is rejected.
+    pub(super) fn new(
+        credentials: &Credentials,
+        lifetime: Duration,
+        secret_reloader: Option<SecretReloader>,
+    ) -> Self {
+        let api_secret = credentials.api_secret.clone();
+        Self {
+            api_key: credentials.api_key.clone(),
+            lifetime,
+            secret_reloader,
+            state: Mutex::new(TokenState {
+                api_secret,
+                current: None,
+                minted: 0,
+                skew: 0,
+                replaced: false,
+            }),
+            renewal: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The token to send now; a new one when four fifths of the life of the current one are over.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] when signing fails.
+    pub(super) fn current(&self) -> Result<AccessToken, Failure> {
+        let mut state = self.lock_state();
+        let now = Instant::now();
+        if let Some(token) = state.current.as_ref().filter(|token| now < token.renew_at) {
+            return Ok(token.clone());
+        }
+        let issued = unix_seconds(SystemTime::now()) + state.skew;
+        let token = AccessToken {
+            text: sign_jwt(&self.api_key, &state.api_secret, issued, self.lifetime)?,
+            number: state.minted,
+            renew_at: now + self.lifetime * 4 / 5,
+        };
+        state.minted += 1;
+        state.current = Some(token.clone());
+        Ok(token)
+    }
+
+    /// The service refused `token`: another one, of the secret as it is kept by now. Whoever comes
+    /// later with the same one is given the same new one.
+    ///
+    /// # Errors
+    /// As [`Tokens::current`].
+    pub(super) async fn renew(&self, token: &AccessToken) -> Result<AccessToken, Failure> {
+        let _turn = self.renewal.lock().await;
+        let is_current =
+            self.lock_state().current.as_ref().is_none_or(|current| current.number == token.number);
+        if is_current {
+            let kept = self.reload_secret().await;
+            let mut state = self.lock_state();
+            if let Some(secret) = kept {
+                state.replaced |= secret.expose_secret() != state.api_secret.expose_secret();
+                state.api_secret = secret;
+            }
+            state.current = None;
+        }
+        self.current()
+    }
+
+    /// The secret as it is kept by now. It may lie in a keyring that takes its time.
+    async fn reload_secret(&self) -> Option<SecretString> {
+        let reload = self.secret_reloader.clone()?;
+        tokio::task::spawn_blocking(move || (reload.0)()).await.ok().flatten()
+    }
+
+    /// Learns the service's clock from an answer, for the tokens minted from now on.
+    pub(super) fn update_clock_skew(
+        &self,
+        headers: &HeaderMap,
+        sent: SystemTime,
+        received: SystemTime,
+    ) {
+        if let Some(skew) = measure_skew(headers, sent, received) {
+            self.lock_state().skew = skew;
+        }
+    }
+
+    /// Seconds the service's clock is ahead of ours, as far as is known.
+    pub(super) fn clock_skew(&self) -> i64 {
+        self.lock_state().skew
+    }
+
+    /// Whether the secret was replaced since, and the new one is used.
+    pub(super) fn is_secret_replaced(&self) -> bool {
+        self.lock_state().replaced
+    }
+
+    fn lock_state(&self) -> MutexGuard<'_, TokenState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn sign_jwt(
+    api_key: &str,
+    api_secret: &SecretString,
+    issued: i64,
+    life: Duration,
+) -> Result<SecretString, Failure> {
+    let mut header = Header::new(Algorithm::HS256);
+    header.kid = Some(api_key.to_owned());
+    let exp = issued.saturating_add_unsigned(life.as_secs());
+    let claims = JwtClaims { sub: api_key, iat: issued, exp, iss: ISSUER };
+    let key = EncodingKey::from_secret(api_secret.expose_secret().as_bytes());
+    jsonwebtoken::encode(&header, &claims, &key)
+        .map(SecretString::from)
+        .map_err(|_| Failure::new(FailureKind::Local, "cannot sign a token"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::endpoint::TOKEN_LIFETIME;
+
+    fn credentials() -> Credentials {
+        Credentials { api_key: "key".into(), api_secret: "secret".into() }
+    }
+
+    #[tokio::test]
+    async fn a_rejected_token_is_renewed_once() {
+        let tokens = TokenSource::new(&credentials(), TOKEN_LIFETIME, None);
+        let old = tokens.current().unwrap();
+        let all = futures_util::future::join_all((0..64).map(|_| tokens.renew(&old))).await;
+        assert!(all.iter().all(|token| token.as_ref().unwrap().number == 1));
+        assert_eq!(tokens.lock_state().minted, 2);
+    }
+
+    #[tokio::test]
+    async fn the_secret_is_read_again_once_when_a_token_is_rejected() {
+        let reads = Arc::<AtomicUsize>::default();
+        let counted = Arc::clone(&reads);
+        let reload = SecretReloader::new(move || {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Some("rotated".into())
+        });
+        let tokens = TokenSource::new(&credentials(), TOKEN_LIFETIME, Some(reload));
+        let old = tokens.current().unwrap();
+        let all = futures_util::future::join_all((0..64).map(|_| tokens.renew(&old))).await;
+        assert!(all.iter().all(Result::is_ok));
+        assert_eq!(reads.load(Ordering::Relaxed), 1);
+        assert_eq!(tokens.lock_state().api_secret.expose_secret(), "rotated");
+        assert!(tokens.is_secret_replaced());
+    }
+
+    #[test]
+    fn a_token_is_built_as_the_interface_says() {
+        let token = sign_jwt("ak_1", &"secret".into(), 1_767_225_600, TOKEN_LIFETIME).unwrap();
+        let parts: Vec<&str> = token.expose_secret().split('.').collect();
+        let read = |part: &str| -> Value {
+            serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap()
+        };
+        assert_eq!(read(parts[0]), json!({ "alg": "HS256", "typ": "JWT", "kid": "ak_1" }));
+        let claims =
+            json!({ "sub": "ak_1", "iat": 1_767_225_600, "exp": 1_767_226_200, "iss": "sdk" });
+        assert_eq!(read(parts[1]), claims);
+    }
+
+    #[test]
+    fn a_token_is_renewed_after_four_fifths_of_its_life() {
+        let tokens = TokenSource::new(&credentials(), Duration::from_mins(1), None);
+        let begun = Instant::now();
+        let left = tokens.current().unwrap().renew_at - begun;
+        assert!((47..=48).contains(&left.as_secs()), "{left:?}");
+    }
+}

@@ -1,0 +1,166 @@
+//! How requests are let in: with tokens that are made here, with one pass that was made elsewhere, or
+//! without.
+
+use std::{sync::Arc, time::SystemTime};
+
+use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::{
+    access_token::{AccessToken, TokenSource},
+    endpoint::{AuthMethod, Endpoint},
+};
+use tessera_model::{Failure, FailureKind};
+use tessera_wire::credentials::SESSION_COOKIE;
+
+/// The login of a client.
+#[derive(Clone)]
+pub(super) enum AuthProvider {
+    /// None: no header at all.
+    Anonymous,
+    /// Tokens that are renewed.
+    Tokens(Arc<TokenSource>),
+    /// The same header for every request.
+    Fixed(HeaderName, HeaderValue),
+}
+
+/// What one request shows. A token and a cookie never go together.
+pub(super) struct AuthHeader {
+    pub name: HeaderName,
+    /// Marked sensitive.
+    pub value: HeaderValue,
+    /// What it was made of, when it can be renewed.
+    token: Option<AccessToken>,
+}
+
+impl AuthProvider {
+    /// The login of an endpoint.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the token or cookie is none, by its letters.
+    pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Failure> {
+        Ok(match endpoint.auth() {
+            AuthMethod::Hosted(credentials) => {
+                let (life, reload) =
+                    (endpoint.token_lifetime(), endpoint.secret_reloader().cloned());
+                Self::Tokens(Arc::new(TokenSource::new(credentials, life, reload)))
+            }
+            AuthMethod::Token(token) => Self::Fixed(AUTHORIZATION, bearer_header(token)?),
+            AuthMethod::Session(session) => {
+                let cookie =
+                    SecretString::from(format!("{SESSION_COOKIE}={}", session.expose_secret()));
+                Self::Fixed(COOKIE, sensitive_header(&cookie)?)
+            }
+            AuthMethod::OnPremises => Self::Anonymous,
+        })
+    }
+
+    pub(super) fn is_anonymous(&self) -> bool {
+        matches!(self, Self::Anonymous)
+    }
+
+    /// What a request shows now.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] when signing fails.
+    pub(super) fn current_header(&self) -> Result<Option<AuthHeader>, Failure> {
+        match self {
+            Self::Anonymous => Ok(None),
+            Self::Tokens(tokens) => tokens.current().and_then(AuthHeader::from_token).map(Some),
+            Self::Fixed(name, value) => {
+                Ok(Some(AuthHeader { name: name.clone(), value: value.clone(), token: None }))
+            }
+        }
+    }
+
+    /// Another pass for a rejected one; `None` when there is none.
+    ///
+    /// # Errors
+    /// As [`Login::current`].
+    pub(super) async fn renew_header(
+        &self,
+        rejected: &AuthHeader,
+    ) -> Result<Option<AuthHeader>, Failure> {
+        match (self, &rejected.token) {
+            (Self::Tokens(tokens), Some(token)) => {
+                tokens.renew(token).await.and_then(AuthHeader::from_token).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Learns the service's clock from an answer.
+    pub(super) fn update_clock_skew(
+        &self,
+        headers: &HeaderMap,
+        sent: SystemTime,
+        received: SystemTime,
+    ) {
+        if let Self::Tokens(tokens) = self {
+            tokens.update_clock_skew(headers, sent, received);
+        }
+    }
+
+    /// Whether the secret was replaced while it was used.
+    pub(super) fn is_secret_replaced(&self) -> bool {
+        match self {
+            Self::Tokens(tokens) => tokens.is_secret_replaced(),
+            Self::Anonymous | Self::Fixed(..) => false,
+        }
+    }
+
+    /// Seconds the service's clock is ahead of ours, as far as it matters and is known.
+    pub(super) fn clock_skew(&self) -> i64 {
+        match self {
+            Self::Tokens(tokens) => tokens.clock_skew(),
+            Self::Anonymous | Self::Fixed(..) => 0,
+        }
+    }
+}
+
+impl AuthHeader {
+    fn from_token(token: AccessToken) -> Result<Self, Failure> {
+        let value = bearer_header(&token.text)?;
+        Ok(Self { name: AUTHORIZATION, value, token: Some(token) })
+    }
+}
+
+fn bearer_header(token: &SecretString) -> Result<HeaderValue, Failure> {
+    sensitive_header(&SecretString::from(format!("Bearer {}", token.expose_secret())))
+}
+
+fn sensitive_header(text: &SecretString) -> Result<HeaderValue, Failure> {
+    let refuse = |_| {
+        let sentence = "the login holds letters that no request can carry";
+        Failure::new(FailureKind::Local, sentence).with_remedy("Enter it again, on one line")
+    };
+    let mut value = HeaderValue::try_from(text.expose_secret()).map_err(refuse)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BaseUrl;
+
+    fn login(access: AuthMethod) -> Result<AuthProvider, Failure> {
+        let base_url = BaseUrl::parse("https://vl.example").unwrap();
+        AuthProvider::new(&Endpoint::new(base_url, access).unwrap())
+    }
+
+    #[test]
+    fn one_header_or_none_and_never_printed() {
+        assert!(login(AuthMethod::OnPremises).unwrap().current_header().unwrap().is_none());
+        for (access, name) in [
+            (AuthMethod::Session("canary".into()), COOKIE),
+            (AuthMethod::Token("canary".into()), AUTHORIZATION),
+        ] {
+            let pass = login(access).unwrap().current_header().unwrap().unwrap();
+            assert_eq!(pass.name, name);
+            assert_eq!(format!("{:?}", pass.value), "Sensitive");
+        }
+        let failure = login(AuthMethod::Token("can\nary".into())).err().unwrap();
+        assert!(!failure.to_string().contains("ary"), "{failure}");
+    }
+}

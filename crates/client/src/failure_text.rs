@@ -1,0 +1,130 @@
+//! From a setback to a [`Failure`] for people: one match, and one table of statuses.
+
+use reqwest::{Url, header::LOCATION};
+
+use crate::{
+    attempt_error::{AttemptError, ErrorResponse},
+    known_errors,
+    retry_table::ApiOperation,
+};
+use tessera_model::{Failure, FailureKind, Link, SafeText};
+
+/// Where a request went and how, for the sentence about its failure.
+#[derive(Clone, Copy)]
+pub(super) struct FailureContext<'a> {
+    pub operation: ApiOperation,
+    pub method: &'static str,
+    pub url: &'a Url,
+    /// Whether requests carry a login.
+    pub hosted: bool,
+}
+
+impl FailureContext<'_> {
+    fn origin(&self) -> String {
+        self.url.origin().ascii_serialization()
+    }
+
+    /// The failure that people see.
+    pub(super) fn explain(&self, setback: AttemptError) -> Failure {
+        let status = match &setback {
+            AttemptError::Rejected(refusal) => Some(refusal.status.as_u16()),
+            AttemptError::Fatal(_)
+            | AttemptError::NoConnection(_)
+            | AttemptError::NoResponse(_) => None,
+        };
+        let failure = self.describe(setback);
+        // Without the query: a link that was followed may carry a signature there.
+        let request = SafeText::file_name(&format!("{} {}", self.method, self.url.path()));
+        let failure =
+            Failure { status: status.or(failure.status), request: Some(request), ..failure };
+        known_errors::add_known_remedy(self.operation, failure)
+    }
+
+    fn describe(&self, setback: AttemptError) -> Failure {
+        let rule = self.operation.retry_rule();
+        let (purpose, origin) = (rule.purpose, self.origin());
+        match setback {
+            AttemptError::Fatal(failure) => failure,
+            AttemptError::NoConnection(cause) => Failure::new(
+                FailureKind::Unreachable,
+                format!("cannot {purpose}: no connection to {origin} ({cause})"),
+            )
+            .with_remedy("Check that the service runs and that its address is right"),
+            AttemptError::NoResponse(cause) if rule.has_side_effect() => Failure::new(
+                FailureKind::NoResponse,
+                format!("cannot tell whether {origin} did {purpose}: {cause}"),
+            )
+            .with_remedy("It may have started; asking again would start another"),
+            AttemptError::NoResponse(cause) => Failure::new(
+                FailureKind::NoResponse,
+                format!("cannot {purpose}: {origin} did not answer ({cause})"),
+            ),
+            AttemptError::Rejected(refusal) => self.rejected(*refusal),
+        }
+    }
+
+    fn rejected(&self, refusal: ErrorResponse) -> Failure {
+        let status = refusal.status.as_u16();
+        if refusal.status.is_redirection() {
+            return self.redirected(&refusal);
+        }
+        let (kind, reason, remedy) = self.describe_status(status);
+        let sentence =
+            format!("cannot {}: {reason} ({status})", self.operation.retry_rule().purpose);
+        let failure = Failure::new(kind, sentence).with_detail(refusal.detail);
+        match remedy {
+            Some(remedy) => failure.with_remedy(remedy),
+            None => failure,
+        }
+    }
+
+    /// What a status means, and what to do about it (rule: interface, Errors).
+    fn describe_status(&self, status: u16) -> (FailureKind, &'static str, Option<&'static str>) {
+        use FailureKind as Kind;
+        let rule = self.operation.retry_rule();
+        match status {
+            401 | 403 if self.operation.follows_link() => {
+                (Kind::Forbidden, "the link was refused", Some("It may have expired"))
+            }
+            401 if self.operation == ApiOperation::Credentials => (
+                Kind::Unauthorized,
+                "the session was not accepted",
+                Some("Sign in again in the browser, and copy the cookie SESSION anew"),
+            ),
+            401 if self.hosted => (
+                Kind::Unauthorized,
+                "the credentials were rejected",
+                Some("Check the API key and its secret"),
+            ),
+            401 => (
+                Kind::Unauthorized,
+                "this service asks for a login",
+                Some("Is it a hosted deployment? Then it needs an API key and its secret"),
+            ),
+            403 => (Kind::Forbidden, "the login is fine, but the permission is missing", None),
+            404 | 410 => (Kind::NotFound, rule.not_found_text, None),
+            409 => (Kind::Conflict, "the state of the dataset forbids it", None),
+            429 => (Kind::RateLimited, "the service asks to wait", Some("Try again in a while")),
+            400 | 413 | 415 | 422 => (Kind::Invalid, "the request was refused", None),
+            500..=599 => (
+                Kind::Server,
+                "the service is in trouble",
+                rule.has_side_effect().then_some("It may have started; look before asking again"),
+            ),
+            _ => (Kind::Unexpected, "the answer was unexpected", None),
+        }
+    }
+
+    fn redirected(&self, refusal: &ErrorResponse) -> Failure {
+        let target = refusal.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+        let target = Link::new(target.unwrap_or("nowhere"));
+        let sentence = format!(
+            "cannot {}: {} redirects to {target} ({})",
+            self.operation.retry_rule().purpose,
+            self.origin(),
+            refusal.status.as_u16()
+        );
+        Failure::new(FailureKind::Unexpected, sentence)
+            .with_remedy("Requests are not redirected; correct the base URL")
+    }
+}

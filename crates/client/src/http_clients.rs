@@ -1,0 +1,171 @@
+//! The two HTTP clients and the reading of bodies within limits.
+//!
+//! `api` carries the login and follows no redirect at all; `blob` follows links to wherever the
+//! service keeps its pictures and archives, and so carries nothing: no login, no cookie, no
+//! referrer. Neither retries by itself, and both are direct to a service on this machine, because
+//! a proxy would see the token (M3).
+
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use reqwest::{ClientBuilder, Response, Url, redirect};
+
+use crate::{
+    attempt_error::AttemptError, base_url::is_local_only, endpoint::Endpoint, policy::ClientPolicy,
+};
+use tessera_model::{Failure, FailureKind};
+
+/// Redirects a link may take.
+const MAX_REDIRECTS: usize = 5;
+/// Bytes a second below which a transfer counts as stalled.
+const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
+
+/// How long an idle connection is kept: shorter than a server waits for the next request, so that
+/// a request which must not be sent twice never meets a connection that is just being closed.
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// The client for the paths of the interface.
+pub(super) fn api_client(to: &Endpoint, policy: &ClientPolicy) -> Result<reqwest::Client, Failure> {
+    build_client(client_builder(to, policy).redirect(redirect::Policy::none()))
+}
+
+/// The client for the pipeline, which is on the premises: never through a proxy, which could send a
+/// request twice, and no redirect either.
+pub(super) fn pipeline_client(
+    to: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
+    build_client(client_builder(to, policy).redirect(redirect::Policy::none()).no_proxy())
+}
+
+/// The client for links.
+pub(super) fn blob_client(
+    to: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
+    let near = to.base_url().is_local_only();
+    let follow = redirect::Policy::custom(move |attempt| {
+        match redirect_error(attempt.previous(), attempt.url(), near) {
+            Some(reason) => attempt.error(reason),
+            None => attempt.follow(),
+        }
+    });
+    // Byte ranges count the bytes of the file: a compressed answer could not be resumed (M4).
+    build_client(client_builder(to, policy).redirect(follow).no_gzip())
+}
+
+fn client_builder(to: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
+    let builder = reqwest::Client::builder()
+        .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(policy.connect_timeout)
+        .pool_idle_timeout(POOL_IDLE_TIMEOUT)
+        .pool_max_idle_per_host(8)
+        .http2_keep_alive_interval(Duration::from_secs(20))
+        .http2_keep_alive_timeout(Duration::from_secs(10))
+        .tcp_nodelay(true)
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .tls_certs_merge(to.authorities().certificates());
+    if to.base_url().is_loopback() { builder.no_proxy() } else { builder }
+}
+
+fn build_client(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
+    builder.build().map_err(|error| {
+        let sentence = format!("the HTTP client cannot start: {}", error.without_url());
+        Failure::new(FailureKind::Local, sentence)
+    })
+}
+
+/// Why a redirect to `next` is not followed. `near`: the service itself is on this machine.
+fn redirect_error(previous: &[Url], next: &Url, near: bool) -> Option<&'static str> {
+    let downgrade = |from: &Url| from.scheme() == "https" && next.scheme() == "http";
+    if previous.len() > MAX_REDIRECTS {
+        Some("more than 5 redirects")
+    } else if !matches!(next.scheme(), "http" | "https") {
+        Some("a redirect to something other than http or https")
+    } else if previous.last().is_some_and(downgrade) {
+        Some("a redirect from https to http")
+    } else if !near && is_local_only(next) {
+        Some("a redirect to an address of this machine")
+    } else {
+        None
+    }
+}
+
+/// The body of an answer, piece by piece, watched for stalling.
+pub(super) struct BodyReader {
+    response: Response,
+    idle: Duration,
+    /// Start of the present stretch, and what arrived in it.
+    window: (Instant, u64),
+    min_bytes_per_second: f64,
+}
+
+impl BodyReader {
+    /// A body that may come slowly, as long as something comes within `idle`.
+    pub(super) fn new(response: Response, idle: Duration) -> Self {
+        Self { response, idle, window: (Instant::now(), 0), min_bytes_per_second: 0.0 }
+    }
+
+    /// A long transfer: less than 1 KiB a second is as good as nothing.
+    pub(super) fn transfer(response: Response, idle: Duration) -> Self {
+        Self { min_bytes_per_second: MIN_BYTES_PER_SECOND, ..Self::new(response, idle) }
+    }
+
+    /// The next piece, decoded; `None` at the end.
+    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, AttemptError> {
+        let stalled = || AttemptError::NoResponse("the answer stalled".to_owned());
+        let piece = tokio::time::timeout(self.idle, self.response.chunk())
+            .await
+            .map_err(|_| stalled())??;
+        let (since, arrived) = &mut self.window;
+        *arrived += piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        if since.elapsed() >= self.idle {
+            #[expect(clippy::cast_precision_loss, reason = "a rate, not a count")]
+            if (*arrived as f64) < self.min_bytes_per_second * since.elapsed().as_secs_f64()
+                && piece.is_some()
+            {
+                return Err(stalled());
+            }
+            self.window = (Instant::now(), 0);
+        }
+        Ok(piece)
+    }
+
+    /// The whole body, if it has no more than `limit` decoded bytes; else `None`.
+    pub(super) async fn collect(mut self, limit: usize) -> Result<Option<Bytes>, AttemptError> {
+        let mut whole = BytesMut::new();
+        while let Some(piece) = self.next().await? {
+            if whole.len() + piece.len() > limit {
+                return Ok(None);
+            }
+            whole.extend_from_slice(&piece);
+        }
+        Ok(Some(whole.freeze()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirects_that_are_not_followed() {
+        let url = |raw: &str| Url::parse(raw).unwrap();
+        let objects =
+            |from: &str, to: &str, near| redirect_error(&[url(from)], &url(to), near).is_some();
+        for to in [
+            "http://cdn.example/x",
+            "https://127.0.0.1/x",
+            "https://169.254.169.254/latest",
+            "https://localhost/x",
+            "file:///etc/passwd",
+        ] {
+            assert!(objects("https://vl.example/x", to, false), "{to}");
+        }
+        assert!(!objects("https://vl.example/x", "https://cdn.example/x", false));
+        assert!(!objects("http://127.0.0.1/x", "http://127.0.0.1:81/x", true));
+        let loop_of_six = vec![url("https://vl.example/"); 6];
+        assert!(redirect_error(&loop_of_six, &url("https://vl.example/"), false).is_some());
+    }
+}

@@ -1,0 +1,56 @@
+//! The rows of the metadata with everything in them, each joined with the path of its picture.
+
+use std::{fs::File, io::Write, path::Path};
+
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use serde_json::{Map, Value};
+
+use super::{
+    ArchiveListing, FILE_COLUMN, IMAGES_PREFIX, MetadataFile, has_extension, metadata_json,
+};
+use tessera_model::{Failure, FailureKind};
+
+/// Writes the rows of `archive`, an object on a line, with `_path` beside what is in them: where the
+/// picture is that they name, or null when `has` does not know it.
+///
+/// # Errors
+/// [`FailureKind::Local`]: it cannot be read or written.
+pub(crate) fn write_joined_rows(
+    archive: &Path,
+    has: impl Fn(&str) -> bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let refuse = |reason: String| {
+        Failure::new(FailureKind::Local, format!("{}: {reason}", archive.display()))
+    };
+    let file = File::open(archive).map_err(|error| refuse(error.to_string()))?;
+    let metadata = ArchiveListing::read(file).map_err(refuse)?.metadata;
+    let mut write = |mut row: Map<String, Value>| {
+        let image = row.get(FILE_COLUMN).and_then(Value::as_str).filter(|image| has(image));
+        let path = image.map(|image| format!("{IMAGES_PREFIX}{image}"));
+        row.insert("_path".to_owned(), path.into());
+        writeln!(out, "{}", Value::Object(row)).map_err(|error| error.to_string())
+    };
+    let name = metadata.name.clone();
+    for_each_row(metadata, &mut write).map_err(|why| refuse(super::prefix_file_name(&name, &why)))
+}
+
+/// Gives each row whole.
+fn for_each_row(
+    mut metadata: MetadataFile,
+    row: &mut impl FnMut(Map<String, Value>) -> Result<(), String>,
+) -> Result<(), String> {
+    if has_extension(&metadata.name, ".json") {
+        let text = metadata.text()?;
+        return metadata_json::find_rows(&text)?
+            .iter()
+            .try_for_each(|raw| row(serde_json::from_str(raw.get()).map_err(|e| e.to_string())?));
+    }
+    let reader = SerializedFileReader::new(metadata.file).map_err(|error| error.to_string())?;
+    for found in reader.get_row_iter(None).map_err(|error| error.to_string())? {
+        if let Value::Object(fields) = found.map_err(|error| error.to_string())?.to_json_value() {
+            row(fields)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Metadata in JSON: an array of rows, or an object that holds one, whatever its name. Each row is
+//! read by itself, so that memory holds the text once.
+
+use std::collections::BTreeMap;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::value::RawValue;
+
+use super::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
+
+/// Reads all rows.
+///
+/// # Errors
+/// What is wrong with the JSON, or that it holds no rows.
+pub(super) fn read_rows(text: &str, out: &mut impl RowVisitor) -> Result<(), String> {
+    let rows = find_rows(text)?;
+    for (index, row) in rows.iter().enumerate() {
+        let fields: RowFields = serde_json::from_str(row.get())
+            .map_err(|error| format!("row {}: {error}", index + 1))?;
+        if index == 0 {
+            out.visit_columns(fields.0.iter().map(|(name, _)| name.clone()).collect());
+        }
+        let field = |name: &str| fields.0.iter().find(|(known, _)| known == name);
+        let score = field(SCORE_COLUMN).and_then(|(_, value)| match value {
+            JsonCell::Number(number) => Some(*number),
+            JsonCell::Text(text) => text.trim().parse().ok(),
+            JsonCell::Other(_) => None,
+        });
+        let file = field(FILE_COLUMN).and_then(|(_, value)| match value {
+            JsonCell::Text(text) => Some(text.as_str()),
+            JsonCell::Number(_) | JsonCell::Other(_) => None,
+        });
+        out.visit_row(score, file);
+    }
+    Ok(())
+}
+
+/// The rows, unread: the array itself, or the longest array of objects at the first level.
+pub(super) fn find_rows(text: &str) -> Result<Vec<&RawValue>, String> {
+    let broken = |error: serde_json::Error| error.to_string();
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(text).map_err(broken);
+    }
+    let map: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(broken)?;
+    let arrays = map.values().filter_map(|value| {
+        let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+        items.iter().all(|item| item.get().starts_with('{')).then_some(items)
+    });
+    arrays.max_by_key(Vec::len).ok_or_else(|| "no rows in it".to_owned())
+}
+
+/// A value as far as it matters here.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum JsonCell {
+    Number(f64),
+    Text(String),
+    Other(serde::de::IgnoredAny),
+}
+
+/// The fields of a row, in their order.
+struct RowFields(Vec<(String, JsonCell)>);
+
+impl<'de> Deserialize<'de> for RowFields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RowFieldsVisitor;
+        impl<'de> Visitor<'de> for RowFieldsVisitor {
+            type Value = RowFields;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a row")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RowFields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(RowFields(fields))
+            }
+        }
+        deserializer.deserialize_map(RowFieldsVisitor)
+    }
+}

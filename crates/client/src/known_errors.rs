@@ -1,0 +1,144 @@
+//! Refusals whose words the interface names: what they mean in a word for programs, and what a person
+//! can do. They are matched loosely, and nothing depends on a match.
+
+use crate::retry_table::ApiOperation;
+use tessera_model::Failure;
+
+/// A refusal that is known by its words.
+struct KnownError {
+    status: u16,
+    /// A part of the words, in lower case.
+    pattern: &'static str,
+    code: &'static str,
+    remedy: &'static str,
+}
+
+const fn known_error(
+    status: u16,
+    words: &'static str,
+    code: &'static str,
+    remedy: &'static str,
+) -> KnownError {
+    KnownError { status, pattern: words, code, remedy }
+}
+
+/// What is to be done when an address in storage leads nowhere.
+const STORAGE_URI_REMEDY: &str = "Check the address, and that the service may read it: storage of another \
+                      account needs a role to assume";
+/// What is to be done when a pipeline was not started.
+const NOT_STARTED_REMEDY: &str =
+    "Nothing was started; look at the dataset before you send it again";
+
+const KNOWN_ERRORS: &[KnownError] = &[
+    known_error(
+        400,
+        "embedding_config",
+        "no_embedding_config",
+        "Index the dataset once with an embedding model; nothing can be added before",
+    ),
+    known_error(
+        400,
+        "one media source",
+        "media_source_count",
+        "Give one of files, an address in storage, and an archive",
+    ),
+    known_error(400, "no media files found", "no_media_at_uri", STORAGE_URI_REMEDY),
+    known_error(400, "invalid s3 uri", "no_media_at_uri", STORAGE_URI_REMEDY),
+    known_error(
+        403,
+        "add media feature is not enabled",
+        "add_media_disabled",
+        "Whoever runs the service switches adding media on, with ADD_MEDIA_ENABLED",
+    ),
+    known_error(
+        403,
+        "write access",
+        "no_write_access",
+        "Ask the owner of the dataset for write access",
+    ),
+    known_error(
+        404,
+        "dataset not found",
+        "dataset_not_found",
+        "List the datasets: it may be gone, or not shared with you",
+    ),
+    known_error(
+        409,
+        "task is running",
+        "operation_running",
+        "Wait until that task is done, then send it again",
+    ),
+    known_error(409, "not ready", "dataset_not_ready", "Wait until the dataset is READY"),
+    known_error(
+        500,
+        "upload",
+        "upload_failed",
+        "The service could not store the media; send them again",
+    ),
+    known_error(500, "trigger", "trigger_failed", NOT_STARTED_REMEDY),
+];
+
+/// The failure with what its words are known to mean.
+pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Failure {
+    let words = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
+    let found = KNOWN_ERRORS.iter().find(|cause| {
+        failure.status == Some(cause.status)
+            && words.as_ref().is_some_and(|words| words.contains(cause.pattern))
+    });
+    match found {
+        Some(cause) => Failure { code: Some(cause.code), ..failure.with_remedy(cause.remedy) },
+        // It has two meanings, and the words do not tell which.
+        None if failure.status == Some(403) && operation.adds_media() => failure.with_remedy(
+            "Either adding media is switched off, or you may not write to the dataset",
+        ),
+        None => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_model::{FailureKind, SafeText};
+
+    fn refused(status: u16, words: &str) -> Failure {
+        let failure = Failure::new(FailureKind::Invalid, "cannot add the media")
+            .with_detail(Some(SafeText::detail(words)));
+        add_known_remedy(ApiOperation::AddMedia, Failure { status: Some(status), ..failure })
+    }
+
+    #[test]
+    fn the_words_of_the_interface_have_a_code_and_a_remedy() {
+        for (status, words, code) in [
+            (404, "Dataset not found", "dataset_not_found"),
+            (400, "Dataset 95233006 has no embedding_config set", "no_embedding_config"),
+            (
+                400,
+                "Exactly one media source must be provided: files[], s3_uri, or archive",
+                "media_source_count",
+            ),
+            (400, "Invalid S3 URI or no media files found at s3://b/x", "no_media_at_uri"),
+            (
+                409,
+                "Operation 'add_media' is blocked while MEDIA_ADDITION task is running",
+                "operation_running",
+            ),
+            (403, "Add media feature is not enabled", "add_media_disabled"),
+            (403, "You do not have write access to dataset 95233006", "no_write_access"),
+            (500, "The pipeline could not be triggered", "trigger_failed"),
+        ] {
+            let failure = refused(status, words);
+            assert_eq!(failure.code, Some(code), "{words}");
+            assert!(failure.remedy.is_some(), "{words}");
+        }
+    }
+
+    #[test]
+    fn unknown_words_are_no_cause_and_a_bare_403_names_both() {
+        let failure = refused(400, "something else");
+        assert_eq!((failure.code, failure.remedy), (None, None));
+        let failure = refused(403, "Forbidden");
+        let remedy = failure.remedy.as_ref().map(SafeText::as_str).unwrap_or_default();
+        assert!(remedy.contains("switched off") && remedy.contains("write"), "{remedy}");
+        assert_eq!(refused(404, "no embedding_config").code, None, "of another status");
+    }
+}

@@ -1,0 +1,141 @@
+//! Who is told of every exchange, and the words it is told in. What is secret is left out here, at
+//! the source: headers are never looked at, and the values in a signed link are masked.
+
+use std::{
+    fmt,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use reqwest::{StatusCode, Url};
+use serde_json::{Value, json};
+
+use crate::trace::micros;
+use crate::{attempt_error::AttemptError, request::ApiRequest};
+use tessera_model::{Link, RequestOutcome, RequestRecord, SafeText};
+
+/// Told of every exchange of a client; by default nobody is.
+#[derive(Clone, Default)]
+pub struct RequestRecorder(Option<Arc<dyn Fn(RequestRecord) + Send + Sync>>);
+
+impl RequestRecorder {
+    /// Tells `listener`, which must not wait.
+    #[must_use]
+    pub fn new(listener: impl Fn(RequestRecord) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(listener)))
+    }
+
+    /// What a trace holds of an exchange.
+    #[must_use]
+    pub fn exchange_json(exchange: &RequestRecord) -> Value {
+        let RequestRecord {
+            method,
+            target,
+            attempt,
+            duration: took,
+            bytes_sent: sent,
+            outcome,
+            retry_in: again_in,
+        } = exchange;
+        let outcome = match outcome {
+            RequestOutcome::Succeeded { status, bytes } => {
+                json!({ "status": status, "bytes": bytes })
+            }
+            RequestOutcome::Rejected { status, message: words } => {
+                json!({ "status": status, "words": words.as_ref().map(SafeText::as_str) })
+            }
+            RequestOutcome::Failed(cause) => json!({ "lost": cause.as_str() }),
+        };
+        json!({
+            "exchange": { "method": method, "target": target.as_str(), "attempt": attempt, "sent": sent,
+                          "outcome": outcome, "again_in_us": again_in.map(micros) },
+            "took_us": micros(*took),
+        })
+    }
+
+    pub(super) fn notify(&self, exchange: impl FnOnce() -> RequestRecord) {
+        if let Some(listener) = &self.0 {
+            listener(exchange());
+        }
+    }
+}
+
+impl fmt::Debug for RequestRecorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Witness").field(&self.0.is_some()).finish()
+    }
+}
+
+/// One attempt of a request, from its beginning.
+pub(super) struct Attempt<'a> {
+    call: &'a ApiRequest,
+    number: u32,
+    started: Instant,
+}
+
+impl<'a> Attempt<'a> {
+    /// Attempt `number` begins now.
+    pub(super) fn new(call: &'a ApiRequest, number: u32) -> Self {
+        Self { call, number, started: Instant::now() }
+    }
+
+    /// It was answered with success.
+    pub(super) fn succeeded(&self, status: StatusCode, bytes: u64) -> RequestRecord {
+        self.exchange(RequestOutcome::Succeeded { status: status.as_u16(), bytes }, None)
+    }
+
+    /// It was not; `pause` is the time until the next one, if there is one.
+    pub(super) fn failed(&self, setback: &AttemptError, pause: Option<Duration>) -> RequestRecord {
+        let lost = |words: &str| RequestOutcome::Failed(SafeText::detail(words));
+        let outcome = match setback {
+            AttemptError::NoConnection(cause) => lost(&format!("no connection: {cause}")),
+            AttemptError::NoResponse(cause) => lost(cause),
+            AttemptError::Fatal(failure) => lost(failure.message.as_str()),
+            AttemptError::Rejected(refusal) => RequestOutcome::Rejected {
+                status: refusal.status.as_u16(),
+                message: refusal.detail.clone(),
+            },
+        };
+        self.exchange(outcome, pause)
+    }
+
+    fn exchange(&self, outcome: RequestOutcome, again_in: Option<Duration>) -> RequestRecord {
+        RequestRecord {
+            method: self.call.method(),
+            target: printable_target(&self.call.url, self.call.operation.follows_link()),
+            attempt: self.number,
+            duration: self.started.elapsed(),
+            bytes_sent: self.call.body_bytes(),
+            outcome,
+            retry_in: again_in,
+        }
+    }
+}
+
+/// Where a request went, readable. The query of a link may be what lets one in: of it only the names
+/// are shown.
+fn printable_target(url: &Url, link: bool) -> SafeText {
+    let place = if link { Link::new(url.as_str()).to_string() } else { url.path().to_owned() };
+    let pairs = url
+        .query_pairs()
+        .map(|(name, value)| if link { format!("{name}=…") } else { format!("{name}={value}") });
+    let query = pairs.collect::<Vec<_>>().join("&");
+    SafeText::detail(&if query.is_empty() { place } else { format!("{place}?{query}") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_values_of_a_signed_link_are_masked() {
+        let link = "https://me:canary@cdn.example/a.zip?X-Amz-Signature=canary&Expires=canary";
+        let shown = printable_target(&Url::parse(link).unwrap(), true);
+        assert_eq!(shown.as_str(), "https://cdn.example/a.zip?X-Amz-Signature=…&Expires=…");
+        let own = Url::parse("http://h/api/v1/explore/x?caption=a%20van%1b&page_number=0").unwrap();
+        assert_eq!(
+            printable_target(&own, false).as_str(),
+            "/api/v1/explore/x?caption=a van␛&page_number=0"
+        );
+    }
+}

@@ -1,0 +1,308 @@
+//! From files and folders of this machine to the media that are sent: folders are walked, headers
+//! opened, and what cannot be read is named and left out, because one bad file could cost the rest.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File, Metadata},
+    io::{self, Read as _},
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use glob::Pattern;
+use image::ImageFormat;
+use walkdir::{DirEntry, WalkDir};
+
+use crate::multipart::escape_file_name;
+use tessera_model::{Preflight, SafeText, ingest::UnreadableFile};
+
+/// Bytes that the header of most pictures fits in.
+const HEADER_BYTES: u64 = 256 << 10;
+/// Largest picture that is read whole to find its header.
+const MAX_HEADER_BYTES: u64 = 64 << 20;
+
+/// A file that will be sent.
+#[derive(Clone, Debug)]
+pub(super) struct UploadFile {
+    pub path: PathBuf,
+    /// Its name in the form: safe in the head of a part, and used once.
+    pub name: String,
+    pub fingerprint: FileFingerprint,
+}
+
+/// What tells whether a file is still the one that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileFingerprint {
+    pub bytes: u64,
+    modified: Option<SystemTime>,
+    inode: u64,
+}
+
+impl FileFingerprint {
+    pub(super) fn of(metadata: &Metadata) -> Self {
+        Self { bytes: metadata.len(), modified: metadata.modified().ok(), inode: metadata.ino() }
+    }
+}
+
+/// What a file is, as far as it matters here.
+enum UploadKind {
+    Image,
+    Video,
+    Other,
+}
+
+/// Looks at everything in and below `paths`. Hidden files and links inside of folders are passed
+/// over; a file that is named itself may be either. Of a folder, only files that match `glob` are
+/// meant: by their name, or by their path below the folder when the pattern has a slash.
+pub(super) fn collect_files(
+    paths: &[PathBuf],
+    glob: Option<&Pattern>,
+) -> (Vec<UploadFile>, Preflight) {
+    let mut choice = FileCollector { glob, ..FileCollector::default() };
+    for path in paths {
+        if path.is_dir() {
+            choice.preflight.folders.push(path.clone());
+            choice.walk(path);
+        } else {
+            choice.add_file(path, true);
+        }
+    }
+    (choice.files, choice.preflight)
+}
+
+#[derive(Default)]
+struct FileCollector<'a> {
+    glob: Option<&'a Pattern>,
+    files: Vec<UploadFile>,
+    /// Names that are taken, with the number that was tried last for each.
+    names: HashMap<String, u64>,
+    preflight: Preflight,
+}
+
+impl FileCollector<'_> {
+    fn walk(&mut self, folder: &Path) {
+        let visible = |entry: &DirEntry| {
+            entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
+        };
+        let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
+        for entry in walk {
+            match entry {
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) if !self.matches_glob(folder, entry.path()) => {}
+                Ok(entry) if entry.path_is_symlink() => self.preflight.skipped += 1,
+                Ok(entry) => self.add_file(entry.path(), false),
+                Err(error) => {
+                    let path = error.path().unwrap_or(folder).to_owned();
+                    self.add_unreadable(&path, &error.to_string());
+                }
+            }
+        }
+    }
+
+    fn matches_glob(&self, folder: &Path, path: &Path) -> bool {
+        let Some(glob) = self.glob else { return true };
+        let below = path.strip_prefix(folder).unwrap_or(path);
+        let whole = glob.as_str().contains('/');
+        glob.matches_path(if whole {
+            below
+        } else {
+            Path::new(path.file_name().unwrap_or_default())
+        })
+    }
+
+    /// Looks at one file. Of a folder, what is no media by its name is no fault.
+    fn add_file(&mut self, path: &Path, named: bool) {
+        let kind = kind_by_extension(path);
+        if !named && matches!(kind, UploadKind::Other) {
+            self.preflight.skipped += 1;
+            return;
+        }
+        let looked = match kind {
+            UploadKind::Video => check_file(path),
+            UploadKind::Image | UploadKind::Other => check_picture(path),
+        };
+        match looked {
+            Ok(stamp) => {
+                match kind {
+                    UploadKind::Video => self.preflight.videos += 1,
+                    UploadKind::Image | UploadKind::Other => self.preflight.images += 1,
+                }
+                self.preflight.bytes += stamp.bytes;
+                let name = self.unique_name(path);
+                self.files.push(UploadFile { path: path.to_owned(), name, fingerprint: stamp });
+            }
+            Err(reason) => self.add_unreadable(path, &reason),
+        }
+    }
+
+    fn add_unreadable(&mut self, path: &Path, reason: &str) {
+        self.preflight.unreadable += 1;
+        if self.preflight.unreadable_files.len() < Preflight::MAX_NAMED {
+            let name = SafeText::file_name(&path.display().to_string());
+            self.preflight
+                .unreadable_files
+                .push(UnreadableFile { name, reason: SafeText::detail(reason) });
+        }
+    }
+
+    /// A name that no other file of the form has.
+    fn unique_name(&mut self, path: &Path) -> String {
+        let raw = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = escape_file_name(&raw);
+        let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
+        let Some(mut number) = self.names.get(&name).copied() else {
+            self.names.insert(name.clone(), 1);
+            return name;
+        };
+        let free = loop {
+            number += 1;
+            let free = format!("{stem}-{number}.{extension}");
+            if !self.names.contains_key(&free) {
+                break free;
+            }
+        };
+        self.names.insert(free.clone(), 1);
+        self.names.insert(name, number);
+        free
+    }
+}
+
+/// The kind that the end of a name tells.
+fn kind_by_extension(path: &Path) -> UploadKind {
+    let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref().unwrap_or_default() {
+        "jpg" | "jpeg" | "png" | "webp" | "gif" | "bmp" | "tif" | "tiff" | "avif" => {
+            UploadKind::Image
+        }
+        "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" => UploadKind::Video,
+        _ => UploadKind::Other,
+    }
+}
+
+/// A file that can be read and is not empty. Looked at before it is opened: a pipe would never end.
+fn check_file(path: &Path) -> Result<FileFingerprint, String> {
+    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    if metadata.len() == 0 {
+        return Err("an empty file".to_owned());
+    }
+    File::open(path).map_err(|error| error.to_string())?;
+    Ok(FileFingerprint::of(&metadata))
+}
+
+/// A picture whose header makes sense.
+fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
+    let stamp = check_file(path)?;
+    let broken = |error: io::Error| error.to_string();
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(broken)?;
+    let mut file = file.take(HEADER_BYTES);
+    file.read_to_end(&mut bytes).map_err(broken)?;
+    // Formats that are not opened here are told by their first bytes alone.
+    if matches!(image::guess_format(&bytes), Ok(ImageFormat::Tiff | ImageFormat::Avif)) {
+        return Ok(stamp);
+    }
+    let mut size = tessera_picture::decode::size(&bytes);
+    if size.is_err() && (HEADER_BYTES..=MAX_HEADER_BYTES).contains(&stamp.bytes) {
+        file.set_limit(MAX_HEADER_BYTES);
+        file.read_to_end(&mut bytes).map_err(broken)?;
+        size = tessera_picture::decode::size(&bytes);
+    }
+    size.map(|_| stamp).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn png() -> Vec<u8> {
+        let mut bytes = io::Cursor::new(Vec::new());
+        image::RgbImage::new(3, 2).write_to(&mut bytes, ImageFormat::Png).unwrap();
+        bytes.into_inner()
+    }
+
+    #[test]
+    fn folders_are_walked_and_bad_files_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("sub/.git")).unwrap();
+        for name in ["a.png", "sub/a.png", ".hidden.png", "sub/.git/b.png"] {
+            fs::write(at(name), png()).unwrap();
+        }
+        fs::write(at("broken.jpg"), "no picture").unwrap();
+        fs::write(at("empty.mp4"), "").unwrap();
+        fs::write(at("clip.MP4"), "video").unwrap();
+        fs::write(at("notes.txt"), "text").unwrap();
+        std::os::unix::fs::symlink(at("a.png"), at("link.png")).unwrap();
+        let (chosen, found) = collect_files(&[folder.path().to_owned()], None);
+        let names: Vec<_> = chosen.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names, ["a.png", "clip.MP4", "a-2.png"]);
+        assert_eq!((found.images, found.videos, found.skipped, found.unreadable), (2, 1, 2, 2));
+        assert_eq!(found.bytes, 2 * png().len() as u64 + 5);
+        assert_eq!(found.unreadable_files[1].reason.as_str(), "an empty file");
+
+        let (chosen, found) =
+            collect_files(&[at("link.png"), at("notes.txt"), at("gone.png")], None);
+        assert_eq!((chosen.len(), found.unreadable), (1, 2));
+    }
+
+    #[test]
+    fn pipes_are_refused_before_they_are_opened() {
+        let (chosen, found) =
+            collect_files(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);
+        assert_eq!((chosen.len(), found.unreadable), (0, 2));
+        assert_eq!(found.unreadable_files[0].reason.as_str(), "not a regular file");
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let mode = rustix::fs::Mode::RUSR;
+        let fifo = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, at("pipe.png"), fifo, mode, 0).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket.mp4")).unwrap();
+        std::os::unix::fs::symlink(at("gone.png"), at("link.png")).unwrap();
+        let (chosen, found) =
+            collect_files(&[at("pipe.png"), at("socket.mp4"), at("link.png")], None);
+        assert_eq!((chosen.len(), found.unreadable), (0, 3));
+        let (chosen, found) = collect_files(&[folder.path().to_owned()], None);
+        assert_eq!(
+            (chosen.len(), found.unreadable, found.skipped),
+            (0, 2, 1),
+            "the link is passed"
+        );
+    }
+
+    #[test]
+    fn a_pattern_is_for_names_or_for_paths_below_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("day")).unwrap();
+        for name in ["a.png", "b.png", "day/a.png"] {
+            fs::write(folder.path().join(name), png()).unwrap();
+        }
+        let count = |pattern: &str| {
+            let glob = Pattern::new(pattern).unwrap();
+            collect_files(&[folder.path().to_owned()], Some(&glob)).0.len()
+        };
+        assert_eq!((count("a.*"), count("*.png"), count("day/*"), count("*.jpg")), (2, 3, 1, 0));
+    }
+
+    #[test]
+    fn names_are_used_once_however_many_are_the_same() {
+        let mut choice = FileCollector::default();
+        let names: std::collections::HashSet<_> = (0..20_000)
+            .map(|n| choice.unique_name(Path::new(["a.png", "a-2.png"][n % 2])))
+            .collect();
+        assert_eq!(names.len(), 20_000);
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_stays_inside_its_quotes(raw in "\\PC*|[\\x00-\\x1f\"\\\\a\u{202e}]*") {
+            let name = escape_file_name(&raw);
+            prop_assert!(!name.contains(['"', '\\']) && !name.contains(char::is_control));
+        }
+    }
+}

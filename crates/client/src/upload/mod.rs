@@ -1,0 +1,198 @@
+//! Adding media. An upload is never sent twice by itself, and its end is never guessed: when the
+//! connection is lost on the way, the state of the dataset says what became of it.
+
+mod archive_check;
+mod local_files;
+mod media_form;
+mod preflight;
+
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    AuthMethod, Client, ProgressCallback,
+    request::{ApiRequest, ApiResponse, RequestBody},
+    retry_table::ApiOperation,
+};
+pub(super) use media_form::MediaForm;
+pub use preflight::{files_to_send, preflight};
+use tessera_model::{
+    Dataset, DatasetId, Failure, FailureKind, MediaAddition, MediaSource, Preflight, SafeText,
+    dataset::Operation as Allowed,
+};
+use tessera_wire::paths::{self, Parameters, query};
+
+/// Between two looks at how far an upload has come.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// Bytes a second that a service is given time for, to store an upload before it answers.
+const MIN_STORE_RATE: u64 = 1 << 20;
+
+impl Client {
+    /// Adds media to a dataset. Sent once; success means that the service has taken them on, without
+    /// those that the answer names: files that could not be read when their turn came.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] before any request for what the interface does not take, and for
+    /// files that change while they are sent; [`FailureKind::Conflict`] when the dataset is busy;
+    /// [`FailureKind::NoAnswer`] when nobody can tell whether the media were taken on.
+    pub async fn add_media(
+        &self,
+        dataset: DatasetId,
+        addition: &MediaAddition,
+        report: ProgressCallback<'_>,
+    ) -> Result<Preflight, Failure> {
+        addition.validate().map_err(|invalid| upload_failure(&invalid.to_string()))?;
+        if addition.spot.is_some() && matches!(self.endpoint().auth(), AuthMethod::OnPremises) {
+            return Err(upload_failure("use_spot: is for hosted deployments only"));
+        }
+        if let MediaSource::ServerPath(path) = &addition.source {
+            return self.process_folder(dataset, path, addition.force).await;
+        }
+        let form = Arc::new(MediaForm::open(addition).await?);
+        // An early refusal is lost in a long upload more often than not (M9): ask first.
+        let before = self.require_addable(dataset, addition.force).await?;
+        let url =
+            self.endpoint().base_url().url_for(&paths::add_media(dataset), &Parameters::new());
+        let call =
+            ApiRequest::new(ApiOperation::AddMedia, url, RequestBody::Media(Arc::clone(&form)));
+        match self.upload(&call, &form, report).await {
+            Ok(_) => {}
+            Err(failure) => self.resolve_lost_upload(&before, Some(&form), failure).await?,
+        }
+        Ok(form.preflight().clone())
+    }
+
+    /// `GET process/add_media` of the pipeline: a folder that it can read by itself.
+    async fn process_folder(
+        &self,
+        dataset: DatasetId,
+        path: &str,
+        force: bool,
+    ) -> Result<Preflight, Failure> {
+        let pipeline = self.endpoint().pipeline_url().ok_or_else(|| {
+            upload_failure("path: this deployment has no address of its pipeline")
+                .with_remedy("Give the pipeline_url of the on-premises deployment")
+        })?;
+        let parameters =
+            vec![(query::DATASET_ID, dataset.to_string()), (query::PATH, path.to_owned())];
+        let url = pipeline.url_for(paths::PROCESS_ADD_MEDIA, &parameters);
+        let before = self.require_addable(dataset, force).await?;
+        let call = ApiRequest::get(ApiOperation::ProcessMedia, url);
+        if let Err(failure) = self.transport.fetch(&call).await {
+            self.resolve_lost_upload(&before, None, failure).await?;
+        }
+        Ok(Preflight::default())
+    }
+
+    /// The dataset before something is sent, unless its status forbids that.
+    async fn require_addable(&self, dataset: DatasetId, force: bool) -> Result<Dataset, Failure> {
+        let before = self.dataset(dataset).await?;
+        match before.status.allows(Allowed::AddMedia).denial_reason() {
+            Some(reason) if !force => {
+                let sentence = format!("media cannot be added while {}", before.status.word());
+                Err(Failure::new(FailureKind::Conflict, sentence)
+                    .with_detail(Some(SafeText::detail(reason))))
+            }
+            _ => Ok(before),
+        }
+    }
+
+    /// Sends an upload as long as it moves.
+    async fn upload(
+        &self,
+        call: &ApiRequest,
+        form: &MediaForm,
+        report: ProgressCallback<'_>,
+    ) -> Result<ApiResponse, Failure> {
+        let policy = self.transport.retry_engine.policy();
+        let storing =
+            policy.header_timeout + Duration::from_secs(form.total_bytes() / MIN_STORE_RATE);
+        let mut told = UploadReporter { form, report };
+        let mut answer = pin!(self.transport.fetch(call));
+        let mut looks = tokio::time::interval(PROGRESS_INTERVAL);
+        let mut latest = (0, Instant::now());
+        loop {
+            tokio::select! {
+                reply = &mut answer => return reply,
+                _ = looks.tick() => {}
+            }
+            let sent = form.sent_bytes();
+            told.report_progress();
+            if sent != latest.0 {
+                latest = (sent, Instant::now());
+            }
+            let patience =
+                if sent < form.total_bytes() { policy.upload_idle_timeout } else { storing };
+            if latest.1.elapsed() > patience {
+                let sentence = "the upload stalled: the service takes no more of it";
+                return Err(Failure::new(FailureKind::NoResponse, sentence));
+            }
+        }
+    }
+
+    /// What became of a request that got no answer, by the state of the dataset. Without a form
+    /// there was nothing to upload.
+    async fn resolve_lost_upload(
+        &self,
+        before: &Dataset,
+        form: Option<&MediaForm>,
+        failure: Failure,
+    ) -> Result<(), Failure> {
+        if let Some(fault) = form.and_then(MediaForm::file_error) {
+            return Err(Failure::new(FailureKind::Local, format!("nothing was added: {fault}"))
+                .with_remedy("Send it again when the files are at rest"));
+        }
+        if failure.kind != FailureKind::NoResponse {
+            return Err(failure);
+        }
+        let Ok(now) = self.dataset(before.id).await else { return Err(failure) };
+        let changed = (&now.status, now.n_images, now.n_videos)
+            != (&before.status, before.n_images, before.n_videos);
+        let word = now.status.word();
+        let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.total_bytes()));
+        match (sent == total, changed) {
+            (true, true) => Ok(()),
+            (true, false) => Err(failure),
+            (false, true) => Err(Failure::new(
+                FailureKind::Conflict,
+                format!("the upload was refused on its way: the dataset is {word} now"),
+            )
+            .with_remedy("Another operation is running; send it again when that is done")),
+            (false, false) => Err(Failure::new(
+                FailureKind::NoResponse,
+                format!(
+                    "the upload was cut off after {sent} of {total} bytes; the dataset is {word} as \
+                     before, so nothing was added"
+                ),
+            )
+            .with_detail(failure.detail)
+            .with_remedy("Send it again; in smaller parts, if the service refuses its size")),
+        }
+    }
+}
+
+/// How far an upload has come. Told a last time when it ends or is given up: whether all of it was
+/// sent then decides what is said of it.
+struct UploadReporter<'a> {
+    form: &'a MediaForm,
+    report: ProgressCallback<'a>,
+}
+
+impl UploadReporter<'_> {
+    fn report_progress(&mut self) {
+        (self.report)(self.form.sent_bytes(), Some(self.form.total_bytes()));
+    }
+}
+
+impl Drop for UploadReporter<'_> {
+    fn drop(&mut self) {
+        self.report_progress();
+    }
+}
+
+fn upload_failure(sentence: &str) -> Failure {
+    Failure::new(FailureKind::Local, sentence)
+}

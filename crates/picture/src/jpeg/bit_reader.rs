@@ -1,0 +1,115 @@
+//! Bits of the entropy-coded data, most significant first, with the stuffing removed.
+
+/// A reader that never fails: past the end it delivers zeros and remembers that it did.
+pub struct BitReader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The next bits, from the top.
+    buffer: u64,
+    count: u32,
+    /// How many of the bits delivered so far were made up.
+    padding: u64,
+}
+
+impl<'a> BitReader<'a> {
+    /// Starts at byte `at` of `bytes`.
+    pub fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at, buffer: 0, count: 0, padding: 0 }
+    }
+
+    /// Makes sure of 32 bits: enough for the longest code and its value.
+    #[inline]
+    pub fn refill(&mut self) {
+        if self.count > 32 {
+            return;
+        }
+        let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<4>);
+        match next.map(|four| u32::from_be_bytes(*four)) {
+            Some(word) if !has_ff(word) => {
+                self.buffer |= u64::from(word) << (32 - self.count);
+                self.at += 4;
+                self.count += 32;
+            }
+            _ => self.refill_bytewise(),
+        }
+    }
+
+    #[cold]
+    fn refill_bytewise(&mut self) {
+        while self.count <= 56 {
+            let byte = match self.bytes.get(self.at..) {
+                Some([0xFF, 0, ..]) => {
+                    self.at += 2;
+                    0xFF
+                }
+                Some([byte, ..]) if *byte != 0xFF => {
+                    self.at += 1;
+                    *byte
+                }
+                // A marker or the end of the file.
+                _ => {
+                    self.padding += 8;
+                    0
+                }
+            };
+            self.buffer |= u64::from(byte) << (56 - self.count);
+            self.count += 8;
+        }
+    }
+
+    /// The next `count` bits (1 to 32), not consumed.
+    #[inline]
+    pub fn peek(&self, count: u32) -> usize {
+        (self.buffer >> (64 - count)) as usize
+    }
+
+    /// Consumes `count` bits of those refilled.
+    #[inline]
+    pub fn consume(&mut self, count: u32) {
+        self.buffer <<= count;
+        self.count = self.count.wrapping_sub(count);
+    }
+
+    /// Reads a value of `size` bits (0 to 15) as the format writes it: the lower half of the
+    /// range stands for the negative values.
+    #[inline]
+    pub fn value(&mut self, size: u32) -> i32 {
+        if size == 0 {
+            return 0;
+        }
+        let bits = self.peek(size);
+        self.consume(size);
+        extend(bits, size)
+    }
+
+    /// Whether made-up bits have been consumed.
+    pub fn is_overrun(&self) -> bool {
+        self.padding > u64::from(self.count)
+    }
+
+    /// Drops the rest of an interval and steps over its restart marker; false when there is none.
+    pub fn restart(&mut self) -> bool {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let marker =
+            rest.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xFF));
+        match marker {
+            Some(position) if matches!(rest[position + 1], 0xD0..=0xD7) && !self.is_overrun() => {
+                *self = Self::new(self.bytes, self.at + position + 2);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The value that `size` bits (1 to 15) stand for.
+#[inline]
+pub fn extend(bits: usize, size: u32) -> i32 {
+    // At most 15 bits.
+    let bits = bits as i32;
+    if bits < 1 << (size - 1) { bits - (1 << size) + 1 } else { bits }
+}
+
+fn has_ff(word: u32) -> bool {
+    (!word).wrapping_sub(0x0101_0101) & word & 0x8080_8080 != 0
+}

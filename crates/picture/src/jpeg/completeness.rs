@@ -1,0 +1,43 @@
+//! A walk over the scans of a file without decoding them.
+
+use super::{JpegError, header::segment};
+
+/// Progressive encoders write about ten scans, careful ones some dozens.
+pub const MAX_SCANS: usize = 64;
+
+/// Walks from the entropy-coded data of the first scan to the end; whether there is an end
+/// marker.
+pub fn has_end_marker(bytes: &[u8], mut at: usize) -> Result<bool, JpegError> {
+    let mut scans = 1;
+    while let Some(found) = next_marker(bytes, at) {
+        let (marker, _, next) = match segment(bytes, found) {
+            Err(JpegError::Truncated) => return Ok(false),
+            segment => segment?,
+        };
+        match marker {
+            0xD9 => {
+                return if scans > MAX_SCANS {
+                    Err(JpegError::TooManyScans(scans))
+                } else {
+                    Ok(true)
+                };
+            }
+            0xDA => scans += 1,
+            _ => {}
+        }
+        at = next;
+    }
+    Ok(false)
+}
+
+/// The next marker that is neither stuffing nor a restart.
+fn next_marker(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        at += bytes.get(at..)?.iter().position(|&byte| byte == 0xFF)?;
+        match bytes.get(at + 1)? {
+            0x00 | 0xD0..=0xD7 => at += 2,
+            0xFF => at += 1,
+            _ => return Some(at),
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Pictures that are stored lying on their side, with a note about how to turn them: a program that
+//! ignores the note would take a bounding box for another part of the picture.
+
+use jpeg_encoder::{ColorType, Encoder};
+
+use super::decode::{DecodeError, decode, is_rotated};
+
+/// High, because features are computed from it.
+const QUALITY: u8 = 95;
+
+/// The picture turned upright, as a JPEG; `None` when it already is.
+///
+/// # Errors
+/// What [`decode`] refuses.
+pub fn to_upright_jpeg(bytes: &[u8]) -> Result<Option<Vec<u8>>, DecodeError> {
+    if !is_rotated(bytes)? {
+        return Ok(None);
+    }
+    let pixels = decode(bytes, u32::MAX)?.pixels;
+    let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot encode: {error}"));
+    let width = u16::try_from(pixels.width()).map_err(|error| describe(&error))?;
+    let height = u16::try_from(pixels.height()).map_err(|error| describe(&error))?;
+    let mut jpeg = Vec::new();
+    Encoder::new(&mut jpeg, QUALITY)
+        .encode(pixels.as_raw(), width, height, ColorType::Rgb)
+        .map_err(|error| describe(&error))?;
+    Ok(Some(jpeg))
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{DynamicImage, ImageEncoder as _, RgbImage, codecs::png::PngEncoder};
+
+    use super::*;
+
+    /// 8x4 pixels, red on the left; with an EXIF note that they lie on their right side.
+    fn lying(orientation: u8) -> Vec<u8> {
+        let picture = RgbImage::from_fn(8, 4, |x, _| {
+            image::Rgb(if x < 4 { [250, 0, 0] } else { [0, 0, 250] })
+        });
+        let mut exif = b"II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0".to_vec();
+        exif.extend([orientation, 0, 0, 0, 0, 0, 0, 0]);
+        let mut bytes = Vec::new();
+        let mut encoder = PngEncoder::new(&mut bytes);
+        encoder.set_exif_metadata(exif).expect("exif");
+        let (width, height) = picture.dimensions();
+        let picture = DynamicImage::from(picture);
+        encoder
+            .write_image(picture.as_bytes(), width, height, image::ExtendedColorType::Rgb8)
+            .expect("encoded");
+        bytes
+    }
+
+    #[test]
+    fn a_turned_picture_is_turned_upright() {
+        assert_eq!(to_upright_jpeg(&lying(1)), Ok(None));
+        let jpeg = to_upright_jpeg(&lying(6)).expect("opened").expect("turned");
+        let turned = decode(&jpeg, 100).expect("a JPEG");
+        assert_eq!(turned.original, (4, 8));
+        let [top, bottom] = [1, 6].map(|y| turned.pixels.get_pixel(2, y).0);
+        assert!(top[0] > 200 && bottom[2] > 200, "{top:?} {bottom:?}");
+        assert!(to_upright_jpeg(b"II*\0 a kind that is not opened").is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! Names inside `images/`: one component each, safe to unpack anywhere, and unique also where
+//! upper and lower case are the same.
+
+use std::collections::HashSet;
+
+/// Hands out names.
+#[derive(Debug, Default)]
+pub struct UniqueNames {
+    taken: HashSet<String>,
+}
+
+impl UniqueNames {
+    /// A name like `wanted` that was not handed out before. The same calls in the same order
+    /// give the same names.
+    pub fn unique(&mut self, wanted: &str) -> String {
+        let safe: String = wanted
+            .chars()
+            .map(|c| if c.is_control() || r#"/\<>:"|?*"#.contains(c) { '_' } else { c })
+            .collect();
+        let (stem, extension) = match safe.rsplit_once('.') {
+            Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
+            _ => (safe.as_str(), String::new()),
+        };
+        let mut name = safe.clone();
+        let mut number = 2;
+        while !self.taken.insert(name.to_lowercase()) {
+            name = format!("{stem}_{number}{extension}");
+            number += 1;
+        }
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archive_names_are_unique_and_safe() {
+        let mut names = UniqueNames::default();
+        let wanted = ["a.jpg", "A.JPG", "a_2.jpg", "a.jpg", "x\\..\\y", "e\u{1b}[2J.png", "bare"];
+        let given: Vec<_> = wanted.iter().map(|name| names.unique(name)).collect();
+        let expected = ["a.jpg", "A_2.JPG", "a_2_2.jpg", "a_3.jpg", "x_.._y", "e_[2J.png", "bare"];
+        assert_eq!(given, expected);
+    }
+}

@@ -1,0 +1,125 @@
+//! Groups of rows that grow by joining, with the sum of their vectors: union-find that knows the
+//! mean distance between any two groups exactly.
+
+use half::f16;
+
+use crate::similarity::Vectors;
+
+use super::NeighborEdge;
+
+/// A partition of the rows of `vectors`.
+pub struct GroupForest<'a> {
+    vectors: &'a Vectors,
+    /// The row above each row in its group's tree; a root is its own.
+    parents: Vec<u32>,
+    /// Members, valid at roots.
+    sizes: Vec<u32>,
+    /// Sum of the members' vectors, at roots of more than one member; empty elsewhere.
+    sums: Vec<Vec<f32>>,
+}
+
+impl<'a> GroupForest<'a> {
+    /// Every row on its own.
+    pub fn new(vectors: &'a Vectors) -> Self {
+        Self {
+            vectors,
+            parents: (0..).take(vectors.len()).collect(),
+            sizes: vec![1; vectors.len()],
+            sums: vec![Vec::new(); vectors.len()],
+        }
+    }
+
+    /// Joins the groups of both rows of each pair.
+    pub fn join_pairs(&mut self, pairs: impl Iterator<Item = (u32, u32)>) {
+        for (one, other) in pairs {
+            let (a, b) = (self.root(one), self.root(other));
+            if a != b {
+                self.join(a.min(b), a.max(b));
+            }
+        }
+    }
+
+    /// Joins along `edges`, in their order, whatever groups are on average within `threshold`.
+    pub fn join_within(&mut self, edges: &[NeighborEdge], threshold: f32) {
+        for edge in edges {
+            let (a, b) = (self.root(edge.rows.0), self.root(edge.rows.1));
+            if a != b && self.mean_distance(a, b) <= threshold {
+                self.join(a.min(b), a.max(b));
+            }
+        }
+    }
+
+    /// For every row the lowest row of its group.
+    pub fn group_of_each_row(&mut self) -> Vec<u32> {
+        (0..).take(self.parents.len()).map(|row| self.root(row)).collect()
+    }
+
+    /// The roots of all groups of more than `members`, and the directions of their means.
+    pub fn means_of_groups_larger_than(&self, members: usize) -> (Vec<u32>, Vectors) {
+        let mut means = Vectors::new(self.vectors.dimension());
+        let mut roots = Vec::new();
+        for (row, sum) in (0..).zip(&self.sums) {
+            if !sum.is_empty() && self.sizes[row as usize] as usize > members {
+                let length = sum.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+                let mean: Vec<f16> = sum.iter().map(|v| f16::from_f32(v / length)).collect();
+                means.push(&mean);
+                roots.push(row);
+            }
+        }
+        (roots, means)
+    }
+
+    /// The lowest row of a row's group. Halves the path on the way.
+    fn root(&mut self, mut row: u32) -> u32 {
+        while self.parents[row as usize] != row {
+            let above = self.parents[row as usize];
+            self.parents[row as usize] = self.parents[above as usize];
+            row = above;
+        }
+        row
+    }
+
+    /// Mean cosine distance between the members of two groups: for unit vectors one product of
+    /// the sums gives the mean over all pairs.
+    fn mean_distance(&self, a: u32, b: u32) -> f32 {
+        let (a, b) = (a as usize, b as usize);
+        let pairs = f64::from(self.sizes[a]) * f64::from(self.sizes[b]);
+        let product = match (self.sums[a].as_slice(), self.sums[b].as_slice()) {
+            ([], []) => dot(self.vectors.row(a), &to_f32(self.vectors.row(b))),
+            ([], sum) => dot(self.vectors.row(a), sum),
+            (sum, []) => dot(self.vectors.row(b), sum),
+            (one, other) => one.iter().zip(other).map(|(x, y)| x * y).sum(),
+        };
+        (1.0 - f64::from(product) / pairs) as f32
+    }
+
+    /// Puts the group of `gone` under `kept`, the lower root.
+    fn join(&mut self, kept: u32, gone: u32) {
+        let (keeper, other) = (kept as usize, gone as usize);
+        if self.sums[keeper].is_empty() {
+            self.sums[keeper] = to_f32(self.vectors.row(keeper));
+        }
+        let sum = std::mem::take(&mut self.sums[other]);
+        if sum.is_empty() {
+            add(&mut self.sums[keeper], self.vectors.row(other));
+        } else {
+            self.sums[keeper].iter_mut().zip(sum).for_each(|(total, value)| *total += value);
+        }
+        self.sizes[keeper] += self.sizes[other];
+        self.parents[other] = kept;
+    }
+}
+
+fn to_f32(row: &[f16]) -> Vec<f32> {
+    row.iter().map(|value| value.to_f32()).collect()
+}
+
+/// Adds a row to a sum.
+pub fn add(sum: &mut [f32], row: &[f16]) {
+    sum.iter_mut().zip(row).for_each(|(total, value)| *total += value.to_f32());
+}
+
+/// The product of a row and a sum.
+pub fn dot(row: &[f16], sum: &[f32]) -> f32 {
+    row.iter().zip(sum).map(|(a, b)| a.to_f32() * b).sum()
+}

@@ -1,0 +1,119 @@
+//! Labels that looks speak against: media whose neighbours agree on another label, and media far from
+//! the others of their label. Looks are no meaning, so both are hints with a confidence, not verdicts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::similarity::Neighbor;
+
+/// Fewest media of a label that have a common look to be far from.
+const MIN_CLASS_SIZE: usize = 5;
+
+/// For every row how sure its neighbours are, 0.0-1.0, that it should have another label: by how much
+/// the votes for their favourite exceed those for its own. Nearer neighbours count more.
+#[must_use]
+pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<f32> {
+    let of = |row: usize| -> f32 {
+        let mut votes: BTreeMap<&L, f32> = BTreeMap::new();
+        let mut all = 0.0;
+        for neighbour in &graph[row] {
+            let theirs = labels[neighbour.row as usize];
+            let weight = (1.0 - neighbour.distance).max(0.0);
+            if !theirs.is_empty() {
+                all += weight;
+            }
+            for label in theirs {
+                *votes.entry(label).or_default() += weight;
+            }
+        }
+        let own =
+            labels[row].iter().filter_map(|label| votes.get(label)).fold(0.0, |a, &b| b.max(a));
+        let best = votes.values().fold(0.0, |a, &b| b.max(a));
+        if all > 0.0 { (best - own) / all } else { 0.0 }
+    };
+    (0..labels.len()).map(|row| if labels[row].is_empty() { 0.0 } else { of(row) }).collect()
+}
+
+/// For every row how sure it is, 0.0-1.0, that it is unlike the others of its label: one half when its
+/// nearest neighbour of the same label is twice as far away as usual for the label, or is not among its
+/// neighbours at all.
+#[must_use]
+pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
+    labels: &[&[L]],
+    graph: &[Vec<Neighbor>],
+) -> Vec<f32> {
+    let nearest: Vec<Option<f32>> = (0..labels.len())
+        .map(|row| {
+            let shares = |other: &&Neighbor| {
+                labels[other.row as usize].iter().any(|label| labels[row].contains(label))
+            };
+            graph[row].iter().find(shares).map(|neighbour| neighbour.distance)
+        })
+        .collect();
+    let mut usual: HashMap<&L, Vec<f32>> = HashMap::new();
+    for (row, distance) in nearest.iter().enumerate() {
+        for label in labels[row] {
+            // Who has no neighbour of its label is as far away as can be.
+            usual.entry(label).or_default().push(distance.unwrap_or(1.0));
+        }
+    }
+    let medians: HashMap<&L, f32> = usual
+        .into_iter()
+        .filter(|(_, distances)| distances.len() >= MIN_CLASS_SIZE)
+        .map(|(label, mut distances)| {
+            distances.sort_unstable_by(f32::total_cmp);
+            (label, distances[distances.len() / 2].max(f32::EPSILON))
+        })
+        .collect();
+    let of = |row: usize| -> f32 {
+        let distance = nearest[row].unwrap_or(1.0);
+        // Of several labels the one it fits best counts.
+        let fits = labels[row].iter().filter_map(|label| medians.get(label));
+        let ratio = fits.map(|median| distance / (2.0 * median)).fold(f32::INFINITY, f32::min);
+        if ratio.is_finite() { ratio.powi(3) / (1.0 + ratio.powi(3)) } else { 0.0 }
+    };
+    (0..labels.len()).map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows on a line; each has the `k` nearest others as neighbours.
+    fn line(places: &[f32], k: usize) -> Vec<Vec<Neighbor>> {
+        let near = |row: usize| {
+            let others = (0..).zip(places).filter(|(other, _)| *other as usize != row);
+            let mut nearest: Vec<Neighbor> = others
+                .map(|(other, place)| Neighbor {
+                    row: other,
+                    distance: (place - places[row]).abs(),
+                })
+                .collect();
+            nearest.sort_by(Neighbor::order);
+            nearest.truncate(k);
+            nearest
+        };
+        (0..places.len()).map(near).collect()
+    }
+
+    #[test]
+    fn a_wrong_label_among_agreeing_neighbours_is_suspected() {
+        let graph = line(&[0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.5, 0.51], 4);
+        let labels: [&[&str]; 8] =
+            [&["cat"], &["cat"], &["dog"], &["cat"], &["cat"], &[], &["dog"], &["dog"]];
+        let found = mislabel_scores(&labels, &graph);
+        assert!(found[2] > 0.9, "{found:?}");
+        assert!(found[0] < 0.3 && found[3] < 0.3, "{found:?}");
+        assert!(found[5].abs() < f32::EPSILON, "no label cannot be wrong");
+    }
+
+    #[test]
+    fn a_medium_far_from_the_others_of_its_label_is_a_stranger() {
+        let graph = line(&[0.0, 0.02, 0.04, 0.06, 0.08, 0.9, 0.91], 6);
+        let mut labels: [&[&str]; 7] = [&["cat"]; 7];
+        labels[6] = &["dog"];
+        let found = class_outlier_scores(&labels, &graph);
+        assert!(found[5] > 0.9, "{found:?}");
+        assert!(found[..5].iter().all(|&confidence| confidence < 0.5), "{found:?}");
+        assert!(found[6].abs() < f32::EPSILON, "one dog has no usual look");
+    }
+}

@@ -1,0 +1,113 @@
+//! What is odd in a dataset: far from what most of its members are like, in look, shape or size.
+//!
+//! Each rule gives a confidence for every row: 0.0 quite usual, 0.5 at the border, towards 1.0 the
+//! odder. Usual is the median; the border is three robust deviations from it, but never nearer
+//! than what a person would notice.
+
+use crate::similarity::Neighbor;
+
+/// Neighbours whose mean distance tells how alone a row is.
+const NEIGHBOR_COUNT: usize = 8;
+/// Robust deviations to the border.
+const MAX_DEVIATIONS: f32 = 3.0;
+/// The median deviation of a normal distribution times this is its standard deviation.
+const MAD_TO_SIGMA: f32 = 1.4826;
+/// Nearest border for the mean distance to the neighbours.
+const MIN_DISTANCE_BORDER: f32 = 0.15;
+/// Nearest border for the ratio of the sides: 1.6 times as long. A panorama among photographs is
+/// beyond it, an upright photograph among others is not, because a turn does not count.
+const MIN_ASPECT_BORDER: f32 = 1.6;
+/// Nearest border for the number of pixels: eight times as many or as few.
+const MIN_SIZE_BORDER: f32 = 8.0;
+
+/// How sure it is that a row is an outlier: farther from its neighbours than others from theirs.
+/// `graph` has the neighbours of every row, nearest first. A row without any is none.
+#[must_use]
+pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
+    let alone = graph.iter().map(|nearest| {
+        let company = &nearest[..nearest.len().min(NEIGHBOR_COUNT)];
+        company.iter().map(|n| n.distance).sum::<f32>() / company.len().max(1) as f32
+    });
+    deviation_scores(alone.collect(), MIN_DISTANCE_BORDER, |away| away.max(0.0))
+}
+
+/// How sure it is that a picture of this width and height is stretched unlike the others.
+#[must_use]
+pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
+    let ratios = sizes.iter().map(|&(width, height)| {
+        (width.max(height).max(1) as f32 / width.min(height).max(1) as f32).ln()
+    });
+    deviation_scores(ratios.collect(), MIN_ASPECT_BORDER.ln(), f32::abs)
+}
+
+/// How sure it is that a picture of this width and height is larger or smaller than the others.
+#[must_use]
+pub fn size_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
+    let pixels =
+        sizes.iter().map(|&(width, height)| (width.max(1) as f32 * height.max(1) as f32).ln());
+    deviation_scores(pixels.collect(), MIN_SIZE_BORDER.ln(), f32::abs)
+}
+
+/// The confidence of each of `values`, by how far it is `away` from the median.
+fn deviation_scores(values: Vec<f32>, nearest: f32, away: fn(f32) -> f32) -> Vec<f32> {
+    let Some(usual) = median(values.clone()) else {
+        return Vec::new();
+    };
+    let deviations = values.iter().map(|value| (value - usual).abs()).collect();
+    let spread =
+        median(deviations).map_or(0.0, |deviation| MAX_DEVIATIONS * MAD_TO_SIGMA * deviation);
+    let border = spread.max(nearest);
+    let confidence = |value| {
+        let ratio = (away(value - usual) / border).powi(2);
+        ratio / (1.0 + ratio)
+    };
+    values.into_iter().map(confidence).collect()
+}
+
+fn median(mut values: Vec<f32>) -> Option<f32> {
+    let middle = values.len() / 2;
+    if values.is_empty() {
+        return None;
+    }
+    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panorama_and_an_icon_are_odd_and_an_upright_photograph_is_not() {
+        let mut sizes = vec![(500, 375); 20];
+        sizes.extend([(375, 500), (480, 400), (2000, 300), (32, 32)]);
+        let (aspects, areas) = (aspect_ratio_scores(&sizes), size_scores(&sizes));
+        assert!(aspects[0] < 0.01 && aspects[20] < 0.01 && aspects[21] < 0.3);
+        assert!(aspects[22] > 0.8 && aspects[23] < 0.5);
+        assert!(areas[0] < 0.01 && areas[22] < 0.5 && areas[23] > 0.8);
+    }
+
+    #[test]
+    fn in_a_dataset_of_all_shapes_none_is_odd() {
+        let sizes: Vec<(u32, u32)> = (1..40).map(|step| (100 * step, 400)).collect();
+        let aspects = aspect_ratio_scores(&sizes);
+        assert!(aspects.iter().all(|&odd| odd < 0.5), "{aspects:?}");
+    }
+
+    #[test]
+    fn a_row_far_from_all_others_is_an_outlier() {
+        let at = |distance| vec![Neighbor { row: 0, distance }; 10];
+        let mut graph: Vec<Vec<Neighbor>> =
+            (0_u8..30).map(|step| at(0.3 + f32::from(step) * 0.004)).collect();
+        graph.push(at(0.9));
+        let outliers = outlier_scores(&graph);
+        assert!(outliers[..30].iter().all(|&odd| odd < 0.3));
+        assert!(outliers[30] > 0.8);
+    }
+
+    #[test]
+    fn a_dataset_without_rows_has_no_oddities() {
+        assert!(outlier_scores(&[]).is_empty() && aspect_ratio_scores(&[]).is_empty());
+        assert_eq!(size_scores(&[(0, 0)]), [0.0]);
+        assert_eq!(outlier_scores(&[Vec::new()]), [0.0]);
+    }
+}

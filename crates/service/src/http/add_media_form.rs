@@ -1,0 +1,285 @@
+//! The form of `add_media`, streamed to a staging folder: which media, and what to do with
+//! them. A form that is refused, broken or cut off leaves nothing behind.
+
+use std::{
+    fs::File,
+    io::{self, ErrorKind, Read as _},
+    path::Path,
+};
+
+use axum::{body::HttpBody as _, extract::Request, http::StatusCode};
+use tokio::io::AsyncWriteExt as _;
+
+use super::{
+    multipart_form::{FormPart, MultipartForm, SizeLimit},
+    problem::Problem,
+    query_params::{BOOLEAN_HINT, invalid_parameter, parse_boolean},
+};
+use crate::{
+    ingest::{
+        file_kind::FileKind,
+        file_names::sanitized_path,
+        staging::{
+            ARCHIVE_FILE_NAME, StagingDir, UniqueFiles, available_space, create_private_dir,
+        },
+        unpack::ArchiveKind,
+    },
+    object_storage::RoleArn,
+};
+use tessera_wire::paths::field;
+
+/// What the form asks for. What it says of sizes and of spot machines is checked, and nothing
+/// that a local deployment needs to know.
+#[derive(Debug)]
+pub struct AddMediaRequest {
+    /// Where the media come from.
+    pub source: AddMediaSource,
+    /// Whether to cluster anew at once.
+    pub auto_reindex: bool,
+    /// The role to assume for storage of another account.
+    pub assume_role: Option<RoleArn>,
+}
+
+/// Where media come from.
+#[derive(Debug)]
+pub enum AddMediaSource {
+    /// Uploaded files, in the folder.
+    Files(StagingDir),
+    /// An uploaded archive: the file [`ARCHIVE`] in the folder.
+    Archive(StagingDir, ArchiveKind),
+    /// A folder or manifest in object storage, as it was given; not empty.
+    Storage(String),
+}
+
+/// The field name that the interface's own error text suggests, and that is none.
+const LIST_FIELD: &str = "files[]";
+/// The fields that are short texts.
+const TEXT_FIELDS: [&str; 7] = [
+    field::S3_URI,
+    field::AUTO_REINDEX,
+    field::ASSUME_ROLE,
+    field::BATCH_N_VIDEOS,
+    field::BATCH_N_IMAGES,
+    field::BATCH_N_OBJECTS,
+    field::USE_SPOT,
+];
+/// A text field.
+const TEXT_LIMIT: SizeLimit =
+    SizeLimit { bytes: 4 << 10, message: "A text field is longer than 4 KiB" };
+/// The words of what finds no room.
+const NO_SPACE: &str = "The upload is larger than what can be stored here";
+
+/// Reads the form into a staging folder below `uploads`.
+///
+/// # Errors
+/// 400 for no or several sources, a field given twice, an archive that is none, or a broken
+/// form; 408; 413; 422 for the value of a field; 500 when the upload cannot be stored.
+pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaRequest, Problem> {
+    // What clients send for a form of no fields: not even its end.
+    if request.body().is_end_stream() {
+        return Err(single_source_required());
+    }
+    create_private_dir(uploads).map_err(|cause| storage_problem(&cause))?;
+    let room = available_space(uploads).map_err(|cause| storage_problem(&cause))?;
+    let mut parts =
+        MultipartForm::open(request, SizeLimit { bytes: room, message: NO_SPACE }).await?;
+    let mut draft = FormReader { uploads, source: None, texts: Vec::new() };
+    match draft.read_parts(&mut parts).await {
+        Ok(()) => draft.finish(),
+        Err(problem) => {
+            drop(draft);
+            parts.drain().await;
+            Err(problem)
+        }
+    }
+}
+
+/// The form as far as it was read.
+struct FormReader<'a> {
+    uploads: &'a Path,
+    source: Option<IncomingSource>,
+    texts: Vec<(&'static str, String)>,
+}
+
+/// A source as it comes in.
+enum IncomingSource {
+    Files(StagingDir, UniqueFiles),
+    Archive(StagingDir, ArchiveKind),
+    Storage(String),
+}
+
+impl FormReader<'_> {
+    async fn read_parts(&mut self, parts: &mut MultipartForm) -> Result<(), Problem> {
+        while let Some(part) = parts.next().await? {
+            let name = part.name().unwrap_or_default();
+            if name == LIST_FIELD {
+                let words = "Field required: its name is 'files', not 'files[]'";
+                return Err(invalid_parameter("body", field::FILES, "missing", words, None));
+            }
+            if name == field::FILES {
+                self.read_file(part).await?;
+            } else if name == field::ARCHIVE {
+                self.read_archive(part).await?;
+            } else if let Some(name) = TEXT_FIELDS.into_iter().find(|text| *text == name) {
+                self.read_text(name, part).await?;
+            } else {
+                part.skip().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn read_text(&mut self, name: &'static str, part: FormPart<'_>) -> Result<(), Problem> {
+        if self.texts.iter().any(|(known, _)| *known == name) {
+            return Err(duplicate_field(name));
+        }
+        let text = String::from_utf8(part.bytes(TEXT_LIMIT).await?).map_err(|_| {
+            invalid_parameter("body", name, "string_unicode", "Input should be valid UTF-8", None)
+        })?;
+        let text = text.trim().to_owned();
+        // An empty field is what a form sends that was not filled in.
+        if name == field::S3_URI && !text.is_empty() {
+            if self.source.is_some() {
+                return Err(single_source_required());
+            }
+            self.source = Some(IncomingSource::Storage(text.clone()));
+        }
+        self.texts.push((name, text));
+        Ok(())
+    }
+
+    async fn read_file(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
+        let Some(name) = file_name(field::FILES, &part)? else {
+            return skip_empty_file(part).await;
+        };
+        if self.source.is_none() {
+            let staged =
+                StagingDir::create(self.uploads).map_err(|cause| storage_problem(&cause))?;
+            let places = UniqueFiles::new(staged.path());
+            self.source = Some(IncomingSource::Files(staged, places));
+        }
+        let Some(IncomingSource::Files(_, places)) = &mut self.source else {
+            return Err(single_source_required());
+        };
+        let (_, file) =
+            places.create(&sanitized_path(&name)).map_err(|cause| storage_problem(&cause))?;
+        let largest = FileKind::from_name(&name).max_size();
+        let words = "A file is larger than 256 MiB, or 4 GiB for a video";
+        save_part(part, file, SizeLimit { bytes: largest, message: words }).await
+    }
+
+    async fn read_archive(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
+        let Some(name) = file_name(field::ARCHIVE, &part)? else {
+            return skip_empty_file(part).await;
+        };
+        match self.source {
+            None => {}
+            Some(IncomingSource::Archive(..)) => return Err(duplicate_field(field::ARCHIVE)),
+            Some(_) => return Err(single_source_required()),
+        }
+        let kind = ArchiveKind::from_name(&name).ok_or_else(|| {
+            Problem::bad_request("The archive must be a .zip, .tar or .tar.gz file")
+        })?;
+        let staged = StagingDir::create(self.uploads).map_err(|cause| storage_problem(&cause))?;
+        let path = staged.path().join(ARCHIVE_FILE_NAME);
+        let file = File::create_new(&path).map_err(|cause| storage_problem(&cause))?;
+        // Its size is bounded by the body's.
+        save_part(part, file, SizeLimit { bytes: u64::MAX, message: NO_SPACE }).await?;
+        if !kind.matches_signature(&read_head(&path).map_err(|cause| storage_problem(&cause))?) {
+            let words = format!("The archive is not a {} file", kind.extension());
+            return Err(Problem::bad_request(words));
+        }
+        self.source = Some(IncomingSource::Archive(staged, kind));
+        Ok(())
+    }
+
+    fn finish(self) -> Result<AddMediaRequest, Problem> {
+        let auto_reindex = self.text_value(field::AUTO_REINDEX, BOOLEAN_HINT, parse_boolean)?;
+        self.text_value(field::USE_SPOT, BOOLEAN_HINT, parse_boolean)?;
+        for name in [field::BATCH_N_VIDEOS, field::BATCH_N_IMAGES, field::BATCH_N_OBJECTS] {
+            let words = "Input should be a valid integer, 0 or more";
+            self.text_value(name, words, |raw| raw.parse::<u32>().ok())?;
+        }
+        let words = "Input should be the ARN of a role: arn:aws:iam::<account>:role/<name>";
+        let assume_role = self.text_value(field::ASSUME_ROLE, words, RoleArn::parse)?;
+        let source = match self.source.ok_or_else(single_source_required)? {
+            IncomingSource::Files(staged, _) => AddMediaSource::Files(staged),
+            IncomingSource::Archive(staged, kind) => AddMediaSource::Archive(staged, kind),
+            IncomingSource::Storage(uri) => AddMediaSource::Storage(uri),
+        };
+        Ok(AddMediaRequest { source, auto_reindex: auto_reindex.unwrap_or(false), assume_role })
+    }
+
+    /// The value of an optional text field.
+    fn text_value<T>(
+        &self,
+        name: &'static str,
+        words: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Problem> {
+        let text = self.texts.iter().find(|(known, text)| *known == name && !text.is_empty());
+        let Some((_, text)) = text else { return Ok(None) };
+        let wrong = || invalid_parameter("body", name, "value_error", words, Some(text.clone()));
+        parse(text).map(Some).ok_or_else(wrong)
+    }
+}
+
+/// The file name of an upload; `None` for a file field that was not filled in.
+fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>, Problem> {
+    match part.file_name() {
+        Some("") => Ok(None),
+        Some(name) => Ok(Some(name.to_owned())),
+        None => {
+            let words = "Input should be a file: the part has no file name";
+            Err(invalid_parameter("body", field, "value_error", words, None))
+        }
+    }
+}
+
+/// A file field without a name has no content either.
+async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
+    let words = "A file without a name was sent";
+    part.bytes(SizeLimit { bytes: 0, message: words }).await.map(drop)
+}
+
+/// Streams a part into a file of at most `limit`.
+async fn save_part(mut part: FormPart<'_>, file: File, limit: SizeLimit) -> Result<(), Problem> {
+    let mut file = tokio::fs::File::from_std(file);
+    let mut bytes = 0;
+    while let Some(chunk) = part.chunk().await? {
+        bytes += chunk.len() as u64;
+        limit.check(bytes)?;
+        file.write_all(&chunk).await.map_err(|cause| storage_problem(&cause))?;
+    }
+    // Without it the last error of the disk would be lost.
+    file.flush().await.map_err(|cause| storage_problem(&cause))
+}
+
+/// The first bytes of a file, enough to tell an archive.
+fn read_head(path: &Path) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path)?.take(512).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn single_source_required() -> Problem {
+    Problem::bad_request("Exactly one media source must be provided: files[], s3_uri, or archive")
+}
+
+fn duplicate_field(name: &str) -> Problem {
+    Problem::bad_request(format!("The field '{name}' was given more than once"))
+}
+
+/// 500: the upload to storage failed.
+fn storage_problem(cause: &io::Error) -> Problem {
+    let why = match cause.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full",
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "it may not be written",
+        _ => "the disk failed",
+    };
+    let words = format!("The upload could not be stored: {why}");
+    Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, words)
+}
+
+#[cfg(test)]
+mod tests;

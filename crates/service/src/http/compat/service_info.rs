@@ -1,0 +1,76 @@
+//! What a service says of itself: `healthcheck`, `user_config` and `datasets/sample_data`.
+
+use axum::{Json, extract::State};
+
+use crate::{
+    Deployment,
+    http::{
+        AppState,
+        openapi::{CommonErrors, DatasetErrors, UserConfigParams},
+        problem::Problem,
+        query_params::QueryParams,
+        require_dataset,
+    },
+    store::full_text::{TextCoverage, text_coverage},
+};
+use tessera_model::DatasetId;
+use tessera_wire::{
+    compat::{FeatureBody, HealthBody, TextSearchBody, UserConfigBody},
+    dataset::DatasetBody,
+    paths::query,
+};
+
+/// Whether the service is well. Clients ask before they log in.
+#[utoipa::path(
+    get,
+    path = "/healthcheck",
+    operation_id = "healthcheck",
+    responses((status = 200, description = "It is", body = HealthBody)),
+    security(()),
+)]
+pub async fn healthcheck() -> Json<HealthBody> {
+    let version = env!("CARGO_PKG_VERSION");
+    Json(HealthBody { status: "Green", message: "none", version })
+}
+
+/// Which searches there are, in general or for a dataset.
+#[utoipa::path(
+    get,
+    path = "/user_config",
+    operation_id = "user_config",
+    params(UserConfigParams),
+    responses((status = 200, description = "The features", body = UserConfigBody), DatasetErrors),
+)]
+pub async fn user_config(
+    State(site): State<AppState>,
+    params: QueryParams,
+) -> Result<Json<UserConfigBody>, Problem> {
+    let told = if params.text(query::DATASET_ID).is_some() {
+        let id: DatasetId = params.id(query::DATASET_ID)?;
+        let read = move |deployment: &Deployment| {
+            require_dataset(deployment, id)?;
+            Ok(deployment.store.read(|c| text_coverage(c, id))?)
+        };
+        site.spawn_blocking(read).await?
+    } else {
+        TextCoverage { has_captions: true, has_labels: true }
+    };
+    let feature_options = TextSearchBody {
+        labels_search: told.has_labels,
+        captions_search: told.has_captions,
+        semantic_search: told.has_captions || told.has_labels,
+    };
+    let feature_key = "TEXTUAL_SEARCH_IMAGE";
+    Ok(Json(UserConfigBody { features: vec![FeatureBody { feature_key, feature_options }] }))
+}
+
+/// The sample datasets: there are none.
+#[utoipa::path(
+    get,
+    path = "/datasets/sample_data",
+    operation_id = "sample_data",
+    responses((status = 200, description = "An empty array", body = Vec<DatasetBody>), CommonErrors),
+)]
+pub async fn sample_data() -> Json<[DatasetBody; 0]> {
+    Json([])
+}

@@ -1,0 +1,161 @@
+//! Serves a file: whole, or one range of it, or nothing when the client has it already.
+
+use std::io::SeekFrom;
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeek, AsyncSeekExt as _};
+use tokio_util::io::ReaderStream;
+
+use super::problem::Problem;
+
+/// What is served.
+pub struct FileResponse<C> {
+    /// The bytes.
+    pub content: C,
+    /// How many.
+    pub length: u64,
+    /// Content type.
+    pub content_type: &'static str,
+    /// Strong entity tag, without quotes: equal tags mean equal bytes.
+    pub etag: String,
+    /// `inline` or `attachment`.
+    pub disposition: &'static str,
+    /// Name for who saves it, raw.
+    pub name: String,
+    /// `Cache-Control`.
+    pub cache_control: &'static str,
+}
+
+/// The part of a file that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestedRange {
+    Whole,
+    /// First byte and length.
+    Range(u64, u64),
+    Unsatisfiable,
+}
+
+/// Answers a request with these headers.
+///
+/// # Errors
+/// The content cannot be read.
+pub async fn respond_with_file<C>(
+    mut served: FileResponse<C>,
+    request: &HeaderMap,
+) -> Result<Response, Problem>
+where
+    C: AsyncRead + AsyncSeek + Unpin + Send + 'static,
+{
+    let tag = format!("\"{}\"", served.etag);
+    let common = [
+        (header::ETAG, tag.clone()),
+        (header::CACHE_CONTROL, served.cache_control.to_owned()),
+        (header::ACCEPT_RANGES, "bytes".to_owned()),
+    ];
+    let word = |name| request.get(name).and_then(|value| value.to_str().ok());
+    let known = |tags: &str| tags.split(',').any(|one| one.trim() == tag || one.trim() == "*");
+    if word(header::IF_NONE_MATCH).is_some_and(known) {
+        return Ok((StatusCode::NOT_MODIFIED, common).into_response());
+    }
+    // A range of another version than the client has would make a broken whole.
+    let same = word(header::IF_RANGE).is_none_or(|held| held == tag);
+    let range = word(header::RANGE).filter(|_| same);
+    let length = served.length;
+    let (status, first, count) =
+        match range.map_or(RequestedRange::Whole, |range| parse_range(range, length)) {
+            RequestedRange::Whole => (StatusCode::OK, 0, length),
+            RequestedRange::Range(first, count) => (StatusCode::PARTIAL_CONTENT, first, count),
+            RequestedRange::Unsatisfiable => {
+                let whole = [(header::CONTENT_RANGE, format!("bytes */{length}"))];
+                return Ok((StatusCode::RANGE_NOT_SATISFIABLE, common, whole).into_response());
+            }
+        };
+    if first > 0 {
+        let place = served.content.seek(SeekFrom::Start(first)).await;
+        place.map_err(|_| Problem::internal())?;
+    }
+    let body = Body::from_stream(ReaderStream::new(served.content.take(count)));
+    let own = [
+        (header::CONTENT_TYPE, served.content_type.to_owned()),
+        (header::CONTENT_LENGTH, count.to_string()),
+        (header::CONTENT_DISPOSITION, content_disposition(served.disposition, &served.name)),
+    ];
+    let mut response = (status, common, own, body).into_response();
+    if status == StatusCode::PARTIAL_CONTENT {
+        let range = format!("bytes {first}-{}/{length}", first + count - 1);
+        let value = range.parse().map_err(|_| Problem::internal())?;
+        response.headers_mut().insert(header::CONTENT_RANGE, value);
+    }
+    Ok(response)
+}
+
+/// Reads a `Range` of one part; anything else asks for the whole.
+fn parse_range(range: &str, length: u64) -> RequestedRange {
+    let Some((first, last)) = range.strip_prefix("bytes=").and_then(|rest| rest.split_once('-'))
+    else {
+        return RequestedRange::Whole;
+    };
+    let (first, last) = (first.trim(), last.trim());
+    let bounds = match (first.parse::<u64>(), last.parse::<u64>()) {
+        (Ok(first), Ok(last)) if first <= last => (first, last.saturating_add(1).min(length)),
+        (Ok(first), Err(_)) if last.is_empty() => (first, length),
+        (Err(_), Ok(count)) if first.is_empty() => (length.saturating_sub(count), length),
+        _ => return RequestedRange::Whole,
+    };
+    match bounds {
+        (first, end) if first < end => RequestedRange::Range(first, end - first),
+        _ => RequestedRange::Unsatisfiable,
+    }
+}
+
+/// A file name in a header: every byte that could end or split it is encoded.
+fn content_disposition(kind: &str, name: &str) -> String {
+    use std::fmt::Write as _;
+    let mut encoded = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    format!("{kind}; filename*=UTF-8''{encoded}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn range_headers_of_every_form_are_parsed() {
+        for (range, expected) in [
+            ("bytes=0-0", RequestedRange::Range(0, 1)),
+            ("bytes=2-", RequestedRange::Range(2, 8)),
+            ("bytes=-3", RequestedRange::Range(7, 3)),
+            ("bytes=-99", RequestedRange::Range(0, 10)),
+            ("bytes=5-99", RequestedRange::Range(5, 5)),
+            ("bytes=0-18446744073709551615", RequestedRange::Range(0, 10)),
+            ("bytes=10-", RequestedRange::Unsatisfiable),
+            ("bytes=-0", RequestedRange::Unsatisfiable),
+            ("bytes=3-2", RequestedRange::Whole),
+            ("bytes=0-1,3-4", RequestedRange::Whole),
+            ("bytes=-", RequestedRange::Whole),
+            ("lines=1-2", RequestedRange::Whole),
+        ] {
+            assert_eq!(parse_range(range, 10), expected, "{range}");
+        }
+    }
+
+    #[test]
+    fn file_names_are_escaped_in_content_disposition() {
+        assert_eq!(
+            content_disposition("inline", "ä \"x\"\r\nSet-Cookie: a.jpg"),
+            "inline; filename*=UTF-8''%C3%A4%20%22x%22%0D%0ASet-Cookie%3A%20a.jpg"
+        );
+    }
+}

@@ -1,0 +1,154 @@
+//! Bodies with and without a length, too long, too slow, cut off.
+
+use std::convert::Infallible;
+
+use axum::response::IntoResponse as _;
+
+use super::*;
+
+const LIMIT: SizeLimit = SizeLimit { bytes: 1 << 30, message: "too much" };
+
+fn request(body: Body) -> Request {
+    let form = "multipart/form-data; boundary=X";
+    Request::builder().header(header::CONTENT_TYPE, form).body(body).unwrap()
+}
+
+async fn parts(body: impl Into<Body>, limit: SizeLimit) -> MultipartForm {
+    MultipartForm::open(request(body.into()), limit).await.unwrap()
+}
+
+/// A body that is there at once, in pieces; counts what was taken of it.
+fn pieces(all: Vec<Bytes>) -> (Body, Arc<AtomicUsize>) {
+    let taken = Arc::new(AtomicUsize::new(0));
+    let count = taken.clone();
+    let stream = stream::iter(all).inspect(move |piece| {
+        count.fetch_add(piece.len(), Ordering::Relaxed);
+    });
+    (Body::from_stream(stream.map(Ok::<_, Infallible>)), taken)
+}
+
+fn part(head: &str, content: &str) -> String {
+    format!("--X\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
+}
+
+fn status<T>(end: Result<T, Problem>) -> u16 {
+    end.err().unwrap().into_response().status().as_u16()
+}
+
+#[tokio::test]
+async fn parts_are_read_in_order_with_their_names() {
+    let form = part("name=\"a\"; filename=\"x y.png\"", "one") + &part("name=b", "") + "--X--";
+    let mut parts = parts(form, LIMIT).await;
+    let first = parts.next().await.unwrap().unwrap();
+    assert_eq!((first.name(), first.file_name()), (Some("a"), Some("x y.png")));
+    assert_eq!(first.bytes(LIMIT).await.unwrap(), b"one");
+    let second = parts.next().await.unwrap().unwrap();
+    assert_eq!((second.name(), second.file_name()), (Some("b"), None));
+    second.skip().await.unwrap();
+    assert!(parts.next().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn body_is_read_no_faster_than_its_parts() {
+    let mut all = vec![Bytes::from(part("name=small", "x").repeat(1_000))];
+    all.push(part("name=large", "").trim_end().to_owned().into());
+    all.extend(vec![Bytes::from(vec![b'y'; 64 << 10]); 100]);
+    let (body, taken) = pieces(all);
+    let mut parts = parts(body, LIMIT).await;
+    for _ in 0..1_000 {
+        parts.next().await.unwrap().unwrap().skip().await.unwrap();
+    }
+    let taken = taken.load(Ordering::Relaxed);
+    assert!(taken < 256 << 10, "{taken} bytes were taken for the small parts");
+}
+
+#[tokio::test]
+async fn form_is_parsed_from_chunks_of_any_size() {
+    let form = part("name=a", &"y".repeat(100_000)) + &part("name=b", "z") + "--X--";
+    for first in [1, 2, 3, 20, 50, 60] {
+        let (head, tail) = form.split_at(first);
+        let all = [head, tail].map(|piece| Bytes::from(piece.to_owned()));
+        let mut parts = parts(pieces(all.into()).0, LIMIT).await;
+        let part = parts.next().await.unwrap().unwrap();
+        assert_eq!(part.bytes(LIMIT).await.unwrap().len(), 100_000);
+        let part = parts.next().await.unwrap().unwrap();
+        assert_eq!(part.bytes(LIMIT).await.unwrap(), b"z");
+        assert!(parts.next().await.unwrap().is_none());
+    }
+    let all = form.bytes().map(|byte| Bytes::from(vec![byte])).collect();
+    let mut parts = parts(pieces(all).0, LIMIT).await;
+    assert_eq!(parts.next().await.unwrap().unwrap().name(), Some("a"));
+}
+
+#[tokio::test]
+async fn endless_part_head_is_refused_early() {
+    let mut all = vec![Bytes::from("--X\r\nContent-Disposition: form-data; name=\"")];
+    all.extend(vec![Bytes::from(vec![b'n'; 16 << 10]); 1_000]);
+    let (body, taken) = pieces(all);
+    assert_eq!(status(parts(body, LIMIT).await.next().await), 400);
+    assert!(taken.load(Ordering::Relaxed) < 256 << 10);
+    let (body, taken) = pieces(vec![Bytes::from(vec![b' '; 16 << 10]); 1_000]);
+    assert_eq!(status(parts(body, LIMIT).await.next().await), 400, "no boundary");
+    assert!(taken.load(Ordering::Relaxed) < 256 << 10);
+}
+
+#[tokio::test]
+async fn form_with_too_many_parts_is_refused() {
+    let mut parts = parts(part("name=a", "").repeat(MAX_PARTS + 1), LIMIT).await;
+    for _ in 0..MAX_PARTS {
+        parts.next().await.unwrap().unwrap().skip().await.unwrap();
+    }
+    assert_eq!(status(parts.next().await), 400);
+}
+
+#[tokio::test]
+async fn broken_forms_are_400() {
+    let plain = Request::builder().body(Body::from("x")).unwrap();
+    assert_eq!(status(MultipartForm::open(plain, LIMIT).await), 400);
+    for form in ["", "--X", "--X\r\nno head", "--X\r\n\u{1}: x\r\n\r\nx\r\n--X--"] {
+        assert_eq!(status(parts(form, LIMIT).await.next().await), 400, "{form:?}");
+    }
+    let mut open = parts(part("name=a", "x"), LIMIT).await;
+    assert_eq!(status(open.next().await.unwrap().unwrap().skip().await), 400, "no end");
+}
+
+#[tokio::test]
+async fn body_over_its_limit_is_413() {
+    let limit = SizeLimit { bytes: 200, message: "too much" };
+    let said = Request::builder().header(header::CONTENT_LENGTH, "201");
+    let said = said.body(Body::empty()).unwrap();
+    assert_eq!(status(MultipartForm::open(said, limit).await), 413);
+    let long = Bytes::from(part("name=a", &"x".repeat(100)));
+    let (body, _) = pieces(vec![long.clone(), long.clone(), long]);
+    let mut parts = parts(body, limit).await;
+    assert_eq!(status(parts.next().await.unwrap().unwrap().skip().await), 413);
+    let small = SizeLimit { bytes: 10, message: "too much" };
+    let mut parts = self::parts(part("name=a", &"x".repeat(11)), LIMIT).await;
+    assert_eq!(status(parts.next().await.unwrap().unwrap().bytes(small).await), 413);
+}
+
+#[tokio::test]
+async fn stalled_body_is_408() {
+    let begun = stream::once(async { Ok::<_, Infallible>(part("name=a", "x")) });
+    let body = Body::from_stream(begun.chain(stream::pending()));
+    let mut parts = parts(body, LIMIT).await;
+    parts.idle = Duration::from_millis(20);
+    assert_eq!(status(parts.next().await.unwrap().unwrap().skip().await), 408);
+}
+
+#[tokio::test]
+async fn refused_body_is_drained_up_to_one_mebibyte() {
+    let endless = || pieces(vec![Bytes::from(vec![b'y'; 64 << 10]); 1_000]);
+    let swallowed = |taken: Arc<AtomicUsize>| {
+        let taken = taken.load(Ordering::Relaxed);
+        assert!((DRAIN_LIMIT.1..2 * DRAIN_LIMIT.1).contains(&taken), "{taken}");
+    };
+    let (body, taken) = endless();
+    let mut broken = parts(body, LIMIT).await;
+    assert_eq!(status(broken.next().await), 400);
+    broken.drain().await;
+    swallowed(taken);
+    let (body, taken) = endless();
+    assert_eq!(status(MultipartForm::open(Request::new(body), LIMIT).await), 400, "no form");
+    swallowed(taken);
+}

@@ -1,0 +1,174 @@
+//! Keeps web pages out. A page of another site can make a browser send requests to loopback: by
+//! a name that resolves here (so the Host must be ours) or plainly, by an image tag (so the
+//! browser's own words about where the request comes from must say "here"). Three GETs of the
+//! interface have side effects, so this stands before all routes, in both access modes.
+
+use std::net::{IpAddr, SocketAddr};
+
+use axum::{
+    Extension,
+    extract::Request,
+    http::{HeaderMap, HeaderValue, Uri, header, uri::Authority},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+
+use super::{accept::ClientConnection, problem::Problem};
+
+/// Scheme, host and port the client used; every absolute link of an answer begins with it.
+#[derive(Clone, Debug)]
+pub struct RequestOrigin(pub String);
+
+/// Lets a request through or refuses it with 403; puts the headers on every answer that keep a
+/// browser from taking it for a page.
+pub async fn check_origin(
+    Extension(ClientConnection { local, .. }): Extension<ClientConnection>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let mut response = match trusted_origin(local, request.uri(), request.headers()) {
+        Some(origin) => {
+            request.extensions_mut().insert(RequestOrigin(origin));
+            next.run(request).await
+        }
+        None => Problem::forbidden("This service answers only its own machine").into_response(),
+    };
+    for (name, value) in [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::CONTENT_SECURITY_POLICY, "default-src 'none'"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+        .headers_mut()
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The origin of a request that is ours, or `None`.
+fn trusted_origin(local: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Option<String> {
+    let host: Authority = single_header(headers, header::HOST)??.parse().ok()?;
+    if !is_own_host(local, &host)
+        || uri.authority().is_some_and(|target| !is_own_host(local, target))
+    {
+        return None;
+    }
+    let origin = format!("http://{host}");
+    let foreign = single_header(headers, header::ORIGIN)?.is_some_and(|from| from != origin);
+    let site = single_header(headers, header::HeaderName::from_static("sec-fetch-site"))?;
+    let cross = site.is_some_and(|site| site != "none" && site != "same-origin");
+    (!foreign && !cross).then_some(origin)
+}
+
+/// The value of a header that may come once: outer `None` when it is repeated or unprintable.
+#[expect(clippy::option_option, reason = "absent and refused are different")]
+fn single_header(headers: &HeaderMap, name: header::HeaderName) -> Option<Option<&str>> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Some(None),
+        (Some(value), None) => Some(Some(value.to_str().ok()?)),
+        (Some(_), Some(_)) => None,
+    }
+}
+
+/// Whether a host names the address the client connected to: a loopback name or address for a
+/// loopback connection, else that very address. A name of the wide network never does.
+fn is_own_host(local: SocketAddr, host: &Authority) -> bool {
+    if host.as_str().contains('@') || host.port_u16().unwrap_or(80) != local.port() {
+        return false;
+    }
+    let name = host.host().trim_matches(['[', ']']);
+    let at = local.ip().to_canonical();
+    match name.parse::<IpAddr>() {
+        Ok(address) => {
+            let address = address.to_canonical();
+            address == at || (address.is_loopback() && at.is_loopback())
+        }
+        Err(_) => at.is_loopback() && name.eq_ignore_ascii_case("localhost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passes(headers: &[(&'static str, &'static str)], target: &str) -> bool {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, HeaderValue::from_static(value));
+        }
+        let local = "127.0.0.1:4000".parse().unwrap();
+        trusted_origin(local, &target.parse().unwrap(), &map).is_some()
+    }
+
+    #[test]
+    fn only_our_own_host_passes() {
+        for host in ["127.0.0.1:4000", "localhost:4000", "LOCALHOST:4000", "[::1]:4000"] {
+            assert!(passes(&[("host", host)], "/"), "{host}");
+        }
+        for host in [
+            "127.0.0.1",
+            "localhost",
+            "127.0.0.1:4001",
+            "evil.example",
+            "evil.example:4000",
+            "localhost.evil.example:4000",
+            "evil.localhost:4000",
+            "127.0.0.1.nip.io:4000",
+            "user@127.0.0.1:4000",
+            "0.0.0.0:4000",
+            "192.168.0.1:4000",
+            "[::]:4000",
+            "[::2]:4000",
+            "2130706433:4000",
+            "0x7f.1:4000",
+            "127.1:4000",
+            "localhost.:4000",
+            "",
+            " ",
+            ":4000",
+            "127.0.0.1:4000:4000",
+            "127.0.0.1:99999",
+            "http://127.0.0.1:4000",
+            "a b:4000",
+        ] {
+            assert!(!passes(&[("host", host)], "/"), "{host}");
+        }
+        assert!(!passes(&[], "/"), "HTTP/1.0 without a Host");
+        let twice = [("host", "127.0.0.1:4000"), ("host", "evil.example:4000")];
+        assert!(!passes(&twice, "/"));
+        let ours = [("host", "127.0.0.1:4000")];
+        assert!(passes(&ours, "http://127.0.0.1:4000/api/v1/datasets"));
+        assert!(!passes(&ours, "http://evil.example:4000/api/v1/datasets"));
+    }
+
+    #[test]
+    fn cross_site_requests_are_refused() {
+        let with = |name, value| passes(&[("host", "127.0.0.1:4000"), (name, value)], "/");
+        assert!(with("origin", "http://127.0.0.1:4000"));
+        assert!(with("sec-fetch-site", "none"));
+        assert!(with("sec-fetch-site", "same-origin"));
+        for (name, value) in [
+            ("origin", "http://evil.example"),
+            ("origin", "null"),
+            ("origin", "http://localhost:4000"),
+            ("origin", "https://127.0.0.1:4000"),
+            ("origin", "http://127.0.0.1:4001"),
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+            ("sec-fetch-site", ""),
+        ] {
+            assert!(!with(name, value), "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn beyond_loopback_only_the_address_itself_is_a_host() {
+        let local = "192.168.0.7:4000".parse().unwrap();
+        let ours = |host: &str| is_own_host(local, &host.parse().unwrap());
+        assert!(ours("192.168.0.7:4000"));
+        assert!(!ours("localhost:4000") && !ours("127.0.0.1:4000") && !ours("my.host:4000"));
+    }
+}

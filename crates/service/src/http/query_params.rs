@@ -1,0 +1,201 @@
+//! Parameters of a request: the dataset in the path and the query, checked one by one. What is
+//! wrong is answered as 422, in the list form that such services use.
+
+use std::{collections::HashMap, convert::Infallible, str::FromStr};
+
+use axum::{
+    extract::{FromRequestParts, Path, Query},
+    http::request::Parts,
+};
+
+use super::{origin_check::RequestOrigin, problem::Problem};
+use tessera_model::{ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId};
+use tessera_wire::{
+    error_body::InvalidParameter,
+    paths::{DATASET_ID, MEDIA_ID, query},
+};
+
+/// The dataset named in the path.
+pub struct DatasetPath(pub DatasetId);
+
+/// The dataset and the cluster named in the path.
+pub struct ClusterPath(pub DatasetId, pub ClusterId);
+
+/// The media named in the path.
+pub struct ImagePath(pub MediaId);
+
+/// The media named in the path of a link, and which content of it; `None` for what is no identifier.
+pub struct MediaLinkPath {
+    /// Which.
+    pub media: Option<MediaId>,
+    /// Names the content.
+    pub version: String,
+}
+
+/// The export named in the path of a link; `None` for what is no identifier.
+pub struct ExportLinkPath(pub Option<ExportTaskId>);
+
+/// The query; of a repeated name the last value counts.
+pub struct QueryParams(HashMap<String, String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for DatasetPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw = Path::<String>::from_request_parts(parts, state).await;
+        let raw = raw.map_or_else(|_| String::new(), |Path(raw)| raw);
+        Ok(Self(path_id(DATASET_ID, &raw)?))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ClusterPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let (dataset, cluster) = raw.map_or_else(|_| Default::default(), |Path(raw)| raw);
+        Ok(Self(path_id(DATASET_ID, &dataset)?, path_id(query::CLUSTER_ID, &cluster)?))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw = Path::<String>::from_request_parts(parts, state).await;
+        let raw = raw.map_or_else(|_| String::new(), |Path(raw)| raw);
+        Ok(Self(path_id(MEDIA_ID, &raw)?))
+    }
+}
+
+/// An identifier of the path.
+fn path_id<T: FromStr>(name: &'static str, raw: &str) -> Result<T, Problem> {
+    raw.parse().map_err(|_| {
+        let words = "Input should be a valid UUID";
+        invalid_parameter("path", name, "uuid_parsing", words, Some(raw.to_owned()))
+    })
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for MediaLinkPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let path = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let (media, version) = path.map_or_else(|_| Default::default(), |Path(raw)| raw);
+        // It goes into a header.
+        let sound = (1..=8).contains(&version.len())
+            && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        Ok(Self { media: media.parse().ok().filter(|_| sound), version })
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ExportLinkPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        Ok(Self(path.ok().and_then(|Path(raw)| raw.parse().ok())))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Query(pairs) =
+            Query::<Vec<(String, String)>>::from_request_parts(parts, state)
+                .await
+                .map_err(|_| Problem::invalid_query("query", "The query cannot be read"))?;
+        Ok(Self(pairs.into_iter().collect()))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for RequestOrigin {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get().cloned().ok_or_else(Problem::internal)
+    }
+}
+
+impl QueryParams {
+    /// The raw text of a parameter.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// A parameter that must be there and not be empty.
+    pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
+        let text = self.text(name).filter(|text| !text.is_empty());
+        text.ok_or_else(|| invalid_parameter("query", name, "missing", "Field required", None))
+    }
+
+    /// A parameter read by `parse`; `words` say what it should be.
+    pub fn parse<T>(
+        &self,
+        name: &'static str,
+        words: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Problem> {
+        let read = |raw: &str| {
+            parse(raw.trim()).ok_or_else(|| {
+                invalid_parameter("query", name, "value_error", words, Some(raw.to_owned()))
+            })
+        };
+        self.text(name).map(read).transpose()
+    }
+
+    /// An identifier that must be there.
+    pub fn id<T: FromStr>(&self, name: &'static str) -> Result<T, Problem> {
+        let raw = self.required(name)?;
+        raw.parse().map_err(|_| {
+            let words = "Input should be a valid UUID";
+            invalid_parameter("query", name, "uuid_parsing", words, Some(raw.to_owned()))
+        })
+    }
+
+    /// `entity_type`.
+    pub fn entity(&self) -> Result<Option<EntityType>, Problem> {
+        self.parse(query::ENTITY_TYPE, "Input should be 'IMAGES' or 'OBJECTS'", EntityType::parse)
+    }
+
+    /// `threshold`: the granularity.
+    pub fn granularity(&self) -> Result<Option<Granularity>, Problem> {
+        self.parse(query::THRESHOLD, "Input should be an integer from 0 to 4", |raw| {
+            Granularity::new(raw.parse().ok()?)
+        })
+    }
+
+    /// A boolean in any case, as clients of every language write it.
+    pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Problem> {
+        self.parse(name, BOOLEAN_HINT, parse_boolean)
+    }
+}
+
+/// What a boolean should be.
+pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
+
+/// Reads a boolean in any of its spellings.
+pub fn parse_boolean(raw: &str) -> Option<bool> {
+    match raw.to_ascii_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Some(true),
+        "false" | "0" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
+/// A 422 about one parameter.
+pub fn invalid_parameter(
+    place: &'static str,
+    name: &'static str,
+    kind: &'static str,
+    words: &str,
+    input: Option<String>,
+) -> Problem {
+    Problem::Invalid(InvalidParameter {
+        r#type: kind,
+        loc: [place, name],
+        msg: words.to_owned(),
+        input,
+    })
+}

@@ -1,0 +1,108 @@
+//! Links that open without the login, because nobody can guess them: a keyed hash over what they
+//! open. Links to archives also end; links to pictures change with the picture, so that they can
+//! be cached for ever.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use super::{origin_check::RequestOrigin, problem::Problem};
+use crate::store::cluster::StoredPreview;
+use tessera_model::{ExportTaskId, MediaId};
+
+/// How long a link to an archive opens, in seconds.
+const ARCHIVE_LINK_LIFETIME: u64 = 3600;
+
+/// Makes and checks links.
+pub struct SignedLinks<'a> {
+    key: &'a [u8; 32],
+    origin: &'a str,
+}
+
+impl<'a> SignedLinks<'a> {
+    /// Links of a store, for a client at `origin`.
+    pub fn new(key: &'a [u8; 32], origin: &'a RequestOrigin) -> Self {
+        Self { key, origin: &origin.0 }
+    }
+
+    /// The original picture and the thumbnail.
+    pub fn media_links(&self, portrait: &StoredPreview) -> (String, String) {
+        let StoredPreview { media, version, .. } = portrait;
+        let origin = self.origin;
+        let signature = self.signature("media", &media.to_string());
+        let link = |what| format!("{origin}/media/{media}/{version}/{what}?signature={signature}");
+        (link("original"), link("thumbnail"))
+    }
+
+    /// Whether a link to a picture is one of ours.
+    pub fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {
+        constant_time_eq(&self.signature("media", &media.to_string()), signature)
+    }
+
+    /// An archive, from `now` (Unix seconds) on for an hour.
+    pub fn archive_link(&self, export: ExportTaskId, now: u64) -> String {
+        let (origin, expires) = (self.origin, now + ARCHIVE_LINK_LIFETIME);
+        let signature = self.signature("archive", &format!("{export} {expires}"));
+        format!("{origin}/exports/{export}?expires={expires}&signature={signature}")
+    }
+
+    /// Checks a link to an archive at `now`: 403 if it is none of ours, 410 if it has ended.
+    pub fn check_archive_link(
+        &self,
+        export: ExportTaskId,
+        expires: u64,
+        signature: &str,
+        now: u64,
+    ) -> Result<(), Problem> {
+        let ours = self.signature("archive", &format!("{export} {expires}"));
+        if !constant_time_eq(&ours, signature) {
+            return Err(Problem::forbidden("This link is not valid"));
+        }
+        if expires < now {
+            return Err(Problem::gone("This link has expired; ask export_status for a new one"));
+        }
+        Ok(())
+    }
+
+    fn signature(&self, what: &str, which: &str) -> String {
+        let hash = blake3::keyed_hash(self.key, format!("{what} {which}").as_bytes());
+        URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..16])
+    }
+}
+
+/// Compares without telling by its time how much is right.
+pub fn constant_time_eq(ours: &str, given: &str) -> bool {
+    let differing = ours.bytes().zip(given.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
+    ours.len() == given.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn archive_links_expire_and_cannot_be_forged() {
+        let origin = RequestOrigin("http://127.0.0.1:1".to_owned());
+        let links = SignedLinks::new(&[7; 32], &origin);
+        let (export, other) = (ExportTaskId(Uuid::from_u128(1)), ExportTaskId(Uuid::from_u128(2)));
+        let link = links.archive_link(export, 1_000);
+        let (_, query) = link.split_once("?expires=").unwrap();
+        let (expires, signature) = query.split_once("&signature=").unwrap();
+        let expires: u64 = expires.parse().unwrap();
+        let code = |export, expires, signature: &str, now| match links
+            .check_archive_link(export, expires, signature, now)
+        {
+            Ok(()) => 200,
+            Err(Problem::Plain(status, _)) => status.as_u16(),
+            Err(Problem::Invalid(_)) => 422,
+        };
+        assert_eq!(code(export, expires, signature, 1_000), 200);
+        assert_eq!(code(export, expires, signature, expires), 200);
+        assert_eq!(code(export, expires, signature, expires + 1), 410);
+        assert_eq!(code(export, expires + 1, signature, 1_000), 403);
+        assert_eq!(code(other, expires, signature, 1_000), 403);
+        assert_eq!(code(export, expires, "", 1_000), 403);
+        let stranger = SignedLinks::new(&[8; 32], &origin);
+        assert!(stranger.check_archive_link(export, expires, signature, 1_000).is_err());
+    }
+}

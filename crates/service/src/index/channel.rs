@@ -1,0 +1,83 @@
+//! A grey picture as numbers, and the two steps of a pyramid: smoothing and shrinking.
+
+/// Weights of the smoothing, for two pixels on either side: a Gaussian of one pixel.
+const SMOOTHING_KERNEL: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
+
+/// Numbers in lines of equal length.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Numbers in a line, at least 1.
+    pub width: usize,
+    /// The lines, one after the other.
+    pub values: Vec<f32>,
+}
+
+impl Channel {
+    /// A picture of `width` numbers a line.
+    pub fn new(width: usize, values: Vec<f32>) -> Self {
+        Self { width, values }
+    }
+
+    /// Number of lines.
+    pub fn height(&self) -> usize {
+        self.values.len() / self.width
+    }
+
+    /// One line; those beyond the border repeat the outermost.
+    pub fn row(&self, y: isize) -> &[f32] {
+        let y = y.clamp(0, self.height() as isize - 1) as usize;
+        &self.values[y * self.width..][..self.width]
+    }
+
+    /// A copy with each number a weighted mean of the 5 x 5 around it.
+    pub fn smooth(&self) -> Self {
+        let mut values = Vec::with_capacity(self.values.len());
+        let mut padded = vec![0.0; self.width + 4];
+        for y in 0..self.height() as isize {
+            let lines: [&[f32]; 5] = std::array::from_fn(|step| self.row(y + step as isize - 2));
+            let inner = &mut padded[2..self.width + 2];
+            for (x, sum) in inner.iter_mut().enumerate() {
+                *sum =
+                    lines.iter().zip(SMOOTHING_KERNEL).map(|(line, weight)| line[x] * weight).sum();
+            }
+            let (first, last) = (padded[2], padded[self.width + 1]);
+            padded[..2].fill(first);
+            padded[self.width + 2..].fill(last);
+            values.extend(padded.windows(5).map(|around| {
+                around
+                    .iter()
+                    .zip(SMOOTHING_KERNEL)
+                    .map(|(value, weight)| value * weight)
+                    .sum::<f32>()
+            }));
+        }
+        Self { width: self.width, values }
+    }
+
+    /// A copy scaled by `factor`, 0.5 to 1.0, between the nearest four numbers. To be smoothed before.
+    pub fn shrink(&self, factor: f32) -> Self {
+        let scaled = |side: usize| ((side as f32 * factor).round() as usize).max(1);
+        let (width, height) = (scaled(self.width), scaled(self.height()));
+        let columns: Vec<(usize, f32)> = sample_positions(width, self.width).collect();
+        let mut values = Vec::with_capacity(width * height);
+        for (y, below) in sample_positions(height, self.height()) {
+            let (top, bottom) = (self.row(y as isize), self.row(y as isize + 1));
+            values.extend(columns.iter().map(|&(x, right)| {
+                let next = (x + 1).min(self.width - 1);
+                let upper = top[x] + (top[next] - top[x]) * right;
+                let lower = bottom[x] + (bottom[next] - bottom[x]) * right;
+                upper + (lower - upper) * below
+            }));
+        }
+        Self { width, values }
+    }
+}
+
+/// For each of `to` places along a side of `from`: the place before it and the way to the next.
+fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)> {
+    let step = from as f32 / to as f32;
+    (0..to).map(move |place| {
+        let exact = ((place as f32 + 0.5) * step - 0.5).clamp(0.0, (from - 1) as f32);
+        (exact as usize, exact.fract())
+    })
+}

@@ -1,0 +1,45 @@
+//! The perceptual hash: the signs of the lowest frequencies of a picture.
+
+use std::{f32::consts::PI, sync::LazyLock};
+
+use image::RgbImage;
+
+use super::grid::{SQUARE_SIDE, downsample_2x};
+
+/// Pixels a side the transform sees.
+const INPUT_SIDE: usize = SQUARE_SIDE / 2;
+/// Frequencies a side that are kept.
+const FREQUENCIES: usize = 8;
+
+/// Cosines of the lowest frequencies, one line of [`SIDE`] per frequency, the constant left out.
+static COSINE_TABLE: LazyLock<[[f32; INPUT_SIDE]; FREQUENCIES]> = LazyLock::new(|| {
+    std::array::from_fn(|frequency| {
+        std::array::from_fn(|at| {
+            ((2 * at + 1) as f32 * frequency as f32 * PI / (2 * INPUT_SIDE) as f32).cos()
+        })
+    })
+});
+
+/// 64 bits, one per frequency: whether it is above the median. Near-duplicates differ in few bits.
+pub fn compute(square: &RgbImage) -> u64 {
+    let luma: Vec<f32> = super::quality::luma(square).iter().map(|&v| f32::from(v)).collect();
+    let grey = downsample_2x(&luma, SQUARE_SIDE);
+    let mut across = [[0.0_f32; INPUT_SIDE]; FREQUENCIES];
+    for (frequency, line) in across.iter_mut().zip(COSINE_TABLE.iter()) {
+        for (value, row) in frequency.iter_mut().zip(grey.chunks_exact(INPUT_SIDE)) {
+            *value = row.iter().zip(line).map(|(pixel, cosine)| pixel * cosine).sum();
+        }
+    }
+    let both: Vec<f32> = COSINE_TABLE
+        .iter()
+        .flat_map(|line| {
+            across
+                .iter()
+                .map(move |column| column.iter().zip(line).map(|(v, cosine)| v * cosine).sum())
+        })
+        .collect();
+    let mut sorted = both.clone();
+    sorted.sort_by(f32::total_cmp);
+    let median = f32::midpoint(sorted[31], sorted[32]);
+    both.iter().fold(0, |bits, value| bits << 1 | u64::from(*value > median))
+}

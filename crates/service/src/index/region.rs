@@ -1,0 +1,50 @@
+//! Parts of a picture: a region of it in whole pixels, and how many pixels must be decoded for it.
+
+use tessera_model::Region;
+
+/// A region in whole pixels (left, top, width, height): at least one, never outside.
+pub fn region_in_pixels(region: Region, (width, height): (u32, u32)) -> (u32, u32, u32, u32) {
+    let span = |from: f64, share: f64, side: u32| {
+        let first = ((from * f64::from(side)) as u32).min(side - 1);
+        let length = ((share * f64::from(side)).round() as u32).clamp(1, side - first);
+        (first, length)
+    };
+    let (x, wide) = span(region.x, region.width, width);
+    let (y, high) = span(region.y, region.height, height);
+    (x, y, wide, high)
+}
+
+/// The shorter side that a scaled decode of a picture of `size` must keep, so that the shorter
+/// side of every region is at least `side` pixels, if it ever was.
+pub fn min_decode_side(regions: &[Region], size: (u32, u32), wanted: u32) -> u32 {
+    let shortest = |region: &Region| {
+        let (.., width, height) = region_in_pixels(*region, size);
+        width.min(height)
+    };
+    let shortest = regions.iter().map(shortest).min().unwrap_or(1);
+    let scale = f64::from(wanted) / f64::from(shortest);
+    (f64::from(size.0.min(size.1)) * scale).ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_is_at_least_a_pixel_and_inside() {
+        let of = |x, y, w, h| region_in_pixels(Region::new(x, y, w, h).unwrap(), (100, 50));
+        assert_eq!(of(0.0, 0.0, 1.0, 1.0), (0, 0, 100, 50));
+        assert_eq!(of(0.25, 0.5, 0.5, 0.5), (25, 25, 50, 25));
+        assert_eq!(of(0.999, 0.0, 0.001, 0.0001), (99, 0, 1, 1));
+        assert_eq!(of(1.0, 1.0, 1e-12, 1e-12), (99, 49, 1, 1));
+    }
+
+    #[test]
+    fn large_regions_of_large_pictures_need_few_pixels() {
+        let half = Region::new(0.0, 0.0, 0.5, 0.5).unwrap();
+        let tiny = Region::new(0.0, 0.0, 0.01, 0.01).unwrap();
+        assert_eq!(min_decode_side(&[half], (4000, 3000), 256), 512);
+        assert!(min_decode_side(&[half, tiny], (4000, 3000), 256) > 3000);
+        assert!(min_decode_side(&[half], (300, 200), 256) > 200);
+    }
+}

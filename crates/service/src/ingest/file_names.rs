@@ -1,0 +1,105 @@
+//! Names from outside as paths inside a folder. A member of an archive is refused when its name is
+//! not safe; an upload or an object of storage was meant by somebody, so its name is mended instead.
+
+use std::path::{Path, PathBuf};
+
+use uuid::Uuid;
+
+use tessera_model::archive_path::{
+    MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path,
+};
+
+/// A path inside the folder for anything that is called `name` outside: the same when the name
+/// is safe. A mended one carries a mark made of the whole name, so that two different names
+/// never become the same path, and the same name always becomes the same.
+#[must_use]
+pub fn sanitized_path(name: &str) -> PathBuf {
+    if let Ok(path) = safe_relative_path(name)
+        && path.to_str() == Some(name)
+        && !name.is_empty()
+    {
+        return path;
+    }
+    let parts: Vec<String> = name.split(['/', '\\']).filter_map(sanitized_component).collect();
+    let kept = parts.len().saturating_sub(MAX_DEPTH / 2);
+    let (last, folders) = parts[kept..]
+        .split_last()
+        .map_or(("file", &[][..]), |(last, folders)| (last.as_str(), folders));
+    let mark = Uuid::new_v5(&Uuid::NAMESPACE_URL, name.as_bytes()).simple().to_string();
+    let mut path: PathBuf = folders.iter().collect();
+    if path.as_os_str().len() > MAX_PATH_BYTES / 2 {
+        path = PathBuf::new();
+    }
+    path.push(with_suffix(last, &mark[..8]));
+    path
+}
+
+/// One name of a path without what is unsafe in it; `None` when nothing of it is left.
+fn sanitized_component(part: &str) -> Option<String> {
+    let clean = part.trim_start_matches('.').chars();
+    let clean = clean.map(|c| if c.is_control() || c == ':' { '_' } else { c });
+    let clean: String = clean.collect();
+    let clean = clean.trim_end_matches(['.', ' ']).to_owned();
+    if clean.is_empty() || clean == "__MACOSX" {
+        return None;
+    }
+    Some(if is_reserved(&clean) { format!("_{clean}") } else { truncated(&clean) })
+}
+
+/// At most the longest name, with the extension kept.
+fn truncated(name: &str) -> String {
+    let (stem, extension) = split_extension(name);
+    let extension = if extension.len() > 16 { "" } else { extension };
+    let room = MAX_NAME_BYTES / 2;
+    let end = (0..=stem.len().min(room)).rev().find(|&end| stem.is_char_boundary(end));
+    format!("{}{extension}", &stem[..end.unwrap_or(0)])
+}
+
+/// `name` with a mark before its extension: `a.jpg` and `2` make `a_2.jpg`.
+#[must_use]
+pub fn with_suffix(name: &str, mark: &str) -> String {
+    let (stem, extension) = split_extension(name);
+    format!("{stem}_{mark}{extension}")
+}
+
+/// The stem of a name, and its extension with the dot.
+fn split_extension(name: &str) -> (&str, &str) {
+    let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
+    name.split_at(extension.map_or(name.len(), |extension| name.len() - extension.len() - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Component;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn unsafe_names_are_mended_and_stay_apart() {
+        let shown = |name: &str| sanitized_path(name).to_str().unwrap().to_owned();
+        assert_eq!(shown("cats/1.jpg"), "cats/1.jpg");
+        assert!(shown("../../x.png").starts_with("x_"));
+        assert_eq!(sanitized_path("../../x.png").extension().unwrap(), "png");
+        assert!(shown("C:\\pics\\x.png").starts_with("C_/pics/x_"));
+        assert!(shown("a\u{1b}.png").starts_with("a__"));
+        assert!(shown("..").starts_with("file_"));
+        assert!(shown("").starts_with("file_"));
+        assert_ne!(sanitized_path("../x.png"), sanitized_path("../../x.png"));
+        assert_eq!(sanitized_path("../x.png"), sanitized_path("../x.png"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_mended_name_never_leaves_the_folder(name in "([.]{0,2}[/\\\\]?\\PC{0,4}[\0-\u{1f}:]?){0,80}") {
+            let path = sanitized_path(&name);
+            prop_assert!(path.components().all(|part| matches!(part, Component::Normal(_))));
+            prop_assert!(path.components().count() <= MAX_DEPTH);
+            prop_assert!(path.as_os_str().len() <= MAX_PATH_BYTES);
+            prop_assert!(path.components().all(|part| part.as_os_str().len() < 230));
+            let unsafe_left = path.to_str().unwrap().contains(|c: char| c.is_control() || c == '\\');
+            prop_assert!(!unsafe_left, "{:?}", path);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A folder whose files are opened by their path below it, one directory at a time and never
+//! through a link: what is opened lies inside, even if somebody swaps directories meanwhile.
+
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    os::fd::OwnedFd,
+    path::{Component, Path, PathBuf},
+};
+
+use rustix::fs::{Mode, OFlags, open, openat};
+
+/// Longest first bytes that tell a picture.
+const SIGNATURE_LENGTH: usize = 12;
+
+/// An open folder.
+#[derive(Debug)]
+pub struct SandboxedDir {
+    root: OwnedFd,
+    path: PathBuf,
+}
+
+impl SandboxedDir {
+    /// Opens a folder by its absolute path.
+    ///
+    /// # Errors
+    /// It does not exist, is no folder, or may not be entered.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self { root: open(path, flags, Mode::empty())?, path: path.to_owned() })
+    }
+
+    /// Its absolute path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens the regular file at `relative` for reading.
+    ///
+    /// # Errors
+    /// It is not there, may not be read, is no regular file, or lies behind a link or `..`.
+    pub fn open_file(&self, relative: &Path) -> io::Result<File> {
+        let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a file of this folder");
+        let mut parts = relative.components().peekable();
+        let mut directory = None;
+        while let Some(Component::Normal(name)) = parts.next() {
+            let at = directory.as_ref().unwrap_or(&self.root);
+            let common = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if parts.peek().is_some() {
+                let entered = openat(at, name, common | OFlags::DIRECTORY, Mode::empty())?;
+                directory = Some(entered);
+                continue;
+            }
+            // NONBLOCK: opening a FIFO that took the place of the file must not wait.
+            let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
+            return if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) };
+        }
+        Err(refused())
+    }
+
+    /// The first bytes of a file: enough for [`begins_like_a_picture`].
+    ///
+    /// # Errors
+    /// As [`Folder::file`].
+    pub fn read_head(&self, relative: &Path) -> io::Result<Vec<u8>> {
+        let mut head = Vec::with_capacity(SIGNATURE_LENGTH);
+        self.open_file(relative)?.take(SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
+        Ok(head)
+    }
+}
+
+/// Whether a file with these first bytes may be a JPEG, PNG, WebP, GIF or BMP.
+#[must_use]
+pub fn has_image_signature(head: &[u8]) -> bool {
+    head.starts_with(&[0xFF, 0xD8, 0xFF])
+        || head.starts_with(b"\x89PNG\r\n\x1a\n")
+        || head.starts_with(b"GIF8")
+        || head.starts_with(b"BM")
+        || (head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_outside_the_folder_is_opened() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("in");
+        std::fs::create_dir_all(root.join("sub")).unwrap();
+        std::fs::write(place.path().join("secret"), "s").unwrap();
+        std::fs::write(root.join("sub/a.png"), "a").unwrap();
+        symlink(place.path(), root.join("out")).unwrap();
+        symlink("../secret", root.join("link")).unwrap();
+        symlink("sub", root.join("alias")).unwrap();
+        let folder = SandboxedDir::open(&root).unwrap();
+        assert!(folder.open_file(Path::new("sub/a.png")).is_ok());
+        let outside = [
+            "../secret",
+            "sub/../../secret",
+            "/etc/passwd",
+            "out/secret",
+            "link",
+            "alias/a.png",
+            "sub",
+            "",
+            ".",
+            "sub/a.png/x",
+            "nothing",
+        ];
+        for path in outside {
+            assert!(folder.open_file(Path::new(path)).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_fifo_in_place_of_a_file_is_refused_at_once() {
+        let place = tempfile::tempdir().unwrap();
+        let fifo = place.path().join("a.jpg");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &fifo,
+            rustix::fs::FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        let folder = SandboxedDir::open(place.path()).unwrap();
+        assert!(folder.open_file(Path::new("a.jpg")).is_err());
+    }
+}

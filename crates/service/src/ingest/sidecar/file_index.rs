@@ -1,0 +1,234 @@
+//! The files of a folder as sidecars refer to them: by path, by name, or by lying beside them.
+
+use std::{
+    cell::OnceCell,
+    collections::{BTreeSet, HashMap, HashSet},
+    ffi::OsStr,
+    path::{Component, Path, PathBuf},
+};
+
+use super::is_candidate;
+use crate::ingest::FolderScan;
+
+/// Files taken for media by their extension, in lower case, when no row names them.
+const MEDIA_EXTENSIONS: &[&str] = &[
+    "jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "bmp", "avi", "m4v", "mkv", "mov", "mp4",
+    "webm",
+];
+/// Folders of pictures beside which lie folders of their sidecars.
+const IMAGE_FOLDERS: [&str; 2] = ["images", "JPEGImages"];
+/// Most folders of one name in which a picture is looked for.
+const MAX_CANDIDATE_FOLDERS: usize = 8;
+
+/// The files a walk saw.
+pub struct FileIndex<'a> {
+    scan: &'a FolderScan,
+    paths: HashSet<&'a Path>,
+    /// The only file of each name, `None` where there are several; made when it is needed.
+    unique_names: OnceCell<HashMap<&'a OsStr, Option<&'a Path>>>,
+    /// The folders of media by their own name; made when it is needed.
+    media_folders: OnceCell<HashMap<&'a OsStr, BTreeSet<&'a Path>>>,
+}
+
+impl<'a> FileIndex<'a> {
+    /// The files of a walk.
+    #[must_use]
+    pub fn new(scan: &'a FolderScan) -> Self {
+        let paths = scan.files.iter().map(|found| found.path.as_path()).collect();
+        Self { scan, paths, unique_names: OnceCell::new(), media_folders: OnceCell::new() }
+    }
+
+    /// All paths.
+    pub fn all(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
+        self.scan.files.iter().map(|found| found.path.as_path())
+    }
+
+    /// What is a media by its extension.
+    pub fn media(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
+        self.all().filter(|path| is_media(path))
+    }
+
+    /// The files of this name, those in the fewest folders first.
+    #[must_use]
+    pub fn with_name(&self, name: &str) -> Vec<&'a Path> {
+        let named = |path: &&Path| path.file_name() == Some(OsStr::new(name));
+        let mut found: Vec<_> = self.all().filter(named).collect();
+        found.sort_by_key(|path| path.components().count());
+        found
+    }
+
+    /// The file at this path, if there is one.
+    #[must_use]
+    pub fn get(&self, path: &Path) -> Option<&'a Path> {
+        self.paths.get(path).copied()
+    }
+
+    /// The sidecar with this extension beside a media.
+    #[must_use]
+    pub fn sidecar_beside(&self, media: &Path, extension: &str) -> Option<&'a Path> {
+        self.get(&media.with_extension(extension))
+    }
+
+    /// The sidecar of a media in a folder of sidecars: `labels/b/a.txt` for `images/b/a.jpg`.
+    #[must_use]
+    pub fn sidecar_in_parallel_folder(
+        &self,
+        media: &Path,
+        folder: &str,
+        extension: &str,
+    ) -> Option<&'a Path> {
+        let parts: Vec<_> = media.iter().collect();
+        let place =
+            parts.iter().rposition(|part| IMAGE_FOLDERS.iter().any(|images| part == images))?;
+        let mut path: PathBuf = parts[..place].iter().collect();
+        path.push(folder);
+        path.extend(&parts[place + 1..]);
+        self.get(&path.with_extension(extension))
+    }
+
+    /// The media a row of `sidecar` calls `name`: relative to the sidecar's folder or the whole
+    /// one, or the only file of that name.
+    ///
+    /// # Errors
+    /// There is none such; the sentence says why.
+    pub fn resolve(&self, name: &str, sidecar: &Path) -> Result<&'a Path, &'static str> {
+        // Tables written on Windows.
+        let name = name.trim().replace('\\', "/");
+        let mut path = PathBuf::new();
+        for part in Path::new(&name).components() {
+            match part {
+                Component::Normal(part) => path.push(part),
+                Component::CurDir => {}
+                _ => return Err("its file_name leads out of the folder"),
+            }
+        }
+        let near = sidecar.parent().and_then(|folder| self.get(&folder.join(&path)));
+        let found = near
+            .or_else(|| self.get(&path))
+            .or_else(|| self.in_folder_of_same_name(&path, sidecar));
+        let found = match found {
+            Some(found) => found,
+            None => self.by_unique_name(&path)?,
+        };
+        if is_candidate(found) { Err("its file_name is no picture") } else { Ok(found) }
+    }
+
+    /// The media in a folder that the sidecar is named after: `train/a.jpg` or
+    /// `images/train/a.jpg` for `instances_train.json`.
+    fn in_folder_of_same_name(&self, path: &Path, sidecar: &Path) -> Option<&'a Path> {
+        let folders = self.media_folders.get_or_init(|| {
+            let mut folders = HashMap::<_, BTreeSet<_>>::new();
+            for folder in self.media().filter_map(Path::parent) {
+                if let Some(name) = folder.file_name() {
+                    folders.entry(name).or_default().insert(folder);
+                }
+            }
+            folders
+        });
+        let word = sidecar.file_stem()?.to_str()?.rsplit(['_', '-', '.', ' ']).next()?;
+        let homes = folders.get(OsStr::new(word))?.iter().take(MAX_CANDIDATE_FOLDERS);
+        homes.map(|home| home.join(path)).find_map(|path| self.get(&path))
+    }
+
+    fn by_unique_name(&self, path: &Path) -> Result<&'a Path, &'static str> {
+        let only = self.unique_names.get_or_init(|| {
+            let mut only = HashMap::new();
+            for path in self.all() {
+                if let Some(name) = path.file_name() {
+                    only.entry(name).and_modify(|found| *found = None).or_insert(Some(path));
+                }
+            }
+            only
+        });
+        match path.file_name().and_then(|name| only.get(name)) {
+            Some(Some(found)) => Ok(found),
+            Some(None) => Err("its file_name fits several files of the folder"),
+            None => Err("its file_name is no picture of the folder"),
+        }
+    }
+}
+
+fn is_media(path: &Path) -> bool {
+    let extension = path.extension().and_then(OsStr::to_str);
+    extension.is_some_and(|extension| {
+        MEDIA_EXTENSIONS.iter().any(|media| media.eq_ignore_ascii_case(extension))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ingest::ScannedFile, store::indexed_files::FileStat};
+
+    fn survey(paths: &[&str]) -> FolderScan {
+        let stamp = FileStat { size: 1, modified: 1 };
+        let files = paths.iter().map(|path| ScannedFile { path: path.into(), stamp }).collect();
+        FolderScan { files, skipped: Vec::new() }
+    }
+
+    #[test]
+    fn a_name_is_found_near_the_sidecar_at_the_root_in_its_namesake_or_when_it_is_the_only_one() {
+        let survey = survey(&[
+            "1.jpg",
+            "a/1.jpg",
+            "a/b/2.jpg",
+            "images/train/3.jpg",
+            "images/val/3.jpg",
+            "notes.txt",
+            "x/4",
+            "x/y.jpg/5.jpg",
+        ]);
+        let files = FileIndex::new(&survey);
+        let none = Err("its file_name is no picture of the folder");
+        let outside = Err("its file_name leads out of the folder");
+        for (name, sidecar, expected) in [
+            ("1.jpg", "metadata.csv", Ok("1.jpg")),
+            (" ./1.jpg ", "a/metadata.csv", Ok("a/1.jpg")),
+            ("a\\b\\2.jpg", "metadata.csv", Ok("a/b/2.jpg")),
+            ("a/b/2.jpg", "annotations/all.json", Ok("a/b/2.jpg")),
+            ("2.jpg", "annotations/all.json", Ok("a/b/2.jpg")),
+            ("elsewhere/2.jpg", "metadata.csv", Ok("a/b/2.jpg")),
+            ("3.jpg", "annotations/instances_train.json", Ok("images/train/3.jpg")),
+            ("3.jpg", "annotations/val.json", Ok("images/val/3.jpg")),
+            ("3.jpg", "all.json", Err("its file_name fits several files of the folder")),
+            ("4", "metadata.csv", Ok("x/4")),
+            ("y.jpg", "metadata.csv", none),
+            ("9.jpg", "metadata.csv", none),
+            ("", "metadata.csv", none),
+            ("notes.txt", "metadata.csv", Err("its file_name is no picture")),
+            ("../1.jpg", "a/metadata.csv", outside),
+            ("a/../1.jpg", "metadata.csv", outside),
+            ("/1.jpg", "metadata.csv", outside),
+        ] {
+            let found = files.resolve(name, Path::new(sidecar));
+            assert_eq!(found, expected.map(Path::new), "{name} in {sidecar}");
+        }
+    }
+
+    #[test]
+    fn sidecars_lie_beside_or_in_the_opposite_folder() {
+        let survey = survey(&["labels/train/a.txt", "v/Annotations/b.xml", "images/c.txt"]);
+        let files = FileIndex::new(&survey);
+        let opposite = |media: &str, folder, extension| {
+            files
+                .sidecar_in_parallel_folder(Path::new(media), folder, extension)
+                .map(|path| path.to_str().unwrap())
+        };
+        assert_eq!(opposite("images/train/a.jpg", "labels", "txt"), Some("labels/train/a.txt"));
+        assert_eq!(
+            opposite("v/JPEGImages/b.jpg", "Annotations", "xml"),
+            Some("v/Annotations/b.xml")
+        );
+        assert_eq!(opposite("train/a.jpg", "labels", "txt"), None);
+        assert_eq!(opposite("images/train/b.jpg", "labels", "txt"), None);
+        let beside = files.sidecar_beside(Path::new("images/c.PNG"), "txt");
+        assert_eq!(beside, Some(Path::new("images/c.txt")));
+    }
+
+    #[test]
+    fn media_are_told_by_extension() {
+        let survey = survey(&["a.JPG", "b.txt", "c", "d.webm", "e.jpg.txt"]);
+        let media: Vec<_> = FileIndex::new(&survey).media().collect();
+        assert_eq!(media, [Path::new("a.JPG"), Path::new("d.webm")]);
+    }
+}

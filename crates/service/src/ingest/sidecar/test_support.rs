@@ -1,0 +1,215 @@
+//! A folder on disk for the tests of all forms, and what holds for all of them together.
+
+use std::{fs, path::PathBuf};
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{Path, SandboxedDir, SidecarData, is_candidate, read};
+use crate::ingest::scan_folder;
+
+/// A folder of empty pictures and of sidecars.
+pub struct TestFolder(TempDir);
+
+impl TestFolder {
+    /// A folder with these media.
+    pub fn with_media(media: &[&str]) -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        for path in media {
+            place.write(path, "");
+        }
+        place
+    }
+
+    /// Where a file of the folder lies.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.0.path().join(path)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    /// Reads its sidecars.
+    pub fn read_sidecars(&self) -> SidecarData {
+        read(&SandboxedDir::open(self.0.path()).unwrap(), &scan_folder(self.0.path()))
+    }
+
+    /// What is told of its media, each in words as [`told`] has them.
+    pub fn descriptions(&self) -> Vec<String> {
+        let reading = self.read_sidecars();
+        let rows = reading.descriptions.iter().map(|(path, description)| {
+            let objects: Vec<_> = description.objects.iter().map(|o| o.label.as_str()).collect();
+            describe(
+                path.to_str().unwrap(),
+                description.caption.as_deref().unwrap_or(""),
+                &description.labels.join(" "),
+                &description.tags.join(" "),
+                &objects.join(" "),
+            )
+        });
+        rows.collect()
+    }
+
+    /// What is wrong with a sidecar.
+    pub fn problem_of(&self, path: &str) -> String {
+        self.read_sidecars().problems[Path::new(path)].clone()
+    }
+}
+
+/// What is told of a picture, in words.
+pub fn describe(path: &str, caption: &str, labels: &str, tags: &str, objects: &str) -> String {
+    format!("{path}: caption ({caption}), labels ({labels}), tags ({tags}), objects ({objects})")
+}
+
+#[test]
+fn the_stronger_form_wins_and_the_weaker_ones_complete_it() {
+    let place = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/3.jpg", "cat/4.jpg"]);
+    let coco = |objects: bool| {
+        let images: Vec<_> =
+            (1..4).map(|n| format!(r#"{{"id": {n}, "file_name": "{n}.jpg"}}"#)).collect();
+        let rows: Vec<_> = (1..4)
+            .map(|n| {
+                if objects {
+                    format!(r#"{{"image_id": {n}, "category_id": 1, "bbox": [1, 1, 2, 2]}}"#)
+                } else {
+                    format!(r#"{{"image_id": {n}, "caption": "coco"}}"#)
+                }
+            })
+            .collect();
+        let (images, rows) = (images.join(","), rows.join(","));
+        format!(
+            r#"{{"images": [{images}], "annotations": [{rows}], "categories": [{{"id": 1, "name": "coco"}}]}}"#
+        )
+    };
+    let jsonl = r#"{"file_name": "cat/1.jpg", "caption": "jsonl", "tags": ["x"],
+        "objects": [{"label": "jsonl", "bbox": [0, 0, 1, 1]}]}"#;
+    let table = "file_name,caption,labels,tags\n\
+        cat/1.jpg,csv,csv,y|x\ncat/2.jpg,csv,,z\n";
+    let xml = "<annotation><object><name>voc</name><bndbox><xmin>1</xmin><ymin>1</ymin>\
+        <xmax>2</xmax><ymax>2</ymax></bndbox></object></annotation>";
+    place.write("metadata.jsonl", jsonl.replace('\n', " "));
+    place.write("metadata.csv", table);
+    place.write("captions.json", coco(false));
+    place.write("instances.json", coco(true));
+    for n in 1..5 {
+        place.write(&format!("cat/{n}.xml"), xml);
+        place.write(&format!("cat/{n}.txt"), "text");
+    }
+    let expected = [
+        describe("cat/1.jpg", "jsonl", "csv", "x y", "jsonl"),
+        describe("cat/2.jpg", "csv", "cat", "z", "coco"),
+        describe("cat/3.jpg", "coco", "cat", "", "coco"),
+        describe("cat/4.jpg", "text", "cat", "", "voc"),
+    ];
+    assert_eq!(place.descriptions(), expected);
+    assert!(place.read_sidecars().problems.is_empty());
+}
+
+#[test]
+fn candidates_are_told_by_name() {
+    for path in [
+        "metadata.jsonl",
+        "a/metadata.csv",
+        "a/b.txt",
+        "a.xml",
+        "any.json",
+        "x/annotations/a.json",
+        "train/_annotations.coco.json",
+        "data.yaml",
+        "a/dataset.yaml",
+        "obj.names",
+        "_darknet.labels",
+    ] {
+        assert!(is_candidate(Path::new(path)), "{path}");
+    }
+    for path in ["a.jpg", "a/any.json", "other.jsonl", "other.csv", "other.yaml", "txt", "", "a.md"]
+    {
+        assert!(!is_candidate(Path::new(path)), "{path}");
+    }
+}
+
+/// Pieces of all forms.
+const FRAGMENTS: &[&str] = &[
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\n",
+    "\r\n",
+    " ",
+    "\"",
+    "'",
+    "#",
+    "- ",
+    "0",
+    "1",
+    "-1",
+    "0.5",
+    "1e400",
+    "null",
+    "\"file_name\":",
+    "\"a.jpg\"",
+    "\"objects\":",
+    "\"bbox\":",
+    "\"label\":",
+    "\"categories\":",
+    "\"images\":",
+    "\"annotations\":",
+    "\"id\":",
+    "\"image_id\":",
+    "names:",
+    "file_name,labels,objects\n",
+    "a.jpg,",
+    "<annotation>",
+    "<object>",
+    "<name>x</name>",
+    "<bndbox>",
+    "<xmin>1</xmin>",
+    "</bndbox>",
+    "</object>",
+    "</annotation>",
+    "<!DOCTYPE a [",
+    "\u{feff}",
+    "\\",
+    "..",
+    "/",
+];
+
+/// Texts of pieces of all forms, so that parsers are entered and not only refused at the first byte.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        prop::sample::select(FRAGMENTS).prop_map(|piece| piece.as_bytes().to_vec()),
+        prop::collection::vec(any::<u8>(), 0..8),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn any_bytes_are_taken_by_every_form(bytes in pieces()) {
+        let place = TestFolder::with_media(&["a.jpg", "images/b.jpg"]);
+        let sidecars = [
+            "metadata.jsonl", "metadata.csv", "coco.json", "a.xml", "a.txt", "labels/b.txt",
+            "data.yaml", "classes.txt",
+        ];
+        for sidecar in sidecars {
+            place.write(sidecar, &bytes);
+        }
+        let reading = place.read_sidecars();
+        for (path, problem) in &reading.problems {
+            prop_assert!(sidecars.iter().any(|sidecar| path == Path::new(sidecar)));
+            prop_assert!(problem.chars().count() < 300 && !problem.contains('\n'), "{}", problem);
+        }
+        for path in reading.descriptions.keys() {
+            prop_assert!(["a.jpg", "images/b.jpg"].iter().any(|media| path == Path::new(media)));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The members of a tar archive, packed with gzip or not, in the order they come.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, Read},
+};
+
+use flate2::bufread::MultiGzDecoder;
+use tar::{Archive, Entry, EntryType, Header};
+
+use super::{
+    MemberError, Unpacker,
+    metered_reader::{MeteredReader, ReadMeter},
+};
+
+/// Most bytes of what stands before the content of a member: its name can be of any length.
+const MAX_HEADER_BYTES: u64 = 1 << 20;
+
+/// Unpacks a tar archive.
+pub fn unpack_tar(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
+    let (file, taken) = MeteredReader::new(BufReader::new(file));
+    unpack_members(file, &taken, unpacking)
+}
+
+/// Unpacks a tar archive packed with gzip.
+pub fn unpack_tar_gz(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
+    let (file, taken) = MeteredReader::new(file);
+    unpack_members(MultiGzDecoder::new(BufReader::new(file)), &taken, unpacking)
+}
+
+/// Whether a file that begins with `head` may be one: the checksum of its first block is right.
+pub fn is_tar_header(head: &[u8]) -> bool {
+    let Some(block) = head.first_chunk::<512>() else { return false };
+    let header = Header::from_byte_slice(block);
+    // The checksum is of the block with spaces in its own place.
+    let sum = |bytes: &[u8]| bytes.iter().copied().map(u32::from).sum::<u32>();
+    let right = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
+    block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|given| given == right)
+}
+
+fn unpack_members(
+    content: impl Read,
+    taken: &ReadMeter,
+    unpacking: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let damaged = |_: io::Error| MemberError::StopArchive("it is damaged");
+    let (content, bound) = MeteredReader::new(content);
+    let mut archive = Archive::new(content);
+    let mut entries = archive.entries().map_err(damaged)?;
+    loop {
+        // Names are read into memory whole.
+        bound.bytes_allowed.set(MAX_HEADER_BYTES);
+        let Some(entry) = entries.next() else { return Ok(()) };
+        let mut entry = entry.map_err(damaged)?;
+        bound.bytes_allowed.set(u64::MAX);
+        unpacking.begin_member(taken.bytes_read.get())?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let end = unpack_member(&mut entry, &name, taken, unpacking);
+        unpacking.record_member(&name, end)?;
+        // What was not wanted is read past here, where it is watched.
+        let rest = unpacking
+            .copy_limited(&mut entry, &mut io::sink(), u64::MAX, || taken.bytes_read.get());
+        rest.map_err(|trouble| match trouble {
+            MemberError::SkipMember(why) => MemberError::StopArchive(why),
+            trouble => trouble,
+        })?;
+    }
+}
+
+fn unpack_member(
+    entry: &mut Entry<impl Read>,
+    name: &str,
+    taken: &ReadMeter,
+    unpacking: &mut Unpacker,
+) -> Result<(), MemberError> {
+    match entry.header().entry_type() {
+        EntryType::Directory | EntryType::XGlobalHeader => return Ok(()),
+        EntryType::Symlink | EntryType::Link => return Err(MemberError::SkipMember("a link")),
+        EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {}
+        _ => return Err(MemberError::SkipMember("not a regular file")),
+    }
+    if std::str::from_utf8(&entry.path_bytes()).is_err() {
+        return Err(MemberError::SkipMember("its name is no UTF-8"));
+    }
+    let size = entry.size();
+    unpacking.write_member(name, size, entry, || taken.bytes_read.get())
+}

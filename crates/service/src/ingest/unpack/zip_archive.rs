@@ -1,0 +1,99 @@
+//! The members of a ZIP archive, one at a time: the directory is walked, not loaded, so an
+//! archive of any number of members takes the same memory.
+
+use std::{
+    borrow::Cow,
+    fs::File,
+    io::{BufReader, Seek as _},
+};
+
+use zip::{
+    ZipReadOptions,
+    read::{Config, ZipFileEntry, read_zipfile_from_stream},
+    result::ZipError,
+    unstable::read::ZipIterable,
+};
+
+use super::{MemberError, Unpacker, io_error, metered_reader::MeteredReader};
+
+/// Unpacks every member that the directory at the end names.
+pub fn unpack_zip(mut file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
+    let size = file.metadata().map_err(io_error)?.len();
+    let directory = BufReader::new(file.try_clone().map_err(io_error)?);
+    let Ok(mut directory) = ZipIterable::try_new(directory, Config::default()) else {
+        file.rewind().map_err(io_error)?;
+        return unpack_without_directory(file, unpacking);
+    };
+    // The same place in the file as the directory's, but both look it up before they read.
+    let mut contents = BufReader::new(file);
+    let damaged = |_| MemberError::StopArchive("its directory is damaged");
+    let mut packed = 0_u64;
+    for entry in directory.files().map_err(damaged)? {
+        unpacking.begin_member(packed)?;
+        let entry = entry.map_err(damaged)?;
+        packed = packed.saturating_add(entry.compressed_size());
+        if packed > size {
+            // Members that share their bytes add up to more than there is.
+            return Err(MemberError::StopArchive("its members overlap: a bomb"));
+        }
+        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        let end = unpack_member(entry, packed, &mut contents, unpacking);
+        unpacking.record_member(&name, end)?;
+    }
+    Ok(())
+}
+
+fn unpack_member(
+    entry: ZipFileEntry<'static>,
+    packed: u64,
+    contents: &mut BufReader<File>,
+    unpacking: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let Ok(name) = entry.name().map(Cow::into_owned) else {
+        return Err(MemberError::SkipMember("its name cannot be read"));
+    };
+    if entry.is_dir() {
+        return Ok(());
+    }
+    if entry.is_symlink() {
+        return Err(MemberError::SkipMember("a link"));
+    }
+    if entry.unix_mode().is_some_and(is_special_file) {
+        return Err(MemberError::SkipMember("not a regular file"));
+    }
+    if entry.encrypted() {
+        return Err(MemberError::SkipMember("it is encrypted"));
+    }
+    let mut content = entry.with_reader(contents, ZipReadOptions::default()).map_err(|cause| {
+        MemberError::SkipMember(match cause {
+            ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
+                "it is packed in a way that is not read (deflate is)"
+            }
+            _ => "it is damaged",
+        })
+    })?;
+    let size = content.size();
+    unpacking.write_member(&name, size, &mut content, || packed)
+}
+
+/// Whether a Unix mode is of a device, a FIFO or a socket.
+fn is_special_file(mode: u32) -> bool {
+    !matches!(mode & 0o170_000, 0 | 0o100_000)
+}
+
+/// Unpacks the members from the beginning until they end: the directory is at the end, and an
+/// archive that was cut off has none.
+fn unpack_without_directory(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
+    let (mut file, meter) = MeteredReader::new(BufReader::new(file));
+    while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {
+        unpacking.begin_member(meter.bytes_read.get())?;
+        let name = String::from_utf8_lossy(content.name_raw()).into_owned();
+        if content.is_dir() {
+            continue;
+        }
+        let size = content.size();
+        let end = unpacking.write_member(&name, size, &mut content, || meter.bytes_read.get());
+        unpacking.record_member(&name, end)?;
+    }
+    Err(MemberError::StopArchive("its end is missing"))
+}

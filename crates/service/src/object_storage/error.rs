@@ -1,0 +1,88 @@
+//! What goes wrong with object storage, in words fit for the wire: without addresses, which are
+//! signed, and without secrets.
+
+use std::{fmt, io};
+
+use roxmltree::Document;
+
+/// Why something cannot be had.
+#[derive(Debug)]
+pub enum StorageError {
+    /// This object; others may do.
+    Object(String),
+    /// Anything.
+    Service(String),
+    /// The disk does not take it.
+    Io(io::Error),
+}
+
+/// How an attempt failed.
+#[derive(Debug)]
+pub enum StorageAttemptError {
+    /// The next may do better.
+    Retryable(StorageError),
+    /// The next would fail as well.
+    Permanent(StorageError),
+}
+
+impl StorageError {
+    /// What an answer means that is no success and no passing trouble. `keyless` tells that the
+    /// request was not signed.
+    pub(super) fn from_response(status: u16, description: &str, keyless: bool) -> Self {
+        let code = error_code(description).unwrap_or_default();
+        let storage = |words: &str| StorageError::Service(words.to_owned());
+        let object = |words: &str| StorageError::Object(words.to_owned());
+        match (code.as_str(), status) {
+            ("NoSuchBucket", _) => storage("there is no such bucket"),
+            ("NoSuchKey", _) | ("", 404) => object("it is not there"),
+            ("InvalidObjectState", _) => object("it is archived; restore it first"),
+            ("InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch", _) => {
+                storage("the access key of this deployment is not accepted")
+            }
+            ("ExpiredToken", _) => storage("the session token of this deployment has expired"),
+            ("RequestTimeTooSkewed", _) => storage("the clock of this machine is wrong"),
+            ("AccessDenied", _) | ("", 401 | 403) if keyless => object(
+                "access is denied; start the deployment with AWS_ACCESS_KEY_ID and \
+                 AWS_SECRET_ACCESS_KEY set",
+            ),
+            ("AccessDenied", _) | ("", 401 | 403) => object("access is denied"),
+            ("", status) => StorageError::Service(format!("the storage answered {status}")),
+            (code, status) => {
+                StorageError::Service(format!("the storage answered {status} {code}"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for StorageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Object(words) | Self::Service(words) => f.write_str(words),
+            Self::Io(cause) => write!(f, "the disk does not take it ({})", cause.kind()),
+        }
+    }
+}
+
+/// A failure without an answer. The library's own words repeat the address, which is signed.
+pub fn transport_error(cause: &reqwest::Error) -> StorageAttemptError {
+    let words = if cause.is_timeout() {
+        "the storage does not answer in time"
+    } else if cause.is_connect() {
+        "the storage cannot be reached"
+    } else {
+        "the connection to the storage broke"
+    };
+    StorageAttemptError::Retryable(StorageError::Service(words.to_owned()))
+}
+
+/// The code in the description of an error.
+fn error_code(description: &str) -> Option<String> {
+    let document = Document::parse(description).ok()?;
+    let code = document.descendants().find(|node| node.has_tag_name("Code"))?;
+    Some(sanitized_token(code.text()?)).filter(|code| !code.is_empty())
+}
+
+/// A word from outside, as far as it is one.
+pub fn sanitized_token(word: &str) -> String {
+    word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
+}

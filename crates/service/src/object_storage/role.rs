@@ -1,0 +1,78 @@
+//! The cloud role that a request may ask to assume. Its name is checked; assuming it needs a
+//! token service of the cloud, which a local deployment has not.
+
+use std::fmt;
+
+/// Longest path and name of a role, in bytes.
+const MAX_RESOURCE_BYTES: usize = 512;
+
+/// The name (ARN) of a role, checked for its shape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleArn(String);
+
+impl RoleArn {
+    /// Reads `arn:<partition>:iam::<account of 12 digits>:role/<path and name>`.
+    #[must_use]
+    pub fn parse(raw: &str) -> Option<Self> {
+        let mut parts = raw.splitn(6, ':');
+        let mut is = |right: fn(&str) -> bool| parts.next().is_some_and(right);
+        let right = is(|arn| arn == "arn")
+            && is(|partition| {
+                let rest = partition.strip_prefix("aws");
+                rest.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_lowercase() || c == '-'))
+            })
+            && is(|service| service == "iam")
+            && is(str::is_empty)
+            && is(|account| account.len() == 12 && account.bytes().all(|b| b.is_ascii_digit()))
+            && is(|resource| resource.strip_prefix("role/").is_some_and(is_role_name));
+        right.then(|| Self(raw.to_owned()))
+    }
+}
+
+fn is_role_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= MAX_RESOURCE_BYTES
+        && !name.ends_with('/')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_+=,.@-/".contains(c))
+}
+
+impl fmt::Display for RoleArn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_are_told_by_their_shape() {
+        let right = [
+            "arn:aws:iam::123456789012:role/reader",
+            "arn:aws-us-gov:iam::123456789012:role/team/a+b=c,d.e@f-g",
+        ];
+        for arn in right {
+            assert_eq!(RoleArn::parse(arn).map(|role| role.to_string()).as_deref(), Some(arn));
+        }
+        let wrong = [
+            "",
+            "reader",
+            "arn:aws:iam::12345678901:role/short",
+            "arn:aws:iam::12345678901x:role/a",
+            "arn:azure:iam::123456789012:role/a",
+            "arn:aws:s3::123456789012:role/a",
+            "arn:aws:iam:eu:123456789012:role/a",
+            "arn:aws:iam::123456789012:user/a",
+            "arn:aws:iam::123456789012:role/",
+            "arn:aws:iam::123456789012:role/a b",
+            "arn:aws:iam::123456789012:role/a\u{1b}",
+            "arn:aws:iam::123456789012:role/a:b",
+        ];
+        for arn in wrong {
+            assert_eq!(RoleArn::parse(arn), None, "{arn:?}");
+        }
+        let long = format!("arn:aws:iam::123456789012:role/{}", "x".repeat(600));
+        assert_eq!(RoleArn::parse(&long), None);
+    }
+}

@@ -1,0 +1,242 @@
+//! Requests to object storage: signed by the library, sent by a client of our own, sent again
+//! for a while when the service has trouble.
+
+use std::{net::IpAddr, time::Duration};
+
+use reqwest::{Client, Response, StatusCode, Url, redirect, retry};
+use rusty_s3::{
+    Bucket, S3Action as _, UrlStyle,
+    actions::{ListObjectsV2, list_objects_v2::ListObjectsV2Response},
+};
+use tokio::time::sleep;
+
+use super::{
+    error::{StorageAttemptError, StorageError, sanitized_token, transport_error},
+    settings::StorageSettings,
+};
+
+/// Time to connect.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How often a request is sent.
+const MAX_ATTEMPTS: u32 = 4;
+/// How long a signature is good.
+const SIGNATURE_LIFETIME: Duration = Duration::from_mins(15);
+/// Largest page of a listing, and largest description of an error, in bytes.
+const MAX_PAGE_BYTES: usize = 16 << 20;
+const MAX_ERROR_BYTES: usize = 64 << 10;
+
+/// How long storage is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct RetryPolicy {
+    /// For the next bytes.
+    pub read_timeout: Duration,
+    /// After the first failure; then twice as long each time.
+    pub initial_backoff: Duration,
+}
+
+/// Object storage.
+#[derive(Clone, Debug)]
+pub struct S3Client {
+    client: Client,
+    settings: StorageSettings,
+    retry_policy: RetryPolicy,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { read_timeout: Duration::from_secs(30), initial_backoff: Duration::from_millis(250) }
+    }
+}
+
+impl S3Client {
+    /// Reaches storage as the settings say.
+    pub fn new(settings: StorageSettings, patience: RetryPolicy) -> Result<Self, StorageError> {
+        let builder = Client::builder()
+            .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT_TIMEOUT)
+            .read_timeout(patience.read_timeout)
+            .tcp_nodelay(true)
+            .referer(false)
+            // What is stored compressed is wanted as it is stored.
+            .no_gzip()
+            // A signature is for one host.
+            .redirect(redirect::Policy::none())
+            .retry(retry::never());
+        let loopback = settings.endpoint.as_ref().is_some_and(is_loopback);
+        let builder = if loopback { builder.no_proxy() } else { builder };
+        let client = builder.build().map_err(|_| {
+            StorageError::Service("the client for object storage cannot start".to_owned())
+        })?;
+        Ok(Self { client, settings, retry_policy: patience })
+    }
+
+    /// One page of the keys that begin with `prefix`.
+    pub async fn list_page(
+        &self,
+        bucket: &str,
+        prefix: &str,
+        token: Option<&str>,
+    ) -> Result<ListObjectsV2Response, StorageError> {
+        let bucket = &self.bucket(bucket)?;
+        self.with_retries(|| self.try_list_page(bucket, prefix, token)).await
+    }
+
+    async fn try_list_page(
+        &self,
+        bucket: &Bucket,
+        prefix: &str,
+        token: Option<&str>,
+    ) -> Result<ListObjectsV2Response, StorageAttemptError> {
+        let credentials = self.settings.credentials();
+        let mut list = bucket.list_objects_v2(credentials.as_ref());
+        list.with_prefix(prefix);
+        if let Some(token) = token {
+            list.with_continuation_token(token);
+        }
+        let answer = self.send(list.sign(SIGNATURE_LIFETIME)).await?;
+        let text = read_text(answer, MAX_PAGE_BYTES).await?;
+        ListObjectsV2::parse_response(&text).map_err(|_| {
+            StorageAttemptError::Permanent(StorageError::Service(
+                "what answers is no object storage".to_owned(),
+            ))
+        })
+    }
+
+    /// Sends a request for an object; a good answer, with its content still to come.
+    pub async fn get_object(
+        &self,
+        bucket: &str,
+        key: &str,
+    ) -> Result<Response, StorageAttemptError> {
+        let bucket = self.bucket(bucket).map_err(StorageAttemptError::Permanent)?;
+        let credentials = self.settings.credentials();
+        self.send(bucket.get_object(credentials.as_ref(), key).sign(SIGNATURE_LIFETIME)).await
+    }
+
+    /// Repeats an attempt while it makes sense, with growing pauses.
+    pub async fn with_retries<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StorageError>
+    where
+        F: Future<Output = Result<T, StorageAttemptError>>,
+    {
+        let mut failed = 0;
+        loop {
+            match attempt().await {
+                Ok(answer) => return Ok(answer),
+                Err(StorageAttemptError::Permanent(fault)) => return Err(fault),
+                Err(StorageAttemptError::Retryable(fault)) => {
+                    failed += 1;
+                    if failed == MAX_ATTEMPTS {
+                        return Err(fault);
+                    }
+                    sleep(self.retry_policy.initial_backoff * (1 << (failed - 1))).await;
+                }
+            }
+        }
+    }
+
+    async fn send(&self, url: Url) -> Result<Response, StorageAttemptError> {
+        let answer = self.client.get(url).send().await.map_err(|cause| transport_error(&cause))?;
+        if answer.status().is_success() {
+            Ok(answer)
+        } else {
+            Err(self.response_error(answer).await)
+        }
+    }
+
+    async fn response_error(&self, answer: Response) -> StorageAttemptError {
+        let status = answer.status();
+        let region = answer.headers().get("x-amz-bucket-region");
+        let region = region.and_then(|region| region.to_str().ok()).map(sanitized_token);
+        if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            let words = format!("the storage is in trouble ({})", status.as_u16());
+            return StorageAttemptError::Retryable(StorageError::Service(words));
+        }
+        if matches!(status.as_u16(), 301 | 307 | 400)
+            && let Some(region) = region.filter(|region| *region != self.settings.region)
+        {
+            let words = format!("the bucket is in the region {region}; set AWS_REGION to it");
+            return StorageAttemptError::Permanent(StorageError::Service(words));
+        }
+        // Without a description the status has to do.
+        let description = read_text(answer, MAX_ERROR_BYTES).await.unwrap_or_default();
+        StorageAttemptError::Permanent(StorageError::from_response(
+            status.as_u16(),
+            &description,
+            self.settings.key.is_none(),
+        ))
+    }
+
+    fn bucket(&self, name: &str) -> Result<Bucket, StorageError> {
+        let region = &self.settings.region;
+        // Names that no certificate or host name fits.
+        let odd = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
+        let (endpoint, style) = if let Some(endpoint) = &self.settings.endpoint {
+            (Some(endpoint.clone()), UrlStyle::Path)
+        } else {
+            let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
+            let endpoint = Url::parse(&format!("https://s3.{region}.amazonaws.{top}")).ok();
+            (endpoint, if name.contains(odd) { UrlStyle::Path } else { UrlStyle::VirtualHost })
+        };
+        endpoint
+            .and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok())
+            .ok_or_else(|| StorageError::Service("its bucket has no valid name".to_owned()))
+    }
+}
+
+/// A short answer as text.
+async fn read_text(mut answer: Response, most: usize) -> Result<String, StorageAttemptError> {
+    let wrong =
+        |words: &str| StorageAttemptError::Permanent(StorageError::Service(words.to_owned()));
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await.map_err(|cause| transport_error(&cause))? {
+        if bytes.len() + chunk.len() > most {
+            return Err(wrong("the storage answered without end"));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    String::from_utf8(bytes).map_err(|_| wrong("what answers is no object storage"))
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_have_the_addresses_of_the_cloud_or_of_the_endpoint() {
+        let address = |region: &str, endpoint: Option<&str>, bucket: &str| {
+            let endpoint = endpoint.map(|url| Url::parse(url).unwrap());
+            let settings = StorageSettings { key: None, region: region.to_owned(), endpoint };
+            let s3 = S3Client::new(settings, RetryPolicy::default()).unwrap();
+            s3.bucket(bucket).unwrap().object_url("a b.jpg").to_string()
+        };
+        let cloud = [
+            ("eu-west-1", "photos", "photos.s3.eu-west-1.amazonaws.com/a%20b.jpg"),
+            ("eu-west-1", "my.photos", "s3.eu-west-1.amazonaws.com/my.photos/a%20b.jpg"),
+            ("cn-north-1", "photos", "photos.s3.cn-north-1.amazonaws.com.cn/a%20b.jpg"),
+        ];
+        for (region, bucket, expected) in cloud {
+            assert_eq!(address(region, None, bucket), format!("https://{expected}"));
+        }
+        let own = address("x", Some("http://127.0.0.1:9000/s3"), "photos");
+        assert_eq!(own, "http://127.0.0.1:9000/s3/photos/a%20b.jpg");
+    }
+
+    #[test]
+    fn loopback_is_reached_without_a_proxy() {
+        for (url, expected) in [
+            ("http://127.0.0.1:9000", true),
+            ("http://localhost", true),
+            ("http://[::1]:9000", true),
+            ("https://s3.example.com", false),
+            ("http://127.0.0.1.example.com", false),
+        ] {
+            assert_eq!(is_loopback(&Url::parse(url).unwrap()), expected, "{url}");
+        }
+    }
+}

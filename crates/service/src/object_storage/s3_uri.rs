@@ -1,0 +1,132 @@
+//! `s3://bucket/key`: what it names, and which keys can be asked for at all.
+
+/// Longest key, in bytes.
+const MAX_KEY_BYTES: usize = 1_024;
+
+/// A place in object storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct S3Uri {
+    /// The bucket.
+    pub bucket: String,
+    /// The key of an object or of a folder; empty for the whole bucket.
+    pub key: String,
+}
+
+/// The format of a list of media.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManifestFormat {
+    /// Comma-separated values.
+    Csv,
+    /// Parquet.
+    Parquet,
+    /// One a line.
+    Text,
+}
+
+impl S3Uri {
+    /// Reads a URI.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(raw: &str) -> Result<Self, &'static str> {
+        let rest = raw.strip_prefix("s3://").ok_or("only s3://bucket/prefix is read")?;
+        let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if !is_bucket_name(bucket) {
+            return Err("its bucket has no valid name");
+        }
+        if !key.is_empty() && !is_addressable_key(key.trim_end_matches('/')) {
+            return Err("its path cannot be asked for");
+        }
+        Ok(Self { bucket: bucket.to_owned(), key: key.to_owned() })
+    }
+
+    /// The format of the manifest that it names, if it names one.
+    #[must_use]
+    pub fn manifest_format(&self) -> Option<ManifestFormat> {
+        let (_, extension) = self.key.rsplit_once('.')?;
+        match extension.to_ascii_lowercase().as_str() {
+            "csv" => Some(ManifestFormat::Csv),
+            "parquet" => Some(ManifestFormat::Parquet),
+            "txt" => Some(ManifestFormat::Text),
+            _ => None,
+        }
+    }
+
+    /// The key as a folder: ends with a slash, or is empty.
+    #[must_use]
+    pub fn folder_prefix(&self) -> String {
+        let key = self.key.trim_end_matches('/');
+        if key.is_empty() { String::new() } else { format!("{key}/") }
+    }
+
+    /// The key of the folder in which the object lies.
+    #[must_use]
+    pub fn parent_prefix(&self) -> &str {
+        self.key.rfind('/').map_or("", |end| &self.key[..=end])
+    }
+}
+
+/// It becomes part of a host name or of a path.
+fn is_bucket_name(name: &str) -> bool {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    let ends = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
+    (3..=63).contains(&name.len())
+        && name.bytes().all(plain)
+        && ends(name.bytes().next())
+        && ends(name.bytes().last())
+}
+
+/// Whether an address can name this key: in an address `.` and `..` mean other folders.
+pub fn is_addressable_key(key: &str) -> bool {
+    !key.is_empty()
+        && key.len() <= MAX_KEY_BYTES
+        && key.split('/').all(|part| !matches!(part, "." | ".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_and_manifests_are_told_apart() {
+        let uri = |raw| S3Uri::parse(raw).unwrap();
+        let folders = [("s3://photos", ""), ("s3://photos/", ""), ("s3://photos/a b/c", "a b/c/")];
+        for (raw, folder) in folders {
+            assert_eq!(
+                (uri(raw).folder_prefix().as_str(), uri(raw).manifest_format()),
+                (folder, None),
+                "{raw}"
+            );
+        }
+        assert_eq!(uri("s3://photos/sets/").folder_prefix(), "sets/");
+        assert_eq!(uri("s3://photos/lists/a.CSV").manifest_format(), Some(ManifestFormat::Csv));
+        assert_eq!(uri("s3://photos/a.parquet").manifest_format(), Some(ManifestFormat::Parquet));
+        assert_eq!(uri("s3://photos/a.txt").manifest_format(), Some(ManifestFormat::Text));
+        assert_eq!(uri("s3://photos/a.txt/").manifest_format(), None);
+        assert_eq!(uri("s3://photos/lists/a.csv").parent_prefix(), "lists/");
+        assert_eq!(uri("s3://photos/a.csv").parent_prefix(), "");
+    }
+
+    #[test]
+    fn what_is_no_uri_is_refused() {
+        let wrong = [
+            "",
+            "photos",
+            "https://photos.s3.amazonaws.com/a",
+            "S3://photos",
+            "s3://",
+            "s3:///a",
+            "s3://ab",
+            "s3://user@host/a",
+            "s3://host:80/a",
+            "s3://..a/b",
+            "s3://photos?x/a",
+            "s3://photos/../other",
+            "s3://photos/a/./b",
+        ];
+        for raw in wrong {
+            assert!(S3Uri::parse(raw).is_err(), "{raw}");
+        }
+        assert!(S3Uri::parse(&format!("s3://photos/{}", "k".repeat(2_000))).is_err());
+    }
+}

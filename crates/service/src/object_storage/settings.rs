@@ -1,0 +1,142 @@
+//! Where object storage is and who asks: the standard AWS variables, read once at the edge.
+
+use reqwest::Url;
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// The region of storage that has none.
+const DEFAULT_REGION: &str = "us-east-1";
+
+/// How to reach object storage.
+#[derive(Clone, Debug)]
+pub struct StorageSettings {
+    /// Whoever asks; nobody for public buckets.
+    pub key: Option<AccessKey>,
+    /// The region that requests are signed for.
+    pub region: String,
+    /// Another service than that of the cloud.
+    pub endpoint: Option<Url>,
+}
+
+impl Default for StorageSettings {
+    /// The public buckets of the cloud.
+    fn default() -> Self {
+        Self { key: None, region: DEFAULT_REGION.to_owned(), endpoint: None }
+    }
+}
+
+/// An access key.
+#[derive(Clone, Debug)]
+pub struct AccessKey {
+    /// Its public name.
+    pub id: String,
+    /// What signs.
+    pub secret: SecretString,
+    /// Of a key that is lent for a time.
+    pub token: Option<SecretString>,
+}
+
+impl StorageSettings {
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or
+    /// `AWS_DEFAULT_REGION`, and `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, as `var` gives
+    /// them. What is empty counts as not set.
+    ///
+    /// # Errors
+    /// A sentence about the variable that is wrong, without its value.
+    pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let first = |names: &[&'static str]| {
+            let set = |name: &&'static str| {
+                let value = var(name)?.trim().to_owned();
+                (!value.is_empty()).then_some((*name, value))
+            };
+            names.iter().find_map(set)
+        };
+        let secret = |name| first(&[name]).map(|(_, value)| SecretString::from(value));
+        let key = match (first(&["AWS_ACCESS_KEY_ID"]), secret("AWS_SECRET_ACCESS_KEY")) {
+            (Some((_, id)), Some(signs)) => {
+                Some(AccessKey { id, secret: signs, token: secret("AWS_SESSION_TOKEN") })
+            }
+            (None, None) => None,
+            _ => return Err("set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned()),
+        };
+        let region = match first(&["AWS_REGION", "AWS_DEFAULT_REGION"]) {
+            Some((name, region)) if !is_region(&region) => {
+                return Err(format!("{name} is no name of a region"));
+            }
+            region => region.map_or_else(|| DEFAULT_REGION.to_owned(), |(_, region)| region),
+        };
+        let endpoint = first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]);
+        let endpoint = endpoint.map(|(name, url)| {
+            let url = Url::parse(&url).ok();
+            let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+            url.ok_or_else(|| format!("{name} is no http or https address"))
+        });
+        Ok(Self { key, region, endpoint: endpoint.transpose()? })
+    }
+
+    /// The key in the words of the signing library.
+    pub(super) fn credentials(&self) -> Option<rusty_s3::Credentials> {
+        let key = self.key.as_ref()?;
+        let secret = key.secret.expose_secret();
+        Some(match &key.token {
+            None => rusty_s3::Credentials::new(&key.id, secret),
+            Some(token) => {
+                rusty_s3::Credentials::new_with_token(&key.id, secret, token.expose_secret())
+            }
+        })
+    }
+}
+
+/// It becomes part of a host name.
+fn is_region(region: &str) -> bool {
+    region.len() <= 64 && region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(vars: &[(&str, &str)]) -> Result<StorageSettings, String> {
+        StorageSettings::from_env(|name| {
+            vars.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_standard_variables_are_read() {
+        let none = of(&[]).unwrap();
+        assert!(none.key.is_none() && none.endpoint.is_none());
+        assert_eq!(none.region, "us-east-1");
+        let all = of(&[
+            ("AWS_ACCESS_KEY_ID", "id"),
+            ("AWS_SECRET_ACCESS_KEY", " s3cr3t "),
+            ("AWS_SESSION_TOKEN", "t0k3n"),
+            ("AWS_REGION", ""),
+            ("AWS_DEFAULT_REGION", "eu-central-1"),
+            ("AWS_ENDPOINT_URL", "http://other:1"),
+            ("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:9000"),
+        ])
+        .unwrap();
+        assert_eq!(all.region, "eu-central-1");
+        assert_eq!(all.endpoint.clone().unwrap().as_str(), "http://127.0.0.1:9000/");
+        let credentials = all.credentials().unwrap();
+        assert_eq!((credentials.key(), credentials.secret()), ("id", "s3cr3t"));
+        assert_eq!(credentials.token(), Some("t0k3n"));
+        let shown = format!("{all:?}");
+        assert!(!shown.contains("s3cr3t") && !shown.contains("t0k3n"), "{shown}");
+    }
+
+    #[test]
+    fn wrong_variables_are_named_without_their_value() {
+        let wrong = [
+            (("AWS_ACCESS_KEY_ID", "c4nary"), "set both"),
+            (("AWS_SECRET_ACCESS_KEY", "c4nary"), "set both"),
+            (("AWS_REGION", "c4nary.evil.example"), "AWS_REGION"),
+            (("AWS_ENDPOINT_URL", "c4nary"), "AWS_ENDPOINT_URL"),
+            (("AWS_ENDPOINT_URL_S3", "file:///c4nary"), "AWS_ENDPOINT_URL_S3"),
+        ];
+        for (var, words) in wrong {
+            let sentence = of(&[var]).unwrap_err();
+            assert!(sentence.contains(words) && !sentence.contains("c4nary"), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! A small S3 service on loopback: it lists and gives objects to whoever signs right, and can
+//! be told to have trouble.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    fmt::Write as _,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes},
+    extract::{Request, State},
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use futures_util::stream;
+use reqwest::Url;
+use rusty_s3::{Method, signing::sign};
+use tokio::net::TcpListener;
+
+use crate::object_storage::{
+    ObjectStorage, StorageSettings,
+    s3::{RetryPolicy, S3Client},
+};
+
+/// The key that the service knows.
+pub const KEY_ID: &str = "AKIAEXAMPLE";
+pub const SECRET: &str = "s3cr3t/+=key";
+pub const TOKEN: &str = "t0k3n/+=";
+pub const REGION: &str = "eu-test-1";
+
+/// What the next answer is instead of the right one.
+#[derive(Clone)]
+pub enum FakeFailure {
+    /// An error with a description.
+    S3Error(u16, &'static str),
+    /// An error with any body.
+    RawError(u16, &'static str),
+    /// A redirect.
+    Redirect(String),
+    /// The bucket is in another region.
+    Region(&'static str),
+    /// No answer comes.
+    NoResponse,
+    /// The content breaks off.
+    Truncated,
+    /// The content says that it is longer than anything, and does not come.
+    Endless,
+}
+
+/// The service.
+#[derive(Clone)]
+pub struct FakeS3 {
+    address: String,
+    objects: Arc<BTreeMap<String, Bytes>>,
+    public: bool,
+    page: usize,
+    failures: Arc<Mutex<VecDeque<FakeFailure>>>,
+    /// The path of every request.
+    request_paths: Arc<Mutex<Vec<String>>>,
+}
+
+impl FakeS3 {
+    /// Serves these objects, named `bucket/key`, to whoever signs.
+    pub async fn with_objects(objects: &[(&str, &[u8])]) -> Self {
+        Self::start(objects, false).await
+    }
+
+    /// Serves these objects to everybody.
+    pub async fn public_bucket(objects: &[(&str, &[u8])]) -> Self {
+        Self::start(objects, true).await
+    }
+
+    async fn start(objects: &[(&str, &[u8])], public: bool) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let objects = objects.iter();
+        let shelf = Self {
+            address: format!("http://{}", listener.local_addr().unwrap()),
+            objects: Arc::new(
+                objects
+                    .map(|(name, bytes)| ((*name).to_owned(), Bytes::copy_from_slice(bytes)))
+                    .collect(),
+            ),
+            public,
+            page: 3,
+            failures: Arc::default(),
+            request_paths: Arc::default(),
+        };
+        let router = Router::new().fallback(respond).with_state(shelf.clone());
+        tokio::spawn(async move { serve_connections(listener, router).await });
+        shelf
+    }
+
+    /// The next answers go wrong in this order.
+    pub fn fail_next(&self, troubles: impl IntoIterator<Item = FakeFailure>) {
+        self.failures.lock().unwrap().extend(troubles);
+    }
+
+    /// How many requests there were.
+    pub fn request_count(&self) -> usize {
+        self.request_paths.lock().unwrap().len()
+    }
+
+    /// The settings to reach it, as the environment gives them.
+    pub fn settings(&self) -> StorageSettings {
+        let vars = [
+            ("AWS_ACCESS_KEY_ID", KEY_ID),
+            ("AWS_SECRET_ACCESS_KEY", SECRET),
+            ("AWS_SESSION_TOKEN", TOKEN),
+            ("AWS_REGION", REGION),
+            ("AWS_ENDPOINT_URL_S3", self.address.as_str()),
+        ];
+        let var = |name: &str| vars.iter().find(|(known, _)| *known == name);
+        StorageSettings::from_env(|name| var(name).map(|(_, value)| (*value).to_owned())).unwrap()
+    }
+
+    /// Storage that reaches it and does not pause long.
+    pub fn storage(&self) -> ObjectStorage {
+        storage(self.settings())
+    }
+
+    fn is_signed(&self, uri: &str) -> bool {
+        let given = Url::parse(&format!("{}{uri}", self.address)).unwrap();
+        let pairs: Vec<(String, String)> = given
+            .query_pairs()
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
+        let value = |wanted: &str| {
+            pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
+        };
+        let Some(date) = value("X-Amz-Date") else { return false };
+        let own = pairs.iter().filter(|(name, _)| !name.starts_with("X-Amz-"));
+        let mut bare = given.clone();
+        bare.set_query(None);
+        let right = sign(
+            &date.parse().unwrap(),
+            Method::Get,
+            bare,
+            KEY_ID,
+            SECRET,
+            Some(TOKEN),
+            REGION,
+            value("X-Amz-Expires").unwrap().parse().unwrap(),
+            own.map(|(name, value)| (name.as_str(), value.as_str())),
+            std::iter::empty(),
+        );
+        given == right
+    }
+}
+
+/// Storage of these settings that does not pause long.
+pub fn storage(settings: StorageSettings) -> ObjectStorage {
+    storage_with_timeout(settings, Duration::from_secs(10))
+}
+
+/// Storage that waits so long for the next bytes.
+pub fn storage_with_timeout(settings: StorageSettings, idle: Duration) -> ObjectStorage {
+    let patience = RetryPolicy { read_timeout: idle, initial_backoff: Duration::from_millis(1) };
+    ObjectStorage { s3: S3Client::new(settings, patience).unwrap() }
+}
+
+/// As few lines as serve HTTP/1.
+async fn serve_connections(listener: TcpListener, router: Router) {
+    use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+    while let Ok((stream, _)) = listener.accept().await {
+        let service = TowerToHyperService::new(router.clone());
+        let connection = hyper::server::conn::http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), service);
+        tokio::spawn(async move {
+            // Some are broken on purpose.
+            let _ = connection.await;
+        });
+    }
+}
+
+async fn respond(State(shelf): State<FakeS3>, request: Request) -> Response {
+    let uri = request.uri().to_string();
+    shelf.request_paths.lock().unwrap().push(uri.clone());
+    let trouble = shelf.failures.lock().unwrap().pop_front();
+    if let Some(trouble) = trouble {
+        return failure_response(trouble).await;
+    }
+    if !shelf.public && !shelf.is_signed(&uri) {
+        return error_response(403, "SignatureDoesNotMatch");
+    }
+    let url = Url::parse(&format!("http://x{uri}")).unwrap();
+    let path = percent_decode(url.path().strip_prefix('/').unwrap());
+    let (bucket, key) = path.split_once('/').unwrap();
+    if !shelf.objects.keys().any(|name| name.starts_with(&format!("{bucket}/"))) {
+        return error_response(404, "NoSuchBucket");
+    }
+    if key.is_empty() {
+        return list_response(&shelf, bucket, &url);
+    }
+    match shelf.objects.get(&path) {
+        Some(bytes) => bytes.clone().into_response(),
+        None => error_response(404, "NoSuchKey"),
+    }
+}
+
+fn list_response(shelf: &FakeS3, bucket: &str, url: &Url) -> Response {
+    let value = |wanted: &str| {
+        url.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
+    };
+    assert_eq!(value("list-type").as_deref(), Some("2"));
+    let prefix = format!("{bucket}/{}", value("prefix").unwrap());
+    // A token as hostile to addresses as they come.
+    let start = value("continuation-token")
+        .map_or(0, |token| token.strip_prefix("from /+=& ").unwrap().parse().unwrap());
+    let found: Vec<_> =
+        shelf.objects.iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
+    let rest = found.len() > start + shelf.page;
+    let mut xml = String::from(
+        "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+         <EncodingType>url</EncodingType>",
+    );
+    for (name, bytes) in found.iter().skip(start).take(shelf.page) {
+        let key = percent_encode(&name[bucket.len() + 1..]);
+        let size = bytes.len();
+        write!(xml, "<Contents><Key>{key}</Key><Size>{size}</Size></Contents>").unwrap();
+    }
+    write!(xml, "<IsTruncated>{rest}</IsTruncated>").unwrap();
+    if rest {
+        let token = format!("from /+=&amp; {}", start + shelf.page);
+        write!(xml, "<NextContinuationToken>{token}</NextContinuationToken>").unwrap();
+    }
+    (xml + "</ListBucketResult>").into_response()
+}
+
+async fn failure_response(trouble: FakeFailure) -> Response {
+    let long = |length: &str, rest: Body| {
+        ([(header::CONTENT_LENGTH, length.to_owned())], rest).into_response()
+    };
+    match trouble {
+        FakeFailure::S3Error(status, code) => error_response(status, code),
+        FakeFailure::RawError(status, body) => {
+            (StatusCode::from_u16(status).unwrap(), body).into_response()
+        }
+        FakeFailure::Redirect(to) => {
+            (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, to)]).into_response()
+        }
+        FakeFailure::Region(region) => {
+            (StatusCode::MOVED_PERMANENTLY, [("x-amz-bucket-region", region)]).into_response()
+        }
+        FakeFailure::NoResponse => std::future::pending().await,
+        FakeFailure::Truncated => {
+            let pieces = [Ok(Bytes::from_static(b"x")), Err(std::io::Error::other("cut"))];
+            long("1000", Body::from_stream(stream::iter(pieces)))
+        }
+        FakeFailure::Endless => {
+            let rest = stream::pending::<std::io::Result<Bytes>>();
+            long("999999999999", Body::from_stream(rest))
+        }
+    }
+}
+
+fn error_response(status: u16, code: &str) -> Response {
+    let body = format!("<Error><Code>{code}</Code><Message>c4nary</Message></Error>");
+    (StatusCode::from_u16(status).unwrap(), body).into_response()
+}
+
+/// Every byte as `%XX`.
+fn percent_encode(text: &str) -> String {
+    text.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"))
+}
+
+fn percent_decode(path: &str) -> String {
+    let url = format!("http://x/?p={}", path.replace('+', "%2B").replace('&', "%26"));
+    Url::parse(&url).unwrap().query_pairs().next().unwrap().1.into_owned()
+}

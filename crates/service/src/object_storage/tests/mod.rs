@@ -1,0 +1,300 @@
+//! Object storage against a small S3 service on loopback.
+
+mod fake_s3;
+
+use std::{fs, path::Path, time::Duration};
+
+use fake_s3::{FakeFailure, FakeS3, SECRET, TOKEN, storage, storage_with_timeout};
+use reqwest::Url;
+use secrecy::SecretString;
+
+use super::{
+    MAX_OBJECTS, ObjectEntry, ObjectListing, PathRoot, RoleArn, StorageError, StorageSettings,
+};
+
+fn keys(listing: &ObjectListing) -> Vec<&str> {
+    listing.entries.iter().map(|entry| entry.key.as_str()).collect()
+}
+
+fn object_entry(key: &str, size: Option<u64>) -> ObjectEntry {
+    ObjectEntry {
+        bucket: "photos".into(),
+        key: key.to_owned(),
+        size,
+        path_root: PathRoot::ListedFolder(0),
+    }
+}
+
+/// The refusal of an address, without the words that every refusal begins with.
+async fn list_error(shelf: &FakeS3, uri: &str) -> String {
+    let refusal = shelf.storage().list(uri, None, MAX_OBJECTS).await.unwrap_err().to_string();
+    for secret in [SECRET, TOKEN, "X-Amz", "127.0.0.1", "c4nary"] {
+        assert!(!refusal.contains(secret), "{refusal}");
+    }
+    let begin = format!("Invalid S3 URI or no media files found at {uri}");
+    refusal.strip_prefix(&begin).unwrap().trim().to_owned()
+}
+
+#[tokio::test]
+async fn a_folder_is_listed_page_by_page_and_fetched() {
+    let objects: [(&str, &[u8]); 12] = [
+        ("photos/set/", b""),
+        ("photos/set/a b+c&d=é%2F~.jpg", b"odd"),
+        ("photos/set/cats/1.JPG", b"one"),
+        ("photos/set/cats/2.png", b"two"),
+        ("photos/set/clip.mp4", b"film"),
+        ("photos/set/metadata.jsonl", b"{}"),
+        ("photos/set/notes.doc", b"-"),
+        ("photos/set/sub/../up.jpg", b"-"),
+        ("photos/set/tab\tnew\nline.jpg", b"raw"),
+        ("photos/set/x?y#z.jpg", b"mark"),
+        ("photos/set2/other.jpg", b"-"),
+        ("photos/top.jpg", b"-"),
+    ];
+    let shelf = FakeS3::with_objects(&objects).await;
+    let storage = shelf.storage();
+    let task = storage.clone();
+    // A handler is moved between threads.
+    let listing =
+        tokio::spawn(async move { task.list("s3://photos/set", None, MAX_OBJECTS).await });
+    let listing = listing.await.unwrap().unwrap();
+    let expected = [
+        "set/a b+c&d=é%2F~.jpg",
+        "set/cats/1.JPG",
+        "set/cats/2.png",
+        "set/clip.mp4",
+        "set/metadata.jsonl",
+        "set/tab\tnew\nline.jpg",
+        "set/x?y#z.jpg",
+    ];
+    assert_eq!(keys(&listing), expected);
+    assert_eq!((listing.media, listing.skipped, listing.truncated), (6, 2, false));
+    assert_eq!(shelf.request_count(), 4, "ten objects, three a page");
+    let place = tempfile::tempdir().unwrap();
+    for entry in &listing.entries {
+        let bytes = storage.download(entry, place.path()).await.unwrap();
+        assert_eq!(Some(bytes), entry.size, "{}", entry.key);
+    }
+    let read = |name: &str| fs::read(place.path().join(name)).unwrap();
+    assert_eq!(read("a b+c&d=é%2F~.jpg"), b"odd");
+    assert_eq!(read("cats/1.JPG"), b"one");
+    assert_eq!(read("x?y#z.jpg"), b"mark");
+    assert_eq!(read(listing.entries[5].staging_path().to_str().unwrap()), b"raw");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 6, "and nothing else");
+}
+
+#[tokio::test]
+async fn a_look_ends_at_the_first_media() {
+    let objects: [(&str, &[u8]); 5] = [
+        ("photos/1.jpg", b"-"),
+        ("photos/2.jpg", b"-"),
+        ("photos/3.jpg", b"-"),
+        ("photos/4.jpg", b"-"),
+        ("photos/5.jpg", b"-"),
+    ];
+    let shelf = FakeS3::with_objects(&objects).await;
+    let listing = shelf.storage().list("s3://photos", None, 1).await.unwrap();
+    assert_eq!((keys(&listing), listing.truncated), (vec!["1.jpg"], true));
+    assert_eq!(shelf.request_count(), 1);
+}
+
+#[tokio::test]
+async fn public_buckets_need_no_key() {
+    let shelf = FakeS3::public_bucket(&[("photos/1.jpg", b"one")]).await;
+    let storage = storage(StorageSettings { key: None, ..shelf.settings() });
+    let listing = storage.list("s3://photos/", None, MAX_OBJECTS).await.unwrap();
+    let place = tempfile::tempdir().unwrap();
+    assert_eq!(storage.download(&listing.entries[0], place.path()).await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn a_manifest_is_read_and_its_media_are_fetched() {
+    let objects: [(&str, &[u8]); 4] = [
+        ("photos/lists/set.csv", b"uri,label\ncats/1.jpg,cat\ns3://shared/2.jpg,dog\n"),
+        ("photos/lists/none.txt", b"readme.md\n"),
+        ("photos/lists/cats/1.jpg", b"one"),
+        ("shared/2.jpg", b"two"),
+    ];
+    let shelf = FakeS3::with_objects(&objects).await;
+    let storage = shelf.storage();
+    let listing = storage.list("s3://photos/lists/set.csv", None, MAX_OBJECTS).await.unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let mut ends = Vec::new();
+    storage
+        .download_all(&listing.entries, place.path(), |entry, end| {
+            ends.push((entry.key.clone(), end.unwrap()));
+            true
+        })
+        .await;
+    ends.sort();
+    assert_eq!(ends, [("2.jpg".to_owned(), 3), ("lists/cats/1.jpg".to_owned(), 3)]);
+    assert_eq!(fs::read(place.path().join("cats/1.jpg")).unwrap(), b"one");
+    assert_eq!(fs::read(place.path().join("shared/2.jpg")).unwrap(), b"two");
+    assert_eq!(list_error(&shelf, "s3://photos/lists/none.txt").await, "");
+    assert_eq!(list_error(&shelf, "s3://photos/lists/gone.txt").await, "(it is not there)");
+    assert!(!list_error(&shelf, "s3://photos/lists/gone.parquet").await.is_empty());
+}
+
+#[tokio::test]
+async fn every_cause_of_a_refusal_is_named_without_secrets() {
+    let shelf = FakeS3::with_objects(&[("photos/readme.md", b"-")]).await;
+    assert_eq!(list_error(&shelf, "s3://photos").await, "");
+    assert_eq!(list_error(&shelf, "s3://photos/nothing/").await, "");
+    assert_eq!(list_error(&shelf, "s3://other").await, "(there is no such bucket)");
+    assert_eq!(list_error(&shelf, "https://photos/a").await, "(only s3://bucket/prefix is read)");
+    let causes = [
+        (FakeFailure::S3Error(403, "AccessDenied"), "(access is denied)"),
+        (FakeFailure::RawError(403, ""), "(access is denied)"),
+        (
+            FakeFailure::S3Error(400, "ExpiredToken"),
+            "(the session token of this deployment has expired)",
+        ),
+        (
+            FakeFailure::S3Error(403, "SignatureDoesNotMatch"),
+            "(the access key of this deployment is not accepted)",
+        ),
+        (FakeFailure::S3Error(418, "Te\u{1b}a pot"), "(the storage answered 418)"),
+        (FakeFailure::S3Error(418, "Teapot"), "(the storage answered 418 Teapot)"),
+        (FakeFailure::RawError(200, "<html>c4nary</html>"), "(what answers is no object storage)"),
+        (FakeFailure::RawError(200, "\u{FFFD}"), "(what answers is no object storage)"),
+        (
+            FakeFailure::Region("eu-other-2"),
+            "(the bucket is in the region eu-other-2; set AWS_REGION to it)",
+        ),
+    ];
+    for (trouble, words) in causes {
+        shelf.fail_next([trouble]);
+        assert_eq!(list_error(&shelf, "s3://photos").await, words);
+    }
+    let mut settings = shelf.settings();
+    settings.key.as_mut().unwrap().secret = SecretString::from("another");
+    let refusal = storage(settings).list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
+    assert!(refusal.to_string().ends_with("is not accepted)"), "the service checks: {refusal}");
+    let role = RoleArn::parse("arn:aws:iam::123456789012:role/reader");
+    let refusal =
+        shelf.storage().list("s3://photos", role.as_ref(), MAX_OBJECTS).await.unwrap_err();
+    assert!(refusal.to_string().contains("no token service (STS)"), "{refusal}");
+}
+
+#[tokio::test]
+async fn a_deployment_without_a_key_is_told_to_get_one() {
+    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
+    shelf.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    let storage = storage(StorageSettings { key: None, ..shelf.settings() });
+    let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
+    assert!(refusal.to_string().contains("AWS_ACCESS_KEY_ID"), "{refusal}");
+}
+
+#[tokio::test]
+async fn storage_that_is_not_there_is_named() {
+    let shelf = FakeS3::with_objects(&[]).await;
+    // The port of a listener that is gone.
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let endpoint = Url::parse(&format!("http://{gone}")).ok();
+    let storage = storage(StorageSettings { endpoint, ..shelf.settings() });
+    let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err().to_string();
+    assert!(refusal.ends_with("(the storage cannot be reached)"), "{refusal}");
+}
+
+#[tokio::test]
+async fn trouble_passes_and_lasting_trouble_is_named() {
+    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
+    let storage = shelf.storage();
+    shelf.fail_next([
+        FakeFailure::S3Error(500, "InternalError"),
+        FakeFailure::S3Error(503, "SlowDown"),
+        FakeFailure::Truncated,
+    ]);
+    let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
+    assert_eq!((listing.media, shelf.request_count()), (1, 4));
+    let place = tempfile::tempdir().unwrap();
+    shelf.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(500, "InternalError")]);
+    assert_eq!(storage.download(&listing.entries[0], place.path()).await.unwrap(), 3);
+    assert_eq!(fs::read(place.path().join("1.jpg")).unwrap(), b"one");
+    assert_eq!(shelf.request_count(), 7);
+    shelf.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
+    assert_eq!(list_error(&shelf, "s3://photos").await, "(the storage is in trouble (503))");
+    assert_eq!(shelf.request_count(), 11);
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_come_is_asked_for_again() {
+    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
+    let storage = storage_with_timeout(shelf.settings(), Duration::from_millis(200));
+    shelf.fail_next([FakeFailure::NoResponse]);
+    let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
+    shelf.fail_next([FakeFailure::Endless]);
+    let place = tempfile::tempdir().unwrap();
+    let entry = ObjectEntry { key: "1.mp4".to_owned(), ..listing.entries[0].clone() };
+    let end = storage.download(&entry, place.path()).await;
+    assert!(matches!(end, Err(StorageError::Object(_))), "{end:?}");
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
+    let other = FakeS3::public_bucket(&[("photos/1.jpg", b"-")]).await;
+    let to = other.settings().endpoint.unwrap().join("photos/").unwrap();
+    shelf.fail_next([FakeFailure::Redirect(to.into())]);
+    assert_eq!(list_error(&shelf, "s3://photos").await, "(the storage answered 307)");
+    assert_eq!(other.request_count(), 0);
+}
+
+#[tokio::test]
+async fn what_is_there_is_not_fetched_again() {
+    let shelf = FakeS3::with_objects(&[("photos/a/1.jpg", b"one")]).await;
+    let storage = shelf.storage();
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("a/1.jpg");
+    fs::create_dir(place.path().join("a")).unwrap();
+    // What a killed process leaves: a part, and never a half file under its name.
+    fs::write(place.path().join("a/.1.jpg.part"), "half of it").unwrap();
+    for _ in 0..2 {
+        assert_eq!(
+            storage.download(&object_entry("a/1.jpg", Some(3)), place.path()).await.unwrap(),
+            3
+        );
+        assert_eq!(
+            storage.download(&object_entry("a/1.jpg", None), place.path()).await.unwrap(),
+            3
+        );
+    }
+    assert_eq!(shelf.request_count(), 1);
+    fs::write(&file, "other").unwrap();
+    assert_eq!(storage.download(&object_entry("a/1.jpg", Some(3)), place.path()).await.unwrap(), 3);
+    assert_eq!((fs::read(&file).unwrap(), shelf.request_count()), (b"one".to_vec(), 2));
+    assert_eq!(fs::read_dir(place.path().join("a")).unwrap().count(), 1);
+}
+
+#[tokio::test]
+async fn objects_that_cannot_be_had_leave_nothing_behind() {
+    let objects: [(&str, &[u8]); 3] =
+        [("photos/1.jpg", b"one"), ("photos/1.jpg/2.jpg", b"two"), ("photos/3.jpg", b"three")];
+    let shelf = FakeS3::with_objects(&objects).await;
+    let storage = shelf.storage();
+    let place = tempfile::tempdir().unwrap();
+    let fault = async |entry: ObjectEntry, place: &Path| match storage.download(&entry, place).await
+    {
+        Err(StorageError::Object(words)) => words,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(fault(object_entry("gone.jpg", None), place.path()).await, "it is not there");
+    let changed = fault(object_entry("3.jpg", Some(4)), place.path()).await;
+    assert_eq!(changed, "it has changed since it was listed");
+    shelf.fail_next([FakeFailure::Endless]);
+    assert_eq!(fault(object_entry("3.jpg", None), place.path()).await, "it is larger than 256 MiB");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    storage.download(&object_entry("1.jpg", None), place.path()).await.unwrap();
+    let taken = fault(object_entry("1.jpg/2.jpg", None), place.path()).await;
+    assert_eq!(taken, "another object has its place");
+    let mut told = 0;
+    let entries =
+        [object_entry("1.jpg", None), object_entry("3.jpg", None), object_entry("gone.jpg", None)];
+    storage
+        .download_all(&entries, place.path(), |_, _| {
+            told += 1;
+            false
+        })
+        .await;
+    assert_eq!(told, 1, "it stops when told to");
+}

@@ -1,0 +1,213 @@
+//! The media of one dataset and entity type in memory: what they look like, what they mean, and what
+//! filters ask of them.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use half::f16;
+
+use super::ranking::ClusterRanking;
+use crate::{
+    index::DIMENSION,
+    similarity::Vectors,
+    store::{
+        Store, StoreError,
+        cluster::ClusterAssignment,
+        dataset::DatasetRecord,
+        lock,
+        media::{self, MediaFeatures},
+    },
+};
+use tessera_model::{
+    Anchor, DatasetId, EntityType, Filter, Granularity, MediaId, TagId, vql::Fraction,
+};
+
+/// The media of one dataset as of one generation.
+pub struct DatasetIndex {
+    pub(super) generation: i64,
+    /// In order of path.
+    pub members: Vec<IndexedMedia>,
+    descriptors: Vectors,
+    embeddings: Vectors,
+    /// The members that have a meaning, in the order of `meanings`.
+    embedded_members: Vec<u32>,
+    by_id: HashMap<MediaId, u32>,
+    by_picture: HashMap<i64, Vec<u32>>,
+    names: NameTable,
+    last_ranking: Mutex<Option<(SearchQuery, Arc<ClusterRanking>)>>,
+}
+
+/// A clustered media, as filters and rankings see it.
+pub struct IndexedMedia {
+    /// Its row in the store.
+    pub row: i64,
+    /// The row of the picture that it is, or is in.
+    pub picture_row: i64,
+    /// Whether it is a video.
+    pub is_video: bool,
+    /// Where the clustering put it.
+    pub assignment: ClusterAssignment,
+    /// Variance of the Laplacian.
+    pub sharpness: f32,
+    /// Mean luma, 0.0-1.0.
+    pub brightness: f32,
+    /// Its labels, as numbers of the gallery's names.
+    pub labels: Box<[u32]>,
+    /// Its user tags, as numbers of the gallery's names.
+    pub tags: Box<[u32]>,
+}
+
+/// Labels and tags as numbers: most media share a few.
+#[derive(Default)]
+struct NameTable {
+    ids: HashMap<String, u32>,
+}
+
+impl NameTable {
+    fn id_of(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.ids.get(name) {
+            return number;
+        }
+        let number = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        self.ids.insert(name.to_owned(), number);
+        number
+    }
+
+    fn ids_of(&mut self, names: &[String]) -> Box<[u32]> {
+        names.iter().map(|name| self.id_of(name)).collect()
+    }
+}
+
+/// What an answer answers: equal questions have equal answers within a generation.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct SearchQuery {
+    /// What ranks by look.
+    pub anchor: Option<Anchor>,
+    /// What ranks by meaning.
+    pub caption: Option<String>,
+    /// Only scores below it.
+    pub max_score: Option<Fraction>,
+    /// What must hold.
+    pub filters: Vec<Filter>,
+    /// How coarse the clusters are.
+    pub granularity: Granularity,
+}
+
+impl DatasetIndex {
+    pub(super) fn load(
+        store: &Store,
+        dataset: &DatasetRecord,
+        entity: EntityType,
+    ) -> Result<Self, StoreError> {
+        let mut gallery = Self {
+            generation: dataset.generation,
+            members: Vec::new(),
+            descriptors: Vectors::new(DIMENSION),
+            embeddings: Vectors::default(),
+            embedded_members: Vec::new(),
+            by_id: HashMap::new(),
+            by_picture: HashMap::new(),
+            names: NameTable::default(),
+            last_ranking: Mutex::default(),
+        };
+        store.read(|c| {
+            media::for_each_with_features(c, dataset.id, entity, |look| gallery.push(look))
+        })?;
+        Ok(gallery)
+    }
+
+    /// A media without a place came after the clustering and is in no cluster.
+    fn push(&mut self, look: MediaFeatures) {
+        let Some(place) = look.assignment else { return };
+        let media = look.media;
+        let Ok(index) = u32::try_from(self.members.len()) else { return };
+        if let Some(meaning) = look.embedding {
+            if self.embeddings.is_empty() {
+                self.embeddings = Vectors::new(meaning.len());
+            }
+            // Another dimension is of another space, which is about to be replaced.
+            if meaning.len() == self.embeddings.dimension() {
+                self.embeddings.push(&meaning);
+                self.embedded_members.push(index);
+            }
+        }
+        self.descriptors.push(&look.descriptor);
+        self.by_id.insert(media.id, index);
+        self.by_picture.entry(media.picture_row()).or_default().push(index);
+        self.members.push(IndexedMedia {
+            row: media.row,
+            picture_row: media.picture_row(),
+            is_video: media.kind == media::MediaKind::Video,
+            assignment: place,
+            sharpness: media.sharpness,
+            brightness: media.brightness,
+            labels: self.names.ids_of(&media.labels),
+            tags: self.names.ids_of(&media.tags),
+        });
+    }
+
+    /// The look of one of its media.
+    #[must_use]
+    pub fn descriptor(&self, media: MediaId) -> Option<&[f16]> {
+        self.by_id.get(&media).map(|&index| self.descriptors.row(index as usize))
+    }
+
+    /// The members that are, or are in, the picture of a row.
+    pub(super) fn members_of_picture(&self, row: i64) -> &[u32] {
+        self.by_picture.get(&row).map_or(&[], Vec::as_slice)
+    }
+
+    /// The number of a label or tag; `None` if no member has it.
+    pub(super) fn name_id(&self, name: &str) -> Option<u32> {
+        self.names.ids.get(name).copied()
+    }
+
+    /// All labels and tags with their numbers.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.names.ids.iter().map(|(name, &number)| (name.as_str(), number))
+    }
+
+    /// The distance of every member from a look.
+    pub(super) fn descriptor_distances(&self, look: &[f16]) -> Vec<f32> {
+        self.descriptors.distances(look)
+    }
+
+    /// The distance of every member from a meaning; infinite for those without.
+    pub(super) fn embedding_distances(&self, meaning: &[f16]) -> Vec<f32> {
+        let mut distances = vec![f32::INFINITY; self.members.len()];
+        if meaning.len() == self.embeddings.dimension() {
+            for (&member, distance) in
+                self.embedded_members.iter().zip(self.embeddings.distances(meaning))
+            {
+                distances[member as usize] = distance;
+            }
+        }
+        distances
+    }
+
+    /// The answer to a question: from memory if it was the last one, else from `find`.
+    ///
+    /// # Errors
+    /// Whatever `find` fails with.
+    pub fn ranking<E>(
+        &self,
+        question: &SearchQuery,
+        find: impl FnOnce() -> Result<ClusterRanking, E>,
+    ) -> Result<Arc<ClusterRanking>, E> {
+        let kept = lock(&self.last_ranking).as_ref().filter(|(last, _)| last == question).cloned();
+        if let Some((_, standing)) = kept {
+            return Ok(standing);
+        }
+        let standing = Arc::new(find()?);
+        *lock(&self.last_ranking) = Some((question.clone(), standing.clone()));
+        Ok(standing)
+    }
+}
+
+/// The identifier of a user tag of a dataset: the same for the same name.
+#[must_use]
+pub fn tag_id(dataset: DatasetId, name: &str) -> TagId {
+    TagId(uuid::Uuid::new_v5(&dataset.0, format!("tag {name}").as_bytes()))
+}

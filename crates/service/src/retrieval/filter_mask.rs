@@ -1,0 +1,114 @@
+//! Filters: which members of a gallery a question keeps. Each narrows what the ones before it left.
+
+use std::collections::HashSet;
+
+use super::dataset_index::{DatasetIndex, IndexedMedia, tag_id};
+use crate::issues::{DEFAULT_MIN_CONFIDENCE, confidence};
+use tessera_model::{
+    DatasetId, TagId,
+    vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, LabelRule},
+};
+
+/// The members that are left.
+pub struct FilterMask<'a> {
+    index: &'a DatasetIndex,
+    mask: Vec<bool>,
+}
+
+impl<'a> FilterMask<'a> {
+    /// All members.
+    #[must_use]
+    pub fn new(index: &'a DatasetIndex) -> Self {
+        Self { index, mask: vec![true; index.members.len()] }
+    }
+
+    /// For every member whether it is left.
+    #[must_use]
+    pub fn into_mask(self) -> Vec<bool> {
+        self.mask
+    }
+
+    fn retain(&mut self, holds: impl Fn(&IndexedMedia) -> bool) {
+        for (keep, member) in self.mask.iter_mut().zip(&self.index.members) {
+            *keep = *keep && holds(member);
+        }
+    }
+
+    /// Members with these labels, as the rule says.
+    pub fn labels(&mut self, rule: LabelRule, labels: &[Label]) {
+        let numbers: Vec<Option<u32>> =
+            labels.iter().map(|label| self.index.name_id(label.as_str())).collect();
+        let has = |member: &IndexedMedia, number: &Option<u32>| {
+            number.is_some_and(|number| member.labels.contains(&number))
+        };
+        self.retain(|member| {
+            let mut each = numbers.iter().map(|number| has(member, number));
+            match rule {
+                LabelRule::OneOf => each.any(|has| has),
+                LabelRule::Is => each.all(|has| has),
+                LabelRule::IsNot => !each.all(|has| has),
+                LabelRule::NotOneOf => !each.any(|has| has),
+            }
+        });
+    }
+
+    /// Members with all of these user tags of the dataset.
+    pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId]) {
+        let names = self.index.names();
+        let known: HashSet<_> = names
+            .map(|(name, number)| (tag_id(dataset, name), number))
+            .filter(|(id, _)| tags.contains(id))
+            .collect();
+        self.retain(|member| {
+            known.len() == tags.len()
+                && known.iter().all(|(_, number)| member.tags.contains(number))
+        });
+    }
+
+    /// Members with, or without, a quality issue.
+    pub fn issue(&mut self, issue: &IssueFilter) {
+        // Who bounds it from above alone asks for what is not so sure.
+        let least = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
+        let least = issue.confidence_min.map_or(least, Fraction::value);
+        let most = issue.confidence_max.map_or(1.0, Fraction::value);
+        self.retain(|member| {
+            let IndexedMedia { sharpness, brightness, assignment: place, .. } = member;
+            let has = match issue.kind {
+                IssueName::Known(kind) => {
+                    (least..=most).contains(&confidence(kind, *sharpness, *brightness, place))
+                }
+                // Nothing is known to have what nobody here looks for.
+                IssueName::Other(_) => false,
+            };
+            match issue.mode {
+                IssueMode::In => has,
+                IssueMode::Out => !has,
+            }
+        });
+    }
+
+    /// Members with a near-duplicate of at least this similarity.
+    pub fn duplicates(&mut self, similarity: Fraction) {
+        self.retain(|member| {
+            f64::from(member.assignment.near_duplicate_similarity)
+                >= similarity.value().max(f64::EPSILON)
+        });
+    }
+
+    /// Members more unique than this.
+    pub fn uniqueness(&mut self, score: Fraction) {
+        self.retain(|member| f64::from(member.assignment.uniqueness) > score.value());
+    }
+
+    /// Members that are, or are in, one of these pictures (rows); or that are not.
+    pub fn by_picture(&mut self, rows: &HashSet<i64>, wanted: bool) {
+        self.retain(|member| rows.contains(&member.picture_row) == wanted);
+    }
+
+    /// Members whose score is at most, or below, a bound.
+    pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool) {
+        for (keep, &score) in self.mask.iter_mut().zip(scores) {
+            *keep = *keep && within(f64::from(score));
+        }
+    }
+}

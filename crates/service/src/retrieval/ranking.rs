@@ -1,0 +1,142 @@
+//! From what is kept and how it scores to pages of clusters: the cluster with the best member first, or
+//! in the order of browsing where nothing scores.
+
+use super::dataset_index::DatasetIndex;
+use crate::task::MAX_PREVIEWS;
+use tessera_model::{Granularity, Page};
+
+/// A score for every member, lower is better; infinite for those that have none.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    /// In the order of the members.
+    pub values: Vec<f32>,
+    /// What they are, in the words of the wire.
+    pub kind: &'static str,
+}
+
+/// The clusters that answer a question, in their order.
+pub struct ClusterRanking {
+    level: usize,
+    mask: Vec<bool>,
+    scores: Option<Scores>,
+    /// Cluster ranks at the level; the order of the answer.
+    order: Vec<u32>,
+}
+
+/// A cluster of an answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClusterMatch {
+    /// Its rank at the level, which names it in the store.
+    pub cluster: u32,
+    /// Its kept images, or the images that its kept objects are in.
+    pub images: u64,
+    /// Its kept videos.
+    pub videos: u64,
+    /// Its kept objects.
+    pub objects: u64,
+    /// Its best kept members, best first: row in the store and score, where something scores.
+    pub best_members: Vec<(i64, Option<f32>)>,
+}
+
+impl ClusterRanking {
+    /// Orders the clusters of the members that are kept and, where something scores, have a score.
+    #[must_use]
+    pub fn new(
+        gallery: &DatasetIndex,
+        level: Granularity,
+        mut mask: Vec<bool>,
+        scores: Option<Scores>,
+    ) -> Self {
+        let level = usize::from(level.level());
+        let mut best: Vec<f32> = Vec::new();
+        for (index, member) in gallery.members.iter().enumerate() {
+            let score = scores.as_ref().map_or(0.0, |scores| scores.values[index]);
+            mask[index] &= score.is_finite();
+            if mask[index] {
+                let cluster = member.assignment.cluster_ranks[level] as usize;
+                if cluster >= best.len() {
+                    best.resize(cluster + 1, f32::INFINITY);
+                }
+                best[cluster] = best[cluster].min(score);
+            }
+        }
+        let mut order: Vec<u32> =
+            (0..).zip(&best).filter(|(_, s)| s.is_finite()).map(|(c, _)| c).collect();
+        // Ties keep the order of browsing.
+        order.sort_by(|&a, &b| best[a as usize].total_cmp(&best[b as usize]));
+        Self { level, mask, scores, order }
+    }
+
+    /// What the scores are, where something scores.
+    #[must_use]
+    pub fn score_kind(&self) -> Option<&'static str> {
+        self.scores.as_ref().map(|scores| scores.kind)
+    }
+
+    /// The rows of all kept members.
+    pub fn rows<'a>(&'a self, gallery: &'a DatasetIndex) -> impl Iterator<Item = i64> + 'a {
+        let kept = gallery.members.iter().zip(&self.mask).filter(|(_, keep)| **keep);
+        kept.map(|(member, _)| member.row)
+    }
+
+    /// The rows of the kept members of a cluster, by its rank.
+    pub fn cluster_rows<'a>(
+        &'a self,
+        gallery: &'a DatasetIndex,
+        cluster: u32,
+    ) -> impl Iterator<Item = i64> + 'a {
+        let kept = gallery.members.iter().zip(&self.mask).filter(|(_, keep)| **keep);
+        let inside =
+            kept.filter(move |(member, _)| member.assignment.cluster_ranks[self.level] == cluster);
+        inside.map(|(member, _)| member.row)
+    }
+
+    /// One page of clusters.
+    #[must_use]
+    pub fn page(&self, gallery: &DatasetIndex, page: u64) -> Vec<ClusterMatch> {
+        let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
+        let shown = self.order.get(from..).unwrap_or_default();
+        let shown = &shown[..shown.len().min(Page::SIZE)];
+        let highest = shown.iter().copied().max().map_or(0, |rank| rank as usize + 1);
+        let mut places = vec![None; highest];
+        let mut page: Vec<ClusterMatch> = Vec::with_capacity(shown.len());
+        for &cluster in shown {
+            places[cluster as usize] = Some(page.len());
+            page.push(ClusterMatch { cluster, ..ClusterMatch::default() });
+        }
+        let mut holding = vec![std::collections::HashSet::new(); page.len()];
+        for (index, member) in gallery.members.iter().enumerate() {
+            let cluster = member.assignment.cluster_ranks[self.level] as usize;
+            let Some(place) = places.get(cluster).copied().flatten().filter(|_| self.mask[index])
+            else {
+                continue;
+            };
+            let score = self.scores.as_ref().map(|scores| scores.values[index]);
+            let ranked = &mut page[place];
+            if member.picture_row != member.row {
+                ranked.objects += 1;
+                holding[place].insert(member.picture_row);
+            } else if member.is_video {
+                ranked.videos += 1;
+            } else {
+                ranked.images += 1;
+            }
+            insert_best(&mut ranked.best_members, member.row, score);
+        }
+        for (ranked, holding) in page.iter_mut().zip(holding) {
+            ranked.images += holding.len() as u64;
+        }
+        page
+    }
+}
+
+/// Keeps the best, in their order; of equal ones those that came first.
+fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>) {
+    // Half precision may put a picture a little nearer to itself than 0.
+    let value = score.unwrap_or_default();
+    let place = best.partition_point(|&(_, other)| other.unwrap_or_default() <= value);
+    if place < MAX_PREVIEWS {
+        best.insert(place, (row, score));
+        best.truncate(MAX_PREVIEWS);
+    }
+}

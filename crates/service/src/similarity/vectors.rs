@@ -1,0 +1,98 @@
+//! The vectors of one dataset in memory, and how far each is from a query.
+
+use half::f16;
+use rayon::prelude::*;
+
+use super::{Neighbor, kernel};
+
+/// Rows one task scans: enough work to be worth handing to another core.
+const ROWS_PER_TASK: usize = 1024;
+
+/// Unit vectors of one dataset, row by row. 100,000 rows of 256 numbers take 49 MiB.
+#[derive(Clone, Debug, Default)]
+pub struct Vectors {
+    dimension: usize,
+    rows: Vec<f16>,
+}
+
+impl Vectors {
+    /// Vectors of `dimension` numbers each.
+    #[must_use]
+    pub fn new(dimension: usize) -> Self {
+        let rows = Vec::new();
+        Self { dimension, rows }
+    }
+
+    /// Numbers in a vector.
+    #[must_use]
+    pub fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    /// Appends one unit vector.
+    ///
+    /// # Panics
+    /// It has another dimension: later rows would be cut at the wrong places.
+    pub fn push(&mut self, vector: &[f16]) {
+        assert_eq!(vector.len(), self.dimension, "a vector of another dimension");
+        self.rows.extend_from_slice(vector);
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len() / self.dimension.max(1)
+    }
+
+    /// Whether there are no rows.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// One row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f16] {
+        &self.rows[row * self.dimension..][..self.dimension]
+    }
+
+    /// Up to `count` rows from `first` on, one after the other.
+    pub(super) fn block(&self, first: usize, count: usize) -> &[f16] {
+        let end = (first + count).min(self.len());
+        &self.rows[first * self.dimension..end * self.dimension]
+    }
+
+    /// The distance of every row to `query`, in row order.
+    ///
+    /// # Panics
+    /// There are rows, and the query has another dimension.
+    #[must_use]
+    pub fn distances(&self, query: &[f16]) -> Vec<f32> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        assert_eq!(query.len(), self.dimension, "a query of another dimension");
+        let mut distances = vec![0.0; self.len()];
+        let query = kernel::prescaled(query);
+        distances
+            .par_chunks_mut(ROWS_PER_TASK)
+            .zip(self.rows.par_chunks(ROWS_PER_TASK * self.dimension))
+            .for_each(|(out, rows)| kernel::scan(rows, &query, out));
+        distances
+    }
+
+    /// The `k` rows nearest to `query`, nearest first.
+    #[must_use]
+    pub fn nearest(&self, query: &[f16], k: usize) -> Vec<Neighbor> {
+        let mut found: Vec<Neighbor> = (0..)
+            .zip(self.distances(query))
+            .map(|(row, distance)| Neighbor { row, distance })
+            .collect();
+        if k < found.len() {
+            found.select_nth_unstable_by(k, Neighbor::order);
+            found.truncate(k);
+        }
+        found.sort_unstable_by(Neighbor::order);
+        found
+    }
+}

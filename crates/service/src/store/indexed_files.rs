@@ -1,0 +1,238 @@
+//! What indexing writes and what it asks first: which files of a folder are known, which became
+//! media, and which were skipped and why.
+
+use std::{
+    collections::BTreeMap,
+    os::unix::ffi::OsStrExt as _,
+    path::{Path, PathBuf},
+};
+
+use rusqlite::{Connection, params};
+
+use super::{
+    dataset::path_from_bytes,
+    media::{MediaKind, encode_f16},
+    source::SourceFolder,
+};
+use crate::index::Features;
+use tessera_model::DatasetId;
+
+/// How a file looked from outside when it was last opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStat {
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified: i64,
+}
+
+/// What is known of a file that was opened before.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownFile {
+    /// Its look from outside at that time.
+    pub stamp: FileStat,
+    /// The hash of its content if it became a media; `None` if it is a sidecar or was skipped.
+    pub content_hash: Option<[u8; 32]>,
+}
+
+/// Every file of a source that was opened before, by path.
+///
+/// # Errors
+/// The store failed.
+pub fn known_files(
+    connection: &Connection,
+    source: i64,
+) -> rusqlite::Result<BTreeMap<PathBuf, KnownFile>> {
+    let mut query = connection.prepare_cached(
+        "SELECT path, size, modified, content FROM media WHERE source = ?1 AND parent IS NULL
+         UNION ALL
+         SELECT path, size, modified, NULL FROM skipped
+         WHERE source = ?1 AND size IS NOT NULL
+         UNION ALL
+         SELECT path, size, modified, NULL FROM sidecar WHERE source = ?1",
+    )?;
+    let rows = query.query_map([source], |row| {
+        let stamp = FileStat { size: row.get(1)?, modified: row.get(2)? };
+        Ok((path_from_bytes(row.get(0)?), KnownFile { stamp, content_hash: row.get(3)? }))
+    })?;
+    rows.collect()
+}
+
+/// A file that became a media.
+pub struct IndexedFile<'a> {
+    /// Relative to its source.
+    pub path: &'a Path,
+    /// How it looks from outside.
+    pub stamp: FileStat,
+    /// A picture or a video.
+    pub kind: MediaKind,
+    /// BLAKE3 of the file.
+    pub content_hash: &'a [u8; 32],
+    /// What the index keeps of it.
+    pub features: &'a Features,
+}
+
+/// Adds a media or replaces what is known of it; its objects are forgotten. Returns its row.
+///
+/// # Errors
+/// The store failed.
+pub fn upsert_media(
+    connection: &Connection,
+    source: &SourceFolder,
+    taken: &IndexedFile,
+) -> rusqlite::Result<i64> {
+    let IndexedFile { path: file, stamp, kind, content_hash: content, features } = taken;
+    clear_skipped(connection, source.row, file)?;
+    let row: i64 = connection
+        .prepare_cached(
+            "INSERT INTO media (id, dataset, source, kind, path, size, modified, content, width,
+                                height, hash, sharpness, brightness)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+             ON CONFLICT (id) DO UPDATE SET
+               size = excluded.size, modified = excluded.modified, content = excluded.content,
+               width = excluded.width, height = excluded.height, hash = excluded.hash,
+               sharpness = excluded.sharpness, brightness = excluded.brightness
+             RETURNING row",
+        )?
+        .query_row(
+            params![
+                source.media_id(file).0,
+                source.dataset.0,
+                source.row,
+                kind.as_str(),
+                file.as_os_str().as_bytes(),
+                stamp.size,
+                stamp.modified,
+                content,
+                features.width,
+                features.height,
+                features.hash.cast_signed(),
+                features.sharpness,
+                features.brightness,
+            ],
+            |row| row.get(0),
+        )?;
+    connection.prepare_cached("DELETE FROM media WHERE parent = ?1")?.execute([row])?;
+    put_features(connection, row, features)?;
+    Ok(row)
+}
+
+/// Replaces the look and the thumbnail of a media.
+pub(super) fn put_features(
+    connection: &Connection,
+    row: i64,
+    features: &Features,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3)")?
+        .execute(params![row, encode_f16(&features.descriptor), features.keypoints.as_bytes()])?;
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)")?
+        .execute(params![row, features.thumbnail])?;
+    Ok(())
+}
+
+/// Notes a new look from outside of a media whose content is the same.
+///
+/// # Errors
+/// The store failed.
+pub fn update_stat(
+    connection: &Connection,
+    source: i64,
+    file: &Path,
+    stamp: FileStat,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE media SET size = ?3, modified = ?4 WHERE source = ?1 AND path = ?2",
+        )?
+        .execute(params![source, file.as_os_str().as_bytes(), stamp.size, stamp.modified])?;
+    Ok(())
+}
+
+/// Removes a file from the media, the sidecars and the skipped ones.
+///
+/// # Errors
+/// The store failed.
+pub fn remove_file(connection: &Connection, source: i64, file: &Path) -> rusqlite::Result<()> {
+    clear_skipped(connection, source, file)?;
+    for table in ["media", "sidecar"] {
+        connection
+            .prepare_cached(&format!("DELETE FROM {table} WHERE source = ?1 AND path = ?2"))?
+            .execute(params![source, file.as_os_str().as_bytes()])?;
+    }
+    Ok(())
+}
+
+fn clear_skipped(connection: &Connection, source: i64, file: &Path) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached("DELETE FROM skipped WHERE source = ?1 AND path = ?2")?
+        .execute(params![source, file.as_os_str().as_bytes()])?;
+    Ok(())
+}
+
+/// Notes why a file is no media. `stamp` is `None` for one passed over without being opened.
+///
+/// # Errors
+/// The store failed.
+pub fn mark_skipped(
+    connection: &Connection,
+    source: i64,
+    file: &Path,
+    stamp: Option<FileStat>,
+    reason: &str,
+) -> rusqlite::Result<()> {
+    remove_file(connection, source, file)?;
+    connection.prepare_cached("INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
+        params![
+            source,
+            file.as_os_str().as_bytes(),
+            stamp.map(|stamp| stamp.size),
+            stamp.map(|stamp| stamp.modified),
+            reason
+        ],
+    )?;
+    Ok(())
+}
+
+/// Forgets the files skipped for a reason: they are opened again.
+///
+/// # Errors
+/// The store failed.
+pub fn clear_skipped_for_reason(
+    connection: &Connection,
+    source: i64,
+    reason: &str,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "DELETE FROM skipped WHERE source = ?1 AND reason = ?2",
+        params![source, reason],
+    )?;
+    Ok(())
+}
+
+/// Forgets the files passed over without being opened: the next walk tells them anew.
+///
+/// # Errors
+/// The store failed.
+pub fn clear_skipped_unopened(connection: &Connection, source: i64) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM skipped WHERE source = ?1 AND size IS NULL", [source])?;
+    Ok(())
+}
+
+/// The files of a dataset that are no media, by source and path, with the reason.
+///
+/// # Errors
+/// The store failed.
+pub fn skipped_files(
+    connection: &Connection,
+    dataset: DatasetId,
+) -> rusqlite::Result<Vec<(PathBuf, String)>> {
+    connection
+        .prepare_cached(
+            "SELECT path, reason FROM skipped
+             WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path",
+        )?
+        .query_map([dataset.0], |row| Ok((path_from_bytes(row.get(0)?), row.get(1)?)))?
+        .collect()
+}

@@ -1,0 +1,93 @@
+//! Gives the media of a source the words that the sidecars beside them tell, and finds the objects
+//! that they name.
+//!
+//! All sidecars are read whenever a folder is indexed: that is quick beside everything else, and
+//! serves a changed sidecar, a new picture and a kill in the middle alike. Only what changed is
+//! written, and only pictures whose objects changed are opened again.
+
+use super::{TaskContext, TaskError, extract_objects::extract_objects};
+use crate::{
+    ingest::{FolderScan, SandboxedDir, sidecar::SidecarData},
+    store::{
+        indexed_files, object,
+        sidecar::{self as descriptions, DescribedMedia, TextMetadata},
+        source::SourceFolder,
+    },
+};
+
+/// A picture and the objects in it, by name and region, that are not in the store.
+pub struct ChangedObjects {
+    /// The picture.
+    pub picture: DescribedMedia,
+    /// Its objects: names and where they are, in fractions.
+    pub objects: Vec<(String, tessera_model::Region)>,
+}
+
+/// Brings words and objects in line with what `reading` tells. Sidecars with faults are named among
+/// the skipped files; what is good in them counts.
+///
+/// # Errors
+/// Stopped, or the store failed.
+pub fn apply_sidecars(
+    shop: &TaskContext,
+    source: &SourceFolder,
+    folder: &SandboxedDir,
+    survey: &FolderScan,
+    reading: &SidecarData,
+) -> Result<(), TaskError> {
+    let pictures = shop.store.read(|c| descriptions::all_media(c, source.row))?;
+    shop.store.write(|tx| {
+        for found in &survey.files {
+            let (path, stamp) = (&found.path, found.stamp);
+            if let Some(why) = reading.problems.get(path) {
+                indexed_files::mark_skipped(tx, source.row, path, Some(stamp), why)?;
+            } else if reading.sidecars.contains(path) {
+                descriptions::mark_read(tx, source.row, path, stamp)?;
+            }
+        }
+        for picture in &pictures {
+            let words = sidecar_text(reading, picture);
+            if words != picture.text {
+                descriptions::set_text(tx, picture.row, &words)?;
+            }
+        }
+        Ok(())
+    })?;
+    extract_objects(shop, folder, &changed_objects(shop, pictures, reading)?)
+}
+
+fn sidecar_text(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
+    let told = reading.descriptions.get(&picture.path);
+    told.map_or_else(TextMetadata::default, |told| TextMetadata {
+        caption: told.caption.clone(),
+        labels: told.labels.clone(),
+        tags: told.tags.clone(),
+    })
+}
+
+/// The pictures whose objects are not those in the store.
+fn changed_objects(
+    shop: &TaskContext,
+    pictures: Vec<DescribedMedia>,
+    reading: &SidecarData,
+) -> Result<Vec<ChangedObjects>, TaskError> {
+    let mut unseen = Vec::new();
+    shop.store.read(|c| {
+        for picture in pictures {
+            let told = reading.descriptions.get(&picture.path);
+            let boxes = told.map(|told| told.objects.as_slice()).unwrap_or_default();
+            let objects: Vec<_> = boxes
+                .iter()
+                .filter_map(|boxed| {
+                    let region = boxed.bounding_box.to_region(picture.width, picture.height)?;
+                    Some((boxed.label.clone(), region))
+                })
+                .collect();
+            if !object::matches_stored(c, picture.row, &objects)? {
+                unseen.push(ChangedObjects { picture, objects });
+            }
+        }
+        Ok(())
+    })?;
+    Ok(unseen)
+}

@@ -1,0 +1,316 @@
+//! Clusters a dataset, or a batch of media by itself, at every granularity, and makes the pages that
+//! show it. Everything is computed first and written in the transaction that ends the operation.
+
+use std::{cmp::Reverse, collections::HashMap, collections::HashSet};
+
+use rusqlite::Transaction;
+
+use super::{TaskContext, TaskError, progress::ProgressRange};
+use crate::{
+    cluster::{
+        Clustering, aspect_ratio_scores, by_centrality, cluster, mislabels, outlier_scores,
+        size_scores,
+    },
+    index::{DIMENSION, Keypoints},
+    similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
+    store::{
+        cluster::{self as clusters, ClusterAssignment, ClusterRecord, IssueScores, StoredPreview},
+        indexed_files,
+        media::{self, MediaFeatures, MediaKind, MediaRecord},
+    },
+};
+use tessera_model::{DatasetId, EntityType, Granularity};
+
+/// Neighbours of each media that clustering looks at.
+const GRAPH_NEIGHBORS: usize = 24;
+/// Most previews of a cluster.
+pub const MAX_PREVIEWS: usize = 9;
+/// Most labels or tags of a cluster.
+const MAX_NAMES: usize = 8;
+
+/// Part of the progress that the images make up; objects are the rest.
+const IMAGES_SHARE: f64 = 0.8;
+/// Part of the progress of each that its neighbour graph makes up; near-duplicates are the rest.
+const GRAPH_SHARE: f64 = 0.6;
+
+/// What is clustered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole dataset; its clusters are replaced.
+    Everything,
+    /// The new media of one source; their clusters follow those that are there.
+    Batch(i64),
+}
+
+impl Scope {
+    /// Media that have a place keep it when more come into the same folder.
+    fn includes(self, look: &MediaFeatures) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Batch(source) => look.media.source == source && look.assignment.is_none(),
+        }
+    }
+}
+
+/// The clusters of a dataset or of a batch, ready to be written.
+pub struct ClusterUpdate {
+    dataset: DatasetId,
+    scope: Scope,
+    by_entity: Vec<EntityClusters>,
+}
+
+/// The clusters of an entity type.
+struct EntityClusters {
+    entity: EntityType,
+    first_ranks: [u32; Granularity::LEVELS],
+    levels: [Vec<ClusterRecord>; Granularity::LEVELS],
+    assignments: Vec<ClusterAssignment>,
+}
+
+/// What clusters show of a media.
+struct ClusterMember {
+    row: i64,
+    picture_row: i64,
+    kind: MediaKind,
+    /// Pixels of itself: of an object, those of its part of the picture.
+    size: (u32, u32),
+    preview: StoredPreview,
+    labels: Vec<String>,
+    tags: Vec<String>,
+}
+
+impl From<MediaRecord> for ClusterMember {
+    fn from(media: MediaRecord) -> Self {
+        Self {
+            row: media.row,
+            picture_row: media.picture_row(),
+            kind: media.kind,
+            size: media.cropped_size(),
+            preview: StoredPreview::from(&media),
+            labels: media.labels,
+            tags: media.tags,
+        }
+    }
+}
+
+impl ClusterUpdate {
+    /// Computes the clusters of a scope.
+    ///
+    /// # Errors
+    /// Stopped, the store failed, or there is nothing at all to cluster.
+    pub fn compute(
+        shop: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+        progress: &ProgressRange,
+    ) -> Result<Self, TaskError> {
+        let mut parts = Vec::new();
+        for (entity, progress) in [
+            (EntityType::Images, progress.subrange(0.0, IMAGES_SHARE)),
+            (EntityType::Objects, progress.subrange(IMAGES_SHARE, 1.0)),
+        ] {
+            shop.check_cancelled()?;
+            parts.extend(EntityClusters::of(shop, dataset, scope, entity, &progress)?);
+        }
+        if parts.is_empty() && scope == Scope::Everything {
+            return Err(TaskError::Failed(no_media_reason(shop, dataset)?));
+        }
+        Ok(Self { dataset, scope, by_entity: parts })
+    }
+
+    /// Writes it.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
+        if self.scope == Scope::Everything {
+            clusters::delete_all(transaction, self.dataset)?;
+        }
+        for EntityClusters { entity, first_ranks: first, levels, assignments: places } in
+            &self.by_entity
+        {
+            clusters::insert_all(transaction, self.dataset, *entity, *first, levels, places)?;
+        }
+        Ok(())
+    }
+}
+
+impl EntityClusters {
+    /// `None` when the scope has nothing of this type.
+    fn of(
+        shop: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+        entity: EntityType,
+        progress: &ProgressRange,
+    ) -> Result<Option<Self>, TaskError> {
+        let mut vectors = Vectors::new(DIMENSION);
+        let mut keypoints = Vec::new();
+        let mut members: Vec<ClusterMember> = Vec::new();
+        shop.store.read(|c| {
+            media::for_each_with_features(c, dataset, entity, |look| {
+                if scope.includes(&look) {
+                    vectors.push(&look.descriptor);
+                    keypoints.push(Keypoints::from_bytes(look.keypoints));
+                    members.push(look.media.into());
+                }
+            })
+        })?;
+        if members.is_empty() {
+            return Ok(None);
+        }
+        let first = match scope {
+            Scope::Everything => [0; Granularity::LEVELS],
+            Scope::Batch(_) => shop.store.read(|c| clusters::counts(c, dataset, entity))?,
+        };
+        let near = |share: f32| progress.report(f64::from(share) * GRAPH_SHARE);
+        let graph = neighbor_graph(&vectors, GRAPH_NEIGHBORS, near).ok_or(TaskError::Stopped)?;
+        let same =
+            |share: f32| progress.report(GRAPH_SHARE + f64::from(share) * (1.0 - GRAPH_SHARE));
+        let twins = near_duplicates(&keypoints, &graph, same).ok_or(TaskError::Stopped)?;
+        // A tenth of a gigabyte at a hundred thousand media, and of no more use.
+        drop(keypoints);
+        let clustering = cluster(&vectors, &graph, &twins);
+        let mut ranks = vec![first; members.len()];
+        let mut levels = [const { Vec::new() }; Granularity::LEVELS];
+        for (index, level) in (0..).map_while(Granularity::new).enumerate() {
+            for (rank, group) in (first[index]..).zip(group_rows(&clustering.levels[index])) {
+                for &member in &group {
+                    ranks[member as usize][index] = rank;
+                }
+                levels[index].push(build_cluster(dataset, level, &vectors, &members, &group));
+            }
+        }
+        let places = assignments(&members, &graph, &twins, &clustering, ranks);
+        Ok(Some(Self { entity, first_ranks: first, levels, assignments: places }))
+    }
+}
+
+/// A cluster of these members, as pages show it.
+fn build_cluster(
+    dataset: DatasetId,
+    level: Granularity,
+    vectors: &Vectors,
+    members: &[ClusterMember],
+    group: &[u32],
+) -> ClusterRecord {
+    let member = |row: u32| &members[row as usize];
+    let count =
+        |kind: MediaKind| group.iter().filter(|&&row| member(row).kind == kind).count() as u64;
+    let objects = count(MediaKind::Object);
+    let holding: HashSet<i64> = group.iter().map(|&row| member(row).picture_row).collect();
+    let images = if objects > 0 { holding.len() as u64 } else { count(MediaKind::Image) };
+    ClusterRecord {
+        id: clusters::cluster_id(dataset, level, member(group[0]).preview.media),
+        images,
+        videos: count(MediaKind::Video),
+        objects,
+        previews: (by_centrality(vectors, group).iter().take(MAX_PREVIEWS))
+            .map(|&row| member(row).preview.clone())
+            .collect(),
+        labels: most_frequent(group.iter().flat_map(|&row| &member(row).labels)),
+        tags: most_frequent(group.iter().flat_map(|&row| &member(row).tags)),
+    }
+}
+
+fn assignments(
+    members: &[ClusterMember],
+    graph: &[Vec<Neighbor>],
+    twins: &[DuplicatePair],
+    clustering: &Clustering,
+    ranks: Vec<[u32; Granularity::LEVELS]>,
+) -> Vec<ClusterAssignment> {
+    let doubts = issue_scores(members, graph);
+    let mut nearest_twin = vec![0.0_f32; members.len()];
+    for DuplicatePair { rows: (one, other), similarity } in twins {
+        for row in [*one as usize, *other as usize] {
+            nearest_twin[row] = nearest_twin[row].max(*similarity);
+        }
+    }
+    let place = |(row, ranks): (usize, [u32; Granularity::LEVELS])| ClusterAssignment {
+        media: members[row].row,
+        uniqueness: clustering.uniqueness[row],
+        near_duplicate_similarity: nearest_twin[row],
+        issue_scores: doubts[row],
+        cluster_ranks: ranks,
+    };
+    ranks.into_iter().enumerate().map(place).collect()
+}
+
+fn issue_scores(members: &[ClusterMember], graph: &[Vec<Neighbor>]) -> Vec<IssueScores> {
+    let labels: Vec<&[String]> = members.iter().map(|member| member.labels.as_slice()).collect();
+    let sizes: Vec<(u32, u32)> = members.iter().map(|member| member.size).collect();
+    let (outliers, mislabels) = (outlier_scores(graph), mislabels::mislabel_scores(&labels, graph));
+    let strangers = mislabels::class_outlier_scores(&labels, graph);
+    let (odd_aspects, odd_sizes) = (aspect_ratio_scores(&sizes), size_scores(&sizes));
+    let doubts = |row: usize| IssueScores {
+        outlier: outliers[row],
+        mislabel: mislabels[row],
+        class_outlier: strangers[row],
+        odd_aspect: odd_aspects[row],
+        odd_size: odd_sizes[row],
+    };
+    (0..members.len()).map(doubts).collect()
+}
+
+/// The members of each group, largest group first, equal ones in order of their first member.
+fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    let mut place = HashMap::new();
+    for (row, label) in (0..).zip(labels) {
+        let group = *place.entry(label).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(row);
+    }
+    groups.sort_by_key(|group| Reverse(group.len()));
+    groups
+}
+
+/// The names that come most often, most frequent first, equal ones in order of the alphabet.
+fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in names {
+        *counts.entry(name).or_default() += 1;
+    }
+    let mut names: Vec<_> = counts.into_iter().collect();
+    names.sort_unstable_by_key(|&(name, count)| (Reverse(count), name));
+    names.truncate(MAX_NAMES);
+    names.into_iter().map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Why a dataset has no media: what became of the files, with the first of them as an example.
+fn no_media_reason(shop: &TaskContext, dataset: DatasetId) -> Result<String, TaskError> {
+    let skipped = shop.store.read(|c| indexed_files::skipped_files(c, dataset))?;
+    let opened = skipped.iter().find(|(_, why)| why.starts_with("broken")).or(skipped.first());
+    Ok(match opened {
+        None => "there are no pictures left in its folder".to_owned(),
+        Some((path, why)) => format!(
+            "none of its {} files can be opened as a picture, for example {}: {why}",
+            skipped.len(),
+            path.display()
+        ),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_sorted_by_size_then_first_row() {
+        let expected = vec![vec![1, 3, 4], vec![0, 2], vec![5]];
+        assert_eq!(group_rows(&[0, 1, 0, 1, 1, 5]), expected);
+        assert!(group_rows(&[]).is_empty());
+    }
+
+    #[test]
+    fn cluster_shows_its_most_frequent_labels() {
+        let labels = ["sea", "boat", "sky", "boat", "sea", "boat"].map(str::to_owned);
+        assert_eq!(most_frequent(labels.iter()), ["boat", "sea", "sky"]);
+        let many: Vec<String> = ('a'..='z').map(String::from).collect();
+        assert_eq!(most_frequent(many.iter()), many[..MAX_NAMES]);
+        assert!(most_frequent([].iter()).is_empty());
+    }
+}

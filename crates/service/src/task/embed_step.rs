@@ -1,0 +1,84 @@
+//! Gives media a meaning that texts can be compared with: a vector in a text space that is trained on the
+//! captions and labels of the dataset itself. A batch is placed in the space that is there, until a
+//! reindex trains it anew. A person's own encoders, where there are some, take its place.
+
+use half::f16;
+use rusqlite::Transaction;
+
+use super::{
+    TaskContext, TaskError, cluster_step::Scope, encode_media::encode_media,
+    progress::ProgressRange,
+};
+use crate::{store::embedding, text::lsa::TextSpace};
+use tessera_model::DatasetId;
+
+/// What becomes of the space of a dataset.
+enum TextSpaceUpdate {
+    /// It stays.
+    Kept,
+    /// It is replaced; there is none when nothing is told of any media.
+    Replaced(Option<TextSpace>),
+}
+
+/// The meanings of a dataset or of a batch, ready to be written.
+pub struct EmbeddingUpdate {
+    dataset: DatasetId,
+    space: TextSpaceUpdate,
+    vectors: Vec<(i64, Vec<f16>)>,
+}
+
+impl EmbeddingUpdate {
+    /// Computes the meanings of a scope.
+    ///
+    /// # Errors
+    /// Stopped, or the store failed.
+    pub fn compute(
+        shop: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+        progress: &ProgressRange,
+    ) -> Result<Self, TaskError> {
+        shop.check_cancelled()?;
+        if let Some(encoders) = &shop.settings.encoders {
+            encode_media(shop, dataset, scope, encoders, progress)?;
+            return Ok(Self { dataset, vectors: Vec::new(), space: TextSpaceUpdate::Kept });
+        }
+        let source = match scope {
+            Scope::Everything => None,
+            Scope::Batch(source) => Some(source),
+        };
+        let mut texts = Vec::new();
+        shop.store.read(|c| {
+            embedding::for_each_text(c, dataset, source, |row, text| texts.push((row, text)))
+        })?;
+        let space = match scope {
+            Scope::Everything => TextSpace::train(texts.iter().map(|(_, text)| text)),
+            Scope::Batch(_) => {
+                let kept = shop.store.read(|c| embedding::text_space(c, dataset))?;
+                kept.and_then(|bytes| TextSpace::from_bytes(&bytes))
+            }
+        };
+        let vectors =
+            texts.iter().filter_map(|(row, text)| Some((*row, space.as_ref()?.embed(text)?)));
+        let vectors = vectors.collect();
+        let space = match scope {
+            Scope::Everything => TextSpaceUpdate::Replaced(space),
+            Scope::Batch(_) => TextSpaceUpdate::Kept,
+        };
+        Ok(Self { dataset, space, vectors })
+    }
+
+    /// Writes them.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
+        if let TextSpaceUpdate::Replaced(space) = &self.space {
+            let bytes = space.as_ref().map(TextSpace::to_bytes);
+            embedding::replace_text_space(transaction, self.dataset, bytes.as_deref())?;
+        }
+        self.vectors
+            .iter()
+            .try_for_each(|(media, vector)| embedding::upsert(transaction, *media, vector))
+    }
+}

@@ -1,0 +1,64 @@
+//! Gives media the meaning that a person's own image encoder sees in them: of every thumbnail, which is as
+//! large as encoders look at. What is encoded stays, so that a stop or a kill loses little.
+
+use std::sync::Arc;
+
+use super::{
+    TaskContext, TaskError,
+    cluster_step::Scope,
+    progress::{ProgressRange, fraction},
+};
+use crate::{store::embedding, text::encoders::Encoders};
+use tessera_model::DatasetId;
+use tessera_picture::decode::decode;
+
+/// Media encoded and written at a time.
+const BATCH_SIZE: usize = 32;
+
+/// Encodes what has no meaning yet, or one of other encoders. A thumbnail that the encoder does not take
+/// leaves its media without.
+///
+/// # Errors
+/// Stopped, or the store failed; what was written stays.
+pub fn encode_media(
+    shop: &TaskContext,
+    dataset: DatasetId,
+    scope: Scope,
+    encoders: &Arc<Encoders>,
+    progress: &ProgressRange,
+) -> Result<(), TaskError> {
+    let mark = encoders.space_marker();
+    if shop.store.read(|c| embedding::text_space(c, dataset))?.as_deref() != Some(&mark) {
+        shop.store.write(|tx| embedding::replace_text_space(tx, dataset, Some(&mark)))?;
+    }
+    let source = match scope {
+        Scope::Everything => None,
+        Scope::Batch(source) => Some(source),
+    };
+    let rows = shop.store.read(|c| embedding::missing(c, dataset, source))?;
+    let mut done = 0;
+    for batch in rows.chunks(BATCH_SIZE) {
+        if !progress.report(fraction(done, rows.len())) {
+            return Err(TaskError::Stopped);
+        }
+        let thumbnails = shop.store.read(|c| {
+            batch
+                .iter()
+                .map(|&row| Ok((row, embedding::thumbnail(c, row)?)))
+                .collect::<Result<Vec<_>, _>>()
+        })?;
+        // Each uses all cores already.
+        let seen: Vec<_> = thumbnails
+            .iter()
+            .filter_map(|(row, jpeg)| {
+                let pixels = decode(jpeg, encoders.input_side()).ok()?.pixels;
+                Some((*row, encoders.embed_image(&pixels).ok()?))
+            })
+            .collect();
+        shop.store.write(|tx| {
+            seen.iter().try_for_each(|(row, vector)| embedding::upsert(tx, *row, vector))
+        })?;
+        done += batch.len();
+    }
+    Ok(())
+}

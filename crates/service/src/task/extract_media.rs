@@ -1,0 +1,220 @@
+//! Opens the pictures of a folder on all cores and writes what the index keeps of them.
+//!
+//! Threads read and compute; this one writes, many rows a transaction, so that neither the disk's
+//! syncing nor a lock is paid per picture. The channel between them is short: memory is bounded.
+
+use std::{
+    fmt::Display,
+    io::Read as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{TaskContext, TaskError};
+use crate::{
+    index::{self, Features},
+    ingest::{
+        SandboxedDir, ScannedFile, has_image_signature,
+        video::{FFMPEG_MISSING, VideoContainer},
+    },
+    store::{
+        dataset,
+        indexed_files::{self, IndexedFile},
+        media::MediaKind,
+        source::SourceFolder,
+    },
+};
+
+/// Largest file opened, in bytes.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+/// Rows of one transaction.
+const BATCH_ROWS: usize = 64;
+/// Longest time a finished row waits for its transaction.
+const BATCH_TIMEOUT: Duration = Duration::from_millis(500);
+/// Percent of the whole work that is done when all pictures are extracted.
+const EXTRACTION_PERCENT: usize = 90;
+
+/// A file to be opened, with the hash of the content known of it.
+type FileToExtract = (ScannedFile, Option<[u8; 32]>);
+
+/// What became of a file.
+enum FileOutcome {
+    /// A picture or a video, and the hash of its content.
+    Media(MediaKind, Features, [u8; 32]),
+    /// The content is as known.
+    Unchanged,
+    /// No picture, and why.
+    Skipped(String),
+}
+
+/// Extracts `files` of a source into the store. `all` is the number of files in the folder, for
+/// progress.
+///
+/// # Errors
+/// Stopped, or the store failed; what was written stays.
+pub fn extract_media(
+    shop: &TaskContext,
+    source: &SourceFolder,
+    folder: &SandboxedDir,
+    files: &[FileToExtract],
+    all: usize,
+) -> Result<(), TaskError> {
+    let next = &AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let (sender, outcomes) = sync_channel(BATCH_ROWS);
+        for _ in 0..threads.min(files.len()) {
+            let sender = sender.clone();
+            scope.spawn(move || examine_all(shop, folder, files, next, &sender));
+        }
+        drop(sender);
+        let known = all - files.len();
+        write_all(shop, source, &outcomes, |done| percent(known + done, all))
+    })?;
+    shop.check_cancelled()
+}
+
+fn percent(done: usize, all: usize) -> u8 {
+    u8::try_from(EXTRACTION_PERCENT * done / all.max(1)).unwrap_or(100)
+}
+
+fn examine_all<'a>(
+    shop: &TaskContext,
+    folder: &SandboxedDir,
+    files: &'a [FileToExtract],
+    next: &AtomicUsize,
+    outcomes: &SyncSender<(&'a ScannedFile, FileOutcome)>,
+) {
+    while shop.check_cancelled().is_ok() {
+        let Some((found, known)) = files.get(next.fetch_add(1, Ordering::Relaxed)) else {
+            return;
+        };
+        let outcome =
+            examine(shop, folder, found, known.as_ref()).unwrap_or_else(FileOutcome::Skipped);
+        if outcomes.send((found, outcome)).is_err() {
+            return; // the writer gave up
+        }
+    }
+}
+
+fn examine(
+    shop: &TaskContext,
+    folder: &SandboxedDir,
+    found: &ScannedFile,
+    known: Option<&[u8; 32]>,
+) -> Result<FileOutcome, String> {
+    let head = folder.read_head(&found.path).map_err(|cause| unreadable(&cause))?;
+    if let Some(container) = VideoContainer::detect(&head) {
+        return examine_video(shop, folder, found, known, container);
+    }
+    if !has_image_signature(&head) {
+        return Err("not a picture (JPEG, PNG, WebP, GIF or BMP) or video".to_owned());
+    }
+    let mut bytes =
+        Vec::with_capacity(usize::try_from(found.stamp.size.min(MAX_FILE_BYTES)).unwrap_or(0));
+    let file = folder.open_file(&found.path).map_err(|cause| unreadable(&cause))?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(&cause))?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("larger than {} MiB", MAX_FILE_BYTES >> 20));
+    }
+    let content = *blake3::hash(&bytes).as_bytes();
+    if known == Some(&content) {
+        return Ok(FileOutcome::Unchanged);
+    }
+    Ok(FileOutcome::Media(MediaKind::Image, extract_features(&bytes)?, content))
+}
+
+fn examine_video(
+    shop: &TaskContext,
+    folder: &SandboxedDir,
+    found: &ScannedFile,
+    known: Option<&[u8; 32]>,
+    container: VideoContainer,
+) -> Result<FileOutcome, String> {
+    let Some(ffmpeg) = &shop.settings.ffmpeg else {
+        return Err(FFMPEG_MISSING.to_owned());
+    };
+    let open = || folder.open_file(&found.path).map_err(|cause| unreadable(&cause));
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(open()?).map_err(|cause| unreadable(&cause))?;
+    let content = *hasher.finalize().as_bytes();
+    if known == Some(&content) {
+        return Ok(FileOutcome::Unchanged);
+    }
+    let frame = container.first_frame(ffmpeg, open()?)?;
+    Ok(FileOutcome::Media(MediaKind::Video, extract_features(&frame)?, content))
+}
+
+/// One file must not end the indexing of all others, whatever it does to a decoder.
+fn extract_features(bytes: &[u8]) -> Result<Features, String> {
+    let extracted = catch_unwind(AssertUnwindSafe(|| index::extract(bytes)))
+        .map_err(|_| "the decoder failed on it".to_owned())?;
+    extracted.map_err(|cause| broken(&cause))
+}
+
+fn unreadable(cause: &std::io::Error) -> String {
+    format!("cannot be read ({})", cause.kind())
+}
+
+fn broken(cause: &impl Display) -> String {
+    format!("broken picture ({cause})")
+}
+
+fn write_all(
+    shop: &TaskContext,
+    source: &SourceFolder,
+    outcomes: &Receiver<(&ScannedFile, FileOutcome)>,
+    percent: impl Fn(usize) -> u8,
+) -> Result<(), TaskError> {
+    let mut done = 0;
+    loop {
+        let batch = next_batch(outcomes);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        done += batch.len();
+        shop.store.write(|tx| {
+            for (found, outcome) in &batch {
+                let (file, stamp) = (&found.path, found.stamp);
+                match outcome {
+                    FileOutcome::Media(kind, features, content) => {
+                        let taken = IndexedFile {
+                            path: file,
+                            stamp,
+                            kind: *kind,
+                            content_hash: content,
+                            features,
+                        };
+                        indexed_files::upsert_media(tx, source, &taken)?;
+                    }
+                    FileOutcome::Unchanged => {
+                        indexed_files::update_stat(tx, source.row, file, stamp)?
+                    }
+                    FileOutcome::Skipped(why) => {
+                        indexed_files::mark_skipped(tx, source.row, file, Some(stamp), why)?
+                    }
+                }
+            }
+            dataset::set_progress(tx, source.dataset, percent(done))
+        })?;
+    }
+}
+
+/// Waits for the next outcomes: as many as a transaction takes, or those that came in time.
+/// Empty when there will be no more.
+fn next_batch<T>(outcomes: &Receiver<T>) -> Vec<T> {
+    let mut batch: Vec<T> = outcomes.recv().into_iter().collect();
+    let deadline = Instant::now() + BATCH_TIMEOUT;
+    while !batch.is_empty() && batch.len() < BATCH_ROWS {
+        match outcomes.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(outcome) => batch.push(outcome),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    batch
+}

@@ -1,0 +1,63 @@
+//! Opens the pictures whose objects are new on all cores, and writes what the index keeps of each
+//! object.
+
+use std::{
+    io::Read as _,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use rayon::prelude::*;
+
+use super::{TaskContext, TaskError, apply_sidecars::ChangedObjects};
+use crate::{
+    index::{self, Features},
+    ingest::SandboxedDir,
+    store::object::{self, DetectedObject},
+};
+
+/// Pictures opened and written at a time: bounds the memory, and syncs the disk seldom.
+const BATCH_SIZE: usize = 32;
+
+/// Extracts the objects of pictures. One that cannot be opened any more has none.
+///
+/// # Errors
+/// Stopped, or the store failed; what was written stays.
+pub fn extract_objects(
+    shop: &TaskContext,
+    folder: &SandboxedDir,
+    pictures: &[ChangedObjects],
+) -> Result<(), TaskError> {
+    for batch in pictures.chunks(BATCH_SIZE) {
+        shop.check_cancelled()?;
+        let seen: Vec<Vec<Features>> = batch
+            .par_iter()
+            .map(|picture| extract_from_picture(folder, picture).unwrap_or_default())
+            .collect();
+        shop.store.write(|tx| {
+            for (ChangedObjects { picture, objects }, features) in batch.iter().zip(&seen) {
+                let parts: Vec<DetectedObject> = objects
+                    .iter()
+                    .zip(features)
+                    .map(|((label, region), features)| DetectedObject {
+                        label,
+                        region: *region,
+                        features,
+                    })
+                    .collect();
+                object::replace_all(tx, picture.row, &parts)?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn extract_from_picture(folder: &SandboxedDir, unseen: &ChangedObjects) -> Option<Vec<Features>> {
+    if unseen.objects.is_empty() {
+        return Some(Vec::new());
+    }
+    let mut bytes = Vec::new();
+    folder.open_file(&unseen.picture.path).ok()?.read_to_end(&mut bytes).ok()?;
+    let regions: Vec<_> = unseen.objects.iter().map(|(_, region)| *region).collect();
+    catch_unwind(AssertUnwindSafe(|| index::extract_regions(&bytes, &regions))).ok()?.ok()
+}

@@ -1,0 +1,104 @@
+//! Brings the files of a batch into its folder: out of the uploaded archive, or from object storage. A
+//! kill on the way does no harm, for what is begun again ends the same.
+
+use std::{fs, path::PathBuf};
+
+use super::{TaskContext, TaskError, progress::fraction};
+use crate::{
+    ingest::{
+        staging::ARCHIVE_FILE_NAME,
+        unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
+    },
+    object_storage::{MAX_OBJECTS, ObjectStorage, StorageError},
+    store::{operation::BatchOrigin, source::SourceFolder},
+};
+
+/// Part of an addition that fetching makes up.
+const FETCH_SHARE: f64 = 0.3;
+
+/// What did not come, and why.
+pub type MissingFiles = Vec<(PathBuf, String)>;
+
+/// Brings the files, if they are not there. Returns what of them could not be brought.
+///
+/// # Errors
+/// Stopped, or none can be had.
+pub fn fetch_batch(
+    shop: &TaskContext,
+    source: &SourceFolder,
+    arrival: &BatchOrigin,
+) -> Result<MissingFiles, TaskError> {
+    match arrival {
+        BatchOrigin::There => Ok(MissingFiles::new()),
+        BatchOrigin::Packed(extension) => unpack_batch(shop, source, extension),
+        BatchOrigin::Stored(uri) => download_batch(shop, source, uri),
+    }
+}
+
+/// Unpacks the archive beside the folder, and removes it.
+fn unpack_batch(
+    shop: &TaskContext,
+    source: &SourceFolder,
+    extension: &str,
+) -> Result<MissingFiles, TaskError> {
+    let lost = || TaskError::Failed("the uploaded archive is gone from the data folder".to_owned());
+    let archive = source.folder.parent().ok_or_else(lost)?.join(ARCHIVE_FILE_NAME);
+    if !archive.exists() && source.folder.exists() {
+        // A kill came between the end of this and the end of the operation.
+        return Ok(MissingFiles::new());
+    }
+    let kind =
+        ArchiveKind::from_name(&format!("{ARCHIVE_FILE_NAME}{extension}")).ok_or_else(lost)?;
+    let unpacked = unpack(&archive, kind, &source.folder, UnpackLimits::default(), shop.stop);
+    let unpacked = unpacked.map_err(|unfinished| match unfinished {
+        UnpackError::Cancelled => TaskError::Stopped,
+        UnpackError::Io(cause) => {
+            TaskError::Failed(format!("the archive could not be unpacked ({})", cause.kind()))
+        }
+    })?;
+    let skipped = unpacked.skipped.into_iter();
+    let mut missing: MissingFiles =
+        skipped.map(|(name, why)| (PathBuf::from(name.as_str()), why.to_owned())).collect();
+    let whole = PathBuf::from(format!("{ARCHIVE_FILE_NAME}{extension}"));
+    if let Some(damage) = unpacked.damage_reason {
+        missing.push((whole, damage.to_owned()));
+    } else if unpacked.unreported > 0 {
+        missing.push((whole, format!("{} more members were passed over", unpacked.unreported)));
+    }
+    fs::remove_file(&archive)?;
+    Ok(missing)
+}
+
+/// Fetches what a folder or manifest in object storage lists.
+fn download_batch(
+    shop: &TaskContext,
+    source: &SourceFolder,
+    uri: &str,
+) -> Result<MissingFiles, TaskError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let failed =
+        |fault: &StorageError| TaskError::Failed(format!("object storage failed: {fault}"));
+    let storage =
+        ObjectStorage::new(shop.settings.storage.clone()).map_err(|fault| failed(&fault))?;
+    let listing = runtime.block_on(storage.list(uri, None, MAX_OBJECTS));
+    let listing = listing.map_err(|refusal| TaskError::Failed(refusal.to_string()))?;
+    let mut missing = MissingFiles::new();
+    let mut end = Ok(());
+    let all = listing.entries.len();
+    let mut done = 0;
+    runtime.block_on(storage.download_all(&listing.entries, &source.folder, |entry, outcome| {
+        done += 1;
+        match outcome {
+            Ok(_) => {}
+            Err(StorageError::Object(why)) => missing.push((entry.staging_path(), why)),
+            Err(fault) => end = Err(failed(&fault)),
+        }
+        end = std::mem::replace(&mut end, Ok(())).and_then(|()| shop.check_cancelled());
+        if done % 64 == 0 && end.is_ok() {
+            end = shop.report_progress(source.dataset, FETCH_SHARE * fraction(done, all));
+        }
+        end.is_ok()
+    }));
+    end?;
+    Ok(missing)
+}

@@ -1,0 +1,63 @@
+//! Takes the files of a source into the store: walks its folder, extracts what is new, forgets what is
+//! gone, and gives every media the words of the sidecars beside it.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    TaskContext, TaskError, apply_sidecars::apply_sidecars, extract_media::extract_media,
+    fetch_batch::MissingFiles,
+};
+use crate::{
+    ingest::{SandboxedDir, diff, scan_folder, sidecar},
+    store::{
+        indexed_files,
+        source::{self as sources, SourceFolder},
+    },
+};
+
+/// Brings the store in line with the folder of a source. What is `missing` from it is named among the
+/// skipped files.
+///
+/// # Errors
+/// Stopped, the folder cannot be opened, or the store failed; what was written stays.
+pub fn index_source(
+    shop: &TaskContext,
+    source: &SourceFolder,
+    missing: &MissingFiles,
+) -> Result<(), TaskError> {
+    let store = shop.store;
+    let folder = SandboxedDir::open(&source.folder).map_err(|cause| {
+        let kind = cause.kind();
+        TaskError::Failed(format!(
+            "its folder cannot be opened ({kind}); put it back and open it again"
+        ))
+    })?;
+    let mut survey = scan_folder(&source.folder);
+    // A folder around other sources of the dataset: their files are theirs.
+    let inside: Vec<PathBuf> = store
+        .read(|c| sources::all(c, source.dataset))?
+        .iter()
+        .filter(|other| other.row != source.row)
+        .filter_map(|other| other.folder.strip_prefix(&source.folder).ok().map(Path::to_owned))
+        .collect();
+    survey.files.retain(|found| !inside.iter().any(|folder| found.path.starts_with(folder)));
+    let mut changes = diff(&survey, store.read(|c| indexed_files::known_files(c, source.row))?);
+    store.write(|tx| {
+        indexed_files::clear_skipped_unopened(tx, source.row)?;
+        for (path, reason) in &survey.skipped {
+            indexed_files::mark_skipped(tx, source.row, path, None, reason)?;
+        }
+        for (path, reason) in missing {
+            indexed_files::mark_skipped(tx, source.row, path, None, reason)?;
+        }
+        changes.removed.iter().try_for_each(|path| indexed_files::remove_file(tx, source.row, path))
+    })?;
+    let reading = sidecar::read(&folder, &survey);
+    let told: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
+    changes.added_or_modified.retain(|(found, _)| !told.contains(&found.path));
+    extract_media(shop, source, &folder, &changes.added_or_modified, survey.files.len())?;
+    apply_sidecars(shop, source, &folder, &survey, &reading)
+}

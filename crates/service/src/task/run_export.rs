@@ -1,0 +1,109 @@
+//! Writes the archive of an export: INIT, `IN_PROGRESS`, then COMPLETED, or FAILED with the reason.
+//!
+//! The archive grows under another name and gets its own when it is complete and on disk, so a
+//! kill leaves nothing that looks finished; the export is begun again then.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+};
+
+use rusqlite::Connection;
+
+use super::{TaskContext, TaskError, catch_panics};
+use crate::{
+    archive::{self, ArchiveContent, SourceFolders},
+    settings::InjectedFailure,
+    store::{
+        StoreError, dataset,
+        export::{self, ExportRecord, ExportTaskState},
+        source,
+    },
+};
+use tessera_model::ExportTaskId;
+
+impl From<io::Error> for TaskError {
+    fn from(cause: io::Error) -> Self {
+        Self::Failed(format!("the archive could not be written ({})", cause.kind()))
+    }
+}
+
+/// Performs an export that is not over.
+///
+/// # Errors
+/// The store takes not even the reason of a failure; the export stays unfinished.
+pub fn run_export(shop: &TaskContext, id: ExportTaskId) -> Result<(), StoreError> {
+    let store = shop.store;
+    let Some(export) = store.read(|c| export::find(c, id))? else {
+        return Ok(());
+    };
+    let growing = store.archive_path(id.0).with_extension("part");
+    let Err(end) = catch_panics(shop.stop, || create_archive(shop, &export, &growing)) else {
+        return Ok(());
+    };
+    // The part may not even exist; what matters is told by the export's state.
+    let _ = fs::remove_file(&growing);
+    match end {
+        TaskError::Stopped => Ok(()),
+        TaskError::Failed(why) => store
+            .write(|tx| export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(&why))),
+    }
+}
+
+fn create_archive(
+    shop: &TaskContext,
+    export: &ExportRecord,
+    growing: &Path,
+) -> Result<(), TaskError> {
+    let store = shop.store;
+    let advance = |stage, progress, message: Option<&str>| {
+        store.write(|tx| export::update_progress(tx, export.id, stage, progress, message))
+    };
+    shop.simulate(Some(InjectedFailure::Export), |part| {
+        Ok(advance(ExportTaskState::InProgress, part, None)?)
+    })?;
+    let file = File::create(growing)?;
+    let mut told = -1.0;
+    let tell = |progress: f64| {
+        shop.check_cancelled()?;
+        // Each percent is told once: a write is a sync.
+        if progress - told >= 0.01 {
+            told = progress;
+            advance(ExportTaskState::InProgress, progress, None)?;
+        }
+        Ok(())
+    };
+    let (entities, missing) = store.read(|c| Ok(write_snapshot(c, export, &file, tell)))??;
+    file.sync_all()?;
+    let target = store.archive_path(export.id.0);
+    fs::rename(growing, &target)?;
+    // The rename is durable when its directory is.
+    target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;
+    let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
+    store.write(|tx| {
+        export::set_media_count(tx, export.id, entities)?;
+        export::update_progress(tx, export.id, ExportTaskState::Completed, 1.0, message.as_deref())
+    })?;
+    Ok(())
+}
+
+/// Writes the archive from one snapshot of the store, for media may come meanwhile. Returns how many media
+/// it holds, and how many of their pictures could not be read.
+fn write_snapshot(
+    connection: &Connection,
+    export: &ExportRecord,
+    file: &File,
+    tell: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<(u64, usize), TaskError> {
+    let dataset = dataset::find(connection, export.dataset)?;
+    let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
+    let folders = SourceFolders::open(&source::all(connection, dataset.id)?).map_err(|cause| {
+        TaskError::Failed(format!("its folder cannot be opened ({})", cause.kind()))
+    })?;
+    let export =
+        ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
+    let content =
+        ArchiveContent { connection, dataset: &dataset, export: &export, folders: &folders };
+    Ok((export.media_count, archive::write(&content, file, tell)?))
+}

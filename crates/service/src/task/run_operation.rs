@@ -1,0 +1,120 @@
+//! Performs an operation: everything it computes is written with its end, in one transaction, so that a
+//! kill leaves either the old state of the dataset or the new one.
+
+use super::{
+    EXTRACTOR_VERSION, TaskContext, TaskError, catch_panics,
+    cluster_step::{ClusterUpdate, Scope},
+    embed_step::EmbeddingUpdate,
+    fetch_batch::{MissingFiles, fetch_batch},
+    index_source::index_source,
+    progress::ProgressRange,
+};
+use crate::{
+    settings::InjectedFailure,
+    store::{
+        StoreError, dataset,
+        operation::{self, OperationKind, RunningOperation},
+        source,
+    },
+};
+use tessera_model::DatasetId;
+
+/// Share of an operation that is done when all files are extracted.
+const EXTRACTION_SHARE: f64 = 0.9;
+/// Share of what follows that is done when the clusters are there.
+const CLUSTERING_SHARE: f64 = 0.8;
+
+/// Performs the operation of a row, unless it is over. Returns the row of the one that follows.
+///
+/// # Errors
+/// The store takes not even the reason of a failure; the operation stays as it is.
+pub fn run_operation(shop: &TaskContext, row: i64) -> Result<Option<i64>, StoreError> {
+    let store = shop.store;
+    let Some(running) = store.read(|c| operation::find(c, row))? else {
+        return Ok(None);
+    };
+    let outcome = catch_panics(shop.stop, || {
+        shop.simulate(injected_failure(running.kind), |part| {
+            shop.report_progress(running.dataset, part)
+        })?;
+        match running.kind {
+            OperationKind::Creation => run_creation(shop, running.dataset),
+            OperationKind::Addition => run_addition(shop, &running),
+            OperationKind::Reindex => run_reindex(shop, &running),
+        }
+    });
+    match outcome {
+        Ok((arrangement, understanding)) => store.write(|tx| {
+            arrangement.write(tx)?;
+            understanding.write(tx)?;
+            dataset::increment_generation(tx, running.dataset)?;
+            operation::finish(tx, &running)
+        }),
+        Err(TaskError::Stopped) => Ok(None),
+        Err(TaskError::Failed(why)) => {
+            store.write(|tx| operation::fail(tx, &running, &why))?;
+            Ok(None)
+        }
+    }
+}
+
+/// What an operation comes to.
+type OperationResult = (ClusterUpdate, EmbeddingUpdate);
+
+/// What is computed of a scope when its files are in the store; `from` is the share done until then.
+fn cluster_and_embed(
+    shop: &TaskContext,
+    dataset: DatasetId,
+    scope: Scope,
+    from: f64,
+) -> Result<OperationResult, TaskError> {
+    let progress = ProgressRange::new(shop, dataset, from, 1.0);
+    let arranging = progress.subrange(0.0, CLUSTERING_SHARE);
+    let arrangement = ClusterUpdate::compute(shop, dataset, scope, &arranging)?;
+    let understanding = progress.subrange(CLUSTERING_SHARE, 1.0);
+    Ok((arrangement, EmbeddingUpdate::compute(shop, dataset, scope, &understanding)?))
+}
+
+fn injected_failure(kind: OperationKind) -> Option<InjectedFailure> {
+    match kind {
+        OperationKind::Creation => None,
+        OperationKind::Addition => Some(InjectedFailure::AddMedia),
+        OperationKind::Reindex => Some(InjectedFailure::Reindex),
+    }
+}
+
+fn run_creation(shop: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {
+    let store = shop.store;
+    let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
+    let anew = record.extractor != EXTRACTOR_VERSION;
+    if anew {
+        store.write(|tx| dataset::clear_derived(tx, id, EXTRACTOR_VERSION))?;
+    }
+    for source in store.read(|c| source::all(c, id))? {
+        // Batches do not change once they are in.
+        if source.is_dataset_folder || anew {
+            index_source(shop, &source, &MissingFiles::new())?;
+        }
+    }
+    cluster_and_embed(shop, id, Scope::Everything, EXTRACTION_SHARE)
+}
+
+fn run_addition(
+    shop: &TaskContext,
+    running: &RunningOperation,
+) -> Result<OperationResult, TaskError> {
+    let batch = running.batch.as_ref().ok_or(TaskError::Stopped)?;
+    let found = shop.store.read(|c| source::find(c, batch.source))?;
+    let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
+    let missing = fetch_batch(shop, &source, &batch.arrival)?;
+    index_source(shop, &source, &missing)?;
+    cluster_and_embed(shop, running.dataset, Scope::Batch(source.row), EXTRACTION_SHARE)
+}
+
+fn run_reindex(
+    shop: &TaskContext,
+    running: &RunningOperation,
+) -> Result<OperationResult, TaskError> {
+    shop.store.write(|tx| operation::begin_clustering(tx, running))?;
+    cluster_and_embed(shop, running.dataset, Scope::Everything, 0.0)
+}

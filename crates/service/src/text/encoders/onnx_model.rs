@@ -1,0 +1,99 @@
+//! One .onnx file: what it wants to be given, and the vector it gives.
+
+use std::path::Path;
+
+use rten::{Dimension, Model, NodeId, Value, ValueOrView};
+use rten_tensor::{NdTensor, prelude::*};
+
+use super::{LoadError, short_reason};
+
+/// A model and which of its outputs is the vector.
+pub struct OnnxModel {
+    model: Model,
+    output: NodeId,
+}
+
+/// What a model wants to be given.
+pub struct ModelInput {
+    /// To name it when running.
+    pub id: NodeId,
+    /// As in the file.
+    pub name: String,
+    /// Its sizes; `None` where any size will do.
+    pub shape: Vec<Option<usize>>,
+}
+
+/// Opens the file of an encoder; `what` is the part it plays.
+pub fn load_model(what: &str, path: &Path) -> Result<Model, LoadError> {
+    Model::load_file(path).map_err(|cause| {
+        let reason = format!(
+            "is no ONNX model that can be run ({}); download or export it again",
+            short_reason(&cause)
+        );
+        LoadError::new(what, path, &reason)
+    })
+}
+
+/// The inputs of a model.
+pub fn model_inputs(model: &Model) -> Vec<ModelInput> {
+    let size = |dimension| match dimension {
+        Dimension::Fixed(size) => Some(size),
+        Dimension::Symbolic(_) => None,
+    };
+    let input = |&id: &NodeId| {
+        let node = model.node_info(id)?;
+        let shape = node.shape()?.into_iter().map(size).collect();
+        Some(ModelInput { id, name: node.name()?.to_owned(), shape })
+    };
+    model.input_ids().iter().filter_map(input).collect()
+}
+
+impl OnnxModel {
+    /// Finds the output that is a vector, by trying them with `example`: first those with the names
+    /// in `preferred`, in that order, then the others. Also tells the length of the vector.
+    ///
+    /// # Errors
+    /// No output is a vector; the reason is that of the one tried first.
+    pub fn new(
+        model: Model,
+        preferred: &[&str],
+        example: &[(NodeId, Value)],
+    ) -> Result<(Self, usize), String> {
+        let rank = |id: &NodeId| {
+            let name = model.node_info(*id).and_then(|node| node.name().map(str::to_owned));
+            let place = preferred.iter().position(|wanted| Some(*wanted) == name.as_deref());
+            place.unwrap_or(preferred.len())
+        };
+        let mut outputs = model.output_ids().to_vec();
+        outputs.sort_by_key(rank);
+        let (&surest, others) = outputs.split_first().ok_or("it has no output")?;
+        let mut network = Self { model, output: surest };
+        let reason = match network.run(example) {
+            Ok(vector) => return Ok((network, vector.len())),
+            Err(reason) => reason,
+        };
+        for &output in others {
+            network.output = output;
+            if let Ok(vector) = network.run(example) {
+                return Ok((network, vector.len()));
+            }
+        }
+        Err(reason)
+    }
+
+    /// The vector for these inputs.
+    ///
+    /// # Errors
+    /// The model fails, or gives something else.
+    pub fn run(&self, inputs: &[(NodeId, Value)]) -> Result<Vec<f32>, String> {
+        let views = inputs.iter().map(|(id, value)| (*id, ValueOrView::from(value))).collect();
+        let [value] =
+            self.model.run_n(views, [self.output], None).map_err(|cause| cause.to_string())?;
+        let tensor: NdTensor<f32, 2> =
+            value.try_into().map_err(|_| "its output is no vector of numbers".to_owned())?;
+        match tensor.shape() {
+            [1, _] => Ok(tensor.to_vec()),
+            shape => Err(format!("its output has the shape {shape:?} and not one row")),
+        }
+    }
+}

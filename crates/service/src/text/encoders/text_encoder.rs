@@ -1,0 +1,114 @@
+//! Texts as a text encoder wants them: numbered tokens, and which of them are only padding.
+
+use std::{fs, path::Path};
+
+use rten::{NodeId, Value};
+use rten_tensor::NdTensor;
+
+use super::{
+    LoadError, cannot_read,
+    onnx_model::{OnnxModel, load_model, model_inputs},
+    short_reason,
+    tokenizer::TextTokenizer,
+};
+
+const ROLE: &str = "text encoder";
+/// Outputs that are the vector, the surest first.
+const PREFERRED_OUTPUTS: [&str; 3] = ["text_embeds", "sentence_embedding", "pooler_output"];
+
+/// The half of a pair that reads.
+pub struct TextEncoder {
+    model: OnnxModel,
+    tokenizer: TextTokenizer,
+    inputs: TextInputs,
+}
+
+/// Which inputs a model has, and how many tokens it always wants.
+struct TextInputs {
+    ids: NodeId,
+    mask: Option<NodeId>,
+    token_types: Option<NodeId>,
+    length: Option<usize>,
+}
+
+impl TextEncoder {
+    /// Opens a model with its tokenizer and tries them; also tells the length of its vectors.
+    pub fn load(path: &Path, tokenizer: &Path) -> Result<(Self, usize), LoadError> {
+        let json = fs::read_to_string(tokenizer)
+            .map_err(|cause| cannot_read("tokenizer", tokenizer, &cause))?;
+        let no_tokenizer = |reason: String| {
+            let words = "is no tokenizer that can be used";
+            let advice = "give the tokenizer.json of the text encoder";
+            LoadError::new(
+                "tokenizer",
+                tokenizer,
+                &format!("{words} ({}); {advice}", short_reason(&reason)),
+            )
+        };
+        let mut tokens = TextTokenizer::from_json(&json).map_err(no_tokenizer)?;
+        let model = load_model(ROLE, path)?;
+        let form = TextInputs::from_model(&model_inputs(&model))
+            .map_err(|why| LoadError::new(ROLE, path, why))?;
+        if let Some(length) = form.length {
+            tokens.set_max_tokens(length).map_err(no_tokenizer)?;
+        }
+        let example = form.values(&tokens.ids("a").map_err(no_tokenizer)?, tokens.padding_id);
+        let (network, dimension) = OnnxModel::new(model, &PREFERRED_OUTPUTS, &example).map_err(|reason| {
+            let why = format!(
+                "gives no vector for a text ({}); give the text model of the pair, exported with \
+                 its projection, and the tokenizer that belongs to it",
+                short_reason(&reason)
+            );
+            LoadError::new(ROLE, path, &why)
+        })?;
+        let encoder = Self { model: network, tokenizer: tokens, inputs: form };
+        encoder.check_last_token(tokenizer)?;
+        Ok((encoder, dimension))
+    }
+
+    /// A tokenizer of a larger model knows tokens that this one has no row for.
+    fn check_last_token(&self, tokenizer: &Path) -> Result<(), LoadError> {
+        let last = self.tokenizer.max_id;
+        let values = self.inputs.values(&[last], self.tokenizer.padding_id);
+        self.model.run(&values).map(drop).map_err(|_| {
+            let why = format!(
+                "has tokens up to {last}, which the text encoder does not know; give the one that \
+                 belongs to it"
+            );
+            LoadError::new("tokenizer", tokenizer, &why)
+        })
+    }
+
+    /// The vector as the model gives it.
+    pub fn embed(&self, text: &str) -> Result<Vec<f32>, String> {
+        self.model.run(&self.inputs.values(&self.tokenizer.ids(text)?, self.tokenizer.padding_id))
+    }
+}
+
+impl TextInputs {
+    fn from_model(inputs: &[super::onnx_model::ModelInput]) -> Result<Self, &'static str> {
+        let two = || inputs.iter().filter(|input| input.shape.len() == 2);
+        let named = |word: &str| two().find(|input| input.name.contains(word));
+        let mask = named("mask").map(|input| input.id);
+        let kinds = named("token_type").map(|input| input.id);
+        let others = |id: NodeId| Some(id) != mask && Some(id) != kinds;
+        let ids = named("input_ids").or_else(|| two().find(|input| others(input.id)));
+        let ids = ids.ok_or("takes no tokens; give the text model of the pair")?;
+        if ids.shape[0].is_some_and(|batch| batch != 1) {
+            return Err("takes several texts at once; export it again for one");
+        }
+        Ok(Self { ids: ids.id, mask, token_types: kinds, length: ids.shape[1] })
+    }
+
+    /// The inputs for these tokens, padded if the model wants a certain number.
+    fn values(&self, ids: &[i32], padding: i32) -> Vec<(NodeId, Value)> {
+        let length = self.length.unwrap_or(ids.len());
+        let row = |numbers: &[i32], rest: i32| {
+            NdTensor::from_fn([1, length], |[_, at]| numbers.get(at).copied().unwrap_or(rest))
+        };
+        let mut values = vec![(self.ids, row(ids, padding).into())];
+        values.extend(self.mask.map(|mask| (mask, row(&vec![1; ids.len()], 0).into())));
+        values.extend(self.token_types.map(|kinds| (kinds, row(&[], 0).into())));
+        values
+    }
+}

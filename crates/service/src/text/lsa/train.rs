@@ -1,0 +1,164 @@
+//! Learning a text space: count words, weight them, find the latent directions of the captions,
+//! and give every word its vector.
+//!
+//! A vector has two parts. The latent part is the word's place along the strongest directions
+//! of the captions (a truncated singular value decomposition, called latent semantic indexing).
+//! A hundred directions cannot hold thousands of words apart, so a second part keeps what they
+//! leave over as a sketch: every word has its own random signs, and sums of them stay about
+//! orthogonal. Without it a rare word would be found among captions that merely sound like it.
+
+#![expect(clippy::cast_precision_loss, reason = "counts of captions and words are small")]
+
+use std::collections::HashMap;
+
+use half::f16;
+
+use super::{
+    TextSpace,
+    svd::{TextMatrix, add, truncated_svd},
+};
+use crate::text::stemming::stems;
+
+/// Most latent directions.
+const MAX_DIRECTIONS: usize = 128;
+/// Words for each latent direction: fewer would tell every word apart and relate none.
+const WORDS_PER_DIRECTION: usize = 4;
+/// Numbers in the sketch.
+const SKETCH_SIZE: usize = 127;
+/// Weight of the sketch beside the weakest latent direction.
+const SKETCH_WEIGHT: f32 = 0.7;
+/// Most words a space knows: the most frequent ones.
+const MAX_WORDS: usize = 20_000;
+/// Most different words looked at while counting, so that garbage cannot fill the memory.
+const MAX_COUNTED_WORDS: usize = 200_000;
+/// Most words of one text.
+const MAX_WORDS_PER_TEXT: usize = 128;
+
+/// See [`Space::train`].
+pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<TextSpace> {
+    let mut counted = WordCounts::default();
+    texts.into_iter().for_each(|text| counted.add(text.as_ref()));
+    let (words, texts) = counted.vocabulary();
+    if words.is_empty() {
+        return None;
+    }
+    let signs: Vec<Vec<f32>> = words.iter().map(|word| random_signs(word, b"start")).collect();
+    let wanted = (words.len() / WORDS_PER_DIRECTION).clamp(1, MAX_DIRECTIONS);
+    let found = truncated_svd(&texts, &signs, wanted);
+    let rows = word_vectors(&words, &texts, &found);
+    Some(TextSpace { vector_length: found.len() + SKETCH_SIZE, vocabulary: words, vectors: rows })
+}
+
+/// The words of all texts, by the order in which they came.
+#[derive(Default)]
+struct WordCounts {
+    word_ids: HashMap<String, u32>,
+    /// In how many texts each word is.
+    texts_with: Vec<u32>,
+    /// The different words of every text, one text after the other.
+    words: Vec<u32>,
+    /// Where each text ends in `words`.
+    ends: Vec<usize>,
+}
+
+impl WordCounts {
+    fn add(&mut self, text: &str) {
+        let mut words: Vec<u32> = stems(text)
+            .into_iter()
+            .take(MAX_WORDS_PER_TEXT)
+            .filter_map(|stem| self.word_id(stem))
+            .collect();
+        words.sort_unstable();
+        words.dedup();
+        for &word in &words {
+            self.texts_with[word as usize] += 1;
+        }
+        self.words.extend(words);
+        self.ends.push(self.words.len());
+    }
+
+    fn word_id(&mut self, stem: String) -> Option<u32> {
+        if let Some(&number) = self.word_ids.get(&stem) {
+            return Some(number);
+        }
+        let number = u32::try_from(self.word_ids.len()).ok()?;
+        if self.word_ids.len() >= MAX_COUNTED_WORDS {
+            return None;
+        }
+        self.word_ids.insert(stem, number);
+        self.texts_with.push(0);
+        Some(number)
+    }
+
+    /// The most frequent words in alphabetical order, and the texts in terms of them.
+    fn vocabulary(self) -> (Vec<String>, TextMatrix) {
+        let mut words: Vec<(String, u32)> = self.word_ids.into_iter().collect();
+        let frequency = |number: u32| self.texts_with[number as usize];
+        words.sort_unstable_by(|(a, i), (b, j)| {
+            frequency(*j).cmp(&frequency(*i)).then_with(|| a.cmp(b))
+        });
+        words.truncate(MAX_WORDS);
+        words.sort_unstable();
+        let mut renumbered = vec![None; self.texts_with.len()];
+        for (new, (_, old)) in (0..).zip(&words) {
+            renumbered[*old as usize] = Some(new);
+        }
+        let count = self.ends.len() as f32;
+        let weight = |old: u32| (1.0 + count / frequency(old) as f32).ln();
+        let weights = words.iter().map(|&(_, old)| weight(old)).collect();
+        let mut texts = TextMatrix::new(weights);
+        let mut start = 0;
+        for end in self.ends {
+            texts.push(self.words[start..end].iter().filter_map(|&old| renumbered[old as usize]));
+            start = end;
+        }
+        (words.into_iter().map(|(word, _)| word).collect(), texts)
+    }
+}
+
+/// 256 signs that are always the same for a word and look random.
+fn random_signs(word: &str, purpose: &[u8]) -> Vec<f32> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(purpose).update(word.as_bytes());
+    let bits = hasher.finalize();
+    let of_byte = |byte: &u8| {
+        let byte = *byte;
+        (0..8).map(move |bit| if byte >> bit & 1 == 1 { 1.0 } else { -1.0 })
+    };
+    bits.as_bytes().iter().flat_map(of_byte).collect()
+}
+
+/// The vectors of all words: weight x (latent part, sketch of what that leaves over).
+fn word_vectors(words: &[String], texts: &TextMatrix, found: &[(f32, Vec<f32>)]) -> Vec<f16> {
+    let scale = 1.0 / (SKETCH_SIZE as f32).sqrt();
+    let sketch_of = |word: &String| {
+        random_signs(word, b"sketch")
+            .into_iter()
+            .take(SKETCH_SIZE)
+            .map(|sign| sign * scale)
+            .collect()
+    };
+    let sketches: Vec<Vec<f32>> = words.iter().map(sketch_of).collect();
+    let explained: Vec<Vec<f32>> = found
+        .iter()
+        .map(|(_, direction)| {
+            let mut sum = vec![0.0; SKETCH_SIZE];
+            for (&part, sketch) in direction.iter().zip(&sketches) {
+                add(&mut sum, part, sketch);
+            }
+            sum
+        })
+        .collect();
+    let weakest = found.last().map_or(1.0, |(strength, _)| *strength);
+    let mut rows = Vec::with_capacity(words.len() * (found.len() + SKETCH_SIZE));
+    for (word, mut sketch) in sketches.into_iter().enumerate() {
+        let weight = texts.weight(word);
+        for ((strength, direction), explained) in found.iter().zip(&explained) {
+            add(&mut sketch, -direction[word], explained);
+            let gain = (strength / weakest).sqrt();
+            rows.push(f16::from_f32(weight * gain * direction[word]));
+        }
+        rows.extend(sketch.iter().map(|value| f16::from_f32(weight * SKETCH_WEIGHT * value)));
+    }
+    rows
+}

@@ -1,0 +1,52 @@
+//! The words of a text as the text space knows them: lower case, without function words, and
+//! brought to their stem, so that "sailing boats" and "a boat sails" share both words.
+
+use rust_stemmers::{Algorithm, Stemmer};
+
+/// Words that stand in any caption and say nothing about the picture.
+const STOP_WORDS: [&str; 49] = [
+    "after", "am", "an", "and", "are", "as", "at", "be", "been", "before", "being", "but", "by",
+    "for", "from", "had", "has", "have", "he", "her", "his", "if", "in", "into", "is", "it", "its",
+    "of", "on", "or", "she", "some", "than", "that", "the", "their", "them", "there", "these",
+    "they", "this", "those", "to", "was", "were", "which", "while", "who", "with",
+];
+
+/// Most characters of a word; longer ones are no words.
+const MAX_WORD_BYTES: usize = 64;
+
+/// The stems of a text, in its order, repetitions included.
+pub fn stems(text: &str) -> Vec<String> {
+    let stemmer = Stemmer::create(Algorithm::English);
+    text.to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| is_content_word(word))
+        .map(|word| stemmer.stem(word).into_owned())
+        .collect()
+}
+
+/// A single Latin letter is an article or what an apostrophe left over.
+fn is_content_word(word: &str) -> bool {
+    let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
+    !word.is_empty()
+        && !letter
+        && word.len() <= MAX_WORD_BYTES
+        && STOP_WORDS.binary_search(&word).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_share_their_stem_whatever_their_form() {
+        assert_eq!(stems("Two SAILING boats; the dog's 3"), ["two", "sail", "boat", "dog", "3"]);
+        assert_eq!(stems("A boat sails"), ["boat", "sail"]);
+        assert_eq!(stems("the of – \u{0} !"), Vec::<String>::new());
+        assert_eq!(stems(&"x".repeat(65)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn function_words_are_in_order() {
+        assert!(STOP_WORDS.is_sorted());
+    }
+}

@@ -1,0 +1,73 @@
+//! How things are read out: one sentence each, the most important first.
+
+use tessera_model::{Cluster, Dataset, Page, Query, ScoreScale, Search};
+
+/// A dataset with its place among `count`, 1-based.
+pub(super) fn dataset(place: usize, count: usize, dataset: &Dataset) -> String {
+    let images = dataset.n_images.map(|images| pluralize(images, "image"));
+    let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
+    let name = format!("{place} of {count}. Dataset {}", dataset.name);
+    join_phrases([Some(name), Some(status(dataset)), images, error])
+}
+
+/// The status of a dataset, with the percentage while it moves.
+pub(super) fn status(dataset: &Dataset) -> String {
+    match dataset.progress {
+        Some(percent) if dataset.status.is_busy() => {
+            format!("{} {percent} percent", dataset.status.word())
+        }
+        _ => dataset.status.word().to_owned(),
+    }
+}
+
+/// What is asked, and how the scores of its answer are read.
+pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
+    let about = match &search.query {
+        Query::Browse => "the whole dataset".to_owned(),
+        Query::Similar(_) => format!("similar to {similar_to}"),
+        Query::Caption { text, .. } => format!("captions that mean {}", text.as_str()),
+    };
+    let clusters = pluralize(page.clusters.len() as u64, "cluster");
+    let more = if page.may_have_next() { ", and there may be more" } else { "" };
+    let score = match search.query {
+        Query::Browse => "",
+        Query::Similar(_) | Query::Caption { .. } => " A lower score is closer.",
+    };
+    let (number, level) = (search.page + 1, search.granularity.level());
+    format!("{about}: page {number}, granularity {level}, {clusters}{more}.{score}")
+}
+
+/// A cluster with its place among `count`, 1-based.
+pub(super) fn cluster(
+    place: usize,
+    count: usize,
+    cluster: &Cluster,
+    scale: ScoreScale,
+    marked: bool,
+) -> String {
+    let score = cluster.relevance.as_ref().map(|relevance| {
+        let band =
+            relevance.band(scale).map_or_else(String::new, |band| format!(" {}", band.label()));
+        format!("score {:.2}{band}", relevance.score)
+    });
+    let first = cluster.previews.first();
+    let caption = cluster.captions.first().or_else(|| first.and_then(|it| it.caption.as_ref()));
+    join_phrases([
+        Some(format!("{place} of {count}. Cluster c{place:02}")),
+        marked.then(|| "marked".to_owned()),
+        score,
+        cluster.size().map(|members| pluralize(members, "member")),
+        first.map(|first| format!("first file {}", first.file_name)),
+        caption.map(|caption| format!("caption: {caption}")),
+    ])
+}
+
+/// What there is, between commas.
+fn join_phrases<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// A count with its noun.
+pub(super) fn pluralize(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}

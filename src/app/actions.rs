@@ -1,0 +1,131 @@
+//! What each action does: one line each, in the order of `input/action.rs`.
+
+use crate::{
+    app::{
+        App, Effect, Level, Overlay, Pane, availability,
+        overlay::{DatasetIdInput, Help, SelectionFileMode},
+    },
+    input::Action,
+};
+
+impl App {
+    /// Does what the person meant, or says why not.
+    #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
+    pub(in crate::app) fn perform(&mut self, action: Action, effects: &mut Vec<Effect>) {
+        if let Some(reason) = availability::unavailable_reason(self, action) {
+            self.notifications.push(self.now, Level::Warning, reason);
+            return;
+        }
+        match action {
+            Action::Up | Action::Down | Action::Left | Action::Right => self.move_cursor(action),
+            Action::ScreenUp | Action::ScreenDown | Action::First | Action::Last => {
+                self.move_by_page(action);
+            }
+            Action::NextPane => self.focus = self.focus.nth_after(1),
+            Action::PreviousPane => self.focus = self.focus.nth_after(Pane::ALL.len() - 1),
+            Action::FocusDatasets => self.focus = Pane::Datasets,
+            Action::FocusResults => self.focus = Pane::Results,
+            Action::FocusDetail => self.focus = Pane::Detail,
+            Action::FocusQuery => self.focus = Pane::Query,
+            Action::FocusJobs => self.focus = Pane::Jobs,
+            Action::FocusBasket => self.focus = Pane::Basket,
+            Action::Forward => self.go_forward(),
+            Action::NewTab => self.open_tab(),
+            Action::CloseTab => self.close_tab(),
+            Action::Tab1 => self.go_to_tab(1),
+            Action::Tab2 => self.go_to_tab(2),
+            Action::Tab3 => self.go_to_tab(3),
+            Action::Tab4 => self.go_to_tab(4),
+            Action::Tab5 => self.go_to_tab(5),
+            Action::Tab6 => self.go_to_tab(6),
+            Action::Tab7 => self.go_to_tab(7),
+            Action::Tab8 => self.go_to_tab(8),
+            Action::Tab9 => self.go_to_tab(9),
+            Action::Open => self.open_selected(effects),
+            Action::Back => self.go_back(),
+
+            Action::FullSize => self.show_full_size(effects),
+            Action::OpenExternally => self.open_externally(effects),
+            Action::NextPage => self.go_to_page(self.page_number() + 1),
+            Action::PreviousPage => self.go_to_page(self.page_number().saturating_sub(1)),
+            Action::Similar => self.search_similar(),
+            Action::SimilarToFile => self.open_file_picker(),
+            Action::PickRegion => self.open_region_picker(),
+            Action::PickRegionOfQuery => self.open_region_picker_on_query(),
+            Action::Caption => self.open_caption_search(),
+            Action::Loosen => self.run_loosened_search(),
+            Action::Finer => self.set_granularity(self.granularity().finer(), effects),
+            Action::Coarser => self.set_granularity(self.granularity().coarser(), effects),
+            Action::Filter => self.open_filter_input(),
+            Action::Sort => self.open_sort_list(),
+            Action::Fold => self.toggle_fold(),
+            Action::History => self.open_history(),
+            Action::Combine => self.open_combine_picker(),
+            Action::ToggleEntity => self.toggle_entity(effects),
+            Action::Refresh => self.refresh(),
+
+            Action::Select => self.toggle_selected(effects),
+            Action::SelectRange => self.select_range(effects),
+            Action::SelectPage => self.select_page(effects),
+            Action::SelectAll => self.select_all_pages(),
+            Action::InvertSelection => self.invert_selection(effects),
+            Action::Exclude => self.toggle_preview_selected(effects),
+            Action::Undo => self.undo_selection(effects),
+            Action::Redo => self.redo_selection(effects),
+            Action::Deselect => self.remove_selected_entry(effects),
+            Action::ClearBasket => self.clear_basket(effects),
+            Action::SaveSelection => self.open_selection_file_input(SelectionFileMode::Save),
+            Action::OpenSelection => self.open_selection_file_input(SelectionFileMode::Open),
+
+            Action::RunQuery => self.run_query(),
+            Action::AddFilter => self.open_filter_picker(),
+            Action::ToggleFilter => self.toggle_filter(),
+            Action::DeleteFilter => self.delete_filter(),
+            Action::UndoQuery => self.undo_query_change(),
+            Action::SwitchJson => self.switch_json(),
+            Action::EditJson => self.edit_json(effects),
+            Action::SaveView => self.open_view_name_input(),
+            Action::Views => self.open_saved_views(),
+
+            Action::ExportBasket => self.open_basket_export_form(),
+            Action::Export => self.open_export_form(),
+            Action::Download => self.download_selected(effects),
+            Action::AddMedia => self.open_add_media_form(),
+            Action::Reindex => self.open_reindex_confirmation(),
+            Action::StopWatching => self.stop_watching(effects),
+            Action::Inspect => self.open_archive_inspector(effects),
+            Action::ForgetJob => self.forget_job(),
+
+            Action::Profiles => self.open_profile_list(),
+            Action::CopyId
+            | Action::CopyLink
+            | Action::CopyName
+            | Action::CopyJson
+            | Action::CopyCurl
+            | Action::CopyCommand
+            | Action::CopyProfiler => self.copy_to_clipboard(action, effects),
+
+            Action::LargerTiles => self.tile_size = self.tile_size.larger(),
+            Action::SmallerTiles => self.tile_size = self.tile_size.smaller(),
+            Action::WiderSides => self.widen_sides(1),
+            Action::NarrowerSides => self.widen_sides(-1),
+            Action::Zoom => self.zoomed = !self.zoomed,
+            Action::Menu => self.open_action_menu(),
+            Action::Palette => self.open_palette(),
+            Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
+            Action::Jump => self.jump_mode = true,
+            Action::OpenById => self.overlay = Some(Overlay::DatasetId(DatasetIdInput::default())),
+            Action::Log => self.open_log(),
+            Action::Record => self.request_record(effects),
+            Action::ToggleAutoRefresh => self.toggle_auto_refresh(),
+            Action::Theme => self.next_theme(),
+            Action::TestPictures => self.open_picture_test(),
+            Action::Footer => self.footer = !self.footer,
+            Action::Mouse => self.toggle_mouse(effects),
+            Action::Redraw => effects.push(Effect::Redraw),
+            Action::Suspend => effects.push(Effect::Suspend),
+            Action::Cancel => self.stop_or_quit(effects),
+            Action::Quit => effects.push(Effect::Quit),
+        }
+    }
+}

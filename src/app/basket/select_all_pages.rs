@@ -1,0 +1,116 @@
+//! Marking what every page of a search holds: page after page, with a count, until the last one
+//! or a key.
+
+use crate::app::{App, Effect, Level, basket::cluster_count};
+use tessera_model::{Failure, Page, Search, basket::cluster_entry};
+
+/// Pages that are loaded before the person is asked whether to go on.
+const PAGES_PER_CONFIRMATION: u32 = 50;
+
+/// A search whose pages are being marked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectAllPages {
+    /// The page that is awaited.
+    pub next_page: Search,
+    /// Pages marked so far.
+    pub pages_done: u32,
+    /// Clusters marked so far that were not before.
+    pub clusters_added: usize,
+    /// Waits for the person to go on.
+    pub paused: bool,
+}
+
+impl App {
+    /// Begins with the first page, or goes on after the question.
+    pub(in crate::app) fn select_all_pages(&mut self) {
+        if let Some(all) = &mut self.pending_selection.all_pages {
+            all.paused = false;
+            return;
+        }
+        let first = self.view().map(|view| Search { page: 0, ..view.search.clone() });
+        self.pending_selection.range = None;
+        self.pending_selection.all_pages = first.map(|next| SelectAllPages {
+            next_page: next,
+            pages_done: 0,
+            clusters_added: 0,
+            paused: false,
+        });
+    }
+
+    /// The page that marking all waits for.
+    pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {
+        self.pending_selection
+            .all_pages
+            .as_ref()
+            .filter(|all| !all.paused)
+            .map(|all| &all.next_page)
+    }
+
+    /// Marks those of the pages that have come.
+    pub(in crate::app) fn select_loaded_pages(&mut self, effects: &mut Vec<Effect>) {
+        while let Some(search) = self.next_page_to_select().cloned() {
+            let page = self.store.pages.get(&search).and_then(|page| page.value().cloned());
+            let Some(page) = page else { return };
+            self.select_page_contents(&search, &page, effects);
+        }
+    }
+
+    /// A page will not come: what is marked stays, and nothing more is.
+    pub(in crate::app) fn select_all_page_failed(&mut self, search: &Search, failure: &Failure) {
+        if self.next_page_to_select() == Some(search) {
+            self.finish_select_all(
+                &format!("page {} did not come", search.page + 1),
+                Some(failure),
+            );
+        }
+    }
+
+    fn select_page_contents(&mut self, search: &Search, page: &Page, effects: &mut Vec<Effect>) {
+        let Some(mut all) = self.pending_selection.all_pages.take() else { return };
+        let marks = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
+        let change =
+            self.edit_basket_of(search.dataset, effects, |basket| match all.clusters_added {
+                0 => basket.select(marks),
+                _ => basket.select_in_last_step(marks),
+            });
+        // The page on screen stays among the pages that are known.
+        if let Some(here) = self.view().map(|view| view.search.clone()) {
+            self.store.pages.entry(here);
+        }
+        all.clusters_added += change.map_or(0, |change| change.added);
+        all.pages_done += 1;
+        all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
+        all.next_page.page += 1;
+        self.pending_selection.all_pages = Some(all);
+        if !page.may_have_next() {
+            self.finish_select_all("that was the last page", None);
+        }
+    }
+
+    /// Leaves a range or the marking of all pages. `false`: neither was going on.
+    pub(in crate::app) fn cancel_pending_selection(&mut self) -> bool {
+        if self.pending_selection.range.take().is_some() {
+            return true;
+        }
+        let going = self.pending_selection.all_pages.is_some();
+        if going {
+            self.finish_select_all("stopped", None);
+        }
+        going
+    }
+
+    fn finish_select_all(&mut self, why: &str, failure: Option<&Failure>) {
+        let Some(all) = self.pending_selection.all_pages.take() else { return };
+        let text = format!(
+            "{why}: {} of {} pages marked",
+            cluster_count(all.clusters_added),
+            all.pages_done
+        );
+        match failure {
+            Some(failure) => {
+                self.notifications.push(self.now, Level::Error, format!("{text}; {failure}"))
+            }
+            None => self.notifications.push(self.now, Level::Success, text + "; u takes it back"),
+        }
+    }
+}

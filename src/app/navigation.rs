@@ -1,0 +1,120 @@
+//! Moving, opening and going back: the same few keys in every pane.
+
+use crate::{
+    app::{App, Effect, Pane, full_size_link},
+    input::Action,
+    message::{Lane, Request},
+};
+use tessera_model::PictureSource;
+
+impl App {
+    /// Moves by one.
+    pub(in crate::app) fn move_cursor(&mut self, action: Action) {
+        let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
+        let vertical = matches!(action, Action::Up | Action::Down);
+        match self.focus {
+            Pane::Datasets if vertical => self.move_in_datasets(by),
+            Pane::Jobs if vertical => self.move_in_jobs(by),
+            Pane::Basket if vertical => self.move_in_basket(by),
+            Pane::Query if vertical => self.move_in_query(by),
+            Pane::Query => self.cycle_filter_choice(by),
+            Pane::Datasets | Pane::Jobs | Pane::Basket => {}
+            Pane::Results => {
+                let columns = self.grid().map_or(1, |grid| grid.columns).cast_signed();
+                self.move_across_pages(if vertical { by * columns } else { by });
+            }
+            Pane::Detail if vertical => self.move_in_results(by),
+            Pane::Detail => self.step_preview(by),
+        }
+    }
+
+    /// Moves by screens and to the ends.
+    pub(in crate::app) fn move_by_page(&mut self, action: Action) {
+        let screen = self.grid().map_or(1, |grid| grid.columns * grid.rows).cast_signed();
+        let all = isize::MAX / 2;
+        let by = match action {
+            Action::ScreenUp => -screen,
+            Action::ScreenDown => screen,
+            Action::First => -all,
+            _ => all,
+        };
+        match self.focus {
+            Pane::Datasets => self.move_in_datasets(by),
+            Pane::Results if by.abs() == screen => self.move_across_pages(by),
+            Pane::Results => self.move_in_results(by),
+            Pane::Detail => self.step_preview(by),
+            Pane::Jobs => self.move_in_jobs(by),
+            Pane::Basket => self.move_in_basket(by),
+            Pane::Query => self.move_in_query(by),
+        }
+    }
+
+    /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
+    pub(in crate::app) fn open_selected(&mut self, effects: &mut Vec<Effect>) {
+        match self.focus {
+            Pane::Datasets => {
+                if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
+                    self.open_dataset(id);
+                    self.focus = Pane::Results;
+                }
+            }
+            Pane::Results if self.can_open_members() => self.open_members(),
+            Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
+            Pane::Detail if self.preview().is_some() => self.show_full_size(effects),
+            Pane::Jobs => self.open_job_detail(),
+            Pane::Basket => self.open_selected_entry(),
+            Pane::Query => self.edit_selected_filter(),
+            Pane::Results | Pane::Detail => {}
+        }
+    }
+
+    /// Esc: the newest thing that can be left is left, one at a time.
+    pub(in crate::app) fn go_back(&mut self) {
+        if self.notifications.dismiss() || self.cancel_pending_selection() {
+            return;
+        }
+        match self.focus {
+            _ if self.zoomed => self.zoomed = false,
+            Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => self.focus = Pane::Results,
+            Pane::Results => {
+                if !self.close_view() {
+                    self.focus = Pane::Datasets;
+                }
+            }
+            Pane::Datasets => self.datasets.list_options.filter.clear(),
+        }
+    }
+
+    /// Asks the service again.
+    pub(in crate::app) fn refresh(&mut self) {
+        self.store.datasets.invalidate();
+        self.store.pictures.forget_failures();
+        if let Some(search) = self.view().map(|view| view.search.clone()) {
+            if let Some(basket) = self.store.baskets.get_mut(&search.dataset)
+                && basket.value().is_none()
+            {
+                basket.invalidate();
+            }
+            self.store.pages.entry(search).invalidate();
+        }
+        self.poll_now();
+    }
+
+    /// Opens the original of the preview on screen in the viewer of the desktop.
+    pub(in crate::app) fn open_externally(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(link) = self.preview().and_then(full_size_link) {
+            self.send(
+                Lane::OpenExternally,
+                Request::OpenExternally(PictureSource::Link(link)),
+                effects,
+            );
+        }
+    }
+
+    /// Asks for the bytes of the preview on screen, to show them alone.
+    pub(in crate::app) fn show_full_size(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(link) = self.preview().and_then(full_size_link) {
+            self.send(Lane::Original, Request::Original(link), effects);
+        }
+    }
+}

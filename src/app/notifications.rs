@@ -1,0 +1,126 @@
+//! The flash line: what just happened, for a while; errors stay until they are dismissed.
+
+use std::{collections::VecDeque, time::Duration};
+
+use crate::app::Uptime;
+use tessera_model::{Failure, SafeText};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Done as asked.
+    Success,
+    /// Refused, or worth knowing.
+    Warning,
+    /// Went wrong.
+    Error,
+}
+
+/// One line for the person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notification {
+    /// How bad it is.
+    pub level: Level,
+    /// The line.
+    pub text: SafeText,
+    expires_at: Option<Uptime>,
+}
+
+/// The notices that wait to be read, oldest first.
+#[derive(Debug, Default)]
+pub struct Notifications {
+    pending: VecDeque<Notification>,
+    /// What was told, oldest first, for the log.
+    history: VecDeque<(Uptime, Notification)>,
+}
+
+impl Notifications {
+    /// Most notices kept: older ones have been overtaken by events.
+    const MAX_PENDING: usize = 8;
+    /// Most notices kept for the log.
+    const MAX_HISTORY: usize = 200;
+
+    /// Adds a line; the same line again only lives longer.
+    pub fn push(&mut self, now: Uptime, level: Level, text: impl AsRef<str>) {
+        let life = match level {
+            Level::Success => Some(Duration::from_secs(4)),
+            Level::Warning => Some(Duration::from_secs(8)),
+            Level::Error => None,
+        };
+        let text = SafeText::detail(text.as_ref());
+        self.pending.retain(|notice| notice.text != text);
+        let notice = Notification { level, text, expires_at: life.map(|life| now + life) };
+        self.history.push_back((now, notice.clone()));
+        if self.history.len() > Self::MAX_HISTORY {
+            self.history.pop_front();
+        }
+        self.pending.push_back(notice);
+        if self.pending.len() > Self::MAX_PENDING {
+            self.pending.pop_front();
+        }
+    }
+
+    /// Adds a failure as an error.
+    pub fn push_failure(&mut self, now: Uptime, failure: &Failure) {
+        self.push(now, Level::Error, failure.to_string());
+    }
+
+    /// Drops what has been shown long enough.
+    pub fn remove_expired(&mut self, now: Uptime) {
+        self.pending.retain(|notice| notice.expires_at.is_none_or(|end| end > now));
+    }
+
+    /// Drops the one on screen if it is an error, which would stay otherwise. `true` if it was.
+    pub fn dismiss(&mut self) -> bool {
+        let stays = self.current().is_some_and(|notice| notice.expires_at.is_none());
+        stays && self.pending.pop_back().is_some()
+    }
+
+    /// The one on screen, the newest.
+    #[must_use]
+    pub fn current(&self) -> Option<&Notification> {
+        self.pending.back()
+    }
+
+    /// What was told so far with its time, newest first.
+    pub fn history(&self) -> impl Iterator<Item = &(Uptime, Notification)> {
+        self.history.iter().rev()
+    }
+
+    /// How many wait.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// When the next one ends.
+    #[must_use]
+    pub fn next_expiry(&self) -> Option<Uptime> {
+        self.pending.iter().filter_map(|notice| notice.expires_at).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_stay_and_the_rest_passes() {
+        let mut notices = Notifications::default();
+        notices.push(Uptime::ZERO, Level::Error, "broken");
+        notices.push(Uptime::ZERO, Level::Success, "done");
+        assert_eq!(notices.next_expiry(), Some(Uptime::from_secs(4)));
+        notices.remove_expired(Uptime::from_secs(4));
+        assert_eq!(notices.current().unwrap().text.as_str(), "broken");
+        assert!(notices.dismiss() && !notices.dismiss());
+    }
+
+    #[test]
+    fn the_same_line_is_told_once() {
+        let mut notices = Notifications::default();
+        for second in 0..3 {
+            notices.push(Uptime::from_secs(second), Level::Warning, "needs READY");
+        }
+        assert_eq!(notices.count(), 1);
+    }
+}

@@ -1,0 +1,205 @@
+//! A line that a path is typed in, completed from the folder it leads into.
+
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
+
+use tui_input::Input;
+
+use crate::{
+    app::overlay::text_field::{self, expand_path},
+    input::Chord,
+};
+use tessera_model::{FolderEntry, FolderListing};
+
+/// A half-typed path.
+#[derive(Clone, Debug, Default)]
+pub struct PathInput {
+    /// What is typed.
+    pub text: Input,
+}
+
+impl PathInput {
+    /// The folder that the typed path leads into, and what is typed after it.
+    fn split(&self) -> (&str, &str) {
+        let typed = self.text.value().trim_start();
+        typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1))
+    }
+
+    /// The folder that the typed path leads into.
+    #[must_use]
+    pub fn folder(&self, home: Option<&Path>) -> PathBuf {
+        expand_path(self.split().0, home)
+    }
+
+    /// The path that is typed; `None` while nothing is.
+    #[must_use]
+    pub fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
+        let typed = self.text.value();
+        (!typed.trim().is_empty()).then(|| expand_path(typed, home))
+    }
+
+    /// The entries that the typed path may mean: an exact one first, then folders, then files.
+    /// Hidden ones only when their dot is typed.
+    #[must_use]
+    pub fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
+        let (_, typed) = self.split();
+        let lower = typed.to_lowercase();
+        let mut offers: Vec<&FolderEntry> = folder
+            .entries
+            .iter()
+            .filter(|entry| {
+                let name = name(entry);
+                name.to_lowercase().starts_with(&lower)
+                    && (typed.starts_with('.') || !name.starts_with('.'))
+            })
+            .collect();
+        offers.sort_by_key(|entry| (name(entry) != typed, !entry.is_folder));
+        offers
+    }
+
+    /// Types on as far as all offers agree. `false` when that is no further.
+    pub fn complete(&mut self, offers: &[&FolderEntry]) -> bool {
+        let Some((first, rest)) = offers.split_first() else { return false };
+        let mut common = name(first).into_owned();
+        for other in rest.iter().map(|entry| name(entry)) {
+            let pairs = common.char_indices().zip(other.chars());
+            let end = pairs.take_while(|((_, one), other)| one == other).last();
+            let end = end.map_or(0, |((at, one), _)| at + one.len_utf8());
+            common.truncate(end);
+        }
+        let (folder, typed) = self.split();
+        let further = common.len() > typed.len();
+        if further {
+            self.text = format!("{folder}{common}").into();
+        }
+        further
+    }
+
+    /// Goes into a folder.
+    pub fn enter_folder(&mut self, folder: &FolderEntry) {
+        let (before, _) = self.split();
+        self.text = format!("{before}{}/", name(folder)).into();
+    }
+
+    /// Takes a key. `true` if it changed what is typed.
+    pub fn edit(&mut self, chord: Chord) -> bool {
+        let before = self.text.value().to_owned();
+        text_field::edit(&mut self.text, chord);
+        before != self.text.value()
+    }
+
+    /// Takes what is pasted or dropped on the terminal: a dropped path replaces what is typed.
+    pub fn paste(&mut self, raw: &str) {
+        match parse_dropped_path(raw) {
+            Some(path) => {
+                self.text = Input::default();
+                text_field::paste(&mut self.text, &path);
+            }
+            None => text_field::paste(&mut self.text, raw),
+        }
+    }
+}
+
+/// The name of an entry as it is typed.
+fn name(entry: &FolderEntry) -> Cow<'_, str> {
+    entry.file_name.to_string_lossy()
+}
+
+/// The path in what a terminal pastes when a file is dropped on it: a `file://` address, a quoted
+/// path, or one whose spaces are escaped. `None` for anything else; of several the first.
+fn parse_dropped_path(raw: &str) -> Option<String> {
+    let line = raw.trim().lines().next()?.trim();
+    if let Some(address) = line.strip_prefix("file://") {
+        // An address may name this machine before its path.
+        return Some(percent_decoded(&address[address.find('/')?..]));
+    }
+    for quote in ['\'', '"'] {
+        if let Some((path, _)) = line.strip_prefix(quote).and_then(|rest| rest.split_once(quote)) {
+            return Some(path.to_owned());
+        }
+    }
+    if !(line.starts_with('/') || line.starts_with("~/")) {
+        return None;
+    }
+    let mut path = String::new();
+    let mut characters = line.chars();
+    while let Some(c) = characters.next() {
+        path.extend(if c == '\\' { characters.next() } else { Some(c) });
+    }
+    Some(path)
+}
+
+/// An address with its `%20` and the like read.
+fn percent_decoded(address: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = address.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let escape = after.get(..2).filter(|_| byte == b'%');
+        let read = escape.and_then(|digits| std::str::from_utf8(digits).ok());
+        let read = read.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(read.unwrap_or(byte));
+        rest = if read.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_model::SafeText;
+
+    fn folder(names: &[&str]) -> FolderListing {
+        let entry = |name: &&str| FolderEntry {
+            name: SafeText::file_name(name),
+            file_name: name.into(),
+            is_folder: false,
+            bytes: 1,
+        };
+        FolderListing {
+            path: "/home/me".into(),
+            entries: names.iter().map(entry).collect(),
+            omitted: 0,
+        }
+    }
+
+    fn typed(text: &str) -> PathInput {
+        PathInput { text: text.into() }
+    }
+
+    #[test]
+    fn a_path_is_completed_as_far_as_all_agree() {
+        let folder = folder(&["van.jpg", "van-2.jpg", "Vase.png", ".van"]);
+        let mut line = typed("~/v");
+        assert_eq!(line.folder(Some(Path::new("/home/me"))), Path::new("/home/me"));
+        assert_eq!(line.completions(&folder).len(), 3);
+        line.text = "~/van".into();
+        assert!(!line.complete(&line.completions(&folder)));
+        line.text = "~/va".into();
+        let offers = line.completions(&folder)[..2].to_vec();
+        assert!(line.complete(&offers));
+        assert_eq!(line.text.value(), "~/van");
+        assert_eq!(typed("~/van-").completions(&folder).len(), 1);
+        assert_eq!(typed("~/.").completions(&folder).len(), 1);
+        assert_eq!(typed("/van.jpg").completions(&folder)[0].name.as_str(), "van.jpg");
+    }
+
+    #[test]
+    fn dropped_paths_are_understood() {
+        for (raw, path) in [
+            ("file:///tmp/a%20b%C3%A9.jpg\n", "/tmp/a bé.jpg"),
+            ("file://host/tmp/100%.jpg", "/tmp/100%.jpg"),
+            ("'/tmp/a b.jpg' ", "/tmp/a b.jpg"),
+            ("\"/tmp/a b.jpg\" \"/tmp/c.jpg\"", "/tmp/a b.jpg"),
+            ("/tmp/a\\ b\\(1\\).jpg", "/tmp/a b(1).jpg"),
+        ] {
+            let mut line = typed("~/half-typed");
+            line.paste(raw);
+            assert_eq!(line.text.value(), path, "{raw}");
+        }
+        let mut line = typed("~/");
+        line.paste("photos/x.jpg");
+        assert_eq!(line.text.value(), "~/photos/x.jpg");
+    }
+}

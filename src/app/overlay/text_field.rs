@@ -1,0 +1,108 @@
+//! One line of typed text, as every form and line has it.
+
+use std::path::{Path, PathBuf};
+
+use tui_input::{Input, InputRequest};
+
+use crate::input::{Chord, Key};
+
+/// A typed path; `~/` is `home`, and an empty one is here.
+#[must_use]
+pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
+    let typed = typed.trim();
+    match (typed.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ if typed.is_empty() => PathBuf::from("."),
+        _ => PathBuf::from(typed),
+    }
+}
+
+/// The words of a line as a shell takes them apart: by spaces that are not quoted or escaped. Files
+/// that are dropped on a terminal arrive so.
+#[must_use]
+pub fn shell_words(typed: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut quote, mut open) = (None, false);
+    let mut rest = typed.chars();
+    while let Some(c) = rest.next() {
+        let c = match (c, quote) {
+            (c, Some(end)) if c == end => {
+                quote = None;
+                continue;
+            }
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                if !open {
+                    words.push(String::new());
+                    open = true;
+                }
+                continue;
+            }
+            (c, None) if c.is_whitespace() => {
+                open = false;
+                continue;
+            }
+            ('\\', None) => rest.next().unwrap_or(c),
+            (c, _) => c,
+        };
+        match words.last_mut().filter(|_| open) {
+            Some(word) => word.push(c),
+            None => words.push(c.to_string()),
+        }
+        open = true;
+    }
+    words
+}
+
+/// Gives a key to a text field.
+pub fn edit(input: &mut Input, chord: Chord) {
+    let request = match (chord.key, chord.ctrl) {
+        (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
+        (Key::Char('u'), true) => InputRequest::DeleteLine,
+        (Key::Char('w'), true) => InputRequest::DeletePrevWord,
+        (Key::Char('a'), true) | (Key::Home, _) => InputRequest::GoToStart,
+        (Key::Char('e'), true) | (Key::End, _) => InputRequest::GoToEnd,
+        (Key::Left, true) => InputRequest::GoToPrevWord,
+        (Key::Right, true) => InputRequest::GoToNextWord,
+        (Key::Left, false) => InputRequest::GoToPrevChar,
+        (Key::Right, false) => InputRequest::GoToNextChar,
+        (Key::Backspace, _) => InputRequest::DeletePrevChar,
+        (Key::Delete, _) => InputRequest::DeleteNextChar,
+        _ => return,
+    };
+    let _ = input.handle(request);
+}
+
+/// Most characters taken from one paste.
+const MAX_PASTE_CHARS: usize = 4_096;
+
+/// Pastes into a text field: one line, without control characters, never executed as keys.
+pub fn paste(input: &mut Input, raw: &str) {
+    for c in raw.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
+        let _ = input.handle(InputRequest::InsertChar(c));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dropped_paths_are_taken_apart_as_a_shell_does() {
+        assert_eq!(
+            shell_words(r"/a/b.jpg '/a/my c.jpg'  /d\ e.jpg"),
+            ["/a/b.jpg", "/a/my c.jpg", "/d e.jpg"]
+        );
+        assert_eq!(shell_words("~/x\"y z\""), ["~/xy z"]);
+        assert_eq!(shell_words("  "), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_paste_is_one_clean_line() {
+        let mut input = Input::default();
+        paste(&mut input, "/tmp/a\u{1b}[201~b\n");
+        assert_eq!(input.value(), "/tmp/a[201~b");
+        paste(&mut input, &"x".repeat(100_000));
+        assert!(input.value().chars().count() <= MAX_PASTE_CHARS + 20);
+    }
+}

@@ -1,0 +1,159 @@
+//! What there is to say of a draft, on every key and without asking anybody: what keeps it from
+//! being run, what may be refused, and how it is read.
+
+use crate::app::{
+    App,
+    query::{FilterKind, FilterRow, QueryDraft},
+};
+use tessera_model::{EnrichmentModel as Model, FailureKind, enrichment, vql};
+use tessera_wire::vql::write;
+
+/// How much a remark matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The query cannot be run, or the service refused it.
+    Error,
+    /// The service may refuse it.
+    Warning,
+    /// How it is read.
+    Info,
+}
+
+/// One thing to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// The row it is about, if it is about one.
+    pub row: Option<usize>,
+    /// The sentence.
+    pub text: String,
+}
+
+/// Everything to say of the draft of the open dataset, what matters most first.
+#[must_use]
+pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
+    let draft = app.draft();
+    let mut remarks = Vec::new();
+    let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
+    if let Some(problem) = problem {
+        let text = format!("{problem}. Run is off until it can be read");
+        remarks.push(Diagnostic { severity: Severity::Error, row: None, text });
+    } else {
+        remarks.extend(incomplete(draft));
+    }
+    remarks.extend(service_rejection(app));
+    for (place, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
+        remarks.extend(row_warning(app, row).map(|text| Diagnostic {
+            severity: Severity::Warning,
+            row: Some(place),
+            text,
+        }));
+    }
+    remarks.extend(draft_summary(app, draft));
+    remarks
+}
+
+/// The rows that are on and not complete.
+fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
+    let mut remarks: Vec<Diagnostic> = Vec::new();
+    for (place, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
+        if let Err(why) = row.filter() {
+            let text = format!("{}.{} {}", row.kind.keyword(), why.field, why.reason);
+            remarks.push(Diagnostic { severity: Severity::Error, row: Some(place), text });
+        }
+    }
+    match (draft.filters(), remarks.as_slice()) {
+        (Err(reason), []) => {
+            remarks.push(Diagnostic { severity: Severity::Error, row: None, text: reason });
+        }
+        (Err(_), _) => {
+            let text = "Run is off until this is mended".to_owned();
+            remarks.push(Diagnostic { severity: Severity::Info, row: None, text });
+        }
+        (Ok(_), _) => {}
+    }
+    remarks
+}
+
+/// What the service said of the draft as it is, pinned to the row it names.
+fn service_rejection(app: &App) -> Option<Diagnostic> {
+    let failure = app.remote_page()?.failure()?;
+    let sent = app.view()?.search.filters.as_slice();
+    if failure.kind != FailureKind::Invalid || app.draft().filters().as_deref() != Ok(sent) {
+        return None;
+    }
+    let words = failure.detail.as_ref().unwrap_or(&failure.message);
+    let row = row_mentioned_in(words.as_str(), app.draft());
+    Some(Diagnostic { severity: Severity::Error, row, text: format!("the service says: {words}") })
+}
+
+/// The row that a sentence means: by the number of the filter, else by the only key it names.
+fn row_mentioned_in(words: &str, draft: &QueryDraft) -> Option<usize> {
+    let on: Vec<usize> = draft
+        .rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.enabled)
+        .map(|(place, _)| place)
+        .collect();
+    let number = words
+        .split("filter ")
+        .nth(1)
+        .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok());
+    if let Some(row) = number.and_then(|number| on.get(number)) {
+        return Some(*row);
+    }
+    let mut named = on.into_iter().filter(|&place| {
+        let key = draft.rows[place].kind.keyword();
+        words.split(|c: char| !c.is_alphanumeric()).any(|word| word == key)
+    });
+    match (named.next(), named.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}
+
+/// What may be refused about a row.
+fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
+    match row.kind {
+        FilterKind::Issues if app.known_values().accepted_issue(row.text(0).trim()) => None,
+        FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
+        FilterKind::Text if row.choice_keyword() == "semantic" => {
+            missing_enrichment(app, Model::SEMANTIC)
+        }
+        FilterKind::Text => missing_enrichment(app, Model::CAPTIONS),
+        FilterKind::Labels => missing_enrichment(app, Model::LABELS),
+        FilterKind::Tags
+        | FilterKind::Duplicates
+        | FilterKind::Uniqueness
+        | FilterKind::Similarity => None,
+    }
+}
+
+/// What to say of the enrichment models one of which the open dataset needs.
+#[must_use]
+pub fn missing_enrichment(app: &App, models: &[Model]) -> Option<String> {
+    enrichment::missing_model_warning(models, app.store.enrichment(app.view()?.search.dataset))
+}
+
+/// How the draft is read.
+fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
+    let plain = |text: String| Diagnostic { severity: Severity::Info, row: None, text };
+    let on = draft.rows.iter().filter(|row| row.enabled).count();
+    let off = draft.rows.len() - on;
+    let mut remarks = Vec::new();
+    if !draft.rows.is_empty() {
+        let kept = if off > 0 { format!(", {off} off (kept, not sent)") } else { String::new() };
+        remarks.push(plain(format!("{on} on{kept}; media must pass every one that is on (AND)")));
+    }
+    if let (Ok(filters), Some(view)) = (draft.filters(), app.view()) {
+        remarks.extend(vql::long_query_warning(write(&filters).len()).map(plain));
+        if view.search.filters != filters {
+            remarks.push(plain(
+                "the results on screen are of another query; F5 runs this one".to_owned(),
+            ));
+        }
+    }
+    remarks
+}

@@ -1,0 +1,100 @@
+//! What was seen of a dataset in the pages that were loaded: values to suggest. Nothing here claims
+//! to be complete, because the interface has no list of labels, tags or issues.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::app::query::{FilterKind, FilterRow};
+use tessera_model::{
+    Filter, Page, SafeText, Search, TagId,
+    vql::{IssueFilter, IssueKind, IssueName},
+};
+
+/// The values seen in one dataset.
+#[derive(Clone, Debug, Default)]
+pub struct KnownValues {
+    labels: BTreeSet<SafeText>,
+    tags: BTreeMap<TagId, SafeText>,
+    /// Words for issues that are not published, and that the service took.
+    issues: BTreeSet<SafeText>,
+}
+
+/// A value to choose instead of typing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What is sent.
+    pub value: String,
+    /// What is shown.
+    pub label: SafeText,
+}
+
+impl KnownValues {
+    /// Most values kept of a kind: a person types a few letters anyway.
+    const MAX_VALUES: usize = 2_000;
+
+    /// Notes what a page shows; that it came at all says that the words of its search are known.
+    pub fn record_page(&mut self, search: &Search, page: &Page) {
+        for cluster in &page.clusters {
+            if self.labels.len() < Self::MAX_VALUES {
+                self.labels.extend(cluster.labels.iter().cloned());
+            }
+            for tag in &cluster.tags {
+                if let (Some(id), true) = (tag.id, self.tags.len() < Self::MAX_VALUES) {
+                    self.tags.insert(id, tag.name.clone());
+                }
+            }
+        }
+        for filter in &search.filters {
+            if let Filter::Issue(IssueFilter { kind: IssueName::Other(word), .. }) = filter {
+                self.issues.insert(SafeText::name(word.as_str()));
+            }
+        }
+    }
+
+    /// Whether the service took this word for an issue before.
+    #[must_use]
+    pub fn accepted_issue(&self, word: &str) -> bool {
+        self.issues.contains(&SafeText::name(word))
+    }
+
+    /// The name of a tag, if it was ever seen.
+    #[must_use]
+    pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
+        self.tags.get(&id.parse().ok()?)
+    }
+
+    /// The id of a tag by its name, if it was ever seen.
+    #[must_use]
+    pub fn tag_id(&self, name: &str) -> Option<TagId> {
+        self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
+    }
+
+    /// What fits the typed beginning of a row's value and is not there yet.
+    #[must_use]
+    pub fn suggest(&self, row: &FilterRow, most: usize) -> Vec<Suggestion> {
+        let plain = |shown: SafeText| Suggestion { value: shown.as_str().to_owned(), label: shown };
+        let all: Vec<Suggestion> = match row.kind {
+            FilterKind::Labels => self.labels.iter().cloned().map(plain).collect(),
+            FilterKind::Tags => {
+                let tag = |(id, name): (&TagId, &SafeText)| Suggestion {
+                    value: id.to_string(),
+                    label: name.clone(),
+                };
+                self.tags.iter().map(tag).collect()
+            }
+            FilterKind::Issues => {
+                let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.word()));
+                known.chain(self.issues.iter().cloned()).map(plain).collect()
+            }
+            FilterKind::Text
+            | FilterKind::Duplicates
+            | FilterKind::Uniqueness
+            | FilterKind::Similarity => Vec::new(),
+        };
+        let typed = row.text(0).trim().to_lowercase();
+        let fits = |suggestion: &Suggestion| {
+            let shown = suggestion.label.as_str().to_lowercase();
+            shown.starts_with(&typed) && shown != typed && !row.entries.contains(&suggestion.value)
+        };
+        all.into_iter().filter(fits).take(most).collect()
+    }
+}

@@ -1,0 +1,149 @@
+//! Typed text of several lines: the JSON of a query.
+
+use crate::input::{Chord, Key};
+
+/// Most characters of a query that is written by hand; a service takes 64 KiB.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// The text and the place where the next character goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextArea {
+    lines: Vec<String>,
+    /// The line of the cursor, from 0.
+    pub line: usize,
+    /// The character of the cursor in its line, from 0.
+    pub column: usize,
+}
+
+impl TextArea {
+    /// A text with the cursor at its beginning.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let lines = text.split('\n').map(|line| line.trim_end_matches('\r').to_owned());
+        Self { lines: lines.collect(), line: 0, column: 0 }
+    }
+
+    /// Its lines; at least one.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+
+    /// The whole text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.lines.join("\n")
+    }
+
+    /// Takes a key that writes or moves.
+    pub fn handle_key(&mut self, chord: Chord) {
+        match chord.key {
+            Key::Char(c) if !chord.ctrl && !chord.alt => self.insert(c),
+            Key::Enter => self.insert('\n'),
+            Key::Backspace => {
+                if self.step_back() {
+                    self.delete();
+                }
+            }
+            Key::Delete => self.delete(),
+            Key::Left => _ = self.step_back(),
+            Key::Right => self.step_forward(),
+            Key::Up => self.set_cursor(self.line.saturating_sub(1), self.column),
+            Key::Down => self.set_cursor(self.line + 1, self.column),
+            Key::Home => self.column = 0,
+            Key::End => self.column = self.line_len(self.line),
+            Key::Char(_) | Key::Esc | Key::Tab | Key::PageUp | Key::PageDown | Key::F(_) => {}
+        }
+    }
+
+    /// Writes a character, or begins a line.
+    pub fn insert(&mut self, c: char) {
+        if self.lines.iter().map(String::len).sum::<usize>() >= MAX_BYTES {
+            return;
+        }
+        let at = self.cursor_byte();
+        let Some(line) = self.lines.get_mut(self.line) else { return };
+        if c == '\n' {
+            let rest = line.split_off(at);
+            self.lines.insert(self.line + 1, rest);
+            self.set_cursor(self.line + 1, 0);
+        } else if !c.is_control() {
+            line.insert(at, c);
+            self.column += 1;
+        }
+    }
+
+    fn delete(&mut self) {
+        let at = self.cursor_byte();
+        if self.column < self.line_len(self.line) {
+            self.lines[self.line].remove(at);
+        } else if self.line + 1 < self.lines.len() {
+            let next = self.lines.remove(self.line + 1);
+            self.lines[self.line].push_str(&next);
+        }
+    }
+
+    /// One character back; `false` at the beginning.
+    fn step_back(&mut self) -> bool {
+        match (self.line, self.column) {
+            (0, 0) => return false,
+            (line, 0) => self.set_cursor(line - 1, usize::MAX),
+            (line, column) => self.set_cursor(line, column - 1),
+        }
+        true
+    }
+
+    fn step_forward(&mut self) {
+        if self.column < self.line_len(self.line) {
+            self.column += 1;
+        } else if self.line + 1 < self.lines.len() {
+            self.set_cursor(self.line + 1, 0);
+        }
+    }
+
+    fn set_cursor(&mut self, line: usize, column: usize) {
+        self.line = line.min(self.lines.len().saturating_sub(1));
+        self.column = column.min(self.line_len(self.line));
+    }
+
+    fn line_len(&self, line: usize) -> usize {
+        self.lines.get(line).map_or(0, |line| line.chars().count())
+    }
+
+    /// The place of the cursor in its line, in bytes.
+    fn cursor_byte(&self) -> usize {
+        let line = self.lines.get(self.line).map_or("", String::as_str);
+        line.char_indices().nth(self.column).map_or(line.len(), |(at, _)| at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(text: &mut TextArea, keys: &str) {
+        for key in keys.split(' ') {
+            text.handle_key(key.parse().unwrap());
+        }
+    }
+
+    #[test]
+    fn lines_are_split_joined_and_written_between() {
+        let mut text = TextArea::new("[ü]\n[]");
+        press(&mut text, "right right x enter");
+        assert_eq!(text.text(), "[üx\n]\n[]");
+        press(&mut text, "backspace backspace");
+        assert_eq!(text.text(), "[ü]\n[]");
+        press(&mut text, "end delete");
+        assert_eq!((text.text().as_str(), text.line, text.column), ("[ü][]", 0, 3));
+        press(&mut text, "down down home left up");
+        assert_eq!((text.line, text.column), (0, 0));
+    }
+
+    #[test]
+    fn control_characters_are_not_written() {
+        let mut text = TextArea::new("");
+        "a\u{1b}[31mb".chars().for_each(|c| text.insert(c));
+        assert_eq!(text.text(), "a[31mb");
+    }
+}

@@ -1,0 +1,188 @@
+//! Reads by demand: after every event, what is visible decides what is asked for.
+//!
+//! No action has to remember to load anything, nothing is asked for twice, and scrolling fast
+//! leaves nothing behind, because pictures that are no longer visible are cancelled here.
+//! Polling is the same question: a value that has grown too old is missing.
+
+use std::time::Duration;
+
+use crate::{
+    app::{App, Effect, Uptime, job::JobState, view::visible_pictures::VisiblePicture},
+    message::{Lane, Request},
+};
+use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
+
+/// A read that is missing or too old now, or will be at a later moment.
+pub(in crate::app) struct ScheduledRead {
+    lane: Lane,
+    request: Request,
+    pub(in crate::app) due: Uptime,
+}
+
+impl App {
+    /// Asks for what is missing, lets go of what is no longer wanted, and sets the next wake.
+    pub(in crate::app) fn load_missing(&mut self, effects: &mut Vec<Effect>) {
+        self.track_jobs(effects);
+        self.apply_typed_filter();
+        self.restore_cursor();
+        self.sync_history(effects);
+        let pictures = self.visible_pictures();
+        self.select_loaded_pages(effects);
+        self.cancel_stale(&pictures, effects);
+        let mut wake = self.notifications.next_expiry();
+        for want in self.scheduled_reads() {
+            if self.tickets.is_open(&want.lane) {
+                continue;
+            }
+            if want.due <= self.now {
+                self.send(want.lane, want.request, effects);
+            } else {
+                wake = Some(wake.map_or(want.due, |earlier| earlier.min(want.due)));
+            }
+        }
+        for picture in pictures {
+            self.request_picture(picture, effects);
+        }
+        let wake = wake.into_iter().chain(self.next_counter_tick()).min();
+        if wake != self.next_wake {
+            self.next_wake = wake;
+            effects.extend(wake.map(Effect::WakeAt));
+        }
+    }
+
+    fn scheduled_reads(&self) -> Vec<ScheduledRead> {
+        let mut wants: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
+        wants.extend(self.enrichment_read());
+        wants.extend(self.page_read());
+        wants.extend(self.basket_reads());
+        wants.extend(self.jobs_read());
+        wants.extend(self.export_reads());
+        wants.extend(self.folder_read());
+        wants.extend(self.views_read());
+        wants
+    }
+
+    /// The list of datasets, again and again while it is watched.
+    pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
+        let moving = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
+        let followed = self
+            .store
+            .jobs
+            .values()
+            .any(|job| matches!(job.state, JobState::DatasetRunning | JobState::Queued(_)));
+        let watch =
+            if moving || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
+        let datasets = &self.store.datasets;
+        // Whoever does not watch wants to know all the same when a lost service is back.
+        let asks = self.auto_refresh || followed || datasets.failures() > 0;
+        let due = datasets.due(asks.then(|| {
+            self.poll_interval(self.setup.cadence.interval(watch, datasets.failures()))
+        }))?;
+        Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
+    }
+
+    /// A window that nobody looks at asks less often.
+    fn poll_interval(&self, interval: Duration) -> Duration {
+        if self.window_focused { interval } else { self.setup.cadence.unfocused_interval(interval) }
+    }
+
+    /// The models run over the selected dataset, where its status is shown.
+    fn enrichment_read(&self) -> Option<ScheduledRead> {
+        let id = self.areas().status.and(self.selected_dataset())?.id;
+        let due = match self.store.enrichments.get(&id) {
+            None => Uptime::ZERO,
+            Some(enrichment) => enrichment.due(None)?,
+        };
+        Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
+    }
+
+    /// The page on screen. A good one is kept until it is invalidated; a failed one is asked for
+    /// again by itself only when the connection was to blame.
+    fn page_read(&self) -> Option<ScheduledRead> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        let search = &view.search;
+        let due = match self.store.pages.get(search) {
+            None => Uptime::ZERO,
+            Some(page) => {
+                let broken = page.failure().is_some_and(Failure::is_connection_failure);
+                page.due(broken.then(|| {
+                    self.setup.cadence.interval(PollTarget::IdleDatasets, page.failures())
+                }))?
+            }
+        };
+        let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search.clone()));
+        Some(ScheduledRead { lane, request, due })
+    }
+
+    /// What was marked in the open dataset, and the page whose clusters are to be marked next.
+    fn basket_reads(&self) -> impl Iterator<Item = ScheduledRead> {
+        let book = self.basket_to_load();
+        let recall = book.map(|book| (Lane::LoadState(book), Request::Recall(book)));
+        let page = self.next_page_to_select();
+        let page = page.map(|next| (Lane::Page(next.clone()), Request::Explore(next.clone())));
+        let wants = recall.into_iter().chain(page);
+        wants.map(|(lane, request)| ScheduledRead { lane, request, due: Uptime::ZERO })
+    }
+
+    /// The folder in which a path is being typed. It is read once: leaving it and coming back
+    /// reads it again.
+    fn folder_read(&self) -> Option<ScheduledRead> {
+        let folder = self.folder_to_list()?;
+        let known = self.store.folder.as_ref().filter(|(path, _)| *path == folder);
+        let due = known.map_or(Some(Uptime::ZERO), |(_, listed)| listed.due(None))?;
+        Some(ScheduledRead {
+            lane: Lane::Folder(folder.clone()),
+            request: Request::Folder(folder),
+            due,
+        })
+    }
+
+    fn jobs_read(&self) -> Option<ScheduledRead> {
+        let book = self.jobs_to_load()?;
+        Some(ScheduledRead {
+            lane: Lane::LoadState(book),
+            request: Request::Recall(book),
+            due: Uptime::ZERO,
+        })
+    }
+
+    /// The saved views, once somebody looks where they are shown.
+    fn views_read(&self) -> Option<ScheduledRead> {
+        let (lane, request) = (Lane::LoadState(StateKey::Views), Request::Recall(StateKey::Views));
+        self.needs_saved_views().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })
+    }
+
+    fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
+        self.store.jobs.values().filter_map(|job| {
+            let (JobState::ExportRunning(task, _), Some(due)) =
+                (&job.state, job.next_poll(self.clock(), self.setup.cadence))
+            else {
+                return None;
+            };
+            let request = Request::ExportStatus(job.dataset, *task);
+            Some(ScheduledRead { lane: Lane::Export(job.id), request, due })
+        })
+    }
+
+    /// Cancels the pages, folders and pictures that are awaited but not on screen any more.
+    fn cancel_stale(&mut self, pictures: &[VisiblePicture], effects: &mut Vec<Effect>) {
+        let pages = [self.view().map(|view| &view.search), self.next_page_to_select()];
+        let pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
+        let folder = self.folder_to_list().map(Lane::Folder);
+        let stale: Vec<Lane> = self
+            .tickets
+            .lanes()
+            .filter(|lane| match lane {
+                Lane::Picture(..) => !pictures.iter().any(|wanted| wanted.lane() == **lane),
+                Lane::Page(search) => !pages.contains(search),
+                Lane::Folder(_) => Some(*lane) != folder.as_ref(),
+                _ => false,
+            })
+            .cloned()
+            .collect();
+        for lane in stale {
+            self.tickets.cancel(&lane);
+            effects.push(Effect::Cancel(lane));
+        }
+    }
+}

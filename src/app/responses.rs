@@ -1,0 +1,223 @@
+//! What each answer changes. Only answers whose ticket is current get here.
+
+use crate::{
+    app::{App, Effect, Job, Level, Pane},
+    message::{Lane, Payload, RequestProgress},
+};
+use tessera_model::{Dataset, DatasetId, Failure, FailureKind, StateKey};
+
+impl App {
+    /// Puts an answer where it belongs.
+    #[expect(clippy::too_many_lines, reason = "a table: one arm per lane and outcome")]
+    pub(in crate::app) fn handle_response(
+        &mut self,
+        lane: Lane,
+        result: Result<Payload, Failure>,
+        effects: &mut Vec<Effect>,
+    ) {
+        match (lane, result) {
+            (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
+                let list = self.with_pinned(list);
+                self.datasets_loaded(list, unreadable, effects);
+                self.refresh_pinned(effects);
+                self.submit_held_form(effects);
+            }
+            (Lane::Datasets, Err(failure)) => {
+                self.keep_form_open(&failure);
+                self.refresh_pinned(effects);
+                self.store.datasets.fail(self.now, failure);
+            }
+            (Lane::Page(search), Ok(Payload::Page(page))) => {
+                self.warn_if_max_score_inverted(&search, &page);
+                self.confirm_selected(search.dataset, &page, effects);
+                self.record_known_values(&search, &page);
+                self.page_loaded(search, page);
+            }
+            (Lane::Page(search), Err(failure)) => {
+                self.select_all_page_failed(&search, &failure);
+                self.page_failed(search, failure);
+            }
+            (Lane::Picture(sight, canvas), Ok(Payload::Picture(picture))) => {
+                self.store.pictures.insert(sight, canvas, Ok(picture));
+            }
+            // A picture that cannot be shown is a fact about the picture: its tile says so.
+            (Lane::Picture(sight, canvas), Err(failure)) => {
+                self.store.pictures.insert(sight, canvas, Err(failure.message));
+            }
+            (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
+                self.store.folder_entry(path).succeed(self.now, folder);
+            }
+            (Lane::Folder(path), Err(failure)) => {
+                self.store.folder_entry(path).fail(self.now, failure);
+            }
+            (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
+            (Lane::Anchor, Err(failure)) => {
+                self.results.registering = None;
+                self.notifications.push_failure(self.now, &failure);
+            }
+            (Lane::Original, Ok(Payload::Original(bytes))) => effects.push(Effect::FullSize(bytes)),
+            (Lane::Original, Err(failure)) => self.notifications.push_failure(self.now, &failure),
+            (Lane::StartJob(id), Ok(Payload::Export(task))) => {
+                self.job_started(id, Ok(Some(task)), effects);
+            }
+            (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted)) => {
+                self.job_started(id, Ok(None), effects);
+            }
+            (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
+                self.job_started(id, Err(failure), effects);
+            }
+            (Lane::Preflight, Ok(Payload::Preflight(found))) => self.preflight_loaded(Ok(found)),
+            (Lane::Inspect, Ok(Payload::Inspection(found))) => self.inspection_loaded(Ok(*found)),
+            (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
+            (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
+            (Lane::Export(id), Ok(Payload::Export(task))) => {
+                self.export_updated(id, Job::poll_answered, Ok(task), effects);
+            }
+            (Lane::Export(id), Err(failure)) => {
+                self.export_updated(id, Job::poll_answered, Err(failure), effects);
+            }
+            (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
+                self.download_finished(id, Ok(archive));
+            }
+            (Lane::Download(id), Err(failure)) => self.download_finished(id, Err(failure)),
+            (Lane::Curl, Ok(Payload::Curl(command))) => {
+                self.copy_text("curl command", command, effects);
+            }
+            (Lane::Selection, Ok(Payload::SelectionSaved(path))) => self.selection_saved(&path),
+            (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {
+                self.selection_loaded(dataset, &selection, effects);
+            }
+            (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
+            // One that was there before is asked for again and again; the log tells why it fails.
+            (Lane::Dataset(id), Err(_)) if self.store.pinned.contains(&id) => {}
+            (Lane::OpenExternally, Ok(Payload::Outside)) => {
+                self.notifications.push(
+                    self.now,
+                    Level::Success,
+                    "handed to the viewer of the desktop",
+                );
+            }
+            (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
+                self.record_loaded(dataset, fields);
+            }
+            (Lane::Enrichment(dataset), Ok(Payload::Enrichment(enrichment))) => {
+                self.store.enrichments.entry(dataset).or_default().succeed(self.now, enrichment);
+            }
+            // Not every deployment tells: the status then shows `?`, and the log says why.
+            (Lane::Enrichment(dataset), Err(failure)) => {
+                self.store.enrichments.entry(dataset).or_default().fail(self.now, failure);
+            }
+            (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
+            (Lane::LoadState(StateKey::Views), Ok(Payload::StateLoaded(entry))) => {
+                self.saved_views_loaded(Ok(entry), effects);
+            }
+            (Lane::LoadState(StateKey::Views), Err(failure)) => {
+                self.saved_views_loaded(Err(failure), effects)
+            }
+            (Lane::LoadState(StateKey::Basket(dataset)), Ok(Payload::StateLoaded(entry))) => {
+                self.basket_loaded(dataset, Ok(entry));
+            }
+            (Lane::LoadState(StateKey::Jobs), Ok(Payload::StateLoaded(entry))) => {
+                self.jobs_loaded(Ok(entry));
+            }
+            (Lane::LoadState(StateKey::Jobs), Err(failure)) => self.jobs_loaded(Err(failure)),
+            (Lane::LoadState(StateKey::Basket(dataset)), Err(failure)) => {
+                self.basket_loaded(dataset, Err(failure));
+            }
+            (Lane::LoadState(StateKey::History), Ok(Payload::StateLoaded(entry))) => {
+                self.history_loaded(Ok(entry));
+            }
+            (Lane::LoadState(StateKey::History), Err(failure)) => self.history_loaded(Err(failure)),
+            (
+                Lane::Dataset(_)
+                | Lane::Curl
+                | Lane::Selection
+                | Lane::SaveState(_)
+                | Lane::Record(_)
+                | Lane::OpenExternally,
+                Err(failure),
+            ) => {
+                self.notifications.push_failure(self.now, &failure);
+            }
+            (lane, Ok(_)) => self.report_mismatch(&lane),
+        }
+    }
+
+    /// How far a transfer has come.
+    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress) {
+        if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
+            self.transfer_progressed(id, progress.done, progress.total);
+        }
+    }
+
+    /// The list of datasets. A dataset whose status or size changed has new pages; the first list
+    /// opens a dataset, so that nobody starts with an empty screen.
+    fn datasets_loaded(
+        &mut self,
+        list: Vec<Dataset>,
+        unreadable: usize,
+        effects: &mut Vec<Effect>,
+    ) {
+        if unreadable > 0 && unreadable != self.store.unreadable_datasets {
+            let text = format!("{unreadable} rows of the list of datasets could not be read");
+            self.notifications.push(self.now, Level::Warning, text);
+        }
+        if self.store.datasets.failures() > 1 {
+            self.notifications.push(self.now, Level::Success, "the service answers again");
+            self.store.pictures.forget_failures();
+        }
+        self.store.unreadable_datasets = unreadable;
+        for dataset in &list {
+            let before = self.store.dataset(dataset.id);
+            let changed = before.is_some_and(|then| {
+                (&then.status, then.n_images) != (&dataset.status, dataset.n_images)
+            });
+            let regrouped = before.is_some_and(|then| dataset.is_reclustered_since(then));
+            let turned = before.is_some_and(|then| then.status != dataset.status);
+            self.store.observed.observe(self.now, dataset);
+            if turned {
+                self.store.enrichments.remove(&dataset.id);
+            }
+            if changed {
+                self.store.pages.invalidate(dataset.id);
+            }
+            if regrouped {
+                self.flag_basket_stale(dataset.id, effects);
+            }
+        }
+        let first = self.dataset_to_open(&list);
+        self.store.datasets.succeed(self.now, list);
+        if let (None, Some(first)) = (self.view(), first) {
+            self.open_dataset(first);
+            self.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
+        }
+        self.advance_dataset_jobs(effects);
+    }
+
+    /// The dataset that the person named, by id or by name; else the first of the list.
+    fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
+        let first = list.first()?.id;
+        let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.view().is_none())
+        else {
+            return Some(first);
+        };
+        let is_named = |dataset: &&Dataset| {
+            dataset.id.to_string() == *named || dataset.name.as_str() == named.as_str()
+        };
+        let wanted = list.iter().find(is_named).map(|dataset| dataset.id);
+        if wanted.is_none() {
+            let text = format!("no dataset of this list is called {named} or has it as its id");
+            self.notifications.push(self.now, Level::Warning, text);
+        }
+        wanted.or(Some(first))
+    }
+
+    /// An answer of the wrong kind is a mistake of this program; it is told, not hidden.
+    fn report_mismatch(&mut self, lane: &Lane) {
+        let failure = Failure::new(
+            FailureKind::Unexpected,
+            format!("an answer of the wrong kind for {lane:?}"),
+        );
+        self.notifications.push_failure(self.now, &failure);
+    }
+}

@@ -1,0 +1,112 @@
+//! What is looked at now: the dataset, the view, its page, the cluster and preview under the cursor,
+//! the job under the cursor.
+
+use crate::app::{App, Job, JobState, Pane, Remote, View};
+use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, ScoreScale};
+
+impl App {
+    /// The dataset whose results are open.
+    #[must_use]
+    pub fn dataset(&self) -> Option<&Dataset> {
+        self.store.dataset(self.view()?.search.dataset)
+    }
+
+    /// The results that are open.
+    #[must_use]
+    pub fn view(&self) -> Option<&View> {
+        self.results.view()
+    }
+
+    /// The number of the page that is open, 0-based.
+    #[must_use]
+    pub fn page_number(&self) -> u32 {
+        self.view().map_or(0, |view| view.search.page)
+    }
+
+    /// The granularity of the results that are open.
+    #[must_use]
+    pub fn granularity(&self) -> Granularity {
+        self.view().map(|view| view.search.granularity).unwrap_or_default()
+    }
+
+    /// How the scores on screen are read.
+    #[must_use]
+    pub fn score_scale(&self) -> ScoreScale {
+        self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
+    }
+
+    /// What is known of the page that is open.
+    #[must_use]
+    pub fn remote_page(&self) -> Option<&Remote<Page>> {
+        let view = self.view().filter(|view| view.computed.is_none())?;
+        self.store.pages.get(&view.search)
+    }
+
+    /// The page that is open: an answer of the service, or what was computed from some.
+    #[must_use]
+    pub fn page(&self) -> Option<&Page> {
+        match &self.view()?.computed {
+            Some(computed) => Some(&computed.page),
+            None => self.remote_page()?.value(),
+        }
+    }
+
+    /// Whether another page may follow the one that is open.
+    #[must_use]
+    pub fn may_have_next_page(&self) -> bool {
+        self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
+    }
+
+    /// The cluster under the cursor.
+    #[must_use]
+    pub fn cluster(&self) -> Option<&Cluster> {
+        let shown = self.visible_clusters();
+        self.page()?.clusters.get(shown.get(self.view()?.cursor)?.index)
+    }
+
+    /// The preview that the detail shows.
+    #[must_use]
+    pub fn preview(&self) -> Option<&Preview> {
+        let previews = &self.cluster()?.previews;
+        previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
+    }
+
+    /// The job under the cursor of the jobs pane.
+    #[must_use]
+    pub fn selected_job(&self) -> Option<&Job> {
+        self.store.jobs.values().rev().nth(self.jobs.cursor)
+    }
+
+    /// The job that `download` means: the selected one in the jobs pane, else the newest.
+    #[must_use]
+    pub fn job_to_download(&self) -> Option<&Job> {
+        let ready = |job: &&Job| matches!(job.state, JobState::ExportReady(_));
+        match self.focus {
+            Pane::Jobs => self.selected_job().filter(ready),
+            _ => self.store.jobs.values().rev().find(ready),
+        }
+    }
+
+    /// The dataset under the cursor of the datasets pane.
+    #[must_use]
+    pub fn selected_dataset(&self) -> Option<&Dataset> {
+        let list = self.visible_datasets();
+        let selected = list.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
+        selected.or(list.first()).copied()
+    }
+
+    /// The dataset that a change is for: the selected one in its list, else the open one.
+    #[must_use]
+    pub fn target_dataset(&self) -> Option<&Dataset> {
+        match self.focus {
+            Pane::Datasets => self.selected_dataset(),
+            _ => self.dataset(),
+        }
+    }
+
+    /// Opens the results of a dataset, where they were left.
+    pub(in crate::app) fn open_dataset(&mut self, id: DatasetId) {
+        self.results.open(self.initial_search(id));
+        self.datasets.cursor = Some(id);
+    }
+}

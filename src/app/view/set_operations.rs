@@ -1,0 +1,56 @@
+//! Set algebra on results: this tab with another. It is made here, of the pages that are loaded,
+//! because the interface has no OR and no NOT; so it is never shown as complete.
+
+use crate::app::{App, Computed, Overlay, Tab, View, overlay::PickItem, overlay::PickList};
+use tessera_model::{
+    Cluster, Page, SafeText, Search,
+    set_algebra::{SetOperator, combine},
+};
+
+/// A tab to combine with, by its place, and how.
+pub type Combination = (usize, SetOperator);
+
+impl App {
+    /// Opens the list of the other tabs with each operator.
+    pub(in crate::app) fn open_combine_picker(&mut self) {
+        let Some(tabs) = self.results.tabs() else { return };
+        let here = tabs.tab().view.title();
+        let others = tabs.all().iter().enumerate().filter(|(place, _)| *place != tabs.active());
+        let choices = others.flat_map(|(place, tab)| {
+            let there = tab.view.title();
+            let loaded = self.loaded_clusters(tab).len();
+            SetOperator::ALL.map(|operator| {
+                let words = format!("{here} {} {there}", operator.symbol());
+                let note =
+                    format!("{}; {loaded} clusters of it are loaded", operator.description());
+                PickItem::new((place, operator), words).note(note)
+            })
+        });
+        self.overlay = Some(Overlay::Combine(PickList::new(choices.collect())));
+    }
+
+    /// Opens a tab on this one combined with another.
+    pub(in crate::app) fn combine_tabs(&mut self, pick: &PickList<Combination>) {
+        let (Some(&(place, operator)), Some(tabs)) = (pick.selected(), self.results.tabs()) else {
+            return;
+        };
+        let Some(other) = tabs.all().get(place) else { return };
+        let (here, there) = (tabs.tab().view.title(), other.view.title());
+        let clusters =
+            combine(&self.loaded_clusters(tabs.tab()), &self.loaded_clusters(other), operator);
+        let words = format!("{here} {} {there}, of loaded pages", operator.symbol());
+        let computed =
+            Computed { label: SafeText::name(&words), page: Page { clusters, ..Page::default() } };
+        let search = Search { page: 0, ..tabs.tab().view.search.clone() };
+        self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
+    }
+
+    /// The clusters of a tab that are loaded, over all its pages.
+    fn loaded_clusters(&self, tab: &Tab) -> Vec<Cluster> {
+        if let Some(computed) = &tab.view.computed {
+            return computed.page.clusters.clone();
+        }
+        let pages = self.store.pages.pages_of(&tab.view.search).into_iter();
+        pages.flat_map(|(_, page)| page.clusters.iter().cloned()).collect()
+    }
+}

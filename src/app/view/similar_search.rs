@@ -1,0 +1,106 @@
+//! Searching by a picture: one of the dataset, or a query image that is registered first.
+
+use crate::{
+    app::{App, Effect, QueryImage, View, pane::Registration},
+    message::{Lane, Request},
+};
+use tessera_model::{
+    Anchor, AnchorKind, EntityType, Granularity, MediaId, Query, SafeText, Search,
+};
+
+impl App {
+    /// Searches by the preview on screen.
+    pub(in crate::app) fn search_similar(&mut self) {
+        let (Some(preview), Some(view)) = (self.preview(), self.view()) else { return };
+        let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
+        let (name, from) = (preview.file_name.clone(), view.search.clone());
+        self.open_similar_search(from, anchor, name, None);
+    }
+
+    /// Searches by a medium that need not be on screen.
+    pub(in crate::app) fn search_by_media(
+        &mut self,
+        media: MediaId,
+        name: SafeText,
+        entity: EntityType,
+        granularity: Granularity,
+    ) {
+        let anchor = Anchor { media, kind: AnchorKind::Media };
+        if let Some(view) = self.view() {
+            let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
+            self.open_similar_search(search, anchor, name, None);
+        }
+    }
+
+    /// Registers a query image; its answer opens the results.
+    pub(in crate::app) fn register_query_image(
+        &mut self,
+        image: QueryImage,
+        search: Search,
+        effects: &mut Vec<Effect>,
+    ) {
+        let request = Request::RegisterAnchor {
+            dataset: search.dataset,
+            image: image.source.clone(),
+            entity: search.entity,
+            granularity: search.granularity,
+            region: image.region,
+        };
+        self.recent_images.add(image.clone());
+        self.results.registering = Some(Registration { image, search });
+        self.send(Lane::Anchor, request, effects);
+    }
+
+    /// A query image was registered.
+    pub(in crate::app) fn query_image_registered(&mut self, anchor: Anchor) {
+        let Some(Registration { image, search }) = self.results.registering.take() else {
+            return;
+        };
+        // The same image with another granularity replaces its view instead of adding one.
+        if self.view().is_some_and(|view| view.query_image.as_ref() == Some(&image)) {
+            let query = Query::Similar(anchor);
+            return self.restart_search(Search { query, ..search });
+        }
+        self.open_similar_search(search, anchor, image.label(), Some(image));
+    }
+
+    pub(in crate::app) fn open_similar_search(
+        &mut self,
+        from: Search,
+        anchor: Anchor,
+        name: SafeText,
+        query_image: Option<QueryImage>,
+    ) {
+        let search = Search { query: Query::Similar(anchor), page: 0, ..from };
+        self.run_search(View { similar_to: Some(name), query_image, ..View::new(search) });
+    }
+
+    /// Changes the granularity of what is on screen.
+    pub(in crate::app) fn set_granularity(
+        &mut self,
+        granularity: Granularity,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Some(view) = self.view() {
+            let search = Search { granularity, ..view.search.clone() };
+            self.change_search(search, effects);
+        }
+    }
+
+    /// Images instead of objects, and back.
+    pub(in crate::app) fn toggle_entity(&mut self, effects: &mut Vec<Effect>) {
+        if let Some(view) = self.view() {
+            let entity = view.search.entity.toggled();
+            self.change_search(Search { entity, ..view.search.clone() }, effects);
+        }
+    }
+
+    /// An uploaded anchor holds for the granularity and kind it was registered with, so for others
+    /// its image is registered again.
+    fn change_search(&mut self, search: Search, effects: &mut Vec<Effect>) {
+        match self.view().and_then(|view| view.query_image.clone()) {
+            Some(image) => self.register_query_image(image, search, effects),
+            None => self.restart_search(search),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What is shown of what is loaded, and in which order: a pure function of the two. The service is
+//! not asked, so it is at once, and said to be of the loaded part only.
+
+use std::cmp::Ordering;
+
+use tessera_model::{Cluster, Dataset, Page, ScoreKind};
+
+/// How a list of loaded things is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListOptions {
+    /// Shows only what contains this, any case; empty shows all.
+    pub filter: String,
+    /// In which order.
+    pub order: SortOrder,
+    /// Folds neighbours of equal score into one tile: near duplicates drown the rest (3.8).
+    pub fold: bool,
+}
+
+/// In which order things are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SortOrder {
+    /// By what.
+    pub by: SortKey,
+    /// The other way round.
+    pub reversed: bool,
+}
+
+/// By what things are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// As the service gave them.
+    #[default]
+    Service,
+    /// The nearest first.
+    Score,
+    /// The largest first.
+    Size,
+    /// From A to Z.
+    Name,
+    /// What can be worked with first.
+    Status,
+}
+
+impl SortKey {
+    /// What clusters can be ordered by.
+    pub const CLUSTERS: &[Self] = &[Self::Service, Self::Score, Self::Size, Self::Name];
+    /// What datasets can be ordered by.
+    pub const DATASETS: &[Self] = &[Self::Service, Self::Name, Self::Status, Self::Size];
+}
+
+impl SortOrder {
+    /// The name in the menu.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match (self.by, self.reversed) {
+            (SortKey::Service, false) => "order of the service",
+            (SortKey::Service, true) => "order of the service, from its end",
+            (SortKey::Score, false) => "score, nearest first",
+            (SortKey::Score, true) => "score, farthest first",
+            (SortKey::Size, false) => "size, largest first",
+            (SortKey::Size, true) => "size, smallest first",
+            (SortKey::Name, false) => "name, from A to Z",
+            (SortKey::Name, true) => "name, from Z to A",
+            (SortKey::Status, false) => "status, READY first",
+            (SortKey::Status, true) => "status, READY last",
+        }
+    }
+}
+
+/// A cluster that is shown, with those folded into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VisibleCluster {
+    /// Its place on the page.
+    pub index: usize,
+    /// The places of the neighbours of equal score that it stands for.
+    pub folded: Vec<usize>,
+}
+
+impl VisibleCluster {
+    /// Whether it stands for the cluster at a place of the page.
+    #[must_use]
+    pub fn contains(&self, place: usize) -> bool {
+        self.index == place || self.folded.contains(&place)
+    }
+}
+
+/// The clusters of a page that are shown, in order.
+#[must_use]
+pub fn filter_and_sort(page: &Page, arrangement: &ListOptions) -> Vec<VisibleCluster> {
+    let clusters = &page.clusters;
+    let needle = arrangement.filter.to_lowercase();
+    let mut places: Vec<usize> =
+        (0..clusters.len()).filter(|&place| matches_text(&clusters[place], &needle)).collect();
+    sort(&mut places, arrangement.order, |by, &a, &b| compare(by, &clusters[a], &clusters[b]));
+    let mut shown: Vec<VisibleCluster> = Vec::new();
+    for place in places {
+        match shown.last_mut() {
+            Some(last)
+                if arrangement.fold
+                    && have_equal_scores(&clusters[last.index], &clusters[place]) =>
+            {
+                last.folded.push(place);
+            }
+            _ => shown.push(VisibleCluster { index: place, folded: Vec::new() }),
+        }
+    }
+    shown
+}
+
+/// The datasets that are shown, in order.
+#[must_use]
+pub fn filter_and_sort_datasets<'a>(
+    list: &'a [Dataset],
+    arrangement: &ListOptions,
+) -> Vec<&'a Dataset> {
+    let needle = arrangement.filter.to_lowercase();
+    let named = |dataset: &&Dataset| dataset.name.as_str().to_lowercase().contains(&needle);
+    let mut shown: Vec<&Dataset> = list.iter().filter(named).collect();
+    sort(&mut shown, arrangement.order, |by, a, b| match by {
+        SortKey::Name => by_name(a.name.as_str(), b.name.as_str()),
+        SortKey::Size => b.n_images.cmp(&a.n_images),
+        SortKey::Status => a.status.cmp(&b.status),
+        SortKey::Service | SortKey::Score => Ordering::Equal,
+    });
+    shown
+}
+
+/// Sorts so that equal ones keep the order of the service, whichever way round.
+fn sort<T>(things: &mut [T], order: SortOrder, compare: impl Fn(SortKey, &T, &T) -> Ordering) {
+    match order {
+        SortOrder { by: SortKey::Service, reversed: false } => {}
+        SortOrder { by: SortKey::Service, reversed: true } => things.reverse(),
+        SortOrder { by, reversed: false } => things.sort_by(|a, b| compare(by, a, b)),
+        SortOrder { by, reversed: true } => things.sort_by(|a, b| compare(by, b, a)),
+    }
+}
+
+fn compare(by: SortKey, a: &Cluster, b: &Cluster) -> Ordering {
+    match by {
+        SortKey::Score => score(a).total_cmp(&score(b)),
+        SortKey::Size => b.size().cmp(&a.size()),
+        SortKey::Name => by_name(name(a), name(b)),
+        SortKey::Service | SortKey::Status => Ordering::Equal,
+    }
+}
+
+/// A distance; what has none is farthest.
+fn score(cluster: &Cluster) -> f64 {
+    cluster.relevance.as_ref().map_or(f64::INFINITY, |relevance| relevance.score)
+}
+
+fn name(cluster: &Cluster) -> &str {
+    cluster.previews.first().map_or("", |preview| preview.file_name.as_str())
+}
+
+fn by_name(a: &str, b: &str) -> Ordering {
+    a.to_lowercase().cmp(&b.to_lowercase())
+}
+
+/// Whether the file names, captions, labels or tags of a cluster contain `needle` (lower case).
+fn matches_text(cluster: &Cluster, needle: &str) -> bool {
+    if needle.is_empty() {
+        return true;
+    }
+    let previews = cluster.previews.iter();
+    let names = previews.clone().map(|preview| &preview.file_name);
+    let captions = previews.filter_map(|preview| preview.caption.as_ref());
+    let tags = cluster.tags.iter().map(|tag| &tag.name);
+    let words = [&cluster.captions, &cluster.labels].into_iter().flatten().chain(tags);
+    names.chain(captions).chain(words).any(|text| text.as_str().to_lowercase().contains(needle))
+}
+
+/// Scores nearer to each other than this are equal: three digits are more than anybody sees.
+const SCORE_TOLERANCE: f64 = 0.000_5;
+
+fn have_equal_scores(a: &Cluster, b: &Cluster) -> bool {
+    match (&a.relevance, &b.relevance) {
+        (Some(a), Some(b)) => a.kind == b.kind && (a.score - b.score).abs() < SCORE_TOLERANCE,
+        _ => false,
+    }
+}
+
+/// Whether every score on a page has a direction that is known, so that we may sort by it.
+#[must_use]
+pub fn can_sort_by_score(page: &Page) -> bool {
+    let mut scores = page.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
+    let known = scores.clone().all(|relevance| relevance.kind == ScoreKind::CosineDistance);
+    known && scores.next().is_some()
+}

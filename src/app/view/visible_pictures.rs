@@ -1,0 +1,123 @@
+//! The pictures on screen: which they are, where their bytes come from, and which of them are
+//! asked for and let go.
+
+use crate::{
+    app::{App, Effect, Overlay, areas::detail_picture_area},
+    message::{Lane, Request},
+};
+use tessera_model::{Link, PictureSource, Preview};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
+
+/// A picture on screen.
+pub(in crate::app) struct VisiblePicture {
+    /// What is seen.
+    pub view: PictureView,
+    /// Where its bytes are.
+    pub source: PictureSource,
+    /// The place it has.
+    pub canvas: Canvas,
+}
+
+impl VisiblePicture {
+    /// The lane that its pixels come by.
+    pub fn lane(&self) -> Lane {
+        Lane::Picture(self.view.clone(), self.canvas)
+    }
+}
+
+impl App {
+    /// The pictures on screen, nearest to the cursor first by construction: the layer on top, the
+    /// detail, then the grid from the cursor outwards.
+    pub(in crate::app) fn visible_pictures(&self) -> Vec<VisiblePicture> {
+        let mut pictures = Vec::new();
+        if self.protocol == Protocol::None || self.is_too_small() {
+            return pictures;
+        }
+        match &self.overlay {
+            Some(Overlay::FilePicker(picker)) => pictures.extend(picker.picture_to_load(self)),
+            Some(Overlay::RegionPicker(picker)) => pictures.push(picker.picture_to_load(self)),
+            Some(Overlay::ArchiveInspector(layer)) => pictures.extend(layer.pictures_to_load(self)),
+            _ => {}
+        }
+        let areas = self.areas();
+        if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
+            let area = detail_picture_area(area, self.cell_size);
+            let canvas = self.canvas(area.width, area.height);
+            pictures.extend(
+                framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)),
+            );
+        }
+        let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
+            return pictures;
+        };
+        let (tiles, (cursor, top)) = (self.tiles(), self.tile_cursor());
+        let first = top * grid.columns;
+        let mut places: Vec<usize> =
+            (first..tiles.len().min(first + grid.columns * grid.rows)).collect();
+        places.sort_by_key(|place| place.abs_diff(cursor));
+        let canvas = grid.canvas(self);
+        let previews = places.into_iter().filter_map(|place| tiles[place].preview);
+        pictures.extend(previews.filter_map(|preview| preview_picture(preview, canvas)));
+        pictures
+    }
+
+    /// A canvas of this many cells on this terminal.
+    #[must_use]
+    pub fn canvas(&self, columns: u16, rows: u16) -> Canvas {
+        Canvas {
+            columns: columns.max(1),
+            rows: rows.max(1),
+            cell: self.cell_size,
+            protocol: self.protocol,
+        }
+    }
+
+    /// Asks for a picture on screen, unless it is known or awaited.
+    pub(in crate::app) fn request_picture(
+        &mut self,
+        picture: VisiblePicture,
+        effects: &mut Vec<Effect>,
+    ) {
+        let lane = picture.lane();
+        let VisiblePicture { view: sight, source, canvas } = picture;
+        if self.store.pictures.get(&sight, canvas).is_some() {
+            self.store.pictures.touch(sight, canvas);
+        } else if !self.tickets.is_open(&lane) {
+            self.send(lane, Request::Picture(source, sight.crop, canvas), effects);
+        }
+    }
+}
+
+/// What the detail shows of a preview: a part of a picture is framed in the whole of it.
+#[must_use]
+pub fn detail_picture_view(preview: &Preview) -> PictureView {
+    let region = preview.region.filter(|_| preview.original.is_some());
+    let part = region.map_or(Crop::Full, Crop::Highlighted);
+    PictureView { subject: PictureSubject::Media(preview.media), crop: part }
+}
+
+/// The picture that a preview is a part of.
+fn framed_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
+    preview.region?;
+    let source = PictureSource::Link(preview.original.clone()?);
+    Some(VisiblePicture { view: detail_picture_view(preview), source, canvas })
+}
+
+/// A preview's picture. The thumbnail will do for small canvases; on larger ones the original is
+/// worth its bytes.
+fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
+    let wide = match canvas.protocol {
+        Protocol::HalfBlock => u32::from(canvas.columns) > 256,
+        _ => u32::from(canvas.columns) * u32::from(canvas.cell.0) > 320,
+    };
+    let link = if wide { preview.original.as_ref() } else { None };
+    let link = link.or(preview.thumbnail.as_ref()).or(preview.original.as_ref())?;
+    let source = PictureSource::Link(link.clone());
+    Some(VisiblePicture { view: preview.media.into(), source, canvas })
+}
+
+/// The picture that the full-size view shows.
+#[must_use]
+pub fn full_size_link(preview: &Preview) -> Option<Link> {
+    preview.original.clone().or_else(|| preview.thumbnail.clone())
+}

@@ -1,0 +1,124 @@
+//! Where a picture to be shown comes from: a file, standard input, an address, or a dataset.
+
+use std::{
+    fs,
+    io::{self, Read as _},
+    path::Path,
+};
+
+use super::NamedPicture;
+use crate::cli::{CliError, Connection, Context, Exit};
+use tessera_client::{ApiOperation, AuthMethod, BaseUrl, Client, Endpoint};
+use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, SafeText, Search};
+use tessera_picture::Crop;
+
+/// Bytes of a picture that is opened.
+const MAX_PICTURE_BYTES: usize = 64 << 20;
+
+/// Opens pictures, and keeps the connection that the first media needed.
+#[derive(Default)]
+pub struct PictureLoader {
+    connection: Option<Connection>,
+}
+
+impl PictureLoader {
+    /// Opens one picture.
+    ///
+    /// # Errors
+    /// It is not there, it is larger than 64 MiB, or the service keeps it away.
+    pub async fn load(
+        &mut self,
+        context: &Context,
+        given: &str,
+        part: Crop,
+    ) -> Result<NamedPicture, CliError> {
+        let tile = |bytes: Vec<u8>, name: &str| NamedPicture {
+            bytes,
+            crop: part,
+            name: SafeText::file_name(name),
+        };
+        if given == "-" {
+            return Ok(tile(read_bounded(io::stdin().lock(), "standard input")?, "standard input"));
+        }
+        if given.starts_with("http://") || given.starts_with("https://") {
+            let link = Link::new(given);
+            let bytes = anonymous_client(given)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
+            let name = link.resource().rsplit('/').next().unwrap_or_default().to_owned();
+            return Ok(tile(bytes.into(), &name));
+        }
+        match fs::File::open(given) {
+            Ok(file) => {
+                let name = Path::new(given).file_name().unwrap_or_default();
+                Ok(tile(read_bounded(file, given)?, &name.to_string_lossy()))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match given.parse() {
+                Ok(media) => self.load_media(context, media, part).await,
+                Err(_) => {
+                    Err(CliError::new(Exit::NotFound, format!("{given}: there is no such file")))
+                }
+            },
+            Err(error) => Err(CliError::new(Exit::Failed, format!("{given}: {error}"))),
+        }
+    }
+
+    /// A media of the dataset: the interface has no path for one, so it is found as the most similar
+    /// to itself.
+    async fn load_media(
+        &mut self,
+        context: &Context,
+        media: MediaId,
+        part: Crop,
+    ) -> Result<NamedPicture, CliError> {
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(context.connect(&[ApiOperation::Picture]).await?),
+        };
+        let dataset = context.dataset(connection, None).await?.id;
+        let query = Query::Similar(Anchor { media, kind: AnchorKind::Media });
+        let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
+        let mut previews = page.clusters.iter().flat_map(|cluster| &cluster.previews);
+        let Some(preview) = previews.find(|preview| preview.media == media) else {
+            let sentence = format!("{media}: no such media is found in the dataset");
+            return Err(CliError::new(Exit::NotFound, sentence));
+        };
+        let Some(link) = preview.original.as_ref().or(preview.thumbnail.as_ref()) else {
+            let sentence = format!("{media}: the service gives no link to the picture");
+            return Err(CliError::new(Exit::NotFound, sentence));
+        };
+        let bytes = connection.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
+        Ok(NamedPicture { bytes: bytes.into(), crop: part, name: preview.file_name.clone() })
+    }
+
+    /// Ends the connection, if there is one.
+    ///
+    /// # Errors
+    /// As [`Connection::close`].
+    pub async fn close(self, context: &Context) -> Result<(), CliError> {
+        match self.connection {
+            Some(connection) => connection.close(context, Ok(Exit::Done)).await.map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A client of whatever host an address names: without login, and held to the rules for pictures.
+fn anonymous_client(address: &str) -> Result<Client, CliError> {
+    let origin = reqwest::Url::parse(address)
+        .map(|url| url.origin().ascii_serialization())
+        .map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", Link::new(address))))?;
+    Ok(Client::new(Endpoint::new(BaseUrl::parse(&origin)?, AuthMethod::OnPremises)?)?)
+}
+
+fn read_bounded(from: impl io::Read, name: &str) -> Result<Vec<u8>, CliError> {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(MAX_PICTURE_BYTES).unwrap_or(u64::MAX);
+    let read = from.take(limit + 1).read_to_end(&mut bytes);
+    match read {
+        Ok(_) if bytes.len() <= MAX_PICTURE_BYTES => Ok(bytes),
+        Ok(_) => Err(CliError::new(
+            Exit::Invalid,
+            format!("{name}: larger than {} MiB", MAX_PICTURE_BYTES >> 20),
+        )),
+        Err(error) => Err(CliError::new(Exit::Failed, format!("{name}: {error}"))),
+    }
+}

@@ -1,0 +1,120 @@
+//! The command line as a document: every command with its arguments and their types, the exit codes,
+//! the variables of the environment, and the documents that commands answer with.
+
+use std::{any::TypeId, io, net::SocketAddr, path::PathBuf, time::Duration};
+
+use clap::{Arg, ArgAction, Command};
+use serde_json::{Map, Value, json};
+
+use super::ENVIRONMENT_VARIABLES;
+use crate::cli::{Column, Document, Exit};
+
+const SPEC_COLUMNS: &[Column] = &[Column::new("COMMAND", "command"), Column::new("DOES", "about")];
+
+/// The documents by name, each as JSON Schema. Their version grows when a field changes its meaning or
+/// goes; a field more is no new version.
+const DOCUMENT_SCHEMAS: &str = include_str!("../../../assets/documents.json");
+
+/// What each document is, and its fields.
+fn document_schemas() -> serde_json::Result<Vec<Value>> {
+    let known: Map<String, Value> = serde_json::from_str(DOCUMENT_SCHEMAS)?;
+    let described = |(name, schema): (String, Value)| json!({ "schema": name, "meaning": schema["description"], "json_schema": schema });
+    Ok(known.into_iter().map(described).collect())
+}
+
+/// The document.
+///
+/// # Errors
+/// The descriptions that came with the program are damaged.
+pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
+    root.build();
+    let mut commands = Vec::new();
+    collect_commands(&root, &mut Vec::new(), &mut commands);
+    let global: Vec<Value> =
+        root.get_arguments().filter(|each| each.is_global_set()).map(argument_json).collect();
+    let codes = Exit::ALL.map(
+        |exit| json!({ "exit_code": exit as i32, "code": exit.code(), "meaning": exit.meaning() }),
+    );
+    let variables =
+        ENVIRONMENT_VARIABLES.map(|(name, meaning)| json!({ "name": name, "meaning": meaning }));
+    let answer = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "commands": commands,
+        "options": global,
+        "exit_codes": codes,
+        "environment": variables,
+        "documents": document_schemas()?,
+    });
+    Ok(Document::list("tessera.spec/1", answer, "commands", SPEC_COLUMNS))
+}
+
+/// A command and those below it; those that only hold others are not to be run.
+fn collect_commands(command: &Command, path: &mut Vec<String>, found: &mut Vec<Value>) {
+    path.push(command.get_name().to_owned());
+    if !command.is_subcommand_required_set() {
+        let arguments: Vec<Value> = command
+            .get_arguments()
+            .filter(|each| !each.is_global_set() && each.get_id() != "help")
+            .map(argument_json)
+            .collect();
+        let about = command.get_about().map(ToString::to_string);
+        found.push(json!({ "command": path.join(" "), "about": about, "arguments": arguments }));
+    }
+    for each in command.get_subcommands().filter(|each| each.get_name() != "help") {
+        collect_commands(each, path, found);
+    }
+    path.pop();
+}
+
+fn argument_json(each: &Arg) -> Value {
+    let action = each.get_action();
+    let choices: Vec<String> = if action.takes_values() {
+        each.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect()
+    } else {
+        Vec::new()
+    };
+    let defaults: Vec<String> = each
+        .get_default_values()
+        .iter()
+        .map(|value| value.to_string_lossy().into_owned())
+        .collect();
+    let several = each.get_num_args().is_some_and(|range| range.max_values() > 1);
+    json!({
+        "name": each.get_id().as_str(),
+        "long": each.get_long().map(|long| format!("--{long}")),
+        "short": each.get_short().map(|short| format!("-{short}")),
+        "type": if choices.is_empty() { value_type(each) } else { "choice" },
+        "choices": choices,
+        "default": defaults.first(),
+        "required": each.is_required_set(),
+        "repeatable": matches!(action, ArgAction::Append | ArgAction::Count) || several,
+        "environment": each.get_env().map(|name| name.to_string_lossy().into_owned()),
+        "about": each.get_help().map(ToString::to_string),
+    })
+}
+
+/// The type of a value, in a word.
+fn value_type(each: &Arg) -> &'static str {
+    if !each.get_action().takes_values() {
+        return "flag";
+    }
+    let parsed = each.get_value_parser().type_id();
+    let is_one_of = |types: &[TypeId]| types.iter().any(|known| parsed == *known);
+    if is_one_of(&[TypeId::of::<u8>(), TypeId::of::<u16>()])
+        || is_one_of(&[TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()])
+    {
+        "integer"
+    } else if is_one_of(&[TypeId::of::<f32>(), TypeId::of::<f64>()]) {
+        "number"
+    } else if parsed == TypeId::of::<bool>() {
+        "boolean"
+    } else if parsed == TypeId::of::<PathBuf>() {
+        "path"
+    } else if parsed == TypeId::of::<Duration>() {
+        "duration"
+    } else if parsed == TypeId::of::<SocketAddr>() {
+        "address"
+    } else {
+        "text"
+    }
+}

@@ -1,0 +1,105 @@
+//! Marks that are named on the command line: media, and clusters with what is left out of them.
+
+use std::str::FromStr;
+
+use clap::Args;
+
+use tessera_model::{
+    ClusterId, EntityType, EntryContent, Granularity, MediaId, SafeText, SelectedCluster,
+    SelectionEntry,
+};
+
+/// The options.
+#[derive(Debug, Args)]
+pub struct ItemOptions {
+    /// These media; repeatable.
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    pub media: Vec<MediaId>,
+    /// The members of this cluster, without those after `^`; repeatable.
+    #[arg(long, value_name = "ID[^ID,..]")]
+    pub cluster: Vec<ClusterItem>,
+    /// What the members of the clusters are: images or objects.
+    #[arg(long, value_name = "ENTITY", requires = "cluster", default_value = "images",
+          value_parser = parse_entity)]
+    entity: EntityType,
+}
+
+/// A cluster without some of its members.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterItem {
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Members left out.
+    pub exclude: Vec<MediaId>,
+}
+
+impl FromStr for ClusterItem {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (cluster, exclude) = text.split_once('^').unwrap_or((text, ""));
+        let wrong = |what: &str, id: &str| format!("`{id}` is no id of a {what}");
+        let media = exclude.split(',').filter(|id| !id.trim().is_empty());
+        Ok(Self {
+            cluster: cluster.parse().map_err(|_| wrong("cluster", cluster))?,
+            exclude: media
+                .map(|id| id.parse().map_err(|_| wrong("medium", id)))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn parse_entity(text: &str) -> Result<EntityType, String> {
+    EntityType::parse(text).ok_or_else(|| "images or objects".to_owned())
+}
+
+impl ItemOptions {
+    /// Whether none is named.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.media.is_empty() && self.cluster.is_empty()
+    }
+
+    /// All of them, the media first.
+    pub fn to_marks(&self) -> impl Iterator<Item = SelectionEntry> {
+        let mark = |name: String, entity, what| SelectionEntry {
+            name: SafeText::name(&name),
+            entity,
+            granularity: Granularity::default(),
+            content: what,
+        };
+        let media = self.media.iter().map(move |id| {
+            mark(id.short(), EntityType::default(), EntryContent::MediaItem(*id, None))
+        });
+        let clusters = self.cluster.iter().map(move |members| {
+            let what = EntryContent::Cluster(SelectedCluster {
+                id: members.cluster,
+                filters: Vec::new(),
+                member_count: None,
+                count_is_minimum: false,
+                previewed: [].into(),
+                excluded: members.exclude.iter().copied().collect(),
+                stale: false,
+            });
+            mark(members.cluster.short(), self.entity, what)
+        });
+        media.chain(clusters)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cluster_is_named_with_what_is_left_out() {
+        let [cluster, one, two] = [1, 2, 3].map(|n: u128| uuid::Uuid::from_u128(n));
+        let members: ClusterItem = format!("{cluster}^{one},{two}").parse().unwrap();
+        assert_eq!(members.cluster, ClusterId(cluster));
+        assert_eq!(members.exclude, [MediaId(one), MediaId(two)]);
+        assert!(cluster.to_string().parse::<ClusterItem>().unwrap().exclude.is_empty());
+        let wrong = format!("{cluster}^x").parse::<ClusterItem>().unwrap_err();
+        assert_eq!(wrong, "`x` is no id of a medium");
+        assert!("x".parse::<ClusterItem>().unwrap_err().contains("cluster"));
+    }
+}

@@ -1,0 +1,127 @@
+//! A job of the command line in the journal: written down before its request is sent, so that a kill
+//! in between leaves a trace, and taken over by the interface when this command is gone.
+
+use crate::cli::{CliError, Connection, Context, Exit, polling::timestamp_now};
+use tessera_model::{
+    Archive, Dataset, ExportTaskId, Failure, JobKind, JobRecord, SafeText, SavedJobState, StateKey,
+    StateValue, operation_tracker::OperationTracker,
+};
+
+/// A job that is written down.
+pub struct JobRecorder<'a> {
+    context: &'a Context,
+    connection: &'a Connection,
+    job: JobRecord,
+}
+
+impl<'a> JobRecorder<'a> {
+    /// Writes down that the request is about to be sent. A rehearsal writes nothing.
+    #[must_use]
+    pub fn begin(
+        context: &'a Context,
+        connection: &'a Connection,
+        dataset: &Dataset,
+        work: JobKind,
+    ) -> Self {
+        let job = JobRecord {
+            started_at: timestamp_now(),
+            ended_at: None,
+            dataset: dataset.id,
+            dataset_name: dataset.name.clone(),
+            kind: work,
+            state: SavedJobState::Sent,
+        };
+        let record = Self { context, connection, job };
+        record.save();
+        record
+    }
+
+    /// The job as it is written down.
+    #[must_use]
+    pub fn job(&self) -> &JobRecord {
+        &self.job
+    }
+
+    /// It stands otherwise now.
+    pub fn set_state(&mut self, standing: SavedJobState) {
+        self.job.ended_at = standing.is_over().then(timestamp_now);
+        self.job.state = standing;
+        self.save();
+    }
+
+    /// Its request was refused, or nobody knows whether it was taken on.
+    pub fn set_failed(&mut self, failure: &Failure) {
+        let words = SafeText::detail(&failure.to_string());
+        self.set_state(if failure.may_have_taken_effect() {
+            SavedJobState::Uncertain(words)
+        } else {
+            SavedJobState::Failed(words)
+        });
+    }
+
+    /// Follows the addition or reindex to its end: the status the dataset came to rest in. `course` is
+    /// the dataset as it was before the request.
+    ///
+    /// # Errors
+    /// As [`Context::follow_operation`].
+    pub async fn follow(&mut self, course: OperationTracker) -> Result<SafeText, CliError> {
+        let (dataset, work) = (self.job.dataset, self.job.kind.clone());
+        let outcome = self.context.follow_operation(self.connection, dataset, &work, course).await;
+        match &outcome {
+            Ok(rest) => self.set_state(SavedJobState::Done(rest.clone())),
+            Err(ended) if ended.exit == Exit::Remote => {
+                self.set_state(SavedJobState::Failed(SafeText::detail(&ended.message)));
+            }
+            // It goes on at the service; whoever looks next follows it.
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    fn save(&self) {
+        if self.context.is_dry_run() {
+            return;
+        }
+        // One file holds all jobs of a process: a batch must not replace the one before it.
+        let ours = self.connection.with_jobs(|jobs| {
+            match jobs.iter_mut().find(|job| job.started_at == self.job.started_at) {
+                Some(job) => *job = self.job.clone(),
+                None => jobs.push(self.job.clone()),
+            }
+            jobs.clone()
+        });
+        let jobs = StateValue::Jobs { own: ours, other_instances: Vec::new() };
+        let kept = self.connection.journal.save(self.connection.next_sequence(), &jobs);
+        if let Err(failure) = kept {
+            self.context.messages.warn(format!("the job is not written down: {failure}"));
+        }
+    }
+}
+
+/// The archive of an export that was started here is on this machine: nobody needs to fetch it again.
+pub fn record_download(
+    context: &Context,
+    connection: &Connection,
+    task: ExportTaskId,
+    archive: &Archive,
+) {
+    let write = || -> Result<(), Failure> {
+        let Some(StateValue::Jobs { own: mut ours, other_instances: elsewhere }) =
+            connection.journal.load(&StateKey::Jobs)?
+        else {
+            return Ok(());
+        };
+        let Some(job) = ours.iter_mut().find(|job| job.state.export() == Some(task)) else {
+            return Ok(());
+        };
+        job.ended_at = Some(timestamp_now());
+        job.state = SavedJobState::Downloaded(archive.clone());
+        connection.journal.save(
+            connection.next_sequence(),
+            &StateValue::Jobs { own: ours, other_instances: elsewhere },
+        )
+    };
+    if let Err(failure) = write() {
+        context.messages.warn(format!("the download is not written down: {failure}"));
+    }
+}

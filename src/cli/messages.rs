@@ -1,0 +1,195 @@
+//! What is told beside the answer, on standard error: notes, warnings and progress.
+
+use std::{
+    fmt::Write as _,
+    io::{self, IsTerminal as _, Write as _},
+    time::{Duration, Instant},
+};
+
+use crate::cli::GlobalOptions;
+
+/// Without a terminal, a line this often at most, or for every tenth part.
+const LINE_INTERVAL: Duration = Duration::from_secs(30);
+/// In a terminal, drawn this often at most.
+const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
+/// Cells of a bar.
+const BAR_CELLS: u64 = 24;
+
+/// Standard error with its manners.
+#[derive(Clone, Copy, Debug)]
+pub struct Messages {
+    quiet: bool,
+    verbose: bool,
+    /// Whether lines can be drawn over, and progress told in the tab (OSC 9;4).
+    terminal: bool,
+}
+
+impl Messages {
+    /// By the options and by what standard error is.
+    #[must_use]
+    pub fn new(global: &GlobalOptions) -> Self {
+        let terminal = io::stderr().is_terminal();
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        Self { quiet: global.quiet, verbose: global.verbose, terminal: terminal && !dumb }
+    }
+
+    /// Tells something that is good to know.
+    pub fn info(self, sentence: impl AsRef<str>) {
+        if !self.quiet {
+            self.write_line(sentence.as_ref());
+        }
+    }
+
+    /// Tells something that the answer alone would hide: also when quiet.
+    pub fn warn(self, sentence: impl AsRef<str>) {
+        self.write_line(&format!("warning: {}", sentence.as_ref()));
+    }
+
+    /// Tells something only those want to know who asked for it.
+    pub fn debug(self, sentence: impl AsRef<str>) {
+        if self.verbose {
+            self.write_line(sentence.as_ref());
+        }
+    }
+
+    /// Whether a person looks at it in a terminal.
+    #[must_use]
+    pub fn is_terminal(self) -> bool {
+        self.terminal
+    }
+
+    /// Sends the terminal a sequence that moves nothing, such as the bell; nothing else gets one.
+    pub fn terminal_sequence(self, sequence: &str) {
+        if self.terminal {
+            // Nobody is left to be told when standard error is closed.
+            let _ = write!(io::stderr(), "{sequence}");
+        }
+    }
+
+    fn write_line(self, sentence: &str) {
+        // A bar may stand in the line; it is drawn again below.
+        let clear = if self.terminal { "\r\u{1b}[K" } else { "" };
+        // Nobody is left to be told when standard error is closed.
+        let _ = writeln!(io::stderr(), "{clear}tessera: {sentence}");
+    }
+
+    /// Begins to tell how far something is.
+    #[must_use]
+    pub fn progress_bar(self, label: impl Into<String>) -> ProgressBar {
+        ProgressBar {
+            messages: self,
+            label: label.into(),
+            started: Instant::now(),
+            last_report: None,
+            drawn: false,
+        }
+    }
+}
+
+/// How far something is: a bar in a terminal, else a line for each tenth.
+#[derive(Debug)]
+pub struct ProgressBar {
+    messages: Messages,
+    label: String,
+    started: Instant,
+    /// When it was told last, and which tenth that was.
+    last_report: Option<(Instant, u64)>,
+    drawn: bool,
+}
+
+impl ProgressBar {
+    /// So much is done, of so much where that is known; in bytes.
+    pub fn set_bytes(&mut self, done: u64, all: Option<u64>) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
+        let rate = if seconds > 0.5 { done as f64 / seconds } else { 0.0 };
+        let mut words = match all {
+            Some(all) => format!("{} of {}", format_bytes(done), format_bytes(all)),
+            None => format_bytes(done),
+        };
+        if rate >= 1.0 {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "positive and far below the limit"
+            )]
+            let per_second = rate as u64;
+            // Writing to a string cannot fail.
+            let _ = write!(words, ", {}/s", format_bytes(per_second));
+            if let Some(left) = all.map(|all| all.saturating_sub(done)).filter(|left| *left > 0) {
+                let _ = write!(words, ", {} s left", left / per_second.max(1));
+            }
+        }
+        self.update(done, all, &words);
+    }
+
+    /// So many hundredths are done, in these words.
+    pub fn set_percent(&mut self, percent: Option<u8>, words: &str) {
+        let all = percent.is_some().then_some(100);
+        self.update(percent.unwrap_or(0).into(), all, words);
+    }
+
+    fn update(&mut self, done: u64, all: Option<u64>, words: &str) {
+        if self.messages.quiet {
+            return;
+        }
+        let tenth = all.map_or(0, |all| done.saturating_mul(10) / all.max(1));
+        let due = match self.last_report {
+            None => true,
+            Some((at, _)) if self.messages.terminal => {
+                at.elapsed() >= REDRAW_INTERVAL || all == Some(done)
+            }
+            Some((at, before)) => tenth != before || at.elapsed() >= LINE_INTERVAL,
+        };
+        if !due {
+            return;
+        }
+        self.last_report = Some((Instant::now(), tenth));
+        if self.messages.terminal {
+            self.draw(done, all, words);
+        } else {
+            self.messages.write_line(&format!("{}: {words}", self.label));
+        }
+    }
+
+    fn draw(&mut self, done: u64, all: Option<u64>, words: &str) {
+        self.drawn = true;
+        let mut text = format!("\r\u{1b}[K{}  ", self.label);
+        if let Some(all) = all {
+            let cells = done.saturating_mul(BAR_CELLS) / all.max(1);
+            let bar: String =
+                (0..BAR_CELLS).map(|cell| if cell < cells { '█' } else { '░' }).collect();
+            text += &bar;
+            text += "  ";
+            // Writing to a string cannot fail.
+            let percent = done.saturating_mul(100) / all.max(1);
+            let _ = write!(text, "\u{1b}]9;4;1;{percent}\u{7}");
+        }
+        text += words;
+        let mut err = io::stderr().lock();
+        // Nobody looks when standard error is closed.
+        let _ = write!(err, "{text}").and_then(|()| err.flush());
+    }
+}
+
+impl Drop for ProgressBar {
+    fn drop(&mut self) {
+        if self.drawn {
+            // Nobody looks when standard error is closed.
+            let _ = write!(io::stderr(), "\r\u{1b}[K\u{1b}]9;4;0;\u{7}");
+        }
+    }
+}
+
+/// Bytes in words.
+#[must_use]
+pub fn format_bytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
+    let value = bytes as f64;
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..0x10_0000 => format!("{:.1} KiB", value / 1024.0),
+        0x10_0000..0x4000_0000 => format!("{:.1} MiB", value / f64::from(1 << 20)),
+        _ => format!("{:.2} GiB", value / f64::from(1 << 30)),
+    }
+}

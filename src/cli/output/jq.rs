@@ -1,0 +1,148 @@
+//! `--jq`: an expression in the language of jq over the JSON document of an answer.
+
+use jaq_core::{
+    Compiler, Ctx, Filter, Vars, compile,
+    data::JustLut,
+    load::{Arena, Error, File, Loader, span},
+};
+use jaq_json::Val;
+use serde_json::Value;
+
+use super::escaped_json;
+use crate::cli::{CliError, Exit};
+use tessera_model::SafeText;
+
+/// An expression that can be run, as it came.
+///
+/// # Errors
+/// What is wrong with it, and at which character.
+pub fn parse_expression(expression: &str) -> Result<String, String> {
+    compile_filter(expression).map(|_| expression.to_owned())
+}
+
+/// What the expression makes of a document: a line for each result.
+///
+/// # Errors
+/// [`Exit::Usage`]: the expression does not fit the document.
+pub fn apply(expression: &str, document: &Value) -> Result<String, CliError> {
+    let wrong = |words: String| CliError::new(Exit::Usage, format!("--jq {expression}: {words}"));
+    let filter = compile_filter(expression).map_err(wrong)?;
+    let input = jaq_json::read::parse_single(document.to_string().as_bytes())
+        .map_err(|error| wrong(error.to_string()))?;
+    let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
+    let mut text = String::new();
+    for result in filter.id.run((context, input)) {
+        match result.map_err(jaq_core::Exn::get_err) {
+            Ok(value) => text += &output_line(&value.to_string()),
+            Err(Ok(error)) => return Err(wrong(error.to_string())),
+            // `halt` ends the results, not the program.
+            Err(Err(_)) => break,
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// A result for a terminal: texts without quotes, all else as JSON.
+fn output_line(result: &str) -> String {
+    match serde_json::from_str(result) {
+        Ok(Value::String(text)) => text.lines().map(sanitize_line).collect::<Vec<_>>().join("\n"),
+        Ok(value) => escaped_json::compact(&value),
+        // jq knows more than JSON: bytes, numbers that are none.
+        Err(_) => SafeText::caption(result).as_str().to_owned(),
+    }
+}
+
+/// A line of text as it is but for what a terminal acts on; tabs are what columns are made with.
+fn sanitize_line(line: &str) -> String {
+    let cell = |cell: &str| {
+        if cell.chars().any(escaped_json::is_terminal_active) {
+            SafeText::new(cell, usize::MAX).as_str().to_owned()
+        } else {
+            cell.to_owned()
+        }
+    };
+    line.split('\t').map(cell).collect::<Vec<_>>().join("\t")
+}
+
+fn compile_filter(expression: &str) -> Result<Filter<JustLut<Val>>, String> {
+    let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
+    let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
+    let arena = Arena::default();
+    let program = File { code: expression, path: () };
+    let modules = Loader::new(definitions)
+        .load(&arena, program)
+        .map_err(|errors| syntax_error(expression, errors))?;
+    Compiler::default()
+        .with_funs(functions)
+        .compile(modules)
+        .map_err(|errors| undefined_name(expression, errors))
+}
+
+/// The first thing that cannot be read.
+fn syntax_error(whole: &str, errors: jaq_core::load::Errors<&str, ()>) -> String {
+    let at = |part: &str| whole[..span(whole, part).start].chars().count() + 1;
+    let first = errors.into_iter().find_map(|(_, error)| match error {
+        Error::Io(errors) => errors.into_iter().next().map(|(_, words)| words),
+        Error::Lex(errors) => errors.into_iter().next().map(|(expected, part)| {
+            format!("character {}: expected {}", at(part), expected.as_str())
+        }),
+        Error::Parse(errors) => errors.into_iter().next().map(|(expected, part)| {
+            let place = if part.is_empty() {
+                "at its end".to_owned()
+            } else {
+                format!("character {}", at(part))
+            };
+            format!("{place}: expected {}", expected.as_str())
+        }),
+    });
+    first.unwrap_or_else(|| "it cannot be read".to_owned())
+}
+
+/// The first name that stands for nothing.
+fn undefined_name(whole: &str, errors: compile::Errors<&str, ()>) -> String {
+    let first = errors.into_iter().flat_map(|(_, errors)| errors).next();
+    let words = |(name, kind): (&str, compile::Undefined)| {
+        let at = whole[..span(whole, name).start].chars().count() + 1;
+        format!("character {at}: there is no {} `{name}`", kind.as_str())
+    };
+    first.map_or_else(|| "it cannot be read".to_owned(), words)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_expression_makes_lines_of_a_document() {
+        let document = json!({ "schema": "x/1", "rows": [
+            { "id": "a", "n": 2.5, "name": "a\u{9b}2J" }, { "id": "b", "n": null, "name": "é" },
+        ] });
+        let made = |expression: &str| apply(expression, &document).unwrap();
+        assert_eq!(made(".rows[].id"), "a\nb\n");
+        assert_eq!(made(".rows | length"), "2\n");
+        assert_eq!(
+            made(".rows[] | {n, id}"),
+            "{\"n\":2.5,\"id\":\"a\"}\n{\"n\":null,\"id\":\"b\"}\n"
+        );
+        assert_eq!(made("[.rows[].id] | join(\"\\t\")"), "a\tb\n");
+        assert_eq!(made(".rows[] | select(.n == null) | .name"), "é\n");
+        assert!(!made(".rows[0].name").contains('\u{9b}'));
+        assert_eq!(made(".rows[] | (.id, halt)"), "a\n");
+        let ended = apply(".rows.id", &document).unwrap_err();
+        assert_eq!(ended.exit, Exit::Usage);
+    }
+
+    #[test]
+    fn an_expression_that_cannot_be_read_is_refused_with_its_place() {
+        for (expression, place) in
+            [(".rows[", "7"), (".a | nosuch", "6"), ("(1", "3"), (".a $", "5")]
+        {
+            let words = parse_expression(expression).unwrap_err();
+            assert!(words.contains(place), "{expression}: {words}");
+        }
+        assert!(parse_expression(".rows[] | select(.id | test(\"^a\"))").is_ok());
+    }
+}

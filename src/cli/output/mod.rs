@@ -1,0 +1,200 @@
+//! The answer of a command, on standard output and nothing else there: a table for people, plain
+//! tab-separated rows in a pipe, or a JSON or CSV document for programs.
+
+mod document;
+mod escaped_json;
+pub(super) mod jq;
+mod table;
+
+use std::{
+    env,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use clap::ColorChoice;
+use serde_json::{Map, Value};
+
+pub use document::{Column, Document};
+
+use crate::cli::{CliError, Exit, GlobalOptions};
+
+/// How the answer is spelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum OutputFormat {
+    /// Aligned columns with names above them.
+    Table,
+    /// Values with tabs between them, no names.
+    Tsv,
+    /// Values with commas between them, names first.
+    Csv,
+    /// One document, or these fields of its rows.
+    Json(Vec<String>),
+    /// A row per line.
+    Jsonl,
+    /// What an expression of jq makes of the document.
+    Jq(String),
+}
+
+/// Standard output with its form.
+#[derive(Clone, Debug)]
+pub struct Output {
+    format: OutputFormat,
+    color: bool,
+    /// Cells of a line; `None` in a pipe.
+    width: Option<usize>,
+}
+
+impl Output {
+    /// Decides the form by the options and by what standard output is.
+    #[must_use]
+    pub fn new(global: &GlobalOptions) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let format = match &global.json {
+            _ if let Some(expression) = &global.jq => OutputFormat::Jq(expression.clone()),
+            Some(fields) => OutputFormat::Json(
+                fields.iter().filter(|field| !field.is_empty()).cloned().collect(),
+            ),
+            None if global.jsonl => OutputFormat::Jsonl,
+            None if global.csv => OutputFormat::Csv,
+            None if terminal => OutputFormat::Table,
+            None => OutputFormat::Tsv,
+        };
+        Self {
+            format,
+            color: use_color(global, terminal),
+            width: terminal.then(table::terminal_width),
+        }
+    }
+
+    /// Whether programs read the answer.
+    #[must_use]
+    pub fn is_machine(&self) -> bool {
+        matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
+    }
+
+    /// Whether it is a table for people.
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        self.format == OutputFormat::Table
+    }
+
+    /// Whether events are told as objects, one per line.
+    #[must_use]
+    pub fn is_jsonl(&self) -> bool {
+        self.format == OutputFormat::Jsonl
+    }
+
+    /// Whether a person looks at it in a terminal.
+    #[must_use]
+    pub fn is_terminal(&self) -> bool {
+        self.width.is_some()
+    }
+
+    /// Prints an answer.
+    ///
+    /// # Errors
+    /// Standard output is closed, or `--json=FIELDS` names a field that is not there.
+    pub fn print(&self, document: &Document) -> Result<(), CliError> {
+        let text = match &self.format {
+            OutputFormat::Table => table::aligned_table(document, self.color, self.width),
+            OutputFormat::Tsv => table::delimited(document, '\t'),
+            OutputFormat::Csv => table::csv(document),
+            OutputFormat::Json(fields) if fields.is_empty() => {
+                format!("{}\n", escaped_json::pretty(document.root()))
+            }
+            OutputFormat::Json(fields) => {
+                format!("{}\n", escaped_json::pretty(&select_fields(document, fields)?))
+            }
+            OutputFormat::Jq(expression) => jq::apply(expression, document.root())?,
+            OutputFormat::Jsonl => {
+                document.rows().map(|row| escaped_json::compact(row) + "\n").collect()
+            }
+        };
+        self.print_text(&text)
+    }
+
+    /// Prints a document that is for programs alone: whole, if nothing else was asked for.
+    ///
+    /// # Errors
+    /// As [`Out::print`].
+    pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
+                self.print_text(&format!("{}\n", escaped_json::pretty(document.root())))
+            }
+            OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_) => {
+                self.print(document)
+            }
+        }
+    }
+
+    /// Prints an event: an object on a line for programs, else a line of words.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub fn print_event(&self, event: &Value, words: &str) -> Result<(), CliError> {
+        if let OutputFormat::Jq(expression) = &self.format {
+            return self.print_text(&jq::apply(expression, event)?);
+        }
+        if self.is_machine() {
+            return self.print_text(&(escaped_json::compact(event) + "\n"));
+        }
+        self.print_text(&format!("{words}\n"))
+    }
+
+    /// Prints JSON that is itself the answer: a document of the service, or one to be sent.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Jq(expression) => self.print_text(&jq::apply(expression, value)?),
+            _ => self.print_text(&format!("{}\n", escaped_json::pretty(value))),
+        }
+    }
+
+    /// Prints text that is the answer as it is, whatever the form.
+    ///
+    /// # Errors
+    /// Standard output is closed.
+    pub fn print_text(&self, text: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        Ok(out.flush()?)
+    }
+}
+
+/// The fields of the rows that were asked for.
+fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {
+    let known = document.fields();
+    if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
+        && document.rows().next().is_some()
+    {
+        let sentence =
+            format!("--json: there is no field `{unknown}`; there are: {}", known.join(", "));
+        return Err(CliError::new(Exit::Usage, sentence));
+    }
+    let pick = |row: &Value| {
+        let value = |field: &String| row.get(field).cloned().unwrap_or_default();
+        Value::Object(
+            fields.iter().map(|field| (field.clone(), value(field))).collect::<Map<_, _>>(),
+        )
+    };
+    let mut rows = document.rows().map(pick);
+    Ok(if document.is_list() { rows.collect() } else { rows.next().unwrap_or_default() })
+}
+
+/// Whether colours are wanted: by the options, by the conventions of the environment, by what it is
+/// printed to.
+pub(super) fn use_color(global: &GlobalOptions, terminal: bool) -> bool {
+    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let forced = |name| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    match global.color {
+        _ if global.no_color => false,
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
+        ColorChoice::Auto => terminal && env::var_os("TERM").is_some_and(|term| term != "dumb"),
+    }
+}

@@ -1,0 +1,84 @@
+//! Jobs of the service, followed to their end: exports by their own state, additions and reindexes by
+//! the statuses of the dataset.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Poller, timestamp_now};
+use crate::cli::{CliError, Connection, Context, Exit};
+use tessera_model::{
+    DatasetId, ExportState, ExportTask, ExportTaskId, JobKind, SafeText,
+    operation_tracker::{OperationStatus, OperationTracker},
+    polling::PollTarget,
+};
+
+impl Context {
+    /// Follows an export to its end.
+    ///
+    /// # Errors
+    /// [`Exit::Remote`] when it failed, [`Exit::TimedOut`], or what keeps its state away.
+    pub async fn follow_export(
+        &self,
+        connection: &Connection,
+        dataset: DatasetId,
+        task: ExportTaskId,
+        interval: Option<Duration>,
+    ) -> Result<ExportTask, CliError> {
+        let mut follow = Poller::new(self, interval);
+        let mut last = String::new();
+        loop {
+            if let Some(export) =
+                follow.request(connection.client.export_status(dataset, task)).await?
+            {
+                let word = export.state.word().to_owned();
+                if word != last {
+                    let fields =
+                        json!({ "dataset_id": dataset, "export_task_id": task, "to": word });
+                    follow.emit("export", fields, &format!("export {word}"))?;
+                    last = word;
+                }
+                match &export.state {
+                    ExportState::Completed if export.download.is_some() => return Ok(export),
+                    ExportState::Failed(word) => {
+                        let why = export.message.as_ref().map(|words| format!(": {words}"));
+                        let sentence =
+                            format!("the export ended as {word}{}", why.unwrap_or_default());
+                        return Err(CliError::new(Exit::Remote, sentence));
+                    }
+                    // Complete, and the link comes later.
+                    ExportState::Completed | ExportState::Running(_) => {}
+                }
+            }
+            follow.wait(PollTarget::Export(follow.elapsed())).await?;
+        }
+    }
+
+    /// Follows an addition or a reindex to its end: the status the dataset came to rest in. `course`
+    /// is the dataset as it was before the request.
+    ///
+    /// # Errors
+    /// [`Exit::Remote`] when it ended in ERROR, [`Exit::TimedOut`], or what keeps the dataset away.
+    pub async fn follow_operation(
+        &self,
+        connection: &Connection,
+        dataset: DatasetId,
+        work: &JobKind,
+        mut course: OperationTracker,
+    ) -> Result<SafeText, CliError> {
+        let mut follow = Poller::new(self, None);
+        course.accept(timestamp_now());
+        loop {
+            let seen = follow.fetch_dataset(connection, dataset).await?;
+            follow.observe(&seen)?;
+            match course.observe(work, timestamp_now(), &seen) {
+                OperationStatus::Running => {}
+                OperationStatus::Finished(rest) => return Ok(rest),
+                OperationStatus::Failed(failure) => {
+                    return Err(CliError::new(Exit::Remote, failure.to_string()));
+                }
+            }
+            follow.wait(follow.watch()).await?;
+        }
+    }
+}

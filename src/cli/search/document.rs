@@ -1,0 +1,242 @@
+//! The answer of a search as a document: clusters with their previews, or a row for each preview.
+//! What the service sends keeps its name; what is ours begins with `_`.
+
+use serde_json::{Map, Value, json};
+
+use super::{execute::SearchResults, page_cursor::PageState};
+use crate::cli::{Column, Document};
+use tessera_model::{
+    Cluster, Fraction, HistoryEntry, Link, Preview, Query, Relevance, SafeText, ScoreKind,
+    ScoreScale, Tag,
+};
+use tessera_wire::{explore::write_region, vql};
+
+const CLUSTER_COLUMNS: &[Column] = &[
+    Column::new("SCORE", "relevance_score"),
+    Column::new("BAND", "_band"),
+    Column::new("MEMBERS", "_members"),
+    Column::new("CLUSTER", "cluster_id"),
+    Column::new("FIRST FILE", "previews.0.file_name"),
+    Column::new("CAPTION", "previews.0.caption"),
+];
+
+const PREVIEW_COLUMNS: &[Column] = &[
+    Column::new("SCORE", "relevance_score"),
+    Column::new("BAND", "_band"),
+    Column::new("MEDIA", "media_id"),
+    Column::new("CLUSTER", "_cluster_id"),
+    Column::new("FILE", "file_name"),
+    Column::new("CAPTION", "caption"),
+];
+
+const ANCHOR_COLUMNS: &[Column] = &[
+    Column::new("anchor", "anchor_media_id"),
+    Column::new("type", "anchor_type"),
+    Column::new("entity", "entity_type"),
+    Column::new("granularity", "granularity"),
+];
+
+const BODY_COLUMNS: &[Column] = &[Column::new("body", "body")];
+
+/// The anchor of a search, without what it finds.
+#[must_use]
+pub fn anchor_document(past: &HistoryEntry) -> Document {
+    let mut fields = query_json(past);
+    fields["dataset_id"] = json!(past.search.dataset);
+    Document::one("tessera.anchor/1", fields, ANCHOR_COLUMNS)
+}
+
+/// What came in the place of clusters.
+#[must_use]
+pub fn body_document(body: &Value) -> Document {
+    Document::one("tessera.body/1", json!({ "body": body }), BODY_COLUMNS)
+}
+
+/// How the rows are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFormat {
+    /// One for each cluster.
+    Clusters,
+    /// One for each cluster, with the fields that the service sent.
+    Raw,
+    /// One for each preview.
+    Previews,
+}
+
+impl RowFormat {
+    /// A document of these rows alone.
+    #[must_use]
+    pub fn rows_document(self, rows: Vec<Value>) -> Document {
+        self.document(Map::new(), rows)
+    }
+
+    /// The whole answer.
+    #[must_use]
+    pub fn search_document(
+        self,
+        kind: &str,
+        past: &HistoryEntry,
+        found: SearchResults,
+    ) -> Document {
+        let mut head = Map::new();
+        let mut put = |name: &str, value: Value| head.insert(name.to_owned(), value);
+        put("kind", kind.into());
+        put("dataset_id", json!(past.search.dataset));
+        put("query", query_json(past));
+        put("page_number", past.search.page.into());
+        put("last_page", (found.pages.state == PageState::Last).into());
+        put("truncated", (found.pages.state != PageState::Last).into());
+        put("_pages", found.pages.fetched.into());
+        put("_repeated", found.pages.repeated.into());
+        put("_skipped", found.pages.skipped.into());
+        put("_missing_page", json!(found.missing_page.as_ref().map(|(page, _)| page)));
+        if self == Self::Raw {
+            put("metadata", found.metadata);
+        }
+        self.document(head, found.rows)
+    }
+
+    fn document(self, mut head: Map<String, Value>, rows: Vec<Value>) -> Document {
+        let (schema, list, columns) = match self {
+            Self::Clusters | Self::Raw => ("tessera.search/1", "clusters", CLUSTER_COLUMNS),
+            Self::Previews => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
+        };
+        head.insert(list.to_owned(), Value::Array(rows));
+        Document::list(schema, Value::Object(head), list, columns)
+    }
+
+    /// The rows of some clusters of a page; `body` is the page as the service sent it.
+    #[must_use]
+    pub fn rows(
+        self,
+        clusters: &[Cluster],
+        scale: ScoreScale,
+        page: u32,
+        body: &Value,
+    ) -> Vec<Value> {
+        let of_cluster = |cluster: &Cluster| match self {
+            Self::Clusters => vec![with_own_fields(cluster_fields(cluster), cluster, scale, page)],
+            Self::Raw => {
+                vec![with_own_fields(cluster_as_sent(cluster, body), cluster, scale, page)]
+            }
+            Self::Previews => {
+                let row = |preview| preview_row(preview, cluster, scale, page);
+                cluster.previews.iter().map(row).collect()
+            }
+        };
+        clusters.iter().flat_map(of_cluster).collect()
+    }
+}
+
+/// What was asked, in the words of the interface; the granularity in ours, because there it is one of
+/// three thresholds.
+fn query_json(past: &HistoryEntry) -> Value {
+    let search = &past.search;
+    let mut query = match &search.query {
+        Query::Browse => json!({}),
+        Query::Similar(anchor) => json!({
+            "anchor_media_id": anchor.media,
+            "anchor_type": anchor.kind.word(),
+            "bounding_box": past.region.map(|region| parse_own_json(&write_region(region))),
+            "file": past.file,
+        }),
+        Query::Caption { text, max_score } => json!({
+            "caption": text.as_str(),
+            "max_score": max_score.map(Fraction::value),
+        }),
+    };
+    query["entity_type"] = search.entity.word().into();
+    query["granularity"] = search.granularity.level().into();
+    query["vql"] = parse_own_json(&vql::write(&search.filters));
+    query
+}
+
+/// JSON that we have written ourselves.
+fn parse_own_json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or(Value::Null)
+}
+
+/// The fields of a cluster as the service sent them.
+fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Value {
+    let rows = body.get("clusters").and_then(Value::as_array).into_iter().flatten();
+    let of_it = |row: &&Value| {
+        let id = row.get("cluster_id").and_then(Value::as_str);
+        id.is_some_and(|id| id.parse() == Ok(cluster.id))
+    };
+    rows.clone().find(of_it).cloned().unwrap_or_else(|| cluster_fields(cluster))
+}
+
+fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
+    fields["_band"] = band(cluster.relevance.as_ref(), scale);
+    fields["_members"] = json!(cluster.size());
+    fields["_page"] = page.into();
+    fields
+}
+
+fn cluster_fields(cluster: &Cluster) -> Value {
+    let tag = |tag: &Tag| json!({ "id": tag.id, "name": tag.name.as_str() });
+    json!({
+        "cluster_id": cluster.id,
+        "type": cluster.entity.word(),
+        "n_images": cluster.n_images,
+        "n_objects": cluster.n_objects,
+        "n_videos": cluster.n_videos,
+        "similarity_threshold": cluster.similarity_threshold.as_ref().map(SafeText::as_str),
+        "relevance_score": score(cluster.relevance.as_ref()),
+        "relevance_score_type": score_type(cluster.relevance.as_ref()),
+        "labels": list_or_null(&cluster.labels, |label| label.as_str().into()),
+        "user_tags": list_or_null(&cluster.tags, tag),
+        "captions": list_or_null(&cluster.captions, |caption| caption.as_str().into()),
+        "previews": cluster.previews.iter().map(preview_fields).collect::<Vec<_>>(),
+    })
+}
+
+fn preview_row(preview: &Preview, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
+    let mut row = preview_fields(preview);
+    row["_band"] = band(preview.relevance.as_ref(), scale);
+    row["_cluster_id"] = json!(cluster.id);
+    row["_page"] = page.into();
+    row
+}
+
+fn preview_fields(preview: &Preview) -> Value {
+    // Links are given whole: without their signatures nobody could follow them.
+    json!({
+        "media_id": preview.media,
+        "type": preview.kind.as_str(),
+        "file_name": preview.file_name.as_str(),
+        "media_uri": preview.original.as_ref().map(Link::expose),
+        "media_thumb_uri": preview.thumbnail.as_ref().map(Link::expose),
+        "caption": preview.caption.as_ref().map(SafeText::as_str),
+        "bounding_box": preview.region.map(|region| parse_own_json(&write_region(region))),
+        "relevance_score": score(preview.relevance.as_ref()),
+        "relevance_score_type": score_type(preview.relevance.as_ref()),
+        "width": preview.dimensions.map(|(width, _)| width),
+        "height": preview.dimensions.map(|(_, height)| height),
+    })
+}
+
+/// A list, or null where the service told none.
+fn list_or_null<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
+    if items.is_empty() { Value::Null } else { items.iter().map(one).collect() }
+}
+
+fn score(relevance: Option<&Relevance>) -> Value {
+    json!(relevance.map(|relevance| relevance.score))
+}
+
+fn score_type(relevance: Option<&Relevance>) -> Value {
+    match relevance.map(|relevance| &relevance.kind) {
+        None => Value::Null,
+        Some(ScoreKind::CosineDistance) => "cosine_distance".into(),
+        Some(ScoreKind::Other(name)) => name.as_str().into(),
+    }
+}
+
+fn band(relevance: Option<&Relevance>, scale: ScoreScale) -> Value {
+    json!(
+        relevance
+            .and_then(|relevance| relevance.band(scale))
+            .map(tessera_model::RelevanceBand::label)
+    )
+}

@@ -1,0 +1,162 @@
+//! The pages of a search, one after the other. The service gives no total: a page that is not full,
+//! or holds nothing new, is the last one.
+
+use std::collections::HashSet;
+
+use super::options::PageOptions;
+use tessera_model::{Cluster, ClusterId, Page, Search};
+
+/// Most pages of one answer: a service that never ends must not be asked for ever.
+const MAX_PAGES: u32 = 10_000;
+
+/// How far the pages are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageState {
+    /// Another page is wanted.
+    Next,
+    /// The last page was seen.
+    Last,
+    /// What was wanted is there; more may exist.
+    LimitReached,
+    /// There are more pages than are fetched.
+    PageLimitReached,
+}
+
+/// The pages that are fetched for one answer.
+#[derive(Debug)]
+pub struct PageCursor {
+    next: Search,
+    /// Whether more than one page is wanted.
+    fetches_more: bool,
+    /// How many clusters are still wanted, where they are counted.
+    remaining: Option<usize>,
+    known_clusters: HashSet<ClusterId>,
+    /// How far they are.
+    pub state: PageState,
+    /// Pages that came.
+    pub fetched: u32,
+    /// Clusters that an earlier page had shown, left out.
+    pub repeated: usize,
+    /// Clusters that could not be read, left out.
+    pub skipped: usize,
+}
+
+impl PageCursor {
+    /// The pages from that of `search` on.
+    #[must_use]
+    pub fn new(search: Search, extent: PageOptions) -> Self {
+        Self {
+            next: search,
+            fetches_more: extent.all || extent.limit.is_some(),
+            remaining: extent.limit.map(Into::into),
+            known_clusters: HashSet::new(),
+            state: PageState::Next,
+            fetched: 0,
+            repeated: 0,
+            skipped: 0,
+        }
+    }
+
+    /// The page that is to be asked for.
+    #[must_use]
+    pub fn next(&self) -> Option<&Search> {
+        (self.state == PageState::Next).then_some(&self.next)
+    }
+
+    /// Takes the page that was asked for, and gives what is new in it, as far as it is wanted.
+    pub fn accept(&mut self, mut page: Page) -> Vec<Cluster> {
+        page.drop_repeated(&mut self.known_clusters);
+        self.fetched += 1;
+        self.repeated += page.repeated;
+        self.skipped += page.skipped;
+        let last = !page.may_have_next() || page.clusters.is_empty();
+        let mut clusters = page.clusters;
+        let cut = self.remaining.is_some_and(|wanted| clusters.len() > wanted);
+        if let Some(wanted) = &mut self.remaining {
+            clusters.truncate(*wanted);
+            *wanted -= clusters.len();
+        }
+        self.state = match last {
+            _ if cut => PageState::LimitReached,
+            true => PageState::Last,
+            false if !self.fetches_more || self.remaining == Some(0) => PageState::LimitReached,
+            false if self.fetched >= MAX_PAGES => PageState::PageLimitReached,
+            false => PageState::Next,
+        };
+        self.next.page = self.next.page.saturating_add(1);
+        clusters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use tessera_model::{DatasetId, EntityType};
+
+    fn page(ids: impl IntoIterator<Item = u128>) -> Page {
+        let cluster = |id| Cluster {
+            id: ClusterId(Uuid::from_u128(id)),
+            entity: EntityType::Images,
+            n_images: None,
+            n_objects: None,
+            n_videos: None,
+            similarity_threshold: None,
+            relevance: None,
+            previews: Vec::new(),
+            labels: Vec::new(),
+            tags: Vec::new(),
+            captions: Vec::new(),
+        };
+        Page { clusters: ids.into_iter().map(cluster).collect(), ..Page::default() }
+    }
+
+    fn pages(all: bool, limit: Option<usize>) -> PageCursor {
+        let limit = limit.map(|limit| limit.try_into().unwrap());
+        PageCursor::new(Search::browse(DatasetId(Uuid::nil())), PageOptions { page: 0, all, limit })
+    }
+
+    /// Number of requests, clusters and how it ended, over a service that answers `at` for a page.
+    fn walk(mut pages: PageCursor, at: impl Fn(u32) -> Page) -> (u32, usize, PageState) {
+        let mut found = 0;
+        while let Some(search) = pages.next() {
+            let page = at(search.page);
+            found += pages.accept(page).len();
+        }
+        (pages.fetched, found, pages.state)
+    }
+
+    #[test]
+    fn one_page_unless_more_are_asked_for() {
+        let endless = |number: u32| page((0..100).map(|id| u128::from(number) * 100 + id));
+        assert_eq!(walk(pages(false, None), endless), (1, 100, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(30)), endless), (1, 30, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(250)), endless), (3, 250, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(100)), endless), (1, 100, PageState::LimitReached));
+        assert_eq!(walk(pages(false, Some(7)), |_| page(0..7)), (1, 7, PageState::Last));
+        assert_eq!(walk(pages(true, None), |_| page([])), (1, 0, PageState::Last));
+        assert_eq!(
+            walk(pages(true, None), endless),
+            (MAX_PAGES, 1_000_000, PageState::PageLimitReached)
+        );
+    }
+
+    #[test]
+    fn repeated_empty_overfull_and_moving_pages_end_the_walk() {
+        let same = |_| page(0..100);
+        assert_eq!(walk(pages(true, None), same), (2, 100, PageState::Last));
+        let empty_end = |number| if number < 2 { page(number_of(number, 100)) } else { page([]) };
+        assert_eq!(walk(pages(true, None), empty_end), (3, 200, PageState::Last));
+        let overfull = |number| page(number_of(number, if number == 0 { 150 } else { 20 }));
+        assert_eq!(walk(pages(true, None), overfull), (2, 170, PageState::Last));
+        let moved = |number: u32| page((0..100).map(|id| u128::from(number) * 99 + id));
+        let mut walked = pages(false, Some(1_000));
+        assert_eq!(walked.accept(moved(0)).len() + walked.accept(moved(1)).len(), 199);
+        assert_eq!((walked.repeated, walked.state), (1, PageState::Next));
+    }
+
+    fn number_of(page: u32, count: u128) -> impl Iterator<Item = u128> {
+        (0..count).map(move |id| u128::from(page) * 1_000 + id)
+    }
+}

@@ -1,0 +1,149 @@
+//! The query image of `search image`: a file of this machine, turned upright, and the part of it that
+//! counts.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::{CliError, Exit};
+use tessera_client::{Client, QueryImageUpload};
+use tessera_model::{
+    Dataset, Failure, FailureKind, HistoryEntry, Query, Region, SafeText, Search, Status,
+};
+
+/// The picture, as given.
+#[derive(Debug, Args)]
+pub struct QueryImageOptions {
+    /// A JPEG, PNG, WebP, GIF or BMP file of at most 32 MiB.
+    #[arg(value_name = "FILE", id = "picture")]
+    file: PathBuf,
+
+    /// The part of it that counts: x,y,width,height in fractions of the picture.
+    #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_fractions,
+          allow_hyphen_values = true, conflicts_with = "pixels")]
+    region: Option<Region>,
+
+    /// The same in pixels of the picture as it is looked at.
+    #[arg(long = "box-px", value_name = "X,Y,W,H", value_parser = parse_pixels, id = "pixels",
+          allow_hyphen_values = true)]
+    pixels: Option<[u32; 4]>,
+}
+
+impl QueryImageOptions {
+    /// A part of a file.
+    #[must_use]
+    pub fn cropped(file: PathBuf, region: Option<Region>) -> Self {
+        Self { file, region, pixels: None }
+    }
+}
+
+/// The picture, ready to be sent.
+#[derive(Debug)]
+pub struct PreparedQueryImage {
+    image: QueryImageUpload,
+    /// Where it is, from the root on: it is read again when the search is.
+    file: PathBuf,
+    region: Option<Region>,
+}
+
+impl PreparedQueryImage {
+    /// Reads the file. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// It cannot be read, is no picture or too large, or the box does not lie in it.
+    pub async fn open(given: QueryImageOptions) -> Result<Self, CliError> {
+        let usage = |sentence: String| CliError::new(Exit::Usage, sentence);
+        let image = QueryImageUpload::read(&given.file).await;
+        let image = image.map_err(|failure| usage(failure.to_string()))?;
+        let region = match (given.pixels, image.size()) {
+            (None, Some(_)) => given.region,
+            (None, None) if given.region.is_none() => None,
+            (_, None) => {
+                let sentence = "cannot be opened here, so no box can be taken of it";
+                return Err(usage(format!("{}: {sentence}", given.file.display())));
+            }
+            (Some(pixels), Some((width, height))) => {
+                let region = Region::from_pixels(pixels, (width, height));
+                Some(region.ok_or_else(|| {
+                    usage(format!(
+                        "--box-px does not lie in the picture of {width}x{height} pixels"
+                    ))
+                })?)
+            }
+        };
+        let file = std::path::absolute(&given.file)?;
+        Ok(Self { image, file, region })
+    }
+
+    /// Registers it for a search, which it then ranks.
+    ///
+    /// # Errors
+    /// The service refuses it or cannot be reached.
+    pub async fn register(
+        self,
+        client: &Client,
+        dataset: &Dataset,
+        search: Search,
+    ) -> Result<HistoryEntry, CliError> {
+        let Self { image, file, region } = self;
+        let registered =
+            client.register_anchor(dataset.id, image, search.entity, search.granularity, region);
+        let anchor = registered.await.map_err(|failure| refused(dataset, failure))?;
+        let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+        let part = region.map_or_else(String::new, |region| format!(", {}", region.description()));
+        Ok(HistoryEntry {
+            search: Search { query: Query::Similar(anchor), ..search },
+            similar_to: Some(SafeText::file_name(&format!("{name}{part}"))),
+            file: Some(file),
+            region,
+        })
+    }
+}
+
+/// A visual search that is refused while the dataset is READY lacks a model, most likely.
+pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
+    if failure.kind != FailureKind::Conflict || dataset.status != Status::Ready {
+        return failure.into();
+    }
+    let words = "The dataset is READY: most likely it has no visual embedding model";
+    CliError::from(failure.with_remedy(words))
+        .with_remedy(format!("tessera enrichment show {}", dataset.id))
+}
+
+fn parse_fractions(raw: &str) -> Result<Region, String> {
+    let [x, y, width, height] = parse_four(raw)?;
+    Region::new(x, y, width, height).ok_or_else(|| {
+        "fractions from 0 to 1, with x + width and y + height at most 1, and an area".to_owned()
+    })
+}
+
+fn parse_pixels(raw: &str) -> Result<[u32; 4], String> {
+    parse_four(raw)
+}
+
+fn parse_four<T: std::str::FromStr>(raw: &str) -> Result<[T; 4], String> {
+    let numbers: Result<Vec<T>, _> = raw.split(',').map(|number| number.trim().parse()).collect();
+    let four = numbers.ok().and_then(|numbers| numbers.try_into().ok());
+    four.ok_or_else(|| "four numbers with commas between them: x,y,width,height".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_that_are_none_are_refused_with_what_they_must_be() {
+        assert_eq!(
+            parse_fractions("0.1, 0.2,0.5,0.6"),
+            Ok(Region::new(0.1, 0.2, 0.5, 0.6).unwrap())
+        );
+        for bad in ["NaN,0,1,1", "inf,0,1,1", "-0.1,0,1,1", "0.5,0,0.6,1", "0,0,0,1", "0,0,1,1.1"] {
+            assert!(parse_fractions(bad).unwrap_err().contains("an area"), "{bad}");
+        }
+        for bad in ["", "0,0,1", "0,0,1,1,1", "a,b,c,d", "0;0;1;1"] {
+            assert!(parse_fractions(bad).unwrap_err().contains("x,y,width,height"), "{bad}");
+        }
+        assert_eq!(parse_pixels("120,80,640,480"), Ok([120, 80, 640, 480]));
+        assert!(parse_pixels("1.5,0,2,2").is_err() && parse_pixels("-1,0,2,2").is_err());
+    }
+}

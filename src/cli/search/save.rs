@@ -1,0 +1,105 @@
+//! What a search leaves behind: an entry in the history, a saved view, a named selection. The same
+//! files that the interface reads.
+
+use super::execute::count_clusters;
+use crate::cli::{CliError, Connection, Context, Exit};
+use tessera_model::{
+    Dataset, Failure, HistoryEntry, Query, SafeText, SavedView, Search, Selection, SelectionEntry,
+    StateKey, StateValue,
+};
+
+/// Adds it to the searches of the past. A history that cannot be kept is no reason to keep an answer
+/// back.
+pub fn add_to_history(context: &Context, connection: &Connection, past: &HistoryEntry) {
+    let rehearsing = context.global.dry_run || context.global.print.is_some();
+    if rehearsing || past.search.query == Query::Browse && past.search.filters.is_empty() {
+        return;
+    }
+    if let Err(failure) = write_history(connection, past) {
+        context.messages.warn(format!("the search is not in the history: {failure}"));
+    }
+}
+
+fn write_history(connection: &Connection, past: &HistoryEntry) -> Result<(), Failure> {
+    let mut searches = match connection.journal.load(&StateKey::History)? {
+        Some(StateValue::History(searches)) => searches,
+        _ => Vec::new(),
+    };
+    first_page(past).append_to(&mut searches);
+    connection.journal.save(connection.next_sequence(), &StateValue::History(searches))
+}
+
+fn first_page(past: &HistoryEntry) -> HistoryEntry {
+    HistoryEntry { search: Search { page: 0, ..past.search.clone() }, ..past.clone() }
+}
+
+/// Keeps the question as a saved view.
+///
+/// # Errors
+/// The views cannot be read or written.
+pub fn save_view(
+    context: &Context,
+    connection: &Connection,
+    name: &str,
+    past: &HistoryEntry,
+) -> Result<(), CliError> {
+    let mut views = match connection.journal.load(&StateKey::Views)? {
+        Some(StateValue::Views(views)) => views,
+        _ => Vec::new(),
+    };
+    let name = SafeText::name(name.trim());
+    let replaced = views.iter().any(|view| view.name == name);
+    let view = SavedView {
+        name: name.clone(),
+        dataset: Some(past.search.dataset),
+        query: past.search.query.clone(),
+        filters: past.search.filters.clone(),
+        disabled_filters: Vec::new(),
+        entity: past.search.entity,
+        granularity: past.search.granularity,
+        similar_to: past.similar_to.clone(),
+        query_image: past.file.clone().map(|file| (file, past.region)),
+    };
+    view.insert_into(&mut views);
+    connection.journal.save(connection.next_sequence(), &StateValue::Views(views))?;
+    let older = if replaced { ", in the place of an older one" } else { "" };
+    context.messages.info(format!("saved as the view `{name}`{older}"));
+    Ok(())
+}
+
+/// How many marks the selection of a name has, looked at before a search that is to replace it.
+///
+/// # Errors
+/// The name is none, or belongs to a selection of another dataset.
+pub fn selection_size(
+    connection: &Connection,
+    name: &str,
+    dataset: &Dataset,
+) -> Result<Option<usize>, CliError> {
+    let before = connection.journal.load_named_selection(name, dataset.id);
+    let before = before.map_err(|failure| CliError::new(Exit::Usage, failure.to_string()))?;
+    Ok(before.map(|selection| selection.len()))
+}
+
+/// Keeps the clusters that were found as a named selection; an empty answer empties it, because what
+/// comes next would else take an older one for this one.
+///
+/// # Errors
+/// It cannot be written.
+pub fn save_selection(
+    context: &Context,
+    connection: &Connection,
+    name: &str,
+    dataset: &Dataset,
+    marks: Vec<SelectionEntry>,
+    before: Option<usize>,
+) -> Result<(), CliError> {
+    let selection: Selection = marks.into_iter().collect();
+    connection.journal.save_named_selection(name, dataset.id, &selection)?;
+    let clusters = count_clusters(selection.len());
+    let older = before.map_or_else(String::new, |marks| {
+        format!(", in the place of an older one with {marks} marks")
+    });
+    context.messages.info(format!("marked {clusters} as the selection `{name}`{older}"));
+    Ok(())
+}

@@ -1,0 +1,203 @@
+//! Marking, and taking marks away, by the rules of the interface: a cluster swallows the single marks of
+//! its members, and a member of a marked cluster is left out, never marked twice.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{SelectionOptions, SelectionStore, results};
+use crate::cli::{CliError, Context, Exit, item_options::ItemOptions, read_file_or_stdin};
+use tessera_model::{
+    Basket, ClusterId, EntryContent, EntryId, MediaId, Selection, SelectionChange, SelectionEntry,
+    text::count_with_noun,
+};
+
+/// What is marked.
+#[derive(Debug, Args)]
+pub struct SelectionAddOptions {
+    /// In what.
+    #[command(flatten)]
+    selection: SelectionOptions,
+    /// What is named here.
+    #[command(flatten)]
+    items: ItemOptions,
+    /// Every cluster in an answer of `tessera search --json`, or of `tessera set`; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    from_results: Option<PathBuf>,
+}
+
+impl SelectionAddOptions {
+    /// Marks it.
+    pub(super) async fn run(self, context: &Context) -> Result<Exit, CliError> {
+        let Self { selection: which, items: marks, from_results } = self;
+        if marks.is_empty() && from_results.is_none() {
+            return Err(CliError::new(
+                Exit::Usage,
+                "what is marked? Give --media, --cluster or --from-results",
+            ));
+        }
+        let kept = SelectionStore::open(context, which).await?;
+        let mut all: Vec<SelectionEntry> = marks.to_marks().collect();
+        if let Some(path) = from_results {
+            let found = results::marks_from_results(&read_file_or_stdin(&path)?, kept.dataset);
+            let refused =
+                |reason| CliError::new(Exit::Usage, format!("{}: {reason}", path.display()));
+            all.extend(found.map_err(refused)?);
+        }
+        let mut basket = Basket::new(kept.load_or_default()?);
+        let (change, covered) = add_marks(&mut basket, all);
+        kept.save(basket.selection())?;
+        report_change(context, basket.selection(), change, covered);
+        Ok(Exit::Done)
+    }
+}
+
+/// Marks what is not marked. Returns what that changed, and how many media a marked cluster covers
+/// already.
+fn add_marks(basket: &mut Basket, marks: Vec<SelectionEntry>) -> (SelectionChange, usize) {
+    let (mut change, mut covered) = (SelectionChange::default(), 0);
+    for mark in marks {
+        let holder = match mark.content {
+            EntryContent::MediaItem(medium, within) => {
+                containing_cluster(basket.selection(), medium, within)
+            }
+            EntryContent::Cluster(_) => None,
+        };
+        if let (Some(cluster), EntryId::MediaItem(medium)) = (holder, mark.id()) {
+            covered += 1;
+            if is_excluded(basket.selection(), cluster, medium) {
+                basket.toggle_media_item(mark);
+            }
+            continue;
+        }
+        let SelectionChange { added, absorbed: swallowed, .. } = basket.select([mark]);
+        change.added += added;
+        change.absorbed += swallowed;
+    }
+    (change, covered)
+}
+
+/// The marked cluster that a medium is a member of, as far as is known.
+fn containing_cluster(
+    selection: &Selection,
+    medium: MediaId,
+    within: Option<ClusterId>,
+) -> Option<ClusterId> {
+    within
+        .filter(|id| selection.cluster(*id).is_some())
+        .or_else(|| selection.cluster_containing(medium))
+}
+
+fn is_excluded(selection: &Selection, cluster: ClusterId, medium: MediaId) -> bool {
+    selection.cluster(cluster).is_some_and(|marked| marked.excluded.contains(&medium))
+}
+
+fn report_change(
+    context: &Context,
+    selection: &Selection,
+    change: SelectionChange,
+    covered: usize,
+) {
+    let singles = match change.absorbed {
+        0 => String::new(),
+        swallowed => format!(", {swallowed} single ones inside them are gone"),
+    };
+    let inside = match covered {
+        0 => String::new(),
+        covered => format!(", {covered} media are in marked clusters"),
+    };
+    let words = format!("{} more{singles}{inside}", count_with_noun(change.added, "mark", "marks"));
+    let totals = selection.totals();
+    let rows = format!("{}{} media", totals.estimate_sign(), totals.export_rows());
+    context.messages.info(format!(
+        "{words}; now {} of {rows}",
+        count_with_noun(selection.len(), "mark", "marks")
+    ));
+}
+
+/// Takes marks away.
+pub(super) async fn remove(
+    context: &Context,
+    which: SelectionOptions,
+    marks: &ItemOptions,
+) -> Result<Exit, CliError> {
+    if marks.is_empty() {
+        return Err(CliError::new(Exit::Usage, "which marks? Give --media or --cluster"));
+    }
+    let kept = SelectionStore::open(context, which).await?;
+    let mut basket = Basket::new(kept.load()?);
+    let missing =
+        marks.to_marks().filter(|mark| basket.selection().get(mark.id()).is_none()).count();
+    let removed = basket.remove(marks.to_marks().map(|mark| mark.id()));
+    if removed == 0 {
+        return Err(CliError::new(Exit::NotFound, "none of them is marked")
+            .with_remedy("tessera selection show"));
+    }
+    kept.save(basket.selection())?;
+    if missing > 0 {
+        context.messages.warn(format!("{missing} of them were not marked"));
+    }
+    let left = count_with_noun(basket.selection().len(), "mark", "marks");
+    context
+        .messages
+        .info(format!("{} gone, {left} left", count_with_noun(removed, "mark", "marks")));
+    Ok(Exit::Done)
+}
+
+/// Leaves media out of marked clusters: those after `^` of a cluster, and those that are known to be in
+/// a marked one.
+pub(super) async fn exclude(
+    context: &Context,
+    which: SelectionOptions,
+    marks: &ItemOptions,
+) -> Result<Exit, CliError> {
+    let kept = SelectionStore::open(context, which).await?;
+    let mut basket = Basket::new(kept.load()?);
+    let named = marks.cluster.iter().flat_map(|members| {
+        members.exclude.iter().map(move |medium| (*medium, Some(members.cluster)))
+    });
+    let media: Vec<_> = marks.media.iter().map(|medium| (*medium, None)).chain(named).collect();
+    if media.is_empty() {
+        let sentence = "which media? Give --media ID, or --cluster ID^ID,..";
+        return Err(CliError::new(Exit::Usage, sentence));
+    }
+    let mut left_out = 0;
+    for (medium, within) in media {
+        let cluster = require_containing_cluster(basket.selection(), medium, within)?;
+        if is_excluded(basket.selection(), cluster, medium) {
+            continue;
+        }
+        let Some(mark) = basket.selection().get(EntryId::Cluster(cluster)).cloned() else {
+            continue;
+        };
+        basket.toggle_media_item(SelectionEntry {
+            content: EntryContent::MediaItem(medium, Some(cluster)),
+            ..mark
+        });
+        left_out += 1;
+    }
+    kept.save(basket.selection())?;
+    let totals = basket.selection().totals();
+    let rows = format!("{}{} media", totals.estimate_sign(), totals.export_rows());
+    context.messages.info(format!("{left_out} more left out; now {rows}"));
+    Ok(Exit::Done)
+}
+
+fn require_containing_cluster(
+    selection: &Selection,
+    medium: MediaId,
+    within: Option<ClusterId>,
+) -> Result<ClusterId, CliError> {
+    let not_found = |sentence: String| {
+        CliError::new(Exit::NotFound, sentence).with_remedy("tessera selection show")
+    };
+    match within {
+        Some(cluster) if selection.cluster(cluster).is_some() => Ok(cluster),
+        Some(cluster) => Err(not_found(format!("the cluster {cluster} is not marked"))),
+        None => selection.cluster_containing(medium).ok_or_else(|| {
+            not_found(format!(
+                "no marked cluster is known to hold {medium}; name it with --cluster ID^{medium}"
+            ))
+        }),
+    }
+}

@@ -1,0 +1,120 @@
+//! `tessera set`: algebra on the answers of searches, because the interface has no OR and no NOT. It is
+//! made of the pages that were saved, and says so.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use crate::cli::{
+    CliError, Column, Context, Document, Exit, read_file_or_stdin, saved_search::SavedSearch,
+};
+use tessera_model::{
+    Cluster, ClusterId, SafeText,
+    set_algebra::{SetOperator, combine},
+};
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum SetCommand {
+    /// What is in any of the two.
+    Union(SetOptions),
+    /// What is in the first and not in the second.
+    Minus(SetOptions),
+    /// What is in both.
+    Intersect(SetOptions),
+}
+
+/// Two answers of `tessera search --json`.
+#[derive(Debug, Args)]
+pub struct SetOptions {
+    /// The first; - is standard input.
+    a: PathBuf,
+    /// The second; - is standard input.
+    b: PathBuf,
+    /// End with code 9 when one of them does not hold every page of its search.
+    #[arg(long)]
+    strict: bool,
+}
+
+const SET_COLUMNS: &[Column] = &[
+    Column::new("SCORE", "relevance_score"),
+    Column::new("MEMBERS", "_members"),
+    Column::new("LEFT OUT", "_left_out"),
+    Column::new("CLUSTER", "cluster_id"),
+    Column::new("FIRST FILE", "previews.0.file_name"),
+];
+
+/// Combines two answers.
+///
+/// # Errors
+/// One of them is no answer of a search, or they are of two datasets: [`Exit::Usage`].
+pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
+    let (word, operator, pair) = match command {
+        SetCommand::Union(pair) => ("union", SetOperator::Union, pair),
+        SetCommand::Minus(pair) => ("minus", SetOperator::Difference, pair),
+        SetCommand::Intersect(pair) => ("intersect", SetOperator::Intersection, pair),
+    };
+    if pair.a.as_os_str() == "-" && pair.b.as_os_str() == "-" {
+        return Err(CliError::new(Exit::Usage, "only one of the two can come from standard input"));
+    }
+    let (a, b) = (read_search(&pair.a)?, read_search(&pair.b)?);
+    if a.document["dataset_id"] != b.document["dataset_id"] {
+        let sentence = "the two answers are of different datasets; a set is of one";
+        return Err(CliError::new(Exit::Usage, sentence));
+    }
+    let combined = combine(&a.clusters, &b.clusters, operator);
+    let rows: Vec<Value> =
+        combined.iter().filter_map(|cluster| combined_row(cluster, &a, &b)).collect();
+    let complete = a.complete && b.complete;
+    let answer = json!({
+        "kind": "set",
+        "dataset_id": a.document["dataset_id"],
+        "query": { "operation": word, "a": a.document["query"], "b": b.document["query"] },
+        "page_number": 0,
+        "last_page": complete,
+        "truncated": !complete,
+        "_of_loaded_pages": true,
+        "clusters": rows,
+    });
+    context.print(&Document::list("tessera.search/1", answer, "clusters", SET_COLUMNS))?;
+    context.messages.info("made of loaded pages: of a cluster only its previews are compared");
+    if complete {
+        return Ok(Exit::Done);
+    }
+    context.messages.warn("an answer does not hold every page of its search; --all fetches them");
+    Ok(if pair.strict { Exit::Partly } else { Exit::Done })
+}
+
+fn read_search(path: &PathBuf) -> Result<SavedSearch, CliError> {
+    SavedSearch::parse(&read_file_or_stdin(path)?).map_err(|reason| {
+        let name = SafeText::file_name(&path.to_string_lossy());
+        CliError::new(Exit::Usage, format!("{name}: {reason}"))
+            .with_remedy("tessera search ... --json > FILE")
+    })
+}
+
+/// The row of a cluster with the search that found it, which a selection needs to mark it.
+fn row_with_query(saved: &SavedSearch, id: ClusterId) -> Option<Value> {
+    let mut row = saved.row(id)?.clone();
+    row["_query"] = saved.query(id).clone();
+    Some(row)
+}
+
+/// A cluster as it was saved, without the previews that the operation left out.
+fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<Value> {
+    let mut row = row_with_query(a, cluster.id).or_else(|| row_with_query(b, cluster.id))?;
+    let kept = |preview: &Value| {
+        let media = preview["media_id"].as_str().and_then(|id| id.parse().ok());
+        cluster.previews.iter().any(|kept| media == Some(kept.media))
+    };
+    let earlier = row["_left_out"].as_u64().unwrap_or(0);
+    let mut left_out = 0;
+    if let Some(previews) = row["previews"].as_array_mut() {
+        let before = previews.len();
+        previews.retain(kept);
+        left_out = before - previews.len();
+    }
+    row["_left_out"] = (earlier + left_out as u64).into();
+    Some(row)
+}

@@ -1,0 +1,441 @@
+//! From a wish to a running interface: which deployment, over which client; one after the other,
+//! when the person switches.
+
+use std::{
+    io::{self, IsTerminal},
+    net::{Ipv4Addr, SocketAddr},
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use secrecy::SecretString;
+use tessera::{
+    accessible::{self, AccessibleOptions, Announcer},
+    app::{self, Pane, welcome::CandidateProfile},
+    cli::{
+        self, CliError, Context, Exit, InterfaceCommand, LocalService, ServiceTarget, StartPane,
+        TuiOptions,
+    },
+    config::{self, DeploymentConfig, Destination, Profile, Settings},
+    credentials::SecretOwner,
+    runtime::{
+        self, RunOutcome, SignalReceiver,
+        welcome::{WelcomeDecision, WelcomeOptions},
+    },
+    state::StateStore,
+    worker,
+};
+use tessera_client::Client;
+use tessera_client::trace::Trace;
+use tessera_model::{DatasetId, SafeText, shell::quote};
+use tessera_service::{AccessMode, ServiceCredentials};
+
+/// What is opened next.
+enum LaunchTarget {
+    /// The painted sample.
+    Sample { images: u32, data: Option<PathBuf> },
+    /// A folder, indexed in `data`.
+    Folder {
+        folder: PathBuf,
+        data: Option<PathBuf>,
+        own: tessera_service::DeploymentSettings,
+        profile: Option<String>,
+    },
+    /// A profile elsewhere, with a secret that was just entered.
+    Remote(Profile, Option<SecretString>),
+    /// An address from the command line.
+    Address(Client, String),
+    /// Whatever the person decides; with the reason why nothing is open.
+    Welcome(Option<String>),
+}
+
+/// Images of the sample when nobody says how many.
+const DEFAULT_SAMPLE_IMAGES: u32 = 240;
+
+/// Whether there is a terminal for an interface.
+pub fn has_terminal() -> bool {
+    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
+}
+
+fn usage_error(error: impl Into<String>) -> CliError {
+    CliError::new(Exit::Usage, error.into())
+}
+
+/// Runs the interface until the person leaves it.
+pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
+    let bare = command.is_none();
+    let start = match &command {
+        Some(InterfaceCommand::Tui(tui)) => StartView::from_command(tui),
+        _ => StartView::default(),
+    };
+    let target = initial_target(&context, command)?;
+    let Context { global, settings, .. } = context;
+    let (trace, read_only) = (global.trace, global.read_only);
+    let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
+    if !has_terminal() && settings.accessible.is_none() {
+        if bare {
+            cli::print_help()?;
+        }
+        return Err(usage_error(
+            "the interface needs a terminal for input and output; without one, --accessible asks and \
+             answers line by line, `tessera demo` tells its tour as text and `tessera serve DIR` \
+             answers over HTTP",
+        ));
+    }
+    let mut options = runtime::RuntimeOptions::new(&settings).map_err(usage_error)?;
+    if let Some(path) = trace {
+        options.trace = Trace::create(&path)
+            .map_err(|error| usage_error(format!("--trace {}: {error}", path.display())))?;
+    }
+    let trace = options.trace.clone();
+    let mut launcher = Launcher {
+        settings,
+        options,
+        read_only,
+        start,
+        signals: None,
+        equivalent_command: String::new(),
+    };
+    let mut wish = target;
+    loop {
+        match launcher.open(wish).await? {
+            RunOutcome::Exit(code) => {
+                trace.finish()?;
+                return Ok(code);
+            }
+            RunOutcome::Switch(destination) => wish = launcher.target(destination)?,
+        }
+    }
+}
+
+/// What the command line wishes.
+fn initial_target(
+    context: &Context,
+    command: Option<InterfaceCommand>,
+) -> Result<LaunchTarget, CliError> {
+    match command {
+        Some(InterfaceCommand::Demo { images, data }) => {
+            return Ok(LaunchTarget::Sample { images, data });
+        }
+        Some(InterfaceCommand::Open { folder, data, encoders: encoding }) => {
+            let own = encoding.settings()?;
+            return Ok(LaunchTarget::Folder { folder, data, own, profile: None });
+        }
+        Some(InterfaceCommand::Init(_)) => return Ok(LaunchTarget::Welcome(None)),
+        _ => {}
+    }
+    Ok(match cli::select_target(&context.global, &context.settings)? {
+        None => LaunchTarget::Welcome(None),
+        Some(ServiceTarget::Profile(profile)) => profile_target(profile, None),
+        Some(ServiceTarget::Address(address)) => {
+            LaunchTarget::Address(cli::address_client(&address)?, address.place())
+        }
+    })
+}
+
+fn named_target(settings: &Settings, name: &str) -> Result<LaunchTarget, CliError> {
+    Ok(profile_target(cli::profile_by_name(settings, name)?, None))
+}
+
+fn profile_target(profile: Profile, secret: Option<SecretString>) -> LaunchTarget {
+    match profile.deployment {
+        DeploymentConfig::Local { folder } => {
+            let own = tessera_service::DeploymentSettings::default();
+            LaunchTarget::Folder { folder, data: None, own, profile: Some(profile.name) }
+        }
+        DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
+            LaunchTarget::Remote(profile, secret)
+        }
+    }
+}
+
+/// What a shell opens the same with; own encoders have to be named again.
+fn equivalent_command(wish: &LaunchTarget) -> String {
+    let path = |path: &Path| {
+        let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        full.to_string_lossy().into_owned()
+    };
+    let mut words = vec!["tessera".to_owned()];
+    let data = match wish {
+        LaunchTarget::Sample { images, data } => {
+            words.extend(["demo".to_owned(), "--images".to_owned(), images.to_string()]);
+            data.as_deref()
+        }
+        LaunchTarget::Remote(Profile { name, .. }, _)
+        | LaunchTarget::Folder { profile: Some(name), .. } => {
+            words.extend(["--profile".to_owned(), name.clone()]);
+            None
+        }
+        LaunchTarget::Folder { folder, data, .. } => {
+            words.extend(["open".to_owned(), path(folder)]);
+            data.as_deref()
+        }
+        LaunchTarget::Address(client, _) => {
+            let endpoint = client.endpoint();
+            let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
+            let url = endpoint.base_url().to_string();
+            words.extend(["--base-url".to_owned(), url, "--kind".to_owned(), kind.to_owned()]);
+            None
+        }
+        LaunchTarget::Welcome(_) => None,
+    };
+    words.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Where the interface is opened.
+#[derive(Default)]
+struct StartView {
+    /// The dataset, by its id or its name.
+    dataset: Option<String>,
+    pane: Option<Pane>,
+    /// A saved view, by its name.
+    view: Option<SafeText>,
+}
+
+impl StartView {
+    fn from_command(tui: &TuiOptions) -> Self {
+        let pane = tui.tab.map(|tab| match tab {
+            StartPane::Datasets => Pane::Datasets,
+            StartPane::Results => Pane::Results,
+            StartPane::Detail => Pane::Detail,
+            StartPane::Query => Pane::Query,
+            StartPane::Jobs => Pane::Jobs,
+            StartPane::Basket => Pane::Basket,
+        });
+        let view = tui.view.as_deref().map(SafeText::name);
+        Self { dataset: tui.at.clone(), pane, view }
+    }
+}
+
+/// What stays while deployments come and go.
+struct Launcher {
+    settings: Settings,
+    options: runtime::RuntimeOptions,
+    read_only: bool,
+    /// Where the first deployment is opened.
+    start: StartView,
+    /// Watched from the first screen on.
+    signals: Option<SignalReceiver>,
+    /// What a shell opens the same with.
+    equivalent_command: String,
+}
+
+impl Launcher {
+    fn target(&self, destination: Destination) -> Result<LaunchTarget, CliError> {
+        Ok(match destination {
+            Destination::Profile(name) => named_target(&self.settings, &name)?,
+            Destination::Sample => {
+                LaunchTarget::Sample { images: DEFAULT_SAMPLE_IMAGES, data: None }
+            }
+            Destination::Welcome => LaunchTarget::Welcome(None),
+        })
+    }
+
+    /// Opens what is wished and runs it. What cannot be opened leads back to the welcome.
+    async fn open(&mut self, wish: LaunchTarget) -> Result<RunOutcome, CliError> {
+        self.equivalent_command = equivalent_command(&wish);
+        match wish {
+            LaunchTarget::Sample { images, data } => {
+                let local = cli::start_demo(images, data).await?;
+                self.run_local(local, "sample", None).await
+            }
+            LaunchTarget::Folder { folder, data, own, profile } => {
+                let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+                let access = AccessMode::Token(ServiceCredentials::generate());
+                let local =
+                    LocalService::start(data, &[folder], listen, own, access.into()).await?;
+                let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
+                let place = profile.clone().unwrap_or_else(|| "local".to_owned());
+                let ending = self.run_local(local, &place, profile).await;
+                // Told when the screen is the shell's again: what was left out must not go unsaid.
+                for dataset in datasets {
+                    cli::report_skipped(&deployment, dataset);
+                }
+                ending
+            }
+            LaunchTarget::Remote(profile, secret) => {
+                let secrets = cli::open_secrets().ok();
+                match cli::profile_client(&profile, secret, secrets.as_ref()) {
+                    Ok(client) => {
+                        let place = profile.name.clone();
+                        let on_premises =
+                            matches!(profile.deployment, DeploymentConfig::OnPrem { .. });
+                        self.run_interface(client, &place, None, Some(profile.name), on_premises)
+                            .await
+                    }
+                    Err(ended) => self.run_welcome(Some(ended.message)).await,
+                }
+            }
+            LaunchTarget::Address(client, place) => {
+                let on_premises = client.endpoint().is_on_premises();
+                self.run_interface(client, &place, None, None, on_premises).await
+            }
+            LaunchTarget::Welcome(trouble) => self.run_welcome(trouble).await,
+        }
+    }
+
+    async fn run_local(
+        &mut self,
+        local: LocalService,
+        place: &str,
+        profile: Option<String>,
+    ) -> Result<RunOutcome, CliError> {
+        let first = local.datasets.first().copied();
+        let ending = self.run_interface(local.client()?, place, first, profile, false).await;
+        local.stop().await?;
+        ending
+    }
+
+    async fn run_interface(
+        &mut self,
+        client: Client,
+        place: &str,
+        dataset: Option<DatasetId>,
+        profile: Option<String>,
+        on_premises: bool,
+    ) -> Result<RunOutcome, CliError> {
+        if let Some(reason) = self.settings.accessible {
+            return self.run_accessible(client, place, dataset, reason).await;
+        }
+        let journal = config::state_dir(place).map(StateStore::in_dir).unwrap_or_default();
+        let known = profile
+            .as_ref()
+            .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
+        let kind = known.map(|known| known.deployment.kind());
+        let manner = known.map(|known| known.options.clone()).unwrap_or_default();
+        let start = std::mem::take(&mut self.start);
+        // The name alone keeps the journal; the kind beside it is for the header.
+        let place = kind.map_or_else(|| place.to_owned(), |kind| format!("{place}·{kind}"));
+        let (keymap, warnings) =
+            config::load_keymap(config::keymap_file().as_deref()).map_err(usage_error)?;
+        // Before 1970 there is no time of day; ages then count from the start of the program.
+        let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let setup = app::Setup {
+            profile,
+            read_only: self.read_only || manner.read_only,
+            initial_pane: start.pane,
+            initial_view: start.view,
+            pinned: manner.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
+            search_defaults: self.settings.search.clone(),
+            export_defaults: self.settings.export.clone(),
+            warnings,
+            profiles: self.settings.profiles.clone(),
+            on_premises,
+            initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),
+            reopen_command: self.equivalent_command.clone(),
+            download_dir: SafeText::file_name(&self.settings.export.download_dir),
+            home_dir: std::env::home_dir(),
+            started_at: clock,
+            protocol: self.options.initial_protocol(),
+            theme: self.settings.theme.clone(),
+            tile_size: self.settings.tile,
+            capture_mouse: self.settings.mouse,
+            cadence: self.settings.poll,
+            notify: self.settings.notify.clone(),
+            ..app::Setup::new(SafeText::name(&place), keymap)
+        };
+        let worker = worker::spawn(client, journal);
+        let options = self.options.clone();
+        let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
+        // The loop with its terminal is large; on the heap it does not swell everything around it.
+        Ok(Box::pin(running).await?)
+    }
+
+    /// The same as a conversation in lines, over standard input and output.
+    async fn run_accessible(
+        &self,
+        client: Client,
+        place: &str,
+        dataset: Option<DatasetId>,
+        reason: &'static str,
+    ) -> Result<RunOutcome, CliError> {
+        let voice = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
+        let downloads = PathBuf::from(&self.settings.export.download_dir);
+        let place = SafeText::name(place);
+        let clusters = (self.settings.search.entity, self.settings.search.granularity);
+        let cadence = self.settings.poll;
+        let beginning = AccessibleOptions {
+            deployment: place,
+            dataset,
+            reason,
+            downloads,
+            cluster_options: clusters,
+            cadence,
+        };
+        // Signals do what they do to any program: there is no terminal to be given back.
+        accessible::run(client, beginning, voice).await?;
+        Ok(RunOutcome::Exit(0))
+    }
+
+    /// The welcome. What was decided is remembered only after it was reached.
+    async fn run_welcome(&mut self, trouble: Option<String>) -> Result<RunOutcome, CliError> {
+        if self.settings.accessible.is_some() {
+            let nothing = "nothing to open: try `tessera --accessible demo`, `tessera --accessible open \
+                           FOLDER`, or name a profile";
+            return Err(usage_error(trouble.unwrap_or_else(|| nothing.to_owned())));
+        }
+        let place =
+            cli::open_secrets().ok().map(|secrets| secrets.describe(secrets.preferred_store()));
+        let welcome_options = WelcomeOptions {
+            error: trouble,
+            theme: self.settings.theme.clone(),
+            home: std::env::home_dir(),
+            secret_store: place.unwrap_or_else(|| "no folder: nothing can be stored".to_owned()),
+        };
+        let reach = |candidate| Box::pin(test_connection(candidate)) as _;
+        let signals = watch_once(&mut self.signals)?;
+        match runtime::welcome::run(&self.options, signals, welcome_options, reach).await? {
+            WelcomeDecision::Exit(code) => Ok(RunOutcome::Exit(code)),
+            WelcomeDecision::Open(destination) => Ok(RunOutcome::Switch(destination)),
+            WelcomeDecision::SaveAndOpen(candidate) => self.save_profile_and_open(candidate).await,
+        }
+    }
+
+    async fn save_profile_and_open(
+        &mut self,
+        candidate: CandidateProfile,
+    ) -> Result<RunOutcome, CliError> {
+        let CandidateProfile { profile, secret, store_secret: store } = candidate;
+        let file = config::user_config_file()
+            .ok_or_else(|| usage_error("there is no folder for settings"))?;
+        config::edit::add_profile(&file, &profile).map_err(usage_error)?;
+        self.settings.profiles.push(profile.clone());
+        if let (
+            Some(secret),
+            true,
+            DeploymentConfig::Hosted { base_url, api_key, .. },
+            Some(secrets),
+        ) = (&secret, store, &profile.deployment, cli::open_secrets().ok())
+        {
+            let origin = tessera_client::BaseUrl::parse(base_url)?.to_string();
+            let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+            secrets.save(holder, secret, secrets.preferred_store()).map_err(usage_error)?;
+        }
+        Box::pin(self.open(profile_target(profile, secret))).await
+    }
+}
+
+/// The signals, watched from now on if they were not yet.
+fn watch_once(signals: &mut Option<SignalReceiver>) -> io::Result<&mut SignalReceiver> {
+    match signals {
+        Some(signals) => Ok(signals),
+        none => Ok(none.insert(runtime::watch_signals()?)),
+    }
+}
+
+/// Tries a candidate: its datasets are listed, or its folder is looked at.
+async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
+    if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
+        let found = tokio::fs::metadata(folder).await;
+        return match found {
+            Ok(found) if found.is_dir() => Ok(()),
+            Ok(_) => Err(format!("{} is no folder", folder.display())),
+            Err(error) => Err(format!("{}: {error}", folder.display())),
+        };
+    }
+    let client = cli::profile_client(&candidate.profile, candidate.secret, None)
+        .map_err(|ended| ended.message)?;
+    client.list_datasets().await.map(|_| ()).map_err(|failure| failure.to_string())
+}

@@ -1,0 +1,130 @@
+//! Telling through the terminal: the bell, a notification of the desktop, the progress in the tab and
+//! the title of the window. A terminal that may take a sequence for something else gets none.
+
+use crate::{
+    app::{Activity, JobAlert},
+    config::DesktopProtocol,
+};
+
+/// What this terminal understands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AlertSupport {
+    desktop: Option<DesktopProtocol>,
+    progress: bool,
+    title: bool,
+}
+
+/// Remembers the title; shows our own; gives the old one back.
+const PUSH_TITLE: &str = "\x1b[22;2t";
+/// The end of what this program told: no progress, and the title from before.
+pub const RESET_PROGRESS_AND_TITLE: &str = "\x1b]9;4;0;\x1b\\\x1b[23;2t";
+/// The same where only the title was told.
+pub const RESTORE_TITLE: &str = "\x1b[23;2t";
+
+impl AlertSupport {
+    /// What the terminal of this process understands.
+    #[must_use]
+    pub fn detect() -> Self {
+        Self::from_variables(|name| std::env::var(name).ok())
+    }
+
+    /// By the variables that terminals set. Multiplexers pass nothing on but the title.
+    #[must_use]
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+        let (term, program) =
+            (variable("TERM").unwrap_or_default(), variable("TERM_PROGRAM").unwrap_or_default());
+        if matches!(term.as_str(), "" | "dumb" | "linux") {
+            return Self::default();
+        }
+        if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
+            return Self { title: true, ..Self::default() };
+        }
+        let named =
+            |names: &[&str]| names.iter().any(|name| program.contains(name) || term.contains(name));
+        let desktop = DesktopProtocol::detect(&variable);
+        let progress = named(&["WezTerm", "wezterm", "ghostty"]) || set("WT_SESSION");
+        Self { desktop, progress, title: true }
+    }
+
+    /// The bytes for one thing to tell; `first` is whether the title is still the old one.
+    #[must_use]
+    pub fn sequence(self, tell: &JobAlert, first: bool) -> String {
+        match (tell, self.desktop) {
+            (JobAlert::Bell, _) => "\x07".to_owned(),
+            (JobAlert::Desktop(words), Some(desktop)) => desktop.sequence(words),
+            (JobAlert::Desktop(_), None) => String::new(),
+            (JobAlert::Activity(activity), _) => self.activity_sequence(*activity, first),
+        }
+    }
+
+    fn activity_sequence(self, activity: Activity, first: bool) -> String {
+        let mut bytes = String::new();
+        if self.title {
+            if first {
+                bytes.push_str(PUSH_TITLE);
+            }
+            let title = match activity.active_jobs {
+                0 => "tessera".to_owned(),
+                jobs => format!("tessera {jobs}▶"),
+            };
+            bytes.extend(["\x1b]2;", &title, "\x1b\\"]);
+        }
+        if self.progress {
+            let progress = match activity {
+                Activity { active_jobs: 0, .. } => "\x1b]9;4;0;\x1b\\".to_owned(),
+                Activity { percent: Some(percent), .. } => format!("\x1b]9;4;1;{percent}\x1b\\"),
+                Activity { percent: None, .. } => "\x1b]9;4;3;\x1b\\".to_owned(),
+            };
+            bytes.push_str(&progress);
+        }
+        bytes
+    }
+
+    /// What ends everything that was told, when the terminal is given back.
+    #[must_use]
+    pub fn reset_sequence(self) -> &'static str {
+        match (self.title, self.progress) {
+            (_, true) => RESET_PROGRESS_AND_TITLE,
+            (true, false) => RESTORE_TITLE,
+            (false, false) => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_model::SafeText;
+
+    fn terminal(set: &[(&str, &str)]) -> AlertSupport {
+        AlertSupport::from_variables(|name| {
+            set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn each_terminal_gets_what_it_understands_and_no_more() {
+        let done = JobAlert::Desktop(SafeText::detail("export of a;b is done"));
+        let ghostty = terminal(&[("TERM", "xterm-ghostty")]);
+        assert_eq!(ghostty.sequence(&done, true), "\x1b]9;tessera: export of a;b is done\x1b\\");
+        let foot = terminal(&[("TERM", "foot")]);
+        assert_eq!(
+            foot.sequence(&done, true),
+            "\x1b]777;notify;tessera;export of a,b is done\x1b\\"
+        );
+        for silent in [&[("TERM", "xterm")][..], &[("TERM", "xterm-ghostty"), ("TMUX", "x")]] {
+            assert_eq!(terminal(silent).sequence(&done, true), "", "{silent:?}");
+        }
+        let half = JobAlert::Activity(Activity { active_jobs: 2, percent: Some(50) });
+        assert_eq!(
+            ghostty.sequence(&half, true),
+            "\x1b[22;2t\x1b]2;tessera 2▶\x1b\\\x1b]9;4;1;50\x1b\\"
+        );
+        assert_eq!(
+            terminal(&[("TERM", "xterm")]).sequence(&half, false),
+            "\x1b]2;tessera 2▶\x1b\\"
+        );
+        assert_eq!(terminal(&[("TERM", "linux")]).sequence(&half, true), "");
+    }
+}

@@ -1,0 +1,74 @@
+//! How a person has seen the test picture, for each terminal: one small file for all deployments.
+
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use crate::{
+    config::{self, GraphicsChoice},
+    runtime::{options, probe::Environment},
+};
+use tessera_model::{Failure, FailureKind};
+use tessera_picture::Protocol;
+
+/// The verdict for this terminal, if there is one. A file that cannot be read holds none: the
+/// picture is shown again.
+pub(super) fn load(environment: &Environment) -> Option<Protocol> {
+    let choice =
+        *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;
+    options::protocol_of_choice(choice)
+}
+
+/// Keeps the verdict for this terminal.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn save(environment: &Environment, protocol: Protocol) -> Result<(), Failure> {
+    let Some(path) = config::terminal_graphics_file() else { return Ok(()) };
+    save_to(&path, environment, protocol).map_err(|error| {
+        let sentence = format!("how pictures look was not kept: {}: {error}", path.display());
+        Failure::new(FailureKind::Local, sentence)
+            .with_remedy("It holds for now; `graphics` in the settings keeps it, too")
+    })
+}
+
+fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
+    // What cannot be read is replaced.
+    let mut verdicts = read(path).unwrap_or_default();
+    verdicts.insert(environment.terminal_name(), choice_of_protocol(protocol));
+    config::file::write_atomically(path, &toml::to_string(&verdicts).map_err(io::Error::other)?)
+}
+
+fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {
+    toml::from_str(&fs::read_to_string(path)?).map_err(io::Error::other)
+}
+
+fn choice_of_protocol(protocol: Protocol) -> GraphicsChoice {
+    match protocol {
+        Protocol::HalfBlock => GraphicsChoice::Half,
+        Protocol::Kitty => GraphicsChoice::Kitty,
+        Protocol::Sixel => GraphicsChoice::Sixel,
+        Protocol::Iterm => GraphicsChoice::Iterm,
+        Protocol::None => GraphicsChoice::None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_terminal_keeps_its_own_verdict() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/terminals.toml");
+        let kitty = Environment { term: "xterm-kitty".into(), ..Environment::default() };
+        let in_tmux = Environment { in_tmux: true, ..kitty.clone() };
+        save_to(&path, &kitty, Protocol::Kitty).unwrap();
+        save_to(&path, &in_tmux, Protocol::HalfBlock).unwrap();
+        let verdicts = read(&path).unwrap();
+        assert_eq!(verdicts[&kitty.terminal_name()], GraphicsChoice::Kitty);
+        assert_eq!(verdicts[&in_tmux.terminal_name()], GraphicsChoice::Half);
+        fs::write(&path, "damaged").unwrap();
+        assert!(read(&path).is_err());
+        save_to(&path, &kitty, Protocol::None).unwrap();
+        assert_eq!(read(&path).unwrap()[&kitty.terminal_name()], GraphicsChoice::None);
+    }
+}

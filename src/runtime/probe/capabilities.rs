@@ -1,0 +1,294 @@
+//! From the environment and the answers of a terminal to what it can draw.
+
+use std::{env, time::Duration};
+
+use super::{Capabilities, replies::TerminalReplies};
+use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
+use tessera_picture::Protocol;
+
+/// The variables that say which terminal this is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
+pub struct Environment {
+    /// `TERM`.
+    pub term: String,
+    /// `TERM_PROGRAM`, or what of it survives SSH, `LC_TERMINAL`.
+    pub program: String,
+    /// `COLORTERM`.
+    pub colorterm: String,
+    /// `COLORFGBG`: the numbers of the text's and the ground's colours.
+    pub colorfgbg: String,
+    /// `NO_COLOR` is set.
+    pub no_color: bool,
+    /// `TMUX` is set.
+    pub in_tmux: bool,
+    /// `STY` (screen) or `ZELLIJ` is set.
+    pub in_other_multiplexer: bool,
+    /// `SSH_CONNECTION` is set.
+    pub over_ssh: bool,
+}
+
+impl Environment {
+    /// Reads the variables of this process.
+    #[must_use]
+    pub fn read() -> Self {
+        let text = |name: &str| env::var(name).unwrap_or_default();
+        let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+        Self {
+            term: text("TERM"),
+            program: ["TERM_PROGRAM", "LC_TERMINAL"]
+                .map(text)
+                .into_iter()
+                .find(|name| !name.is_empty())
+                .unwrap_or_default(),
+            colorterm: text("COLORTERM"),
+            colorfgbg: text("COLORFGBG"),
+            no_color: is_set("NO_COLOR"),
+            in_tmux: is_set("TMUX"),
+            in_other_multiplexer: is_set("STY") || is_set("ZELLIJ"),
+            over_ssh: is_set("SSH_CONNECTION"),
+        }
+    }
+
+    /// Whether questions about graphics are safe: a multiplexer takes them for something else,
+    /// and two old terminals print them.
+    pub(super) fn can_be_queried(&self) -> bool {
+        !self.is_multiplexed()
+            && !matches!(self.term.as_str(), "linux" | "dumb" | "")
+            && self.program != "Apple_Terminal"
+    }
+
+    /// How long to wait for the last answer. One that is known to answer gets more: it may still
+    /// be opening its window, and without an answer it would show half-blocks for a whole session.
+    pub(super) fn reply_timeout(&self) -> Duration {
+        let answers = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
+        if answers.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
+            Duration::from_secs(2)
+        } else if self.over_ssh {
+            Duration::from_millis(800)
+        } else {
+            Duration::from_millis(300)
+        }
+    }
+
+    /// A name for this terminal and what lies between it and us, for what is kept about it.
+    #[must_use]
+    pub fn terminal_name(&self) -> String {
+        let name = if self.program.is_empty() { &self.term } else { &self.program };
+        if self.is_multiplexed() { format!("{name} in a multiplexer") } else { name.clone() }
+    }
+
+    /// The theme for this terminal: plain when colour is not wanted, else by its background, which
+    /// it tells itself or, less reliably, by `COLORFGBG`.
+    #[must_use]
+    pub fn theme(&self, background: Option<[u8; 3]>) -> ThemeName {
+        let number = self.colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
+        let is_light = match background {
+            Some(colour) => is_light(colour),
+            None => matches!(number, Some(7 | 9..=15)),
+        };
+        match (self.no_color, is_light) {
+            (true, _) => ThemeName::Plain,
+            (false, true) => ThemeName::Light,
+            (false, false) => ThemeName::Dark,
+        }
+    }
+
+    /// The colours to begin with, before the terminal has answered.
+    #[must_use]
+    pub fn initial_color_depth(&self) -> ColorDepth {
+        if self.claims_truecolor() { ColorDepth::TrueColor } else { self.limited_color_depth() }
+    }
+
+    fn claims_truecolor(&self) -> bool {
+        matches!(self.colorterm.as_str(), "truecolor" | "24bit")
+    }
+
+    /// The palette of a terminal without 24-bit colours.
+    fn limited_color_depth(&self) -> ColorDepth {
+        let old =
+            ["linux", "ansi", "cygwin", "vt", "rxvt-16color", "xterm-16color", "screen-16color"];
+        let is_old = self.term == "screen" || old.iter().any(|name| self.term.starts_with(name));
+        if is_old { ColorDepth::Palette16 } else { ColorDepth::Palette256 }
+    }
+
+    fn is_multiplexed(&self) -> bool {
+        self.in_tmux
+            || self.in_other_multiplexer
+            || self.term.starts_with("screen")
+            || self.term.starts_with("tmux")
+    }
+}
+
+/// Puts it together; `forced` wins over what is best.
+pub(super) fn decide_capabilities(
+    environment: &Environment,
+    replies: TerminalReplies,
+    cell: (u16, u16),
+    forced: Option<Protocol>,
+) -> Capabilities {
+    let version = replies.version.as_deref().unwrap_or_default();
+    let attributes = replies.attributes.as_deref().unwrap_or_default();
+    let is_alone = !environment.is_multiplexed();
+    let iterm = is_alone && draws_iterm(version, &environment.program);
+    let sixel = is_alone && attributes.contains(&4);
+    let best = if replies.kitty && has_placeholders(version) {
+        Protocol::Kitty
+    } else if iterm {
+        Protocol::Iterm
+    } else if sixel {
+        Protocol::Sixel
+    } else {
+        Protocol::HalfBlock
+    };
+    Capabilities {
+        protocol: forced.unwrap_or(best),
+        cell,
+        in_tmux: environment.in_tmux,
+        color_depth: color_depth(environment, version, attributes),
+        theme: environment.theme(replies.background),
+        background: replies.background,
+        has_replied: replies.attributes.is_some(),
+        kitty: replies.kitty,
+        iterm,
+        sixel,
+        typed_bytes: replies.keys,
+    }
+}
+
+/// Many terminals answer the question about kitty graphics, but only these know placeholders;
+/// the others would show a screen of boxes.
+fn has_placeholders(version: &str) -> bool {
+    let kitty = version.strip_prefix("kitty(").and_then(|rest| rest.split(')').next()).and_then(
+        |numbers| {
+            let mut numbers = numbers.split('.').map(str::parse::<u32>);
+            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        },
+    );
+    kitty.is_some_and(|version| version >= (0, 28)) || version.starts_with("ghostty")
+}
+
+fn draws_iterm(version: &str, program: &str) -> bool {
+    let known = ["iTerm", "WezTerm"];
+    known.iter().any(|name| version.starts_with(name) || program.starts_with(name))
+}
+
+fn color_depth(environment: &Environment, version: &str, attributes: &[u16]) -> ColorDepth {
+    if environment.claims_truecolor() || !version.is_empty() {
+        return ColorDepth::TrueColor;
+    }
+    let is_screen = environment.term.starts_with("screen") && !environment.in_tmux;
+    // A VT100 with video option is what the old ones say they are.
+    let is_poor = is_screen || environment.program == "Apple_Terminal" || attributes == [1, 2];
+    match environment.limited_color_depth() {
+        ColorDepth::Palette256 if !is_poor => ColorDepth::TrueColor,
+        palette => palette,
+    }
+}
+
+/// Whether dark text is what one reads on this ground.
+fn is_light(colour: [u8; 3]) -> bool {
+    let [red, green, blue] = colour.map(u32::from);
+    // The weights of brightness as the eye has it, in thousandths.
+    299 * red + 587 * green + 114 * blue > 127_500
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decide(environment: &Environment, answer: &[u8], forced: Option<Protocol>) -> Capabilities {
+        let mut replies = TerminalReplies::default();
+        replies.feed(answer);
+        replies.finish();
+        decide_capabilities(environment, replies, (10, 20), forced)
+    }
+
+    fn xterm() -> Environment {
+        Environment { term: "xterm-256color".into(), ..Environment::default() }
+    }
+
+    #[test]
+    fn a_silent_terminal_gets_half_blocks_and_is_never_asked_again() {
+        let silent = decide(&xterm(), b"", None);
+        assert_eq!((silent.protocol, silent.has_replied), (Protocol::HalfBlock, false));
+    }
+
+    #[test]
+    fn placeholders_only_where_they_are_known() {
+        let ok = "\x1b_Gi=31;OK\x1b\\";
+        for (version, protocol) in [
+            ("kitty(0.36.4)", Protocol::Kitty),
+            ("kitty(0.28.0)", Protocol::Kitty),
+            ("kitty(1.0)", Protocol::Kitty),
+            ("ghostty 1.1.3", Protocol::Kitty),
+            ("kitty(0.26.5)", Protocol::HalfBlock),
+            ("kitty(", Protocol::HalfBlock),
+            ("Konsole 24.02", Protocol::HalfBlock),
+            ("WezTerm 20240203", Protocol::Iterm),
+        ] {
+            let answer = format!("{ok}\x1bP>|{version}\x1b\\\x1b[?62;c");
+            let found = decide(&xterm(), answer.as_bytes(), None);
+            assert_eq!((found.protocol, found.kitty), (protocol, true), "{version}");
+        }
+        let nameless = decide(&xterm(), format!("{ok}\x1b[?62;c").as_bytes(), None);
+        assert_eq!(nameless.protocol, Protocol::HalfBlock);
+    }
+
+    #[test]
+    fn sixel_by_attribute_and_iterm_by_name() {
+        assert_eq!(decide(&xterm(), b"\x1b[?63;1;4c", None).protocol, Protocol::Sixel);
+        assert_eq!(decide(&xterm(), b"\x1b[?64;14c", None).protocol, Protocol::HalfBlock);
+        let iterm = Environment { program: "iTerm.app".into(), ..xterm() };
+        assert_eq!(decide(&iterm, b"\x1b[?62;4c", None).protocol, Protocol::Iterm);
+    }
+
+    #[test]
+    fn multiplexers_are_not_asked_and_get_half_blocks_unless_told_otherwise() {
+        let tmux = Environment { in_tmux: true, program: "WezTerm".into(), ..xterm() };
+        let zellij = Environment { in_other_multiplexer: true, ..xterm() };
+        let screen = Environment { term: "screen.xterm-256color".into(), ..xterm() };
+        for environment in [tmux, zellij, screen] {
+            assert!(!environment.can_be_queried());
+            assert_eq!(decide(&environment, b"", None).protocol, Protocol::HalfBlock);
+            let forced = decide(&environment, b"", Some(Protocol::Kitty));
+            assert_eq!(forced.protocol, Protocol::Kitty);
+        }
+        assert!(xterm().can_be_queried());
+    }
+
+    #[test]
+    fn only_a_terminal_that_will_answer_is_waited_for() {
+        let of = |term: &str| Environment { term: term.into(), ..Environment::default() };
+        assert_eq!(of("xterm-256color").reply_timeout(), Duration::from_millis(300));
+        assert_eq!(of("xterm-kitty").reply_timeout(), Duration::from_secs(2));
+    }
+
+    #[test]
+    fn colours_are_not_taken_for_granted() {
+        let apple = Environment { program: "Apple_Terminal".into(), ..xterm() };
+        assert_eq!(decide(&apple, b"", None).color_depth, ColorDepth::Palette256);
+        assert_eq!(decide(&xterm(), b"\x1b[?1;2c", None).color_depth, ColorDepth::Palette256);
+        let said = Environment { colorterm: "truecolor".into(), ..xterm() };
+        assert_eq!(decide(&said, b"\x1b[?1;2c", None).color_depth, ColorDepth::TrueColor);
+        assert_eq!(decide(&xterm(), b"\x1b[?62;22c", None).color_depth, ColorDepth::TrueColor);
+        for term in ["linux", "vt220", "ansi", "xterm-16color"] {
+            let old = Environment { term: term.into(), ..Environment::default() };
+            assert_eq!(decide(&old, b"", None).color_depth, ColorDepth::Palette16, "{term}");
+        }
+    }
+
+    #[test]
+    fn the_theme_follows_the_background() {
+        let dark = b"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\\x1b[?62;c";
+        let light = b"\x1b]11;rgb:fdfd/f6f6/e3e3\x1b\\\x1b[?62;c";
+        assert_eq!(decide(&xterm(), dark, None).theme, ThemeName::Dark);
+        assert_eq!(decide(&xterm(), light, None).theme, ThemeName::Light);
+        let by_variable = |ground: &str| Environment { colorfgbg: ground.into(), ..xterm() };
+        assert_eq!(by_variable("0;15").theme(None), ThemeName::Light);
+        assert_eq!(by_variable("15;default;0").theme(None), ThemeName::Dark);
+        assert_eq!(decide(&by_variable("0;15"), dark, None).theme, ThemeName::Dark);
+        let plain = Environment { no_color: true, ..xterm() };
+        assert_eq!(decide(&plain, light, None).theme, ThemeName::Plain);
+    }
+}

@@ -1,0 +1,108 @@
+//! Answers that come after the deadline, when the input reader takes them for keys.
+//!
+//! The reader turns `ESC _ G ... ESC \` into Alt+`_`, the letters in between, and Alt+`\`. Nothing
+//! is bound to such a beginning, so everything from there to the end is dropped: for a time after
+//! the start, a limited number of keys, and only while they follow each other at once.
+
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// How long after the start answers are expected at all.
+const REPLY_WINDOW: Duration = Duration::from_secs(10);
+/// An answer comes in one piece; a longer pause means a person.
+const MAX_KEY_GAP: Duration = Duration::from_millis(50);
+/// More than the longest answer has.
+const MAX_REPLY_KEYS: usize = 64;
+
+/// Keeps late answers from becoming keys.
+#[derive(Clone, Debug)]
+pub struct LateReplyFilter {
+    started: Instant,
+    open_reply: Option<(Instant, usize)>,
+}
+
+impl LateReplyFilter {
+    /// For a terminal that was asked at `started`.
+    #[must_use]
+    pub fn new(started: Instant) -> Self {
+        Self { started, open_reply: None }
+    }
+
+    /// Whether this key is a piece of an answer, and so must be dropped.
+    pub fn drops(&mut self, now: Instant, key: &KeyEvent) -> bool {
+        let alt = key.modifiers.contains(KeyModifiers::ALT);
+        let Some((last, count)) = self.open_reply else {
+            let begins = alt && matches!(key.code, KeyCode::Char('_' | 'P' | 'p' | ']'));
+            if begins && now.duration_since(self.started) < REPLY_WINDOW {
+                self.open_reply = Some((now, 1));
+            }
+            return self.open_reply.is_some();
+        };
+        if now.duration_since(last) > MAX_KEY_GAP || count >= MAX_REPLY_KEYS {
+            self.open_reply = None;
+            return self.drops(now, key);
+        }
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        // `ESC \`, or a bell, which the reader takes for Ctrl+G.
+        let ends =
+            alt && key.code == KeyCode::Char('\\') || control && key.code == KeyCode::Char('g');
+        self.open_reply = (!ends).then_some((now, count + 1));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(text: &str) -> Vec<KeyEvent> {
+        let mut keys = Vec::new();
+        let mut chars = text.chars();
+        while let Some(next) = chars.next() {
+            let (code, modifiers) = match next {
+                '\x1b' => (chars.next().expect("a key after ESC"), KeyModifiers::ALT),
+                other => (other, KeyModifiers::NONE),
+            };
+            keys.push(KeyEvent::new(KeyCode::Char(code), modifiers));
+        }
+        keys
+    }
+
+    #[test]
+    fn a_late_answer_never_becomes_keys() {
+        for delay in [0, 400, 5_000] {
+            let start = Instant::now();
+            let now = start + Duration::from_millis(delay);
+            let mut stragglers = LateReplyFilter::new(start);
+            for key in keys("\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b]11;rgb:0/0/0\x1b\\")
+            {
+                assert!(stragglers.drops(now, &key), "{key:?} after {delay} ms");
+            }
+            assert!(!stragglers.drops(now, &keys("j")[0]));
+        }
+    }
+
+    #[test]
+    fn a_person_gets_through() {
+        let start = Instant::now();
+        let mut stragglers = LateReplyFilter::new(start);
+        for key in keys("jk\x1bxq") {
+            assert!(!stragglers.drops(start, &key));
+        }
+        // Alt+P by hand costs that one key, and nothing once the start is over.
+        assert!(stragglers.drops(start, &keys("\x1bP")[0]));
+        let later = start + MAX_KEY_GAP * 2;
+        assert!(!stragglers.drops(later, &keys("j")[0]));
+        assert!(!stragglers.drops(start + REPLY_WINDOW, &keys("\x1bP")[0]));
+    }
+
+    #[test]
+    fn an_endless_answer_ends() {
+        let start = Instant::now();
+        let mut stragglers = LateReplyFilter::new(start);
+        let endless = format!("\x1b_{}", "x".repeat(MAX_REPLY_KEYS));
+        let swallowed = keys(&endless).iter().filter(|key| stragglers.drops(start, key)).count();
+        assert_eq!(swallowed, MAX_REPLY_KEYS);
+    }
+}

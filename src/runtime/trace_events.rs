@@ -1,0 +1,125 @@
+//! What the interface writes into a trace: keys, events, requests with their answers, frames with
+//! their cost.
+//!
+//! No secret gets in: of what is typed into a layer, where a secret may be, only the fact is
+//! written; of an answer only its status and what the log of exchanges shows.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::{app::Event, input::Key, message::Ticket, runtime::frames::FrameCost};
+use tessera_client::RequestRecorder;
+use tessera_client::trace::{Trace, micros};
+
+/// The trace of an interface: a [`Trace`] with the lines that only the interface writes.
+#[derive(Clone, Debug)]
+pub struct SessionTrace(pub Trace);
+
+impl SessionTrace {
+    /// What will be written of an event; nothing without a trace. `secret`: what was typed may be
+    /// one.
+    #[must_use]
+    pub fn describe_event(&self, event: &Event, secret: bool) -> Option<Value> {
+        self.0.is_enabled().then(|| event_json(event, secret))
+    }
+
+    /// An event, by its words, went through the core.
+    pub fn write_event(&self, words: Option<&Value>, took: Duration) {
+        self.0.write(|| json!({ "event": words, "took_us": micros(took) }));
+    }
+
+    /// A request went to the worker.
+    pub fn write_request(&self, ticket: &Ticket) {
+        self.0.write(|| json!({ "sent": lane_name(ticket), "number": ticket.number }));
+    }
+
+    /// A frame was drawn, with so many pictures on it.
+    pub fn write_frame(&self, took: Duration, cost: FrameCost, pictures: usize) {
+        let FrameCost { cells, bytes } = cost;
+        self.0.write(|| {
+            json!({ "frame": { "cells": cells, "bytes": bytes, "pictures": pictures },
+                    "took_us": micros(took) })
+        });
+    }
+}
+
+/// An event in words that tell no secret.
+fn event_json(event: &Event, secret: bool) -> Value {
+    match event {
+        Event::Key(chord) if secret && matches!(chord.key, Key::Char(_)) => json!({ "key": "…" }),
+        Event::Key(chord) => json!({ "key": chord.to_string() }),
+        Event::Paste(text) => json!({ "paste": text.len() }),
+        Event::Mouse(mouse) => json!({ "mouse": [mouse.column, mouse.row] }),
+        Event::Resize(columns, rows) => json!({ "resize": [columns, rows] }),
+        Event::Terminal(protocol, cell) => {
+            json!({ "terminal": format!("{protocol:?}"), "cell": [cell.0, cell.1] })
+        }
+        Event::Response(response) => json!({
+            "answered": lane_name(&response.ticket),
+            "number": response.ticket.number,
+            "ok": response.result.is_ok(),
+        }),
+        Event::Progress(progress) => json!({ "progress": lane_name(&progress.ticket) }),
+        Event::Exchange(exchange) => RequestRecorder::exchange_json(exchange),
+        Event::WindowFocus(attended) => json!({ "focused": attended }),
+        Event::Wake => json!("wake"),
+        Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),
+        Event::PixelsUnconfirmed => json!("unproved"),
+        Event::TerminalTaskDone(_) => json!("done"),
+    }
+}
+
+/// The kind of a request: the name of its lane without what it is about.
+fn lane_name(ticket: &Ticket) -> String {
+    format!("{:?}", ticket.lane).chars().take_while(|c| c.is_alphanumeric()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::message::{Lane, Response};
+    use tessera_model::{DatasetId, Failure, FailureKind, Search};
+
+    #[test]
+    fn a_trace_tells_what_happened_and_no_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let trace = SessionTrace(Trace::create(&path).unwrap());
+        let key = |key: &str| Event::Key(key.parse().unwrap());
+        trace
+            .write_event(trace.describe_event(&key("j"), false).as_ref(), Duration::from_micros(9));
+        trace.write_event(trace.describe_event(&key("S"), true).as_ref(), Duration::ZERO);
+        trace.write_event(
+            trace.describe_event(&Event::Paste("SECRET".into()), true).as_ref(),
+            Duration::ZERO,
+        );
+        let lane = Lane::Page(Search::browse(DatasetId(Uuid::from_u128(7))));
+        let ticket = Ticket { lane, number: 3 };
+        trace.write_request(&ticket);
+        let failure = Failure::new(FailureKind::Local, "no SECRET here");
+        let answer = Event::Response(Response { ticket, result: Err(failure) });
+        trace.write_event(trace.describe_event(&answer, false).as_ref(), Duration::ZERO);
+        trace.write_frame(Duration::from_millis(2), FrameCost { cells: 5, bytes: 70 }, 12);
+        trace.0.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for line in &mut lines {
+            assert!(line.as_object_mut().unwrap().remove("at_us").unwrap().is_u64());
+        }
+        let expected = [
+            json!({ "event": { "key": "j" }, "took_us": 9 }),
+            json!({ "event": { "key": "…" }, "took_us": 0 }),
+            json!({ "event": { "paste": 6 }, "took_us": 0 }),
+            json!({ "sent": "Page", "number": 3 }),
+            json!({ "event": { "answered": "Page", "number": 3, "ok": false }, "took_us": 0 }),
+            json!({ "frame": { "cells": 5, "bytes": 70, "pictures": 12 }, "took_us": 2000 }),
+        ];
+        assert_eq!(lines, expected);
+        assert!(Trace::create(&path).is_err(), "an old trace is never overwritten");
+        assert_eq!(SessionTrace(Trace::disabled()).describe_event(&key("j"), false), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! How each entry is spelled, and the name of its file.
+
+use serde_json::{Value, json};
+
+use super::{history_json, jobs_json, selection_json, views_json};
+use tessera_model::{StateKey, StateValue};
+
+/// The file of a book; jobs have one for each copy of the program.
+pub(super) fn file_name(book: &StateKey) -> Option<String> {
+    match book {
+        StateKey::Basket(dataset) => Some(format!("basket-{dataset}.json")),
+        StateKey::Views => Some("views.json".to_owned()),
+        StateKey::Jobs => None,
+        StateKey::History => Some("history.json".to_owned()),
+    }
+}
+
+/// An entry as a document with its schema.
+pub(super) fn write(entry: &StateValue) -> String {
+    let document = match entry {
+        StateValue::Basket(dataset, marked) => selection_json::write(*dataset, marked),
+        StateValue::Jobs { own: ours, .. } => jobs_json::write(ours),
+        StateValue::Views(list) => views_json::write(list),
+        StateValue::History(searches) => json!({
+            "schema": "tessera.history/1",
+            "searches": searches.iter().map(history_json::write).collect::<Vec<Value>>(),
+        }),
+    };
+    format!("{document:#}\n")
+}
+
+/// Reads a document back.
+pub(super) fn read(book: &StateKey, source: &str) -> Result<StateValue, String> {
+    let document: Value = serde_json::from_str(source).map_err(|error| error.to_string())?;
+    match book {
+        StateKey::Basket(dataset) => selection_json::read(*dataset, &document)
+            .map(|marked| StateValue::Basket(*dataset, marked)),
+        StateKey::Jobs => jobs_json::read(&document)
+            .map(|ours| StateValue::Jobs { own: ours, other_instances: Vec::new() }),
+        StateKey::Views => views_json::read(&document).map(StateValue::Views),
+        StateKey::History => {
+            let searches = document["searches"].as_array().ok_or("`searches` must be a list")?;
+            let searches: Result<Vec<_>, String> =
+                searches.iter().map(history_json::read).collect();
+            searches.map(StateValue::History)
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! How jobs are spelled: one object each, in the words of the interface where it has them.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use tessera_model::{
+    AdditionJob, Archive, ArchiveName, ExportFormat, ExportJob, ExportSpec, JobKind, JobRecord,
+    SafeText, SavedJobState, Timestamp,
+};
+
+const SCHEMA: &str = "tessera.jobs/1";
+
+/// All jobs of this copy as a document.
+pub(super) fn write(records: &[JobRecord]) -> Value {
+    json!({ "schema": SCHEMA, "jobs": records.iter().map(job_to_json).collect::<Vec<_>>() })
+}
+
+/// A job as an object: `started` and `ended` in seconds since 1970, `job` the word of what it does,
+/// `standing` the word of how far it is, and beside them what belongs to these.
+#[must_use]
+pub fn job_to_json(record: &JobRecord) -> Value {
+    let mut job = json!({
+        "started": record.started_at.as_secs_f64(),
+        "ended": record.ended_at.map(|ended| ended.as_secs_f64()),
+        "dataset_id": record.dataset,
+        "dataset_name": record.dataset_name.as_str(),
+        "job": record.kind.label(),
+    });
+    match &record.kind {
+        JobKind::Export(export) => {
+            job["file_name"] = export.spec.file_name.as_str().into();
+            job["export_format"] = export.spec.format.word().into();
+            job["include_images"] = export.spec.include_images.into();
+            job["selection"] = export.selection.as_ref().map(SafeText::as_str).into();
+            job["folder"] = export.folder.to_string_lossy().into();
+            job["fetch"] = export.auto_download.into();
+        }
+        JobKind::AddMedia(addition) => {
+            job["source"] = addition.source.as_str().into();
+            job["option"] = addition.cli_options.as_str().into();
+            job["auto_reindex"] = addition.auto_reindex.into();
+        }
+        JobKind::Reindex => {}
+    }
+    job["standing"] = write_state(&mut job, &record.state).into();
+    job
+}
+
+/// The word of a standing; what belongs to it is put beside it.
+fn write_state(job: &mut Value, standing: &SavedJobState) -> &'static str {
+    match standing {
+        SavedJobState::Queued => "queued",
+        SavedJobState::Sent => "sent",
+        SavedJobState::Accepted => "accepted",
+        SavedJobState::Running(task) => {
+            job["export_task_id"] = json!(task);
+            "running"
+        }
+        SavedJobState::Completed(task) => {
+            job["export_task_id"] = json!(task);
+            "completed"
+        }
+        SavedJobState::Unwatched(task) => {
+            job["export_task_id"] = json!(task);
+            "unwatched"
+        }
+        SavedJobState::Downloaded(archive) => {
+            job["archive"] = json!({
+                "path": archive.path.to_string_lossy(),
+                "bytes": archive.bytes,
+                "entries": archive.entries,
+                "images": archive.images,
+            });
+            "downloaded"
+        }
+        SavedJobState::Done(words) => write_message(job, words, "done"),
+        SavedJobState::Failed(words) => write_message(job, words, "failed"),
+        SavedJobState::Uncertain(words) => write_message(job, words, "uncertain"),
+    }
+}
+
+fn write_message(job: &mut Value, words: &SafeText, standing: &'static str) -> &'static str {
+    job["words"] = words.as_str().into();
+    standing
+}
+
+/// Reads a document back.
+pub(super) fn read(document: &Value) -> Result<Vec<JobRecord>, String> {
+    if document["schema"] != SCHEMA {
+        return Err(format!("its schema is not {SCHEMA}"));
+    }
+    let jobs = document["jobs"].as_array().ok_or("it has no jobs")?;
+    let read = |(place, job)| {
+        read_job(job).ok_or_else(|| format!("job {place} lacks a field or has a wrong one"))
+    };
+    jobs.iter().enumerate().map(read).collect()
+}
+
+fn read_job(job: &Value) -> Option<JobRecord> {
+    Some(JobRecord {
+        started_at: read_timestamp(&job["started"])?,
+        ended_at: read_timestamp(&job["ended"]),
+        dataset: job["dataset_id"].as_str()?.parse().ok()?,
+        dataset_name: text(&job["dataset_name"])?,
+        kind: read_kind(job)?,
+        state: read_state(job)?,
+    })
+}
+
+fn read_kind(job: &Value) -> Option<JobKind> {
+    Some(match job["job"].as_str()? {
+        "export" => JobKind::Export(ExportJob {
+            spec: ExportSpec {
+                file_name: ArchiveName::new(job["file_name"].as_str()?),
+                format: ExportFormat::parse(job["export_format"].as_str()?)?,
+                include_images: job["include_images"].as_bool()?,
+            },
+            selection: text(&job["selection"]),
+            folder: PathBuf::from(job["folder"].as_str()?),
+            auto_download: job["fetch"].as_bool()?,
+        }),
+        "add media" => JobKind::AddMedia(AdditionJob {
+            source: text(&job["source"])?,
+            cli_options: text(&job["option"])?,
+            auto_reindex: job["auto_reindex"].as_bool()?,
+        }),
+        "reindex" => JobKind::Reindex,
+        _ => return None,
+    })
+}
+
+fn read_state(job: &Value) -> Option<SavedJobState> {
+    let task = job["export_task_id"].as_str().and_then(|id| id.parse().ok());
+    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    Some(match job["standing"].as_str()? {
+        "queued" => SavedJobState::Queued,
+        "sent" => SavedJobState::Sent,
+        "accepted" => SavedJobState::Accepted,
+        "running" => SavedJobState::Running(task?),
+        "completed" => SavedJobState::Completed(task?),
+        "unwatched" => SavedJobState::Unwatched(task),
+        "downloaded" => {
+            let archive = &job["archive"];
+            SavedJobState::Downloaded(Archive {
+                path: archive["path"].as_str()?.into(),
+                bytes: archive["bytes"].as_u64()?,
+                entries: number(&archive["entries"])?,
+                images: number(&archive["images"])?,
+            })
+        }
+        "done" => SavedJobState::Done(text(&job["words"])?),
+        "failed" => SavedJobState::Failed(text(&job["words"])?),
+        "uncertain" => SavedJobState::Uncertain(text(&job["words"])?),
+        _ => return None,
+    })
+}
+
+fn read_timestamp(value: &Value) -> Option<Timestamp> {
+    Timestamp::try_from_secs_f64(value.as_f64()?).ok()
+}
+
+fn text(value: &Value) -> Option<SafeText> {
+    value.as_str().map(SafeText::detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use tessera_model::{DatasetId, ExportTaskId};
+
+    /// A record of every work and every standing.
+    fn records() -> Vec<JobRecord> {
+        let text = SafeText::detail("it broke");
+        let task = ExportTaskId(Uuid::from_u128(9));
+        let archive = Archive { path: "/d/a.zip".into(), bytes: 9, entries: 4, images: 3 };
+        let spec = ExportSpec {
+            file_name: ArchiveName::new("a.zip"),
+            format: ExportFormat::Parquet,
+            include_images: true,
+        };
+        let export = ExportJob {
+            spec,
+            selection: Some(text.clone()),
+            folder: "/d".into(),
+            auto_download: true,
+        };
+        let addition =
+            AdditionJob { source: text.clone(), cli_options: text.clone(), auto_reindex: true };
+        let standings = [
+            SavedJobState::Queued,
+            SavedJobState::Sent,
+            SavedJobState::Running(task),
+            SavedJobState::Accepted,
+            SavedJobState::Completed(task),
+            SavedJobState::Downloaded(archive),
+            SavedJobState::Done(text.clone()),
+            SavedJobState::Failed(text.clone()),
+            SavedJobState::Uncertain(text.clone()),
+            SavedJobState::Unwatched(Some(task)),
+            SavedJobState::Unwatched(None),
+        ];
+        let works = [
+            JobKind::Export(ExportJob { selection: None, ..export.clone() }),
+            JobKind::Export(export),
+            JobKind::AddMedia(addition),
+            JobKind::Reindex,
+        ];
+        let record = |(second, (work, standing)): (u64, (&JobKind, &SavedJobState))| JobRecord {
+            started_at: Timestamp::from_secs(second),
+            ended_at: (second > 4).then(|| Timestamp::from_secs(second + 1)),
+            dataset: DatasetId(Uuid::from_u128(1)),
+            dataset_name: text.clone(),
+            kind: work.clone(),
+            state: standing.clone(),
+        };
+        (0..).zip(works.iter().cycle().zip(&standings)).map(record).collect()
+    }
+
+    #[test]
+    fn every_job_comes_back_as_it_was() {
+        assert_eq!(read(&write(&records())), Ok(records()));
+    }
+
+    #[test]
+    fn a_job_that_cannot_be_understood_is_named() {
+        let mut document = write(&records());
+        document["jobs"][2]["export_task_id"] = "../x".into();
+        assert!(read(&document).unwrap_err().contains("job 2"));
+    }
+}

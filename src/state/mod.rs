@@ -1,0 +1,288 @@
+//! The state folder: what outlives the program, a JSON file per [`Book`].
+//!
+//! A file is replaced whole and at once, so a kill leaves the old one or the new one. Entries carry
+//! a number; an older one that arrives late never replaces a newer one.
+
+mod codec;
+mod history_json;
+mod instance_files;
+mod jobs_json;
+mod named_selections;
+mod query_json;
+mod selection_json;
+mod stored_jobs;
+mod views_json;
+
+use std::{
+    collections::HashMap,
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use instance_files::InstanceFiles;
+pub use jobs_json::job_to_json as job_facts;
+pub use selection_json::write as write_selection;
+pub use stored_jobs::StoredJob;
+pub use views_json::write as write_views;
+
+use crate::config::file;
+use tessera_model::{DatasetId, Failure, FailureKind, JobRecord, Selection, StateKey, StateValue};
+
+/// The state of one deployment. Without a folder nothing outlives the program.
+#[derive(Debug, Default)]
+pub struct StateStore {
+    dir: Option<PathBuf>,
+    latest_numbers: Mutex<HashMap<StateKey, u64>>,
+    instance_files: Mutex<InstanceFiles>,
+}
+
+impl StateStore {
+    /// Keeps its files in `folder`, which is made when something is kept.
+    #[must_use]
+    pub fn in_dir(folder: PathBuf) -> Self {
+        Self { dir: Some(folder), ..Self::default() }
+    }
+
+    /// Writes an entry, unless one with a higher number was written before.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the file cannot be written.
+    pub fn save(&self, number: u64, entry: &StateValue) -> Result<(), Failure> {
+        let Some(folder) = &self.dir else { return Ok(()) };
+        let mut newest = self.latest_numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = newest.entry(entry.key()).or_default();
+        if number < *last {
+            return Ok(());
+        }
+        *last = number;
+        let Some(name) = codec::file_name(&entry.key()) else {
+            return self.save_jobs(folder, entry);
+        };
+        let path = folder.join(name);
+        file::write_atomically(&path, &codec::write(entry))
+            .map_err(|error| file_failure(&path, "written", &error))
+    }
+
+    /// Writes our own jobs; what was taken over is in them, and goes.
+    fn save_jobs(&self, folder: &Path, entry: &StateValue) -> Result<(), Failure> {
+        let mut seats = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = seats
+            .claim_own_file(folder)
+            .map_err(|error| file_failure(folder, "written", &error))?;
+        file::write_atomically(&path, &codec::write(entry))
+            .and_then(|()| seats.remove_adopted())
+            .map_err(|error| file_failure(&path, "written", &error))
+    }
+
+    /// The jobs that copies left behind that are gone, and those of copies that are running.
+    fn load_jobs(&self, folder: &Path) -> Result<Option<StateValue>, Failure> {
+        if !folder.exists() {
+            return Ok(None);
+        }
+        let mut seats = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
+        let others =
+            seats.adopt_orphaned(folder).map_err(|error| file_failure(folder, "read", &error))?;
+        let read = |paths: &[PathBuf]| -> Result<Vec<JobRecord>, Failure> {
+            let mut all = Vec::new();
+            for path in paths {
+                if let Some(StateValue::Jobs { own: ours, .. }) = read(path, &StateKey::Jobs)? {
+                    all.extend(ours);
+                }
+            }
+            // A kill between writing and removing leaves a job in two files.
+            all.sort_by_key(|record| record.started_at);
+            all.dedup_by_key(|record| record.started_at);
+            Ok(all)
+        };
+        let jobs = read(&others.orphaned).and_then(|ours| {
+            read(&others.running)
+                .map(|elsewhere| StateValue::Jobs { own: ours, other_instances: elsewhere })
+        });
+        // What cannot be read stays where it is.
+        jobs.map(Some).inspect_err(|_| seats.release_adopted())
+    }
+
+    /// Reads an entry back; `None` when it was never kept.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the file cannot be read, or is not what was written.
+    pub fn load(&self, book: &StateKey) -> Result<Option<StateValue>, Failure> {
+        let Some(folder) = &self.dir else { return Ok(None) };
+        match codec::file_name(book) {
+            Some(name) => read(&folder.join(name), book),
+            None => self.load_jobs(folder),
+        }
+    }
+}
+
+/// Saves a selection where a person wants it. Nothing is ever overwritten.
+///
+/// # Errors
+/// [`FailureKind::Local`]: there is something at `path`, or it cannot be written.
+pub fn save_selection(
+    path: PathBuf,
+    dataset: DatasetId,
+    selection: &Selection,
+) -> Result<PathBuf, Failure> {
+    let text = format!("{:#}\n", selection_json::write(dataset, selection));
+    let written = fs::OpenOptions::new().write(true).create_new(true).open(&path);
+    match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+        Ok(()) => Ok(path),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let sentence = format!("{} exists already", path.display());
+            Err(Failure::new(FailureKind::Local, sentence).with_remedy("Choose another name"))
+        }
+        Err(error) => {
+            let sentence = format!("{} cannot be written: {error}", path.display());
+            Err(Failure::new(FailureKind::Local, sentence).with_remedy("Choose another folder"))
+        }
+    }
+}
+
+/// Opens a selection of `dataset`, as it was saved or written by hand.
+///
+/// # Errors
+/// [`FailureKind::Local`]: the file cannot be read, is no selection, or of another dataset.
+pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
+    let refused = |reason: String| {
+        Failure::new(FailureKind::Local, format!("{} cannot be opened: {reason}", path.display()))
+    };
+    let source = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
+    read_selection(&source, dataset).map_err(refused)
+}
+
+/// Reads the text of a selection of `dataset`.
+///
+/// # Errors
+/// A sentence: it is no selection, or of another dataset.
+pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, String> {
+    let document = serde_json::from_str(source).map_err(|error| error.to_string())?;
+    selection_json::read(dataset, &document)
+}
+
+fn read(path: &Path, book: &StateKey) -> Result<Option<StateValue>, Failure> {
+    let source = match fs::read_to_string(path) {
+        Ok(source) => source,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(file_failure(path, "read", &error)),
+    };
+    codec::read(book, &source).map(Some).map_err(|reason| file_failure(path, "understood", &reason))
+}
+
+fn file_failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {
+    let sentence = format!("{} cannot be {what}: {reason}", path.display());
+    Failure::new(FailureKind::Local, sentence).with_remedy("Move the file away to begin anew")
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use tessera_model::{
+        DatasetId, EntityType, EntryContent, Granularity, JobKind, JobRecord, MediaId, SafeText,
+        SavedJobState, SelectionEntry, Timestamp,
+    };
+
+    fn basket(media: u128) -> StateValue {
+        let mark = SelectionEntry {
+            name: SafeText::file_name("a.jpg"),
+            entity: EntityType::Images,
+            granularity: Granularity::DEFAULT,
+            content: EntryContent::MediaItem(MediaId(Uuid::from_u128(media)), None),
+        };
+        StateValue::Basket(DatasetId(Uuid::nil()), [mark].into_iter().collect())
+    }
+
+    #[test]
+    fn a_basket_comes_back_and_the_newest_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = StateStore::in_dir(folder.path().join("state"));
+        let book = basket(1).key();
+        assert_eq!(journal.load(&book), Ok(None));
+        journal.save(2, &basket(2)).unwrap();
+        journal.save(1, &basket(1)).unwrap();
+        assert_eq!(journal.load(&book), Ok(Some(basket(2))));
+        let fresh = StateStore::in_dir(folder.path().join("state"));
+        assert_eq!(fresh.load(&book), Ok(Some(basket(2))));
+    }
+
+    fn job(second: u64) -> JobRecord {
+        JobRecord {
+            started_at: Timestamp::from_secs(second),
+            ended_at: None,
+            dataset: DatasetId(Uuid::nil()),
+            dataset_name: SafeText::name("x"),
+            kind: JobKind::Reindex,
+            state: SavedJobState::Accepted,
+        }
+    }
+
+    fn jobs(ours: &[u64], elsewhere: &[u64]) -> StateValue {
+        let all = |seconds: &[u64]| seconds.iter().copied().map(job).collect();
+        StateValue::Jobs { own: all(ours), other_instances: all(elsewhere) }
+    }
+
+    #[test]
+    fn one_copy_follows_a_job_and_the_next_takes_over_what_is_left_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || StateStore::in_dir(folder.path().to_owned());
+        let first = open();
+        first.save(1, &jobs(&[1], &[])).unwrap();
+        let second = open();
+        assert_eq!(second.load(&StateKey::Jobs), Ok(Some(jobs(&[], &[1]))));
+        second.save(1, &jobs(&[2], &[])).unwrap();
+        drop(first);
+        assert_eq!(second.load(&StateKey::Jobs), Ok(Some(jobs(&[1], &[]))));
+        drop(second);
+        let third = open();
+        assert_eq!(
+            third.load(&StateKey::Jobs),
+            Ok(Some(jobs(&[1, 2], &[]))),
+            "nothing was written"
+        );
+        third.save(1, &jobs(&[1, 2], &[])).unwrap();
+        drop(third);
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let kept = files.filter(|path| path.extension().is_some_and(|end| end == "json")).count();
+        assert_eq!(kept, 1, "what was taken over is gone");
+        assert_eq!(open().load(&StateKey::Jobs), Ok(Some(jobs(&[1, 2], &[]))));
+    }
+
+    #[test]
+    fn jobs_that_cannot_be_read_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let damaged = folder.path().join("jobs-0.json");
+        fs::write(&damaged, "{").unwrap();
+        let journal = StateStore::in_dir(folder.path().to_owned());
+        assert!(journal.load(&StateKey::Jobs).is_err());
+        journal.save(1, &jobs(&[1], &[])).unwrap();
+        assert_eq!(fs::read_to_string(damaged).unwrap(), "{");
+    }
+
+    #[test]
+    fn row_38_a_selection_is_saved_once_and_opened_for_its_dataset() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("night.json");
+        let StateValue::Basket(dataset, selection) = basket(3) else { panic!("a basket") };
+        save_selection(path.clone(), dataset, &selection).unwrap();
+        assert_eq!(open_selection(&path, dataset), Ok(selection));
+        let again = save_selection(path.clone(), dataset, &Selection::default()).unwrap_err();
+        assert!(again.to_string().contains("exists already"), "{again}");
+        let other = open_selection(&path, DatasetId(Uuid::from_u128(9))).unwrap_err();
+        assert!(other.to_string().contains("belongs to the dataset"), "{other}");
+    }
+
+    #[test]
+    fn a_damaged_file_is_named_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = StateStore::in_dir(folder.path().to_owned());
+        let path = folder.path().join(codec::file_name(&basket(1).key()).unwrap());
+        fs::write(&path, "{\"schema\":").unwrap();
+        let failure = journal.load(&basket(1).key()).unwrap_err().to_string();
+        assert!(failure.contains("cannot be understood"), "{failure}");
+        assert!(path.exists());
+    }
+}

@@ -1,0 +1,152 @@
+//! Selections that a person gave a name: a file each, `selections/NAME.json` in the state folder of a
+//! deployment, in the shape that anybody can write by hand.
+
+use std::{fs, io, path::PathBuf};
+
+use super::{StateStore, file_failure, open_selection, selection_json};
+use crate::config::file;
+use tessera_model::{DatasetId, Failure, FailureKind, Selection};
+
+impl StateStore {
+    /// The selection of this name; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the name is none, the file cannot be read, or is of another dataset.
+    pub fn load_named_selection(
+        &self,
+        name: &str,
+        dataset: DatasetId,
+    ) -> Result<Option<Selection>, Failure> {
+        let path = self.named_selection_path(name)?;
+        if path.exists() { open_selection(&path, dataset).map(Some) } else { Ok(None) }
+    }
+
+    /// The selection of this name, whatever dataset it belongs to; that is `None` where its file does
+    /// not say. `None` when there is no such selection.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the name is none, or the file cannot be read.
+    pub fn load_named_selection_of_any_dataset(
+        &self,
+        name: &str,
+    ) -> Result<Option<(Option<DatasetId>, Selection)>, Failure> {
+        let path = self.named_selection_path(name)?;
+        let source = match fs::read_to_string(&path) {
+            Ok(source) => source,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(file_failure(&path, "read", &error)),
+        };
+        let read = || -> Result<_, String> {
+            let document = serde_json::from_str(&source).map_err(|error| error.to_string())?;
+            let place = selection_json::dataset_of(&document)?;
+            let of = place.unwrap_or(DatasetId(uuid::Uuid::nil()));
+            Ok((place, selection_json::read(of, &document)?))
+        };
+        read().map(Some).map_err(|reason| file_failure(&path, "understood", &reason))
+    }
+
+    /// Keeps a selection under a name, in the place of an older one of this name.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the name is none, or the file cannot be written.
+    pub fn save_named_selection(
+        &self,
+        name: &str,
+        dataset: DatasetId,
+        marked: &Selection,
+    ) -> Result<PathBuf, Failure> {
+        let path = self.named_selection_path(name)?;
+        let text = format!("{:#}\n", selection_json::write(dataset, marked));
+        let written = file::write_atomically(&path, &text);
+        written.map(|()| path.clone()).map_err(|error| file_failure(&path, "written", &error))
+    }
+
+    /// Names of the selections that are kept, in their order.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the folder cannot be read.
+    pub fn selection_names(&self) -> Result<Vec<String>, Failure> {
+        let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
+            return Ok(Vec::new());
+        };
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(file_failure(&folder, "read", &error)),
+        };
+        let paths = entries.flatten().map(|entry| entry.path());
+        let mut names: Vec<String> = paths
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
+            .filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned()))
+            .collect();
+        names.sort();
+        Ok(names)
+    }
+
+    /// Removes the selection of this name; `false` when there was none.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: the name is none, or the file cannot be removed.
+    pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
+        let path = self.named_selection_path(name)?;
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(file_failure(&path, "removed", &error)),
+        }
+    }
+
+    fn named_selection_path(&self, name: &str) -> Result<PathBuf, Failure> {
+        let refused = |reason: &str| {
+            let sentence = format!("`{name}` cannot name a selection: {reason}");
+            Failure::new(FailureKind::Local, sentence)
+        };
+        let plain = |c: char| c.is_alphanumeric() || "-_ ".contains(c);
+        if name.trim().is_empty() || name.len() > 100 || !name.chars().all(plain) {
+            return Err(refused("letters, digits, - and _ can, up to 100"));
+        }
+        let folder = self.dir.as_ref().ok_or_else(|| refused("there is no folder for state"))?;
+        Ok(folder.join(SELECTIONS_DIR).join(format!("{name}.json")))
+    }
+}
+
+const SELECTIONS_DIR: &str = "selections";
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use tessera_model::{EntityType, EntryContent, Granularity, MediaId, SafeText, SelectionEntry};
+
+    #[test]
+    fn a_named_selection_comes_back_is_replaced_and_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = StateStore::in_dir(folder.path().to_owned());
+        let dataset = DatasetId(Uuid::nil());
+        let mark = |id| SelectionEntry {
+            name: SafeText::file_name("a.jpg"),
+            entity: EntityType::Images,
+            granularity: Granularity::DEFAULT,
+            content: EntryContent::MediaItem(MediaId(Uuid::from_u128(id)), None),
+        };
+        assert_eq!(journal.load_named_selection("vans", dataset), Ok(None));
+        for id in [1, 2] {
+            let marked: Selection = [mark(id)].into_iter().collect();
+            journal.save_named_selection("vans", dataset, &marked).unwrap();
+            assert_eq!(journal.load_named_selection("vans", dataset), Ok(Some(marked)));
+        }
+        assert_eq!(journal.selection_names(), Ok(vec!["vans".to_owned()]));
+        let (place, _) = journal.load_named_selection_of_any_dataset("vans").unwrap().unwrap();
+        assert_eq!(
+            (place, journal.load_named_selection_of_any_dataset("cars")),
+            (Some(dataset), Ok(None))
+        );
+        assert!(journal.load_named_selection("vans", DatasetId(Uuid::from_u128(9))).is_err());
+        assert_eq!(journal.delete_named_selection("vans"), Ok(true));
+        assert_eq!(journal.delete_named_selection("vans"), Ok(false));
+        for bad in ["", "../up", "a/b", ".", "x\u{1b}"] {
+            assert!(journal.load_named_selection(bad, dataset).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! How the two halves of a search are spelled in everything that is kept: what ranks, and the
+//! filters, which are spelled as they are sent.
+
+use serde_json::{Value, json};
+
+use tessera_model::{Anchor, AnchorKind, Filter, Fraction, Query, QueryText};
+use tessera_wire::vql;
+
+/// What ranks; nothing for browsing.
+pub(super) fn write_query(query: &Query) -> Value {
+    match query {
+        Query::Browse => Value::Null,
+        Query::Similar(anchor) => {
+            json!({ "anchor_media_id": anchor.media, "anchor_type": anchor.kind.word() })
+        }
+        Query::Caption { text, max_score } => {
+            json!({ "caption": text.as_str(), "max_score": max_score.map(Fraction::value) })
+        }
+    }
+}
+
+/// Filters, as the service takes them.
+pub(super) fn write_filters(filters: &[Filter]) -> Value {
+    serde_json::from_str(&vql::write(filters)).unwrap_or(Value::Null)
+}
+
+/// Reads what ranks.
+pub(super) fn read_query(value: &Value) -> Result<Query, String> {
+    if let Some(raw) = value["caption"].as_str() {
+        let text = QueryText::new(raw).map_err(|why| format!("`caption`: {}", why.reason))?;
+        let max_score = match value["max_score"].as_f64() {
+            None => None,
+            Some(score) => Some(Fraction::new(score).ok_or("`max_score` must be 0 to 1")?),
+        };
+        return Ok(Query::Caption { text, max_score });
+    }
+    let Some(media) = value["anchor_media_id"].as_str() else { return Ok(Query::Browse) };
+    let kind = value["anchor_type"].as_str().and_then(AnchorKind::parse);
+    Ok(Query::Similar(Anchor {
+        media: media.parse().map_err(|_| "`anchor_media_id` is no UUID")?,
+        kind: kind.ok_or("`anchor_type` must be MEDIA or UPLOAD")?,
+    }))
+}
+
+/// Reads the filters of a field.
+pub(super) fn read_filters(value: &Value, field: &str) -> Result<Vec<Filter>, String> {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        other => vql::read_lenient(&other.to_string()).map_err(|why| format!("`{field}`: {why}")),
+    }
+}

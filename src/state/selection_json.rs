@@ -1,0 +1,217 @@
+//! A selection as a file, `tessera.selection/1`: the body of a selective export, with its place
+//! beside it and, in fields that start with `_`, what people want to be told of it.
+//!
+//! A file without those fields is as good: so a person can write one by hand.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use tessera_model::{
+    ClusterId, DatasetId, EntityType, EntryContent, EntryId, Granularity, MediaId, SafeText,
+    SelectedCluster, Selection, SelectionEntry, SelectionItem,
+};
+use tessera_wire::selection;
+
+/// A selection as a document, `tessera.selection/1`: without the schema and what starts with `_` it is
+/// the body of a selective export.
+#[must_use]
+pub fn write(dataset: DatasetId, marked: &Selection) -> Value {
+    let totals = marked.totals();
+    json!({
+        "schema": "tessera.selection/1",
+        "_dataset_id": dataset,
+        "media_selection": selection::write(&marked.items())["media_selection"],
+        "_counts": {
+            "media": totals.media,
+            "clusters": totals.clusters,
+            "excluded": totals.excluded,
+            "estimated_total": totals.export_rows(),
+        },
+        "_marks": marked.ordered_entries().into_iter().map(entry_details).collect::<Vec<_>>(),
+    })
+}
+
+/// What is known of a mark beside what is sent.
+fn entry_details(mark: &SelectionEntry) -> Value {
+    let mut note = json!({
+        "name": mark.name.as_str(),
+        "entity_type": mark.entity.word(),
+        "granularity": mark.granularity.level(),
+    });
+    match &mark.content {
+        EntryContent::MediaItem(id, cluster) => {
+            note["media_id"] = json!(id);
+            note["cluster"] = json!(cluster);
+        }
+        EntryContent::Cluster(cluster) => {
+            note["cluster_id"] = json!(cluster.id);
+            note["members"] = json!(cluster.member_count);
+            note["excluded"] = json!(cluster.excluded.len());
+            note["at_least"] = json!(cluster.count_is_minimum);
+            note["seen"] = json!(cluster.previewed);
+            note["stale"] = json!(cluster.stale);
+        }
+    }
+    note
+}
+
+/// Reads a document back.
+///
+/// # Errors
+/// It belongs to another dataset, or is no selection; the sentence says where.
+pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, String> {
+    if let Some(other) = dataset_of(document)?.filter(|place| *place != dataset) {
+        return Err(format!("it belongs to the dataset {other}"));
+    }
+    let items = document.get("media_selection").or_else(|| document.get("items"));
+    if items.and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        return Ok(Selection::default());
+    }
+    let notes = EntryDetails::read(document);
+    let items = selection::read(&json!({ "media_selection": items }))
+        .map_err(|problem| problem.to_string())?;
+    let mut marks: Vec<SelectionEntry> =
+        items.into_iter().flat_map(|item| notes.entries(item)).collect();
+    marks.sort_by_key(|mark| notes.order(mark.id()));
+    Ok(marks.into_iter().collect())
+}
+
+/// The dataset that a document belongs to, if it says so.
+///
+/// # Errors
+/// What it says is no id.
+pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> {
+    let said = document.get("_dataset_id").or_else(|| document.get("dataset_id"));
+    let Some(said) = said.filter(|said| !said.is_null()) else { return Ok(None) };
+    let id = said.as_str().and_then(|said| said.parse().ok());
+    id.map(Some).ok_or_else(|| format!("{said} is no id of a dataset"))
+}
+
+/// What the file tells of each mark, with its order.
+struct EntryDetails<'a>(BTreeMap<EntryId, (usize, &'a Value)>);
+
+impl<'a> EntryDetails<'a> {
+    fn read(document: &'a Value) -> Self {
+        let notes = document["_marks"].as_array().into_iter().flatten().enumerate();
+        let named = notes.filter_map(|(order, note)| Some((entry_id(note)?, (order, note))));
+        Self(named.collect())
+    }
+
+    fn of(&self, id: EntryId) -> &Value {
+        self.0.get(&id).map_or(&Value::Null, |(_, note)| note)
+    }
+
+    /// Marks without a note come last.
+    fn order(&self, id: EntryId) -> usize {
+        self.0.get(&id).map_or(usize::MAX, |(order, _)| *order)
+    }
+
+    fn entries(&self, item: SelectionItem) -> Vec<SelectionEntry> {
+        match item {
+            SelectionItem::Media(media) => {
+                media.into_iter().map(|id| self.media_item(id)).collect()
+            }
+            SelectionItem::Cluster { cluster, entity, filters, exclude } => {
+                let note = self.of(EntryId::Cluster(cluster));
+                let seen = note["seen"].as_array().into_iter().flatten();
+                let what = EntryContent::Cluster(SelectedCluster {
+                    id: cluster,
+                    filters,
+                    member_count: note["members"].as_u64(),
+                    count_is_minimum: note["at_least"] == true,
+                    previewed: seen.filter_map(|id| id.as_str()?.parse().ok()).collect(),
+                    excluded: exclude.into_iter().collect(),
+                    stale: note["stale"] == true,
+                });
+                vec![selection_entry(note, &cluster.short(), entity, what)]
+            }
+        }
+    }
+
+    fn media_item(&self, id: MediaId) -> SelectionEntry {
+        let note = self.of(EntryId::MediaItem(id));
+        let entity = note["entity_type"].as_str().and_then(EntityType::parse);
+        let cluster = note["cluster"].as_str().and_then(|id| id.parse().ok());
+        let what = EntryContent::MediaItem(id, cluster);
+        selection_entry(note, &id.short(), entity.unwrap_or_default(), what)
+    }
+}
+
+fn selection_entry(
+    note: &Value,
+    short: &str,
+    entity: EntityType,
+    what: EntryContent,
+) -> SelectionEntry {
+    let level = note["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
+    SelectionEntry {
+        name: SafeText::file_name(note["name"].as_str().unwrap_or(short)),
+        entity,
+        granularity: level.and_then(Granularity::new).unwrap_or_default(),
+        content: what,
+    }
+}
+
+fn entry_id(note: &Value) -> Option<EntryId> {
+    let id = |field: &str| note[field].as_str();
+    let cluster = || id("cluster_id")?.parse::<ClusterId>().ok().map(EntryId::Cluster);
+    let medium = || id("media_id")?.parse::<MediaId>().ok().map(EntryId::MediaItem);
+    cluster().or_else(medium)
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use tessera_model::Filter;
+
+    fn marked() -> Selection {
+        let seen = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n))).into();
+        let cluster = EntryContent::Cluster(SelectedCluster {
+            id: ClusterId(Uuid::from_u128(7)),
+            filters: vec![Filter::uniqueness(0.5).unwrap()],
+            member_count: Some(88),
+            count_is_minimum: true,
+            previewed: seen([1, 2]),
+            excluded: seen([2, 3]),
+            stale: true,
+        });
+        let mark = |name, what| SelectionEntry {
+            name: SafeText::file_name(name),
+            entity: EntityType::Objects,
+            granularity: Granularity::new(4).unwrap(),
+            content: what,
+        };
+        let medium = EntryContent::MediaItem(MediaId(Uuid::from_u128(9)), None);
+        [mark("b.jpg", cluster), mark("a.jpg", medium)].into_iter().collect()
+    }
+
+    #[test]
+    fn a_selection_is_read_back_as_it_was() {
+        let dataset = DatasetId(Uuid::from_u128(1));
+        let document = write(dataset, &marked());
+        assert_eq!(document["_counts"]["estimated_total"], 87);
+        assert_eq!(read(dataset, &document), Ok(marked()));
+        let reason = read(DatasetId(Uuid::nil()), &document).unwrap_err();
+        assert!(reason.starts_with("it belongs to the dataset"), "{reason}");
+    }
+
+    #[test]
+    fn row_38_a_selection_written_by_hand_is_as_good() {
+        let dataset = DatasetId(Uuid::from_u128(1));
+        let mut document = write(dataset, &marked());
+        document
+            .as_object_mut()
+            .unwrap()
+            .retain(|field, _| !field.starts_with('_') && field != "schema");
+        assert_eq!(document, selection::write(&marked().items()), "it is the body of the export");
+        let read = super::read(dataset, &document).unwrap();
+        assert_eq!(read.items(), marked().items());
+        assert_eq!(read.totals().uncounted, 1, "nobody told how large the cluster is");
+        let items = json!({ "dataset_id": dataset, "items": document["media_selection"] });
+        assert_eq!(super::read(dataset, &items), Ok(read));
+        assert!(super::read(DatasetId(Uuid::nil()), &items).is_err());
+    }
+}

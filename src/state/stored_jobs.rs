@@ -1,0 +1,113 @@
+//! The jobs of all copies of the program, read without following them: what is read stays with the
+//! copy that has it. Only what no running copy follows can be forgotten.
+
+use std::{collections::BTreeMap, path::Path};
+
+use super::{StateStore, codec, file_failure, instance_files, read};
+use crate::config::file;
+use tessera_model::{Failure, JobRecord, StateKey, StateValue};
+
+/// A job as some copy of the program wrote it down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredJob {
+    /// The job.
+    pub job: JobRecord,
+    /// Whether a copy that is running follows it.
+    pub is_followed: bool,
+}
+
+impl StateStore {
+    /// All jobs, oldest first.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`](tessera_model::FailureKind::Local): a file cannot be read.
+    pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
+        let mut all = BTreeMap::<_, StoredJob>::new();
+        for path in self.dir.iter().flat_map(|folder| instance_files::list_files(folder)) {
+            let held = instance_files::is_locked(&path)
+                .map_err(|error| file_failure(&path, "read", &error))?;
+            for job in jobs_in(&path)? {
+                // A kill between writing and removing leaves a job in two files.
+                let known = all.get(&job.started_at).is_some_and(|known| known.is_followed);
+                all.insert(job.started_at, StoredJob { job, is_followed: held || known });
+            }
+        }
+        Ok(all.into_values().collect())
+    }
+
+    /// Forgets the jobs that `forgets` names, and gives how many those were. What a running copy
+    /// follows stays.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`](tessera_model::FailureKind::Local): a file cannot be read or written.
+    pub fn forget_jobs(&self, forgets: impl Fn(&JobRecord) -> bool) -> Result<usize, Failure> {
+        let mut forgotten = 0;
+        for path in self.dir.iter().flat_map(|folder| instance_files::list_files(folder)) {
+            let lock = instance_files::try_lock(&path)
+                .map_err(|error| file_failure(&path, "read", &error))?;
+            let Some(_lock) = lock else { continue };
+            let (gone, ours): (Vec<_>, Vec<_>) = jobs_in(&path)?.into_iter().partition(&forgets);
+            if gone.is_empty() {
+                continue;
+            }
+            let kept = StateValue::Jobs { own: ours, other_instances: Vec::new() };
+            file::write_atomically(&path, &codec::write(&kept))
+                .map_err(|error| file_failure(&path, "written", &error))?;
+            forgotten += gone.len();
+        }
+        Ok(forgotten)
+    }
+}
+
+fn jobs_in(path: &Path) -> Result<Vec<JobRecord>, Failure> {
+    Ok(match read(path, &StateKey::Jobs)? {
+        Some(StateValue::Jobs { own: ours, .. }) => ours,
+        _ => Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+    use tessera_model::{DatasetId, JobKind, SafeText, SavedJobState, Timestamp};
+
+    fn jobs(seconds: &[u64]) -> StateValue {
+        let job = |second: &u64| JobRecord {
+            started_at: Timestamp::from_secs(*second),
+            ended_at: None,
+            dataset: DatasetId(Uuid::nil()),
+            dataset_name: SafeText::name("x"),
+            kind: JobKind::Reindex,
+            state: SavedJobState::Accepted,
+        };
+        StateValue::Jobs { own: seconds.iter().map(job).collect(), other_instances: Vec::new() }
+    }
+
+    #[test]
+    fn reading_and_forgetting_leave_a_running_copy_its_jobs() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || StateStore::in_dir(folder.path().to_owned());
+        let gone = open();
+        gone.save(1, &jobs(&[1, 2])).unwrap();
+        drop(gone);
+        let running = open();
+        running.save(1, &jobs(&[3])).unwrap();
+
+        let reader = open();
+        let seen = || {
+            let noted = reader.jobs().unwrap();
+            noted.iter().map(|noted| (noted.job.started_at.as_secs(), noted.is_followed)).collect()
+        };
+        let before: Vec<(u64, bool)> = seen();
+        assert_eq!(before, [(1, false), (2, false), (3, true)]);
+        assert_eq!(reader.forget_jobs(|job| job.started_at.as_secs() != 2), Ok(1));
+        let after: Vec<(u64, bool)> = seen();
+        assert_eq!(after, [(2, false), (3, true)]);
+        let Ok(Some(StateValue::Jobs { own: ours, .. })) = open().load(&StateKey::Jobs) else {
+            panic!("what was only read can be taken over");
+        };
+        assert_eq!(ours.len(), 1);
+    }
+}

@@ -1,0 +1,304 @@
+//! The lines around the panes: header and tabs above, the notice and the hints below.
+
+use ratatui::{
+    layout::Rect,
+    style::{Modifier, Style},
+};
+
+use crate::{
+    app::{
+        App, Level, Outage, Overlay, Pane, availability,
+        query::{self, ChipState},
+    },
+    input::Action,
+    ui::{
+        DrawContext, Theme,
+        pane::basket,
+        results_header,
+        widget::{display_width, format_duration, group_digits, put},
+    },
+};
+use tessera_model::{Dataset, Status};
+
+/// The glyph and style of a status. The word always stands beside it.
+pub(super) fn status_glyph(theme: &Theme, status: &Status) -> (&'static str, Style) {
+    match status {
+        Status::Ready => ("●", theme.success),
+        Status::PartialIndex => ("◧", theme.moving),
+        Status::ReadOnly => ("◑", theme.moving),
+        Status::Indexing => ("◔", theme.moving),
+        Status::Error => ("✖", theme.failure),
+        Status::Other(_) => ("?", theme.moving),
+    }
+}
+
+/// The status in words, with the percentage while it moves.
+pub(super) fn status_text(dataset: &Dataset) -> String {
+    match dataset.progress {
+        Some(percent) if dataset.status.is_busy() => {
+            format!("{} {percent}%", dataset.status.word())
+        }
+        _ => dataset.status.word().to_owned(),
+    }
+}
+
+/// The first line: where we are, how it stands, what is going on.
+pub(super) fn header(screen: &mut DrawContext, area: Rect) {
+    let (app, theme) = (screen.app, screen.theme);
+    let place = format!("  {}", app.setup.deployment_name);
+    let mut parts = vec![(" tessera", theme.accent), (place.as_str(), theme.dim)];
+    let (name, words);
+    if let Some(dataset) = app.dataset() {
+        let (glyph, style) = status_glyph(theme, &dataset.status);
+        name = format!(" ▸ {}  ", dataset.name);
+        words = format!(" {}", status_text(dataset));
+        parts.extend([(name.as_str(), theme.text), (glyph, style), (words.as_str(), style)]);
+    }
+    let right = activity_text(screen);
+    let room = area.width.saturating_sub(u16::try_from(display_width(&right)).unwrap_or(0) + 1);
+    put(screen, Rect { width: room, ..area }, 0, &parts);
+    let used = parts.iter().map(|(words, _)| display_width(words)).sum::<usize>() + 2;
+    let used = u16::try_from(used).unwrap_or(room).min(room);
+    results_header::tabs(screen, Rect { x: area.x + used, width: room - used, ..area });
+    let style = if app.outage().is_some() { screen.theme.moving } else { screen.theme.dim };
+    put(screen, Rect { x: area.x + room, width: area.width - room, ..area }, 0, &[(&right, style)]);
+}
+
+/// What is going on, for the right end of the header.
+fn activity_text(screen: &DrawContext) -> String {
+    let app = screen.app;
+    let mut words = Vec::new();
+    words.extend(app.outage().map(|outage| outage_text(outage, app.size.0)));
+    match app.tickets.outstanding() {
+        0 => {}
+        1 => words.push("1 request".to_owned()),
+        many => words.push(format!("{many} requests")),
+    }
+    words.extend(basket::basket_summary(app));
+    let active = app.store.jobs.values().filter(|job| job.is_active()).count();
+    if active > 0 {
+        words.push(format!("jobs {active}▶"));
+    }
+    words.join("   ")
+}
+
+/// The link is down: since when, what is on screen, and when it is tried again.
+fn outage_text(outage: Outage, columns: u16) -> String {
+    let since =
+        outage.down_for.map_or_else(String::new, |age| format!(" for {}", format_duration(age)));
+    let seen = match outage.down_for {
+        Some(_) if columns >= 100 => ", showing what was last seen",
+        _ => "",
+    };
+    let next = match outage.retry_in {
+        Some(next) => format!("next try in {} s", next.as_secs()),
+        None => "trying again".to_owned(),
+    };
+    format!("no answer{since}{seen}, {next}")
+}
+
+/// The names of the panes, where only one of them is on screen.
+pub(super) fn pane_tabs(screen: &mut DrawContext, area: Rect) {
+    let mut x = area.x;
+    for (number, pane) in (1..).zip(Pane::NUMBERED) {
+        let label = format!(" {number} {} ", pane.name());
+        let style = if pane == screen.app.focus { screen.theme.selected } else { screen.theme.dim };
+        screen.buf.set_stringn(
+            x,
+            area.y,
+            &label,
+            usize::from(area.right().saturating_sub(x)),
+            style,
+        );
+        x += u16::try_from(label.len()).unwrap_or(0);
+    }
+}
+
+/// What is asked, a chip each, and at the end how to change it.
+pub(super) fn chips(screen: &mut DrawContext, area: Rect) {
+    let theme = screen.theme;
+    let chips = query::chips(screen.app);
+    let mut shown = 0;
+    for (chip, place) in chips.iter().zip(query::chip_areas(&chips, area)) {
+        let (mark, style) = match chip.state {
+            ChipState::On => (theme.success, theme.text),
+            ChipState::Off | ChipState::Context => (theme.dim, theme.dim),
+            ChipState::NotRun => (theme.moving, theme.text),
+        };
+        let text = chip.text.as_str();
+        let glyph = chip.state.symbol();
+        put(screen, place, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
+        shown += place.width;
+    }
+    let rest = Rect { x: area.x + shown, width: area.width - shown, ..area };
+    let keys = screen.app.setup.keymap.keys_of(&screen.app.contexts(), Action::FocusQuery);
+    let key = keys.first().map_or("", String::as_str);
+    put(screen, rest, 0, &[("   ", theme.dim), (key, theme.key), (" edits", theme.dim)]);
+}
+
+/// What just happened.
+pub(super) fn notification(screen: &mut DrawContext, area: Rect) {
+    let Some(notice) = screen.app.notifications.current() else {
+        return;
+    };
+    let theme = screen.theme;
+    let (mark, style, end) = match notice.level {
+        Level::Success => (" ✔ ", theme.success, ""),
+        Level::Warning => (" ⚠ ", theme.moving, ""),
+        Level::Error => (" ✖ ", theme.failure, "  Esc dismisses"),
+    };
+    let count = screen.app.notifications.count();
+    let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
+    let end = format!("{more}{end}");
+    let room = area.width.saturating_sub(u16::try_from(display_width(&end)).unwrap_or(0));
+    put(screen, Rect { width: room, ..area }, 0, &[(mark, style), (notice.text.as_str(), style)]);
+    let rest = Rect { x: area.x + room, width: area.width - room, ..area };
+    put(screen, rest, 0, &[(&end, screen.theme.dim)]);
+}
+
+/// The few actions worth showing where the keys go now, the most useful first. The menu and the help
+/// come after them, and tell the rest.
+fn suggested_actions(screen: &DrawContext) -> [Action; 6] {
+    use Action as Do;
+    match screen.app.focus {
+        Pane::Datasets => {
+            [Do::Open, Do::Export, Do::AddMedia, Do::Reindex, Do::Record, Do::ToggleAutoRefresh]
+        }
+        Pane::Results => [Do::Open, Do::Caption, Do::Select, Do::Similar, Do::NextPage, Do::Export],
+        Pane::Detail => {
+            [Do::Right, Do::FullSize, Do::Select, Do::Similar, Do::OpenExternally, Do::Back]
+        }
+        Pane::Basket => {
+            [Do::ExportBasket, Do::Deselect, Do::Undo, Do::SaveSelection, Do::ClearBasket, Do::Back]
+        }
+        Pane::Query => [
+            Do::RunQuery,
+            Do::AddFilter,
+            Do::ToggleFilter,
+            Do::DeleteFilter,
+            Do::SaveView,
+            Do::Back,
+        ],
+        Pane::Jobs => {
+            [Do::Open, Do::Download, Do::StopWatching, Do::ForgetJob, Do::Refresh, Do::Back]
+        }
+    }
+}
+
+/// What goes on while a range is chosen or all pages are marked.
+fn selection_hint(app: &App) -> Option<String> {
+    if let Some(range) = app.selected_tile_range() {
+        let count = range.count();
+        return Some(format!(
+            "range of {count} · move to change it, v or Space marks it, Esc ends"
+        ));
+    }
+    let all = app.pending_selection.all_pages.as_ref()?;
+    let done = format!(
+        "{} clusters of {} pages marked",
+        group_digits(all.clusters_added as u64),
+        all.pages_done
+    );
+    Some(if all.paused {
+        format!("{done} · g V goes on with the next pages, Esc ends")
+    } else {
+        format!("{done} · page {} is awaited, Esc ends", all.next_page.page + 1)
+    })
+}
+
+/// What can be done now; what cannot is dimmed, and its key says why.
+pub(super) fn hints(screen: &mut DrawContext, area: Rect) {
+    let (app, theme) = (screen.app, screen.theme);
+    if app.jump_mode {
+        return put(
+            screen,
+            area,
+            0,
+            &[(" a letter on the screen goes there; any other key leaves", theme.dim)],
+        );
+    }
+    if app.submit_pending {
+        return put(
+            screen,
+            area,
+            0,
+            &[(" asking how the dataset stands …   Esc leaves", theme.moving)],
+        );
+    }
+    if let Some(words) = app.overlay.as_ref().map(Overlay::hints) {
+        put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
+        return;
+    }
+    if !app.pending_keys().is_empty() {
+        return key_continuations(screen, area);
+    }
+    if let Some(words) = app.editing_hints() {
+        return put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
+    }
+    if let Some(words) = selection_hint(app) {
+        return put(screen, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);
+    }
+    if !app.footer {
+        return;
+    }
+    let always: Vec<_> =
+        [Action::Menu, Action::Help].map(|action| action_hint(screen, action)).concat();
+    let cells = |parts: &[(String, Style)]| {
+        parts.iter().map(|(text, _)| display_width(text)).sum::<usize>()
+    };
+    let mut parts: Vec<(String, Style)> = Vec::new();
+    for action in suggested_actions(screen) {
+        let next = action_hint(screen, action);
+        if cells(&parts) + cells(&next) + cells(&always) <= usize::from(area.width) {
+            parts.extend(next);
+        }
+    }
+    parts.extend(always);
+    let parts: Vec<(&str, Style)> =
+        parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
+    put(screen, area, 0, &parts);
+}
+
+/// The key and the word of an action, dimmed when it cannot be done now.
+fn action_hint(screen: &DrawContext, action: Action) -> Vec<(String, Style)> {
+    let (app, theme) = (screen.app, screen.theme);
+    let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {
+        return Vec::new();
+    };
+    let (key_style, style) = match availability::unavailable_reason(app, action) {
+        None => (theme.key, theme.text),
+        Some(_) => (theme.dim, theme.dim),
+    };
+    vec![(format!(" {key}"), key_style), (format!(" {} ", action.hint()), style)]
+}
+
+/// What the keys pressed so far can become.
+fn key_continuations(screen: &mut DrawContext, area: Rect) {
+    let (app, theme) = (screen.app, screen.theme);
+    let keys = app.pending_keys();
+    let pressed: Vec<String> = keys.iter().map(ToString::to_string).collect();
+    let pressed = format!(" {}", pressed.join(" "));
+    let mut parts = vec![(pressed, theme.key), (" then ".to_owned(), theme.dim)];
+    let mut next = app.setup.keymap.continuations(&app.contexts(), keys);
+    next.sort_by_key(|(_, action)| *action);
+    for (key, action) in next {
+        let (key_style, style) = match availability::unavailable_reason(app, action) {
+            None => (theme.key, theme.text),
+            Some(_) => (theme.dim, theme.dim),
+        };
+        parts.push((format!("  {key}"), key_style));
+        parts.push((format!(" {}", action.hint()), style));
+    }
+    let parts: Vec<(&str, Style)> =
+        parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
+    put(screen, area, 0, &parts);
+}
+
+/// The letters of what can be jumped to, each at the corner of its part.
+pub(super) fn jump_letters(screen: &mut DrawContext) {
+    for target in screen.app.jump_targets() {
+        let letter = format!(" {} ", target.letter);
+        let (x, y) = target.position;
+        screen.buf.set_stringn(x, y, letter, 3, screen.theme.selected.add_modifier(Modifier::BOLD));
+    }
+}

@@ -1,0 +1,99 @@
+//! How many colours a terminal has, and the nearest of them to a pixel.
+
+use ratatui::style::Color;
+
+/// The colours a terminal has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorDepth {
+    /// 24 bits.
+    TrueColor,
+    /// The palette of 256: a cube and a ramp of greys.
+    Palette256,
+    /// The 16 that have names, whose values are the terminal's own; xterm's are assumed.
+    Palette16,
+}
+
+/// Xterm's values of the colours with names.
+const XTERM_COLORS: [(Color, [u8; 3]); 16] = [
+    (Color::Black, [0, 0, 0]),
+    (Color::Red, [205, 0, 0]),
+    (Color::Green, [0, 205, 0]),
+    (Color::Yellow, [205, 205, 0]),
+    (Color::Blue, [0, 0, 238]),
+    (Color::Magenta, [205, 0, 205]),
+    (Color::Cyan, [0, 205, 205]),
+    (Color::Gray, [229, 229, 229]),
+    (Color::DarkGray, [127, 127, 127]),
+    (Color::LightRed, [255, 0, 0]),
+    (Color::LightGreen, [0, 255, 0]),
+    (Color::LightYellow, [255, 255, 0]),
+    (Color::LightBlue, [92, 92, 255]),
+    (Color::LightMagenta, [255, 0, 255]),
+    (Color::LightCyan, [0, 255, 255]),
+    (Color::White, [255, 255, 255]),
+];
+
+impl ColorDepth {
+    /// The nearest colour to a pixel.
+    #[must_use]
+    pub fn nearest(self, pixel: [u8; 3]) -> Color {
+        match self {
+            Self::TrueColor => Color::Rgb(pixel[0], pixel[1], pixel[2]),
+            Self::Palette256 => nearest_of_256(pixel),
+            Self::Palette16 => nearest_of_16(pixel),
+        }
+    }
+}
+
+/// The nearest colour of the 6x6x6 cube or the grey ramp of the 256-colour palette.
+fn nearest_of_256(pixel: [u8; 3]) -> Color {
+    const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let level = |sample: u8| match sample {
+        0..48 => 0,
+        48..115 => 1,
+        _ => (sample - 35) / 40,
+    };
+    let levels = pixel.map(level);
+    let cube = levels.map(|level| CUBE[usize::from(level)]);
+    let mean = pixel.map(u16::from).iter().sum::<u16>() / 3;
+    let step = (mean.saturating_sub(3) / 10).min(23) as u8;
+    let grey = [8 + 10 * step; 3];
+    if distance(pixel, grey) < distance(pixel, cube) {
+        Color::Indexed(232 + step)
+    } else {
+        Color::Indexed(16 + 36 * levels[0] + 6 * levels[1] + levels[2])
+    }
+}
+
+fn nearest_of_16(pixel: [u8; 3]) -> Color {
+    let nearest = XTERM_COLORS.iter().min_by_key(|(_, value)| distance(pixel, *value));
+    nearest.map_or(Color::Reset, |(colour, _)| *colour)
+}
+
+fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
+    a.into_iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(b)).pow(2)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pixel_becomes_the_nearest_colour_there_is() {
+        assert_eq!(ColorDepth::TrueColor.nearest([1, 2, 3]), Color::Rgb(1, 2, 3));
+        for (pixel, number) in
+            [([255, 0, 0], 196), ([0, 0, 0], 16), ([130, 128, 127], 244), ([255, 255, 255], 231)]
+        {
+            assert_eq!(ColorDepth::Palette256.nearest(pixel), Color::Indexed(number), "{pixel:?}");
+        }
+        for (pixel, colour) in [
+            ([10, 5, 0], Color::Black),
+            ([200, 20, 30], Color::Red),
+            ([120, 130, 125], Color::DarkGray),
+            ([90, 100, 250], Color::LightBlue),
+            ([250, 250, 245], Color::White),
+        ] {
+            assert_eq!(ColorDepth::Palette16.nearest(pixel), colour, "{pixel:?}");
+        }
+    }
+}

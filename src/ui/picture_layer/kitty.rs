@@ -1,0 +1,185 @@
+//! Pictures held by a kitty terminal: ids we own, sent once, deleted when they have not been
+//! shown for longest.
+//!
+//! A terminal keeps about 320 MB of pictures and then drops what it likes; staying far below that
+//! keeps every picture we believe sent really there. The ids of one process are a small fixed
+//! block, so that even a panic hook, which cannot see this store, can delete them all.
+
+use std::{collections::HashMap, fmt::Write, num::NonZeroU16};
+
+use ratatui::{
+    buffer::{Buffer, CellDiffOption},
+    layout::Rect,
+    style::Color,
+};
+
+use super::{PictureKey, diacritics::diacritic};
+
+/// Most bytes the terminal is asked to keep, at four a pixel.
+const MEMORY_BUDGET: usize = 128 << 20;
+/// Ids of one process, and so most pictures held.
+const MAX_IDS: u16 = 1024;
+/// Base64 characters of one chunk; the most the protocol allows.
+const CHUNK_SIZE: usize = 4096;
+/// The character that a cell of a picture consists of, followed by its row and column marks.
+const PLACEHOLDER: char = '\u{10EEEE}';
+
+/// The pictures the terminal holds.
+#[derive(Debug)]
+pub struct KittyStore {
+    pictures: HashMap<PictureKey, StoredPicture>,
+    free_slots: Vec<u16>,
+    bytes: usize,
+    in_tmux: bool,
+}
+
+#[derive(Debug)]
+struct StoredPicture {
+    slot: u16,
+    bytes: usize,
+    last_frame: u64,
+}
+
+impl KittyStore {
+    pub fn new(in_tmux: bool) -> Self {
+        Self {
+            pictures: HashMap::new(),
+            free_slots: (0..MAX_IDS).rev().collect(),
+            bytes: 0,
+            in_tmux,
+        }
+    }
+
+    /// The colour that names the picture in its cells; sends the picture to `out` if the terminal
+    /// does not hold it. None when every id is on the screen already.
+    pub fn upload(
+        &mut self,
+        key: PictureKey,
+        picture: (&str, (u32, u32), (u16, u16)),
+        frame: u64,
+        out: &mut String,
+    ) -> Option<Color> {
+        if let Some(held) = self.pictures.get_mut(&key) {
+            held.last_frame = frame;
+            return Some(id_color(held.slot));
+        }
+        if self.free_slots.is_empty() {
+            self.evict_oldest(frame, out);
+        }
+        let slot = self.free_slots.pop()?;
+        let (payload, size, cells) = picture;
+        let bytes = 4 * size.0 as usize * size.1 as usize;
+        self.bytes += bytes;
+        self.pictures.insert(key, StoredPicture { slot, bytes, last_frame: frame });
+        transmit(slot, payload, size, cells, self.in_tmux, out);
+        Some(id_color(slot))
+    }
+
+    /// Deletes pictures not shown in `frame`, oldest first, until the rest fits the budget.
+    pub fn evict_over_budget(&mut self, frame: u64, out: &mut String) {
+        while self.bytes > MEMORY_BUDGET && self.evict_oldest(frame, out) {}
+    }
+
+    /// Deletes every picture.
+    pub fn clear(&mut self, out: &mut String) {
+        for (_, held) in self.pictures.drain() {
+            delete(held.slot, self.in_tmux, out);
+            self.free_slots.push(held.slot);
+        }
+        self.bytes = 0;
+    }
+
+    #[cfg(test)]
+    pub fn contains(&self, key: &PictureKey) -> bool {
+        self.pictures.contains_key(key)
+    }
+
+    fn evict_oldest(&mut self, frame: u64, out: &mut String) -> bool {
+        let oldest = self
+            .pictures
+            .iter()
+            .filter(|(_, held)| held.last_frame < frame)
+            .min_by_key(|(_, held)| (held.last_frame, held.slot))
+            .map(|(key, _)| key.clone());
+        let Some(held) = oldest.and_then(|key| self.pictures.remove(&key)) else {
+            return false;
+        };
+        self.bytes -= held.bytes;
+        self.free_slots.push(held.slot);
+        delete(held.slot, self.in_tmux, out);
+        true
+    }
+}
+
+/// Fills the cells of `area` with placeholders of the picture that `colour` names. Every cell
+/// carries both marks, so that an overlay may cover any part.
+pub fn fill_placeholders(buffer: &mut Buffer, area: Rect, colour: Color) {
+    let mut symbol = String::new();
+    for y in area.top()..area.bottom() {
+        for x in area.left()..area.right() {
+            symbol.clear();
+            symbol.push(PLACEHOLDER);
+            // Beyond the last mark a cell continues its left neighbour.
+            if let (Some(row), Some(column)) = (diacritic(y - area.y), diacritic(x - area.x)) {
+                symbol.extend([row, column]);
+            }
+            let cell = &mut buffer[(x, y)];
+            cell.reset();
+            cell.set_symbol(&symbol).set_fg(colour);
+            cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
+        }
+    }
+}
+
+/// Deletes every id this process can have used, known or not.
+pub fn delete_all(in_tmux: bool) -> String {
+    let mut out = String::new();
+    for slot in 0..MAX_IDS {
+        delete(slot, in_tmux, &mut out);
+    }
+    out
+}
+
+/// The id of a slot: 24 bits, as many as a colour holds, in a block chosen by the process.
+fn image_id(slot: u16) -> u32 {
+    (std::process::id() % 0x3FFF + 1) << 10 | u32::from(slot)
+}
+
+fn id_color(slot: u16) -> Color {
+    let [_, red, green, blue] = image_id(slot).to_be_bytes();
+    Color::Rgb(red, green, blue)
+}
+
+fn transmit(
+    slot: u16,
+    payload: &str,
+    (width, height): (u32, u32),
+    (columns, rows): (u16, u16),
+    in_tmux: bool,
+    out: &mut String,
+) {
+    let mut keys =
+        format!("a=T,U=1,i={},f=24,s={width},v={height},c={columns},r={rows},", image_id(slot));
+    let mut rest = payload;
+    while !rest.is_empty() || !keys.is_empty() {
+        let (chunk, after) = rest.split_at(rest.len().min(CHUNK_SIZE));
+        let more = u8::from(!after.is_empty());
+        command(&format!("{keys}q=2,m={more};{chunk}"), in_tmux, out);
+        keys.clear();
+        rest = after;
+    }
+}
+
+fn delete(slot: u16, in_tmux: bool, out: &mut String) {
+    command(&format!("a=d,d=I,i={},q=2", image_id(slot)), in_tmux, out);
+}
+
+/// One graphics command; tmux passes it on when wrapped, with each ESC doubled.
+fn command(body: &str, in_tmux: bool, out: &mut String) {
+    // Writing into a string cannot fail.
+    let _ = if in_tmux {
+        write!(out, "\x1bPtmux;\x1b\x1b_G{body}\x1b\x1b\\\x1b\\")
+    } else {
+        write!(out, "\x1b_G{body}\x1b\\")
+    };
+}

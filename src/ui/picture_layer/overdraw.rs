@@ -1,0 +1,105 @@
+//! Sixel and iTerm2 pictures: drawn by one string over cells that the frame skips.
+//!
+//! Cells that stop being skipped differ from the last frame, so the frame writes them and wipes
+//! the picture under them. Only what the frame cannot see is done here: clear the rectangle before
+//! a picture comes, and leave a picture alone that is still there.
+
+use std::{fmt::Write, sync::Arc};
+
+use ratatui::{
+    buffer::{Buffer, CellDiffOption},
+    layout::Rect,
+};
+
+use super::PictureKey;
+
+/// The pictures drawn over the screen in the last frame and in this one.
+#[derive(Debug)]
+pub struct Overdraw {
+    overlays: Vec<Rect>,
+    previous: Vec<(Rect, PictureKey)>,
+    current: Vec<(Rect, PictureKey)>,
+    pending: Vec<(Rect, Arc<str>)>,
+    in_tmux: bool,
+}
+
+impl Overdraw {
+    pub fn new(in_tmux: bool) -> Self {
+        Self {
+            overlays: Vec::new(),
+            previous: Vec::new(),
+            current: Vec::new(),
+            pending: Vec::new(),
+            in_tmux,
+        }
+    }
+
+    pub fn begin_frame(&mut self, overlays: &[Rect]) {
+        self.overlays = overlays.to_vec();
+    }
+
+    /// Takes the cells of `area` out of the frame. None, and nothing done, where an overlay lies
+    /// or where the picture would scroll the screen.
+    pub fn place(
+        &mut self,
+        buffer: &mut Buffer,
+        area: Rect,
+        key: PictureKey,
+        sequence: &Arc<str>,
+    ) -> Option<()> {
+        let covered = self.overlays.iter().any(|overlay| overlay.intersects(area));
+        // A sixel leaves the cursor on the row below it.
+        let scrolls = is_sixel(sequence) && area.bottom() >= buffer.area.bottom();
+        if covered || scrolls {
+            return None;
+        }
+        for position in area.positions() {
+            let cell = &mut buffer[position];
+            cell.reset();
+            cell.set_diff_option(CellDiffOption::Skip);
+        }
+        let here = (area, key);
+        if !self.previous.contains(&here) {
+            self.pending.push((area, Arc::clone(sequence)));
+        }
+        self.current.push(here);
+        Some(())
+    }
+
+    /// The pictures that are not on the screen yet, each in a cleared rectangle.
+    pub fn end_frame(&mut self) -> String {
+        self.previous = std::mem::take(&mut self.current);
+        let mut out = String::new();
+        for (area, sequence) in self.pending.drain(..) {
+            draw(area, &sequence, self.in_tmux, &mut out);
+        }
+        out
+    }
+
+    /// Takes it that the screen shows none of the pictures.
+    pub fn reset(&mut self) {
+        self.previous.clear();
+        self.current.clear();
+        self.pending.clear();
+    }
+}
+
+fn draw(area: Rect, sequence: &str, in_tmux: bool, out: &mut String) {
+    // Writing into a string cannot fail.
+    let _ = write!(out, "\x1b7\x1b[0m");
+    for y in area.top()..area.bottom() {
+        let _ = write!(out, "\x1b[{};{}H\x1b[{}X", y + 1, area.x + 1, area.width);
+    }
+    let _ = write!(out, "\x1b[{};{}H", area.y + 1, area.x + 1);
+    // tmux knows sixel itself, but must be told to pass on an iTerm2 picture.
+    if in_tmux && !is_sixel(sequence) {
+        let _ = write!(out, "\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
+    } else {
+        out.push_str(sequence);
+    }
+    out.push_str("\x1b8");
+}
+
+fn is_sixel(sequence: &str) -> bool {
+    sequence.starts_with("\x1bP")
+}

@@ -1,0 +1,217 @@
+//! The layer frame by frame: what lands in the cells, and what is written around them.
+
+use std::collections::BTreeSet;
+
+use ratatui::{buffer::CellDiffOption, style::Color};
+use uuid::Uuid;
+
+use super::*;
+use tessera_model::MediaId;
+use tessera_picture::Protocol;
+
+const SCREEN: Rect = Rect::new(0, 0, 40, 12);
+const TILE: Rect = Rect::new(2, 1, 6, 3);
+const CANVAS: Canvas = Canvas { columns: 6, rows: 3, cell: (10, 20), protocol: Protocol::Kitty };
+
+fn layer(in_tmux: bool) -> PictureLayer {
+    PictureLayer::new(GraphicsSettings { in_tmux, color_depth: ColorDepth::TrueColor })
+}
+
+fn key(number: u128) -> PictureKey {
+    (MediaId(Uuid::from_u128(number)).into(), CANVAS)
+}
+
+fn thumbnail(encoded: Encoded) -> Thumbnail {
+    Thumbnail { cells: (4, 2), original: (40, 40), encoded }
+}
+
+fn kitty(size: (u32, u32), payload: usize) -> Thumbnail {
+    thumbnail(Encoded::Kitty { payload: "A".repeat(payload).into(), size })
+}
+
+fn sixel() -> Thumbnail {
+    thumbnail(Encoded::Sequence("\x1bP0;1;0q#1~\x1b\\".into()))
+}
+
+/// The graphics commands of a stream, as their keys and the length of their payload.
+fn commands(stream: &str) -> Vec<(String, usize)> {
+    let mut commands = Vec::new();
+    let mut rest = stream;
+    while let Some(body) = rest.strip_prefix("\x1b_G") {
+        let (command, after) = body.split_once("\x1b\\").expect("a terminated command");
+        let (keys, payload) = command.split_once(';').unwrap_or((command, ""));
+        commands.push((keys.to_owned(), payload.len()));
+        rest = after;
+    }
+    assert_eq!(rest, "", "nothing but commands");
+    commands
+}
+
+/// The id in the keys of a command.
+fn id(keys: &str) -> Option<&str> {
+    keys.split(',').find_map(|key| key.strip_prefix("i="))
+}
+
+#[test]
+fn half_blocks_are_ordinary_cells() {
+    let mut buffer = Buffer::empty(SCREEN);
+    let mut pixels = vec![[9, 8, 7]; 16];
+    pixels[0] = [200, 0, 0];
+    let picture = thumbnail(Encoded::Pixels(pixels.into()));
+    let mut layer = layer(false);
+    layer.begin_frame(&[TILE]);
+    let covered = layer.place(&mut buffer, TILE, key(1), &picture);
+    assert_eq!(covered, Some(Rect::new(3, 1, 4, 2)));
+    assert_eq!(layer.end_frame(), TerminalWrites::default());
+    let first = &buffer[(3, 1)];
+    assert_eq!(first.symbol(), "▀");
+    assert_eq!((first.fg, first.bg), (Color::Rgb(200, 0, 0), Color::Rgb(9, 8, 7)));
+    assert_eq!((buffer[(4, 1)].symbol(), buffer[(4, 1)].bg), (" ", Color::Rgb(9, 8, 7)));
+    assert_eq!(buffer[(7, 1)], Buffer::empty(SCREEN)[(7, 1)]);
+}
+
+#[test]
+fn a_picture_that_does_not_fit_is_not_drawn() {
+    let mut buffer = Buffer::empty(SCREEN);
+    let mut layer = layer(false);
+    layer.begin_frame(&[]);
+    for area in [Rect::new(0, 0, 3, 2), Rect::new(37, 0, 6, 3), Rect::new(0, 0, 0, 0)] {
+        assert_eq!(layer.place(&mut buffer, area, key(1), &kitty((8, 8), 256)), None);
+    }
+    assert_eq!(buffer, Buffer::empty(SCREEN));
+}
+
+#[test]
+fn a_kitty_picture_is_sent_once_in_small_chunks() {
+    let mut layer = layer(false);
+    let picture = kitty((50, 50), 10_000);
+    for frame in 0..3 {
+        let mut buffer = Buffer::empty(SCREEN);
+        layer.begin_frame(&[]);
+        layer.place(&mut buffer, TILE, key(1), &picture).expect("placed");
+        let writes = layer.end_frame();
+        assert_eq!(writes.after, "");
+        let sent = commands(&writes.before);
+        if frame > 0 {
+            assert!(sent.is_empty());
+            continue;
+        }
+        assert_eq!(sent.iter().map(|(_, payload)| payload).sum::<usize>(), 10_000);
+        assert!(sent.iter().all(|(keys, payload)| keys.contains("q=2") && *payload <= 4096));
+        assert!(sent[0].0.starts_with("a=T,U=1,i="));
+        assert!(sent[0].0.contains("s=50,v=50,c=4,r=2,"));
+        let more: Vec<bool> = sent.iter().map(|(keys, _)| keys.ends_with("m=1")).collect();
+        assert_eq!(more, [true, true, false]);
+        // Row 1, column 2 of the picture, in the colour that is its id.
+        let cell = &buffer[(5, 2)];
+        assert_eq!(cell.symbol(), "\u{10EEEE}\u{30D}\u{30E}");
+        let Color::Rgb(red, green, blue) = cell.fg else { panic!("not a colour") };
+        let number = u32::from_be_bytes([0, red, green, blue]);
+        assert_eq!(id(&sent[0].0), Some(number.to_string().as_str()));
+    }
+}
+
+#[test]
+fn no_picture_is_left_in_the_terminal() {
+    let mut layer = layer(false);
+    let mut sent = BTreeSet::new();
+    let mut deleted = BTreeSet::new();
+    let mut note = |stream: &str| {
+        for (keys, _) in commands(stream) {
+            if let Some(id) = id(&keys) {
+                if keys.starts_with("a=d,d=I,") {
+                    assert!(sent.remove(id) && deleted.insert(id.to_owned()));
+                } else {
+                    sent.insert(id.to_owned());
+                    deleted.remove(id);
+                }
+            }
+        }
+        sent.len()
+    };
+    // 4 MB each: far more in all than a terminal keeps.
+    let picture = kitty((1000, 1000), 4);
+    for number in 0..200 {
+        let mut buffer = Buffer::empty(SCREEN);
+        layer.begin_frame(&[]);
+        layer.place(&mut buffer, TILE, key(number), &picture).expect("placed");
+        layer.place(&mut buffer, Rect::new(20, 1, 6, 3), key(1000), &picture).expect("placed");
+        let held = note(&layer.end_frame().before);
+        assert!(held <= 34, "{held} pictures held");
+    }
+    assert!(layer.kitty.contains(&key(1000)), "what is shown stays");
+    assert_eq!(note(&layer.forget_all()), 0);
+}
+
+#[test]
+fn every_possible_id_is_deleted_blindly() {
+    let mut layer = layer(false);
+    let mut buffer = Buffer::empty(SCREEN);
+    layer.begin_frame(&[]);
+    layer.place(&mut buffer, TILE, key(1), &kitty((8, 8), 256)).expect("placed");
+    let sent = commands(&layer.end_frame().before);
+    let blind = delete_all_pictures(false);
+    assert!(commands(&blind).iter().any(|(keys, _)| id(keys) == id(&sent[0].0)));
+}
+
+#[test]
+fn inside_tmux_every_command_is_wrapped() {
+    let streams = [false, true].map(|in_tmux| {
+        let mut layer = layer(in_tmux);
+        let mut buffer = Buffer::empty(SCREEN);
+        layer.begin_frame(&[]);
+        layer.place(&mut buffer, TILE, key(1), &kitty((50, 50), 10_000)).expect("placed");
+        layer.end_frame().before + &layer.forget_all()
+    });
+    let unwrapped = streams[1]
+        .split_inclusive("\x1b\x1b\\\x1b\\")
+        .map(|wrapped| {
+            let body = wrapped.strip_prefix("\x1bPtmux;").expect("wrapped");
+            body.strip_suffix("\x1b\\").expect("ended").replace("\x1b\x1b", "\x1b")
+        })
+        .collect::<String>();
+    assert_eq!(unwrapped, streams[0]);
+}
+
+/// Draws one frame with a sixel in `TILE`, or text there; what is written after the cells.
+fn draw_sixel(layer: &mut PictureLayer, buffer: &mut Buffer, overlays: &[Rect]) -> String {
+    buffer.reset();
+    layer.begin_frame(overlays);
+    if layer.place(buffer, TILE, key(1), &sixel()).is_none() {
+        buffer.set_string(3, 1, "text", ratatui::style::Style::new());
+    }
+    layer.end_frame().after
+}
+
+#[test]
+fn a_sixel_is_sent_once_and_wiped_by_text() {
+    let mut layer = layer(false);
+    let [mut first, mut second] = [Buffer::empty(SCREEN), Buffer::empty(SCREEN)];
+    let sent = draw_sixel(&mut layer, &mut first, &[]);
+    // Rows 2 and 3 from column 4 are cleared, then the picture is drawn, and the cursor goes back.
+    assert_eq!(
+        sent,
+        "\x1b7\x1b[0m\x1b[2;4H\x1b[4X\x1b[3;4H\x1b[4X\x1b[2;4H\x1bP0;1;0q#1~\x1b\\\x1b8"
+    );
+    assert_eq!(first[(3, 1)].diff_option, CellDiffOption::Skip);
+    assert_eq!(first[(2, 1)].diff_option, CellDiffOption::None);
+    assert_eq!(draw_sixel(&mut layer, &mut second, &[]), "");
+    assert!(first.diff(&second).is_empty());
+    // An overlay over a corner: the whole picture gives way, and each of its cells is written.
+    assert_eq!(draw_sixel(&mut layer, &mut second, &[Rect::new(6, 2, 9, 9)]), "");
+    assert_eq!(first.diff(&second).len(), 8);
+    assert_ne!(draw_sixel(&mut layer, &mut first, &[]), "");
+    layer.forget_all();
+    assert_ne!(draw_sixel(&mut layer, &mut first, &[]), "");
+}
+
+#[test]
+fn a_sixel_never_touches_the_last_row() {
+    let mut layer = layer(false);
+    let mut buffer = Buffer::empty(SCREEN);
+    layer.begin_frame(&[]);
+    let bottom = Rect::new(0, 10, 4, 2);
+    assert_eq!(layer.place(&mut buffer, bottom, key(1), &sixel()), None);
+    let above = Rect::new(0, 9, 4, 2);
+    assert!(layer.place(&mut buffer, above, key(1), &sixel()).is_some());
+}

@@ -1,0 +1,160 @@
+//! What was asked, in the words around the results: the heading on the frame, the line that tells
+//! how to read what is shown, and the tabs.
+
+use ratatui::{layout::Rect, style::Style};
+
+use crate::{
+    app::View,
+    ui::{
+        DrawContext,
+        widget::{display_width, format_duration, group_digits, put, truncate},
+    },
+};
+use tessera_model::{EntityType, Query, Status};
+
+/// The words on the frame: how many clusters, what they are, which page.
+pub(super) fn heading(screen: &DrawContext, view: &View) -> String {
+    let app = screen.app;
+    let mut words = Vec::new();
+    if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
+        words.push("not re-clustered yet".to_owned());
+    }
+    if let Some(page) = app.page() {
+        // The service gives no total: a full page may be followed by another.
+        let more = if app.may_have_next_page() { "+" } else { "" };
+        words.push(format!("{}{more} clusters", page.clusters.len()));
+    }
+    if view.search.entity == EntityType::Objects {
+        words.push(EntityType::Objects.word().to_owned());
+    }
+    words.push(format!("granularity {}", view.search.granularity.level()));
+    if view.computed.is_none() {
+        words.push(format!("page {}", view.search.page + 1));
+    }
+    for (count, what) in app
+        .page()
+        .map_or([(0, ""); 2], |page| [(page.repeated, "seen before"), (page.skipped, "unreadable")])
+    {
+        if count > 0 {
+            words.push(format!("{count} {what}"));
+        }
+    }
+    words.join(" · ")
+}
+
+/// The line above the tiles: what keeps the person waiting, else what is shown of what.
+pub(super) fn status_line(screen: &mut DrawContext, inside: Rect, view: &View) {
+    let theme = screen.theme;
+    let line = waiting_text(screen)
+        .map(|words| vec![(words, theme.moving)])
+        .or_else(|| members_text(screen, view).map(|words| vec![(words, theme.dim)]))
+        .or_else(|| arrangement_text(screen, view).map(|words| vec![(words, theme.moving)]))
+        .unwrap_or_else(|| query_text(screen, view));
+    let mut parts = vec![(" ", theme.dim)];
+    parts.extend(line.iter().map(|(words, style)| (words.as_str(), *style)));
+    put(screen, inside, 0, &parts);
+}
+
+/// An answer that has not come, or not any more.
+fn waiting_text(screen: &DrawContext) -> Option<String> {
+    let app = screen.app;
+    if let Some(waited) = app.wait_time() {
+        let stop = if waited.as_secs() >= 5 { "   Ctrl-C stops it" } else { "" };
+        let what = if app.results.registering.is_some() { "the query image" } else { "an answer" };
+        return Some(format!("waiting for {what} for {} s{stop}", waited.as_secs()));
+    }
+    if app.results.registering.is_some() {
+        return Some("sending the query image".to_owned());
+    }
+    let page = app.remote_page().filter(|page| page.value().is_some())?;
+    let age = format_duration(app.now.saturating_sub(page.updated_at()));
+    page.failure().map(|failure| format!("seen {age} ago; r tries again: {failure}"))
+}
+
+/// What the members of a cluster are a part of. The interface has no way to the rest of them.
+fn members_text(screen: &DrawContext, view: &View) -> Option<String> {
+    view.members_top_row?;
+    let cluster = screen.app.cluster()?;
+    let shown = cluster.previews.len();
+    Some(match cluster.size().and_then(|size| usize::try_from(size).ok()) {
+        Some(size) if size <= shown => format!("all {shown} members of this cluster"),
+        Some(size) => {
+            let size = group_digits(u64::try_from(size).unwrap_or(u64::MAX));
+            format!("{shown} of {size} members are shown; the rest by f or an export")
+        }
+        None => format!("{shown} members are shown; there may be more, by f or an export"),
+    })
+}
+
+/// What was made of the loaded page here, so that nobody takes it for an answer of the service.
+fn arrangement_text(screen: &DrawContext, view: &View) -> Option<String> {
+    let (app, arrangement) = (screen.app, &view.list_options);
+    let all = app.page()?.clusters.len();
+    let shown = app.visible_clusters();
+    let mut words = Vec::new();
+    if !arrangement.filter.is_empty() {
+        let left: usize = shown.iter().map(|shown| 1 + shown.folded.len()).sum();
+        let filter = tessera_model::SafeText::name(&arrangement.filter);
+        words.push(format!("{left} of {all} loaded have “{filter}”, Esc clears"));
+    }
+    if arrangement.order != crate::app::view::sort_filter::SortOrder::default() {
+        words.push(format!("loaded page by {}", arrangement.order.name()));
+    }
+    if arrangement.fold {
+        let folded: usize = shown.iter().map(|shown| shown.folded.len()).sum();
+        words.push(format!("{folded} of equal score folded"));
+    }
+    (!words.is_empty()).then(|| words.join(" · "))
+}
+
+/// What was asked of the service, and how to read its scores.
+fn query_text(screen: &DrawContext, view: &View) -> Vec<(String, Style)> {
+    let theme = screen.theme;
+    if let Some(computed) = &view.computed {
+        return vec![(computed.label.to_string(), theme.moving)];
+    }
+    let (about, name) = match (&view.search.query, &view.similar_to) {
+        (Query::Similar(_), Some(name)) => ("similar to ", name.as_str()),
+        (Query::Similar(_), None) => ("similar to ", "a picture"),
+        (Query::Caption { text, .. }, _) => ("captions that mean ", text.as_str()),
+        (Query::Browse, _) => {
+            let what = if view.search.filters.is_empty() {
+                "the whole dataset"
+            } else {
+                "what passes the filters"
+            };
+            return vec![(format!("{what}, in the order of the service"), theme.dim)];
+        }
+    };
+    let legend = format!("   {}", view.search.query.score_scale().legend());
+    vec![(about.to_owned(), theme.dim), (name.to_owned(), theme.accent), (legend, theme.dim)]
+}
+
+/// Most cells of the title of a tab.
+const MAX_TAB_TITLE: usize = 16;
+
+/// The tabs of results where there is more than one, numbered as their keys.
+pub(super) fn tabs(screen: &mut DrawContext, area: Rect) {
+    let Some(tabs) = screen.app.results.tabs().filter(|tabs| tabs.all().len() > 1) else {
+        return;
+    };
+    let titles: Vec<String> = (1..)
+        .zip(tabs.all())
+        .map(|(number, tab)| {
+            format!(" {number} {} ", truncate(tab.view.title().as_str(), MAX_TAB_TITLE))
+        })
+        .collect();
+    let fits =
+        titles.iter().map(|title| display_width(title)).sum::<usize>() <= usize::from(area.width);
+    let theme = screen.theme;
+    let mut parts = Vec::new();
+    for (place, title) in titles.iter().enumerate() {
+        let here = place == tabs.active();
+        let short = format!(" {} ", place + 1);
+        let style = if here { theme.selected } else { theme.dim };
+        parts.push((if fits || here { title.clone() } else { short }, style));
+    }
+    let parts: Vec<(&str, Style)> =
+        parts.iter().map(|(title, style)| (title.as_str(), *style)).collect();
+    put(screen, area, 0, &parts);
+}

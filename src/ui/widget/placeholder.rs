@@ -1,0 +1,60 @@
+//! What stands in the place of something that is not there: loading, empty, failed, too small.
+
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Text},
+    widgets::{Paragraph, Widget, Wrap},
+};
+
+use crate::{
+    app::areas,
+    ui::{DrawContext, widget::truncate},
+};
+
+/// A few lines in the middle of an empty place; the first one carries the style.
+pub(in crate::ui) fn centered_message(
+    screen: &mut DrawContext,
+    area: Rect,
+    style: Style,
+    lines: &[&str],
+) {
+    let text: Vec<Line> = lines
+        .iter()
+        .enumerate()
+        .map(|(index, line)| Line::styled(*line, if index == 0 { style } else { screen.theme.dim }))
+        .collect();
+    let wanted = lines.iter().map(|line| {
+        let cells = super::display_width(line).max(1);
+        u16::try_from(cells.div_ceil(usize::from(area.width.max(1)))).unwrap_or(1)
+    });
+    let height = wanted.sum::<u16>().min(area.height);
+    let middle = Rect { y: area.y + (area.height - height) / 3, height, ..area };
+    Paragraph::new(Text::from(text))
+        .centered()
+        .wrap(Wrap { trim: true })
+        .render(middle, screen.buf);
+}
+
+/// The place of a picture that is not there (yet): a quiet field with a word in it.
+pub(in crate::ui) fn picture_placeholder(screen: &mut DrawContext, area: Rect, word: &str) {
+    let style = screen.theme.empty;
+    for position in area.positions() {
+        screen.buf[position].set_symbol("░").set_style(style);
+    }
+    if !word.is_empty() && area.height > 0 {
+        let word = truncate(&format!(" {word} "), usize::from(area.width));
+        let cells = u16::try_from(super::display_width(&word)).unwrap_or(area.width);
+        let x = area.x + area.width.saturating_sub(cells) / 2;
+        screen.buf.set_string(x, area.y + area.height / 2, word, screen.theme.dim);
+    }
+}
+
+/// The whole screen when it is too small for anything else.
+pub(in crate::ui) fn draw_too_small(screen: &mut DrawContext) {
+    let area = Rect::new(0, 0, screen.app.size.0, screen.app.size.1);
+    let (columns, rows) = areas::MIN_SCREEN;
+    let sentence =
+        format!("tessera needs {columns}x{rows} cells; this is {}x{}", area.width, area.height);
+    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, screen.buf);
+}

@@ -1,0 +1,135 @@
+//! Opens a picture in the viewer of the desktop. The viewer gets a file and nothing else: a link of
+//! the service would be a credential in the list of processes.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs, io,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Stdio,
+    sync::{Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+use tessera_model::{Failure, FailureKind, subprocess};
+
+/// What opens a file with the program that is meant for it.
+const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+/// How long an opener may take to say that it cannot; most end at once, some stay.
+const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Copies of pictures for viewers; they are removed when the program ends.
+#[derive(Default)]
+pub(super) struct ViewerCopies {
+    folder: Mutex<Option<(TempDir, u32)>>,
+}
+
+impl ViewerCopies {
+    /// Puts a picture where only this user can read it.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`]: it cannot be written.
+    pub(super) fn copy(&self, bytes: &Bytes) -> Result<PathBuf, Failure> {
+        let failed = |error: io::Error| {
+            Failure::new(FailureKind::Local, format!("no copy for the viewer can be made: {error}"))
+        };
+        let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
+        if folder.is_none() {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix("tessera-").permissions(fs::Permissions::from_mode(0o700));
+            *folder = Some((builder.tempdir().map_err(failed)?, 0));
+        }
+        let extension = image::guess_format(bytes)
+            .ok()
+            .and_then(|format| format.extensions_str().first().copied())
+            .unwrap_or("bin");
+        let Some((folder, count)) = folder.as_mut() else {
+            return Err(failed(io::ErrorKind::NotFound.into()));
+        };
+        *count += 1;
+        let path = folder.path().join(format!("picture-{count}.{extension}"));
+        fs::write(&path, bytes).map_err(failed)?;
+        Ok(path)
+    }
+}
+
+/// Opens a file of this machine.
+///
+/// # Errors
+/// [`FailureKind::Local`]: there is no desktop, no opener, or it refused.
+pub(super) async fn open(path: &Path) -> Result<(), Failure> {
+    let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    // Without a desktop an opener falls back to programs of the terminal, which is ours.
+    if !cfg!(target_os = "macos") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
+        let sentence = "there is no desktop here to open the picture on";
+        return Err(Failure::new(FailureKind::Local, sentence)
+            .with_remedy("See it in full size here, or copy its link"));
+    }
+    open_with(OPENER_PROGRAM.as_ref(), path).await
+}
+
+async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
+    let refuse = |reason: String| {
+        let sentence = format!("{} cannot open {}: {reason}", opener.display(), path.display());
+        Failure::new(FailureKind::Local, sentence)
+    };
+    // Absolute, so that no name can be taken for an option.
+    let path = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
+    let mut command = subprocess::command(opener);
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| refuse(error.to_string()))?;
+    // A thread of its own: a viewer may stay open longer than the program.
+    let (sender, ended) = oneshot::channel();
+    thread::spawn(move || sender.send(child.wait()));
+    match tokio::time::timeout(OPENER_TIMEOUT, ended).await {
+        Ok(Ok(Ok(status))) if !status.success() => Err(refuse(format!("it ended with {status}"))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opener(folder: &Path, script: &str) -> PathBuf {
+        let path = folder.join("opener");
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        path
+    }
+
+    #[tokio::test]
+    async fn the_viewer_gets_a_private_copy_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = ViewerCopies::default();
+        let copy = outside.copy(&Bytes::from_static(b"\x89PNG\r\n\x1a\n")).unwrap();
+        assert_eq!(copy.extension(), Some(OsStr::new("png")));
+        let mode = copy.parent().unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{mode:o}");
+        let told = folder.path().join("told");
+        let script = format!("echo \"$# $1\" > {}", told.display());
+        open_with(opener(folder.path(), &script).as_os_str(), &copy).await.unwrap();
+        let copy = copy.canonicalize().unwrap();
+        assert_eq!(fs::read_to_string(told).unwrap(), format!("1 {}\n", copy.display()));
+        drop(outside);
+        assert!(!copy.exists());
+    }
+
+    #[tokio::test]
+    async fn a_viewer_that_refuses_or_is_missing_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let picture = folder.path().join("-a.png");
+        fs::write(&picture, "x").unwrap();
+        let refusing = opener(folder.path(), "exit 3");
+        let failure = open_with(refusing.as_os_str(), &picture).await.unwrap_err();
+        assert!(failure.to_string().contains("exit status: 3"), "{failure}");
+        let failure = open_with(OsStr::new("no-such-opener"), &picture).await.unwrap_err();
+        assert!(failure.to_string().contains("no-such-opener cannot open"), "{failure}");
+    }
+}

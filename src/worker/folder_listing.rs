@@ -1,0 +1,56 @@
+//! Folders of this machine: what is in one, sorted and bounded, for completing a path.
+
+use std::{fs, io, path::Path};
+
+use tessera_model::{Failure, FailureKind, FolderEntry, FolderListing, SafeText};
+
+/// Lists the files and folders in `path`, by name without regard to case.
+///
+/// # Errors
+/// [`FailureKind::Local`]: it is no folder, or may not be read.
+pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
+    let broken = |error: io::Error| {
+        let sentence = format!("{} cannot be listed: {error}", path.display());
+        Failure::new(FailureKind::Local, sentence)
+    };
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).map_err(broken)? {
+        entries.extend(read_entry(&entry.map_err(broken)?));
+    }
+    entries.sort_by_cached_key(|entry| (entry.name.as_str().to_lowercase(), entry.name.clone()));
+    let left_off = entries.len().saturating_sub(FolderListing::MAX_ENTRIES);
+    entries.truncate(FolderListing::MAX_ENTRIES);
+    Ok(FolderListing { path: path.to_owned(), entries, omitted: left_off })
+}
+
+/// `None` for what is neither file nor folder, and for a link that leads nowhere.
+fn read_entry(entry: &fs::DirEntry) -> Option<FolderEntry> {
+    let metadata = fs::metadata(entry.path()).ok()?;
+    (metadata.is_file() || metadata.is_dir()).then(|| FolderEntry {
+        name: SafeText::file_name(&entry.file_name().to_string_lossy()),
+        file_name: entry.file_name(),
+        is_folder: metadata.is_dir(),
+        bytes: metadata.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_in_order_and_printable() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.png", "A.jpg", "c\u{1b}[2J"] {
+            fs::write(folder.path().join(name), "123").unwrap();
+        }
+        fs::create_dir(folder.path().join("Z")).unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("gone")).unwrap();
+        let listed = list_folder(folder.path()).unwrap();
+        let names: Vec<_> = listed.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["A.jpg", "b.png", "c␛[2J", "Z"]);
+        assert_eq!((listed.entries[0].bytes, listed.entries[3].is_folder), (3, true));
+        let failure = list_folder(&folder.path().join("b.png")).unwrap_err();
+        assert!(failure.to_string().contains("b.png cannot be listed"), "{failure}");
+    }
+}

@@ -1,0 +1,209 @@
+//! Request -> call -> answer: one match, one line per variant.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::FutureExt as _;
+use tokio::sync::mpsc;
+
+use crate::{
+    message::{Payload, ReadRequest, Request, RequestProgress, Response, Ticket},
+    state::{self, StateStore},
+    worker::{
+        WorkerEvent,
+        external_viewer::{self, ViewerCopies},
+        folder_listing,
+        progress_throttle::ProgressThrottle,
+        thumbnail_loader::ThumbnailLoader,
+    },
+};
+use tessera_client::{Client, ExistingFile, QueryImageUpload};
+use tessera_model::{Failure, FailureKind, PictureSource, SafeText};
+
+/// What a request needs to be performed.
+pub(super) struct RequestHandler {
+    client: Client,
+    journal: Arc<StateStore>,
+    pictures: ThumbnailLoader,
+    viewer_copies: ViewerCopies,
+    events: mpsc::UnboundedSender<WorkerEvent>,
+}
+
+impl RequestHandler {
+    pub(super) fn new(
+        client: Client,
+        journal: StateStore,
+        events: mpsc::UnboundedSender<WorkerEvent>,
+    ) -> Self {
+        let pictures = ThumbnailLoader::new(client.clone());
+        Self {
+            pictures,
+            viewer_copies: ViewerCopies::default(),
+            client,
+            journal: Arc::new(journal),
+            events,
+        }
+    }
+
+    /// Performs a request. A panic on the way is a failure of that request alone.
+    pub(super) async fn handle(&self, ticket: Ticket, request: Request) -> Response {
+        let performed = AssertUnwindSafe(self.perform(&ticket, request));
+        let result = performed.catch_unwind().await.unwrap_or_else(|_| {
+            let sentence = "this request met a fault of the program itself";
+            Err(Failure::new(FailureKind::Local, sentence).with_remedy("Please report it"))
+        });
+        Response { ticket, result }
+    }
+
+    #[expect(clippy::too_many_lines, reason = "a table: one arm for each request")]
+    async fn perform(&self, ticket: &Ticket, request: Request) -> Result<Payload, Failure> {
+        let client = &self.client;
+        match request {
+            Request::Datasets => client
+                .list_datasets()
+                .await
+                .map(|(datasets, skipped)| Payload::Datasets(datasets, skipped)),
+            Request::Dataset(dataset) => client.dataset(dataset).await.map(Payload::Dataset),
+            Request::Explore(search) => client.explore(&search).await.map(Payload::Page),
+            Request::Enrichment(dataset) => {
+                client.enrichment(dataset).await.map(Payload::Enrichment)
+            }
+            Request::Record(dataset) => client.dataset_fields(dataset).await.map(Payload::Record),
+            Request::RegisterAnchor { dataset, image, entity, granularity, region } => {
+                let image = self.load_query_image(image).await?;
+                let anchor = client.register_anchor(dataset, image, entity, granularity, region);
+                anchor.await.map(Payload::Anchor)
+            }
+            Request::StartExport(dataset, spec) => {
+                client.start_export(dataset, &spec).await.map(Payload::Export)
+            }
+            Request::StartSelectionExport { dataset, format, images, items } => client
+                .start_selective_export(dataset, format, images, &items)
+                .await
+                .map(Payload::Export),
+            Request::Reindex(dataset) => client.reindex(dataset).await.map(|()| Payload::Accepted),
+            Request::AddMedia(dataset, addition) => client
+                .add_media(dataset, &addition, &mut self.progress_callback(ticket.clone()))
+                .await
+                .map(|_| Payload::Accepted),
+            Request::Preflight(source) => run_blocking(move || tessera_client::preflight(&source))
+                .await
+                .map(Payload::Preflight),
+            Request::ExportStatus(dataset, task) => {
+                client.export_status(dataset, task).await.map(Payload::Export)
+            }
+            Request::Download { dataset, task, target } => client
+                .download(
+                    (dataset, task),
+                    (&target, ExistingFile::Keep),
+                    &mut self.progress_callback(ticket.clone()),
+                )
+                .await
+                .map(Payload::Downloaded),
+            Request::Picture(source, part, canvas) => {
+                self.pictures.load_thumbnail(&source, part, canvas).await.map(Payload::Picture)
+            }
+            Request::Folder(path) => {
+                run_blocking(move || folder_listing::list_folder(&path)).await.map(Payload::Folder)
+            }
+            Request::Inspect(path) => {
+                let inspection =
+                    run_blocking(move || tessera_client::inspect_archive(&path)).await?;
+                Ok(Payload::Inspection(Box::new(inspection)))
+            }
+            Request::OpenExternally(source) => {
+                self.open_externally(source).await.map(|()| Payload::Outside)
+            }
+            Request::Original(link) => self
+                .pictures
+                .fetch_link(&link)
+                .await
+                .map(|bytes| Payload::Original(bytes.to_vec().into())),
+            Request::Curl(read) => Ok(Payload::Curl(match read {
+                ReadRequest::Dataset(dataset) => client.curl_dataset(dataset),
+                ReadRequest::Page(search) => client.curl_explore(&search),
+                ReadRequest::Export(dataset, task) => client.curl_export_status(dataset, task),
+            })),
+            Request::SaveSelection(path, dataset, selection) => {
+                run_blocking(move || state::save_selection(path, dataset, &selection))
+                    .await
+                    .map(Payload::SelectionSaved)
+            }
+            Request::OpenSelection(path, dataset) => {
+                run_blocking(move || state::open_selection(&path, dataset))
+                    .await
+                    .map(|selection| Payload::Selection(dataset, selection))
+            }
+            Request::SaveNamed(name, dataset, selection) => self
+                .with_journal(move |journal| {
+                    journal.save_named_selection(&name, dataset, &selection)
+                })
+                .await
+                .map(Payload::SelectionSaved),
+            Request::OpenNamed(name, dataset) => {
+                let unknown = format!("no selection is called `{}`", SafeText::name(&name));
+                let found = self
+                    .with_journal(move |journal| journal.load_named_selection(&name, dataset))
+                    .await?;
+                found
+                    .map(|selection| Payload::Selection(dataset, selection))
+                    .ok_or_else(|| Failure::new(FailureKind::Local, unknown))
+            }
+            Request::SaveState(entry) => {
+                let number = ticket.number;
+                self.with_journal(move |journal| journal.save(number, &entry)).await?;
+                Ok(Payload::StateSaved)
+            }
+            Request::Recall(book) => self
+                .with_journal(move |journal| journal.load(&book))
+                .await
+                .map(Payload::StateLoaded),
+        }
+    }
+
+    /// Works on the journal, away from the tasks that must not wait for a disk.
+    async fn with_journal<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&StateStore) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let journal = Arc::clone(&self.journal);
+        run_blocking(move || work(&journal)).await
+    }
+
+    /// A query image from wherever it is.
+    async fn load_query_image(&self, source: PictureSource) -> Result<QueryImageUpload, Failure> {
+        if let PictureSource::File(path) = &source {
+            return QueryImageUpload::read(path).await;
+        }
+        let bytes = self.pictures.load_bytes(&source).await?;
+        QueryImageUpload::new(bytes, &source.to_string()).await
+    }
+
+    /// Opens a picture in the viewer of the desktop; a copy of it, unless it is a file already.
+    async fn open_externally(&self, source: PictureSource) -> Result<(), Failure> {
+        if let PictureSource::File(path) = &source {
+            return external_viewer::open(path).await;
+        }
+        let bytes = self.pictures.load_bytes(&source).await?;
+        external_viewer::open(&self.viewer_copies.copy(&bytes)?).await
+    }
+
+    /// Passes progress on, at a pace that a screen can use.
+    fn progress_callback(&self, ticket: Ticket) -> impl FnMut(u64, Option<u64>) + Send + use<> {
+        let replies = self.events.clone();
+        let mut pace = ProgressThrottle::default();
+        move |done, total| {
+            if pace.is_due(std::time::Instant::now()) {
+                let progress = RequestProgress { ticket: ticket.clone(), done, total };
+                // Without a listener the program is ending.
+                let _ = replies.send(WorkerEvent::Progress(progress));
+            }
+        }
+    }
+}
+
+/// Does work that waits for a disk away from the tasks that must not.
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))
+}

@@ -1,0 +1,174 @@
+//! Link -> bytes -> a thumbnail for one canvas. Fetched bytes are kept for a while, so that a new
+//! size of the same picture costs no request; decoding happens on threads of its own, two at a
+//! time.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use lru::LruCache;
+use tokio::sync::Semaphore;
+
+use tessera_client::{Client, read_entry};
+use tessera_model::{Failure, FailureKind, Link, PictureSource};
+use tessera_picture::{Canvas, Crop, Thumbnail, thumbnail};
+
+/// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
+const MAX_PICTURE_BYTES: usize = 64 << 20;
+/// Fetched bytes that are kept.
+const CACHE_BYTES: usize = 24 << 20;
+/// Pictures decoded at the same time.
+const MAX_PARALLEL_DECODES: usize = 2;
+
+/// Makes thumbnails of links.
+pub(super) struct ThumbnailLoader {
+    client: Client,
+    cache: Mutex<PictureByteCache>,
+    decode_slots: Arc<Semaphore>,
+}
+
+impl ThumbnailLoader {
+    pub(super) fn new(client: Client) -> Self {
+        Self {
+            client,
+            cache: Mutex::new(PictureByteCache::new(CACHE_BYTES)),
+            decode_slots: Arc::new(Semaphore::new(MAX_PARALLEL_DECODES)),
+        }
+    }
+
+    /// Fits the `part` that is shown of a picture from anywhere to `canvas`.
+    pub(super) async fn load_thumbnail(
+        &self,
+        source: &PictureSource,
+        part: Crop,
+        canvas: Canvas,
+    ) -> Result<Thumbnail, Failure> {
+        let bytes = self.load_bytes(source).await?;
+        self.decode(bytes, part, canvas, &source.to_string()).await
+    }
+
+    /// The bytes of a picture from anywhere.
+    pub(super) async fn load_bytes(&self, source: &PictureSource) -> Result<Bytes, Failure> {
+        match source {
+            PictureSource::Link(link) => self.fetch_link(link).await,
+            PictureSource::File(path) => read_file(path).await,
+            PictureSource::Entry(path, name) => {
+                let (path, name) = (path.clone(), name.clone());
+                let read = tokio::task::spawn_blocking(move || read_entry(&path, &name)).await;
+                read.unwrap_or_else(|_| {
+                    Err(Failure::new(FailureKind::Local, format!("{source} cannot be read")))
+                })
+            }
+        }
+    }
+
+    /// Decodes, in its turn. `name` is what people know the picture as.
+    async fn decode(
+        &self,
+        bytes: Bytes,
+        part: Crop,
+        canvas: Canvas,
+        name: &str,
+    ) -> Result<Thumbnail, Failure> {
+        let broken = |reason: &str| {
+            let sentence = format!("the picture {name} cannot be shown: {reason}");
+            Failure::new(FailureKind::Unexpected, sentence)
+        };
+        let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
+        let decoded = tokio::task::spawn_blocking(move || {
+            let thumbnail = thumbnail(&bytes, part, canvas);
+            // A decode that nobody waits for any more still takes its turn to the end.
+            drop(permit);
+            thumbnail
+        });
+        match decoded.await {
+            Ok(Ok(thumbnail)) => Ok(thumbnail),
+            Ok(Err(error)) => Err(broken(&error.to_string())),
+            Err(_) => Err(broken("the decoder gave up")),
+        }
+    }
+
+    /// Fetches a picture, unless it is at hand.
+    pub(super) async fn fetch_link(&self, link: &Link) -> Result<Bytes, Failure> {
+        if let Some(bytes) = self.lock_cache().get(link.resource()) {
+            return Ok(bytes);
+        }
+        let bytes = self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
+        self.lock_cache().put(link.resource(), bytes.clone());
+        Ok(bytes)
+    }
+
+    fn lock_cache(&self) -> std::sync::MutexGuard<'_, PictureByteCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads a picture file of this machine.
+async fn read_file(path: &Path) -> Result<Bytes, Failure> {
+    let refuse = |reason: &str| {
+        let sentence = format!("the picture {} cannot be read: {reason}", path.display());
+        Failure::new(FailureKind::Local, sentence)
+    };
+    let metadata = tokio::fs::metadata(path).await.map_err(|error| refuse(&error.to_string()))?;
+    // Looked at before it is opened: a pipe would never end.
+    if !metadata.is_file() || metadata.len() > MAX_PICTURE_BYTES as u64 {
+        return Err(refuse(&format!("no file of at most {} MiB", MAX_PICTURE_BYTES >> 20)));
+    }
+    let bytes = tokio::fs::read(path).await.map_err(|error| refuse(&error.to_string()))?;
+    Ok(bytes.into())
+}
+
+/// The bytes used last, up to a number of bytes.
+struct PictureByteCache {
+    pictures: LruCache<String, Bytes>,
+    used_bytes: usize,
+    max_bytes: usize,
+}
+
+impl PictureByteCache {
+    fn new(max_bytes: usize) -> Self {
+        Self { pictures: LruCache::unbounded(), used_bytes: 0, max_bytes }
+    }
+
+    fn get(&mut self, resource: &str) -> Option<Bytes> {
+        self.pictures.get(resource).cloned()
+    }
+
+    /// Keeps a picture, unless it alone would push out many others.
+    fn put(&mut self, resource: &str, bytes: Bytes) {
+        if bytes.len() > self.max_bytes / 4 {
+            return;
+        }
+        self.used_bytes += bytes.len();
+        let replaced = self.pictures.put(resource.to_owned(), bytes);
+        self.used_bytes -= replaced.map_or(0, |old| old.len());
+        while self.used_bytes > self.max_bytes
+            && let Some((_, oldest)) = self.pictures.pop_lru()
+        {
+            self.used_bytes -= oldest.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shelf_keeps_what_was_used_last() {
+        let mut shelf = PictureByteCache::new(20);
+        for name in ["a", "b", "c", "d"] {
+            shelf.put(name, Bytes::from_static(b"12345"));
+        }
+        assert!(shelf.get("a").is_some());
+        shelf.put("e", Bytes::from_static(b"1"));
+        assert_eq!(shelf.get("b"), None);
+        assert!(shelf.get("a").is_some() && shelf.get("e").is_some());
+        shelf.put("e", Bytes::from_static(b"123"));
+        assert_eq!(shelf.used_bytes, 18);
+        shelf.put("huge", Bytes::from_static(b"123456"));
+        assert_eq!((shelf.used_bytes, shelf.get("huge")), (18, None));
+    }
+}
