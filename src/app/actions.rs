@@ -11,9 +11,9 @@ use crate::{
 impl App {
     /// Does what the person meant, or says why not.
     #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
-    pub(in crate::app) fn perform(&mut self, action: Action, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn perform(&mut self, action: Action) {
         if let Some(reason) = availability::unavailable_reason(self, action) {
-            self.notifications.push(self.now, Level::Warning, reason);
+            self.notify(Level::Warning, reason);
             return;
         }
         match action {
@@ -41,11 +41,11 @@ impl App {
             Action::Tab7 => self.go_to_tab(7),
             Action::Tab8 => self.go_to_tab(8),
             Action::Tab9 => self.go_to_tab(9),
-            Action::Open => self.open_selected(effects),
+            Action::Open => self.open_selected(),
             Action::Back => self.go_back(),
 
-            Action::FullSize => self.show_full_size(effects),
-            Action::OpenExternally => self.open_externally(effects),
+            Action::FullSize => self.show_full_size(),
+            Action::OpenExternally => self.open_externally(),
             Action::NextPage => self.go_to_page(self.page_number() + 1),
             Action::PreviousPage => self.go_to_page(self.page_number().saturating_sub(1)),
             Action::Similar => self.search_similar(),
@@ -54,26 +54,26 @@ impl App {
             Action::PickRegionOfQuery => self.open_region_picker_on_query(),
             Action::Caption => self.open_caption_search(),
             Action::Loosen => self.run_loosened_search(),
-            Action::Finer => self.set_granularity(self.granularity().finer(), effects),
-            Action::Coarser => self.set_granularity(self.granularity().coarser(), effects),
+            Action::Finer => self.set_granularity(self.granularity().finer()),
+            Action::Coarser => self.set_granularity(self.granularity().coarser()),
             Action::Filter => self.open_filter_input(),
             Action::Sort => self.open_sort_list(),
             Action::Fold => self.toggle_fold(),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
-            Action::ToggleEntity => self.toggle_entity(effects),
+            Action::ToggleEntity => self.toggle_entity(),
             Action::Refresh => self.refresh(),
 
-            Action::Select => self.toggle_selected(effects),
-            Action::SelectRange => self.select_range(effects),
-            Action::SelectPage => self.select_page(effects),
+            Action::Select => self.toggle_selected(),
+            Action::SelectRange => self.select_range(),
+            Action::SelectPage => self.select_page(),
             Action::SelectAll => self.select_all_pages(),
-            Action::InvertSelection => self.invert_selection(effects),
-            Action::Exclude => self.toggle_preview_selected(effects),
-            Action::Undo => self.undo_selection(effects),
-            Action::Redo => self.redo_selection(effects),
-            Action::Deselect => self.remove_selected_entry(effects),
-            Action::ClearBasket => self.clear_basket(effects),
+            Action::InvertSelection => self.invert_selection(),
+            Action::Exclude => self.toggle_preview_selected(),
+            Action::Undo => self.undo_selection(),
+            Action::Redo => self.redo_selection(),
+            Action::Deselect => self.remove_selected_entry(),
+            Action::ClearBasket => self.clear_basket(),
             Action::SaveSelection => self.open_selection_file_input(SelectionFileMode::Save),
             Action::OpenSelection => self.open_selection_file_input(SelectionFileMode::Open),
 
@@ -83,17 +83,17 @@ impl App {
             Action::DeleteFilter => self.delete_filter(),
             Action::UndoQuery => self.undo_query_change(),
             Action::SwitchJson => self.switch_json(),
-            Action::EditJson => self.edit_json(effects),
+            Action::EditJson => self.edit_json(),
             Action::SaveView => self.open_view_name_input(),
             Action::Views => self.open_saved_views(),
 
             Action::ExportBasket => self.open_basket_export_form(),
             Action::Export => self.open_export_form(),
-            Action::Download => self.download_selected(effects),
+            Action::Download => self.download_selected(),
             Action::AddMedia => self.open_add_media_form(),
             Action::Reindex => self.open_reindex_confirmation(),
-            Action::StopWatching => self.stop_watching(effects),
-            Action::Inspect => self.open_archive_inspector(effects),
+            Action::StopWatching => self.stop_watching(),
+            Action::Inspect => self.open_archive_inspector(),
             Action::ForgetJob => self.forget_job(),
 
             Action::Profiles => self.open_profile_list(),
@@ -103,7 +103,7 @@ impl App {
             | Action::CopyJson
             | Action::CopyCurl
             | Action::CopyCommand
-            | Action::CopyProfiler => self.copy_to_clipboard(action, effects),
+            | Action::CopyProfiler => self.copy_to_clipboard(action),
 
             Action::LargerTiles => self.tile_size = self.tile_size.larger(),
             Action::SmallerTiles => self.tile_size = self.tile_size.smaller(),
@@ -116,16 +116,16 @@ impl App {
             Action::Jump => self.jump_mode = true,
             Action::OpenById => self.overlay = Some(Overlay::DatasetId(DatasetIdInput::default())),
             Action::Log => self.open_log(),
-            Action::Record => self.request_record(effects),
+            Action::Record => self.request_record(),
             Action::ToggleAutoRefresh => self.toggle_auto_refresh(),
             Action::Theme => self.next_theme(),
             Action::TestPictures => self.open_picture_test(),
             Action::Footer => self.footer = !self.footer,
-            Action::Mouse => self.toggle_mouse(effects),
-            Action::Redraw => effects.push(Effect::Redraw),
-            Action::Suspend => effects.push(Effect::Suspend),
-            Action::Cancel => self.stop_or_quit(effects),
-            Action::Quit => effects.push(Effect::Quit),
+            Action::Mouse => self.toggle_mouse(),
+            Action::Redraw => self.effects.push(Effect::Redraw),
+            Action::Suspend => self.effects.push(Effect::Suspend),
+            Action::Cancel => self.stop_or_quit(),
+            Action::Quit => self.effects.push(Effect::Quit),
         }
     }
 }

@@ -29,31 +29,27 @@ pub struct Activity {
 
 impl App {
     /// Tells of the jobs that ended in this step, and of what goes on now.
-    pub(in crate::app) fn send_job_alerts(
-        &mut self,
-        ended: &[SafeText],
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn send_job_alerts(&mut self, ended: &[SafeText]) {
         let looked_at = self.window_focused && self.focus == Pane::Jobs;
         let wants = |way| self.setup.notify.contains(&way);
         if !looked_at && wants(NotificationMethod::Bell) && !ended.is_empty() {
-            effects.push(Effect::Alert(JobAlert::Bell));
+            self.effects.push(Effect::Alert(JobAlert::Bell));
         }
         if !looked_at && wants(NotificationMethod::Desktop) {
-            effects
+            self.effects
                 .extend(ended.iter().cloned().map(|words| Effect::Alert(JobAlert::Desktop(words))));
         }
         let activity = overall_activity(self.store.jobs.values());
         if wants(NotificationMethod::Progress) && activity != self.jobs.reported_activity {
             self.jobs.reported_activity = activity;
-            effects.push(Effect::Alert(JobAlert::Activity(activity)));
+            self.effects.push(Effect::Alert(JobAlert::Activity(activity)));
         }
     }
 
     /// A line in the program about a job that went well.
     pub(in crate::app) fn toast(&mut self, words: impl AsRef<str>) {
         if self.setup.notify.contains(&NotificationMethod::Toast) {
-            self.notifications.push(self.now, Level::Success, words);
+            self.notify(Level::Success, words);
         }
     }
 }

@@ -36,17 +36,17 @@ pub(in crate::app) fn unavailable_reason(app: &App, action: Action) -> Option<St
 
 impl App {
     /// Copies, or sends for what is to be copied.
-    pub(in crate::app) fn copy_to_clipboard(&mut self, action: Action, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn copy_to_clipboard(&mut self, action: Action) {
         match clipboard_content(self, action) {
-            Some(Ok(ClipboardContent::Text(what, text))) => self.copy_text(what, text, effects),
+            Some(Ok(ClipboardContent::Text(what, text))) => self.copy_text(what, text),
             Some(Ok(ClipboardContent::Link(link))) => {
-                effects.push(Effect::Copy(link.expose().to_owned()));
+                self.effects.push(Effect::Copy(link.expose().to_owned()));
                 let text =
                     format!("copied the link of {link}: short-lived, and open to whoever has it");
-                self.notifications.push(self.now, Level::Warning, text);
+                self.notify(Level::Warning, text);
             }
             Some(Ok(ClipboardContent::Curl(read))) => {
-                self.send(Lane::Curl, Request::Curl(read), effects);
+                self.send(Lane::Curl, Request::Curl(read));
             }
             // `gate` has refused it already, with the reason.
             Some(Err(_)) | None => {}
@@ -54,15 +54,10 @@ impl App {
     }
 
     /// Hands a text to the terminal's clipboard and says so.
-    pub(in crate::app) fn copy_text(
-        &mut self,
-        what: &str,
-        text: String,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn copy_text(&mut self, what: &str, text: String) {
         let shown = SafeText::new(&text, MAX_SHOWN_CHARS);
-        self.notifications.push(self.now, Level::Success, format!("copied the {what}: {shown}"));
-        effects.push(Effect::Copy(text));
+        self.notify(Level::Success, format!("copied the {what}: {shown}"));
+        self.effects.push(Effect::Copy(text));
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::app::{App, Effect, Level, Overlay};
+use crate::app::{App, Level, Overlay};
 use tessera_model::{DatasetId, Failure, Operation};
 
 /// Oldest record that a change may rest on.
@@ -23,19 +23,19 @@ impl Overlay {
 
 impl App {
     /// Accepts a layer at once, or holds it until it is known how its dataset stands.
-    pub(in crate::app) fn submit_overlay(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn submit_overlay(&mut self, overlay: Overlay) {
         let age = self.now.saturating_sub(self.store.datasets.updated_at());
         if overlay.changed_dataset().is_some() && age > MAX_STATUS_AGE {
             self.store.datasets.invalidate();
             self.submit_pending = true;
             self.overlay = Some(overlay);
         } else {
-            self.accept_overlay(overlay, effects);
+            self.accept_overlay(overlay);
         }
     }
 
     /// The datasets came: a held form is sent, or stays with the reason why not.
-    pub(in crate::app) fn submit_held_form(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn submit_held_form(&mut self) {
         if !std::mem::take(&mut self.submit_pending) {
             return;
         }
@@ -50,9 +50,9 @@ impl App {
             ))
         });
         match refusal {
-            None => self.accept_overlay(overlay, effects),
+            None => self.accept_overlay(overlay),
             Some(reason) => {
-                self.notifications.push(self.now, Level::Warning, reason);
+                self.notify(Level::Warning, reason);
                 self.overlay = Some(overlay);
             }
         }
@@ -64,7 +64,7 @@ impl App {
             let text = format!(
                 "nothing was sent, because it is not known how the dataset stands: {failure}"
             );
-            self.notifications.push(self.now, Level::Error, text);
+            self.notify(Level::Error, text);
         }
     }
 }

@@ -1,18 +1,18 @@
 //! From keys to actions. Keys go to the top layer only.
 
 use crate::{
-    app::{App, Effect},
+    app::App,
     input::{Chord, Key, KeyMatch},
 };
 
 impl App {
     /// A key: to the layer on top, or through the keymap.
-    pub(in crate::app) fn handle_key(&mut self, chord: Chord, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn handle_key(&mut self, chord: Chord) {
         // Ctrl-C stops and leaves from anywhere, also out of a text field.
         if self.overlay.is_some() && chord.ctrl && chord.key == Key::Char('c') {
-            self.stop_or_quit(effects);
+            self.stop_or_quit();
         } else if let Some(overlay) = self.overlay.take() {
-            self.overlay_key(overlay, chord, effects);
+            self.overlay_key(overlay, chord);
         } else if self.jump_mode {
             self.jump(chord);
         } else if !(self.is_editing_query() && self.handle_query_key(chord)) {
@@ -22,7 +22,7 @@ impl App {
                 self.pending_keys.clear();
             }
             if let KeyMatch::Action(action) = resolved {
-                self.perform(action, effects);
+                self.perform(action);
             }
         }
     }

@@ -132,6 +132,8 @@ pub struct App {
     pending_keys: Vec<Chord>,
     last_click: Option<(Uptime, Mouse)>,
     next_wake: Option<Uptime>,
+    /// What the runtime has to do after this event; `update` returns and clears it.
+    effects: Vec<Effect>,
 }
 
 impl App {
@@ -175,6 +177,7 @@ impl App {
             pending_keys: Vec::new(),
             last_click: None,
             next_wake: None,
+            effects: Vec::new(),
             setup,
         }
     }
@@ -183,47 +186,52 @@ impl App {
     #[must_use]
     pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         self.now = now;
-        let mut effects = Vec::new();
         match event {
-            Event::Key(chord) => self.handle_key(chord, &mut effects),
-            Event::Mouse(mouse) => self.handle_mouse(mouse, &mut effects),
+            Event::Key(chord) => self.handle_key(chord),
+            Event::Mouse(mouse) => self.handle_mouse(mouse),
             Event::Paste(text) => self.paste(&text),
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Terminal(protocol, cell) => (self.protocol, self.cell_size) = (protocol, cell),
             Event::WindowFocus(attended) => self.window_focused = attended,
             // The one place where stale answers are dropped.
             Event::Response(response) if self.tickets.close(&response.ticket) => {
-                self.handle_response(response.ticket.lane, response.result, &mut effects);
+                self.handle_response(response.ticket.lane, response.result);
             }
             Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
                 self.handle_progress(&progress);
             }
             Event::Exchange(exchange) => self.log.add(now, exchange),
             Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_picture_test(),
-            Event::TerminalTaskDone(result) => self.terminal_task_done(result, &mut effects),
-            Event::Edited(text) => self.editor_closed(text, &mut effects),
+            Event::TerminalTaskDone(result) => self.terminal_task_done(result),
+            Event::Edited(text) => self.editor_closed(text),
             Event::Response(_) | Event::Progress(_) | Event::PixelsUnconfirmed | Event::Wake => {}
         }
         self.notifications.remove_expired(now);
-        self.load_missing(&mut effects);
-        effects
+        self.load_missing();
+        std::mem::take(&mut self.effects)
     }
 
     /// The screen was somebody else's, or pictures are drawn in another way: it is drawn anew.
-    fn terminal_task_done(
-        &mut self,
-        result: Result<(), tessera_model::Failure>,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn terminal_task_done(&mut self, result: Result<(), tessera_model::Failure>) {
         if let Err(failure) = result {
-            self.notifications.push_failure(self.now, &failure);
+            self.notify_failure(&failure);
         }
-        effects.push(Effect::Redraw);
+        self.effects.push(Effect::Redraw);
     }
 
     /// Opens a ticket for a request and sends it.
-    fn send(&mut self, lane: Lane, request: Request, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
+    fn send(&mut self, lane: Lane, request: Request) {
+        self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
+    }
+
+    /// Shows a notification.
+    fn notify(&mut self, level: Level, text: impl AsRef<str>) {
+        self.notifications.push(self.now, level, text);
+    }
+
+    /// Shows a failure as an error.
+    fn notify_failure(&mut self, failure: &tessera_model::Failure) {
+        self.notifications.push_failure(self.now, failure);
     }
 
     /// The time of day of the last event.

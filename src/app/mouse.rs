@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    app::{App, Effect, Mouse, MouseKind, Pane},
+    app::{App, Mouse, MouseKind, Pane},
     input::Action,
 };
 
@@ -12,7 +12,7 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl App {
     /// Takes what the mouse did; the layer on top keeps it from the panes.
-    pub(in crate::app) fn handle_mouse(&mut self, mouse: Mouse, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn handle_mouse(&mut self, mouse: Mouse) {
         if let Some(overlay) = self.overlay.take() {
             return self.overlay_mouse(overlay, mouse);
         }
@@ -50,7 +50,7 @@ impl App {
                 });
                 self.last_click = (!twice).then_some((self.now, mouse));
                 if twice {
-                    self.open_selected(effects);
+                    self.open_selected();
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Moving, opening and going back: the same few keys in every pane.
 
 use crate::{
-    app::{App, Effect, Pane, full_size_link},
+    app::{App, Pane, full_size_link},
     input::Action,
     message::{Lane, Request},
 };
@@ -50,7 +50,7 @@ impl App {
     }
 
     /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
-    pub(in crate::app) fn open_selected(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn open_selected(&mut self) {
         match self.focus {
             Pane::Datasets => {
                 if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
@@ -60,7 +60,7 @@ impl App {
             }
             Pane::Results if self.can_open_members() => self.open_members(),
             Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
-            Pane::Detail if self.preview().is_some() => self.show_full_size(effects),
+            Pane::Detail if self.preview().is_some() => self.show_full_size(),
             Pane::Jobs => self.open_job_detail(),
             Pane::Basket => self.open_selected_entry(),
             Pane::Query => self.edit_selected_filter(),
@@ -101,20 +101,16 @@ impl App {
     }
 
     /// Opens the original of the preview on screen in the viewer of the desktop.
-    pub(in crate::app) fn open_externally(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn open_externally(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
-            self.send(
-                Lane::OpenExternally,
-                Request::OpenExternally(PictureSource::Link(link)),
-                effects,
-            );
+            self.send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
         }
     }
 
     /// Asks for the bytes of the preview on screen, to show them alone.
-    pub(in crate::app) fn show_full_size(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn show_full_size(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
-            self.send(Lane::Original, Request::Original(link), effects);
+            self.send(Lane::Original, Request::Original(link));
         }
     }
 }

@@ -60,10 +60,10 @@ impl App {
     }
 
     /// Stops what the person waits for; with nothing to stop, the program ends.
-    pub(in crate::app) fn stop_or_quit(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn stop_or_quit(&mut self) {
         let lanes: Vec<Lane> = self.awaited_lanes().collect();
         if lanes.is_empty() {
-            return effects.push(Effect::Quit);
+            return self.effects.push(Effect::Quit);
         }
         for lane in lanes {
             self.tickets.cancel(&lane);
@@ -74,7 +74,7 @@ impl App {
             if lane == Lane::Anchor {
                 self.results.registering = None;
             }
-            effects.push(Effect::Cancel(lane));
+            self.effects.push(Effect::Cancel(lane));
         }
     }
 }

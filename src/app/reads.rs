@@ -21,32 +21,32 @@ pub(in crate::app) struct ScheduledRead {
 
 impl App {
     /// Asks for what is missing, lets go of what is no longer wanted, and sets the next wake.
-    pub(in crate::app) fn load_missing(&mut self, effects: &mut Vec<Effect>) {
-        self.track_jobs(effects);
+    pub(in crate::app) fn load_missing(&mut self) {
+        self.track_jobs();
         self.apply_typed_filter();
         self.restore_cursor();
-        self.sync_history(effects);
+        self.sync_history();
         let pictures = self.visible_pictures();
-        self.select_loaded_pages(effects);
-        self.cancel_stale(&pictures, effects);
+        self.select_loaded_pages();
+        self.cancel_stale(&pictures);
         let mut wake = self.notifications.next_expiry();
         for want in self.scheduled_reads() {
             if self.tickets.is_open(&want.lane) {
                 continue;
             }
             if want.due <= self.now {
-                self.send(want.lane, want.request, effects);
+                self.send(want.lane, want.request);
             } else {
                 wake = Some(wake.map_or(want.due, |earlier| earlier.min(want.due)));
             }
         }
         for picture in pictures {
-            self.request_picture(picture, effects);
+            self.request_picture(picture);
         }
         let wake = wake.into_iter().chain(self.next_counter_tick()).min();
         if wake != self.next_wake {
             self.next_wake = wake;
-            effects.extend(wake.map(Effect::WakeAt));
+            self.effects.extend(wake.map(Effect::WakeAt));
         }
     }
 
@@ -165,7 +165,7 @@ impl App {
     }
 
     /// Cancels the pages, folders and pictures that are awaited but not on screen any more.
-    fn cancel_stale(&mut self, pictures: &[VisiblePicture], effects: &mut Vec<Effect>) {
+    fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
         let pages = [self.view().map(|view| &view.search), self.next_page_to_select()];
         let pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
         let folder = self.folder_to_list().map(Lane::Folder);
@@ -182,7 +182,7 @@ impl App {
             .collect();
         for lane in stale {
             self.tickets.cancel(&lane);
-            effects.push(Effect::Cancel(lane));
+            self.effects.push(Effect::Cancel(lane));
         }
     }
 }

@@ -9,27 +9,22 @@ use tessera_model::{Dataset, DatasetId, Failure, FailureKind, StateKey};
 impl App {
     /// Puts an answer where it belongs.
     #[expect(clippy::too_many_lines, reason = "a table: one arm per lane and outcome")]
-    pub(in crate::app) fn handle_response(
-        &mut self,
-        lane: Lane,
-        result: Result<Payload, Failure>,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
                 let list = self.with_pinned(list);
-                self.datasets_loaded(list, unreadable, effects);
-                self.refresh_pinned(effects);
-                self.submit_held_form(effects);
+                self.datasets_loaded(list, unreadable);
+                self.refresh_pinned();
+                self.submit_held_form();
             }
             (Lane::Datasets, Err(failure)) => {
                 self.keep_form_open(&failure);
-                self.refresh_pinned(effects);
+                self.refresh_pinned();
                 self.store.datasets.fail(self.now, failure);
             }
             (Lane::Page(search), Ok(Payload::Page(page))) => {
                 self.warn_if_max_score_inverted(&search, &page);
-                self.confirm_selected(search.dataset, &page, effects);
+                self.confirm_selected(search.dataset, &page);
                 self.record_known_values(&search, &page);
                 self.page_loaded(search, page);
             }
@@ -53,49 +48,47 @@ impl App {
             (Lane::Anchor, Ok(Payload::Anchor(anchor))) => self.query_image_registered(anchor),
             (Lane::Anchor, Err(failure)) => {
                 self.results.registering = None;
-                self.notifications.push_failure(self.now, &failure);
+                self.notify_failure(&failure);
             }
-            (Lane::Original, Ok(Payload::Original(bytes))) => effects.push(Effect::FullSize(bytes)),
-            (Lane::Original, Err(failure)) => self.notifications.push_failure(self.now, &failure),
+            (Lane::Original, Ok(Payload::Original(bytes))) => {
+                self.effects.push(Effect::FullSize(bytes))
+            }
+            (Lane::Original, Err(failure)) => self.notify_failure(&failure),
             (Lane::StartJob(id), Ok(Payload::Export(task))) => {
-                self.job_started(id, Ok(Some(task)), effects);
+                self.job_started(id, Ok(Some(task)));
             }
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted)) => {
-                self.job_started(id, Ok(None), effects);
+                self.job_started(id, Ok(None));
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
-                self.job_started(id, Err(failure), effects);
+                self.job_started(id, Err(failure));
             }
             (Lane::Preflight, Ok(Payload::Preflight(found))) => self.preflight_loaded(Ok(found)),
             (Lane::Inspect, Ok(Payload::Inspection(found))) => self.inspection_loaded(Ok(*found)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
             (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
             (Lane::Export(id), Ok(Payload::Export(task))) => {
-                self.export_updated(id, Job::poll_answered, Ok(task), effects);
+                self.export_updated(id, Job::poll_answered, Ok(task));
             }
             (Lane::Export(id), Err(failure)) => {
-                self.export_updated(id, Job::poll_answered, Err(failure), effects);
+                self.export_updated(id, Job::poll_answered, Err(failure));
             }
             (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
                 self.download_finished(id, Ok(archive));
             }
             (Lane::Download(id), Err(failure)) => self.download_finished(id, Err(failure)),
             (Lane::Curl, Ok(Payload::Curl(command))) => {
-                self.copy_text("curl command", command, effects);
+                self.copy_text("curl command", command);
             }
             (Lane::Selection, Ok(Payload::SelectionSaved(path))) => self.selection_saved(&path),
             (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {
-                self.selection_loaded(dataset, &selection, effects);
+                self.selection_loaded(dataset, &selection);
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
             // One that was there before is asked for again and again; the log tells why it fails.
             (Lane::Dataset(id), Err(_)) if self.store.pinned.contains(&id) => {}
             (Lane::OpenExternally, Ok(Payload::Outside)) => {
-                self.notifications.push(
-                    self.now,
-                    Level::Success,
-                    "handed to the viewer of the desktop",
-                );
+                self.notify(Level::Success, "handed to the viewer of the desktop");
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 self.record_loaded(dataset, fields);
@@ -109,10 +102,10 @@ impl App {
             }
             (Lane::SaveState(_), Ok(Payload::StateSaved)) => {}
             (Lane::LoadState(StateKey::Views), Ok(Payload::StateLoaded(entry))) => {
-                self.saved_views_loaded(Ok(entry), effects);
+                self.saved_views_loaded(Ok(entry));
             }
             (Lane::LoadState(StateKey::Views), Err(failure)) => {
-                self.saved_views_loaded(Err(failure), effects)
+                self.saved_views_loaded(Err(failure))
             }
             (Lane::LoadState(StateKey::Basket(dataset)), Ok(Payload::StateLoaded(entry))) => {
                 self.basket_loaded(dataset, Ok(entry));
@@ -137,7 +130,7 @@ impl App {
                 | Lane::OpenExternally,
                 Err(failure),
             ) => {
-                self.notifications.push_failure(self.now, &failure);
+                self.notify_failure(&failure);
             }
             (lane, Ok(_)) => self.report_mismatch(&lane),
         }
@@ -152,18 +145,13 @@ impl App {
 
     /// The list of datasets. A dataset whose status or size changed has new pages; the first list
     /// opens a dataset, so that nobody starts with an empty screen.
-    fn datasets_loaded(
-        &mut self,
-        list: Vec<Dataset>,
-        unreadable: usize,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn datasets_loaded(&mut self, list: Vec<Dataset>, unreadable: usize) {
         if unreadable > 0 && unreadable != self.store.unreadable_datasets {
             let text = format!("{unreadable} rows of the list of datasets could not be read");
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
         }
         if self.store.datasets.failures() > 1 {
-            self.notifications.push(self.now, Level::Success, "the service answers again");
+            self.notify(Level::Success, "the service answers again");
             self.store.pictures.forget_failures();
         }
         self.store.unreadable_datasets = unreadable;
@@ -182,7 +170,7 @@ impl App {
                 self.store.pages.invalidate(dataset.id);
             }
             if regrouped {
-                self.flag_basket_stale(dataset.id, effects);
+                self.flag_basket_stale(dataset.id);
             }
         }
         let first = self.dataset_to_open(&list);
@@ -191,7 +179,7 @@ impl App {
             self.open_dataset(first);
             self.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
-        self.advance_dataset_jobs(effects);
+        self.advance_dataset_jobs();
     }
 
     /// The dataset that the person named, by id or by name; else the first of the list.
@@ -207,7 +195,7 @@ impl App {
         let wanted = list.iter().find(is_named).map(|dataset| dataset.id);
         if wanted.is_none() {
             let text = format!("no dataset of this list is called {named} or has it as its id");
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
         }
         wanted.or(Some(first))
     }
@@ -218,6 +206,6 @@ impl App {
             FailureKind::Unexpected,
             format!("an answer of the wrong kind for {lane:?}"),
         );
-        self.notifications.push_failure(self.now, &failure);
+        self.notify_failure(&failure);
     }
 }

@@ -1,7 +1,7 @@
 //! Marking what every page of a search holds: page after page, with a count, until the last one
 //! or a key.
 
-use crate::app::{App, Effect, Level, basket::cluster_count};
+use crate::app::{App, Level, basket::cluster_count};
 use tessera_model::{Failure, Page, Search, basket::cluster_entry};
 
 /// Pages that are loaded before the person is asked whether to go on.
@@ -47,11 +47,11 @@ impl App {
     }
 
     /// Marks those of the pages that have come.
-    pub(in crate::app) fn select_loaded_pages(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn select_loaded_pages(&mut self) {
         while let Some(search) = self.next_page_to_select().cloned() {
             let page = self.store.pages.get(&search).and_then(|page| page.value().cloned());
             let Some(page) = page else { return };
-            self.select_page_contents(&search, &page, effects);
+            self.select_page_contents(&search, &page);
         }
     }
 
@@ -65,14 +65,13 @@ impl App {
         }
     }
 
-    fn select_page_contents(&mut self, search: &Search, page: &Page, effects: &mut Vec<Effect>) {
+    fn select_page_contents(&mut self, search: &Search, page: &Page) {
         let Some(mut all) = self.pending_selection.all_pages.take() else { return };
         let marks = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
-        let change =
-            self.edit_basket_of(search.dataset, effects, |basket| match all.clusters_added {
-                0 => basket.select(marks),
-                _ => basket.select_in_last_step(marks),
-            });
+        let change = self.edit_basket_of(search.dataset, |basket| match all.clusters_added {
+            0 => basket.select(marks),
+            _ => basket.select_in_last_step(marks),
+        });
         // The page on screen stays among the pages that are known.
         if let Some(here) = self.view().map(|view| view.search.clone()) {
             self.store.pages.entry(here);
@@ -107,10 +106,8 @@ impl App {
             all.pages_done
         );
         match failure {
-            Some(failure) => {
-                self.notifications.push(self.now, Level::Error, format!("{text}; {failure}"))
-            }
-            None => self.notifications.push(self.now, Level::Success, text + "; u takes it back"),
+            Some(failure) => self.notify(Level::Error, format!("{text}; {failure}")),
+            None => self.notify(Level::Success, text + "; u takes it back"),
         }
     }
 }

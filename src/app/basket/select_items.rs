@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::app::{
-    App, Effect, Level, Pane,
+    App, Level, Pane,
     basket::{cluster_count, count_with_noun},
 };
 use tessera_model::{
@@ -13,15 +13,15 @@ use tessera_model::{
 
 impl App {
     /// Marks what is under the cursor: a cluster, in the detail a medium.
-    pub(in crate::app) fn toggle_selected(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn toggle_selected(&mut self) {
         if self.focus == Pane::Detail || self.shows_members() {
-            self.toggle_preview_selected(effects);
+            self.toggle_preview_selected();
         } else if self.pending_selection.range.is_some() {
-            self.select_range(effects);
+            self.select_range();
         } else {
             let here = self.view().map_or(0, |view| view.cursor);
             let marks = self.entries_of_tiles(here..=here);
-            let change = self.edit_basket(effects, |basket| basket.invert(marks));
+            let change = self.edit_basket(|basket| basket.invert(marks));
             match change {
                 Some(SelectionChange { added: 0 | 1, removed: 0 | 1, absorbed: 0 }) => {}
                 _ => self.notify_selection_change(change),
@@ -30,7 +30,7 @@ impl App {
     }
 
     /// Marks the preview, or inside a marked cluster leaves it out or takes it in again.
-    pub(in crate::app) fn toggle_preview_selected(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn toggle_preview_selected(&mut self) {
         let (Some(view), Some(cluster), Some(preview)) =
             (self.view(), self.cluster(), self.preview())
         else {
@@ -38,24 +38,24 @@ impl App {
         };
         let mark = media_item_entry(preview, cluster, &view.search);
         let name = preview.file_name.clone();
-        let toggled = self.edit_basket(effects, |basket| basket.toggle_media_item(mark));
+        let toggled = self.edit_basket(|basket| basket.toggle_media_item(mark));
         let text = match toggled {
             Some(ToggleOutcome::Excluded) => format!("{name} is left out of its marked cluster"),
             Some(ToggleOutcome::Included) => format!("{name} is exported with its cluster again"),
             Some(ToggleOutcome::Selected | ToggleOutcome::Deselected) | None => return,
         };
-        self.notifications.push(self.now, Level::Success, text);
+        self.notify(Level::Success, text);
     }
 
     /// Begins a range at the cursor; the second time marks it.
-    pub(in crate::app) fn select_range(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn select_range(&mut self) {
         let Some(range) = self.selected_tile_range() else {
             self.pending_selection.range = self.cluster().map(|cluster| cluster.id);
             return;
         };
         self.pending_selection.range = None;
         let marks = self.entries_of_tiles(range);
-        let change = self.edit_basket(effects, |basket| basket.select(marks));
+        let change = self.edit_basket(|basket| basket.select(marks));
         self.notify_selection_change(change);
     }
 
@@ -71,27 +71,27 @@ impl App {
     }
 
     /// Marks the clusters of the page, as far as a filter shows them.
-    pub(in crate::app) fn select_page(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn select_page(&mut self) {
         let marks = self.entries_of_tiles(0..=usize::MAX);
-        let change = self.edit_basket(effects, |basket| basket.select(marks));
+        let change = self.edit_basket(|basket| basket.select(marks));
         self.notify_selection_change(change);
     }
 
     /// Turns the marks of the page over.
-    pub(in crate::app) fn invert_selection(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn invert_selection(&mut self) {
         let marks = self.entries_of_tiles(0..=usize::MAX);
-        let change = self.edit_basket(effects, |basket| basket.invert(marks));
+        let change = self.edit_basket(|basket| basket.invert(marks));
         self.notify_selection_change(change);
     }
 
     /// Takes the last marking back.
-    pub(in crate::app) fn undo_selection(&mut self, effects: &mut Vec<Effect>) {
-        self.edit_basket(effects, Basket::undo);
+    pub(in crate::app) fn undo_selection(&mut self) {
+        self.edit_basket(Basket::undo);
     }
 
     /// Does again what was taken back.
-    pub(in crate::app) fn redo_selection(&mut self, effects: &mut Vec<Effect>) {
-        self.edit_basket(effects, Basket::redo);
+    pub(in crate::app) fn redo_selection(&mut self) {
+        self.edit_basket(Basket::redo);
     }
 
     /// Marks of the clusters that these tiles stand for.
@@ -114,7 +114,7 @@ impl App {
             (added, removed) => format!("{} marked, {removed} not any more", cluster_count(added)),
         };
         words.push_str(&merged_items_text(change));
-        self.notifications.push(self.now, Level::Success, words + "; u takes it back");
+        self.notify(Level::Success, words + "; u takes it back");
     }
 }
 

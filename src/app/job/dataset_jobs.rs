@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use super::{Job, JobState, OperationStatus, OperationTracker};
 use crate::{
-    app::{App, Effect, Level},
+    app::{App, Level},
     message::{JobId, Lane, Request},
 };
 use tessera_model::{
@@ -23,36 +23,31 @@ impl App {
         (dataset, name): (DatasetId, SafeText),
         addition: MediaAddition,
         folders: &[PathBuf],
-        effects: &mut Vec<Effect>,
     ) -> JobId {
         let work = JobKind::AddMedia(AdditionJob::from_request(&addition, folders));
         let id = self.new_job((dataset, name), work);
         if self.can_start_operation(dataset, Operation::AddMedia) {
-            self.send_add_media(id, addition, effects);
+            self.send_add_media(id, addition);
         } else if let Some(job) = self.store.jobs.get_mut(&id) {
             job.state = JobState::Queued(Box::new(addition));
         }
         id
     }
 
-    fn send_add_media(&mut self, id: JobId, addition: MediaAddition, effects: &mut Vec<Effect>) {
+    fn send_add_media(&mut self, id: JobId, addition: MediaAddition) {
         let before = self.store.jobs.get(&id).and_then(|job| self.store.dataset(job.dataset));
         let course = OperationTracker::starting_from(before);
         let Some(job) = self.store.jobs.get_mut(&id) else { return };
         (job.dataset_progress, job.state) = (Some(course), JobState::Uploading(0, None));
         let request = Request::AddMedia(job.dataset, addition);
-        self.send(Lane::Upload(id), request, effects);
+        self.send(Lane::Upload(id), request);
     }
 
     /// Sends a reindex.
-    pub(in crate::app) fn start_reindex(
-        &mut self,
-        dataset: (DatasetId, SafeText),
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn start_reindex(&mut self, dataset: (DatasetId, SafeText)) {
         let before = OperationTracker::starting_from(self.store.dataset(dataset.0));
         let request = Request::Reindex(dataset.0);
-        let id = self.start_job(dataset, JobKind::Reindex, request, effects);
+        let id = self.start_job(dataset, JobKind::Reindex, request);
         if let Some(job) = self.store.jobs.get_mut(&id) {
             job.dataset_progress = Some(before);
         }
@@ -90,14 +85,14 @@ impl App {
         } else {
             JobState::Failed(failure.clone())
         };
-        self.notifications.push_failure(self.now, &failure);
+        self.notify_failure(&failure);
         if failure.kind == FailureKind::Invalid {
             self.reopen_add_media_form(id, &failure);
         }
     }
 
     /// New statuses came: every job that depends on one takes its step.
-    pub(in crate::app) fn advance_dataset_jobs(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn advance_dataset_jobs(&mut self) {
         let clock = self.clock();
         let mut told = Vec::new();
         for job in self.store.jobs.values_mut() {
@@ -136,14 +131,14 @@ impl App {
         for (level, text) in told {
             match level {
                 Level::Success => self.toast(text),
-                Level::Warning | Level::Error => self.notifications.push(self.now, level, text),
+                Level::Warning | Level::Error => self.notify(level, text),
             }
         }
-        self.send_queued(effects);
+        self.send_queued();
     }
 
     /// Sends the additions whose dataset has become free, oldest first.
-    fn send_queued(&mut self, effects: &mut Vec<Effect>) {
+    fn send_queued(&mut self) {
         let queued =
             self.store.jobs.values().filter(|job| matches!(job.state, JobState::Queued(_)));
         let queued: Vec<JobId> = queued.map(|job| job.id).collect();
@@ -152,7 +147,7 @@ impl App {
             let JobState::Queued(addition) = &job.state else { continue };
             let addition = (**addition).clone();
             if self.can_start_operation(job.dataset, Operation::AddMedia) {
-                self.send_add_media(id, addition, effects);
+                self.send_add_media(id, addition);
             }
         }
     }

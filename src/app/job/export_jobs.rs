@@ -2,7 +2,7 @@
 
 use super::{Job, JobState};
 use crate::{
-    app::{App, Effect, Uptime},
+    app::{App, Uptime},
     message::{JobId, Lane, Request},
 };
 use tessera_model::{Archive, DatasetId, ExportTask, Failure, FailureKind, JobKind, SafeText};
@@ -14,10 +14,9 @@ impl App {
         dataset: (DatasetId, SafeText),
         work: JobKind,
         request: Request,
-        effects: &mut Vec<Effect>,
     ) -> JobId {
         let id = self.new_job(dataset, work);
-        self.send(Lane::StartJob(id), request, effects);
+        self.send(Lane::StartJob(id), request);
         id
     }
 
@@ -39,17 +38,16 @@ impl App {
         &mut self,
         id: JobId,
         answer: Result<Option<ExportTask>, Failure>,
-        effects: &mut Vec<Effect>,
     ) {
         match answer {
-            Ok(Some(task)) => self.export_updated(id, Job::start_answered, Ok(task), effects),
+            Ok(Some(task)) => self.export_updated(id, Job::start_answered, Ok(task)),
             Ok(None) => self.operation_started(id, Ok(())),
             Err(failure)
                 if self.store.jobs.get(&id).is_some_and(|job| job.dataset_progress.is_some()) =>
             {
                 self.operation_started(id, Err(failure));
             }
-            Err(failure) => self.export_updated(id, Job::start_answered, Err(failure), effects),
+            Err(failure) => self.export_updated(id, Job::start_answered, Err(failure)),
         }
     }
 
@@ -69,7 +67,6 @@ impl App {
         id: JobId,
         step: fn(&mut Job, Uptime, Result<ExportTask, Failure>),
         answer: Result<ExportTask, Failure>,
-        effects: &mut Vec<Effect>,
     ) {
         let Some(job) = self.store.jobs.get_mut(&id) else { return };
         step(job, self.now, answer);
@@ -82,14 +79,14 @@ impl App {
                 self.store.datasets.invalidate();
             }
             if selected && failure.kind == FailureKind::NotFound {
-                self.flag_basket_stale(dataset, effects);
+                self.flag_basket_stale(dataset);
             }
-            self.notifications.push_failure(self.now, &failure);
+            self.notify_failure(&failure);
         }
-        self.download_if_ready(id, effects);
+        self.download_if_ready(id);
     }
 
-    fn download_if_ready(&mut self, id: JobId, effects: &mut Vec<Effect>) {
+    fn download_if_ready(&mut self, id: JobId) {
         let Some((job, export)) =
             self.store.jobs.get(&id).and_then(|job| Some((job, job.export()?)))
         else {
@@ -99,7 +96,7 @@ impl App {
             return;
         }
         if export.auto_download {
-            self.start_download(id, effects);
+            self.start_download(id);
         } else {
             let text = format!("{} is ready: d downloads it", export.spec.file_name.as_str());
             self.toast(text);
@@ -107,7 +104,7 @@ impl App {
     }
 
     /// Fetches the archive of a finished export.
-    pub(in crate::app) fn start_download(&mut self, id: JobId, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn start_download(&mut self, id: JobId) {
         let Some(job) = self.store.jobs.get_mut(&id) else { return };
         let (&JobState::ExportReady(task), Some(export)) = (&job.state, job.export()) else {
             return;
@@ -115,7 +112,7 @@ impl App {
         let target = export.target();
         job.state = JobState::Downloading(task, 0, None);
         let request = Request::Download { dataset: job.dataset, task, target };
-        self.send(Lane::Download(id), request, effects);
+        self.send(Lane::Download(id), request);
     }
 
     /// The download of an export ended.
@@ -126,7 +123,7 @@ impl App {
     ) {
         let Some(job) = self.store.jobs.get_mut(&id) else { return };
         match (job.download_answered(answer), &job.state) {
-            (Err(failure), _) => self.notifications.push_failure(self.now, &failure),
+            (Err(failure), _) => self.notify_failure(&failure),
             (Ok(()), JobState::Downloaded(archive)) => {
                 let path = SafeText::file_name(&archive.path.to_string_lossy());
                 let text = format!(

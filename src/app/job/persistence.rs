@@ -21,7 +21,7 @@ impl App {
         let entry = match answer {
             Ok(entry) => entry,
             Err(failure) => {
-                self.notifications.push_failure(self.now, &failure);
+                self.notify_failure(&failure);
                 return self.jobs.loaded.fail(self.now, failure);
             }
         };
@@ -38,7 +38,7 @@ impl App {
             self.resume_job(record, true);
         }
         if let Some(words) = self.resumed_jobs_summary(&back) {
-            self.notifications.push(self.now, Level::Success, words);
+            self.notify(Level::Success, words);
         }
         self.store.datasets.invalidate();
     }
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// Writes down what has changed, before anything else of this step is done.
-    pub(in crate::app) fn save_jobs(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn save_jobs(&mut self) {
         if self.jobs.loaded.value().is_none() && self.jobs.loaded.failure().is_none() {
             return;
         }
@@ -93,7 +93,7 @@ impl App {
         self.jobs.saved_records.clone_from(&records);
         let entry = StateValue::Jobs { own: records, other_instances: Vec::new() };
         let ticket = self.tickets.open(Lane::SaveState(StateKey::Jobs), self.now);
-        effects.insert(0, Effect::Send(ticket, Request::SaveState(entry)));
+        self.effects.insert(0, Effect::Send(ticket, Request::SaveState(entry)));
     }
 
     fn job_records(&self) -> Vec<JobRecord> {

@@ -1,11 +1,11 @@
 //! What follows from a step of a job, whichever answer brought it: a line of its timeline, its
 //! end, what is told of it, and a word in the journal.
 
-use crate::app::{App, Effect, activity};
+use crate::app::{App, activity};
 
 impl App {
     /// Compares every job with what was last seen of it.
-    pub(in crate::app) fn track_jobs(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn track_jobs(&mut self) {
         let clock = self.clock();
         let mut ended = Vec::new();
         for job in self.store.jobs.values_mut() {
@@ -17,7 +17,7 @@ impl App {
             }
             job.ended_at = if over { job.ended_at.or(Some(clock)) } else { None };
         }
-        self.send_job_alerts(&ended, effects);
-        self.save_jobs(effects);
+        self.send_job_alerts(&ended);
+        self.save_jobs();
     }
 }

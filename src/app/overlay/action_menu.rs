@@ -3,7 +3,7 @@
 
 use crate::{
     app::{
-        App, Effect, Overlay, Pane, availability,
+        App, Overlay, Pane, availability,
         overlay::{KeyResult, PickItem, PickList},
     },
     input::{Action, Chord, action::ActionGroup},
@@ -71,13 +71,9 @@ impl App {
     }
 
     /// Does what was chosen, or explains why that cannot be done and what would help.
-    pub(in crate::app) fn run_or_explain_action(
-        &mut self,
-        action: Action,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
         let Some(reason) = availability::unavailable_reason(self, action) else {
-            return self.perform(action, effects);
+            return self.perform(action);
         };
         let steps = [availability::suggested_action(self, action), Some(Action::Menu)];
         let choices = steps.into_iter().flatten().map(|step| self.action_item(step)).collect();

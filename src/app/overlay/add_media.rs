@@ -7,7 +7,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Overlay,
+        App, Overlay,
         overlay::{
             KeyResult,
             text_field::{edit, expand_path, shell_words},
@@ -295,11 +295,7 @@ impl App {
     }
 
     /// Enter: first the source is looked at, then it is sent.
-    pub(in crate::app) fn submit_add_media(
-        &mut self,
-        mut form: Box<AddMediaForm>,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn submit_add_media(&mut self, mut form: Box<AddMediaForm>) {
         let addition = match form.parse(self.setup.home_dir.as_deref()) {
             Ok(addition) => addition,
             Err((field, reason)) => {
@@ -325,7 +321,7 @@ impl App {
                 let request = Request::Preflight(addition.source.clone());
                 form.check = SourceCheck::Running(addition.source);
                 self.overlay = Some(Overlay::AddMedia(form));
-                self.send(Lane::Preflight, request, effects);
+                self.send(Lane::Preflight, request);
                 return;
             }
             _ => {}
@@ -335,7 +331,7 @@ impl App {
             SourceCheck::Done(_, found) => found.folders.as_slice(),
             _ => &[],
         };
-        let id = self.start_add_media(dataset, addition, folders, effects);
+        let id = self.start_add_media(dataset, addition, folders);
         self.jobs.sent_form = Some((id, form));
     }
 

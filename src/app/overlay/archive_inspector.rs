@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use crate::{
     app::{
-        App, Effect, JobState, Overlay, Remote, areas::inner_area, overlay::KeyResult,
+        App, JobState, Overlay, Remote, areas::inner_area, overlay::KeyResult,
         view::visible_pictures::VisiblePicture,
     },
     input::{Chord, Key},
@@ -111,7 +111,7 @@ impl App {
     }
 
     /// Looks into the archive of the selected job.
-    pub(in crate::app) fn open_archive_inspector(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn open_archive_inspector(&mut self) {
         let Some(path) = self.archive_to_inspect().cloned() else { return };
         let found = Remote::default();
         let layer = ArchiveInspector {
@@ -121,7 +121,7 @@ impl App {
             page_size: 1,
         };
         self.overlay = Some(Overlay::ArchiveInspector(Box::new(layer)));
-        self.send(Lane::Inspect, Request::Inspect(path), effects);
+        self.send(Lane::Inspect, Request::Inspect(path));
     }
 
     /// Somebody has looked into the archive.

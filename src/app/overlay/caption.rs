@@ -92,7 +92,7 @@ impl App {
         match line.to_query() {
             Ok(query) => self.open_search(Search { query, page: 0, ..search }),
             Err(reason) => {
-                self.notifications.push(self.now, Level::Warning, reason);
+                self.notify(Level::Warning, reason);
                 self.overlay = Some(Overlay::CaptionSearch(line));
             }
         }
@@ -103,7 +103,7 @@ impl App {
         if !self.query.direction_warned && page.violates_max_score(search) {
             self.query.direction_warned = true;
             let text = "this service reads the max score the other way: it keeps scores above it";
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
         }
     }
 

@@ -5,7 +5,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane,
+        App, Level, Overlay, Pane,
         overlay::{KeyResult, text_field::edit},
     },
     input::{Chord, Key},
@@ -34,16 +34,12 @@ impl DatasetIdInput {
 
 impl App {
     /// Asks for the dataset whose id was typed. What is no id is not sent.
-    pub(in crate::app) fn open_dataset_by_id(
-        &mut self,
-        asked: DatasetIdInput,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn open_dataset_by_id(&mut self, asked: DatasetIdInput) {
         if let Ok(id) = asked.text.value().parse::<DatasetId>() {
-            self.send(Lane::Dataset(id), Request::Dataset(id), effects);
+            self.send(Lane::Dataset(id), Request::Dataset(id));
         } else {
             let text = "an id looks like 8d057245-3fac-523b-ab70-4812919e09a1; type one, or Esc";
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
             self.overlay = Some(Overlay::DatasetId(asked));
         }
     }
@@ -74,9 +70,9 @@ impl App {
     }
 
     /// Asks for the pinned datasets again, as often as for the list.
-    pub(in crate::app) fn refresh_pinned(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn refresh_pinned(&mut self) {
         for id in self.store.pinned.clone() {
-            self.send(Lane::Dataset(id), Request::Dataset(id), effects);
+            self.send(Lane::Dataset(id), Request::Dataset(id));
         }
     }
 }

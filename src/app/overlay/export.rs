@@ -6,7 +6,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Level, Setup, availability,
+        App, Level, Setup, availability,
         basket::cluster_count,
         overlay::{
             KeyResult, Overlay,
@@ -220,7 +220,7 @@ impl App {
     }
 
     /// Starts what a form asks for, unless it cannot be done: then the form stays.
-    pub(in crate::app) fn submit_export(&mut self, form: ExportForm, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn submit_export(&mut self, form: ExportForm) {
         let action = match &form.selection {
             Some(_) => Action::ExportBasket,
             None => Action::Export,
@@ -236,15 +236,15 @@ impl App {
         });
         match refusal {
             Some(reason) => {
-                self.notifications.push(self.now, Level::Warning, reason);
+                self.notify(Level::Warning, reason);
                 self.overlay = Some(Overlay::Export(form));
             }
-            None => self.start_export(&form, effects),
+            None => self.start_export(&form),
         }
     }
 
     /// Starts what a form asks for.
-    fn start_export(&mut self, form: &ExportForm, effects: &mut Vec<Effect>) {
+    fn start_export(&mut self, form: &ExportForm) {
         let spec = form.spec();
         let request = match &form.selection {
             None => Request::StartExport(form.dataset, spec.clone()),
@@ -262,7 +262,7 @@ impl App {
             auto_download: form.auto_download,
         };
         let dataset = (form.dataset, form.dataset_name.clone());
-        self.start_job(dataset, JobKind::Export(export), request, effects);
+        self.start_job(dataset, JobKind::Export(export), request);
     }
 }
 

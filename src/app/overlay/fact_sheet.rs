@@ -3,7 +3,7 @@
 
 use crate::{
     app::{
-        App, Effect, Overlay,
+        App, Overlay,
         overlay::{KeyResult, ScrollState},
     },
     input::Chord,
@@ -43,9 +43,9 @@ impl FactSheet {
 
 impl App {
     /// Asks for everything that the service says of the selected dataset.
-    pub(in crate::app) fn request_record(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn request_record(&mut self) {
         if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
-            self.send(Lane::Record(id), Request::Record(id), effects);
+            self.send(Lane::Record(id), Request::Record(id));
         }
     }
 

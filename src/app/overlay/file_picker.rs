@@ -7,7 +7,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane, QueryImage, Remote,
+        App, Level, Overlay, Pane, QueryImage, Remote,
         areas::inner_area,
         overlay::{KeyResult, PathInput},
         pane::moved_cursor,
@@ -199,11 +199,11 @@ impl App {
     }
 
     /// Searches by the file that was chosen.
-    pub(in crate::app) fn search_by_file(&mut self, picker: FilePicker, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn search_by_file(&mut self, picker: FilePicker) {
         let Some(search) = self.view().map(|view| view.search.clone()) else { return };
         let Some(file) = picker.selected_file(self) else {
             let text = "type the path of a picture on this machine, or Esc";
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
             self.overlay = Some(Overlay::FilePicker(picker));
             return;
         };
@@ -212,6 +212,6 @@ impl App {
             return self.open_region_picker_on(image);
         }
         self.focus = Pane::Results;
-        self.register_query_image(image, search, effects);
+        self.register_query_image(image, search);
     }
 }

@@ -53,7 +53,7 @@ pub use scroll::ScrollState;
 pub use selection_file::{SelectionFileInput, SelectionFileMode};
 
 use crate::{
-    app::{App, Combination, Effect, Mouse, query::FilterKind, view::sort_filter::SortOrder},
+    app::{App, Combination, Mouse, query::FilterKind, view::sort_filter::SortOrder},
     config::Destination,
     input::Chord,
 };
@@ -277,18 +277,13 @@ impl Overlay {
 
 impl App {
     /// Gives a key to the layer on top.
-    pub(in crate::app) fn overlay_key(
-        &mut self,
-        mut overlay: Overlay,
-        chord: Chord,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn overlay_key(&mut self, mut overlay: Overlay, chord: Chord) {
         // Whoever goes on typing does not mean what waits to be sent.
         self.submit_pending = false;
         match overlay.handle_key(chord, self) {
             KeyResult::Stay => self.overlay = Some(overlay),
             KeyResult::Close => {}
-            KeyResult::Accept => self.submit_overlay(overlay, effects),
+            KeyResult::Accept => self.submit_overlay(overlay),
         }
     }
 
@@ -312,40 +307,40 @@ impl App {
     }
 
     /// Does what a layer asked for. One that is not content puts itself back.
-    pub(in crate::app) fn accept_overlay(&mut self, overlay: Overlay, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn accept_overlay(&mut self, overlay: Overlay) {
         match overlay {
             Overlay::Help(_)
             | Overlay::ArchiveInspector(_)
             | Overlay::Facts(_)
             | Overlay::JobDetail(_) => {}
-            Overlay::DatasetId(line) => self.open_dataset_by_id(line, effects),
+            Overlay::DatasetId(line) => self.open_dataset_by_id(line),
             Overlay::Log(pick) => self.overlay = pick.selected().cloned().map(Overlay::Facts),
-            Overlay::Export(form) => self.submit_export(form, effects),
+            Overlay::Export(form) => self.submit_export(form),
             Overlay::CaptionSearch(line) => self.search_by_caption(line),
-            Overlay::FilePicker(picker) => self.search_by_file(picker, effects),
-            Overlay::SavedViews(list) => self.run_view_action(&list, effects),
-            Overlay::NameView(line) => self.submit_view_name(line, effects),
+            Overlay::FilePicker(picker) => self.search_by_file(picker),
+            Overlay::SavedViews(list) => self.run_view_action(&list),
+            Overlay::NameView(line) => self.submit_view_name(line),
             Overlay::FilterKinds(pick) => {
                 if let Some(&key) = pick.selected() {
                     self.add_filter(key);
                 }
             }
-            Overlay::Palette(palette) => self.run_palette_command(&palette, effects),
-            Overlay::AddMedia(form) => self.submit_add_media(form, effects),
-            Overlay::Reindex(question) => self.confirm_reindex(question, effects),
+            Overlay::Palette(palette) => self.run_palette_command(&palette),
+            Overlay::AddMedia(form) => self.submit_add_media(form),
+            Overlay::Reindex(question) => self.confirm_reindex(question),
             Overlay::Filter(asked) => self.set_filter(asked.pane, asked.text.value().to_owned()),
             Overlay::Sort(pick) => self.apply_order(&pick),
-            Overlay::History(pick) => self.rerun_search(&pick, effects),
+            Overlay::History(pick) => self.rerun_search(&pick),
             Overlay::Combine(pick) => self.combine_tabs(&pick),
-            Overlay::SelectionFile(line) => self.submit_selection_file(line, effects),
-            Overlay::RegionPicker(picker) => self.search_by_region(picker, effects),
-            Overlay::PictureTest(test) => self.save_picture_test_result(&test, effects),
+            Overlay::SelectionFile(line) => self.submit_selection_file(line),
+            Overlay::RegionPicker(picker) => self.search_by_region(picker),
+            Overlay::PictureTest(test) => self.save_picture_test_result(&test),
             Overlay::Menu(menu) => {
                 if let Some(&action) = menu.list.selected() {
-                    self.run_or_explain_action(action, effects);
+                    self.run_or_explain_action(action);
                 }
             }
-            Overlay::Profiles(pick) => profiles::switch_deployment(&pick, effects),
+            Overlay::Profiles(pick) => self.switch_deployment(&pick),
         }
     }
 }

@@ -135,11 +135,7 @@ impl App {
     }
 
     /// Does what was chosen, and remembers what was typed for it.
-    pub(in crate::app) fn run_palette_command(
-        &mut self,
-        palette: &Palette,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn run_palette_command(&mut self, palette: &Palette) {
         let typed = palette.list.filter.value().to_owned();
         if !typed.is_empty() {
             self.palette_history.retain(|line| *line != typed);
@@ -147,7 +143,7 @@ impl App {
             self.palette_history.truncate(MAX_HISTORY);
         }
         match palette.list.selected().cloned() {
-            Some(PaletteCommand::Action(action)) => self.run_or_explain_action(action, effects),
+            Some(PaletteCommand::Action(action)) => self.run_or_explain_action(action),
             Some(PaletteCommand::Dataset(dataset)) => {
                 self.open_dataset(dataset);
                 self.focus = Pane::Results;
@@ -158,9 +154,9 @@ impl App {
                 }
                 self.focus = Pane::Results;
             }
-            Some(PaletteCommand::View(name)) => self.open_saved_view(&name, effects),
+            Some(PaletteCommand::View(name)) => self.open_saved_view(&name),
             Some(PaletteCommand::Profile(destination)) => {
-                effects.push(Effect::OpenDeployment(destination))
+                self.effects.push(Effect::OpenDeployment(destination))
             }
             Some(PaletteCommand::Theme(theme)) => self.theme = theme,
             Some(PaletteCommand::TileSize(size)) => self.tile_size = size,

@@ -50,23 +50,16 @@ impl App {
                 let test = PictureTest { picture, canvas, chosen_protocol: protocol };
                 self.overlay = Some(Overlay::PictureTest(Box::new(test)));
             }
-            Err(error) => self.notifications.push_failure(
-                self.now,
-                &tessera_model::Failure::new(
-                    tessera_model::FailureKind::Local,
-                    format!("the test picture cannot be drawn: {error}"),
-                ),
-            ),
+            Err(error) => self.notify_failure(&tessera_model::Failure::new(
+                tessera_model::FailureKind::Local,
+                format!("the test picture cannot be drawn: {error}"),
+            )),
         }
     }
 
     /// Draws as the person has seen it, now and whenever this terminal is used.
-    pub(in crate::app) fn save_picture_test_result(
-        &mut self,
-        test: &PictureTest,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn save_picture_test_result(&mut self, test: &PictureTest) {
         self.protocol = test.chosen_protocol;
-        effects.push(Effect::SaveProtocol(test.chosen_protocol));
+        self.effects.push(Effect::SaveProtocol(test.chosen_protocol));
     }
 }

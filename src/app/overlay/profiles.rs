@@ -25,9 +25,9 @@ impl App {
         let pick = pick.with_cursor_at(|destination| Some(destination) == open.as_ref());
         self.overlay = Some(Overlay::Profiles(pick));
     }
-}
 
-/// Leaves this deployment for the chosen one.
-pub(super) fn switch_deployment(pick: &PickList<Destination>, effects: &mut Vec<Effect>) {
-    effects.extend(pick.selected().cloned().map(Effect::OpenDeployment));
+    /// Leaves this deployment and opens the selected one.
+    pub(super) fn switch_deployment(&mut self, pick: &PickList<Destination>) {
+        self.effects.extend(pick.selected().cloned().map(Effect::OpenDeployment));
+    }
 }

@@ -10,7 +10,7 @@ pub use number_input::{RegionField, RegionNumberInput};
 
 use crate::{
     app::{
-        App, Effect, Overlay, Pane, QueryImage,
+        App, Overlay, Pane, QueryImage,
         overlay::{KeyResult, region_picker::mouse::Drag},
     },
     input::{Chord, Key},
@@ -170,11 +170,7 @@ impl App {
     }
 
     /// Searches by what was picked. The whole of a media needs no copy of it.
-    pub(in crate::app) fn search_by_region(
-        &mut self,
-        picker: RegionPicker,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn search_by_region(&mut self, picker: RegionPicker) {
         let Some(search) = self.view().map(|view| view.search.clone()) else { return };
         let RegionPicker { image, region, .. } = picker;
         self.focus = Pane::Results;
@@ -185,7 +181,7 @@ impl App {
             }
             (_, whole) => {
                 let region = (!whole).then_some(region);
-                self.register_query_image(QueryImage { region, ..image }, search, effects);
+                self.register_query_image(QueryImage { region, ..image }, search);
             }
         }
     }

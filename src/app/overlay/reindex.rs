@@ -1,7 +1,7 @@
 //! The question before a reindex: its consequences, and yes or no.
 
 use crate::{
-    app::{App, Effect, Overlay, overlay::KeyResult},
+    app::{App, Overlay, overlay::KeyResult},
     input::{Chord, Key},
 };
 use tessera_model::{DatasetId, SafeText};
@@ -36,11 +36,7 @@ impl App {
     }
 
     /// The person said yes.
-    pub(in crate::app) fn confirm_reindex(
-        &mut self,
-        asked: ReindexConfirmation,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.start_reindex((asked.dataset, asked.dataset_name), effects);
+    pub(in crate::app) fn confirm_reindex(&mut self, asked: ReindexConfirmation) {
+        self.start_reindex((asked.dataset, asked.dataset_name));
     }
 }

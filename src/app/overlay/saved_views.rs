@@ -5,7 +5,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane,
+        App, Level, Overlay, Pane,
         overlay::{KeyResult, PickItem, PickList, text_field::edit},
         view::query_image::QueryImage,
     },
@@ -113,22 +113,21 @@ impl App {
     pub(in crate::app) fn saved_views_loaded(
         &mut self,
         result: Result<Option<StateValue>, Failure>,
-        effects: &mut Vec<Effect>,
     ) {
         match result {
             Ok(Some(StateValue::Views(views))) => self.store.views.succeed(self.now, views),
             Ok(_) => self.store.views.succeed(self.now, Vec::new()),
             Err(failure) => {
-                self.notifications.push_failure(self.now, &failure);
+                self.notify_failure(&failure);
                 self.store.views.fail(self.now, failure);
             }
         }
         if let Some(name) = self.setup.initial_view.take() {
             if self.saved_views().iter().any(|view| view.name == name) {
-                self.open_saved_view(&name, effects);
+                self.open_saved_view(&name);
             } else {
                 let text = format!("no saved view is called {name}");
-                self.notifications.push(self.now, Level::Warning, text);
+                self.notify(Level::Warning, text);
             }
         }
         match &self.overlay {
@@ -181,14 +180,10 @@ impl App {
     }
 
     /// Keeps what the builder holds under a name, or gives a kept view another one.
-    pub(in crate::app) fn submit_view_name(
-        &mut self,
-        line: ViewNameInput,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn submit_view_name(&mut self, line: ViewNameInput) {
         let name = line.trimmed_name();
         if name.is_empty() {
-            self.notifications.push(self.now, Level::Warning, "type a name for the view, or Esc");
+            self.notify(Level::Warning, "type a name for the view, or Esc");
             self.overlay = Some(Overlay::NameView(line));
             return;
         }
@@ -199,9 +194,9 @@ impl App {
         let Some(view) = view else { return };
         let mut views = self.saved_views().to_vec();
         views.retain(|kept| Some(&kept.name) != line.renamed_from.as_ref());
-        self.notifications.push(self.now, Level::Success, format!("kept as “{name}”; W opens it"));
+        self.notify(Level::Success, format!("kept as “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
-        self.store_views(views, effects);
+        self.store_views(views);
     }
 
     /// The builder's filters on what is on screen, without a name.
@@ -224,20 +219,16 @@ impl App {
         })
     }
 
-    fn store_views(&mut self, views: Vec<SavedView>, effects: &mut Vec<Effect>) {
+    fn store_views(&mut self, views: Vec<SavedView>) {
         self.store.views.succeed(self.now, views.clone());
-        self.send(
-            Lane::SaveState(StateKey::Views),
-            Request::SaveState(StateValue::Views(views)),
-            effects,
-        );
+        self.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
     }
 
     /// Does with the chosen view what the key asked for.
-    pub(in crate::app) fn run_view_action(&mut self, list: &ViewList, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn run_view_action(&mut self, list: &ViewList) {
         let Some(name) = list.list.selected().cloned() else { return };
         match list.action {
-            ViewAction::Open => self.open_saved_view(&name, effects),
+            ViewAction::Open => self.open_saved_view(&name),
             ViewAction::Rename => {
                 let line = name.as_str().into();
                 let line =
@@ -247,7 +238,7 @@ impl App {
             ViewAction::Delete => {
                 let views: Vec<SavedView> =
                     self.saved_views().iter().filter(|view| view.name != name).cloned().collect();
-                self.store_views(views, effects);
+                self.store_views(views);
                 self.open_saved_views();
             }
         }
@@ -255,7 +246,7 @@ impl App {
 
     /// Searches a saved view again. Its query image is sent again, because the service may have
     /// forgotten it.
-    pub(in crate::app) fn open_saved_view(&mut self, name: &SafeText, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn open_saved_view(&mut self, name: &SafeText) {
         let (Some(view), Some(open)) = (
             self.saved_views().iter().find(|view| view.name == *name).cloned(),
             self.view().map(|view| view.search.dataset),
@@ -269,7 +260,7 @@ impl App {
         if let (true, Some((path, region))) = (upload, view.query_image) {
             let image = QueryImage { region, ..QueryImage::file(path) };
             self.focus = Pane::Results;
-            self.register_query_image(image, Search { query: Query::Browse, ..search }, effects);
+            self.register_query_image(image, Search { query: Query::Browse, ..search });
         } else {
             self.open_search(search);
             if let Some(shown) = self.results.view_mut() {

@@ -6,7 +6,7 @@ use tui_input::Input;
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay,
+        App, Level, Overlay,
         basket::count_with_noun,
         overlay::{
             KeyResult,
@@ -69,15 +69,11 @@ impl App {
     }
 
     /// Saves or opens the file that was named.
-    pub(in crate::app) fn submit_selection_file(
-        &mut self,
-        asked: SelectionFileInput,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn submit_selection_file(&mut self, asked: SelectionFileInput) {
         let (Some(view), Some(selection)) = (self.view(), self.selection()) else { return };
         let dataset = view.search.dataset;
         if asked.path.value().trim().is_empty() {
-            self.notifications.push(self.now, Level::Warning, "type the path of a file, or Esc");
+            self.notify(Level::Warning, "type the path of a file, or Esc");
             self.overlay = Some(Overlay::SelectionFile(asked));
             return;
         }
@@ -95,29 +91,20 @@ impl App {
             (SelectionFileMode::Open, None) => Request::OpenSelection(file, dataset),
             (SelectionFileMode::Open, Some(name)) => Request::OpenNamed(name, dataset),
         };
-        self.send(Lane::Selection, request, effects);
+        self.send(Lane::Selection, request);
     }
 
     /// The file is written.
     pub(in crate::app) fn selection_saved(&mut self, file: &Path) {
         let file = SafeText::file_name(&file.to_string_lossy());
-        self.notifications.push(
-            self.now,
-            Level::Success,
-            format!("what is marked is saved in {file}"),
-        );
+        self.notify(Level::Success, format!("what is marked is saved in {file}"));
     }
 
     /// A file was read: what it says is marked now, and nothing else.
-    pub(in crate::app) fn selection_loaded(
-        &mut self,
-        dataset: DatasetId,
-        selection: &Selection,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.edit_basket_of(dataset, effects, |basket| basket.replace(selection));
+    pub(in crate::app) fn selection_loaded(&mut self, dataset: DatasetId, selection: &Selection) {
+        self.edit_basket_of(dataset, |basket| basket.replace(selection));
         let marks = count_with_noun(selection.len(), "mark", "marks");
         let text = format!("{marks} from the file; u brings back what was marked before");
-        self.notifications.push(self.now, Level::Success, text);
+        self.notify(Level::Success, text);
     }
 }

@@ -32,7 +32,7 @@ impl App {
     pub(in crate::app) fn apply_order(&mut self, pick: &PickList<SortOrder>) {
         let Some(&order) = pick.selected() else { return };
         if let Some(reason) = self.order_unavailable(order) {
-            return self.notifications.push(self.now, crate::app::Level::Warning, reason);
+            return self.notify(crate::app::Level::Warning, reason);
         }
         let pane = self.focus;
         if let Some(arrangement) = self.arrangement_of(pane) {

@@ -1,6 +1,6 @@
 //! The basket pane: the selected row, and what can be done with it.
 
-use crate::app::{App, Effect, Level, Pane, basket::count_with_noun, pane::moved_cursor};
+use crate::app::{App, Level, Pane, basket::count_with_noun, pane::moved_cursor};
 use tessera_model::{Basket, EntryContent, EntryId, MediaId, Selection, SelectionEntry};
 
 impl App {
@@ -35,25 +35,25 @@ impl App {
     }
 
     /// Takes the mark of the selected row away.
-    pub(in crate::app) fn remove_selected_entry(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn remove_selected_entry(&mut self) {
         if let Some(id) = self.selected_entry().map(SelectionEntry::id) {
-            self.edit_basket(effects, |basket| basket.remove([id]));
+            self.edit_basket(|basket| basket.remove([id]));
             self.move_in_basket(0);
         }
     }
 
     /// Takes all marks away.
-    pub(in crate::app) fn clear_basket(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn clear_basket(&mut self) {
         let clear = |basket: &mut Basket| {
             let marks: Vec<EntryId> =
                 basket.selection().ordered_entries().into_iter().map(SelectionEntry::id).collect();
             basket.remove(marks)
         };
-        let cleared = self.edit_basket(effects, clear).unwrap_or(0);
+        let cleared = self.edit_basket(clear).unwrap_or(0);
         self.basket_cursor = 0;
         let text =
             format!("{} taken away; u brings them back", count_with_noun(cleared, "mark", "marks"));
-        self.notifications.push(self.now, Level::Success, text);
+        self.notify(Level::Success, text);
     }
 
     /// Goes to where the selected mark is: on the page that is open, or among what is similar to
@@ -71,7 +71,7 @@ impl App {
             (None, Some((face, name))) => self.search_by_media(face, name, entity, level),
             (None, None) => {
                 let text = "no member of this cluster was seen, so there is no way to it";
-                return self.notifications.push(self.now, Level::Warning, text);
+                return self.notify(Level::Warning, text);
             }
         }
         self.focus = Pane::Results;

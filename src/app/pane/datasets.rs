@@ -31,7 +31,7 @@ impl App {
         } else {
             "not watching: r asks how the datasets stand"
         };
-        self.notifications.push(self.now, Level::Success, text);
+        self.notify(Level::Success, text);
     }
 
     /// Moves the selection by some rows.

@@ -33,15 +33,15 @@ impl App {
     }
 
     /// Fetches the archive that `download` means.
-    pub(in crate::app) fn download_selected(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn download_selected(&mut self) {
         if let Some(id) = self.job_to_download().map(|job| job.id) {
-            self.start_download(id, effects);
+            self.start_download(id);
         }
     }
 
     /// Stops what this program does for the selected job, and says what goes on without it. The
     /// interface has no cancel, so none is pretended.
-    pub(in crate::app) fn stop_watching(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn stop_watching(&mut self) {
         let Some(id) = self.selected_job().map(|job| job.id) else { return };
         let Some(job) = self.store.jobs.get_mut(&id) else { return };
         let (lane, text) = match &job.state {
@@ -70,9 +70,9 @@ impl App {
             _ => return,
         };
         if self.tickets.cancel(&lane) {
-            effects.push(Effect::Cancel(lane));
+            self.effects.push(Effect::Cancel(lane));
         }
-        self.notifications.push(self.now, Level::Success, text);
+        self.notify(Level::Success, text);
     }
 
     /// Asks for the state of every watched job now, and watches the selected one again.

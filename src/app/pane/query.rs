@@ -244,7 +244,7 @@ impl App {
     pub(in crate::app) fn undo_query_change(&mut self) {
         let undone = self.draft_mut().is_some_and(QueryDraft::undo);
         if !undone {
-            self.notifications.push(self.now, Level::Warning, "nothing to undo in this query");
+            self.notify(Level::Warning, "nothing to undo in this query");
         }
     }
 
@@ -255,7 +255,7 @@ impl App {
             draft.open_json();
         } else if let Err(problem) = draft.close_json() {
             let text = format!("this cannot be shown as a form yet: {problem}");
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
         }
     }
 
@@ -273,21 +273,17 @@ impl App {
     }
 
     /// Opens the JSON in the person's editor.
-    pub(in crate::app) fn edit_json(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn edit_json(&mut self) {
         let draft = self.draft();
         let text = draft.json.as_ref().map_or_else(|| draft.pretty_json(), |json| json.text.text());
-        effects.push(Effect::Edit(text + "\n"));
+        self.effects.push(Effect::Edit(text + "\n"));
     }
 
     /// What the editor left. One that cannot be read stays as JSON, to be mended.
-    pub(in crate::app) fn editor_closed(
-        &mut self,
-        text: Result<String, Failure>,
-        effects: &mut Vec<Effect>,
-    ) {
-        effects.push(Effect::Redraw);
+    pub(in crate::app) fn editor_closed(&mut self, text: Result<String, Failure>) {
+        self.effects.push(Effect::Redraw);
         match text {
-            Err(failure) => self.notifications.push_failure(self.now, &failure),
+            Err(failure) => self.notify_failure(&failure),
             Ok(text) => self.edit_draft(|draft| {
                 draft.write_json(text.trim_end());
                 // One that can be read is shown as a form; the others stay open.

@@ -135,7 +135,7 @@ impl App {
             let text = format!(
                 "{name}: new media are not in its clusters yet; searches may show them outside"
             );
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay, QueryImage, View,
+        App, Level, Overlay, QueryImage, View,
         overlay::{PickItem, PickList},
         view::title,
     },
@@ -63,7 +63,7 @@ impl App {
     fn show_history(&mut self) {
         if self.history.searches.is_empty() && self.history.saved != SavedHistory::NotLoaded {
             self.overlay = None;
-            self.notifications.push(self.now, Level::Warning, "nothing was searched yet");
+            self.notify(Level::Warning, "nothing was searched yet");
         } else {
             self.overlay = Some(Overlay::History(self.past_searches()));
         }
@@ -86,11 +86,7 @@ impl App {
     }
 
     /// Runs a past search again. A query image is registered again: its anchor may be gone.
-    pub(in crate::app) fn rerun_search(
-        &mut self,
-        pick: &PickList<HistoryEntry>,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn rerun_search(&mut self, pick: &PickList<HistoryEntry>) {
         let Some(HistoryEntry { search, similar_to, file, region }) = pick.selected().cloned()
         else {
             return;
@@ -99,11 +95,7 @@ impl App {
         self.focus = crate::app::Pane::Results;
         match file {
             Some(file) => {
-                self.register_query_image(
-                    QueryImage { region, ..QueryImage::file(file) },
-                    search,
-                    effects,
-                );
+                self.register_query_image(QueryImage { region, ..QueryImage::file(file) }, search);
             }
             None => self.run_search(View { similar_to, ..View::new(search) }),
         }
@@ -125,7 +117,7 @@ impl App {
                 None
                 | Some(StateValue::Basket(..) | StateValue::Jobs { .. } | StateValue::Views(_)),
             ) => {}
-            Err(failure) => self.notifications.push_failure(self.now, &failure),
+            Err(failure) => self.notify_failure(&failure),
         }
         if matches!(self.overlay, Some(Overlay::History(_))) {
             self.show_history();
@@ -133,15 +125,15 @@ impl App {
     }
 
     /// Asks for the earlier searches once somebody needs them, and writes new ones after that.
-    pub(in crate::app) fn sync_history(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn sync_history(&mut self) {
         let recall = Lane::LoadState(StateKey::History);
         match self.history.saved {
             SavedHistory::NotLoaded if self.history.needed && !self.tickets.is_open(&recall) => {
-                self.send(recall, Request::Recall(StateKey::History), effects);
+                self.send(recall, Request::Recall(StateKey::History));
             }
             SavedHistory::Loaded if std::mem::take(&mut self.history.unsaved) => {
                 let entry = StateValue::History(self.history.searches.clone());
-                self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry), effects);
+                self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
             }
             SavedHistory::NotLoaded | SavedHistory::Loaded | SavedHistory::Unreadable => {}
         }

@@ -1,7 +1,7 @@
 //! Searching by a picture: one of the dataset, or a query image that is registered first.
 
 use crate::{
-    app::{App, Effect, QueryImage, View, pane::Registration},
+    app::{App, QueryImage, View, pane::Registration},
     message::{Lane, Request},
 };
 use tessera_model::{
@@ -33,12 +33,7 @@ impl App {
     }
 
     /// Registers a query image; its answer opens the results.
-    pub(in crate::app) fn register_query_image(
-        &mut self,
-        image: QueryImage,
-        search: Search,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn register_query_image(&mut self, image: QueryImage, search: Search) {
         let request = Request::RegisterAnchor {
             dataset: search.dataset,
             image: image.source.clone(),
@@ -48,7 +43,7 @@ impl App {
         };
         self.recent_images.add(image.clone());
         self.results.registering = Some(Registration { image, search });
-        self.send(Lane::Anchor, request, effects);
+        self.send(Lane::Anchor, request);
     }
 
     /// A query image was registered.
@@ -76,30 +71,26 @@ impl App {
     }
 
     /// Changes the granularity of what is on screen.
-    pub(in crate::app) fn set_granularity(
-        &mut self,
-        granularity: Granularity,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn set_granularity(&mut self, granularity: Granularity) {
         if let Some(view) = self.view() {
             let search = Search { granularity, ..view.search.clone() };
-            self.change_search(search, effects);
+            self.change_search(search);
         }
     }
 
     /// Images instead of objects, and back.
-    pub(in crate::app) fn toggle_entity(&mut self, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn toggle_entity(&mut self) {
         if let Some(view) = self.view() {
             let entity = view.search.entity.toggled();
-            self.change_search(Search { entity, ..view.search.clone() }, effects);
+            self.change_search(Search { entity, ..view.search.clone() });
         }
     }
 
     /// An uploaded anchor holds for the granularity and kind it was registered with, so for others
     /// its image is registered again.
-    fn change_search(&mut self, search: Search, effects: &mut Vec<Effect>) {
+    fn change_search(&mut self, search: Search) {
         match self.view().and_then(|view| view.query_image.clone()) {
-            Some(image) => self.register_query_image(image, search, effects),
+            Some(image) => self.register_query_image(image, search),
             None => self.restart_search(search),
         }
     }

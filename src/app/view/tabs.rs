@@ -27,7 +27,7 @@ impl App {
             self.focus = Pane::Results;
         } else {
             let text = format!("{} tabs are open; close one first", Tabs::MAX);
-            self.notifications.push(self.now, Level::Warning, text);
+            self.notify(Level::Warning, text);
         }
     }
 

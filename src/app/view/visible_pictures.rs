@@ -2,7 +2,7 @@
 //! asked for and let go.
 
 use crate::{
-    app::{App, Effect, Overlay, areas::detail_picture_area},
+    app::{App, Overlay, areas::detail_picture_area},
     message::{Lane, Request},
 };
 use tessera_model::{Link, PictureSource, Preview};
@@ -73,17 +73,13 @@ impl App {
     }
 
     /// Asks for a picture on screen, unless it is known or awaited.
-    pub(in crate::app) fn request_picture(
-        &mut self,
-        picture: VisiblePicture,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
         let lane = picture.lane();
         let VisiblePicture { view: sight, source, canvas } = picture;
         if self.store.pictures.get(&sight, canvas).is_some() {
             self.store.pictures.touch(sight, canvas);
         } else if !self.tickets.is_open(&lane) {
-            self.send(lane, Request::Picture(source, sight.crop, canvas), effects);
+            self.send(lane, Request::Picture(source, sight.crop, canvas));
         }
     }
 }

@@ -9,7 +9,7 @@ pub use select_all_pages::SelectAllPages;
 use std::ops::RangeInclusive;
 
 use crate::{
-    app::{App, Effect, Level, Tile},
+    app::{App, Level, Tile},
     message::{Lane, Request},
 };
 pub use tessera_model::text::count_with_noun;
@@ -122,30 +122,28 @@ impl App {
     /// Changes the basket of the open dataset, and keeps it.
     pub(in crate::app) fn edit_basket<T>(
         &mut self,
-        effects: &mut Vec<Effect>,
         change: impl FnOnce(&mut Basket) -> T,
     ) -> Option<T> {
         let dataset = self.view()?.search.dataset;
-        self.edit_basket_of(dataset, effects, change)
+        self.edit_basket_of(dataset, change)
     }
 
     pub(in crate::app) fn edit_basket_of<T>(
         &mut self,
         dataset: DatasetId,
-        effects: &mut Vec<Effect>,
         change: impl FnOnce(&mut Basket) -> T,
     ) -> Option<T> {
         let outcome = change(self.store.baskets.get_mut(&dataset)?.value_mut()?);
-        self.save_basket(dataset, effects);
+        self.save_basket(dataset);
         Some(outcome)
     }
 
-    fn save_basket(&mut self, dataset: DatasetId, effects: &mut Vec<Effect>) {
+    fn save_basket(&mut self, dataset: DatasetId) {
         let Some(basket) = self.store.baskets.get(&dataset).and_then(|it| it.value()) else {
             return;
         };
         let entry = StateValue::Basket(dataset, basket.selection().clone());
-        self.send(Lane::SaveState(entry.key()), Request::SaveState(entry), effects);
+        self.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
     }
 
     /// What was marked when the program ended came back, or could not be read.
@@ -167,8 +165,8 @@ impl App {
                 basket.succeed(self.now, Basket::default());
             }
             Err(failure) => {
-                self.notifications.push_failure(self.now, &failure);
-                basket.fail(self.now, failure);
+                basket.fail(self.now, failure.clone());
+                self.notify_failure(&failure);
             }
         }
     }
@@ -181,34 +179,25 @@ impl App {
     }
 
     /// A dataset was clustered anew, or its service does not find what is marked.
-    pub(in crate::app) fn flag_basket_stale(
-        &mut self,
-        dataset: DatasetId,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn flag_basket_stale(&mut self, dataset: DatasetId) {
         let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
         let stale = basket.map_or(0, Basket::mark_stale);
         if stale > 0 {
             let text =
                 format!("{} in the basket may be gone by now: 5 lists them", cluster_count(stale));
-            self.notifications.push(self.now, Level::Warning, text);
-            self.save_basket(dataset, effects);
+            self.notify(Level::Warning, text);
+            self.save_basket(dataset);
         }
     }
 
     /// A page came: the marked clusters on it exist.
-    pub(in crate::app) fn confirm_selected(
-        &mut self,
-        dataset: DatasetId,
-        page: &Page,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn confirm_selected(&mut self, dataset: DatasetId, page: &Page) {
         let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
         let confirmed = basket.map_or(0, |basket| basket.confirm_clusters(&page.clusters));
         if confirmed > 0 {
             let text = format!("{} of the basket rechecked: still there", cluster_count(confirmed));
-            self.notifications.push(self.now, Level::Success, text);
-            self.save_basket(dataset, effects);
+            self.notify(Level::Success, text);
+            self.save_basket(dataset);
         }
     }
 }
