@@ -1,5 +1,4 @@
-//! From a wish to a running interface: which deployment, over which client; one after the other,
-//! when the person switches.
+//! Opens deployments in the interface, one after the other when the user switches.
 
 use std::{
     io::{self, IsTerminal},
@@ -30,9 +29,8 @@ use tessera_client::trace::Trace;
 use tessera_model::{DatasetId, SafeText, shell::quote};
 use tessera_service::{AccessMode, ServiceCredentials};
 
-/// What is opened next.
 enum LaunchTarget {
-    /// The painted sample.
+    /// The generated sample.
     Sample { images: u32, data: Option<PathBuf> },
     /// A folder, indexed in `data`.
     Folder {
@@ -41,18 +39,17 @@ enum LaunchTarget {
         own: tessera_service::DeploymentSettings,
         profile: Option<String>,
     },
-    /// A profile elsewhere, with a secret that was just entered.
+    /// A remote profile, with a secret that was just entered.
     Remote(Profile, Option<SecretString>),
     /// An address from the command line.
     Address(Client, String),
-    /// Whatever the person decides; with the reason why nothing is open.
+    /// The welcome screen, with the reason why nothing could be opened.
     Welcome(Option<String>),
 }
 
-/// Images of the sample when nobody says how many.
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 
-/// Whether there is a terminal for an interface.
+/// Whether the terminal supports an interface.
 pub fn has_terminal() -> bool {
     let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
     io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
@@ -62,7 +59,7 @@ fn usage_error(error: impl Into<String>) -> CliError {
     CliError::new(Exit::Usage, error.into())
 }
 
-/// Runs the interface until the person leaves it.
+/// Runs the interface until the user quits.
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
     let bare = command.is_none();
     let start = match &command {
@@ -109,7 +106,6 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     }
 }
 
-/// What the command line wishes.
 fn initial_target(
     context: &Context,
     command: Option<InterfaceCommand>,
@@ -150,7 +146,7 @@ fn profile_target(profile: Profile, secret: Option<SecretString>) -> LaunchTarge
     }
 }
 
-/// What a shell opens the same with; own encoders have to be named again.
+/// Returns the shell command that opens the same deployment, without its encoders.
 fn equivalent_command(wish: &LaunchTarget) -> String {
     let path = |path: &Path| {
         let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -184,13 +180,13 @@ fn equivalent_command(wish: &LaunchTarget) -> String {
     words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Where the interface is opened.
+/// What is shown first.
 #[derive(Default)]
 struct StartView {
-    /// The dataset, by its id or its name.
+    /// An id or a name.
     dataset: Option<String>,
     pane: Option<Pane>,
-    /// A saved view, by its name.
+    /// The name of a saved view.
     view: Option<SafeText>,
 }
 
@@ -209,16 +205,16 @@ impl StartView {
     }
 }
 
-/// What stays while deployments come and go.
+/// What stays while deployments change.
 struct Launcher {
     settings: Settings,
     options: runtime::RuntimeOptions,
     read_only: bool,
-    /// Where the first deployment is opened.
+    /// For the first deployment only.
     start: StartView,
-    /// Watched from the first screen on.
+    /// Watched since the first screen.
     signals: Option<SignalReceiver>,
-    /// What a shell opens the same with.
+    /// The shell command that opens the current deployment.
     equivalent_command: String,
 }
 
@@ -233,7 +229,7 @@ impl Launcher {
         })
     }
 
-    /// Opens what is wished and runs it. What cannot be opened leads back to the welcome.
+    /// Opens a target and runs the interface. On failure it shows the welcome screen.
     async fn open(&mut self, wish: LaunchTarget) -> Result<RunOutcome, CliError> {
         self.equivalent_command = equivalent_command(&wish);
         match wish {
@@ -249,7 +245,7 @@ impl Launcher {
                 let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
                 let place = profile.clone().unwrap_or_else(|| "local".to_owned());
                 let ending = self.run_local(local, &place, profile).await;
-                // Told when the screen is the shell's again: what was left out must not go unsaid.
+                // Printed after the screen was restored, so that it is not lost.
                 for dataset in datasets {
                     cli::report_skipped(&deployment, dataset);
                 }
@@ -306,11 +302,11 @@ impl Launcher {
         let kind = known.map(|known| known.deployment.kind());
         let manner = known.map(|known| known.options.clone()).unwrap_or_default();
         let start = std::mem::take(&mut self.start);
-        // The name alone keeps the journal; the kind beside it is for the header.
+        // The state is stored under the name; the header also shows the kind.
         let place = kind.map_or_else(|| place.to_owned(), |kind| format!("{place}·{kind}"));
         let (keymap, warnings) =
             config::load_keymap(config::keymap_file().as_deref()).map_err(usage_error)?;
-        // Before 1970 there is no time of day; ages then count from the start of the program.
+        // With a clock before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let setup = app::Setup {
             profile,
@@ -339,11 +335,11 @@ impl Launcher {
         let worker = worker::spawn(client, journal);
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
-        // The loop with its terminal is large; on the heap it does not swell everything around it.
+        // The future is large: on the heap it does not grow all its callers.
         Ok(Box::pin(running).await?)
     }
 
-    /// The same as a conversation in lines, over standard input and output.
+    /// Runs the accessible interface on standard input and output.
     async fn run_accessible(
         &self,
         client: Client,
@@ -364,12 +360,12 @@ impl Launcher {
             cluster_options: clusters,
             cadence,
         };
-        // Signals do what they do to any program: there is no terminal to be given back.
+        // Signals keep their default effect: there is no terminal to restore.
         accessible::run(client, beginning, voice).await?;
         Ok(RunOutcome::Exit(0))
     }
 
-    /// The welcome. What was decided is remembered only after it was reached.
+    /// Shows the welcome screen. A profile is saved only after its connection test.
     async fn run_welcome(&mut self, trouble: Option<String>) -> Result<RunOutcome, CliError> {
         if self.settings.accessible.is_some() {
             let nothing = "nothing to open: try `tessera --accessible demo`, `tessera --accessible open \
@@ -417,7 +413,7 @@ impl Launcher {
     }
 }
 
-/// The signals, watched from now on if they were not yet.
+/// Returns the signals, which are watched from the first call on.
 fn watch_once(signals: &mut Option<SignalReceiver>) -> io::Result<&mut SignalReceiver> {
     match signals {
         Some(signals) => Ok(signals),
@@ -425,7 +421,7 @@ fn watch_once(signals: &mut Option<SignalReceiver>) -> io::Result<&mut SignalRec
     }
 }
 
-/// Tries a candidate: its datasets are listed, or its folder is looked at.
+/// Tests a profile by listing its datasets or checking its folder.
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
     if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
         let found = tokio::fs::metadata(folder).await;

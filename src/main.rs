@@ -1,4 +1,4 @@
-//! Parse, compose, run: the only place that knows both a deployment and the terminal interface.
+//! The entry point: parses the command line and runs a command or the interface.
 
 use std::process;
 
@@ -23,7 +23,7 @@ async fn main() {
         process::exit(CliError::from(error).report(machine));
     }
     let code = run(line).await.unwrap_or_else(|ended| ended.report(machine));
-    // Indexing threads may still be at work; what they have acknowledged is on disk.
+    // Indexing threads may still run; what they have acknowledged is on disk.
     process::exit(code);
 }
 
@@ -54,7 +54,7 @@ async fn run(line: Cli) -> Result<i32, CliError> {
     Ok(exit as i32)
 }
 
-/// Opens the interface, or does without a terminal what can be done without one.
+/// Opens the interface, or handles without a terminal what needs none.
 async fn open_interface(
     context: Context,
     interface: Option<InterfaceCommand>,
@@ -76,7 +76,6 @@ async fn open_interface(
     }
 }
 
-/// What the terminal draws, in the words of the commands.
 fn describe_screen() -> TerminalInfo {
     let environment = Environment::read();
     let size = runtime::terminal::size().unwrap_or((80, 24));
@@ -91,7 +90,7 @@ fn describe_screen() -> TerminalInfo {
             truecolor: found.color_depth == ColorDepth::TrueColor,
             protocols: found.viewer_protocols(),
         },
-        // It is gone: whoever draws will notice.
+        // The terminal is gone, and the first output will report it.
         Err(_) => TerminalInfo { name, size, ..TerminalInfo::default() },
     }
 }

@@ -1,5 +1,5 @@
-//! One line after the other: every line out begins with the word that tells what it is, and every
-//! question takes one line in. Nothing is ever drawn over.
+//! Line-based input and output. Every output line starts with its kind, and every prompt reads one
+//! line. Nothing is ever drawn over.
 
 use std::{
     fmt::Display,
@@ -9,50 +9,35 @@ use std::{
 
 use tessera_model::{Failure, SafeText};
 
-/// Where answers come from and lines go to.
 pub struct Announcer {
     input: Arc<Mutex<dyn BufRead + Send>>,
     output: Box<dyn Write + Send>,
 }
 
 impl Announcer {
-    /// Over these two.
     pub fn new(answers: impl BufRead + Send + 'static, lines: impl Write + Send + 'static) -> Self {
         Self { input: Arc::new(Mutex::new(answers)), output: Box::new(lines) }
     }
 
-    /// How things stand.
-    ///
-    /// # Errors
-    /// Nobody listens any more; so for all that speak.
+    /// Writes a status line.
     pub fn status(&mut self, words: impl Display) -> io::Result<()> {
         self.line("status", &words)
     }
 
-    /// What went wrong, with what to do.
-    ///
-    /// # Errors
-    /// As [`Voice::status`].
+    /// Writes an error and its remedy.
     pub fn error(&mut self, words: impl Display) -> io::Result<()> {
         self.line("error", &words)
     }
 
-    /// One of a list.
-    ///
-    /// # Errors
-    /// As [`Voice::status`].
     pub fn item(&mut self, words: impl Display) -> io::Result<()> {
         self.line("item", &words)
     }
 
-    /// Asks; `None` when there are no answers any more.
-    ///
-    /// # Errors
-    /// As [`Voice::status`], or the answers cannot be read.
+    /// Reads one line, or returns `None` at the end of the input.
     pub async fn prompt(&mut self, question: impl Display) -> io::Result<Option<String>> {
         self.line("question", &question)?;
         let answers = Arc::clone(&self.input);
-        // On a thread of its own: signals must get through while a person thinks.
+        // On a blocking thread, so that signals are handled while the prompt waits.
         let read = tokio::task::spawn_blocking(move || {
             let mut answer = String::new();
             let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,11 +47,8 @@ impl Announcer {
         read.await.map_err(io::Error::other)?
     }
 
-    /// Asks for one of `count` things by its number, 1-based, until it is one or the person types 0
-    /// or nothing; gives its place, 0-based.
-    ///
-    /// # Errors
-    /// As [`Voice::ask`].
+    /// Prompts for one of `count` items by its 1-based number and returns its 0-based index. Zero
+    /// or an empty line returns `None`.
     pub async fn prompt_choice(
         &mut self,
         question: &str,
@@ -87,10 +69,7 @@ impl Announcer {
         }
     }
 
-    /// Tells a failure, or hands on what there is.
-    ///
-    /// # Errors
-    /// As [`Voice::status`].
+    /// Announces a failure, or returns the value.
     pub fn announce_failure<T>(&mut self, result: Result<T, Failure>) -> io::Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -99,7 +78,7 @@ impl Announcer {
     }
 
     fn line(&mut self, word: &str, words: &dyn Display) -> io::Result<()> {
-        // One line, whatever is in it: a line break would begin a line without its word.
+        // One line in any case: a line break would start a line without a kind.
         let words = SafeText::new(&words.to_string(), SafeText::MAX_CAPTION);
         writeln!(self.output, "{word}: {words}")?;
         self.output.flush()

@@ -1,5 +1,5 @@
-//! Work of the service, followed to its end: a line for each change, and a sign of life when
-//! nothing has changed for half a minute.
+//! Waits for operations of the service. Announces each change, and a heartbeat after 30 seconds
+//! without one.
 
 use std::{io, time::Duration};
 
@@ -10,10 +10,9 @@ use tessera_model::{
     polling::PollTarget,
 };
 
-/// Longest silence while something is followed.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// What was told last, and how long ago.
+/// The last line, and the time since then.
 struct ProgressStatus {
     last_line: String,
     unchanged_for: Duration,
@@ -24,7 +23,7 @@ impl ProgressStatus {
         Self { last_line: String::new(), unchanged_for: Duration::ZERO }
     }
 
-    /// What is to be told now, if anything, after a wait.
+    /// Returns the line to announce after a wait, if there is one.
     fn next_line(&mut self, words: String, waited: Duration) -> Option<String> {
         self.unchanged_for += waited;
         if words != self.last_line {
@@ -39,7 +38,7 @@ impl ProgressStatus {
 }
 
 impl AccessibleSession {
-    /// Follows the datasets until none of them moves.
+    /// Watches the datasets until no operation is running.
     pub(super) async fn watch_datasets(&mut self) -> io::Result<()> {
         let (mut told, mut failures) = (ProgressStatus::new(), 0);
         loop {
@@ -80,7 +79,7 @@ impl AccessibleSession {
         }
     }
 
-    /// Exports the dataset or what is marked, follows it, and fetches the archive.
+    /// Exports the dataset or the selection, waits for it, and downloads the archive.
     pub(super) async fn export(&mut self) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let (dataset, name) = (open.dataset.id, open.dataset.name.clone());
@@ -128,7 +127,7 @@ impl AccessibleSession {
             .status(format!("archive {path}: {} bytes, {entries} entries verified", archive.bytes))
     }
 
-    /// Follows an export until it can be fetched; `None` when it cannot.
+    /// Waits for an export. Returns `None` if it failed.
     async fn wait_for_export(&mut self, mut task: ExportTask) -> io::Result<Option<ExportTask>> {
         let Some(dataset) = self.open.as_ref().map(|open| open.dataset.id) else { return Ok(None) };
         let (mut told, mut age, mut failures) = (ProgressStatus::new(), Duration::ZERO, 0);

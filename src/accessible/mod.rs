@@ -1,5 +1,5 @@
-//! The interface for screen readers and pipes (`--accessible`): numbered questions and sentences in
-//! one direction. No other screen, no frames, nothing drawn over; the same client underneath.
+//! The interface for screen readers and pipes (`--accessible`): numbered prompts and sentences in
+//! one direction, without drawing.
 
 mod announcer;
 mod export;
@@ -15,24 +15,20 @@ use tessera_model::{
     QueryText, SafeText, Search, polling::PollingIntervals,
 };
 
-/// Where it begins, and what it says first.
 #[derive(Clone, Debug)]
 pub struct AccessibleOptions {
-    /// The deployment in a word or two.
+    /// The name of the deployment.
     pub deployment: SafeText,
-    /// The dataset that is opened first.
+    /// The dataset to open first.
     pub dataset: Option<DatasetId>,
     /// Why this mode is on.
     pub reason: &'static str,
-    /// Folder that archives go to.
     pub downloads: PathBuf,
-    /// What the members of clusters are, and how coarse these, when a dataset is opened.
+    /// Entity type and granularity of the first search.
     pub cluster_options: (EntityType, Granularity),
-    /// How often is asked for what changes by itself.
     pub cadence: PollingIntervals,
 }
 
-/// What can be done next, in the order of its numbers.
 const MENU: [(&str, MenuAction); 11] = [
     ("read the results again", MenuAction::Read),
     ("next page", MenuAction::NextPage),
@@ -62,10 +58,9 @@ enum MenuAction {
     Datasets,
 }
 
-/// Runs until the person leaves or the answers end.
+/// Runs until the user quits or the input ends. Errors of the service are announced.
 ///
-/// # Errors
-/// Nobody listens any more, or the answers cannot be read. What the service refuses is told instead.
+/// # Errors Input or output failed.
 pub async fn run(
     client: Client,
     beginning: AccessibleOptions,
@@ -103,7 +98,6 @@ pub async fn run(
     }
 }
 
-/// A conversation over one deployment.
 struct AccessibleSession {
     client: Client,
     announcer: Announcer,
@@ -111,11 +105,11 @@ struct AccessibleSession {
     cluster_options: (EntityType, Granularity),
     cadence: PollingIntervals,
     open: Option<OpenDataset>,
-    /// What is marked in the open dataset, with a name for each.
+    /// The selected clusters of the open dataset, with the search that found them.
     selected: BTreeMap<ClusterId, Search>,
 }
 
-/// The dataset that is open, with what was asked of it last.
+/// The open dataset and its last result.
 struct OpenDataset {
     dataset: Dataset,
     search: Search,
@@ -154,13 +148,12 @@ impl AccessibleSession {
         }
     }
 
-    /// The search that has everything in it.
     fn browse_search(&self, dataset: DatasetId) -> Search {
         let (entity, granularity) = self.cluster_options;
         Search { entity, granularity, ..Search::browse(dataset) }
     }
 
-    /// Opens the wanted dataset, or lets the person choose when there are several.
+    /// Opens the wanted dataset, or prompts if there are several.
     async fn open_dataset(&mut self, wanted: Option<DatasetId>) -> io::Result<()> {
         let Some((list, _)) = self.announcer.announce_failure(self.client.list_datasets().await)?
         else {
@@ -190,7 +183,7 @@ impl AccessibleSession {
         self.explore(search).await
     }
 
-    /// Asks for a page and reads it out. A refusal leaves what was there.
+    /// Loads a page and reads it. After an error the last result stays.
     async fn explore(&mut self, search: Search) -> io::Result<()> {
         let answer = self.client.explore(&search).await;
         let Some(page) = self.announcer.announce_failure(answer)? else { return Ok(()) };

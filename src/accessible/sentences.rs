@@ -1,8 +1,8 @@
-//! How things are read out: one sentence each, the most important first.
+//! The sentences of the accessible interface, with the most important part first.
 
 use tessera_model::{Cluster, Dataset, Page, Query, ScoreScale, Search};
 
-/// A dataset with its place among `count`, 1-based.
+/// A dataset with its 1-based position.
 pub(super) fn dataset(place: usize, count: usize, dataset: &Dataset) -> String {
     let images = dataset.n_images.map(|images| pluralize(images, "image"));
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
@@ -10,7 +10,7 @@ pub(super) fn dataset(place: usize, count: usize, dataset: &Dataset) -> String {
     join_phrases([Some(name), Some(status(dataset)), images, error])
 }
 
-/// The status of a dataset, with the percentage while it moves.
+/// The status of a dataset, with the percentage of a running operation.
 pub(super) fn status(dataset: &Dataset) -> String {
     match dataset.progress {
         Some(percent) if dataset.status.is_busy() => {
@@ -20,7 +20,7 @@ pub(super) fn status(dataset: &Dataset) -> String {
     }
 }
 
-/// What is asked, and how the scores of its answer are read.
+/// The current search, and how to read its scores.
 pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
     let about = match &search.query {
         Query::Browse => "the whole dataset".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
     format!("{about}: page {number}, granularity {level}, {clusters}{more}.{score}")
 }
 
-/// A cluster with its place among `count`, 1-based.
+/// A cluster with its 1-based position.
 pub(super) fn cluster(
     place: usize,
     count: usize,
@@ -62,7 +62,6 @@ pub(super) fn cluster(
     ])
 }
 
-/// What there is, between commas.
 fn join_phrases<const N: usize>(parts: [Option<String>; N]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -1,12 +1,12 @@
-//! Telling through the terminal: the bell, a notification of the desktop, the progress in the tab and
-//! the title of the window. A terminal that may take a sequence for something else gets none.
+//! Alerts through the terminal: the bell, a desktop notification, the progress in the tab and the
+//! window title. A terminal that might misinterpret a sequence does not get it.
 
 use crate::{
     app::{Activity, JobAlert},
     config::DesktopProtocol,
 };
 
-/// What this terminal understands.
+/// The alerts that this terminal supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlertSupport {
     desktop: Option<DesktopProtocol>,
@@ -14,21 +14,20 @@ pub struct AlertSupport {
     title: bool,
 }
 
-/// Remembers the title; shows our own; gives the old one back.
+/// Saves the title, so that it can be restored.
 const PUSH_TITLE: &str = "\x1b[22;2t";
-/// The end of what this program told: no progress, and the title from before.
+/// Clears the progress and restores the title.
 pub const RESET_PROGRESS_AND_TITLE: &str = "\x1b]9;4;0;\x1b\\\x1b[23;2t";
-/// The same where only the title was told.
 pub const RESTORE_TITLE: &str = "\x1b[23;2t";
 
 impl AlertSupport {
-    /// What the terminal of this process understands.
+    /// Detects the terminal of this process.
     #[must_use]
     pub fn detect() -> Self {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    /// By the variables that terminals set. Multiplexers pass nothing on but the title.
+    /// Detects the terminal from its environment variables. Multiplexers pass on only the title.
     #[must_use]
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
@@ -47,7 +46,7 @@ impl AlertSupport {
         Self { desktop, progress, title: true }
     }
 
-    /// The bytes for one thing to tell; `first` is whether the title is still the old one.
+    /// Returns the bytes of an alert. `first`: the original title is not saved yet.
     #[must_use]
     pub fn sequence(self, tell: &JobAlert, first: bool) -> String {
         match (tell, self.desktop) {
@@ -81,7 +80,7 @@ impl AlertSupport {
         bytes
     }
 
-    /// What ends everything that was told, when the terminal is given back.
+    /// Returns the bytes that undo all alerts.
     #[must_use]
     pub fn reset_sequence(self) -> &'static str {
         match (self.title, self.progress) {

@@ -1,5 +1,5 @@
-//! A text in the person's own editor: in a file that only they can read, and that is gone
-//! afterwards. The terminal must have been given back before.
+//! Edits a text in the user's editor, in a private temporary file. The terminal must have been
+//! restored before.
 
 use std::{
     fs,
@@ -8,10 +8,9 @@ use std::{
 
 use tessera_model::{Failure, FailureKind, subprocess};
 
-/// Edits `text` until the editor is left, and gives back what was saved. Blocks.
+/// Edits `text` and returns what was saved. Blocks.
 ///
-/// # Errors
-/// [`FailureKind::Local`]: there is no such editor, it failed, or its file cannot be read as text.
+/// # Errors There is no such editor, it failed, or its file is not text.
 pub(super) fn edit(text: &str) -> Result<String, Failure> {
     let file = temporary_file(text).map_err(|error| {
         Failure::new(FailureKind::Local, format!("no file could be made for the editor: {error}"))
@@ -28,7 +27,7 @@ pub(super) fn edit(text: &str) -> Result<String, Failure> {
     fs::read_to_string(file.path()).map_err(|error| failed(&error))
 }
 
-/// The text in a new file of mode 0600, with the ending by which editors know it.
+/// Writes the text to a new file with mode 0600 and an extension that editors recognize.
 fn temporary_file(text: &str) -> io::Result<tempfile::NamedTempFile> {
     let mut file = tempfile::Builder::new().prefix("tessera-query-").suffix(".json").tempfile()?;
     file.write_all(text.as_bytes())?;

@@ -1,5 +1,4 @@
-//! Frames on their way to a terminal: only what has changed since the one before, and nothing at
-//! all when nothing has. The writer is the terminal's, or a test's.
+//! Writes frames: only the cells that changed, and nothing without a change.
 
 use std::io::{self, Write};
 
@@ -15,40 +14,34 @@ use ratatui::{
 
 use crate::ui::picture_layer::TerminalWrites;
 
-/// The frames of one terminal.
 #[derive(Debug)]
 pub struct FrameWriter<W> {
     out: W,
-    /// What is on the terminal; nothing is known of it when the next frame must be drawn whole.
+    /// What is on the terminal; `None` if the next frame must be drawn completely.
     last_frame: Option<Buffer>,
 }
 
-/// What one frame cost. Both are zero when nothing had changed.
+/// The cost of a frame; zero without a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCost {
-    /// Cells that differ from the frame before.
     pub cells: usize,
-    /// Bytes written to the terminal.
     pub bytes: usize,
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// For a terminal of which nothing is known.
+    /// For a terminal with unknown content.
     #[must_use]
     pub fn new(out: W) -> Self {
         Self { out, last_frame: None }
     }
 
-    /// Forgets what was drawn, so that the next frame is drawn whole.
+    /// Forces the next frame to be drawn completely.
     pub fn invalidate(&mut self) {
         self.last_frame = None;
     }
 
-    /// Draws a frame of this size (columns, rows): the cells that have changed, between what the
-    /// pictures need before and after them, in one write.
-    ///
-    /// # Errors
-    /// The terminal is gone.
+    /// Draws a frame in one write: the changed cells, between the sequences that the pictures need
+    /// before and after them.
     pub fn draw(
         &mut self,
         (columns, rows): (u16, u16),
@@ -79,16 +72,12 @@ impl<W: Write> FrameWriter<W> {
         Ok(cost)
     }
 
-    /// Writes what changes no cell.
-    ///
-    /// # Errors
-    /// The terminal is gone.
+    /// Writes a sequence that changes no cell.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)?;
         self.out.flush()
     }
 
-    /// The writer with all that was written to it.
     #[must_use]
     pub fn into_inner(self) -> W {
         self.out

@@ -1,9 +1,8 @@
-//! One picture over the whole screen, drawn by `viuer`.
+//! Shows one picture on the whole screen with `viuer`.
 //!
-//! `viuer` writes to the standard output, asks the terminal again and waits for the answer without
-//! a deadline, ends with a new line, and never deletes a picture. So: no input reader may run
-//! while this does, the last row stays free, only a terminal that has answered us is let near a
-//! protocol that asks, and what was drawn is deleted afterwards.
+//! `viuer` writes to standard output, queries the terminal again without a timeout, prints a line
+//! break, and never deletes a picture. So no input reader may run meanwhile, the last row stays
+//! free, only a terminal that has replied before is queried, and the picture is deleted afterwards.
 
 use std::{
     fmt,
@@ -26,12 +25,9 @@ use tessera_picture::{
     fit::{self, Fit},
 };
 
-/// Why a picture is not shown.
 #[derive(Debug)]
 pub enum ShowError {
-    /// The bytes are not a picture we open.
     Picture(DecodeError),
-    /// The terminal could not be written to.
     Terminal(io::Error),
 }
 
@@ -58,11 +54,8 @@ impl From<io::Error> for ShowError {
     }
 }
 
-/// Clears the screen and draws the picture as large as it gets, in the middle, above a free last
-/// row. Blocks; the terminal is in raw mode and nothing else reads from it.
-///
-/// # Errors
-/// Bytes that are no picture, or a terminal that is gone.
+/// Clears the screen and draws the picture as large as possible, centered above an empty last row.
+/// Blocks. The terminal must be in raw mode, and nothing else may read from it.
 pub fn show(bytes: &[u8], capabilities: &Capabilities) -> Result<(), ShowError> {
     let (columns, rows) = size()?;
     let protocol = capabilities.viewer_protocol();
@@ -82,20 +75,17 @@ pub fn show(bytes: &[u8], capabilities: &Capabilities) -> Result<(), ShowError> 
     Ok(())
 }
 
-/// Takes the picture off the screen again.
-///
-/// # Errors
-/// A terminal that is gone.
+/// Clears the screen and deletes the picture.
 pub fn clear(capabilities: &Capabilities) -> io::Result<()> {
     let mut out = io::stdout();
     if capabilities.viewer_protocol() == Protocol::Kitty {
-        // Those of `viuer` have no id; this deletes all that are visible.
+        // The pictures of `viuer` have no id; this deletes all visible ones.
         out.write_all(b"\x1b_Ga=d,d=A,q=2\x1b\\")?;
     }
     execute!(out, Clear(ClearType::All), MoveTo(0, 0))
 }
 
-/// The pixels and the words by which `viuer` draws exactly the cells of `fit`.
+/// Returns the pixels and the configuration with which `viuer` fills exactly the cells of `fit`.
 fn prepare_viuer(
     picture: &RgbImage,
     fit: Fit,

@@ -1,4 +1,4 @@
-//! How a person has seen the test picture, for each terminal: one small file for all deployments.
+//! Which graphics protocol the user confirmed for each terminal, in one file for all deployments.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -9,18 +9,15 @@ use crate::{
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
-/// The verdict for this terminal, if there is one. A file that cannot be read holds none: the
-/// picture is shown again.
+/// Returns the confirmed protocol of this terminal. Without a readable file the test picture is
+/// shown again.
 pub(super) fn load(environment: &Environment) -> Option<Protocol> {
     let choice =
         *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;
     options::protocol_of_choice(choice)
 }
 
-/// Keeps the verdict for this terminal.
-///
-/// # Errors
-/// The file cannot be written.
+/// Saves the confirmed protocol of this terminal.
 pub(super) fn save(environment: &Environment, protocol: Protocol) -> Result<(), Failure> {
     let Some(path) = config::terminal_graphics_file() else { return Ok(()) };
     save_to(&path, environment, protocol).map_err(|error| {
@@ -31,7 +28,7 @@ pub(super) fn save(environment: &Environment, protocol: Protocol) -> Result<(), 
 }
 
 fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
-    // What cannot be read is replaced.
+    // An unreadable file is replaced.
     let mut verdicts = read(path).unwrap_or_default();
     verdicts.insert(environment.terminal_name(), choice_of_protocol(protocol));
     config::file::write_atomically(path, &toml::to_string(&verdicts).map_err(io::Error::other)?)

@@ -1,9 +1,8 @@
-//! What the person does: first the probe has the terminal, then the reader, and while a picture
-//! is shown full size nobody.
+//! Terminal input: first the probe reads it, then this reader, and during a full-size picture
+//! nobody.
 //!
-//! The reader is no thread: the loop waits until the terminal has something to read, and only then
-//! takes what is there. So it can be paused at any moment, and nothing it left behind can eat the
-//! answer to somebody else's question.
+//! The reader is not a thread: the loop waits until input is available and reads it then. So it can
+//! pause at any time, and nothing is left behind that would consume the reply to another query.
 
 use std::{
     io::{self, Stdin},
@@ -23,20 +22,15 @@ use crate::{
 };
 use tessera_picture::Protocol;
 
-/// Reads what the person does.
 pub(super) struct InputReader {
-    /// The probe, until it has ended.
+    /// The running probe.
     probe: Option<JoinHandle<Capabilities>>,
-    /// Tells when the terminal has something to read.
+    /// Signals available input.
     terminal: AsyncFd<Stdin>,
     late_replies: LateReplyFilter,
 }
 
 impl InputReader {
-    /// Reads nothing before `probe`.
-    ///
-    /// # Errors
-    /// Standard input cannot be waited for.
     pub(super) fn new() -> io::Result<Self> {
         #[expect(
             deprecated,
@@ -46,19 +40,18 @@ impl InputReader {
         Ok(Self { probe: None, terminal, late_replies: LateReplyFilter::new(Instant::now()) })
     }
 
-    /// Asks what the terminal can draw, on a thread of its own: it may wait for the terminal, we
-    /// may not.
+    /// Queries the terminal's capabilities on a blocking thread.
     pub(super) fn start_probe(&mut self, environment: Environment, wanted: Option<Protocol>) {
         let probe = tokio::task::spawn_blocking(move || probe::probe(&environment, wanted));
         self.probe = Some(probe);
     }
 
-    /// The next things the person does; once, what the terminal can draw.
+    /// Returns the next events and, once, the result of the probe.
     pub(super) async fn next_events(&mut self) -> (Vec<Event>, Option<Capabilities>) {
         if let Some(probe) = &mut self.probe {
             let found = probe.await;
             self.probe = None;
-            // A probe that failed has found nothing: what was assumed before stays.
+            // A failed probe changes nothing.
             let Ok(found) = found else {
                 return (Vec::new(), None);
             };
@@ -67,11 +60,11 @@ impl InputReader {
         }
         loop {
             let Ok(mut ready) = self.terminal.readable().await else {
-                // The terminal is gone; the hang-up watch ends the program.
+                // The terminal is gone; the hang-up thread ends the program.
                 return std::future::pending().await;
             };
             if ready.ready().is_read_closed() {
-                // A reader would spin on a terminal that is gone.
+                // A reader would spin on a closed terminal.
                 return std::future::pending().await;
             }
             let mut events = Vec::new();
@@ -89,7 +82,6 @@ impl InputReader {
         }
     }
 
-    /// Waits for any key or click.
     pub(super) async fn wait_for_key_or_click(&mut self) {
         loop {
             let (events, _) = self.next_events().await;
@@ -103,7 +95,6 @@ impl InputReader {
     }
 }
 
-/// A report of the terminal in the words of the core.
 fn event_from_terminal(report: Report) -> Option<Event> {
     match report {
         Report::Key(key) => Chord::from_terminal(key).map(Event::Key),
@@ -120,14 +111,14 @@ fn event_from_terminal(report: Report) -> Option<Event> {
             };
             Some(Event::Mouse(Mouse { column: mouse.column, row: mouse.row, kind }))
         }
-        // A new size is told by its signal, which comes also when nothing is read.
+        // A signal reports a new size, also when nothing is read.
         Report::Resize(..) => None,
         Report::FocusGained => Some(Event::WindowFocus(true)),
         Report::FocusLost => Some(Event::WindowFocus(false)),
     }
 }
 
-/// A byte typed while the probe was listening; longer sequences are not worth keeping.
+/// Converts a byte typed during the probe; longer sequences are dropped.
 fn key_from_byte(byte: u8) -> Option<Chord> {
     let key = match byte {
         b'\r' | b'\n' => Key::Enter,

@@ -1,8 +1,5 @@
-//! The imperative shell: one loop that waits for whatever comes first, takes it through the
-//! core, and draws once when nothing more waits.
-//!
-//! The first frame is drawn before anything has answered: not the network, and not the terminal
-//! either, which is asked what it can draw only afterwards.
+//! The terminal program: an event loop around the core. The first frame is drawn before the network
+//! or the terminal have replied.
 
 mod alerts;
 mod editor;
@@ -39,24 +36,23 @@ use crate::{
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
-/// Frames caused by answers come at most this often; a key is answered at once.
+/// Minimum interval of frames for responses; keys are drawn immediately.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
-/// Events taken before a frame is drawn, so that a flood of answers cannot starve the screen.
+/// Limits the events per frame, so that a flood of responses cannot starve the screen.
 const MAX_EVENTS_PER_FRAME: usize = 256;
 
-/// How a run ends.
+/// How the interface ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
-    /// The program ends with this exit code.
+    /// With an exit code.
     Exit(i32),
-    /// Another deployment is to be opened.
+    /// To open another deployment.
     Switch(Destination),
 }
 
-/// Runs the program in the terminal until it ends.
+/// Runs the interface.
 ///
-/// # Errors
-/// The terminal cannot be used.
+/// # Errors The terminal cannot be used.
 pub async fn run(
     mut setup: Setup,
     options: RuntimeOptions,
@@ -72,8 +68,8 @@ pub async fn run(
     };
     let confirmed_protocol =
         options.forced_protocol.or_else(|| graphics_results::load(&environment));
-    // What was seen to fail is believed; what was seen to work, only while the terminal says it, too:
-    // another one may go by the same name.
+    // A negative graphics result always applies. A positive one needs the terminal's confirmation,
+    // because another terminal may have the same name.
     let graphics =
         options.forced_protocol.or(confirmed_protocol.filter(|seen| !draws_pixels(*seen)));
     let mut shell = EventLoop {
@@ -94,32 +90,28 @@ pub async fn run(
         return Ok(code);
     }
     shell.draw()?;
-    // Only now: nothing must wait for the terminal, and nobody else writes while it is asked.
+    // Only now: nothing waits for the terminal, and nobody else may write while it is queried.
     shell.input.start_probe(environment, graphics);
     shell.run().await
 }
 
-/// Everything the loop owns.
 struct EventLoop<'a> {
     session: Session,
     screen: TerminalScreen,
     layer: PictureLayer,
     themes: Themes,
     start: Instant,
-    /// When the last frame was drawn.
     last_drawn: Option<Instant>,
-    /// Whether something has changed since.
     needs_redraw: bool,
     input: InputReader,
     signals: &'a mut SignalReceiver,
-    /// A signal that came during the full-size view.
+    /// A signal received during the full-size view.
     pending_signal: Option<Signal>,
     capabilities: Option<probe::Capabilities>,
-    /// How pictures are drawn as a person has said or seen it.
+    /// The graphics protocol from the settings or the test picture.
     confirmed_protocol: Option<Protocol>,
 }
 
-/// What the loop waited for.
 #[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
 enum LoopEvent {
     Signal(Option<Signal>),
@@ -138,7 +130,7 @@ impl EventLoop<'_> {
                     self.handle_input(events, capabilities).await?
                 }
                 LoopEvent::Reply(Some(event)) => self.handle_replies(event).await?,
-                // The worker lives as long as its handle, which is ours.
+                // The worker lives as long as its handle in the session.
                 LoopEvent::Reply(None) => Some(RunOutcome::Exit(1)),
                 LoopEvent::Timer => {
                     self.session.clear_wake();
@@ -157,8 +149,8 @@ impl EventLoop<'_> {
         }
     }
 
-    /// Waits for whatever comes first. Signals before keys, keys before answers: a person must
-    /// get through whatever the service sends.
+    /// Waits for the next event. Signals come before keys and keys before responses, so that the
+    /// user stays in control under load.
     async fn next_event(&mut self) -> LoopEvent {
         if let Some(signal) = self.pending_signal.take() {
             return LoopEvent::Signal(Some(signal));
@@ -203,7 +195,7 @@ impl EventLoop<'_> {
                 return Ok(Some(code));
             }
         }
-        // A key is answered at once, whatever the last frame was drawn for.
+        // Keys are drawn immediately, regardless of the last frame.
         self.draw()?;
         Ok(None)
     }
@@ -220,8 +212,8 @@ impl EventLoop<'_> {
         Ok(None)
     }
 
-    /// Takes one event through the core, and does what only a terminal can do. `Some` ends the
-    /// program with that exit code.
+    /// Passes one event to the core and executes the effects that need the terminal. `Some` ends
+    /// the loop.
     async fn apply(&mut self, event: Event) -> io::Result<Option<RunOutcome>> {
         self.needs_redraw = true;
         let mut effects = self.session.apply(self.start.elapsed(), event);
@@ -270,19 +262,19 @@ impl EventLoop<'_> {
         Ok(None)
     }
 
-    /// Gives the terminal back and stops; takes it again when it goes on.
+    /// Restores the terminal and stops the process; takes the terminal back afterwards.
     fn suspend(&mut self) -> io::Result<()> {
         self.delete_pictures()?;
         terminal::restore();
-        // The input reader stops with the process, and goes on with it.
+        // The input reader stops with the process.
         signals::suspend_process()?;
-        // At once, so that no frame is drawn to a terminal that is not ours; what else may have
-        // changed meanwhile is looked at in `Signal::Resume`.
+        // Taken back immediately, so that no frame goes to the shell's screen. Other changes are
+        // handled in `Signal::Resume`.
         self.screen.reenter()
     }
 
-    /// Draws one picture as large as it goes, and waits for a key. A signal ends the view, too, and
-    /// is looked at after it.
+    /// Shows one picture and waits for a key. A signal also ends the view and is handled
+    /// afterwards.
     async fn show_full_size(
         &mut self,
         bytes: std::sync::Arc<[u8]>,
@@ -306,7 +298,7 @@ impl EventLoop<'_> {
         Ok(Ok(()))
     }
 
-    /// Gives the terminal to the person's editor, and takes it again when that is left.
+    /// Runs the user's editor with the restored terminal.
     async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
         self.delete_pictures()?;
         terminal::restore();
@@ -349,7 +341,7 @@ impl EventLoop<'_> {
         Ok(())
     }
 
-    /// Draws pictures as the person has seen them, and keeps it.
+    /// Applies and saves the protocol that the user confirmed.
     fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.protocol = protocol;
@@ -358,20 +350,19 @@ impl EventLoop<'_> {
         graphics_results::save(&Environment::read(), protocol)
     }
 
-    /// Puts a text into the clipboard of the terminal (OSC 52).
+    /// Copies a text to the terminal's clipboard (OSC 52).
     fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
         self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
     }
 
-    /// Makes the terminal forget every picture.
     fn delete_pictures(&mut self) -> io::Result<()> {
         let forget = self.layer.forget_all();
         self.screen.frames.write(forget.as_bytes())
     }
 }
 
-/// The sequence that sets the clipboard. Through tmux it is sent twice: tmux takes one for its own
-/// buffer, and passes the wrapped one on to the terminal around it.
+/// Returns the OSC 52 sequence. tmux gets it twice: plain for its own buffer, and wrapped for the
+/// outer terminal.
 fn clipboard_sequence(text: &str, in_tmux: bool) -> String {
     let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
     if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
@@ -381,7 +372,7 @@ fn draws_pixels(protocol: Protocol) -> bool {
     !matches!(protocol, Protocol::HalfBlock | Protocol::None)
 }
 
-/// Waits until `instant`, or for ever without one.
+/// Waits until `instant`, or forever without one.
 async fn sleep_until(instant: Option<Instant>) {
     match instant {
         Some(instant) => tokio::time::sleep_until(instant.into()).await,

@@ -1,4 +1,4 @@
-//! What the shell needs to know beside the core's `Setup`: the settings, as this terminal takes them.
+//! The settings of the terminal program.
 
 use crate::{
     config::{self, GraphicsChoice, Settings, ThemeChoice},
@@ -8,24 +8,19 @@ use crate::{
 use tessera_client::trace::Trace;
 use tessera_picture::Protocol;
 
-/// The settings of the shell.
 #[derive(Clone, Debug)]
 pub struct RuntimeOptions {
-    /// Whether the mouse is ours.
     pub mouse: bool,
-    /// The themes to choose from.
     pub themes: Themes,
-    /// The protocol the person insists on.
+    /// The protocol required by the settings.
     pub forced_protocol: Option<Protocol>,
-    /// Where everything that happens is written down.
     pub trace: Trace,
 }
 
 impl RuntimeOptions {
-    /// What the settings mean on this terminal.
+    /// Applies the settings to this terminal.
     ///
-    /// # Errors
-    /// The person's theme cannot be read or understood.
+    /// # Errors The user's theme cannot be read.
     pub fn new(settings: &Settings) -> Result<Self, String> {
         Ok(Self {
             mouse: settings.mouse,
@@ -35,7 +30,7 @@ impl RuntimeOptions {
         })
     }
 
-    /// How pictures are drawn until the terminal has answered.
+    /// The protocol until the terminal has replied.
     #[must_use]
     pub fn initial_protocol(&self) -> Protocol {
         match self.forced_protocol {
@@ -45,7 +40,7 @@ impl RuntimeOptions {
     }
 }
 
-/// The protocol of a choice; none when the terminal is to be asked.
+/// Returns the protocol of a setting, or `None` to query the terminal.
 pub(super) fn protocol_of_choice(choice: GraphicsChoice) -> Option<Protocol> {
     match choice {
         GraphicsChoice::Auto => None,
@@ -57,7 +52,7 @@ pub(super) fn protocol_of_choice(choice: GraphicsChoice) -> Option<Protocol> {
     }
 }
 
-/// The themes, with the person's own if that is what is asked for.
+/// Loads the themes, including the user's theme if it is selected.
 fn load_themes(choice: &ThemeChoice) -> Result<Themes, String> {
     let auto = Environment::read().theme(None);
     let ThemeChoice::Named(name) = choice else {

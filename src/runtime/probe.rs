@@ -1,9 +1,8 @@
-//! What the terminal can draw: asked once, before any input reader exists, with a hard deadline.
+//! Detects what the terminal can draw: once, before any input reader exists, with a hard timeout.
 //!
-//! A terminal answers in the order it was asked, and nearly every one answers the last question
-//! (its primary attributes), so that answer ends the wait. One that stays silent costs 300 ms
-//! (more over SSH) and gets half-blocks. Answers that come later are kept from becoming keys by
-//! [`Stragglers`].
+//! Terminals reply in order, and nearly all reply to the last query (the primary attributes), so
+//! that reply ends the wait. A silent terminal costs 300 ms (more over SSH) and gets half-blocks.
+//! [`LateReplyFilter`] keeps later replies from becoming keys.
 
 mod capabilities;
 mod late_replies;
@@ -26,45 +25,40 @@ pub use late_replies::LateReplyFilter;
 use replies::TerminalReplies;
 use tessera_picture::Protocol;
 
-/// Kitty graphics, name and version, size of a cell, the background, and at last the primary
-/// attributes.
+/// Kitty graphics, name and version, cell size, background, and finally the primary attributes.
 const QUERIES: &str =
     "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\x1b[c";
-/// The shape most cells have, for terminals that do not tell theirs.
+/// The usual cell size, for terminals that do not report one.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
 
 /// What the terminal can draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Capabilities {
-    /// How the drawing layer should draw.
     pub protocol: Protocol,
-    /// Size of one cell in pixels (width, height); changes with the font, so ask
-    /// [`cell_size`] again after a resize.
+    /// Cell size in pixels (width, height). It changes with the font, so call [`cell_size`] after a
+    /// resize.
     pub cell: (u16, u16),
-    /// Inside tmux, which passes graphics on only when wrapped.
+    /// tmux passes graphics on only when wrapped.
     pub in_tmux: bool,
-    /// The colours that arrive.
     pub color_depth: ColorDepth,
-    /// What `auto` means: the theme for this background.
+    /// The theme for `auto`.
     pub theme: ThemeName,
-    /// The colour behind its text (red, green, blue), where it says so.
+    /// The background color (red, green, blue), if reported.
     pub background: Option<[u8; 3]>,
-    /// Whether the terminal answered in time: the condition for asking it anything later.
+    /// Whether the terminal replied in time. Only then may it be queried again.
     pub has_replied: bool,
-    /// Kitty graphics, if only without placeholders.
+    /// Kitty graphics, possibly without placeholders.
     pub kitty: bool,
-    /// iTerm2 inline pictures.
     pub iterm: bool,
-    /// Sixel graphics.
     pub sixel: bool,
-    /// Bytes that came meanwhile and are no answers: keys of the person.
+    /// Bytes received during the probe that are not replies: typed keys.
     pub typed_bytes: Vec<u8>,
 }
 
 impl Capabilities {
-    /// What `viuer` may use, the best first: it asks again and waits for the answer for ever, so only
-    /// what has been answered here, and only without a multiplexer between us and the screen.
+    /// The protocols that `viuer` may use, best first. `viuer` queries again without a timeout, so
+    /// only protocols that were confirmed here, and only without a multiplexer.
     #[must_use]
     pub fn viewer_protocols(&self) -> Vec<Protocol> {
         let may_ask = self.has_replied && !self.in_tmux;
@@ -77,18 +71,13 @@ impl Capabilities {
         draws.into_iter().filter_map(|(draws, protocol)| draws.then_some(protocol)).collect()
     }
 
-    /// The best of them.
     #[must_use]
     pub fn viewer_protocol(&self) -> Protocol {
         self.viewer_protocols().first().copied().unwrap_or_default()
     }
 }
 
-/// As [`probe`], for a command that has no terminal of its own: it is in raw mode only while it is
-/// asked.
-///
-/// # Errors
-/// The terminal is gone.
+/// Runs [`probe`] for a command, in raw mode only while it queries.
 pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
     let can_query =
         io::stdin().is_terminal() && io::stdout().is_terminal() && environment.can_be_queried();
@@ -102,8 +91,8 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
     Ok(capabilities)
 }
 
-/// Finds out what the terminal can draw. `forced` is the person's setting, which wins for the
-/// grid. The terminal must be in raw mode; nothing is asked without one, or inside a multiplexer.
+/// Detects what the terminal can draw. `forced` is the user's setting for the grid. The terminal
+/// must be in raw mode. Nothing is queried without a terminal or inside a multiplexer.
 #[must_use]
 pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilities {
     let (input, output) = (io::stdin(), io::stdout());
@@ -111,7 +100,7 @@ pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilitie
     let mut replies = TerminalReplies::default();
     if is_terminal && environment.can_be_queried() {
         let deadline = environment.reply_timeout();
-        // A terminal that cannot be written to or read from is a silent one.
+        // A terminal that cannot be written or read counts as silent.
         let _ = query_terminal(input.as_fd(), output, deadline, &mut replies);
     }
     replies.finish();
@@ -119,7 +108,7 @@ pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilitie
     capabilities::decide_capabilities(environment, replies, cell, forced)
 }
 
-/// The size of a cell in pixels, as far as the terminal tells the system.
+/// The cell size in pixels, as reported by the system.
 #[must_use]
 pub fn cell_size() -> Option<(u16, u16)> {
     let size = tcgetwinsize(io::stdout()).ok()?;

@@ -1,5 +1,5 @@
-//! The core with its worker: events in, requests out, answers back in. It knows no terminal, so
-//! the tests drive exactly this.
+//! The core with its worker: events in, requests out. It knows no terminal, so that tests can run
+//! it.
 
 use std::time::Instant;
 
@@ -16,17 +16,14 @@ use crate::runtime::trace_events::SessionTrace;
 /// A running program without its terminal.
 #[derive(Debug)]
 pub struct Session {
-    /// The core.
     pub app: App,
     worker: Worker,
     worker_events: mpsc::UnboundedReceiver<WorkerEvent>,
     next_wake: Option<Uptime>,
-    /// Where all of it is written down.
     pub trace: SessionTrace,
 }
 
 impl Session {
-    /// A core whose requests go to a worker, and whose answers come from it.
     #[must_use]
     pub fn new(
         app: App,
@@ -35,13 +32,12 @@ impl Session {
         Self { app, worker, worker_events, next_wake: None, trace: SessionTrace(Trace::disabled()) }
     }
 
-    /// The same with a trace of what it does.
     #[must_use]
     pub fn with_trace(self, trace: Trace) -> Self {
         Self { trace: SessionTrace(trace), ..self }
     }
 
-    /// Takes one event through the core. What only a terminal can do is handed back.
+    /// Passes one event to the core, and returns the effects that need a terminal.
     pub fn apply(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         let mut outside = Vec::new();
         for effect in self.update(now, event) {
@@ -70,7 +66,7 @@ impl Session {
     }
 
     fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
-        // A layer may ask for a secret.
+        // An overlay may prompt for a secret.
         let description = self.trace.describe_event(&event, self.app.overlay.is_some());
         let started = Instant::now();
         let effects = self.app.update(now, event);
@@ -78,23 +74,23 @@ impl Session {
         effects
     }
 
-    /// When the core wants to be woken.
+    /// When the core needs [`Event::Wake`].
     #[must_use]
     pub fn next_wake(&self) -> Option<Uptime> {
         self.next_wake
     }
 
-    /// The wake has come: it counts once.
+    /// Clears the wake time, which counts once.
     pub fn clear_wake(&mut self) {
         self.next_wake = None;
     }
 
-    /// The next reply of the worker; safe to drop while waiting.
+    /// The next event of the worker; cancel-safe.
     pub async fn next_worker_event(&mut self) -> Option<Event> {
         self.worker_events.recv().await.map(event_from_worker)
     }
 
-    /// A reply that has already come.
+    /// An event of the worker that has already arrived.
     pub fn try_worker_event(&mut self) -> Option<Event> {
         self.worker_events.try_recv().ok().map(event_from_worker)
     }

@@ -1,5 +1,5 @@
-//! Signals and the vanished terminal, each watched by a thread of its own, so that the program
-//! ends even while the loop is stuck in a write to a terminal that takes nothing.
+//! Watches signals and the terminal on separate threads, so that the program ends even if the loop
+//! is blocked in a write.
 
 use std::{io, os::fd::AsFd, thread, time::Duration};
 
@@ -12,29 +12,24 @@ use tokio::sync::mpsc;
 
 use crate::runtime::terminal;
 
-/// How long the loop has to end by itself before it is ended.
+/// How long the loop may take to end before the process is ended.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the outside wants of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// End with this exit code (128 + number).
+    /// Exit with this code (128 + number).
     Exit(i32),
-    /// Give the terminal back and stop.
+    /// Restore the terminal and stop.
     Suspend,
-    /// Go on after a stop.
+    /// Continue after a stop.
     Resume,
-    /// The screen has another size.
+    /// The screen size changed.
     Resized,
 }
 
-/// The signals that have come, for whoever has the terminal now.
 pub type SignalReceiver = mpsc::UnboundedReceiver<Signal>;
 
-/// Watches for signals, for as long as the process lives.
-///
-/// # Errors
-/// The handlers cannot be set.
+/// Watches signals for the lifetime of the process.
 pub fn watch_signals() -> io::Result<SignalReceiver> {
     let (sender, received) = mpsc::unbounded_channel();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
@@ -47,7 +42,7 @@ pub fn watch_signals() -> io::Result<SignalReceiver> {
                 SIGWINCH => Signal::Resized,
                 ending => Signal::Exit(128 + ending),
             };
-            // The receiver goes when the program ends by itself.
+            // The receiver is dropped when the program ends by itself.
             if sender.send(signal).is_err() {
                 return;
             }
@@ -64,7 +59,7 @@ pub fn watch_signals() -> io::Result<SignalReceiver> {
     Ok(received)
 }
 
-/// Ends the process if the loop has not done so.
+/// Ends the process if the loop does not.
 fn exit_after_timeout(code: i32) {
     thread::spawn(move || {
         thread::sleep(EXIT_TIMEOUT);
@@ -77,7 +72,7 @@ fn exit_after_timeout(code: i32) {
 fn wait_for_hang_up() {
     let stdin = io::stdin();
     loop {
-        // No event is asked for: only a hang-up or an error can end the wait.
+        // No event is requested: only a hang-up or an error ends the wait.
         let mut watched = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::empty())];
         match poll(&mut watched, None) {
             Ok(_) if !watched[0].revents().is_empty() => return,
@@ -87,10 +82,7 @@ fn wait_for_hang_up() {
     }
 }
 
-/// Stops this process as its shell expects; returns when it goes on.
-///
-/// # Errors
-/// The signal cannot be sent.
+/// Stops this process as its shell expects; returns when it continues.
 pub fn suspend_process() -> io::Result<()> {
     signal_hook::low_level::emulate_default_handler(SIGTSTP)
 }

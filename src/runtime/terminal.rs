@@ -1,7 +1,7 @@
-//! The terminal: taken once, given back once, by whoever gets there first.
+//! The terminal, which is entered once and restored once.
 //!
-//! One restore serves the normal end, the panic hook and the signals. It writes to the terminal
-//! and nothing else, so it works from any thread and when the terminal is half gone.
+//! One restore function serves the normal exit, the panic hook and the signals. It only writes to
+//! the terminal, so it works on any thread and when the terminal is half gone.
 
 use std::{
     io::{self, Stdout, Write},
@@ -27,41 +27,34 @@ use crate::{
 const KITTY_IN_TMUX: u8 = 2;
 
 static TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
-/// Whether pictures must be deleted on leaving: 0 no, 1 kitty's, 2 kitty's through tmux.
+/// Whether pictures must be deleted on exit: 0 no, 1 kitty, 2 kitty through tmux.
 static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
 
-/// Whether the title, and the progress in the tab, must be taken back on leaving.
+/// Whether title and progress must be reset on exit.
 static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// The largest screen that is drawn on; what a terminal claims beyond stays empty.
+/// Largest screen that is drawn; the rest stays empty.
 const MAX_SIZE: (u16, u16) = (1000, 500);
 
-/// Owns the terminal while it lives, and gives it back when it goes.
+/// Owns the terminal and restores it on drop.
 #[derive(Debug)]
 pub struct TerminalScreen {
-    /// What is drawn on it.
     pub frames: FrameWriter<Stdout>,
     mouse: bool,
     alert_support: AlertSupport,
 }
 
-/// The size of the terminal (columns, rows), as far as we draw on it.
-///
-/// # Errors
-/// The terminal is gone.
+/// The size of the terminal (columns, rows), limited to the drawn size.
 pub fn size() -> io::Result<(u16, u16)> {
     let (columns, rows) = terminal::size()?;
     Ok((columns.min(MAX_SIZE.0), rows.min(MAX_SIZE.1)))
 }
 
 impl TerminalScreen {
-    /// Takes the terminal: raw mode, the other screen, paste and mouse reports.
-    ///
-    /// # Errors
-    /// The terminal refuses raw mode or is gone.
+    /// Enters raw mode and the alternate screen, and enables paste and mouse reports.
     pub fn enter(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
-        // NO_COLOR chooses the plain theme; pictures are content and keep their colours, which
+        // NO_COLOR selects the plain theme; pictures are content and keep their colors, which
         // crossterm would drop.
         crossterm::style::force_color_output(true);
         let understood = AlertSupport::detect();
@@ -71,10 +64,7 @@ impl TerminalScreen {
         Ok(screen)
     }
 
-    /// Takes the terminal again after a `restore`, and forgets what was on it.
-    ///
-    /// # Errors
-    /// As [`Screen::take`].
+    /// Enters the terminal again after [`restore`].
     pub fn reenter(&mut self) -> io::Result<()> {
         TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
@@ -87,20 +77,14 @@ impl TerminalScreen {
         out.flush()
     }
 
-    /// Tells something through the terminal, as far as it understands that.
-    ///
-    /// # Errors
-    /// The terminal is gone.
+    /// Sends an alert, if the terminal supports it.
     pub fn send_alert(&mut self, tell: &JobAlert) -> io::Result<()> {
         let first =
             matches!(tell, JobAlert::Activity(_)) && !TITLE_CHANGED.swap(true, Ordering::SeqCst);
         self.frames.write(self.alert_support.sequence(tell, first).as_bytes())
     }
 
-    /// Takes the mouse, or leaves it to the terminal.
-    ///
-    /// # Errors
-    /// The terminal is gone.
+    /// Captures the mouse, or leaves it to the terminal.
     pub fn set_mouse(&mut self, ours: bool) -> io::Result<()> {
         self.mouse = ours;
         let mut out = io::stdout();
@@ -114,12 +98,11 @@ impl Drop for TerminalScreen {
     }
 }
 
-/// Remembers that pictures must be deleted on leaving.
 pub fn delete_pictures_on_exit(kitty: bool, tmux: bool) {
     PICTURES_TO_DELETE.store(u8::from(kitty) + u8::from(kitty && tmux), Ordering::SeqCst);
 }
 
-/// Gives the terminal back, once. Failures are nobody's to hear: the terminal may be gone.
+/// Restores the terminal, once. Errors are ignored: the terminal may be gone.
 pub fn restore() {
     if !TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
         return;
@@ -145,13 +128,13 @@ pub fn restore() {
     let _ = terminal::disable_raw_mode();
 }
 
-/// The terminal first, the report after: otherwise nobody could read it.
+/// Restores the terminal before the panic is reported, so that the report is readable.
 fn restore_on_panic() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            // A decoder may panic on a broken picture; its thread answers for that itself.
+            // A decoder may panic on a broken picture; its thread handles that.
             if !tessera_picture::decode::is_in_decoder() {
                 restore();
                 report(panic);

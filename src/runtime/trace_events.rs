@@ -1,8 +1,7 @@
-//! What the interface writes into a trace: keys, events, requests with their answers, frames with
-//! their cost.
+//! The trace records of the interface: keys, events, requests and frames.
 //!
-//! No secret gets in: of what is typed into a layer, where a secret may be, only the fact is
-//! written; of an answer only its status and what the log of exchanges shows.
+//! They contain no secrets: of text typed into an overlay only the fact is recorded, and of a
+//! response only its status and the request log.
 
 use std::time::Duration;
 
@@ -12,29 +11,25 @@ use crate::{app::Event, input::Key, message::Ticket, runtime::frames::FrameCost}
 use tessera_client::RequestRecorder;
 use tessera_client::trace::{Trace, micros};
 
-/// The trace of an interface: a [`Trace`] with the lines that only the interface writes.
+/// A [`Trace`] with the records that only the interface writes.
 #[derive(Clone, Debug)]
 pub struct SessionTrace(pub Trace);
 
 impl SessionTrace {
-    /// What will be written of an event; nothing without a trace. `secret`: what was typed may be
-    /// one.
+    /// Returns the record of an event, if tracing is on. `secret`: typed text may be a secret.
     #[must_use]
     pub fn describe_event(&self, event: &Event, secret: bool) -> Option<Value> {
         self.0.is_enabled().then(|| event_json(event, secret))
     }
 
-    /// An event, by its words, went through the core.
     pub fn write_event(&self, words: Option<&Value>, took: Duration) {
         self.0.write(|| json!({ "event": words, "took_us": micros(took) }));
     }
 
-    /// A request went to the worker.
     pub fn write_request(&self, ticket: &Ticket) {
         self.0.write(|| json!({ "sent": lane_name(ticket), "number": ticket.number }));
     }
 
-    /// A frame was drawn, with so many pictures on it.
     pub fn write_frame(&self, took: Duration, cost: FrameCost, pictures: usize) {
         let FrameCost { cells, bytes } = cost;
         self.0.write(|| {
@@ -44,7 +39,7 @@ impl SessionTrace {
     }
 }
 
-/// An event in words that tell no secret.
+/// The record of an event, without secrets.
 fn event_json(event: &Event, secret: bool) -> Value {
     match event {
         Event::Key(chord) if secret && matches!(chord.key, Key::Char(_)) => json!({ "key": "…" }),
@@ -70,7 +65,7 @@ fn event_json(event: &Event, secret: bool) -> Value {
     }
 }
 
-/// The kind of a request: the name of its lane without what it is about.
+/// The name of the lane, without its parameters.
 fn lane_name(ticket: &Ticket) -> String {
     format!("{:?}", ticket.lane).chars().take_while(|c| c.is_alphanumeric()).collect()
 }

@@ -1,5 +1,4 @@
-//! The loop of the first run: keys in, a try at the side. It draws a screen of its own, before
-//! there is a deployment to ask.
+//! The event loop of the welcome screen, which runs before there is a deployment.
 
 use std::{future::Future, io, path::PathBuf, pin::Pin};
 
@@ -18,37 +17,28 @@ use crate::{
     ui::{self, picture_layer::TerminalWrites},
 };
 
-/// What the person decided.
 #[derive(Debug)]
 pub enum WelcomeDecision {
-    /// Leave, with this exit code.
     Exit(i32),
-    /// Open this.
     Open(Destination),
-    /// Open this, which has just been reached, and remember it.
+    /// Save this profile, whose connection test succeeded, and open it.
     SaveAndOpen(CandidateProfile),
 }
 
-/// What the first run works with.
 #[derive(Clone, Debug)]
 pub struct WelcomeOptions {
-    /// Why the person is here again, if something could not be opened.
+    /// Why nothing could be opened.
     pub error: Option<String>,
-    /// What `~/` means.
+    /// The expansion of `~/`.
     pub home: Option<PathBuf>,
-    /// How it looks.
     pub theme: ThemeChoice,
-    /// The file that a stored secret goes to, for people.
+    /// The file that stores secrets, for display.
     pub secret_store: String,
 }
 
-/// A try under way.
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<(), String>>>>;
 
-/// Runs the first run until the person has decided. `reach` tries a candidate.
-///
-/// # Errors
-/// The terminal cannot be used.
+/// Runs the welcome screen until the user has decided. `reach` tests the connection of a profile.
 pub async fn run(
     options: &RuntimeOptions,
     signals: &mut SignalReceiver,
@@ -112,7 +102,7 @@ fn handle_event(
     WelcomeAction::Continue
 }
 
-/// The end of the try; never, without one.
+/// Waits for the running connection test; forever without one.
 async fn tested_candidate(
     under_way: &mut Option<(CandidateProfile, ConnectionTest)>,
 ) -> Result<CandidateProfile, String> {

@@ -1,5 +1,5 @@
-//! Opens a picture in the viewer of the desktop. The viewer gets a file and nothing else: a link of
-//! the service would be a credential in the list of processes.
+//! Opens a picture in the desktop's viewer. The viewer is given a file: a link of the service would
+//! be a credential in the process list.
 
 use std::{
     env,
@@ -19,22 +19,18 @@ use tokio::sync::oneshot;
 
 use tessera_model::{Failure, FailureKind, subprocess};
 
-/// What opens a file with the program that is meant for it.
 const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-/// How long an opener may take to say that it cannot; most end at once, some stay.
+/// How long to wait for an error of the opener; most exit immediately, some stay.
 const OPENER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Copies of pictures for viewers; they are removed when the program ends.
+/// Copies of pictures for viewers, removed when the program ends.
 #[derive(Default)]
 pub(super) struct ViewerCopies {
     folder: Mutex<Option<(TempDir, u32)>>,
 }
 
 impl ViewerCopies {
-    /// Puts a picture where only this user can read it.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: it cannot be written.
+    /// Writes a picture that only this user can read.
     pub(super) fn copy(&self, bytes: &Bytes) -> Result<PathBuf, Failure> {
         let failed = |error: io::Error| {
             Failure::new(FailureKind::Local, format!("no copy for the viewer can be made: {error}"))
@@ -59,13 +55,12 @@ impl ViewerCopies {
     }
 }
 
-/// Opens a file of this machine.
+/// Opens a local file.
 ///
-/// # Errors
-/// [`FailureKind::Local`]: there is no desktop, no opener, or it refused.
+/// # Errors There is no desktop or no opener, or the opener failed.
 pub(super) async fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
-    // Without a desktop an opener falls back to programs of the terminal, which is ours.
+    // Without a desktop, openers start a terminal program, but this program owns the terminal.
     if !cfg!(target_os = "macos") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
         let sentence = "there is no desktop here to open the picture on";
         return Err(Failure::new(FailureKind::Local, sentence)
@@ -79,12 +74,12 @@ async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
         let sentence = format!("{} cannot open {}: {reason}", opener.display(), path.display());
         Failure::new(FailureKind::Local, sentence)
     };
-    // Absolute, so that no name can be taken for an option.
+    // Absolute, so that no name is parsed as an option.
     let path = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
     let mut command = subprocess::command(opener);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|error| refuse(error.to_string()))?;
-    // A thread of its own: a viewer may stay open longer than the program.
+    // A separate thread, because a viewer may stay open longer than this program.
     let (sender, ended) = oneshot::channel();
     thread::spawn(move || sender.send(child.wait()));
     match tokio::time::timeout(OPENER_TIMEOUT, ended).await {

@@ -1,13 +1,10 @@
-//! Folders of this machine: what is in one, sorted and bounded, for completing a path.
+//! Lists local folders for path completion, sorted and limited.
 
 use std::{fs, io, path::Path};
 
 use tessera_model::{Failure, FailureKind, FolderEntry, FolderListing, SafeText};
 
-/// Lists the files and folders in `path`, by name without regard to case.
-///
-/// # Errors
-/// [`FailureKind::Local`]: it is no folder, or may not be read.
+/// Lists the files and folders in `path` by name, ignoring case.
 pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
     let broken = |error: io::Error| {
         let sentence = format!("{} cannot be listed: {error}", path.display());
@@ -23,7 +20,7 @@ pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
     Ok(FolderListing { path: path.to_owned(), entries, omitted: left_off })
 }
 
-/// `None` for what is neither file nor folder, and for a link that leads nowhere.
+/// Returns `None` for anything but files and folders, and for broken links.
 fn read_entry(entry: &fs::DirEntry) -> Option<FolderEntry> {
     let metadata = fs::metadata(entry.path()).ok()?;
     (metadata.is_file() || metadata.is_dir()).then(|| FolderEntry {

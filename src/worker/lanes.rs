@@ -1,5 +1,5 @@
-//! One abort handle per lane. Aborting is thrift; that a stale answer never leaves the worker
-//! is checked here once more when it is ready.
+//! One abort handle per lane. Aborting only saves work; that a stale response never leaves the
+//! worker is checked again when it arrives.
 
 use std::collections::HashMap;
 
@@ -7,28 +7,27 @@ use tokio::task::AbortHandle;
 
 use crate::message::{Lane, Ticket};
 
-/// The requests under way that may be given up.
+/// The running requests that may be cancelled.
 #[derive(Default)]
 pub(super) struct CancellableRequests {
     active: HashMap<Lane, (u64, AbortHandle)>,
 }
 
 impl CancellableRequests {
-    /// A request has started. Writes are not kept: nothing may stop them.
+    /// Registers a request. Writes are not registered, because nothing may stop them.
     pub(super) fn insert(&mut self, ticket: Ticket, abort: AbortHandle) {
         if ticket.lane.is_cancellable() {
             self.active.insert(ticket.lane, (ticket.number, abort));
         }
     }
 
-    /// Nobody waits for this lane any more.
     pub(super) fn cancel(&mut self, lane: &Lane) {
         if let Some((_, abort)) = self.active.remove(lane) {
             abort.abort();
         }
     }
 
-    /// A request is done. Returns whether its answer is still wanted.
+    /// Removes a finished request and returns whether its response is still wanted.
     pub(super) fn finish(&mut self, ticket: &Ticket) -> bool {
         if !ticket.lane.is_cancellable() {
             return true;

@@ -1,8 +1,8 @@
-//! The background task of the terminal interface: it alone waits for the network.
+//! The background task of the terminal interface, the only one that waits for the network.
 //!
-//! One task receives commands and gives out answers. Each request runs beside it; pictures first
-//! queue for one of a few places. Every request is answered exactly once, unless its lane was
-//! cancelled or asked something newer.
+//! One task receives commands and sends events. Each request runs in its own task; pictures first
+//! wait for one of a few slots. Every request gets exactly one response, unless its lane was
+//! cancelled or has a newer request.
 
 mod external_viewer;
 mod folder_listing;
@@ -26,34 +26,28 @@ use crate::{
 use tessera_client::{Client, RequestRecorder};
 use tessera_model::RequestRecord;
 
-/// Pictures fetched or decoded at the same time.
 const PICTURES_IN_FLIGHT: usize = 6;
 
-/// What the worker has to say.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkerEvent {
-    /// A request is answered.
     Response(Response),
-    /// A long request has come further.
     Progress(RequestProgress),
-    /// The client has sent something, and this came of it.
     Exchange(RequestRecord),
 }
 
-/// What the worker is told.
 enum WorkerCommand {
     Send(Ticket, Request),
     Cancel(Lane),
 }
 
-/// The way to the worker. It ends, with all that it does, when this is dropped.
+/// The handle of the worker, which stops when this is dropped.
 #[derive(Debug)]
 pub struct Worker {
     commands: mpsc::UnboundedSender<WorkerCommand>,
 }
 
-/// Starts the worker of `client`, which keeps things in `journal`, on the present tokio runtime. Neither channel is bounded: the
-/// interface must never wait, and it asks for no more than what is on the screen.
+/// Starts the worker of `client` and `state` on the current tokio runtime. The channels are
+/// unbounded: the interface must never wait, and it requests only what is on the screen.
 #[must_use]
 pub fn spawn(
     client: Client,
@@ -79,25 +73,25 @@ pub fn spawn(
 }
 
 impl Worker {
-    /// Asks for `request`; an older request of the same lane is given up.
+    /// Sends a request and cancels an older one of the same lane.
     pub fn send(&self, ticket: Ticket, request: Request) {
-        // The worker outlives every sender, so nothing can be lost here.
+        // The worker outlives every sender, so nothing is lost here.
         let _ = self.commands.send(WorkerCommand::Send(ticket, request));
     }
 
-    /// Gives up what a lane is waiting for, unless it is a write.
+    /// Cancels the request of a lane, unless it is a write.
     pub fn cancel(&self, lane: Lane) {
         let _ = self.commands.send(WorkerCommand::Cancel(lane));
     }
 }
 
-/// The one task that receives.
+/// The receiving task.
 struct WorkerLoop {
     handler: Arc<RequestHandler>,
     events: mpsc::UnboundedSender<WorkerEvent>,
     tasks: JoinSet<Response>,
     lanes: CancellableRequests,
-    /// Pictures that wait for a place, first wish first.
+    /// Pictures that wait for a slot, oldest first.
     queued_pictures: VecDeque<(Ticket, Request)>,
     picture_slots: Arc<Semaphore>,
 }
@@ -106,7 +100,7 @@ impl WorkerLoop {
     async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<WorkerCommand>) {
         loop {
             tokio::select! {
-                // Cancellations first: what nobody wants any more must not start.
+                // Cancellations first, so that no cancelled request starts.
                 biased;
                 command = inbox.recv() => match command {
                     Some(WorkerCommand::Send(ticket, request)) => self.accept(ticket, request),
@@ -166,7 +160,7 @@ impl WorkerLoop {
     }
 
     fn finish(&mut self, outcome: Result<Response, JoinError>) {
-        // The only other outcome is a request that was given up.
+        // The only other outcome is a cancelled request.
         if let Ok(response) = outcome
             && self.lanes.finish(&response.ticket)
         {

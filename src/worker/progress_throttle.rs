@@ -1,18 +1,16 @@
-//! How often progress is worth telling: the first time at once, then ten times a second at most.
+//! Limits progress reports: the first one immediately, then at most ten per second.
 
 use std::time::{Duration, Instant};
 
-/// Shortest time between two reports.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Remembers when it was last told.
+/// Remembers the last report.
 #[derive(Default)]
 pub(super) struct ProgressThrottle {
     last_report: Option<Instant>,
 }
 
 impl ProgressThrottle {
-    /// Whether to tell now.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let due = self.last_report.is_none_or(|latest| now >= latest + MIN_INTERVAL);
         if due {

@@ -1,4 +1,4 @@
-//! Request -> call -> answer: one match, one line per variant.
+//! Maps each request to a call: one match with one arm per request.
 
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
@@ -19,7 +19,6 @@ use crate::{
 use tessera_client::{Client, ExistingFile, QueryImageUpload};
 use tessera_model::{Failure, FailureKind, PictureSource, SafeText};
 
-/// What a request needs to be performed.
 pub(super) struct RequestHandler {
     client: Client,
     journal: Arc<StateStore>,
@@ -44,7 +43,7 @@ impl RequestHandler {
         }
     }
 
-    /// Performs a request. A panic on the way is a failure of that request alone.
+    /// Handles a request. A panic fails only that request.
     pub(super) async fn handle(&self, ticket: Ticket, request: Request) -> Response {
         let performed = AssertUnwindSafe(self.perform(&ticket, request));
         let result = performed.catch_unwind().await.unwrap_or_else(|_| {
@@ -160,7 +159,7 @@ impl RequestHandler {
         }
     }
 
-    /// Works on the journal, away from the tasks that must not wait for a disk.
+    /// Uses the state store on a blocking thread.
     async fn with_journal<T: Send + 'static>(
         &self,
         work: impl FnOnce(&StateStore) -> Result<T, Failure> + Send + 'static,
@@ -169,7 +168,6 @@ impl RequestHandler {
         run_blocking(move || work(&journal)).await
     }
 
-    /// A query image from wherever it is.
     async fn load_query_image(&self, source: PictureSource) -> Result<QueryImageUpload, Failure> {
         if let PictureSource::File(path) = &source {
             return QueryImageUpload::read(path).await;
@@ -178,7 +176,7 @@ impl RequestHandler {
         QueryImageUpload::new(bytes, &source.to_string()).await
     }
 
-    /// Opens a picture in the viewer of the desktop; a copy of it, unless it is a file already.
+    /// Opens a picture in the desktop's viewer: a file directly, anything else as a copy.
     async fn open_externally(&self, source: PictureSource) -> Result<(), Failure> {
         if let PictureSource::File(path) = &source {
             return external_viewer::open(path).await;
@@ -187,7 +185,7 @@ impl RequestHandler {
         external_viewer::open(&self.viewer_copies.copy(&bytes)?).await
     }
 
-    /// Passes progress on, at a pace that a screen can use.
+    /// Reports progress, throttled to a rate that a screen can show.
     fn progress_callback(&self, ticket: Ticket) -> impl FnMut(u64, Option<u64>) + Send + use<> {
         let replies = self.events.clone();
         let mut pace = ProgressThrottle::default();
@@ -201,7 +199,6 @@ impl RequestHandler {
     }
 }
 
-/// Does work that waits for a disk away from the tasks that must not.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {

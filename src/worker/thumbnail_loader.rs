@@ -1,6 +1,5 @@
-//! Link -> bytes -> a thumbnail for one canvas. Fetched bytes are kept for a while, so that a new
-//! size of the same picture costs no request; decoding happens on threads of its own, two at a
-//! time.
+//! Loads pictures and fits them to a canvas. Fetched bytes are cached, so that another size of the
+//! same picture needs no request. Decoding uses at most two blocking threads.
 
 use std::{
     path::Path,
@@ -15,14 +14,11 @@ use tessera_client::{Client, read_entry};
 use tessera_model::{Failure, FailureKind, Link, PictureSource};
 use tessera_picture::{Canvas, Crop, Thumbnail, thumbnail};
 
-/// Largest picture fetched, in bytes: originals are asked for too, and several may be under way.
+/// Limit per picture: originals are loaded too, and several at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
-/// Fetched bytes that are kept.
 const CACHE_BYTES: usize = 24 << 20;
-/// Pictures decoded at the same time.
 const MAX_PARALLEL_DECODES: usize = 2;
 
-/// Makes thumbnails of links.
 pub(super) struct ThumbnailLoader {
     client: Client,
     cache: Mutex<PictureByteCache>,
@@ -38,7 +34,7 @@ impl ThumbnailLoader {
         }
     }
 
-    /// Fits the `part` that is shown of a picture from anywhere to `canvas`.
+    /// Loads a picture and fits `crop` of it to `canvas`.
     pub(super) async fn load_thumbnail(
         &self,
         source: &PictureSource,
@@ -49,7 +45,6 @@ impl ThumbnailLoader {
         self.decode(bytes, part, canvas, &source.to_string()).await
     }
 
-    /// The bytes of a picture from anywhere.
     pub(super) async fn load_bytes(&self, source: &PictureSource) -> Result<Bytes, Failure> {
         match source {
             PictureSource::Link(link) => self.fetch_link(link).await,
@@ -64,7 +59,7 @@ impl ThumbnailLoader {
         }
     }
 
-    /// Decodes, in its turn. `name` is what people know the picture as.
+    /// Decodes when a slot is free. `name` identifies the picture in errors.
     async fn decode(
         &self,
         bytes: Bytes,
@@ -79,7 +74,7 @@ impl ThumbnailLoader {
         let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
         let decoded = tokio::task::spawn_blocking(move || {
             let thumbnail = thumbnail(&bytes, part, canvas);
-            // A decode that nobody waits for any more still takes its turn to the end.
+            // A decode that is no longer needed keeps its slot until it ends.
             drop(permit);
             thumbnail
         });
@@ -90,7 +85,7 @@ impl ThumbnailLoader {
         }
     }
 
-    /// Fetches a picture, unless it is at hand.
+    /// Fetches a picture, unless it is cached.
     pub(super) async fn fetch_link(&self, link: &Link) -> Result<Bytes, Failure> {
         if let Some(bytes) = self.lock_cache().get(link.resource()) {
             return Ok(bytes);
@@ -105,14 +100,13 @@ impl ThumbnailLoader {
     }
 }
 
-/// Reads a picture file of this machine.
 async fn read_file(path: &Path) -> Result<Bytes, Failure> {
     let refuse = |reason: &str| {
         let sentence = format!("the picture {} cannot be read: {reason}", path.display());
         Failure::new(FailureKind::Local, sentence)
     };
     let metadata = tokio::fs::metadata(path).await.map_err(|error| refuse(&error.to_string()))?;
-    // Looked at before it is opened: a pipe would never end.
+    // Checked before it is opened: a pipe would never end.
     if !metadata.is_file() || metadata.len() > MAX_PICTURE_BYTES as u64 {
         return Err(refuse(&format!("no file of at most {} MiB", MAX_PICTURE_BYTES >> 20)));
     }
@@ -120,7 +114,7 @@ async fn read_file(path: &Path) -> Result<Bytes, Failure> {
     Ok(bytes.into())
 }
 
-/// The bytes used last, up to a number of bytes.
+/// The most recently used bytes, up to a limit.
 struct PictureByteCache {
     pictures: LruCache<String, Bytes>,
     used_bytes: usize,
@@ -136,7 +130,7 @@ impl PictureByteCache {
         self.pictures.get(resource).cloned()
     }
 
-    /// Keeps a picture, unless it alone would push out many others.
+    /// Caches a picture, unless it would displace many others.
     fn put(&mut self, resource: &str, bytes: Bytes) {
         if bytes.len() > self.max_bytes / 4 {
             return;

@@ -1,7 +1,7 @@
-//! Short-lived tokens: minted here, renewed before they expire, and dated by the service's clock.
+//! Short-lived tokens: signed locally, renewed before they expire, and dated by the service's
+//! clock.
 //!
-//! Minting takes microseconds and happens under one lock, so requests that find the token expired
-//! together share the one that the first of them makes; so do requests whose token was rejected.
+//! Signing takes microseconds and happens under one lock, so concurrent requests share a new token.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -19,16 +19,16 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind};
 
-/// The issuer the interface fixes.
+/// The issuer that the interface requires.
 const ISSUER: &str = "sdk";
 
-/// The tokens of one pair of credentials.
+/// The tokens of one key pair.
 pub(super) struct TokenSource {
     api_key: String,
     lifetime: Duration,
     secret_reloader: Option<SecretReloader>,
     state: Mutex<TokenState>,
-    /// Held by the one who renews a rejected token; the others wait for it.
+    /// Held while a rejected token is renewed; other requests wait for it.
     renewal: tokio::sync::Mutex<()>,
 }
 
@@ -36,13 +36,12 @@ struct TokenState {
     api_secret: SecretString,
     current: Option<AccessToken>,
     minted: u64,
-    /// Seconds the service's clock is ahead of ours.
+    /// Seconds by which the service's clock is ahead of the local one.
     skew: i64,
-    /// Whether another secret was found when it was read again.
+    /// Whether the reloaded secret differed from the first one.
     replaced: bool,
 }
 
-/// One token.
 #[derive(Clone)]
 pub(super) struct AccessToken {
     pub text: SecretString,
@@ -59,17 +58,14 @@ struct JwtClaims<'a> {
 }
 
 impl Credentials {
-    /// A token that begins now, by this machine's clock, and lives for `life`.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`] when signing fails.
+    /// Signs a token that starts now, by the local clock, and is valid for `life`.
     pub fn sign_token(&self, life: Duration) -> Result<SecretString, Failure> {
         sign_jwt(&self.api_key, &self.api_secret, unix_seconds(SystemTime::now()), life)
     }
 }
 
 impl TokenSource {
-    /// Tokens that live for `life`; `reload` reads the secret again when one is rejected.
+    /// Creates a source of tokens that are valid for `life`.
     pub(super) fn new(
         credentials: &Credentials,
         lifetime: Duration,
@@ -91,10 +87,7 @@ impl TokenSource {
         }
     }
 
-    /// The token to send now; a new one when four fifths of the life of the current one are over.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`] when signing fails.
+    /// Returns the token to send. A new one is signed after four fifths of the lifetime.
     pub(super) fn current(&self) -> Result<AccessToken, Failure> {
         let mut state = self.lock_state();
         let now = Instant::now();
@@ -112,11 +105,8 @@ impl TokenSource {
         Ok(token)
     }
 
-    /// The service refused `token`: another one, of the secret as it is kept by now. Whoever comes
-    /// later with the same one is given the same new one.
-    ///
-    /// # Errors
-    /// As [`Tokens::current`].
+    /// Replaces a rejected token by one from the reloaded secret. Concurrent callers with the same
+    /// rejected token receive the same new one.
     pub(super) async fn renew(&self, token: &AccessToken) -> Result<AccessToken, Failure> {
         let _turn = self.renewal.lock().await;
         let is_current =
@@ -133,13 +123,13 @@ impl TokenSource {
         self.current()
     }
 
-    /// The secret as it is kept by now. It may lie in a keyring that takes its time.
+    /// Reads the secret again. A keyring may block.
     async fn reload_secret(&self) -> Option<SecretString> {
         let reload = self.secret_reloader.clone()?;
         tokio::task::spawn_blocking(move || (reload.0)()).await.ok().flatten()
     }
 
-    /// Learns the service's clock from an answer, for the tokens minted from now on.
+    /// Updates the clock skew from a response, for the next tokens.
     pub(super) fn update_clock_skew(
         &self,
         headers: &HeaderMap,
@@ -151,12 +141,11 @@ impl TokenSource {
         }
     }
 
-    /// Seconds the service's clock is ahead of ours, as far as is known.
     pub(super) fn clock_skew(&self) -> i64 {
         self.lock_state().skew
     }
 
-    /// Whether the secret was replaced since, and the new one is used.
+    /// Whether the service rejected the first secret and another one was found.
     pub(super) fn is_secret_replaced(&self) -> bool {
         self.lock_state().replaced
     }

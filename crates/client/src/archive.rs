@@ -1,8 +1,8 @@
-//! Archives, member by member: the directory is walked, not loaded, so that an archive of any number
-//! of members takes the same memory. Limits apply to the bytes that really come out, not to what the
-//! archive says of itself.
+//! Reads archives entry by entry. The directory is streamed, not loaded, so memory does not grow
+//! with the number of entries. Limits apply to the bytes actually unpacked, not to the declared
+//! sizes.
 //!
-//! A download is verified so: every member is read to its end and its checksum compared.
+//! A download is verified by reading every entry to its end, which compares the checksums.
 
 use std::{
     fs::File,
@@ -15,59 +15,54 @@ use zip::{
     unstable::read::ZipIterable,
 };
 
-/// Members of the largest archive that is accepted.
 const MAX_ENTRIES: usize = 2_000_000;
-/// Unpacked bytes of the largest archive that is accepted.
 const MAX_UNPACKED_BYTES: u64 = 100 << 30;
-/// Unpacked bytes from which on the ratio counts.
+/// Unpacked size above which the compression ratio is checked.
 const RATIO_CHECK_THRESHOLD: u64 = 64 << 20;
-/// Unpacked bytes for each packed one; pictures and Parquet do not come near it.
+/// Unpacked bytes per packed byte. Pictures and Parquet do not come near it.
 const MAX_COMPRESSION_RATIO: u64 = 200;
-/// Bytes that are copied at once.
 const COPY_BUFFER_BYTES: usize = 64 << 10;
-/// Where an export keeps its pictures (rule: interface, Export archive content).
+/// Where an export stores its pictures (interface document, "Export archive content").
 pub(super) const IMAGES_PREFIX: &str = "images/";
 
-/// What a sound archive holds.
+/// The result of reading a whole archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VerifiedArchive {
-    /// Members whose checksums were compared.
+    /// Entries whose checksums were compared.
     pub entries: usize,
-    /// How many of them are pictures.
     pub images: usize,
 }
 
-/// A member of an archive that is being walked.
+/// An entry of an archive that is being read.
 pub(super) struct ArchiveEntry<'a> {
-    /// Its name as it is written there; not yet printable, and no path to trust.
+    /// The name as stored: neither printable nor a safe path.
     pub name: String,
     entry: ZipFileEntry<'static>,
     contents: &'a mut BufReader<File>,
-    /// Bytes that all members so far are packed in, and what came out of them.
+    /// Packed bytes of all entries so far, and the bytes unpacked from them.
     packed: u64,
     unpacked: &'a mut u64,
 }
 
-/// Why a member did not come out.
+/// Why an entry could not be extracted.
 #[derive(Debug)]
 pub(super) enum EntryError {
-    /// What is wrong with it.
     Invalid(String),
-    /// It cannot be written.
+    /// The output cannot be written.
     Disk(io::Error),
 }
 
-/// Walks over the members of an archive, in the order of its directory.
+/// Calls `visit` with each entry, in directory order.
 ///
-/// # Errors
-/// A sentence that says what is wrong with the archive, or what `visit` says; not yet printable.
+/// # Errors Describes what is wrong with the archive, or the error of `visit`. The text is not safe
+/// to print.
 pub(super) fn for_each_entry(
     file: File,
     mut visit: impl FnMut(ArchiveEntry<'_>) -> Result<(), String>,
 ) -> Result<(), String> {
     let text = |error: io::Error| error.to_string();
     let size = file.metadata().map_err(text)?.len();
-    // Both read the same file, and each looks up its place before it reads.
+    // Both readers share one file offset, so each seeks before it reads.
     let directory = BufReader::new(file.try_clone().map_err(text)?);
     let mut contents = BufReader::new(file);
     let mut directory = ZipIterable::try_new(directory, Config::default())
@@ -81,7 +76,7 @@ pub(super) fn for_each_entry(
         let entry = entry.map_err(|error| error.to_string())?;
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
-            // Members that share their bytes add up to more than there is.
+            // Entries that share bytes add up to more than the file size.
             return Err("entries that overlap".to_owned());
         }
         let name = match entry.name() {
@@ -95,26 +90,25 @@ pub(super) fn for_each_entry(
 }
 
 impl ArchiveEntry<'_> {
-    /// Whether it is a directory.
     pub(super) fn is_dir(&self) -> bool {
         self.entry.is_dir()
     }
 
-    /// Whether it is a plain file; a link or a device is none.
+    /// Whether it is a regular file, not a link or a device.
     pub(super) fn is_plain(&self) -> bool {
         let kind = self.entry.unix_mode().map_or(0, |mode| mode & 0o170_000);
         !self.entry.is_symlink() && matches!(kind, 0 | 0o100_000)
     }
 
-    /// Bytes it has, as it says itself.
+    /// The declared size.
     pub(super) fn size(&self) -> u64 {
         self.entry.size()
     }
 
-    /// Copies it, at most `most` bytes of it, which compares its checksum. Returns its size.
+    /// Copies at most `most` bytes, which compares the checksum. Returns the size.
     ///
-    /// # Errors
-    /// It is damaged, larger, or unpacks to far more than it should; or `out` takes no more.
+    /// # Errors The entry is damaged, larger than `most`, or exceeds the compression limits; or
+    /// `out` cannot be written.
     pub(super) fn copy_to(self, out: &mut impl Write, most: u64) -> Result<u64, EntryError> {
         let fair =
             |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);
@@ -157,8 +151,7 @@ impl std::fmt::Display for EntryError {
 
 /// Reads the whole archive.
 ///
-/// # Errors
-/// A sentence that says what is wrong with it, and with which entry; not yet printable.
+/// # Errors Names the damaged entry and the error. The text is not safe to print.
 pub(super) fn verify(file: File) -> Result<VerifiedArchive, String> {
     let mut contents = VerifiedArchive { entries: 0, images: 0 };
     for_each_entry(file, |member| {
@@ -181,7 +174,7 @@ mod tests {
         temporary_file, zip_bytes,
     };
 
-    /// Names and bytes of all members, or what is wrong.
+    /// Names and contents of all entries, or the error.
     fn unpacked(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         let mut all = Vec::new();
         for_each_entry(temporary_file(bytes), |member| {
@@ -216,7 +209,7 @@ mod tests {
                 }
             }
         }
-        // Dates, modes and comments are covered by no checksum.
+        // No checksum covers dates, modes and comments.
         assert!(flips > 9_000 && undetected < flips / 20, "{undetected} of {flips}");
     }
 
@@ -228,7 +221,7 @@ mod tests {
         assert!(
             verified(&zip_bytes(std::slice::from_ref(&bomb))).unwrap_err().contains("far more")
         );
-        // What it says of itself does not matter.
+        // The declared size does not matter.
         let lying = ZipMember { size: 7, ..bomb };
         assert!(verified(&zip_bytes(&[lying])).is_err());
         let part = deflated_zeros("a", 60 << 20);

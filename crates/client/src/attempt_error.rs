@@ -1,7 +1,7 @@
-//! What can end one attempt without a result, and how the errors of `reqwest` are sorted into it.
+//! Why one attempt of a request failed, and how `reqwest` errors map to that.
 //!
-//! Nothing here keeps a URL with its query: signed links are credentials, and those errors would
-//! name them.
+//! Nothing here keeps the query of a URL: signed links are credentials, and error texts would leak
+//! them.
 
 use std::error::Error as _;
 
@@ -13,32 +13,30 @@ use reqwest::{
 
 use tessera_model::{Failure, FailureKind, SafeText};
 
-/// Why one attempt gave no result.
+/// Why one attempt failed.
 #[derive(Debug)]
 pub(super) enum AttemptError {
-    /// No connection: nothing of the request was sent. With the cause in words.
+    /// No connection was made, so nothing was sent.
     NoConnection(String),
-    /// The request, or part of it, was sent and no whole answer came back. With the cause.
+    /// The request was sent, at least partly, and no complete response arrived.
     NoResponse(String),
-    /// The service answered with something other than success.
     Rejected(Box<ErrorResponse>),
-    /// Trying again would not change anything.
+    /// A retry would not help.
     Fatal(Failure),
 }
 
-/// An answer that is no success.
+/// A response with an error status.
 #[derive(Debug)]
 pub(super) struct ErrorResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     /// The first bytes of the body.
     pub body: Bytes,
-    /// The service's own words.
+    /// The message of the service.
     pub detail: Option<SafeText>,
 }
 
 impl ErrorResponse {
-    /// The header `Retry-After`, as it came.
     pub(super) fn retry_after(&self) -> Option<&str> {
         self.headers.get(RETRY_AFTER)?.to_str().ok()
     }
@@ -69,7 +67,7 @@ impl From<reqwest::Error> for AttemptError {
     }
 }
 
-/// The innermost cause: `connection refused` rather than `error sending request`.
+/// Returns the innermost cause: `connection refused` instead of `error sending request`.
 fn root_cause(error: &reqwest::Error) -> String {
     if error.is_timeout() && error.is_connect() {
         return "connecting took too long".to_owned();
@@ -83,7 +81,7 @@ fn root_cause(error: &reqwest::Error) -> String {
     words
 }
 
-/// A handshake that failed by its content is fatal; one that was cut off is not.
+/// A handshake that failed because of its content is fatal; an interrupted one is not.
 fn is_certificate_error(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -1,5 +1,4 @@
-//! How requests are let in: with tokens that are made here, with one pass that was made elsewhere, or
-//! without.
+//! How requests authenticate: with signed tokens, with one fixed header, or not at all.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -13,31 +12,26 @@ use crate::{
 use tessera_model::{Failure, FailureKind};
 use tessera_wire::credentials::SESSION_COOKIE;
 
-/// The login of a client.
 #[derive(Clone)]
 pub(super) enum AuthProvider {
-    /// None: no header at all.
     Anonymous,
-    /// Tokens that are renewed.
     Tokens(Arc<TokenSource>),
-    /// The same header for every request.
     Fixed(HeaderName, HeaderValue),
 }
 
-/// What one request shows. A token and a cookie never go together.
+/// The header of one request. A token and a cookie are never combined.
 pub(super) struct AuthHeader {
     pub name: HeaderName,
     /// Marked sensitive.
     pub value: HeaderValue,
-    /// What it was made of, when it can be renewed.
+    /// The token it was made from, if it can be renewed.
     token: Option<AccessToken>,
 }
 
 impl AuthProvider {
-    /// The login of an endpoint.
+    /// Creates the authentication of an endpoint.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the token or cookie is none, by its letters.
+    /// # Errors The token or cookie contains characters that a header cannot carry.
     pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Failure> {
         Ok(match endpoint.auth() {
             AuthMethod::Hosted(credentials) => {
@@ -59,10 +53,6 @@ impl AuthProvider {
         matches!(self, Self::Anonymous)
     }
 
-    /// What a request shows now.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`] when signing fails.
     pub(super) fn current_header(&self) -> Result<Option<AuthHeader>, Failure> {
         match self {
             Self::Anonymous => Ok(None),
@@ -73,10 +63,7 @@ impl AuthProvider {
         }
     }
 
-    /// Another pass for a rejected one; `None` when there is none.
-    ///
-    /// # Errors
-    /// As [`Login::current`].
+    /// Returns a new header for a rejected one, if it can be renewed.
     pub(super) async fn renew_header(
         &self,
         rejected: &AuthHeader,
@@ -89,7 +76,6 @@ impl AuthProvider {
         }
     }
 
-    /// Learns the service's clock from an answer.
     pub(super) fn update_clock_skew(
         &self,
         headers: &HeaderMap,
@@ -101,7 +87,7 @@ impl AuthProvider {
         }
     }
 
-    /// Whether the secret was replaced while it was used.
+    /// Whether the service rejected the first secret and another one was found.
     pub(super) fn is_secret_replaced(&self) -> bool {
         match self {
             Self::Tokens(tokens) => tokens.is_secret_replaced(),
@@ -109,7 +95,7 @@ impl AuthProvider {
         }
     }
 
-    /// Seconds the service's clock is ahead of ours, as far as it matters and is known.
+    /// Seconds by which the service's clock is ahead; 0 if unknown or irrelevant.
     pub(super) fn clock_skew(&self) -> i64 {
         match self {
             Self::Tokens(tokens) => tokens.clock_skew(),

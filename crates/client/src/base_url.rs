@@ -1,5 +1,5 @@
-//! Where a service is. An address is read once, here, so that no request can go to a half-understood
-//! one, and every path that is asked for lies below it.
+//! The address of a service. It is parsed once, so that no request can go to a half-understood
+//! address and every requested path stays below it.
 
 use std::{fmt, net::IpAddr};
 
@@ -8,16 +8,14 @@ use reqwest::Url;
 use tessera_model::{Failure, FailureKind};
 use tessera_wire::paths::{API_PREFIX, Parameters};
 
-/// The `{base_url}` of the interface: scheme, host, port and perhaps a path before `/api/v1`.
+/// The `{base_url}` of the interface: scheme, host, port and an optional path before `/api/v1`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BaseUrl(Url);
 
 impl BaseUrl {
-    /// Reads an address as people paste it: a trailing slash or `/api/v1` is taken off.
+    /// Parses a pasted address. A trailing slash or `/api/v1` is removed.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`] with what is wrong: no http(s) address, or one that carries a
-    /// password, a query or a fragment.
+    /// # Errors The address is not http(s), or contains a password, a query or a fragment.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let refuse = |reason: &str| {
             Failure::new(FailureKind::Local, format!("the base URL {reason}"))
@@ -40,7 +38,7 @@ impl BaseUrl {
         Ok(Self(url))
     }
 
-    /// The URL of a path of the interface, with its parameters percent-encoded.
+    /// Returns the URL of an interface path, with percent-encoded parameters.
     #[must_use]
     pub(super) fn url_for(&self, path: &str, parameters: &Parameters) -> Url {
         let mut url = self.0.clone();
@@ -51,10 +49,10 @@ impl BaseUrl {
         url
     }
 
-    /// The URL of a path that a person wrote, with or without `/api/v1`; it may hold a query.
+    /// Returns the URL of a path typed by the user, with or without `/api/v1` and with an optional
+    /// query.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`]: it leads out of `/api/v1`.
+    /// # Errors The path leads out of `/api/v1`.
     pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
@@ -72,23 +70,20 @@ impl BaseUrl {
         Ok(url)
     }
 
-    /// Resolves a link the service gave: absolute, or relative to this address.
+    /// Resolves a link from the service: absolute, or relative to this address.
     pub(super) fn join(&self, link: &str) -> Option<Url> {
         self.0.join(link).ok()
     }
 
-    /// Whether others on the way can read what is sent.
     pub(super) fn is_unencrypted(&self) -> bool {
         self.0.scheme() == "http"
     }
 
-    /// Whether the service runs on this machine.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }
 
-    /// Whether only this machine or its cable can see the service.
     pub(super) fn is_local_only(&self) -> bool {
         is_local_only(&self.0)
     }
@@ -106,13 +101,11 @@ impl fmt::Debug for BaseUrl {
     }
 }
 
-/// The address as numbers, when it is written so.
 fn ip_address(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     host.trim_matches(['[', ']']).parse().ok()
 }
 
-/// Whether `url` names this machine.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match ip_address(url) {
         Some(address) => address.to_canonical().is_loopback(),
@@ -122,7 +115,7 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether `url` names something that only this machine or its cable can see.
+/// Whether `url` is reachable only from this machine or its link-local network.
 pub(super) fn is_local_only(url: &Url) -> bool {
     let near = match ip_address(url).map(|address| address.to_canonical()) {
         Some(IpAddr::V4(address)) => address.is_link_local() || address.is_unspecified(),

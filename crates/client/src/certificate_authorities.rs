@@ -1,23 +1,21 @@
-//! Certificates that a person trusts beside those of the system: companies sign their own. The file
-//! is read once, when the client is made; nothing falls back silently.
+//! Certificates that the user trusts in addition to the system's. The file is read once, when the
+//! client is created; nothing falls back silently.
 
 use std::{fs, io::Read as _, path::Path};
 
 use tessera_model::{Failure, FailureKind};
 
-/// Largest file that is read; the bundle of a whole system has a quarter of it.
+/// Four times the size of a system bundle.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Certificates of authorities.
 #[derive(Clone, Debug, Default)]
 pub struct CertificateAuthorities(Vec<reqwest::Certificate>);
 
 impl CertificateAuthorities {
     /// Reads a file of PEM certificates.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`] with what the file is instead: missing, empty, larger than 1 MiB,
-    /// binary (DER), without a certificate, or with a damaged one.
+    /// # Errors The file is missing, empty, larger than 1 MiB, binary (DER), or contains no valid
+    /// certificate.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let refuse = |reason: &str| {
             let sentence = format!("the certificates in {}: {reason}", path.display());
@@ -49,7 +47,6 @@ impl CertificateAuthorities {
         }
     }
 
-    /// The certificates.
     pub(super) fn certificates(&self) -> impl Iterator<Item = reqwest::Certificate> {
         self.0.iter().cloned()
     }

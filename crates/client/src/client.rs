@@ -1,5 +1,4 @@
-//! The typed client: one async function per endpoint, model values in, model values or a
-//! [`Failure`] out.
+//! One async function per endpoint: takes model values and returns model values or a [`Failure`].
 
 use std::{fmt, sync::Arc};
 
@@ -35,30 +34,25 @@ use tessera_wire::{
     selection,
 };
 
-/// A client of one service. Cheap to clone; clones share connections, token and retry budget.
+/// A client of one service. Clones are cheap and share connections, token and retry budget.
 #[derive(Clone)]
 pub struct Client {
     pub(super) transport: Arc<Transport>,
 }
 
 impl Client {
-    /// A client with the default patience.
+    /// Creates a client with the default policy.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`] when TLS cannot be set up on this machine.
+    /// # Errors TLS cannot be set up on this machine.
     pub fn new(endpoint: Endpoint) -> Result<Self, Failure> {
         Self::with_policy(endpoint, ClientPolicy::default())
     }
 
-    /// A client with its own deadlines and pauses.
-    ///
-    /// # Errors
-    /// As [`Client::new`].
     pub fn with_policy(endpoint: Endpoint, policy: ClientPolicy) -> Result<Self, Failure> {
         Ok(Self { transport: Arc::new(Transport::new(endpoint, policy)?) })
     }
 
-    /// The same client, whose exchanges `witness` is told of.
+    /// Reports every request to `recorder`.
     #[must_use]
     pub fn with_recorder(self, witness: RequestRecorder) -> Self {
         let mut transport = self.transport.as_ref().clone();
@@ -66,7 +60,7 @@ impl Client {
         Self { transport: Arc::new(transport) }
     }
 
-    /// The same client with so many further attempts of what changes nothing.
+    /// Retries safe requests this many times.
     #[must_use]
     pub fn with_retries(self, retries: u32) -> Self {
         let mut transport = self.transport.as_ref().clone();
@@ -76,7 +70,7 @@ impl Client {
         Self { transport: Arc::new(transport) }
     }
 
-    /// The same client, whose text searches go to another path.
+    /// Sends text searches to another path.
     #[must_use]
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         let mut transport = self.transport.as_ref().clone();
@@ -84,30 +78,28 @@ impl Client {
         Self { transport: Arc::new(transport) }
     }
 
-    /// Where it sends requests, and how it is let in.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.transport.endpoint
     }
 
-    /// Whether the service rejected the secret, and another one was found where it is kept.
+    /// Whether the service rejected the secret and another one was found in its store.
     #[must_use]
     pub fn has_replaced_secret(&self) -> bool {
         self.transport.auth.is_secret_replaced()
     }
 
-    /// Seconds the clock of the service is ahead of this machine's, as far as its answers have told and
-    /// a login depends on it; else 0.
+    /// Seconds by which the service's clock is ahead of the local one; 0 if unknown or without
+    /// tokens.
     #[must_use]
     pub fn clock_skew(&self) -> i64 {
         self.transport.auth.clock_skew()
     }
 
-    /// `GET api_credentials`, for a client whose access is a session. Sent once: it may make a pair.
+    /// `GET api_credentials`, for a session login. Sent once, because it may create a key pair.
     ///
-    /// # Errors
-    /// [`FailureKind::NoAnswer`], [`FailureKind::Server`] and [`FailureKind::Unexpected`] mean that a
-    /// pair may have been made all the same.
+    /// # Errors After [`FailureKind::NoResponse`], [`FailureKind::Server`] and
+    /// [`FailureKind::Unexpected`] a key pair may exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
         let call = self.get_request(
             ApiOperation::Credentials,
@@ -118,39 +110,26 @@ impl Client {
         reply.parse(call.operation, read_issued_credentials)
     }
 
-    /// `GET datasets`: the datasets of the caller, and how many rows could not be read.
-    ///
-    /// # Errors
-    /// Whatever keeps the list away.
+    /// `GET datasets`: the visible datasets, and the number of unreadable records.
     pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
         let call = self.get_request(ApiOperation::Datasets, &paths::datasets(), &Parameters::new());
         self.transport.fetch(&call).await?.parse(call.operation, read_datasets)
     }
 
     /// `GET dataset`: one record.
-    ///
-    /// # Errors
-    /// [`FailureKind::NotFound`] when it does not exist or may not be seen, and whatever keeps
-    /// the record away.
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
         let call = self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
         self.transport.fetch(&call).await?.parse(call.operation, read_dataset)
     }
 
-    /// `GET dataset`: every field of the record, those this program knows nothing of included; in
-    /// the order of the interface document, the others after them by name.
-    ///
-    /// # Errors
-    /// As [`Client::dataset`].
+    /// `GET dataset`: every field of the record, including unknown ones. Fields of the interface
+    /// document come first, others follow by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
         let call = self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
         self.transport.fetch(&call).await?.parse(call.operation, read_fields)
     }
 
-    /// `GET enrichment/context`: which models were applied, as far as the answer tells.
-    ///
-    /// # Errors
-    /// Whatever keeps the answer away.
+    /// `GET enrichment/context`: the models that were applied.
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
         let path = paths::enrichment_context(id);
         let call = self.get_request(ApiOperation::Enrichment, &path, &Parameters::new());
@@ -159,17 +138,11 @@ impl Client {
     }
 
     /// `GET explore`: one page of clusters.
-    ///
-    /// # Errors
-    /// Whatever keeps the page away.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
         self.explore_response(search).await?.parse(ApiOperation::Explore, read_page)
     }
 
-    /// `GET explore`: one page as the service sent it, with what the interface does not describe.
-    ///
-    /// # Errors
-    /// Whatever keeps the page away, or it is no JSON.
+    /// `GET explore`: one page as the service sent it, including undocumented fields.
     pub async fn explore_raw(&self, search: &Search) -> Result<Value, Failure> {
         let reply = self.explore_response(search).await?;
         reply.parse(ApiOperation::Explore, |value| Some(value.clone()))
@@ -183,7 +156,7 @@ impl Client {
         let reply = self.transport.fetch(&call).await;
         let missing = |failure: &Failure| failure.kind == FailureKind::NotFound;
         match reply {
-            // The interface does not say where text searches are answered.
+            // The interface document does not say which path serves text searches.
             Err(failure) if by_text && missing(&failure) => Err(failure.with_remedy(
                 "If the dataset is there, the path of text searches is another one: set \
                  text_search_path in the profile, or give --path",
@@ -192,7 +165,7 @@ impl Client {
         }
     }
 
-    /// Where a search is answered: text searches may have a path of their own.
+    /// Text searches may have their own path.
     pub(super) fn explore_path(&self, search: &Search) -> String {
         match search.required_operation() {
             tessera_model::Operation::TextSearch => {
@@ -202,12 +175,10 @@ impl Client {
         }
     }
 
-    /// `POST search-image-similarity`: registers a picture, or the part of it that counts, as
-    /// query image.
+    /// `POST search-image-similarity`: registers a picture, or a region of it, as a query image.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`] before any request for a region of a picture that cannot be opened
-    /// here; [`FailureKind::Conflict`] when the dataset is not READY.
+    /// # Errors [`FailureKind::Local`] before any request for a region of a picture that cannot be
+    /// decoded locally; [`FailureKind::Conflict`] if the dataset is not READY.
     pub async fn register_anchor(
         &self,
         dataset: DatasetId,
@@ -242,9 +213,8 @@ impl Client {
 
     /// `GET export_context_async`: starts an export of a whole dataset. Sent once.
     ///
-    /// # Errors
-    /// [`FailureKind::NoAnswer`] means that it may have started all the same;
-    /// [`FailureKind::Conflict`] that the dataset is not READY.
+    /// # Errors After [`FailureKind::NoResponse`] it may have started. [`FailureKind::Conflict`]:
+    /// the dataset is not READY.
     pub async fn start_export(
         &self,
         dataset: DatasetId,
@@ -253,7 +223,7 @@ impl Client {
         let path = paths::export_context_async(dataset);
         let mut call =
             self.get_request(ApiOperation::StartExport, &path, &paths::export_parameters(spec));
-        // A cached answer would name an export that somebody else started.
+        // A cached response would name somebody else's export.
         call.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         let reply = self.transport.fetch(&call).await?;
         reply.parse(call.operation, |value| read_task(value, None))
@@ -261,8 +231,7 @@ impl Client {
 
     /// `POST export_entities_async`: starts an export of a selection. Sent once.
     ///
-    /// # Errors
-    /// As [`Client::start_export`].
+    /// # Errors As [`Client::start_export`].
     pub async fn start_selective_export(
         &self,
         dataset: DatasetId,
@@ -278,12 +247,11 @@ impl Client {
         reply.parse(call.operation, |value| read_task(value, None))
     }
 
-    /// `POST reindex`: clusters the dataset anew. Sent once; what the answer holds beside its
-    /// status is not described, and so not read.
+    /// `POST reindex`: clusters the dataset again. Sent once. The interface documents no response
+    /// body, so none is read.
     ///
-    /// # Errors
-    /// [`FailureKind::Conflict`] when the dataset is not in PARTIAL INDEX;
-    /// [`FailureKind::NoAnswer`] and [`FailureKind::Server`] mean that it may have started.
+    /// # Errors [`FailureKind::Conflict`] if the dataset is not in PARTIAL INDEX. After
+    /// [`FailureKind::NoResponse`] and [`FailureKind::Server`] it may have started.
     pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
         let path = paths::reindex(dataset);
         let call =
@@ -291,10 +259,7 @@ impl Client {
         self.transport.fetch(&call).await.map(drop)
     }
 
-    /// `GET export_status`: where an export stands.
-    ///
-    /// # Errors
-    /// Whatever keeps the state away.
+    /// `GET export_status`: the state of an export.
     pub async fn export_status(
         &self,
         dataset: DatasetId,
@@ -307,10 +272,7 @@ impl Client {
         reply.parse(call.operation, |value| read_task(value, Some(task)))
     }
 
-    /// Fetches a picture of at most `limit` bytes, as it is stored. Never carries the login.
-    ///
-    /// # Errors
-    /// Whatever keeps the picture away, or that it is larger.
+    /// Fetches a picture of at most `limit` bytes, without login.
     pub async fn fetch_picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
         let mut call = ApiRequest::get(ApiOperation::Picture, self.transport.resolve(link)?);
         call.max_bytes = limit;

@@ -1,16 +1,15 @@
-//! How far the service's clock is ahead of ours, as far as an answer tells.
+//! The difference between the service's clock and the local one, measured from responses.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use reqwest::header::{AGE, DATE, HeaderMap};
 
-/// Exchanges longer than this say nothing about the clocks.
 const MAX_ROUND_TRIP: Duration = Duration::from_mins(15);
-/// A `Date` before 2020 is a clock that was never set.
+/// A `Date` before 2020 comes from a clock that was never set.
 const EARLIEST_DATE: i64 = 1_577_836_800;
 
-/// Seconds the service's clock is ahead, taken at the middle of the exchange. `None` when the
-/// answer does not tell: no date, a cached answer, an exchange of more than 15 minutes.
+/// Seconds by which the service's clock is ahead, measured at the middle of the exchange. `None`
+/// without a date, for a cached response, or for an exchange of more than 15 minutes.
 pub(super) fn measure_skew(
     headers: &HeaderMap,
     sent: SystemTime,
@@ -40,14 +39,14 @@ mod tests {
 
     use super::*;
 
-    /// An answer of the day of the vectors: sent, received and dated at these times of day, cached or
-    /// not; and the skew that is kept after it.
+    /// A response: times of day when it was sent, received and dated, whether it was cached, and
+    /// the skew that results.
     type ClockSample = (&'static str, &'static str, Option<&'static str>, bool, i64);
 
-    /// The ten published cases of clock skew correction of the AWS SDKs (aws-runtime,
-    /// `test-data/clock-skew-test-cases.json`), in their order: the skew at the beginning, and the
-    /// answers one after another. Status and error code decide in them whether something is sent
-    /// again; here that is the 401, so only the clocks are left.
+    /// The ten published test cases for clock skew correction of the AWS SDKs (aws-runtime,
+    /// `test-data/clock-skew-test-cases.json`), in their order: the initial skew and the responses.
+    /// There, status and error code decide about retries; here only a 401 does, so the cases keep
+    /// only the clocks.
     const VECTORS: [(i64, &[ClockSample]); 10] = [
         (0, &[("00:00:00", "00:00:02", Some("00:00:01"), false, 0)]),
         (

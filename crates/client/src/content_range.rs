@@ -1,16 +1,16 @@
-//! The headers of partial answers: which bytes came, of which version of the archive.
+//! Headers of partial responses: the byte range and the version of the archive.
 
 use reqwest::header::{CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED};
 
-/// What is known of the archive on the other side.
+/// What is known about the remote archive.
 #[derive(Default)]
 pub(super) struct ArchiveVersion {
-    /// A strong `ETag`, else `Last-Modified`.
+    /// A strong `ETag`, or `Last-Modified`.
     pub validator: Option<HeaderValue>,
     pub total: Option<u64>,
 }
 
-/// What `If-Range` may name: a weak `ETag` does not promise equal bytes.
+/// The value for `If-Range`. A weak `ETag` does not guarantee equal bytes.
 pub(super) fn validator(headers: &HeaderMap) -> Option<HeaderValue> {
     let strong = headers.get(ETAG).filter(|tag| !tag.as_bytes().starts_with(b"W/"));
     strong.or_else(|| headers.get(LAST_MODIFIED)).cloned()

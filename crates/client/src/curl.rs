@@ -1,4 +1,4 @@
-//! A request as a `curl` command, to be copied. The token stays out of it: the shell puts it in.
+//! Requests as `curl` commands to copy. The token is not included: the shell inserts it.
 
 use crate::{
     client::Client,
@@ -9,19 +9,16 @@ use tessera_model::{DatasetId, ExportTaskId, Search, shell::quote};
 use tessera_wire::paths::{self, Parameters, query};
 
 impl Client {
-    /// `curl` for one dataset record.
     #[must_use]
     pub fn curl_dataset(&self, id: DatasetId) -> String {
         self.curl(&paths::dataset(id), &Parameters::new())
     }
 
-    /// `curl` for one page of clusters.
     #[must_use]
     pub fn curl_explore(&self, search: &Search) -> String {
         self.curl(&self.explore_path(search), &paths::explore_parameters(search))
     }
 
-    /// `curl` for the state of an export.
     #[must_use]
     pub fn curl_export_status(&self, dataset: DatasetId, task: ExportTaskId) -> String {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
@@ -31,13 +28,13 @@ impl Client {
     fn curl(&self, path: &str, parameters: &Parameters) -> String {
         let url = self.endpoint().base_url().url_for(path, parameters);
         let login = !self.endpoint().is_on_premises();
-        // Every read that is copied is spelled in the same way, whichever it is.
         ApiRequest::get(ApiOperation::Dataset, url).curl(login)
     }
 }
 
 impl ApiRequest {
-    /// The request as a command, with the token of the shell where it needs a login.
+    /// Returns the command, with a token from the shell's environment when the request needs a
+    /// login.
     pub(super) fn curl(&self, login: bool) -> String {
         let login = match self.operation {
             _ if !login => "",
@@ -51,7 +48,7 @@ impl ApiRequest {
                 let body = quote(&String::from_utf8_lossy(body));
                 format!(" -H 'Content-Type: application/json' -d {body}")
             }
-            // Sent is a copy that was turned upright and named by us.
+            // The bytes sent are an upright copy under a generated name.
             RequestBody::Image(image) => format!(" -F file=@{}", image.name),
             RequestBody::Form(parts) => {
                 let parts = parts.iter().map(|part| quote(&part.curl_field()));

@@ -1,8 +1,9 @@
-//! Downloads: fetch an archive into its part file, go on where it stopped, ask for a fresh link
-//! when the old one has expired, verify, and only then give it its name.
+//! Downloads: fetch an archive into its part file, resume an interrupted download, request a new
+//! link when the old one has expired, verify, and only then rename.
 //!
-//! A part is continued even when the service names no version of the archive: the checksums at the
-//! end tell, and a damaged archive that was put together from pieces is fetched once more whole.
+//! A part is resumed even when the service names no version of the archive: the checksums decide at
+//! the end, and a damaged archive that was assembled from parts is fetched once more from the
+//! start.
 
 use std::{
     path::Path,
@@ -30,31 +31,29 @@ use tessera_model::{
     Archive, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind, Link,
 };
 
-/// Fresh links in a row that may bring no byte.
+/// New links in a row without a byte of progress.
 const MAX_LINK_REFRESHES: u32 = 3;
 
-/// Told after each piece: bytes so far, and bytes in all when known.
+/// Called after each chunk with the bytes so far and, if known, the total.
 pub type ProgressCallback<'a> = &'a mut (dyn FnMut(u64, Option<u64>) + Send);
 
-/// One archive on its way.
 struct DownloadTransfer<'a> {
     client: &'a Client,
     export: (DatasetId, ExportTaskId),
     part: PartFile,
     version: ArchiveVersion,
-    /// Whether the part was put together from more than one answer.
+    /// Whether the part was assembled from more than one response.
     resumed: bool,
 }
 
-/// What follows a setback.
+/// What to do after an attempt.
 enum DownloadStep {
-    /// Nothing: the part was whole already.
+    /// The part is already complete.
     Complete,
-    /// What is there fits to nothing: from the beginning.
+    /// The part does not match the archive: start over.
     Restart,
-    /// The link has expired, perhaps.
+    /// The link may have expired.
     RefreshLink,
-    /// The same again.
     Retry(Duration),
     GiveUp,
 }
@@ -70,13 +69,12 @@ impl DownloadStep {
 }
 
 impl Client {
-    /// Fetches the archive of a finished export to `target`, verified.
+    /// Fetches the archive of a finished export to `target` and verifies it.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`] before any request when the target exists and is to be kept, and for whatever the disk
-    /// refuses; [`FailureKind::Conflict`] when the export is not finished;
-    /// [`FailureKind::Unexpected`] when the archive is damaged; else whatever keeps it away. The
-    /// part file stays, and the next call goes on from there.
+    /// # Errors [`FailureKind::Local`] before any request if the target exists and is kept, and for
+    /// disk errors; [`FailureKind::Conflict`] if the export is not finished;
+    /// [`FailureKind::Unexpected`] if the archive is damaged. The part file stays, and the next
+    /// call resumes it.
     pub async fn download(
         &self,
         export: (DatasetId, ExportTaskId),
@@ -106,7 +104,7 @@ impl Client {
         Ok(Archive { path, bytes, entries, images })
     }
 
-    /// A link that is good now. A finished export may be without one for a while.
+    /// Returns a valid link. A finished export may have none for a while.
     async fn wait_for_link(
         &self,
         (dataset, task): (DatasetId, ExportTaskId),
@@ -128,7 +126,6 @@ impl Client {
     }
 }
 
-/// The link to a finished export, if it is there already.
 fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
     let word = export.state.word();
     match &export.state {
@@ -146,7 +143,7 @@ fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
 }
 
 impl DownloadTransfer<'_> {
-    /// Fetches until the part is whole.
+    /// Fetches until the part is complete.
     async fn run(&mut self, report: ProgressCallback<'_>) -> Result<(), Failure> {
         let transport = &self.client.transport;
         let mut call =
@@ -185,7 +182,7 @@ impl DownloadTransfer<'_> {
         }
     }
 
-    /// What follows a setback, after so many fresh links that brought no byte.
+    /// Decides what follows a failed attempt. `links` counts the new links without progress.
     fn next_step(
         &self,
         attempts: &mut RetryState,
@@ -212,7 +209,7 @@ impl DownloadTransfer<'_> {
         pause.map_or(DownloadStep::GiveUp, DownloadStep::Retry)
     }
 
-    /// One request, from where the part ends.
+    /// Sends one request that continues at the end of the part.
     async fn fetch(
         &mut self,
         call: &ApiRequest,
@@ -238,12 +235,13 @@ impl DownloadTransfer<'_> {
         }
     }
 
-    /// Makes sure that the coming bytes belong at the end of the part.
+    /// Ensures that the coming bytes belong at the end of the part.
     async fn match_range(&mut self, response: &Response) -> Result<(), AttemptError> {
         let headers = response.headers();
         let validator = validator(headers);
         if response.status() != StatusCode::PARTIAL_CONTENT {
-            // The whole archive: no range was asked for, or it has changed, or ranges are ignored.
+            // The whole archive: no range was requested, the archive has changed, or ranges are
+            // ignored.
             self.restart().await.map_err(AttemptError::Fatal)?;
             self.version = ArchiveVersion { validator, total: response.content_length() };
             return Ok(());
@@ -282,14 +280,14 @@ impl DownloadTransfer<'_> {
         self.part.restart().await
     }
 
-    /// Reads the archive on a thread of its own; the inner error says what is wrong with it.
+    /// Reads the archive on a blocking thread. The inner error describes the damage.
     async fn verify(&mut self) -> Result<Result<VerifiedArchive, String>, Failure> {
         let file = self.part.sync().await?;
         let verified = tokio::task::spawn_blocking(|| archive::verify(file)).await;
         Ok(verified.unwrap_or_else(|_| Err("it cannot be read".to_owned())))
     }
 
-    /// Removes a damaged archive and says what is wrong with it.
+    /// Removes a damaged archive and returns the failure.
     fn discard_damaged(self, damage: &str) -> Failure {
         let failure =
             Failure::new(FailureKind::Unexpected, format!("the archive arrived damaged: {damage}"));

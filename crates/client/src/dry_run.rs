@@ -1,12 +1,12 @@
-//! A rehearsal: the request that a command is about is written down instead of sent. What leads up to
-//! it, such as finding a dataset by its name, is really asked.
+//! A dry run: the request of a command is recorded instead of sent. Preparing requests, such as
+//! finding a dataset by name, are sent.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{client::Client, request::ApiRequest, retry_table::ApiOperation};
 use tessera_model::{Failure, FailureKind};
 
-/// Which operations are written down, and the first one that was.
+/// The operations that are not sent, and the first such request.
 #[derive(Clone, Debug)]
 pub struct DryRun {
     operations: &'static [ApiOperation],
@@ -16,34 +16,31 @@ pub struct DryRun {
 /// A request that was not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DryRunRequest {
-    /// `GET` or `POST`.
     pub method: &'static str,
-    /// The whole address; it holds no login.
+    /// The full URL. It contains no login.
     pub url: String,
-    /// The same as a command. The token stays out of it: the shell puts it in.
+    /// The `curl` command. The token is not included: the shell inserts it.
     pub curl: String,
 }
 
 impl DryRun {
-    /// A rehearsal of these operations.
     #[must_use]
     pub fn new(operations: &'static [ApiOperation]) -> Self {
         Self { operations, request: Arc::default() }
     }
 
-    /// The request that would have been sent.
     #[must_use]
     pub fn request(&self) -> Option<DryRunRequest> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The same, and then forgets it.
     #[must_use]
     pub fn take_request(&self) -> Option<DryRunRequest> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Takes the place of sending: the failure that ends the command, if it is about this request.
+    /// Returns the failure that ends the command instead of sending the request, if it belongs to
+    /// the dry run.
     pub(super) fn intercept(&self, client_login: bool, call: &ApiRequest) -> Option<Failure> {
         if !self.operations.contains(&call.operation) {
             return None;
@@ -59,7 +56,7 @@ impl DryRun {
 }
 
 impl Client {
-    /// The same client, which writes down what `rehearsal` is about.
+    /// Records the requests of `dry_run` instead of sending them.
     #[must_use]
     pub fn with_dry_run(self, rehearsal: DryRun) -> Self {
         let mut transport = self.transport.as_ref().clone();

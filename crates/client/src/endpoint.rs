@@ -1,5 +1,5 @@
-//! A service that may be talked to: its address, how to be let in, and what people may choose beside.
-//! Checked once, here, so that no token can travel over a clear line.
+//! A service to connect to: its address, authentication and options. Checked once, so that no token
+//! is sent unencrypted.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -9,38 +9,35 @@ use crate::{BaseUrl, CertificateAuthorities};
 use tessera_model::{DatasetId, Failure, FailureKind};
 use tessera_wire::paths::{self, API_PREFIX};
 
-/// The two kinds of deployment (rule: interface, Authentication 1), and how one gets into the first.
+/// How requests authenticate (interface document, "Authentication").
 #[derive(Clone, Debug)]
 pub enum AuthMethod {
-    /// Every request carries a JWT made from these.
+    /// A JWT signed with this key pair.
     Hosted(Credentials),
-    /// Every request carries this JWT, which somebody else has made and nobody here can renew.
+    /// A fixed JWT that cannot be renewed.
     Token(SecretString),
-    /// Every request carries this session of a browser as a cookie, and no token: for
-    /// `GET api_credentials` and `POST add_media`.
+    /// A browser session as a cookie, for `GET api_credentials` and `POST add_media`.
     Session(SecretString),
-    /// No authentication and no `Authorization` header.
     OnPremises,
 }
 
-/// What a signed-in person was given once. `Debug` does not print the secret.
+/// A key pair. `Debug` does not print the secret.
 #[derive(Clone, Debug)]
 pub struct Credentials {
-    /// Names the key; sent as `kid` and `sub`.
+    /// The name of the key, sent as `kid` and `sub`.
     pub api_key: String,
     /// Signs the tokens; never sent.
     pub api_secret: SecretString,
 }
 
-/// Life of a token unless another is chosen (rule: interface, Authentication 4).
+/// The default lifetime of a token.
 pub const TOKEN_LIFETIME: Duration = Duration::from_mins(10);
 
-/// Reads the secret again from where it is kept; `None` when it is there no more. Blocks.
+/// Reads the secret again from its store, if it is still there. Blocks.
 #[derive(Clone)]
 pub struct SecretReloader(pub(super) Arc<dyn Fn() -> Option<SecretString> + Send + Sync>);
 
 impl SecretReloader {
-    /// Asks `read` when the service has rejected a token.
     #[must_use]
     pub fn new(read: impl Fn() -> Option<SecretString> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
@@ -53,7 +50,6 @@ impl fmt::Debug for SecretReloader {
     }
 }
 
-/// A service that may be talked to.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     base_url: BaseUrl,
@@ -66,11 +62,10 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Pairs an address with the way in.
+    /// Combines an address and a login.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`] for credentials over plain HTTP to another machine;
-    /// [`Self::in_clear`] is for who wants that.
+    /// # Errors The login would be sent over plain HTTP to another machine; see
+    /// [`Self::new_allowing_http`].
     pub fn new(base_url: BaseUrl, access: AuthMethod) -> Result<Self, Failure> {
         let clear = base_url.is_unencrypted() && !base_url.is_loopback();
         if clear && !matches!(access, AuthMethod::OnPremises) {
@@ -81,7 +76,7 @@ impl Endpoint {
         Ok(Self::new_allowing_http(base_url, access))
     }
 
-    /// The same, also where the login goes over a line that others can read: a person has said so.
+    /// As [`Self::new`], also for a login over plain HTTP, which the user has allowed.
     #[must_use]
     pub fn new_allowing_http(base_url: BaseUrl, auth: AuthMethod) -> Self {
         Self {
@@ -95,25 +90,23 @@ impl Endpoint {
         }
     }
 
-    /// Trusts these authorities, too.
     #[must_use]
     pub fn with_authorities(self, authorities: CertificateAuthorities) -> Self {
         Self { authorities, ..self }
     }
 
-    /// The authorities that are trusted beside those of the system.
     pub(super) fn authorities(&self) -> &CertificateAuthorities {
         &self.authorities
     }
 
-    /// Lets tokens live for `life`; they are renewed after four fifths of it.
+    /// Sets the lifetime of tokens. They are renewed after four fifths of it.
     #[must_use]
     pub fn with_token_lifetime(self, life: Duration) -> Self {
         Self { token_lifetime: life, ..self }
     }
 
-    /// Reads the secret again when the service rejects what it signed: it may have been replaced
-    /// while this program runs.
+    /// Reads the secret again when the service rejects a token: it may have been replaced while
+    /// this program runs.
     #[must_use]
     pub fn with_secret_reloader(self, reload: SecretReloader) -> Self {
         Self { secret_reloader: Some(reload), ..self }
@@ -127,63 +120,54 @@ impl Endpoint {
         self.secret_reloader.as_ref()
     }
 
-    /// Adds where the pipeline of an on-premises deployment is.
     #[must_use]
     pub fn with_pipeline(self, pipeline_url: BaseUrl) -> Self {
         Self { pipeline_url: Some(pipeline_url), ..self }
     }
 
-    /// Where the pipeline is, if that is known.
     #[must_use]
     pub fn pipeline_url(&self) -> Option<&BaseUrl> {
         self.pipeline_url.as_ref()
     }
 
-    /// Adds where text searches are answered.
     #[must_use]
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         Self { text_search: Some(path), ..self }
     }
 
-    /// The path of a text search in a dataset.
     #[must_use]
     pub(super) fn text_search_path(&self, dataset: DatasetId) -> String {
         let own = self.text_search.as_ref().map(|path| path.for_dataset(dataset));
         own.unwrap_or_else(|| paths::explore(dataset))
     }
 
-    /// The address.
     #[must_use]
     pub fn base_url(&self) -> &BaseUrl {
         &self.base_url
     }
 
-    /// Whether it is a deployment without login.
     #[must_use]
     pub fn is_on_premises(&self) -> bool {
         matches!(self.auth, AuthMethod::OnPremises)
     }
 
-    /// The way in.
     #[must_use]
     pub fn auth(&self) -> &AuthMethod {
         &self.auth
     }
 }
 
-/// Where text searches are answered: the interface leaves it open. Written below
-/// `/api/v1`, with `{dataset_id}` where the dataset goes.
+/// The path of text searches, which the interface document leaves open: relative to `/api/v1`, with
+/// `{dataset_id}` in place of the dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextSearchPath(String);
 
 impl TextSearchPath {
-    /// Where the dataset goes.
     const DATASET: &str = "{dataset_id}";
 
-    /// Reads a path like `explore/{dataset_id}`.
+    /// Parses a path like `explore/{dataset_id}`.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`]: it names no dataset, or holds more than a path.
+    /// # Errors The path does not contain the dataset, or is not only a path.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let path = raw.trim().trim_matches('/');
         let path =

@@ -1,5 +1,6 @@
-//! Takes an archive apart: plain files with safe names, below one folder that is held open, so that
-//! neither a name nor a link can lead anywhere else. What is refused is named, and the rest comes out.
+//! Extracts archives: regular files with safe names, below one folder that is opened once, so that
+//! neither a name nor a link can lead elsewhere. Rejected entries are listed, and the rest is
+//! extracted.
 
 use std::{
     collections::HashSet,
@@ -21,16 +22,15 @@ use crate::{
 };
 use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
 
-/// The file that joins each row of the metadata with the path of its picture.
+/// Joins each metadata row with the path of its picture.
 const ROWS_FILE: &str = "rows.jsonl";
 
-/// Takes `archive` apart into `folder`, which is made when it is not there; waits for the disk. With
-/// `join`, each row of the metadata is written to `rows.jsonl` in it, as an object on a line, with the
-/// path of its picture below the folder as `_path`, or null.
+/// Extracts `archive` into `folder`, which is created if necessary. Blocks on the disk. With
+/// `join`, writes each metadata row to `rows.jsonl` as one JSON object per line, with the relative
+/// path of its picture as `_path`, or null.
 ///
-/// # Errors
-/// [`FailureKind::Local`](tessera_model::FailureKind::Local): before anything is written when a file is
-/// there that is to be kept, or when there is no room; and for whatever the disk refuses.
+/// # Errors Before anything is written: an existing file that is kept, or too little disk space.
+/// Later: disk errors.
 pub fn extract(
     archive: &Path,
     folder: &Path,
@@ -74,7 +74,7 @@ pub fn extract(
     Ok(done)
 }
 
-/// Why nothing is taken apart.
+/// Why nothing is extracted.
 enum ExtractError {
     Damaged(String),
     AlreadyExists(PathBuf),
@@ -92,7 +92,7 @@ impl ExtractError {
     }
 }
 
-/// Looks at everything before the first byte is written. Returns the size of it all.
+/// Checks all entries before anything is written, and returns their total size.
 fn check_and_measure(
     file: File,
     folder: &Path,
@@ -122,7 +122,7 @@ fn check_and_measure(
     }
 }
 
-/// A folder that is held open: everything is named from there, and no link is followed.
+/// A folder that is kept open: all paths are relative to it, and no link is followed.
 struct TargetFolder {
     root: OwnedFd,
     existing: ExistingFile,
@@ -135,8 +135,8 @@ impl TargetFolder {
         Ok(Self { root, existing })
     }
 
-    /// Writes a member, and returns its size; `None` for a directory, which comes with its files.
-    /// `taken` are the names so far, for disks on which upper and lower case are the same.
+    /// Writes an entry and returns its size, or `None` for a directory, which is created with its
+    /// files. `taken` contains the lower-case names so far, for case-insensitive file systems.
     fn extract_entry(
         &self,
         member: ArchiveEntry<'_>,
@@ -173,7 +173,7 @@ impl TargetFolder {
         copied.map(Some)
     }
 
-    /// Makes a file, and the directories that it lies in. Returns the innermost with it.
+    /// Creates a file and its parent directories. Returns the innermost directory with it.
     fn create(&self, path: &Path) -> Result<(OwnedFd, File), Errno> {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut directory = openat(&self.root, ".", flags, Mode::empty())?;
@@ -193,13 +193,13 @@ impl TargetFolder {
         Ok((directory, file.into()))
     }
 
-    /// Whether a picture of this name came out.
+    /// Whether a picture with this name was extracted.
     fn has(&self, image: &str) -> bool {
         safe_relative_path(&format!("{IMAGES_PREFIX}{image}"))
             .is_ok_and(|path| statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW).is_ok())
     }
 
-    /// Writes the rows with the paths of their pictures.
+    /// Writes the metadata rows with the paths of their pictures.
     fn write_rows(&self, archive: &Path, folder: &Path) -> Result<PathBuf, Failure> {
         let target = folder.join(ROWS_FILE);
         let refused = |error: io::Error| disk_failure(&target, &error);
@@ -211,7 +211,7 @@ impl TargetFolder {
     }
 }
 
-/// Removes a file, if there is one; a link itself, not what it leads to.
+/// Removes a file if it exists; of a link, only the link itself.
 fn remove(directory: &OwnedFd, path: &Path) -> Result<(), Errno> {
     match unlinkat(directory, path.file_name().unwrap_or_default(), AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -229,7 +229,7 @@ mod tests {
     use crate::test_zip::{ZipMember, stored_member, zip_bytes};
     use tessera_model::FailureKind;
 
-    /// Names that must not become files, whatever the system.
+    /// Names that must be rejected on every system.
     const HOSTILE: [&str; 40] = [
         "",
         ".",
@@ -273,7 +273,7 @@ mod tests {
         "__MACOSX/x",
     ];
 
-    /// A folder to work in, with an archive of these members.
+    /// A working folder with an archive.
     struct ExtractFixture(TempDir);
 
     impl ExtractFixture {
@@ -292,7 +292,7 @@ mod tests {
             extract(&self.0.path().join("x.zip"), &self.folder(), existing, false)
         }
 
-        /// All files below the place with the archive left out, in order.
+        /// All files in the working folder except the archive, sorted.
         fn files(&self) -> Vec<String> {
             let all = walkdir::WalkDir::new(self.0.path()).sort_by_file_name().into_iter();
             let files = all.map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());

@@ -1,4 +1,4 @@
-//! From a setback to a [`Failure`] for people: one match, and one table of statuses.
+//! Turns an [`AttemptError`] into a [`Failure`] for the user: one match and one table of statuses.
 
 use reqwest::{Url, header::LOCATION};
 
@@ -9,13 +9,12 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 
-/// Where a request went and how, for the sentence about its failure.
+/// Where and how a request was sent.
 #[derive(Clone, Copy)]
 pub(super) struct FailureContext<'a> {
     pub operation: ApiOperation,
     pub method: &'static str,
     pub url: &'a Url,
-    /// Whether requests carry a login.
     pub hosted: bool,
 }
 
@@ -24,7 +23,6 @@ impl FailureContext<'_> {
         self.url.origin().ascii_serialization()
     }
 
-    /// The failure that people see.
     pub(super) fn explain(&self, setback: AttemptError) -> Failure {
         let status = match &setback {
             AttemptError::Rejected(refusal) => Some(refusal.status.as_u16()),
@@ -33,7 +31,7 @@ impl FailureContext<'_> {
             | AttemptError::NoResponse(_) => None,
         };
         let failure = self.describe(setback);
-        // Without the query: a link that was followed may carry a signature there.
+        // Without the query: the link may contain a signature.
         let request = SafeText::file_name(&format!("{} {}", self.method, self.url.path()));
         let failure =
             Failure { status: status.or(failure.status), request: Some(request), ..failure };
@@ -78,7 +76,7 @@ impl FailureContext<'_> {
         }
     }
 
-    /// What a status means, and what to do about it (rule: interface, Errors).
+    /// What a status means and what to do about it (interface document, "Errors").
     fn describe_status(&self, status: u16) -> (FailureKind, &'static str, Option<&'static str>) {
         use FailureKind as Kind;
         let rule = self.operation.retry_rule();

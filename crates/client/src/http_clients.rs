@@ -1,9 +1,9 @@
-//! The two HTTP clients and the reading of bodies within limits.
+//! The HTTP clients, and reading bodies within limits.
 //!
-//! `api` carries the login and follows no redirect at all; `blob` follows links to wherever the
-//! service keeps its pictures and archives, and so carries nothing: no login, no cookie, no
-//! referrer. Neither retries by itself, and both are direct to a service on this machine, because
-//! a proxy would see the token (M3).
+//! The API client sends the login and follows no redirects. The blob client follows links to any
+//! host that stores pictures and archives, and so sends no login, cookie or referrer. Neither
+//! retries by itself. Both bypass the proxy for a local service, because a proxy would see the
+//! token.
 
 use std::time::{Duration, Instant};
 
@@ -15,22 +15,20 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind};
 
-/// Redirects a link may take.
 const MAX_REDIRECTS: usize = 5;
-/// Bytes a second below which a transfer counts as stalled.
+/// Transfer rate below which a transfer counts as stalled.
 const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
 
-/// How long an idle connection is kept: shorter than a server waits for the next request, so that
-/// a request which must not be sent twice never meets a connection that is just being closed.
+/// Shorter than servers keep idle connections, so that a request that must not be sent twice never
+/// meets a closing connection.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The client for the paths of the interface.
+/// The client for interface paths.
 pub(super) fn api_client(to: &Endpoint, policy: &ClientPolicy) -> Result<reqwest::Client, Failure> {
     build_client(client_builder(to, policy).redirect(redirect::Policy::none()))
 }
 
-/// The client for the pipeline, which is on the premises: never through a proxy, which could send a
-/// request twice, and no redirect either.
+/// The client for the local pipeline. It uses no proxy, because a proxy could send a request twice.
 pub(super) fn pipeline_client(
     to: &Endpoint,
     policy: &ClientPolicy,
@@ -50,7 +48,7 @@ pub(super) fn blob_client(
             None => attempt.follow(),
         }
     });
-    // Byte ranges count the bytes of the file: a compressed answer could not be resumed (M4).
+    // Byte ranges count the bytes of the file: a compressed response could not be resumed.
     build_client(client_builder(to, policy).redirect(follow).no_gzip())
 }
 
@@ -76,7 +74,7 @@ fn build_client(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
     })
 }
 
-/// Why a redirect to `next` is not followed. `near`: the service itself is on this machine.
+/// Returns why a redirect to `next` is not followed. `near`: the service itself is local.
 fn redirect_error(previous: &[Url], next: &Url, near: bool) -> Option<&'static str> {
     let downgrade = |from: &Url| from.scheme() == "https" && next.scheme() == "http";
     if previous.len() > MAX_REDIRECTS {
@@ -92,27 +90,27 @@ fn redirect_error(previous: &[Url], next: &Url, near: bool) -> Option<&'static s
     }
 }
 
-/// The body of an answer, piece by piece, watched for stalling.
+/// A response body, read in chunks and checked for stalls.
 pub(super) struct BodyReader {
     response: Response,
     idle: Duration,
-    /// Start of the present stretch, and what arrived in it.
+    /// Start of the current measurement window, and the bytes received in it.
     window: (Instant, u64),
     min_bytes_per_second: f64,
 }
 
 impl BodyReader {
-    /// A body that may come slowly, as long as something comes within `idle`.
+    /// A body of any rate, as long as something arrives within `idle`.
     pub(super) fn new(response: Response, idle: Duration) -> Self {
         Self { response, idle, window: (Instant::now(), 0), min_bytes_per_second: 0.0 }
     }
 
-    /// A long transfer: less than 1 KiB a second is as good as nothing.
+    /// A long transfer with a minimum rate.
     pub(super) fn transfer(response: Response, idle: Duration) -> Self {
         Self { min_bytes_per_second: MIN_BYTES_PER_SECOND, ..Self::new(response, idle) }
     }
 
-    /// The next piece, decoded; `None` at the end.
+    /// Returns the next decoded chunk, or `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, AttemptError> {
         let stalled = || AttemptError::NoResponse("the answer stalled".to_owned());
         let piece = tokio::time::timeout(self.idle, self.response.chunk())
@@ -132,7 +130,7 @@ impl BodyReader {
         Ok(piece)
     }
 
-    /// The whole body, if it has no more than `limit` decoded bytes; else `None`.
+    /// Returns the whole body, or `None` if it exceeds `limit` decoded bytes.
     pub(super) async fn collect(mut self, limit: usize) -> Result<Option<Bytes>, AttemptError> {
         let mut whole = BytesMut::new();
         while let Some(piece) = self.next().await? {

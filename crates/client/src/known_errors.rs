@@ -1,13 +1,12 @@
-//! Refusals whose words the interface names: what they mean in a word for programs, and what a person
-//! can do. They are matched loosely, and nothing depends on a match.
+//! Errors whose messages are documented: an error code for programs and a remedy for the user.
+//! Matching is lenient, and nothing depends on a match.
 
 use crate::retry_table::ApiOperation;
 use tessera_model::Failure;
 
-/// A refusal that is known by its words.
 struct KnownError {
     status: u16,
-    /// A part of the words, in lower case.
+    /// A part of the message, in lower case.
     pattern: &'static str,
     code: &'static str,
     remedy: &'static str,
@@ -22,10 +21,8 @@ const fn known_error(
     KnownError { status, pattern: words, code, remedy }
 }
 
-/// What is to be done when an address in storage leads nowhere.
 const STORAGE_URI_REMEDY: &str = "Check the address, and that the service may read it: storage of another \
                       account needs a role to assume";
-/// What is to be done when a pipeline was not started.
 const NOT_STARTED_REMEDY: &str =
     "Nothing was started; look at the dataset before you send it again";
 
@@ -78,7 +75,7 @@ const KNOWN_ERRORS: &[KnownError] = &[
     known_error(500, "trigger", "trigger_failed", NOT_STARTED_REMEDY),
 ];
 
-/// The failure with what its words are known to mean.
+/// Adds the code and remedy of a documented message.
 pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Failure {
     let words = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
     let found = KNOWN_ERRORS.iter().find(|cause| {
@@ -87,7 +84,7 @@ pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Fai
     });
     match found {
         Some(cause) => Failure { code: Some(cause.code), ..failure.with_remedy(cause.remedy) },
-        // It has two meanings, and the words do not tell which.
+        // A 403 has two meanings, and the message may not tell them apart.
         None if failure.status == Some(403) && operation.adds_media() => failure.with_remedy(
             "Either adding media is switched off, or you may not write to the dataset",
         ),

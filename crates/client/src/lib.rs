@@ -1,8 +1,8 @@
 //! The typed client of a dataset service, hosted or on-premises.
 //!
-//! Callers see [`Client`]: one async function per endpoint. Below it, `operation` says what may
-//! be sent again, `retry` obeys it, `token` keeps the login fresh, `transport` carries one request,
-//! and `failure` turns whatever went wrong into words.
+//! Callers see [`Client`]: one async function per endpoint. Below it, `retry_table` says which
+//! requests may be sent again, `retry` applies the table, `access_token` renews the login,
+//! `transport` carries one request, and `failure_text` words every error.
 
 mod access_token;
 mod archive;

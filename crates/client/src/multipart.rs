@@ -1,7 +1,6 @@
-//! A form as bytes on the wire: the head of each part, its content, and the end.
+//! Encodes multipart forms.
 //!
-//! The form of `reqwest` wraps a stream around a stream for each part: with 100,000 files that is
-//! deeper than any stack.
+//! `reqwest`'s own form nests one stream per part, which overflows the stack with 100,000 files.
 
 use std::io;
 
@@ -10,27 +9,23 @@ use futures_util::{Stream, StreamExt as _, stream};
 use reqwest::Body;
 use uuid::Uuid;
 
-/// A form as a request carries it.
 pub(super) struct MultipartBody {
     pub content_type: String,
-    /// Bytes of the body.
     pub length: u64,
     pub body: Body,
 }
 
-/// What stands between two parts; no file holds it but by intent.
+/// The delimiter between parts.
 #[derive(Clone)]
 pub(super) struct Boundary(String);
 
-/// A part without its content.
 pub(super) struct PartHeader<'a> {
-    /// The field it belongs to, safe by now.
+    /// Already escaped.
     pub field: &'a str,
-    /// The name of its file, safe by now, and its media type; none for a short text.
+    /// The escaped file name and its media type; `None` for a short text.
     pub file: Option<(&'a str, &'a str)>,
 }
 
-/// The media type of a file that nobody has looked into.
 pub(super) const OCTET_STREAM: &str = "application/octet-stream";
 
 /// A form whose parts are all in memory.
@@ -52,12 +47,11 @@ impl Boundary {
         Self(format!("tessera-{}", Uuid::new_v4().simple()))
     }
 
-    /// The media type of the whole.
     pub(super) fn content_type(&self) -> String {
         format!("multipart/form-data; boundary={}", self.0)
     }
 
-    /// What comes before the content of a part (RFC 7578; names as browsers write them).
+    /// The bytes before the content of a part (RFC 7578; names escaped as browsers do).
     pub(super) fn part_header(&self, part: &PartHeader) -> String {
         let (boundary, field) = (&self.0, part.field);
         let disposition = format!("Content-Disposition: form-data; name=\"{field}\"");
@@ -70,21 +64,19 @@ impl Boundary {
         }
     }
 
-    /// What comes after the last part.
     pub(super) fn closing_delimiter(&self) -> String {
         format!("--{}--\r\n", self.0)
     }
 
-    /// Bytes of a part whose content has so many.
+    /// The length of a part with `content` bytes.
     pub(super) fn part_length(&self, part: &PartHeader, content: u64) -> u64 {
         self.part_header(part).len() as u64 + content + PART_END.len() as u64
     }
 }
 
-/// What comes after the content of each part.
 const PART_END: &str = "\r\n";
 
-/// A part: its head, and its content piece by piece.
+/// A part as a stream: its header, its content, and the line end.
 pub(super) fn part_stream<S>(head: String, content: S) -> impl Stream<Item = io::Result<Bytes>>
 where
     S: Stream<Item = io::Result<Bytes>>,
@@ -92,13 +84,12 @@ where
     text_stream(head).chain(content).chain(text_stream(PART_END.to_owned()))
 }
 
-/// A text as a stream of one piece.
 pub(super) fn text_stream(text: String) -> impl Stream<Item = io::Result<Bytes>> {
     stream::iter([Ok(Bytes::from(text))])
 }
 
-/// A file name that is safe in the head of a part: quotes and line breaks as browsers write them,
-/// no backslash and no other control character.
+/// Escapes a file name for a part header: quotes and line breaks as browsers do; a backslash and
+/// other control characters become underscores.
 pub(super) fn escape_file_name(raw: &str) -> String {
     let mut name = String::with_capacity(raw.len());
     for c in raw.chars() {
@@ -118,13 +109,13 @@ pub(super) fn escape_file_name(raw: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Characters that would break out of a head if anything could, and some that could not.
+    /// Characters that could break out of a header, and some that could not.
     const NASTY: [char; 20] = [
         '\r', '\n', '\0', '"', '\\', ';', '=', '%', '\'', ':', ' ', '\t', '\u{7f}', '\u{85}',
         '\u{202e}', '\u{2028}', '\u{fffd}', 'é', '-', 'a',
     ];
 
-    /// What a browser would make of a name (WHATWG), other control characters aside.
+    /// The name as a browser encodes it (WHATWG), other control characters aside.
     fn expected(raw: &str) -> String {
         raw.replace('"', "%22")
             .replace('\r', "%0D")

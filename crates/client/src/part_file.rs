@@ -1,8 +1,8 @@
-//! The part file of a download: it grows beside the target and takes its name only when it has
-//! been verified and is safe on the disk.
+//! The part file of a download. It grows beside the target and is renamed only after it was
+//! verified and synced.
 //!
-//! Its name holds the identifier of the export, so that what is left of one export is never
-//! continued with bytes of another.
+//! Its name contains the id of the export, so that a part of one export is never continued with the
+//! bytes of another.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -19,19 +19,19 @@ use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _, BufWriter, SeekFrom};
 
 use tessera_model::{ExportTaskId, Failure, FailureKind};
 
-/// Bytes of the disk that a download leaves free.
+/// Disk space that a download leaves free.
 const MIN_FREE_BYTES: u64 = 64 << 20;
 
-/// Bytes that are written at once; so many at most are fetched again after a kill.
+/// Write buffer; at most this much is fetched again after a crash.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;
 const FREE_SPACE_REMEDY: &str = "Free some space and download again: it goes on where it stopped";
 
-/// What happens to a file that has the name of the download already.
+/// What happens to an existing file at the target path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingFile {
     /// It stays, and nothing is fetched.
     Keep,
-    /// The download takes its place, once it is verified. Only a plain file is replaced.
+    /// The verified download replaces it, if it is a regular file.
     Replace,
 }
 
@@ -45,11 +45,10 @@ pub(super) struct PartFile {
 }
 
 impl PartFile {
-    /// Opens the part file of `target`, or creates it.
+    /// Opens or creates the part file of `target`.
     ///
-    /// # Errors
-    /// As [`check_target`]; and when another program downloads to it, or the folder cannot be
-    /// written.
+    /// # Errors As [`check_target`]; also if another program downloads to it or the folder is not
+    /// writable.
     pub(super) async fn open(
         target: &Path,
         existing: ExistingFile,
@@ -64,7 +63,7 @@ impl PartFile {
         let path = target.with_file_name(part);
         let file = open_locked(&path)?;
         let have = file.metadata().map_err(|error| disk_failure(&path, &error))?.len();
-        // It may have been finished by another program while this one waited for the file.
+        // Another program may have finished the download while this one waited for the lock.
         check_target(target, existing)?;
         let mut file =
             BufWriter::with_capacity(WRITE_BUFFER_BYTES, tokio::fs::File::from_std(file));
@@ -73,20 +72,15 @@ impl PartFile {
         Ok(Self { target: target.to_owned(), existing, path, file, bytes_written: have })
     }
 
-    /// Bytes it holds.
     pub(super) fn bytes_written(&self) -> u64 {
         self.bytes_written
     }
 
-    /// Whether the disk has room for so many more bytes, and something over.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`] with both numbers; what is there stays.
+    /// Checks that the disk has room for `missing` more bytes plus a reserve.
     pub(super) fn check_room(&self, missing: u64) -> Result<(), Failure> {
         check_room(self.file.get_ref(), &self.path, missing)
     }
 
-    /// Adds a piece at the end.
     pub(super) async fn append(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let written = self.file.write_all(piece).await;
         written.map_err(|error| disk_failure(&self.path, &error))?;
@@ -94,7 +88,6 @@ impl PartFile {
         Ok(())
     }
 
-    /// Throws away what it holds.
     pub(super) async fn restart(&mut self) -> Result<(), Failure> {
         let emptied = async {
             self.file.flush().await?;
@@ -106,7 +99,7 @@ impl PartFile {
         Ok(())
     }
 
-    /// Everything on the disk, and a second door to the file for the verification.
+    /// Writes everything to disk, and returns a second handle for the verification.
     pub(super) async fn sync(&mut self) -> Result<File, Failure> {
         let settled = async {
             self.file.flush().await?;
@@ -117,7 +110,7 @@ impl PartFile {
         Ok(file.into_std().await)
     }
 
-    /// Gives the file its final name, without replacing another one that is to be kept.
+    /// Renames the file to its target, unless an existing file is kept.
     pub(super) fn publish(self) -> Result<(PathBuf, u64), Failure> {
         check_target(&self.target, self.existing)?;
         let renamed = TempPath::try_from_path(&self.path).and_then(|part| {
@@ -126,7 +119,7 @@ impl PartFile {
                 ExistingFile::Replace => part.persist(&self.target),
             };
             named.map_err(|failed| {
-                // A temporary path removes its file when dropped; this one must stay.
+                // A temporary path removes its file on drop; this one must stay.
                 let kept = failed.path.keep();
                 kept.err().map_or(failed.error, |failed| failed.error)
             })
@@ -141,16 +134,14 @@ impl PartFile {
         Ok((self.target, self.bytes_written))
     }
 
-    /// Removes the file: nothing in it is worth going on with.
     pub(super) fn discard(self) -> Result<(), Failure> {
         fs::remove_file(&self.path).map_err(|error| disk_failure(&self.path, &error))
     }
 }
 
-/// Looks whether a download may get this name.
+/// Checks that a download may be saved at this path.
 ///
-/// # Errors
-/// [`FailureKind::Local`] when it exists and is to be kept, or is no plain file.
+/// # Errors The file exists and is kept, or is not a regular file.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
     match fs::symlink_metadata(target) {
         Ok(found) if existing == ExistingFile::Replace && found.is_file() => Ok(()),
@@ -165,10 +156,7 @@ pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure
     }
 }
 
-/// Whether the disk that `open` lies on has room for so many more bytes, and something over.
-///
-/// # Errors
-/// [`FailureKind::Local`] with both numbers.
+/// Checks that the disk of `open` has room for `missing` more bytes plus a reserve.
 pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(), Failure> {
     let space = rustix::fs::fstatvfs(open).map_err(|error| disk_failure(path, &error.into()))?;
     let free = space.f_bavail.saturating_mul(space.f_frsize);
@@ -196,7 +184,7 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
         Err(TryLockError::WouldBlock) => return Err(busy()),
         Err(TryLockError::Error(error)) => return Err(disk_failure(path, &error)),
     }
-    // Between opening and locking, the other program may have renamed this very file.
+    // Between opening and locking, another program may have renamed this file.
     let same = fs::symlink_metadata(path)
         .and_then(|named| Ok(named.ino() == file.metadata()?.ino()))
         .is_ok_and(|same| same);

@@ -1,34 +1,30 @@
-//! Deadlines and pauses in one place, so that a test or a background job can choose its own.
+//! Timeouts and retry pauses of a client.
 
 use std::time::Duration;
 
-/// How patient the client is. The default suits a person at a screen.
+/// The default suits an interactive program.
 #[derive(Clone, Debug)]
 pub struct ClientPolicy {
-    /// Further attempts of what changes nothing, and of what was never sent; `None` leaves it to the
-    /// retry table.
+    /// Retries of requests without side effects, and of requests that were not sent; `None` uses
+    /// the retry table.
     pub retries: Option<u32>,
-    /// Bound of the first pause; doubled for each further one.
+    /// Upper bound of the first pause; doubles with each retry.
     pub initial_backoff: Duration,
-    /// Longest pause of our own choice.
     pub max_backoff: Duration,
-    /// Longest pause a service may ask for.
+    /// Longest `Retry-After` that is respected.
     pub max_retry_after: Duration,
-    /// Until a connection stands.
     pub connect_timeout: Duration,
-    /// Until the answer begins.
     pub header_timeout: Duration,
-    /// Until the next bytes of an answer.
+    /// Limit between two chunks of a response.
     pub idle_timeout: Duration,
-    /// Until a JSON answer is complete.
+    /// Limit for a complete JSON response.
     pub total_timeout: Duration,
-    /// Until a service takes the next bytes of an upload.
+    /// Limit between two chunks of an upload.
     pub upload_idle_timeout: Duration,
-    /// Until a finished export must have a link.
+    /// Limit until a finished export has a link.
     pub link_timeout: Duration,
-    /// Between two questions for that link.
     pub link_poll_interval: Duration,
-    /// Start of the jitter; `None` differs from run to run.
+    /// Seed of the jitter; `None` is random.
     pub jitter_seed: Option<u64>,
 }
 

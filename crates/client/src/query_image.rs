@@ -1,5 +1,5 @@
-//! A picture on its way to be a query image: checked before anything is sent, and turned upright, so
-//! that a bounding box means the same here and there.
+//! A query image: validated before anything is sent, and rotated upright so that a bounding box
+//! means the same on both sides.
 
 use std::path::Path;
 
@@ -8,30 +8,30 @@ use image::ImageFormat;
 
 use tessera_model::{Failure, FailureKind, SafeText};
 
-/// A query image, ready to be sent any number of times.
+/// A query image that can be sent any number of times.
 #[derive(Clone, Debug)]
 pub struct QueryImageUpload {
     pub(super) bytes: Bytes,
-    /// A file name of our own making.
+    /// A generated file name.
     pub(super) name: &'static str,
     pub(super) media_type: &'static str,
-    /// Whether it was opened here, so that a box on it can be trusted.
+    /// Whether it was decoded locally, so that a bounding box can be trusted.
     pub(super) is_decodable: bool,
 }
 
 impl QueryImageUpload {
-    /// Largest picture that is sent, in bytes.
     pub const MAX_BYTES: u64 = 32 << 20;
 
-    /// Reads a file of this machine.
+    /// Reads a local file.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`]: it cannot be read, is no picture or is over [`QueryImage::LIMIT`].
+    /// # Errors The file cannot be read, is not a picture or exceeds
+    /// [`QueryImageUpload::MAX_BYTES`].
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
         let broken = |error: std::io::Error| image_failure(&name, &error.to_string());
         let metadata = tokio::fs::metadata(file).await.map_err(broken)?;
-        // Looked at before it is opened: a pipe would never end, a huge file would be read whole.
+        // Checked before it is opened: a pipe would never end, and a huge file would be read
+        // completely.
         if !metadata.is_file() {
             return Err(image_failure(&name, "not a file").with_remedy("Choose a picture file"));
         }
@@ -42,10 +42,7 @@ impl QueryImageUpload {
         Self::new(bytes.into(), &name).await
     }
 
-    /// Takes the bytes of a picture; `name` is what people know it as.
-    ///
-    /// # Errors
-    /// As [`QueryImage::read`].
+    /// Takes the bytes of a picture. `name` identifies it in errors.
     pub async fn new(bytes: Bytes, name: &str) -> Result<Self, Failure> {
         if bytes.len() as u64 > Self::MAX_BYTES {
             return Err(too_large(name));
@@ -66,19 +63,20 @@ impl QueryImageUpload {
                 media_type: "image/jpeg",
                 is_decodable: true,
             }),
-            // The service may read what is not read here; it gets the whole of it, without a box.
+            // The service may decode formats that this program cannot; it gets the whole picture,
+            // without a box.
             Err(_) => Ok(unchanged),
         }
     }
 
-    /// Its size in pixels, upright (width, height); `None` when it cannot be opened here.
+    /// The upright size in pixels (width, height), if it can be decoded locally.
     #[must_use]
     pub fn size(&self) -> Option<(u32, u32)> {
         self.is_decodable.then(|| tessera_picture::decode::size(&self.bytes).ok()).flatten()
     }
 }
 
-/// The name and the type that a picture is sent under, by its first bytes.
+/// The name and media type to send, by the first bytes.
 fn name_and_media_type(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     Some(match image::guess_format(bytes).ok()? {
         ImageFormat::Jpeg => ("query.jpg", "image/jpeg"),

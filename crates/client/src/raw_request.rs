@@ -1,5 +1,5 @@
-//! A request that a person has put together: any path below `/api/v1`, with the login, sent once. What
-//! comes back is given back, whatever it is.
+//! Custom requests: any path below `/api/v1`, with the login, sent once. The response is returned
+//! as it is.
 
 use bytes::Bytes;
 use reqwest::{StatusCode, Url, header::HeaderMap};
@@ -14,43 +14,34 @@ use crate::{
 };
 use tessera_model::Failure;
 
-/// A request.
 #[derive(Clone, Debug)]
 pub struct RawRequest {
-    /// The path, with or without `/api/v1` before it; it may hold a query.
+    /// With or without `/api/v1`; may contain a query.
     pub path: String,
-    /// Further parameters of the query, not yet encoded.
+    /// Additional query parameters, not yet encoded.
     pub parameters: Vec<(String, String)>,
-    /// What is sent.
     pub body: RawBody,
 }
 
-/// What a request carries, and so its method.
+/// The body, which also selects the method.
 #[derive(Clone, Debug)]
 pub enum RawBody {
-    /// A GET.
     Get,
-    /// A POST without anything.
     Post,
-    /// A POST of JSON.
     Json(Bytes),
-    /// A POST of a form.
     Form(Vec<RawPart>),
 }
 
-/// A field of a form.
 #[derive(Clone, Debug)]
 pub struct RawPart {
-    /// Its name.
     pub name: String,
-    /// The name of the file it is the content of.
+    /// The name of the file that contains the content.
     pub file: Option<String>,
-    /// The content.
     pub content: Bytes,
 }
 
 impl RawPart {
-    /// The field as `curl` takes it.
+    /// The field as a `curl -F` argument.
     pub(super) fn curl_field(&self) -> String {
         let value = match &self.file {
             Some(file) => format!("@{file}"),
@@ -60,24 +51,21 @@ impl RawPart {
     }
 }
 
-/// What came back.
 #[derive(Clone, Debug)]
 pub struct RawResponse {
-    /// The HTTP status.
     pub status: u16,
-    /// Names in lower case, with their values as text.
+    /// Lower-case names and values as text.
     pub headers: Vec<(String, String)>,
-    /// Decoded bytes; of a refusal the first 64 KiB.
+    /// Decoded bytes; of an error response, the first 64 KiB.
     pub body: Bytes,
-    /// What the status means, when it is no success.
+    /// Describes an error status.
     pub failure: Option<Failure>,
 }
 
 impl Client {
-    /// Sends a request of a person's own, once.
+    /// Sends a custom request once.
     ///
-    /// # Errors
-    /// The path leads out of `/api/v1`, or no whole answer came.
+    /// # Errors The path leads out of `/api/v1`, or no complete response arrived.
     pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
         let mut url: Url = self.endpoint().base_url().resolve_path(&request.path)?;
         if !request.parameters.is_empty() {
@@ -124,7 +112,7 @@ fn raw_response(
     RawResponse { status: status.as_u16(), headers, body, failure }
 }
 
-/// The form of these parts. What a person typed cannot break out of the head of a part (M8).
+/// Encodes the form. Names are escaped so that they cannot break out of a part header.
 pub(super) fn multipart_body(parts: &[RawPart]) -> MultipartBody {
     let safe = parts.iter().map(|part| {
         let file = part.file.as_deref().map(escape_file_name);

@@ -1,5 +1,5 @@
-//! Who is told of every exchange, and the words it is told in. What is secret is left out here, at
-//! the source: headers are never looked at, and the values in a signed link are masked.
+//! Reports every request to a listener. Secrets are left out at the source: headers are never read,
+//! and the values in signed links are masked.
 
 use std::{
     fmt,
@@ -14,18 +14,18 @@ use crate::trace::micros;
 use crate::{attempt_error::AttemptError, request::ApiRequest};
 use tessera_model::{Link, RequestOutcome, RequestRecord, SafeText};
 
-/// Told of every exchange of a client; by default nobody is.
+/// Receives a record of every request of a client; does nothing by default.
 #[derive(Clone, Default)]
 pub struct RequestRecorder(Option<Arc<dyn Fn(RequestRecord) + Send + Sync>>);
 
 impl RequestRecorder {
-    /// Tells `listener`, which must not wait.
+    /// Reports to `listener`, which must not block.
     #[must_use]
     pub fn new(listener: impl Fn(RequestRecord) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listener)))
     }
 
-    /// What a trace holds of an exchange.
+    /// Returns the trace record of a request.
     #[must_use]
     pub fn exchange_json(exchange: &RequestRecord) -> Value {
         let RequestRecord {
@@ -66,7 +66,7 @@ impl fmt::Debug for RequestRecorder {
     }
 }
 
-/// One attempt of a request, from its beginning.
+/// One attempt of a request.
 pub(super) struct Attempt<'a> {
     call: &'a ApiRequest,
     number: u32,
@@ -74,17 +74,15 @@ pub(super) struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// Attempt `number` begins now.
     pub(super) fn new(call: &'a ApiRequest, number: u32) -> Self {
         Self { call, number, started: Instant::now() }
     }
 
-    /// It was answered with success.
     pub(super) fn succeeded(&self, status: StatusCode, bytes: u64) -> RequestRecord {
         self.exchange(RequestOutcome::Succeeded { status: status.as_u16(), bytes }, None)
     }
 
-    /// It was not; `pause` is the time until the next one, if there is one.
+    /// Describes a failed attempt. `pause` is the time until the next one, if there is one.
     pub(super) fn failed(&self, setback: &AttemptError, pause: Option<Duration>) -> RequestRecord {
         let lost = |words: &str| RequestOutcome::Failed(SafeText::detail(words));
         let outcome = match setback {
@@ -112,8 +110,8 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Where a request went, readable. The query of a link may be what lets one in: of it only the names
-/// are shown.
+/// Returns a readable target. The query of a link may grant access, so only the names of its
+/// parameters are shown.
 fn printable_target(url: &Url, link: bool) -> SafeText {
     let place = if link { Link::new(url.as_str()).to_string() } else { url.path().to_owned() };
     let pairs = url

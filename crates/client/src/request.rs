@@ -1,4 +1,4 @@
-//! A request as a value, which can be sent any number of times, and its whole answer.
+//! Requests as values that can be sent any number of times, and their complete responses.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,40 +17,32 @@ use crate::{
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_wire::{error_body::read_error_message, paths};
 
-/// Decoded bytes of a JSON answer.
 const MAX_JSON_BYTES: usize = 32 << 20;
-/// Characters shown of an answer that was not understood.
+/// Characters shown of an unexpected response.
 const MAX_EXCERPT_CHARS: usize = 200;
-/// Bytes a second an upload is given time for, on top of the other deadlines.
+/// Minimum upload rate in bytes per second, for timeouts.
 const MIN_UPLOAD_RATE: u64 = 64 << 10;
 
-/// A request, ready to be sent any number of times.
 pub(super) struct ApiRequest {
     pub operation: ApiOperation,
     pub url: Url,
     pub headers: HeaderMap,
     pub body: RequestBody,
-    /// Decoded bytes of the answer.
+    /// Limit of the decoded response.
     pub max_bytes: usize,
 }
 
-/// What a request carries, and so its method.
+/// The body, which also selects the method.
 pub(super) enum RequestBody {
-    /// Nothing: a GET.
     Get,
-    /// Nothing: a POST.
     Post,
-    /// A POST of JSON.
     Json(Bytes),
-    /// A POST of a form with a query image.
     Image(QueryImageUpload),
-    /// A POST of a form with media, watched by who sends it.
+    /// A media upload, monitored by its sender.
     Media(Arc<MediaForm>),
-    /// A POST of a form that a person has put together.
     Form(Vec<RawPart>),
 }
 
-/// A whole, successful answer.
 pub(super) struct ApiResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -59,17 +51,15 @@ pub(super) struct ApiResponse {
 }
 
 impl ApiRequest {
-    /// A GET of a path of the interface.
     pub(super) fn get(operation: ApiOperation, url: Url) -> Self {
         Self::new(operation, url, RequestBody::Get)
     }
 
-    /// A request of a path of the interface.
     pub(super) fn new(operation: ApiOperation, url: Url, body: RequestBody) -> Self {
         Self { operation, url, headers: HeaderMap::new(), body, max_bytes: MAX_JSON_BYTES }
     }
 
-    /// Time an upload may take for its own bytes.
+    /// The time allowed for uploading the body.
     pub(super) fn upload_timeout(&self) -> Duration {
         match &self.body {
             RequestBody::Media(_) => Duration::MAX,
@@ -77,7 +67,6 @@ impl ApiRequest {
         }
     }
 
-    /// Bytes of what it carries.
     pub(super) fn body_bytes(&self) -> u64 {
         match &self.body {
             RequestBody::Get | RequestBody::Post => 0,
@@ -88,7 +77,6 @@ impl ApiRequest {
         }
     }
 
-    /// The HTTP method.
     pub(super) fn method(&self) -> &'static str {
         match &self.body {
             RequestBody::Get => "GET",
@@ -100,12 +88,10 @@ impl ApiRequest {
         }
     }
 
-    /// Scheme, host and port.
     pub(super) fn origin(&self) -> String {
         self.url.origin().ascii_serialization()
     }
 
-    /// The answer has more than `limit` bytes.
     pub(super) fn response_too_large(&self) -> AttemptError {
         let sentence = format!(
             "cannot {}: the answer is larger than {} MiB",
@@ -117,8 +103,8 @@ impl ApiRequest {
 }
 
 impl QueryImageUpload {
-    /// The multipart form that carries it. Its name and type are of our own making: the name of a
-    /// file could carry line breaks into the head of the part (M8).
+    /// The form of a query image. Name and type are generated: a file name could break out of the
+    /// part header.
     pub(super) fn multipart_body(&self) -> MultipartBody {
         let head =
             PartHeader { field: paths::FILE_FIELD, file: Some((self.name, self.media_type)) };
@@ -127,11 +113,10 @@ impl QueryImageUpload {
 }
 
 impl ApiResponse {
-    /// Reads the body as JSON with `read`.
+    /// Parses the body as JSON with `read`.
     ///
-    /// # Errors
-    /// [`FailureKind::Unexpected`] with the status, the type and the first words of what came
-    /// instead.
+    /// # Errors [`FailureKind::Unexpected`] with the status, the media type and the beginning of
+    /// the body.
     pub(super) fn parse<T>(
         &self,
         operation: ApiOperation,

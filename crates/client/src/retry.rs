@@ -1,9 +1,7 @@
-//! The engine that obeys the retry table: how long to wait before the next attempt, or not to
-//! make one.
+//! Applies the retry table: decides how long to wait before the next attempt, or to give up.
 //!
-//! Pure apart from the shared budget: it decides, the caller sleeps. Pauses grow by powers of two
-//! with full jitter, a service that asks to wait is waited for, and a budget per origin keeps a
-//! long outage from being made worse by everybody's second tries.
+//! Apart from the shared budget this is pure; the caller sleeps. Pauses double with full jitter,
+//! `Retry-After` is respected, and a budget per origin keeps retries from making an outage worse.
 
 use std::{
     collections::HashMap,
@@ -21,7 +19,7 @@ use crate::{
     retry_table::{ApiOperation, MAX_UNSENT_ATTEMPTS, RetryRule},
 };
 
-/// What all attempts of one client share: the budget of each origin and the source of jitter.
+/// Shared by all requests of one client.
 pub(super) struct RetryEngine {
     policy: ClientPolicy,
     budgets: Mutex<HashMap<String, u32>>,
@@ -33,7 +31,7 @@ pub(super) struct RetryState {
     rule: RetryRule,
     origin: String,
     failed: u32,
-    /// What the latest retry took out of the budget.
+    /// What the latest retry cost.
     last_cost: u32,
 }
 
@@ -42,13 +40,13 @@ impl RetryState {
         Self { rule: operation.retry_rule(), origin, failed: 0, last_cost: 0 }
     }
 
-    /// Which attempt comes next, from 1.
+    /// The number of the next attempt, from 1.
     pub(super) fn number(&self) -> u32 {
         self.failed + 1
     }
 }
 
-/// Second tries an origin is worth, in the units below (as the AWS SDKs count).
+/// Retry budget per origin and costs, as in the AWS SDKs.
 const RETRY_BUDGET: u32 = 500;
 const ERROR_RETRY_COST: u32 = 14;
 const BUSY_RETRY_COST: u32 = 5;
@@ -64,7 +62,7 @@ impl RetryEngine {
         &self.policy
     }
 
-    /// The pause before the next attempt, or `None` to give up.
+    /// Returns the pause before the next attempt, or `None` to give up.
     pub(super) fn next_pause(
         &self,
         attempts: &mut RetryState,
@@ -88,7 +86,7 @@ impl RetryEngine {
         Some(self.backoff(attempts.failed).max(asked))
     }
 
-    /// An answer came: the budget gets back what the latest retry cost, or a little.
+    /// Records a success, which refunds the latest retry, or a little.
     pub(super) fn succeeded(&self, attempts: &mut RetryState) {
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(budget) = budgets.get_mut(&attempts.origin) {
@@ -110,14 +108,14 @@ impl RetryEngine {
         }
     }
 
-    /// Somewhere between nothing and the bound (full jitter).
+    /// A random pause up to the limit (full jitter).
     fn backoff(&self, failed: u32) -> Duration {
         let doubled = self.policy.initial_backoff.saturating_mul(1 << (failed - 1).min(16));
         let bound = doubled.min(self.policy.max_backoff);
         bound.mul_f64(self.next_fraction())
     }
 
-    /// The next number in [0, 1): splitmix64.
+    /// The next number in [0, 1), by splitmix64.
     fn next_fraction(&self) -> f64 {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
         let mut z = self.jitter.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
@@ -129,8 +127,8 @@ impl RetryEngine {
     }
 }
 
-/// Requests in all after such a setback, and what each further one costs. What may have had an
-/// effect is never sent again, whatever number of retries is wished.
+/// Returns the attempt limit after such an error, and the cost of a retry. Requests with possible
+/// side effects are never retried, whatever the number of retries.
 fn attempt_limit_and_cost(
     rule: RetryRule,
     setback: &AttemptError,
@@ -152,7 +150,7 @@ fn attempt_limit_and_cost(
     }
 }
 
-/// Reads `Retry-After`: seconds or a date; a past date means now, rubbish means nothing.
+/// Parses `Retry-After`, seconds or a date. A past date means now; an invalid value is ignored.
 fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -190,7 +188,7 @@ mod tests {
         RetryEngine::new(ClientPolicy { jitter_seed: Some(seed), ..ClientPolicy::default() })
     }
 
-    /// Requests in all when every attempt ends in the same way.
+    /// The number of requests when every attempt fails in the same way.
     fn requests(operation: ApiOperation, setback: &AttemptError) -> u32 {
         let engine = engine(1);
         let mut attempts = RetryState::new(operation, "o".to_owned());

@@ -1,60 +1,48 @@
-//! The retry table as data: what each operation does to the service, and so when it may be sent
-//! again. `tests/retry_table.rs` holds every row against a scripted server.
+//! The retry table as data: which effect each operation has, and so when it may be sent again. A
+//! test runs every row against a scripted server.
 //!
-//! Three rules hold for all rows. A request of which nothing was sent may be tried again. A 401
-//! may be answered by one new token and one replay, because the check precedes the effect. A
-//! refusal (400, 403, 404, 409, 422) is never repeated.
+//! Three rules apply to all rows. A request may be retried if nothing of it was sent. After a 401,
+//! one new token and one replay are allowed, because the check precedes the effect. Rejections
+//! (400, 403, 404, 409, 422) are never retried.
 
-/// What the client can ask of a service.
+/// The operations of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ApiOperation {
-    /// `GET datasets`.
     Datasets,
-    /// `GET dataset`.
     Dataset,
-    /// `GET explore`.
     Explore,
-    /// `POST search-image-similarity`.
     RegisterAnchor,
-    /// `GET export_context_async`: a GET that starts a job.
     StartExport,
-    /// `POST export_entities_async`: starts a job.
     StartSelection,
-    /// `GET export_status`.
     ExportStatus,
-    /// `POST reindex`: clusters the whole dataset again.
+    /// Clusters the whole dataset again.
     Reindex,
-    /// `POST add_media`: adds a batch.
     AddMedia,
-    /// `GET process/add_media` of the pipeline: adds a batch.
+    /// Adds media through the pipeline of an on-premises deployment.
     ProcessMedia,
-    /// `GET enrichment/context`.
     Enrichment,
-    /// `GET api_credentials`: a GET that may make a key pair.
+    /// A GET that may create a key pair.
     Credentials,
-    /// Whatever a person asks for by its path; nobody knows what it does.
+    /// Any path typed by the user, with unknown effects.
     Raw,
-    /// `GET media_uri` and `media_thumb_uri`.
     Picture,
-    /// `GET download_uri`.
     Download,
 }
 
-/// One row of the table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RetryRule {
-    /// What people know it as, after "cannot".
+    /// What it does, to follow "cannot".
     pub purpose: &'static str,
-    /// What is missing when the service answers 404.
+    /// The error text for a 404.
     pub not_found_text: &'static str,
-    /// Requests in all when one was cut off, timed out or met a 5xx. 1: the first may have had
-    /// an effect, so only a person may send it again.
+    /// Attempts after a lost connection, a timeout or a 5xx. 1 means that the first request may
+    /// have had an effect, so only the user may send it again.
     pub max_attempts: u32,
-    /// Requests in all when the service answers 429, which means it did nothing.
+    /// Attempts after a 429, which means that the service did nothing.
     pub max_attempts_when_busy: u32,
 }
 
-/// Requests in all when no connection can be made: nothing was sent, so any operation may retry.
+/// Attempts when no connection can be made: nothing was sent, so any operation may retry.
 pub(super) const MAX_UNSENT_ATTEMPTS: u32 = 3;
 
 impl RetryRule {
@@ -67,7 +55,7 @@ impl RetryRule {
         Self { purpose, not_found_text, max_attempts, max_attempts_when_busy: busy }
     }
 
-    /// Whether a request that got no answer may have changed something that a second one would
+    /// Whether a request without a response may have changed something that a second one would
     /// change again.
     pub(super) fn has_side_effect(self) -> bool {
         self.max_attempts == 1
@@ -75,7 +63,6 @@ impl RetryRule {
 }
 
 impl ApiOperation {
-    /// Its row.
     pub(super) fn retry_rule(self) -> RetryRule {
         const DATASET: &str = "no such dataset, or no access to it";
         match self {
@@ -100,25 +87,23 @@ impl ApiOperation {
                 RetryRule::new("ask for the state of the export", "no such export", 3, 3)
             }
             Self::Picture => RetryRule::new("fetch the picture", "the picture is not there", 3, 3),
-            // Attempts without a byte of progress; with progress they start anew.
+            // Attempts without a byte of progress; progress resets the count.
             Self::Download => {
                 RetryRule::new("download the archive", "the archive is not there", 5, 5)
             }
         }
     }
 
-    /// Whether it follows a link to wherever it leads, without login, instead of a path of the
-    /// interface.
+    /// Whether it follows a link to any host, without login.
     pub(super) fn follows_link(self) -> bool {
         matches!(self, Self::Picture | Self::Download)
     }
 
-    /// Whether it adds media to a dataset.
     pub(super) fn adds_media(self) -> bool {
         matches!(self, Self::AddMedia | Self::ProcessMedia)
     }
 
-    /// Whether it goes to the pipeline of an on-premises deployment: directly, and without login.
+    /// Whether it goes to the pipeline of an on-premises deployment, directly and without login.
     pub(super) fn uses_pipeline(self) -> bool {
         self == Self::ProcessMedia
     }

@@ -1,12 +1,11 @@
-//! For tests: archives byte by byte, with whatever a hostile one would hold.
+//! Builds archives byte by byte for tests, including hostile ones.
 
 use std::{fs::File, io::Write as _};
 
-/// A member as it is written.
 #[derive(Clone)]
 pub(super) struct ZipMember {
     pub name: Vec<u8>,
-    /// Type and permissions of Unix.
+    /// Unix file type and permissions.
     pub mode: u32,
     pub method: u16,
     pub flags: u16,
@@ -15,7 +14,6 @@ pub(super) struct ZipMember {
     pub size: u32,
 }
 
-/// A plain file that is not compressed.
 pub(super) fn stored_member(name: &str, bytes: &[u8]) -> ZipMember {
     ZipMember {
         name: name.into(),
@@ -29,7 +27,7 @@ pub(super) fn stored_member(name: &str, bytes: &[u8]) -> ZipMember {
     }
 }
 
-/// So many zeros, deflated.
+/// Zeros, deflated.
 pub(super) fn deflated_zeros(name: &str, size: usize) -> ZipMember {
     let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
     let bytes = vec![0; size];
@@ -38,7 +36,6 @@ pub(super) fn deflated_zeros(name: &str, size: usize) -> ZipMember {
     ZipMember { method: 8, packed: deflate.finish().unwrap(), ..raw }
 }
 
-/// The archive of these members.
 pub(super) fn zip_bytes(members: &[ZipMember]) -> Vec<u8> {
     let (mut all, mut directory) = (Vec::new(), Vec::new());
     for raw in members {
@@ -51,25 +48,22 @@ pub(super) fn zip_bytes(members: &[ZipMember]) -> Vec<u8> {
     [&all[..], &directory, &end_of_directory(count, directory.len(), all.len())].concat()
 }
 
-/// The header before the bytes of a member.
 pub(super) fn local_header(raw: &ZipMember) -> Vec<u8> {
     [&b"PK\x03\x04\x14\0"[..], &common_fields(raw), &raw.name].concat()
 }
 
-/// The line of a member in the directory.
 pub(super) fn central_header(raw: &ZipMember, start: u32) -> Vec<u8> {
     let rest = [&[0; 6][..], &(raw.mode << 16).to_le_bytes(), &start.to_le_bytes()];
-    // Made by Unix, so that the mode counts.
+    // Made on Unix, so that the mode applies.
     [&b"PK\x01\x02\x14\x03\x14\0"[..], &common_fields(raw), &rest.concat(), &raw.name].concat()
 }
 
-/// The end of the directory.
 pub(super) fn end_of_directory(count: u16, size: usize, start: usize) -> Vec<u8> {
     let (count, word) = (count.to_le_bytes(), |n: usize| u32::try_from(n).unwrap().to_le_bytes());
     [&b"PK\x05\x06\0\0\0\0"[..], &count, &count, &word(size), &word(start), &[0, 0]].concat()
 }
 
-/// What both headers hold.
+/// The fields that both headers share.
 fn common_fields(raw: &ZipMember) -> Vec<u8> {
     let packed = u32::try_from(raw.packed.len()).unwrap();
     let name = u16::try_from(raw.name.len()).unwrap();
@@ -87,7 +81,6 @@ fn common_fields(raw: &ZipMember) -> Vec<u8> {
     .concat()
 }
 
-/// A file with these bytes.
 pub(super) fn temporary_file(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();

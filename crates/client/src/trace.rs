@@ -1,5 +1,5 @@
-//! What the program did and when, as JSON lines in a new file (`--trace FILE`). Commands write their
-//! exchanges into it; the interface its events and frames, too.
+//! The trace of a run: JSON lines in a new file (`--trace FILE`). Commands write their requests;
+//! the interface also writes its events and frames.
 
 use std::{
     fs::File,
@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::Value;
 
-/// A trace, or none. Clones write to the same file.
+/// A trace that may be disabled. Clones write to the same file.
 #[derive(Clone, Debug)]
 pub struct Trace(Option<Arc<Mutex<TraceWriter>>>);
 
@@ -19,21 +19,19 @@ pub struct Trace(Option<Arc<Mutex<TraceWriter>>>);
 struct TraceWriter {
     out: File,
     started: Instant,
-    /// Why nothing is written any more.
+    /// The error after which nothing more is written.
     write_error: Option<io::Error>,
 }
 
 impl Trace {
-    /// Writes nothing.
     #[must_use]
     pub fn disabled() -> Self {
         Self(None)
     }
 
-    /// Writes to a new file.
+    /// Creates a new file.
     ///
-    /// # Errors
-    /// The file is there already or cannot be made.
+    /// # Errors The file already exists or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let out = File::create_new(path)?;
         Ok(Self(Some(Arc::new(Mutex::new(TraceWriter {
@@ -43,14 +41,13 @@ impl Trace {
         })))))
     }
 
-    /// Whether anything is written.
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Writes a line with its time, at once: the program may be killed. A line that cannot be written
-    /// is the last one.
+    /// Writes a record with its time, unbuffered because the program may be killed. The first
+    /// failed write ends the trace.
     pub fn write(&self, record: impl FnOnce() -> Value) {
         let Some(writer) = &self.0 else { return };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,10 +59,7 @@ impl Trace {
         writer.write_error = writer.out.write_all(format!("{record}\n").as_bytes()).err();
     }
 
-    /// Tells whether all of it was written.
-    ///
-    /// # Errors
-    /// Why the trace is not complete.
+    /// Returns the first write error, if any.
     pub fn finish(&self) -> io::Result<()> {
         let Some(writer) = &self.0 else { return Ok(()) };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +67,6 @@ impl Trace {
     }
 }
 
-/// A span as a trace has it.
 #[must_use]
 pub fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)

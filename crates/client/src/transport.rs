@@ -1,5 +1,4 @@
-//! One request and its answer: login, deadlines, size limits, and the loop that tries again as
-//! the retry table allows.
+//! Sends one request: authentication, timeouts, size limits and retries.
 
 use std::{
     sync::Arc,
@@ -28,10 +27,9 @@ use reqwest::{
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::error_body::read_error_message;
 
-/// Bytes of an error body that are read.
 const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 
-/// Everything that requests of one client share.
+/// Shared by all requests of one client.
 #[derive(Clone)]
 pub(super) struct Transport {
     pub endpoint: Endpoint,
@@ -58,7 +56,7 @@ impl Transport {
         })
     }
 
-    /// Turns a link of the service into a URL that may be fetched.
+    /// Resolves a link of the service to a URL that is safe to fetch.
     pub(super) fn resolve(&self, link: &Link) -> Result<Url, Failure> {
         let base = self.endpoint.base_url();
         let url = base.join(link.expose()).filter(|url| {
@@ -71,7 +69,7 @@ impl Transport {
         })
     }
 
-    /// Sends `call`, again where the table allows it, until there is an answer or no hope.
+    /// Sends `request` until it succeeds or the retry table forbids another attempt.
     pub(super) async fn fetch(&self, call: &ApiRequest) -> Result<ApiResponse, Failure> {
         let mut attempts = RetryState::new(call.operation, call.origin());
         loop {
@@ -94,17 +92,17 @@ impl Transport {
         }
     }
 
-    /// What a setback of `call` means to people.
+    /// Turns an error of `request` into a failure for the user.
     pub(super) fn explain(&self, call: &ApiRequest, setback: AttemptError) -> Failure {
         let (operation, method) = (call.operation, call.method());
         FailureContext { operation, method, url: &call.url, hosted: !self.auth.is_anonymous() }
             .explain(setback)
     }
 
-    /// One attempt, answer included.
+    /// Makes one attempt, including the response body.
     pub(super) async fn fetch_once(&self, call: &ApiRequest) -> Result<ApiResponse, AttemptError> {
         let policy = self.retry_engine.policy();
-        // Pictures may be large: they are held by their pace and their size instead.
+        // Pictures may be large: rate and size limits replace the deadline.
         let deadline = if call.operation.follows_link() {
             Duration::MAX
         } else {
@@ -127,8 +125,8 @@ impl Transport {
         tokio::time::timeout(deadline, answer).await.map_err(late)?
     }
 
-    /// One attempt up to the head of a successful answer. A 401 is answered by one new token and
-    /// one replay: the check precedes every effect.
+    /// Makes one attempt up to the headers of a success response. After a 401 it is repeated once
+    /// with a new token, because the check precedes every effect.
     pub(super) async fn open_response(&self, call: &ApiRequest) -> Result<Response, AttemptError> {
         let bare = call.operation.follows_link() || call.operation.uses_pipeline();
         let pass =
@@ -170,7 +168,7 @@ impl Transport {
             return Ok(response);
         }
         let (status, headers) = (response.status(), response.headers().clone());
-        // A refusal whose words are cut off or endless is still a refusal.
+        // A rejection whose message is cut off or endless is still a rejection.
         let body =
             BodyReader::new(response, policy.idle_timeout).collect(MAX_ERROR_BODY_BYTES).await;
         let body = body.ok().flatten().unwrap_or_default();
@@ -191,7 +189,7 @@ impl Transport {
         let url = call.url.clone();
         let mut request = match &call.body {
             RequestBody::Get => client.get(url),
-            // Said by nobody else, and asked for by some servers in front of services (411).
+            // Some proxies reject a POST without this header (411), and `reqwest` does not send it.
             RequestBody::Post => client.post(url).header(CONTENT_LENGTH, 0),
             RequestBody::Json(body) => {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
@@ -207,7 +205,6 @@ impl Transport {
     }
 }
 
-/// A POST of a form.
 fn post_form(client: &reqwest::Client, url: Url, form: MultipartBody) -> reqwest::RequestBuilder {
     let request = client.post(url).header(CONTENT_TYPE, form.content_type);
     request.header(CONTENT_LENGTH, form.length).body(form.body)

@@ -1,4 +1,4 @@
-//! From the environment and the answers of a terminal to what it can draw.
+//! Decides what the terminal can draw, from its environment and its replies.
 
 use std::{env, time::Duration};
 
@@ -6,30 +6,23 @@ use super::{Capabilities, replies::TerminalReplies};
 use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::Protocol;
 
-/// The variables that say which terminal this is.
+/// The variables that identify the terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Environment {
-    /// `TERM`.
     pub term: String,
-    /// `TERM_PROGRAM`, or what of it survives SSH, `LC_TERMINAL`.
+    /// `TERM_PROGRAM`, or `LC_TERMINAL`, which survives SSH.
     pub program: String,
-    /// `COLORTERM`.
     pub colorterm: String,
-    /// `COLORFGBG`: the numbers of the text's and the ground's colours.
+    /// `COLORFGBG`: the numbers of the text and background colors.
     pub colorfgbg: String,
-    /// `NO_COLOR` is set.
     pub no_color: bool,
-    /// `TMUX` is set.
     pub in_tmux: bool,
-    /// `STY` (screen) or `ZELLIJ` is set.
     pub in_other_multiplexer: bool,
-    /// `SSH_CONNECTION` is set.
     pub over_ssh: bool,
 }
 
 impl Environment {
-    /// Reads the variables of this process.
     #[must_use]
     pub fn read() -> Self {
         let text = |name: &str| env::var(name).unwrap_or_default();
@@ -50,16 +43,16 @@ impl Environment {
         }
     }
 
-    /// Whether questions about graphics are safe: a multiplexer takes them for something else,
-    /// and two old terminals print them.
+    /// Whether graphics queries are safe: multiplexers misinterpret them, and two old terminals
+    /// print them.
     pub(super) fn can_be_queried(&self) -> bool {
         !self.is_multiplexed()
             && !matches!(self.term.as_str(), "linux" | "dumb" | "")
             && self.program != "Apple_Terminal"
     }
 
-    /// How long to wait for the last answer. One that is known to answer gets more: it may still
-    /// be opening its window, and without an answer it would show half-blocks for a whole session.
+    /// How long to wait for the last reply. Terminals known to reply get longer: one may still be
+    /// opening its window, and a timeout would mean half-blocks for the whole session.
     pub(super) fn reply_timeout(&self) -> Duration {
         let answers = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
         if answers.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
@@ -71,15 +64,15 @@ impl Environment {
         }
     }
 
-    /// A name for this terminal and what lies between it and us, for what is kept about it.
+    /// The key under which graphics results are stored: the terminal and a multiplexer.
     #[must_use]
     pub fn terminal_name(&self) -> String {
         let name = if self.program.is_empty() { &self.term } else { &self.program };
         if self.is_multiplexed() { format!("{name} in a multiplexer") } else { name.clone() }
     }
 
-    /// The theme for this terminal: plain when colour is not wanted, else by its background, which
-    /// it tells itself or, less reliably, by `COLORFGBG`.
+    /// The default theme: plain under `NO_COLOR`, otherwise by the reported background or, less
+    /// reliably, by `COLORFGBG`.
     #[must_use]
     pub fn theme(&self, background: Option<[u8; 3]>) -> ThemeName {
         let number = self.colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
@@ -94,7 +87,7 @@ impl Environment {
         }
     }
 
-    /// The colours to begin with, before the terminal has answered.
+    /// The color depth until the terminal has replied.
     #[must_use]
     pub fn initial_color_depth(&self) -> ColorDepth {
         if self.claims_truecolor() { ColorDepth::TrueColor } else { self.limited_color_depth() }
@@ -104,7 +97,7 @@ impl Environment {
         matches!(self.colorterm.as_str(), "truecolor" | "24bit")
     }
 
-    /// The palette of a terminal without 24-bit colours.
+    /// The color depth of a terminal without 24-bit colors.
     fn limited_color_depth(&self) -> ColorDepth {
         let old =
             ["linux", "ansi", "cygwin", "vt", "rxvt-16color", "xterm-16color", "screen-16color"];
@@ -120,7 +113,7 @@ impl Environment {
     }
 }
 
-/// Puts it together; `forced` wins over what is best.
+/// Combines all facts; `forced` overrides the best protocol.
 pub(super) fn decide_capabilities(
     environment: &Environment,
     replies: TerminalReplies,
@@ -156,8 +149,8 @@ pub(super) fn decide_capabilities(
     }
 }
 
-/// Many terminals answer the question about kitty graphics, but only these know placeholders;
-/// the others would show a screen of boxes.
+/// Many terminals reply to the kitty graphics query, but only these support placeholders; others
+/// would show boxes.
 fn has_placeholders(version: &str) -> bool {
     let kitty = version.strip_prefix("kitty(").and_then(|rest| rest.split(')').next()).and_then(
         |numbers| {
@@ -178,7 +171,7 @@ fn color_depth(environment: &Environment, version: &str, attributes: &[u16]) -> 
         return ColorDepth::TrueColor;
     }
     let is_screen = environment.term.starts_with("screen") && !environment.in_tmux;
-    // A VT100 with video option is what the old ones say they are.
+    // Old terminals identify as a VT100 with video option.
     let is_poor = is_screen || environment.program == "Apple_Terminal" || attributes == [1, 2];
     match environment.limited_color_depth() {
         ColorDepth::Palette256 if !is_poor => ColorDepth::TrueColor,
@@ -186,10 +179,10 @@ fn color_depth(environment: &Environment, version: &str, attributes: &[u16]) -> 
     }
 }
 
-/// Whether dark text is what one reads on this ground.
+/// Whether dark text is readable on this background.
 fn is_light(colour: [u8; 3]) -> bool {
     let [red, green, blue] = colour.map(u32::from);
-    // The weights of brightness as the eye has it, in thousandths.
+    // Luma weights in thousandths.
     299 * red + 587 * green + 114 * blue > 127_500
 }
 

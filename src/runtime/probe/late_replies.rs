@@ -1,21 +1,22 @@
-//! Answers that come after the deadline, when the input reader takes them for keys.
+//! Filters terminal replies that arrive after the timeout, when the input reader takes them for
+//! keys.
 //!
-//! The reader turns `ESC _ G ... ESC \` into Alt+`_`, the letters in between, and Alt+`\`. Nothing
-//! is bound to such a beginning, so everything from there to the end is dropped: for a time after
-//! the start, a limited number of keys, and only while they follow each other at once.
+//! The reader turns `ESC _ G ... ESC \` into Alt+`_`, the letters in between, and Alt+`\`. No key
+//! binding starts like that, so everything up to the end is dropped: for a limited time and number
+//! of keys, and only while they follow each other immediately.
 
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// How long after the start answers are expected at all.
+/// How long after the start replies are expected.
 const REPLY_WINDOW: Duration = Duration::from_secs(10);
-/// An answer comes in one piece; a longer pause means a person.
+/// A reply arrives in one piece; after a longer pause it is the user.
 const MAX_KEY_GAP: Duration = Duration::from_millis(50);
-/// More than the longest answer has.
+/// More than the longest reply.
 const MAX_REPLY_KEYS: usize = 64;
 
-/// Keeps late answers from becoming keys.
+/// Keeps late replies from becoming keys.
 #[derive(Clone, Debug)]
 pub struct LateReplyFilter {
     started: Instant,
@@ -23,13 +24,13 @@ pub struct LateReplyFilter {
 }
 
 impl LateReplyFilter {
-    /// For a terminal that was asked at `started`.
+    /// For a terminal that was queried at `started`.
     #[must_use]
     pub fn new(started: Instant) -> Self {
         Self { started, open_reply: None }
     }
 
-    /// Whether this key is a piece of an answer, and so must be dropped.
+    /// Whether this key is part of a reply and must be dropped.
     pub fn drops(&mut self, now: Instant, key: &KeyEvent) -> bool {
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let Some((last, count)) = self.open_reply else {
@@ -90,7 +91,7 @@ mod tests {
         for key in keys("jk\x1bxq") {
             assert!(!stragglers.drops(start, &key));
         }
-        // Alt+P by hand costs that one key, and nothing once the start is over.
+        // A typed Alt+P loses that one key, and nothing after the time window.
         assert!(stragglers.drops(start, &keys("\x1bP")[0]));
         let later = start + MAX_KEY_GAP * 2;
         assert!(!stragglers.drops(later, &keys("j")[0]));

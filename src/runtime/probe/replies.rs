@@ -1,25 +1,23 @@
-//! Picks the answers of a terminal out of the bytes it sends, whatever else comes with them.
+//! Extracts terminal replies from the input.
 //!
-//! Bytes arrive in any pieces; answers may be late, doubled, endless or made up. Whatever looks
-//! like an answer is eaten; only keys are kept.
+//! Bytes may be split anywhere, and replies may be late, doubled, endless or forged. Everything
+//! that looks like a reply is dropped; only keys are kept.
 
-/// Most bytes kept of one sequence. The rest of a longer one is eaten.
+/// Limit of one sequence; the rest is dropped.
 const MAX_SEQUENCE_BYTES: usize = 256;
 
-/// The answers so far.
+/// The replies so far.
 #[derive(Debug, Default)]
 pub struct TerminalReplies {
-    /// Kitty graphics are understood.
     pub kitty: bool,
-    /// Name and version of the terminal.
     pub version: Option<String>,
-    /// The primary attributes, which come last.
+    /// The primary attributes, which arrive last.
     pub attributes: Option<Vec<u16>>,
-    /// Size of a cell in pixels (width, height).
+    /// Cell size in pixels (width, height).
     pub cell: Option<(u16, u16)>,
-    /// The background (red, green, blue).
+    /// The background color (red, green, blue).
     pub background: Option<[u8; 3]>,
-    /// Bytes that belong to no answer.
+    /// Bytes that are not part of a reply.
     pub keys: Vec<u8>,
     state: ParserState,
     sequence: Vec<u8>,
@@ -34,24 +32,23 @@ enum ParserState {
     ControlSequence,
     /// After `ESC _`, `ESC P` or `ESC ]`, up to `ESC \`.
     StringSequence,
-    /// An ESC inside of such a text.
+    /// An ESC inside such a string.
     StringEscape,
 }
 
 impl TerminalReplies {
-    /// Whether the last answer has come.
+    /// Whether the last reply has arrived.
     pub fn is_complete(&self) -> bool {
         self.attributes.is_some() && self.state == ParserState::Ground
     }
 
-    /// Takes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.state = self.step(byte);
         }
     }
 
-    /// No more bytes are waited for: a lone ESC was the key of that name.
+    /// Ends the input: a pending ESC was the Escape key.
     pub fn finish(&mut self) {
         if self.state == ParserState::Escape {
             self.keys.push(0x1B);
@@ -61,7 +58,7 @@ impl TerminalReplies {
 
     fn step(&mut self, byte: u8) -> ParserState {
         match (self.state, byte) {
-            // From the middle of a control sequence: it was cut off by the next one.
+            // An ESC inside a control sequence starts the next one.
             (ParserState::Ground | ParserState::ControlSequence, 0x1B) => ParserState::Escape,
             (ParserState::Ground, key) => {
                 self.keys.push(key);
@@ -116,7 +113,7 @@ impl TerminalReplies {
         }
     }
 
-    /// Reads `[...` with its last byte: an answer, or else a key.
+    /// Reads `[...` with its last byte: a reply or a key.
     fn read_control(&mut self) {
         match self.sequence.as_slice() {
             [b'[', b'?', numbers @ .., b'c'] => {
@@ -127,7 +124,7 @@ impl TerminalReplies {
                     self.cell.get_or_insert((width, height));
                 }
             }
-            // Other reports (status, cursor, modes) that nobody here asked for.
+            // Other reports (status, cursor, modes) that were not requested.
             [b'[', .., b'n' | b't' | b'y' | b'c'] => {}
             key if key.len() < MAX_SEQUENCE_BYTES => {
                 self.keys.push(0x1B);
@@ -149,12 +146,12 @@ impl TerminalReplies {
     }
 }
 
-/// Numbers between semicolons; what is no number, or too large for one, is left out.
+/// Parses numbers between semicolons; invalid ones are skipped.
 fn read_numbers(bytes: &[u8]) -> Vec<u16> {
     String::from_utf8_lossy(bytes).split(';').filter_map(|number| number.parse().ok()).collect()
 }
 
-/// A colour as X11 spells it: three numbers of one to four hexadecimal digits between slashes.
+/// Parses an X11 color: three hexadecimal numbers of one to four digits between slashes.
 fn read_color(bytes: &[u8]) -> Option<[u8; 3]> {
     let text = str::from_utf8(bytes).ok()?;
     let part = |digits: &str| {

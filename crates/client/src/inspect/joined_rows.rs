@@ -1,4 +1,4 @@
-//! The rows of the metadata with everything in them, each joined with the path of its picture.
+//! Complete metadata rows, joined with the paths of their pictures.
 
 use std::{fs::File, io::Write, path::Path};
 
@@ -10,11 +10,8 @@ use super::{
 };
 use tessera_model::{Failure, FailureKind};
 
-/// Writes the rows of `archive`, an object on a line, with `_path` beside what is in them: where the
-/// picture is that they name, or null when `has` does not know it.
-///
-/// # Errors
-/// [`FailureKind::Local`]: it cannot be read or written.
+/// Writes the rows of `archive` as one JSON object per line, with the path of the picture as
+/// `_path`, or null if `has` does not know the picture.
 pub(crate) fn write_joined_rows(
     archive: &Path,
     has: impl Fn(&str) -> bool,
@@ -35,7 +32,6 @@ pub(crate) fn write_joined_rows(
     for_each_row(metadata, &mut write).map_err(|why| refuse(super::prefix_file_name(&name, &why)))
 }
 
-/// Gives each row whole.
 fn for_each_row(
     mut metadata: MetadataFile,
     row: &mut impl FnMut(Map<String, Value>) -> Result<(), String>,

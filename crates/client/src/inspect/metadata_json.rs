@@ -1,5 +1,5 @@
-//! Metadata in JSON: an array of rows, or an object that holds one, whatever its name. Each row is
-//! read by itself, so that memory holds the text once.
+//! Metadata in JSON: an array of rows, or an object that contains one. Rows are parsed one by one,
+//! so that memory holds the text only once.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,6 @@ use serde_json::value::RawValue;
 use super::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
 
 /// Reads all rows.
-///
-/// # Errors
-/// What is wrong with the JSON, or that it holds no rows.
 pub(super) fn read_rows(text: &str, out: &mut impl RowVisitor) -> Result<(), String> {
     let rows = find_rows(text)?;
     for (index, row) in rows.iter().enumerate() {
@@ -38,7 +35,7 @@ pub(super) fn read_rows(text: &str, out: &mut impl RowVisitor) -> Result<(), Str
     Ok(())
 }
 
-/// The rows, unread: the array itself, or the longest array of objects at the first level.
+/// Returns the unparsed rows: the array itself, or the longest array of objects at the first level.
 pub(super) fn find_rows(text: &str) -> Result<Vec<&RawValue>, String> {
     let broken = |error: serde_json::Error| error.to_string();
     if text.trim_start().starts_with('[') {
@@ -52,7 +49,7 @@ pub(super) fn find_rows(text: &str) -> Result<Vec<&RawValue>, String> {
     arrays.max_by_key(Vec::len).ok_or_else(|| "no rows in it".to_owned())
 }
 
-/// A value as far as it matters here.
+/// A value, as far as the inspection needs it.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum JsonCell {
@@ -61,7 +58,7 @@ enum JsonCell {
     Other(serde::de::IgnoredAny),
 }
 
-/// The fields of a row, in their order.
+/// The fields of a row, in order.
 struct RowFields(Vec<(String, JsonCell)>);
 
 impl<'de> Deserialize<'de> for RowFields {

@@ -1,4 +1,4 @@
-//! Metadata in Parquet. Of the rows, only the two columns that matter are read.
+//! Metadata in Parquet. Only the two required columns are read.
 
 use std::{fs::File, sync::Arc};
 
@@ -11,9 +11,6 @@ use parquet::{
 use super::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
 
 /// Reads all rows.
-///
-/// # Errors
-/// What is wrong with the file.
 pub(super) fn read_rows(file: File, out: &mut impl RowVisitor) -> Result<(), String> {
     let broken = |error: parquet::errors::ParquetError| error.to_string();
     let reader = SerializedFileReader::new(file).map_err(broken)?;

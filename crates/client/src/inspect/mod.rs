@@ -1,5 +1,5 @@
-//! A look inside the archive of an export: rows, columns, scores, and whether rows and pictures
-//! belong together. Nothing is unpacked to where a name in the archive says.
+//! Inspects the archive of an export: rows, columns, scores, and whether rows and pictures match.
+//! Nothing is written to paths from the archive.
 
 mod joined_rows;
 mod metadata_json;
@@ -23,26 +23,22 @@ use tessera_model::{
     inspection::NameSample,
 };
 
-/// Most bytes of metadata that are read.
 const MAX_METADATA_BYTES: u64 = 2 << 30;
-/// Most bytes of a picture.
 const MAX_PICTURE_BYTES: u64 = 64 << 20;
-/// The two columns that the interface promises.
+/// The two columns that the interface guarantees.
 const SCORE_COLUMN: &str = "uniqueness_score";
 const FILE_COLUMN: &str = "image_filename";
 
-/// Takes in the metadata row by row.
+/// Receives the metadata row by row.
 trait RowVisitor {
-    /// The names of the columns, in their order.
     fn visit_columns(&mut self, names: Vec<String>);
-    /// One row: its score and the name of its picture, where it has them.
+    /// Receives a row: its score and the name of its picture, if present.
     fn visit_row(&mut self, score: Option<f64>, file: Option<&str>);
 }
 
-/// Reads what an archive contains; waits for the disk.
+/// Inspects an archive. Blocks on the disk.
 ///
-/// # Errors
-/// [`FailureKind::Local`]: it cannot be read, or contains no metadata, or more than one.
+/// # Errors The archive cannot be read, or does not contain exactly one metadata file.
 pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
     let refuse = |reason: String| {
         Failure::new(FailureKind::Local, format!("{}: {reason}", path.display()))
@@ -55,10 +51,9 @@ pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
     Ok(count.finish())
 }
 
-/// The bytes of a picture in an archive; waits for the disk.
+/// Returns the bytes of a picture in an archive. Blocks on the disk.
 ///
-/// # Errors
-/// [`FailureKind::Local`]: there is no such entry, or it cannot be read.
+/// # Errors The entry does not exist or cannot be read.
 pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
     let refuse = |reason: String| {
         let place = format!("{} in {}", SafeText::file_name(name), path.display());
@@ -77,16 +72,14 @@ pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
     Ok(bytes.into())
 }
 
-/// What an archive holds.
+/// The entries of an archive.
 struct ArchiveListing {
     metadata: MetadataFile,
-    /// The pictures, by their names below `images/`.
     images: Vec<String>,
     refused: NameSample,
 }
 
-/// The one metadata file of an archive. Parquet has its directory at the end, so the file lies where
-/// it can be searched.
+/// The only metadata file of an archive, copied to a temporary file because Parquet needs to seek.
 struct MetadataFile {
     name: String,
     file: File,
@@ -134,7 +127,7 @@ impl MetadataFile {
         read.map(|_| text).map_err(|error| error.to_string())
     }
 
-    /// Gives its rows, one after the other.
+    /// Passes its rows to `out`, in order.
     fn visit_rows(mut self, out: &mut impl RowVisitor) -> Result<(), String> {
         let read = if has_extension(&self.name, ".json") {
             self.text().and_then(|text| metadata_json::read_rows(&text, out))
@@ -149,12 +142,12 @@ fn prefix_file_name(name: &str, why: &str) -> String {
     format!("{}: {why}", SafeText::file_name(name))
 }
 
-/// Whether a name ends so, in any case. The JSON file has no name of its own in the document.
+/// Compares the extension, ignoring case. The interface document does not name the JSON file.
 fn has_extension(name: &str, end: &str) -> bool {
     name.to_ascii_lowercase().ends_with(end)
 }
 
-/// What is counted while the rows come.
+/// Collects the result while rows are read.
 struct InspectionBuilder {
     inspection: Inspection,
     images: HashSet<String>,

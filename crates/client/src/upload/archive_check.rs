@@ -1,5 +1,5 @@
-//! A look into an archive before it is sent: whether it is one, and how many media it holds. Only
-//! names are read; what an archive unpacks to is bounded by how far it is looked into.
+//! Checks an archive before it is sent: its format and how many media items it contains. Only names
+//! are read, and the unpacked size is bounded.
 
 use std::{
     fs::{self, File},
@@ -13,17 +13,14 @@ use zip::ZipArchive;
 use super::local_files::{FileFingerprint, UploadFile};
 use tessera_model::{SafeText, ingest::TGZ_SUFFIX};
 
-/// Unpacked bytes of a tar archive that are walked through for its names.
+/// Unpacked bytes of a tar archive that are searched for names.
 const MAX_TAR_BYTES: u64 = 2 << 30;
-/// Ends of the names of images and videos.
 const MEDIA_EXTENSIONS: [&str; 14] = [
     "jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "mp4", "mov", "mkv", "webm", "avi",
     "m4v",
 ];
-/// How many of [`MEDIA`] are images.
 const IMAGE_EXTENSIONS: usize = 8;
 
-/// An archive that can be sent.
 pub(super) struct ArchiveCheck {
     pub file: UploadFile,
     pub images: u64,
@@ -32,23 +29,21 @@ pub(super) struct ArchiveCheck {
     pub warnings: Vec<SafeText>,
 }
 
-/// The entries counted so far.
 #[derive(Default)]
 struct EntryCounts {
     images: u64,
     videos: u64,
     others: u64,
-    /// Whether there is nothing inside, not even a folder.
+    /// Whether the archive contains nothing, not even a folder.
     is_empty: bool,
     encrypted: bool,
     /// Whether the end was not reached.
     is_truncated: bool,
 }
 
-/// Looks into an archive.
+/// Checks an archive.
 ///
-/// # Errors
-/// Why it is none, or none that a service could open.
+/// # Errors Why a service could not open it.
 pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -139,7 +134,7 @@ fn count_tar_entries(content: impl Read) -> Result<EntryCounts, String> {
             count.add(&String::from_utf8_lossy(&entry.path_bytes()));
         }
     }
-    // At the bound, an archive seems cut off that is not.
+    // At the limit, an intact archive looks truncated.
     count.is_truncated = archive.into_inner().limit() == 0;
     match broken {
         Some(error) if !count.is_truncated => Err(damaged(error)),
@@ -199,7 +194,7 @@ mod tests {
         assert_eq!(look_at("y.zip", &zipped_with("a.png")).ok().unwrap().images, 1);
     }
 
-    /// Sets the bit of encryption in both heads of a ZIP archive with one entry.
+    /// Sets the encryption bit in both headers of a ZIP archive with one entry.
     fn locked(mut zip: Vec<u8>) -> Vec<u8> {
         zip[6] |= 1;
         let central = zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();

@@ -1,5 +1,5 @@
-//! From files and folders of this machine to the media that are sent: folders are walked, headers
-//! opened, and what cannot be read is named and left out, because one bad file could cost the rest.
+//! Collects the media files to send: folders are searched and headers are read. Unreadable files
+//! are reported and left out, because one bad file could make the whole upload fail.
 
 use std::{
     collections::HashMap,
@@ -17,21 +17,20 @@ use walkdir::{DirEntry, WalkDir};
 use crate::multipart::escape_file_name;
 use tessera_model::{Preflight, SafeText, ingest::UnreadableFile};
 
-/// Bytes that the header of most pictures fits in.
+/// Size that contains the header of most pictures.
 const HEADER_BYTES: u64 = 256 << 10;
-/// Largest picture that is read whole to find its header.
+/// Largest picture that is read completely to find its header.
 const MAX_HEADER_BYTES: u64 = 64 << 20;
 
-/// A file that will be sent.
 #[derive(Clone, Debug)]
 pub(super) struct UploadFile {
     pub path: PathBuf,
-    /// Its name in the form: safe in the head of a part, and used once.
+    /// The name in the form: escaped for a part header, and unique.
     pub name: String,
     pub fingerprint: FileFingerprint,
 }
 
-/// What tells whether a file is still the one that was looked at.
+/// Identifies the version of a file that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileFingerprint {
     pub bytes: u64,
@@ -45,16 +44,15 @@ impl FileFingerprint {
     }
 }
 
-/// What a file is, as far as it matters here.
 enum UploadKind {
     Image,
     Video,
     Other,
 }
 
-/// Looks at everything in and below `paths`. Hidden files and links inside of folders are passed
-/// over; a file that is named itself may be either. Of a folder, only files that match `glob` are
-/// meant: by their name, or by their path below the folder when the pattern has a slash.
+/// Checks all files in and below `paths`. Hidden files and links inside folders are skipped; a path
+/// given by name may be either. Inside folders, only files that match `glob` count: by name, or by
+/// relative path if the pattern contains a slash.
 pub(super) fn collect_files(
     paths: &[PathBuf],
     glob: Option<&Pattern>,
@@ -75,7 +73,7 @@ pub(super) fn collect_files(
 struct FileCollector<'a> {
     glob: Option<&'a Pattern>,
     files: Vec<UploadFile>,
-    /// Names that are taken, with the number that was tried last for each.
+    /// Used names, with the last number tried for each.
     names: HashMap<String, u64>,
     preflight: Preflight,
 }
@@ -111,7 +109,7 @@ impl FileCollector<'_> {
         })
     }
 
-    /// Looks at one file. Of a folder, what is no media by its name is no fault.
+    /// Checks one file. Inside a folder, a file without a media extension is not an error.
     fn add_file(&mut self, path: &Path, named: bool) {
         let kind = kind_by_extension(path);
         if !named && matches!(kind, UploadKind::Other) {
@@ -168,7 +166,6 @@ impl FileCollector<'_> {
     }
 }
 
-/// The kind that the end of a name tells.
 fn kind_by_extension(path: &Path) -> UploadKind {
     let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     match extension.as_deref().unwrap_or_default() {
@@ -180,7 +177,8 @@ fn kind_by_extension(path: &Path) -> UploadKind {
     }
 }
 
-/// A file that can be read and is not empty. Looked at before it is opened: a pipe would never end.
+/// Checks that a file is readable and not empty. The type is checked before it is opened: a pipe
+/// would never end.
 fn check_file(path: &Path) -> Result<FileFingerprint, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -193,7 +191,7 @@ fn check_file(path: &Path) -> Result<FileFingerprint, String> {
     Ok(FileFingerprint::of(&metadata))
 }
 
-/// A picture whose header makes sense.
+/// Checks that the header of a picture can be read.
 fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     let stamp = check_file(path)?;
     let broken = |error: io::Error| error.to_string();
@@ -201,7 +199,7 @@ fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     let file = File::open(path).map_err(broken)?;
     let mut file = file.take(HEADER_BYTES);
     file.read_to_end(&mut bytes).map_err(broken)?;
-    // Formats that are not opened here are told by their first bytes alone.
+    // Formats that cannot be decoded here are identified by their first bytes only.
     if matches!(image::guess_format(&bytes), Ok(ImageFormat::Tiff | ImageFormat::Avif)) {
         return Ok(stamp);
     }

@@ -1,5 +1,5 @@
-//! The form of `add_media`: its fields, and files that are streamed from the disk when their turn
-//! comes, so that memory and open files do not grow with the upload.
+//! The form of `add_media`. Files are streamed from disk one after the other, so that memory and
+//! open files do not grow with the upload.
 
 use std::{
     io,
@@ -24,22 +24,19 @@ use crate::multipart::{self, Boundary, MultipartBody, OCTET_STREAM, PartHeader};
 use tessera_model::{Failure, MediaAddition, MediaSource, Preflight, SafeText};
 use tessera_wire::paths::field;
 
-/// Bytes read at once.
 const CHUNK_BYTES: usize = 128 << 10;
 
-/// A form that can be sent again as long as its files are the same.
+/// A form that can be sent again as long as its files are unchanged.
 pub(crate) struct MediaForm {
     text_fields: Vec<(&'static str, String)>,
-    /// Field of the files.
     field: &'static str,
     files: Arc<[UploadFile]>,
     total_bytes: u64,
-    /// What the last look at the files has found; nothing for a source that is not here.
+    /// The result of checking the files; empty for a remote source.
     preflight: Preflight,
     stream_state: Arc<UploadStreamState>,
 }
 
-/// What the streams of the files tell.
 #[derive(Default)]
 struct UploadStreamState {
     sent_bytes: AtomicU64,
@@ -47,10 +44,9 @@ struct UploadStreamState {
 }
 
 impl MediaForm {
-    /// Looks at what is to be sent; files that cannot be read are left out.
+    /// Checks the files; unreadable ones are left out.
     ///
-    /// # Errors
-    /// [`tessera_model::FailureKind::Local`]: nothing is left to send, or the archive is none.
+    /// # Errors Nothing is left to send, or the archive is invalid.
     pub(super) async fn open(addition: &MediaAddition) -> Result<Self, Failure> {
         let source = addition.source.clone();
         let files = tokio::task::spawn_blocking(move || files_of_source(&source)).await;
@@ -68,28 +64,25 @@ impl MediaForm {
         })
     }
 
-    /// Its fields as `curl -F` takes them, the files as `@PATH`.
+    /// The fields as `curl -F` arguments, with files as `@PATH`.
     pub(crate) fn curl_fields(&self) -> impl Iterator<Item = (&'static str, String)> {
         let texts = self.text_fields.iter().cloned();
         texts.chain(self.files.iter().map(|file| (self.field, format!("@{}", file.path.display()))))
     }
 
-    /// Bytes of all files.
     pub(crate) fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
 
-    /// What the last look at its files has found.
     pub(super) fn preflight(&self) -> &Preflight {
         &self.preflight
     }
 
-    /// Bytes handed over so far.
     pub(super) fn sent_bytes(&self) -> u64 {
         self.stream_state.sent_bytes.load(Ordering::Relaxed)
     }
 
-    /// What went wrong with a file on the way.
+    /// The first error of a file while it was sent.
     pub(super) fn file_error(&self) -> Option<String> {
         self.stream_state.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -129,7 +122,7 @@ impl MediaForm {
     }
 }
 
-/// The files of a source with their field, and what was found; none for object storage.
+/// The form field and files of a source; no files for a remote source.
 fn files_of_source(
     source: &MediaSource,
 ) -> Result<(&'static str, Vec<UploadFile>, Preflight), Failure> {
@@ -153,7 +146,7 @@ fn files_of_source(
     }
 }
 
-/// The fields that are short texts. What is not set is not sent.
+/// The short text fields. Unset values are not sent.
 fn text_fields(addition: &MediaAddition) -> Vec<(&'static str, String)> {
     let mut texts = vec![(field::AUTO_REINDEX, addition.auto_reindex.to_string())];
     if let MediaSource::Storage(uri) = &addition.source {
@@ -170,8 +163,8 @@ fn text_fields(addition: &MediaAddition) -> Vec<(&'static str, String)> {
     texts
 }
 
-/// A file piece by piece, opened when the first one is wanted. It must stay the file that was
-/// looked at: another length would spoil the form, other bytes the picture.
+/// Streams a file, which is opened when its first chunk is needed. It must be unchanged: another
+/// length would corrupt the form, other content the picture.
 fn file_stream(
     file: UploadFile,
     flow: Arc<UploadStreamState>,
@@ -193,7 +186,7 @@ fn file_stream(
     })
 }
 
-/// The next piece, and the file for the one after it; `None` at the end.
+/// The next chunk and the open file, or `None` at the end.
 async fn read_chunk(
     open: Option<File>,
     sent: u64,

@@ -1,5 +1,5 @@
-//! Adding media. An upload is never sent twice by itself, and its end is never guessed: when the
-//! connection is lost on the way, the state of the dataset says what became of it.
+//! Adding media. An upload is never sent twice automatically, and its outcome is never guessed:
+//! after a lost connection, the state of the dataset decides.
 
 mod archive_check;
 mod local_files;
@@ -25,19 +25,17 @@ use tessera_model::{
 };
 use tessera_wire::paths::{self, Parameters, query};
 
-/// Between two looks at how far an upload has come.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// Bytes a second that a service is given time for, to store an upload before it answers.
+/// Minimum rate in bytes per second at which a service is expected to store an upload before it
+/// responds.
 const MIN_STORE_RATE: u64 = 1 << 20;
 
 impl Client {
-    /// Adds media to a dataset. Sent once; success means that the service has taken them on, without
-    /// those that the answer names: files that could not be read when their turn came.
+    /// Adds media to a dataset. Sent once. Returns what was sent and which files were left out.
     ///
-    /// # Errors
-    /// [`FailureKind::Local`] before any request for what the interface does not take, and for
-    /// files that change while they are sent; [`FailureKind::Conflict`] when the dataset is busy;
-    /// [`FailureKind::NoAnswer`] when nobody can tell whether the media were taken on.
+    /// # Errors [`FailureKind::Local`] before any request for invalid input, and for files that
+    /// change while they are sent; [`FailureKind::Conflict`] if the dataset is busy;
+    /// [`FailureKind::NoResponse`] if the outcome is unknown.
     pub async fn add_media(
         &self,
         dataset: DatasetId,
@@ -52,7 +50,7 @@ impl Client {
             return self.process_folder(dataset, path, addition.force).await;
         }
         let form = Arc::new(MediaForm::open(addition).await?);
-        // An early refusal is lost in a long upload more often than not (M9): ask first.
+        // A long upload often loses an early rejection, so the status is checked first.
         let before = self.require_addable(dataset, addition.force).await?;
         let url =
             self.endpoint().base_url().url_for(&paths::add_media(dataset), &Parameters::new());
@@ -65,7 +63,7 @@ impl Client {
         Ok(form.preflight().clone())
     }
 
-    /// `GET process/add_media` of the pipeline: a folder that it can read by itself.
+    /// `GET process/add_media` of the pipeline: adds a folder that the pipeline can read.
     async fn process_folder(
         &self,
         dataset: DatasetId,
@@ -87,7 +85,7 @@ impl Client {
         Ok(Preflight::default())
     }
 
-    /// The dataset before something is sent, unless its status forbids that.
+    /// Returns the dataset, unless its status forbids adding media.
     async fn require_addable(&self, dataset: DatasetId, force: bool) -> Result<Dataset, Failure> {
         let before = self.dataset(dataset).await?;
         match before.status.allows(Allowed::AddMedia).denial_reason() {
@@ -100,7 +98,7 @@ impl Client {
         }
     }
 
-    /// Sends an upload as long as it moves.
+    /// Sends an upload and stops it when it stalls.
     async fn upload(
         &self,
         call: &ApiRequest,
@@ -133,8 +131,8 @@ impl Client {
         }
     }
 
-    /// What became of a request that got no answer, by the state of the dataset. Without a form
-    /// there was nothing to upload.
+    /// Determines the outcome of a request without a response from the state of the dataset.
+    /// Without a form there was nothing to upload.
     async fn resolve_lost_upload(
         &self,
         before: &Dataset,
@@ -174,8 +172,8 @@ impl Client {
     }
 }
 
-/// How far an upload has come. Told a last time when it ends or is given up: whether all of it was
-/// sent then decides what is said of it.
+/// Reports upload progress, and once more on drop: whether everything was sent decides how the
+/// outcome is reported.
 struct UploadReporter<'a> {
     form: &'a MediaForm,
     report: ProgressCallback<'a>,

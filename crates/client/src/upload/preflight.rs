@@ -1,4 +1,4 @@
-//! What a person is told before media are sent.
+//! Checks media before they are sent.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,9 @@ use tessera_model::{
     vql::InvalidField,
 };
 
-/// Inspects a source, as far as this machine can see it. Reads names and headers; waits for
-/// the disk.
+/// Checks a source as far as this machine can see it. Reads names and headers; blocks on the disk.
 ///
-/// # Errors
-/// [`FailureKind::Local`]: it could not be sent at all.
+/// # Errors The source cannot be sent at all.
 pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
     match source {
         MediaSource::Files(paths) => {
@@ -51,8 +49,8 @@ fn with_warning(words: &str) -> Preflight {
     Preflight { warnings: vec![SafeText::detail(words)], ..Preflight::default() }
 }
 
-/// The files in and below `paths` that can be sent, in the order they are sent in, and what a look at
-/// all of them has found. Of folders, only what matches `glob`. Waits for the disk.
+/// Returns the files in and below `paths` that can be sent, in sending order, and the result of the
+/// check. Inside folders, only files that match `glob` count. Blocks on the disk.
 #[must_use]
 pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFile>, Preflight) {
     let (chosen, found) = collect_files(paths, glob);
