@@ -2,7 +2,7 @@
 //! who looks at the jobs.
 
 use crate::{
-    app::{App, Effect, Job, JobState, Level, Pane},
+    app::{App, Effect, Job, Level, Pane},
     config::NotificationMethod,
 };
 use tessera_model::SafeText;
@@ -39,7 +39,7 @@ impl App {
             self.effects
                 .extend(ended.iter().cloned().map(|words| Effect::Alert(JobAlert::Desktop(words))));
         }
-        let activity = overall_activity(self.store.jobs.values());
+        let activity = overall_activity(self.jobs.iter());
         if wants(NotificationMethod::Progress) && activity != self.jobs.reported_activity {
             self.jobs.reported_activity = activity;
             self.effects.push(Effect::Alert(JobAlert::Activity(activity)));
@@ -67,25 +67,4 @@ fn overall_activity<'a>(jobs: impl Iterator<Item = &'a Job>) -> Activity {
     let percent =
         (!parts.is_empty()).then(|| (parts.iter().sum::<f64>() / parts.len() as f64 * 100.0) as u8);
     Activity { active_jobs: active.len(), percent }
-}
-
-/// What is told of a job that ended just now.
-pub(in crate::app) fn end_message(job: &Job) -> Option<SafeText> {
-    let how = match &job.state {
-        JobState::Failed(_) => "failed",
-        JobState::Uncertain(_) => "may have started: look at it",
-        JobState::ExportReady(_) => "is ready to be downloaded",
-        JobState::Downloaded(_) => "is downloaded and verified",
-        JobState::DatasetDone(_) => "is done",
-        // Still going on; or the person did it, or another copy tells of it.
-        JobState::Unwatched(_)
-        | JobState::OtherInstance(_)
-        | JobState::Queued(_)
-        | JobState::Starting
-        | JobState::Uploading(..)
-        | JobState::DatasetRunning
-        | JobState::ExportRunning(..)
-        | JobState::Downloading(..) => return None,
-    };
-    Some(SafeText::detail(&format!("{} of {} {how}", job.work.label(), job.dataset_name)))
 }

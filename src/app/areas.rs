@@ -108,7 +108,7 @@ impl Areas {
     }
 
     fn side_by_side(self, app: &App, body: Rect) -> Self {
-        let jobs = u16::try_from(app.store.jobs.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
+        let jobs = u16::try_from(app.jobs.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
         let jobs = jobs.min(body.height / 4).max(3);
         let [panes, jobs] =
             Layout::vertical([Constraint::Min(0), Constraint::Length(jobs)]).areas(body);

@@ -107,7 +107,7 @@ fn job(app: &App) -> Result<&Job, &'static str> {
 }
 
 fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
-    job.task().ok_or("the service has no number for this job")
+    job.state().export_task().ok_or("this job has no id at the service")
 }
 
 fn file_name(job: &Job) -> Option<&str> {
@@ -160,7 +160,7 @@ fn facts(app: &App) -> Result<Value, &'static str> {
             json!({
                 "dataset_id": job.dataset,
                 "export_task_id": task(job).ok(),
-                "job": job.work.label(),
+                "job": job.kind.label(),
                 "file_name": file_name(job),
                 "status": job.label(),
             })

@@ -16,7 +16,7 @@ mod effect;
 mod event;
 mod freshness_check;
 mod fuzzy;
-mod job;
+pub mod jobs;
 mod jump;
 mod keys;
 mod log;
@@ -40,7 +40,7 @@ pub mod welcome;
 pub use activity::{Activity, JobAlert};
 pub use effect::Effect;
 pub use event::{Event, Mouse, MouseKind, Uptime};
-pub use job::{Job, JobHistory, JobState, OperationTracker, Transition};
+pub use jobs::{Job, JobHistory, JobState, Jobs, Transition};
 pub use log::RequestLog;
 pub use notifications::{Level, Notification, Notifications};
 pub use outage::Outage;
@@ -110,8 +110,7 @@ pub struct App {
     pub query: pane::QueryBuilder,
     /// The searches of the past.
     pub history: view::SearchHistory,
-    /// State of the jobs pane.
-    pub jobs: pane::Jobs,
+    pub jobs: Jobs,
     /// The selected row of the basket pane.
     pub basket_cursor: usize,
     /// Marking that takes more than one key.
@@ -165,7 +164,7 @@ impl App {
             results: pane::Results::default(),
             query: pane::QueryBuilder::default(),
             history: view::SearchHistory::default(),
-            jobs: pane::Jobs::default(),
+            jobs: Jobs::default(),
             basket_cursor: 0,
             pending_selection: basket::PendingSelection::default(),
             footer: true,

@@ -66,9 +66,8 @@ impl App {
                 self.datasets.cursor = there.or(self.datasets.cursor);
             }
             (Pane::Jobs, _, Some(area)) => {
-                let count = self.store.jobs.len();
                 let top = crate::app::pane::jobs_scroll_top(self, area);
-                self.jobs.cursor = (top + row(area)).min(count.saturating_sub(1));
+                self.jobs.select_row(top + row(area));
             }
             (Pane::Results, ..) => {
                 let place = self.grid().and_then(|grid| {

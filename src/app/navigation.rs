@@ -14,7 +14,7 @@ impl App {
         let vertical = matches!(action, Action::Up | Action::Down);
         match self.focus {
             Pane::Datasets if vertical => self.move_in_datasets(by),
-            Pane::Jobs if vertical => self.move_in_jobs(by),
+            Pane::Jobs if vertical => self.jobs.move_cursor(by),
             Pane::Basket if vertical => self.move_in_basket(by),
             Pane::Query if vertical => self.move_in_query(by),
             Pane::Query => self.cycle_filter_choice(by),
@@ -43,7 +43,7 @@ impl App {
             Pane::Results if by.abs() == screen => self.move_across_pages(by),
             Pane::Results => self.move_in_results(by),
             Pane::Detail => self.step_preview(by),
-            Pane::Jobs => self.move_in_jobs(by),
+            Pane::Jobs => self.jobs.move_cursor(by),
             Pane::Basket => self.move_in_basket(by),
             Pane::Query => self.move_in_query(by),
         }
@@ -97,7 +97,7 @@ impl App {
             }
             self.store.pages.entry(search).invalidate();
         }
-        self.poll_now();
+        self.poll_jobs_now();
     }
 
     /// Opens the original of the preview on screen in the viewer of the desktop.

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use crate::{
-    app::{App, Effect, Uptime, job::JobState, view::visible_pictures::VisiblePicture},
+    app::{App, Effect, JobState, Uptime, view::visible_pictures::VisiblePicture},
     message::{Lane, Request},
 };
 use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
@@ -66,10 +66,8 @@ impl App {
     pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
         let moving = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
-            .store
             .jobs
-            .values()
-            .any(|job| matches!(job.state, JobState::DatasetRunning | JobState::Queued(_)));
+            .any_state(|state| matches!(state, JobState::DatasetRunning | JobState::Queued(_)));
         let watch =
             if moving || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
         let datasets = &self.store.datasets;
@@ -138,12 +136,9 @@ impl App {
     }
 
     fn jobs_read(&self) -> Option<ScheduledRead> {
-        let book = self.jobs_to_load()?;
-        Some(ScheduledRead {
-            lane: Lane::LoadState(book),
-            request: Request::Recall(book),
-            due: Uptime::ZERO,
-        })
+        let key = StateKey::Jobs;
+        let (lane, request) = (Lane::LoadState(key), Request::Recall(key));
+        self.jobs.needs_load().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })
     }
 
     /// The saved views, once somebody looks where they are shown.
@@ -153,9 +148,9 @@ impl App {
     }
 
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {
-        self.store.jobs.values().filter_map(|job| {
+        self.jobs.iter().filter_map(|job| {
             let (JobState::ExportRunning(task, _), Some(due)) =
-                (&job.state, job.next_poll(self.clock(), self.setup.cadence))
+                (job.state(), job.next_poll(self.clock(), self.setup.cadence))
             else {
                 return None;
             };

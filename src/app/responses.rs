@@ -1,7 +1,7 @@
 //! What each answer changes. Only answers whose ticket is current get here.
 
 use crate::{
-    app::{App, Effect, Job, Level, Pane},
+    app::{App, Effect, Level, Pane},
     message::{Lane, Payload, RequestProgress},
 };
 use tessera_model::{Dataset, DatasetId, Failure, FailureKind, StateKey};
@@ -55,23 +55,23 @@ impl App {
             }
             (Lane::Original, Err(failure)) => self.notify_failure(&failure),
             (Lane::StartJob(id), Ok(Payload::Export(task))) => {
-                self.job_started(id, Ok(Some(task)));
+                self.export_reported(id, task);
             }
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted)) => {
-                self.job_started(id, Ok(None));
+                self.operation_accepted(id);
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
-                self.job_started(id, Err(failure));
+                self.job_start_failed(id, &failure);
             }
             (Lane::Preflight, Ok(Payload::Preflight(found))) => self.preflight_loaded(Ok(found)),
             (Lane::Inspect, Ok(Payload::Inspection(found))) => self.inspection_loaded(Ok(*found)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
             (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
             (Lane::Export(id), Ok(Payload::Export(task))) => {
-                self.export_updated(id, Job::poll_answered, Ok(task));
+                self.export_reported(id, task);
             }
             (Lane::Export(id), Err(failure)) => {
-                self.export_updated(id, Job::poll_answered, Err(failure));
+                self.export_poll_failed(id, failure);
             }
             (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
                 self.download_finished(id, Ok(archive));

@@ -1,7 +1,7 @@
 //! What is looked at now: the dataset, the view, its page, the cluster and preview under the cursor,
 //! the job under the cursor.
 
-use crate::app::{App, Job, JobState, Pane, Remote, View};
+use crate::app::{App, Job, Pane, Remote, View};
 use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, ScoreScale};
 
 impl App {
@@ -74,17 +74,7 @@ impl App {
     /// The job under the cursor of the jobs pane.
     #[must_use]
     pub fn selected_job(&self) -> Option<&Job> {
-        self.store.jobs.values().rev().nth(self.jobs.cursor)
-    }
-
-    /// The job that `download` means: the selected one in the jobs pane, else the newest.
-    #[must_use]
-    pub fn job_to_download(&self) -> Option<&Job> {
-        let ready = |job: &&Job| matches!(job.state, JobState::ExportReady(_));
-        match self.focus {
-            Pane::Jobs => self.selected_job().filter(ready),
-            _ => self.store.jobs.values().rev().find(ready),
-        }
+        self.jobs.selected()
     }
 
     /// The dataset under the cursor of the datasets pane.

@@ -5,10 +5,7 @@ use std::{
     path::PathBuf,
 };
 
-use crate::{
-    app::{Job, Remote, dataset_history::ObservedDatasets},
-    message::JobId,
-};
+use crate::app::{Remote, dataset_history::ObservedDatasets};
 use tessera_model::{
     Basket, Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView,
     Search,
@@ -30,8 +27,6 @@ pub struct Store {
     pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
     /// Pages of clusters.
     pub pages: PageCache,
-    /// Exports of this run, oldest first.
-    pub jobs: BTreeMap<JobId, Job>,
     /// What is marked in each dataset that was opened.
     pub baskets: BTreeMap<DatasetId, Remote<Basket>>,
     /// The saved views.

@@ -75,7 +75,7 @@ fn activity_text(screen: &DrawContext) -> String {
         many => words.push(format!("{many} requests")),
     }
     words.extend(basket::basket_summary(app));
-    let active = app.store.jobs.values().filter(|job| job.is_active()).count();
+    let active = app.jobs.iter().filter(|job| job.is_active()).count();
     if active > 0 {
         words.push(format!("jobs {active}▶"));
     }

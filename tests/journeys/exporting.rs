@@ -12,7 +12,7 @@ async fn follow(person: &mut Person, service: &Service) {
     for _ in 0..20 {
         service.deployment.wait_until_idle().await;
         person.wait(2).await;
-        let job = person.session.app.store.jobs.values().next_back().unwrap();
+        let job = person.session.app.jobs.iter().next_back().unwrap();
         if !job.is_active() {
             return;
         }
@@ -28,7 +28,7 @@ async fn export_download_and_look_inside() {
     person.press("e tab tab space enter").await;
     follow(&mut person, &service).await;
     person.sees("downloaded");
-    person.sees("31 entries verified, 30 of them pictures");
+    person.sees("31 entries verified, including 30 images");
 
     let mut archive =
         zip::ZipArchive::new(File::open(service.folder.path().join("paintings.zip")).unwrap())
@@ -62,9 +62,9 @@ async fn an_archive_is_never_overwritten() {
     follow(&mut person, &service).await;
     person.sees("✖");
     assert_eq!(std::fs::read(&target).unwrap(), b"precious");
-    let job = person.session.app.store.jobs.values().next().unwrap();
+    let job = person.session.app.jobs.iter().next().unwrap();
     assert!(
-        matches!(job.state, JobState::ExportReady(_)),
+        matches!(job.state(), JobState::ExportReady(_)),
         "it can still be fetched to another place"
     );
 }

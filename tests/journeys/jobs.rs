@@ -12,7 +12,7 @@ use tessera_model::{StateKey, StateValue};
 use crate::journeys::harness::{Person, Service};
 
 fn newest(person: &Person) -> &Job {
-    person.session.app.store.jobs.values().next_back().unwrap()
+    person.session.app.jobs.iter().next_back().unwrap()
 }
 
 /// Follows the newest job to its end; the clock of the core moves when the service has rested.
@@ -57,7 +57,7 @@ async fn files_come_in_and_are_clustered_with_the_rest() {
     person.press("enter").await;
     follow(&mut person, &service).await;
     assert!(
-        matches!(&newest(&person).state, JobState::DatasetDone(word) if word.as_str() == "READY")
+        matches!(newest(&person).state(), JobState::DatasetDone(word) if word.as_str() == "READY")
     );
     assert_eq!(person.session.app.dataset().unwrap().n_images, Some(15));
 }

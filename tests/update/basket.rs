@@ -216,7 +216,7 @@ fn the_basket_is_exported_as_it_was_shown() {
     };
     assert_eq!(request, expected);
     desk.respond(ticket, Ok(Payload::Export(task("COMPLETED"))));
-    let selected = desk.app.store.jobs[&JobId(0)].export().unwrap().selection.clone();
+    let selected = desk.app.jobs.get(JobId(0)).unwrap().export().unwrap().selection.clone();
     assert_eq!(selected.unwrap().as_str(), "2 clusters");
     let (_, request) = desk.take(|lane| matches!(lane, Lane::Download(_)));
     let Request::Download { target, .. } = request else { panic!("{request:?}") };

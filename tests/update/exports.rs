@@ -23,7 +23,7 @@ fn started() -> Desk {
 }
 
 fn stage(desk: &Desk) -> &JobState {
-    &desk.app.store.jobs[&JOB].state
+    desk.app.jobs.get(JOB).unwrap().state()
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn the_form_asks_once_for_exactly_what_it_shows() {
 fn an_export_is_followed_and_fetched() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("INIT")));
-    assert_eq!(desk.app.store.jobs[&JOB].label(), "INIT");
+    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "INIT");
     desk.wait(1);
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
     desk.wait(1);
@@ -58,11 +58,11 @@ fn an_export_is_followed_and_fetched() {
         done: 5,
         total: Some(10),
     }));
-    assert_eq!(desk.app.store.jobs[&JOB].fraction_done(), Some(0.5));
+    assert_eq!(desk.app.jobs.get(JOB).unwrap().fraction_done(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));
     assert_eq!(stage(&desk), &JobState::Downloaded(archive));
-    assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, 3 of them pictures");
+    assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, including 3 images");
 }
 
 #[test]
@@ -156,5 +156,5 @@ fn two_exports_do_not_mix() {
     desk.answer(Lane::StartJob(JobId(1)), Payload::Export(other));
     desk.answer(START, Payload::Export(task("FAILED")));
     assert!(matches!(stage(&desk), JobState::Failed(_)));
-    assert!(matches!(desk.app.store.jobs[&JobId(1)].state, JobState::ExportRunning(..)));
+    assert!(matches!(desk.app.jobs.get(JobId(1)).unwrap().state(), JobState::ExportRunning(..)));
 }

@@ -30,12 +30,12 @@ fn a_row_opens_into_the_states_it_went_through() {
     desk.wait(3);
     desk.press("4 enter");
     assert!(matches!(&desk.app.overlay, Some(Overlay::JobDetail(view)) if view.job == JOB));
-    let job = &desk.app.store.jobs[&JOB];
+    let job = &desk.app.jobs.get(JOB).unwrap();
     let words: Vec<&str> =
-        job.history.transitions().iter().map(|step| step.state.as_str()).collect();
+        job.history().transitions().iter().map(|step| step.state.as_str()).collect();
     assert_eq!(words, ["starting", "INIT", "IN_PROGRESS"]);
-    assert_eq!(job.history.duration_of(1, desk.app.clock()).as_secs(), 2);
-    assert_eq!(job.history.duration_of(2, desk.app.clock()).as_secs(), 3);
+    assert_eq!(job.history().duration_of(1, desk.app.clock()).as_secs(), 2);
+    assert_eq!(job.history().duration_of(2, desk.app.clock()).as_secs(), 3);
 }
 
 #[test]
@@ -56,9 +56,9 @@ fn a_download_is_stopped_and_goes_on() {
     desk.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
     desk.press("4 x");
     assert!(desk.cancelled.contains(&Lane::Download(JOB)));
-    assert!(desk.notice().contains("stays in the .part file"), "{}", desk.notice());
+    assert!(desk.notice().contains("the .part file is kept"), "{}", desk.notice());
     desk.press("d");
-    assert!(matches!(desk.app.store.jobs[&JOB].state, JobState::Downloading(..)));
+    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::Downloading(..)));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn only_what_is_over_is_taken_off_the_list() {
     desk.press("4 D");
     assert_eq!(desk.notice(), "this job is still going on; x stops it");
     desk.press("x D");
-    assert!(desk.app.store.jobs.is_empty());
+    assert!(desk.app.jobs.is_empty());
     desk.press("D");
     assert_eq!(desk.notice(), "there is no job here");
 }
@@ -159,13 +159,19 @@ fn an_addition_is_followed_to_partial_index_with_its_counts() {
     adding(&mut desk);
     desk.answer(Lane::Upload(JOB), Payload::Accepted);
     desk.answer(Lane::Datasets, images(240, "READY"));
-    assert!(desk.app.store.jobs[&JOB].is_active(), "READY right after the start is not the end");
+    assert!(
+        desk.app.jobs.get(JOB).unwrap().is_active(),
+        "READY right after the start is not the end"
+    );
     seen(&mut desk, 241, "READ ONLY");
-    assert_eq!(desk.app.store.jobs[&JOB].label(), "READ ONLY");
+    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "READ ONLY");
     seen(&mut desk, 243, "PARTIAL INDEX");
-    assert_eq!(desk.app.store.jobs[&JOB].label(), "PARTIAL INDEX");
-    assert!(!desk.app.store.jobs[&JOB].is_active());
-    assert_eq!(desk.notice(), "set-1: 3 media came; it is PARTIAL INDEX: R reindexes it");
+    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "PARTIAL INDEX");
+    assert!(!desk.app.jobs.get(JOB).unwrap().is_active());
+    assert_eq!(
+        desk.notice(),
+        "set-1: added 3 media items; the dataset is PARTIAL INDEX: R reindexes it"
+    );
 }
 
 #[test]
@@ -182,12 +188,16 @@ fn a_reindex_asks_tells_and_is_followed() {
     desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     for status in ["READ ONLY", "INDEXING"] {
         seen(&mut desk, 240, status);
-        assert!(desk.app.store.jobs[&JOB].is_active(), "{status}");
+        assert!(desk.app.jobs.get(JOB).unwrap().is_active(), "{status}");
     }
     seen(&mut desk, 240, "READY");
-    assert!(matches!(desk.app.store.jobs[&JOB].state, JobState::DatasetDone(_)));
-    let words: Vec<&str> = desk.app.store.jobs[&JOB]
-        .history
+    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::DatasetDone(_)));
+    let words: Vec<&str> = desk
+        .app
+        .jobs
+        .get(JOB)
+        .unwrap()
+        .history()
         .transitions()
         .iter()
         .map(|step| step.state.as_str())
@@ -200,9 +210,9 @@ fn a_lost_answer_is_settled_by_the_dataset() {
     let mut desk = Desk::with_clusters(3);
     adding(&mut desk);
     desk.fail(Lane::Upload(JOB), FailureKind::NoResponse);
-    assert!(matches!(desk.app.store.jobs[&JOB].state, JobState::Uncertain(_)));
+    assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::Uncertain(_)));
     desk.answer(Lane::Datasets, images(240, "READ ONLY"));
-    assert_eq!(desk.app.store.jobs[&JOB].state, JobState::DatasetRunning);
+    assert_eq!(desk.app.jobs.get(JOB).unwrap().state(), &JobState::DatasetRunning);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
 }
 
@@ -212,7 +222,7 @@ fn a_busy_dataset_lets_the_addition_wait_here() {
     desk.answer(Lane::Datasets, images(240, "INDEXING"));
     desk.answer_page(page(0, 3));
     adding(&mut desk);
-    assert_eq!(desk.app.store.jobs[&JOB].label(), "queued here");
+    assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "queued here");
     seen(&mut desk, 240, "READ ONLY");
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
     seen(&mut desk, 240, "READY");
@@ -253,7 +263,7 @@ fn again(desk: Desk) -> Desk {
 fn an_export_is_written_down_before_anything_else_and_followed_on() {
     let desk = exporting();
     let mut desk = again(desk);
-    assert_eq!(desk.notice(), "1 job from last time: 1 still running");
+    assert_eq!(desk.notice(), "1 job from the last run: 1 still running");
     let asked = desk.take(|lane| matches!(lane, Lane::Export(_))).1;
     assert_eq!(asked, Request::ExportStatus(dataset(1, Status::Ready).id, task("").id));
 }
@@ -263,9 +273,9 @@ fn an_export_whose_answer_nobody_saw_may_have_started() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     let desk = again(desk);
-    let job = desk.app.store.jobs.values().next().unwrap();
-    assert!(matches!(job.state, JobState::Uncertain(_)));
-    assert_eq!(desk.notice(), "1 job from last time: 1 may have started");
+    let job = desk.app.jobs.iter().next().unwrap();
+    assert!(matches!(job.state(), JobState::Uncertain(_)));
+    assert_eq!(desk.notice(), "1 job from the last run: 1 may have started");
 }
 
 #[test]
@@ -293,7 +303,7 @@ fn what_another_copy_follows_is_shown_and_not_polled() {
     };
     let other = StateValue::Jobs { own: vec![], other_instances: ours };
     let mut desk = Desk::keeping([(StateKey::Jobs, other)].into());
-    assert_eq!(desk.app.store.jobs.values().next().unwrap().label(), "elsewhere");
+    assert_eq!(desk.app.jobs.iter().next().unwrap().label(), "elsewhere");
     desk.wait(60);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }
@@ -302,7 +312,7 @@ fn what_another_copy_follows_is_shown_and_not_polled() {
 fn a_forgotten_row_does_not_come_back() {
     let mut desk = exporting();
     desk.press("4 x D");
-    assert!(again(desk).app.store.jobs.is_empty());
+    assert!(again(desk).app.jobs.is_empty());
 }
 
 fn told<'a>(desk: &'a Desk) -> Vec<&'a JobAlert> {

@@ -6,7 +6,7 @@ use super::{
     status_reason,
 };
 use crate::{
-    app::{App, job::JobState},
+    app::{App, JobState},
     input::Action,
 };
 use tessera_model::Operation;
@@ -43,7 +43,7 @@ pub(super) fn export_reason(app: &App, action: Action) -> Option<String> {
 fn stop_watching_reason(app: &App) -> Option<String> {
     let stops = app
         .selected_job()
-        .is_some_and(|job| job.is_active() && !matches!(job.state, JobState::Starting));
+        .is_some_and(|job| job.is_active() && !matches!(job.state(), JobState::Starting));
     (!stops).then(|| "this job is not being watched".to_owned())
 }
 

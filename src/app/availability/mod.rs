@@ -6,7 +6,7 @@ mod search;
 mod selection;
 
 use crate::{
-    app::{App, Pane, copy, job::JobState},
+    app::{App, JobState, Pane, copy},
     input::{Action, action::ActionGroup},
 };
 use tessera_model::{Dataset, Operation, Permission};
@@ -89,8 +89,7 @@ fn navigation_reason(app: &App, action: Action) -> Option<String> {
 fn program_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Profiles => {
-            let moving =
-                app.store.jobs.values().any(|job| matches!(job.state, JobState::Downloading(..)));
+            let moving = app.jobs.any_state(|state| matches!(state, JobState::Downloading(..)));
             moving.then(|| "a download is running here; let it end first".to_owned())
         }
         Action::LargerTiles | Action::SmallerTiles => {

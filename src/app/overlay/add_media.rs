@@ -332,7 +332,7 @@ impl App {
             _ => &[],
         };
         let id = self.start_add_media(dataset, addition, folders);
-        self.jobs.sent_form = Some((id, form));
+        self.jobs.submitted_form = Some((id, form));
     }
 
     /// Somebody has looked at the source.
@@ -354,7 +354,7 @@ impl App {
     /// The service refused what the form asked for: the form comes back as it was sent, with the
     /// reason at the source. A layer that was opened since is not covered.
     pub(in crate::app) fn reopen_add_media_form(&mut self, id: JobId, failure: &Failure) {
-        let sent = self.jobs.sent_form.take();
+        let sent = self.jobs.submitted_form.take();
         if let Some((_, mut form)) = sent.filter(|(sent, _)| *sent == id)
             && self.overlay.is_none()
         {

@@ -104,7 +104,7 @@ impl App {
     /// The archive of the selected job, once it is on this machine.
     #[must_use]
     pub fn archive_to_inspect(&self) -> Option<&PathBuf> {
-        match &self.selected_job()?.state {
+        match &self.selected_job()?.state() {
             JobState::Downloaded(archive) => Some(&archive.path),
             _ => None,
         }

@@ -20,9 +20,9 @@ impl App {
     /// Opens the selected job. A failure has been looked at from then on.
     pub(in crate::app) fn open_job_detail(&mut self) {
         let Some(id) = self.selected_job().map(|job| job.id) else { return };
-        let Some(job) = self.store.jobs.get_mut(&id) else { return };
-        job.acknowledged = true;
-        let steps = u16::try_from(job.history.transitions().len()).unwrap_or(u16::MAX);
+        self.jobs.acknowledge(id);
+        let Some(job) = self.jobs.get(id) else { return };
+        let steps = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
         let view =
             JobDetail { job: id, scroll: ScrollState::default(), rows: steps.saturating_add(15) };
         self.overlay = Some(Overlay::JobDetail(view));

@@ -6,12 +6,10 @@ use crate::app::App;
 
 mod basket;
 mod datasets;
-mod jobs;
 mod query;
 mod results;
 
 pub use datasets::Datasets;
-pub use jobs::Jobs;
 pub use query::QueryBuilder;
 pub use results::{Registration, Results};
 
@@ -93,7 +91,7 @@ pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
 /// The first visible row of the jobs.
 #[must_use]
 pub fn jobs_scroll_top(app: &App, area: Rect) -> usize {
-    scroll_top(0, app.jobs.cursor, usize::from(area.height.saturating_sub(2)))
+    scroll_top(0, app.jobs.cursor(), usize::from(area.height.saturating_sub(2)))
 }
 
 #[cfg(test)]

@@ -18,15 +18,15 @@ use tessera_model::SafeText;
 
 /// Draws the job, scrolled.
 pub(super) fn draw(screen: &mut DrawContext, area: Rect, view: JobDetail) {
-    let Some(job) = screen.app.store.jobs.get(&view.job) else { return };
-    let title = format!(" {} of {} ", job.work.label(), job.dataset_name);
+    let Some(job) = screen.app.jobs.get(view.job) else { return };
+    let title = format!(" {} of {} ", job.kind.label(), job.dataset_name);
     let inside = bordered(screen, area, Line::from(title), true);
     let mut lines = facts(screen, job);
     lines.push(Line::default());
     lines.extend(states(screen, job));
     lines.push(Line::default());
     lines.push(Line::styled(" again, on a command line", screen.theme.dim));
-    let command = job.work.command_line(job.dataset);
+    let command = job.kind.command_line(job.dataset);
     match command.split_once(" --") {
         Some((first, rest)) => {
             lines.push(Line::from(format!("   {first} \\")));
@@ -43,7 +43,7 @@ fn facts(screen: &DrawContext, job: &Job) -> Vec<Line<'static>> {
         Line::from(vec![Span::styled(format!(" {name:<12}"), dim), Span::raw(words)])
     };
     let mut lines = vec![fact("dataset", job.dataset.to_string())];
-    lines.extend(job.task().map(|task| fact("export", task.to_string())));
+    lines.extend(job.state().export_task().map(|task| fact("export", task.to_string())));
     if let Some(export) = job.export() {
         lines.push(fact(
             "file",
@@ -59,15 +59,15 @@ fn facts(screen: &DrawContext, job: &Job) -> Vec<Line<'static>> {
 fn states(screen: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     let theme = screen.theme;
     let now = screen.app.clock();
-    let end = job.ended_at.unwrap_or(now);
-    let steps = job.history.transitions();
+    let end = job.ended_at().unwrap_or(now);
+    let steps = job.history().transitions();
     let mut lines = vec![Line::styled(" after     state              for", theme.dim)];
     for (place, step) in steps.iter().enumerate() {
         let last = place + 1 == steps.len();
         let lasted = if last && !job.is_active() {
             String::new()
         } else {
-            format_duration(job.history.duration_of(place, end))
+            format_duration(job.history().duration_of(place, end))
         };
         lines.push(Line::from(vec![
             Span::styled(

@@ -4,7 +4,7 @@ use ratatui::{layout::Rect, style::Style};
 
 use super::select_row;
 use crate::{
-    app::{App, Job, JobState, OperationTracker, Pane, pane::jobs_scroll_top},
+    app::{App, Job, JobState, Pane, pane::jobs_scroll_top},
     ui::{
         DrawContext, Theme,
         widget::{
@@ -12,12 +12,12 @@ use crate::{
         },
     },
 };
-use tessera_model::{ExportTaskId, JobKind, SafeText};
+use tessera_model::{ExportTaskId, JobKind, SafeText, operation_tracker::OperationTracker};
 
 /// The pane.
 pub(in crate::ui) fn jobs(screen: &mut DrawContext, area: Rect) {
     let app = screen.app;
-    let count = app.store.jobs.len();
+    let count = app.jobs.len();
     let words = if count == 0 { String::new() } else { count.to_string() };
     let inside = pane_frame(screen, area, Pane::Jobs, &words);
     if count == 0 {
@@ -29,7 +29,7 @@ pub(in crate::ui) fn jobs(screen: &mut DrawContext, area: Rect) {
         );
     }
     let top = jobs_scroll_top(app, area);
-    for (row, job) in app.store.jobs.values().rev().skip(top).enumerate() {
+    for (row, job) in app.jobs.iter().rev().skip(top).enumerate() {
         let Ok(row) = u16::try_from(row) else { break };
         if row >= inside.height {
             break;
@@ -39,7 +39,7 @@ pub(in crate::ui) fn jobs(screen: &mut DrawContext, area: Rect) {
             screen,
             inside,
             row,
-            app.focus == Pane::Jobs && top + usize::from(row) == app.jobs.cursor,
+            app.focus == Pane::Jobs && top + usize::from(row) == app.jobs.cursor(),
         );
     }
 }
@@ -49,9 +49,9 @@ fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
     let (app, theme) = (screen.app, screen.theme);
     let (mark, style) = state_glyph(theme, job);
     let wide = inside.width >= 100;
-    let kind = format!(" {:<9} ", job.work.label());
+    let kind = format!(" {:<9} ", job.kind.label());
     let name = format!("{:<16} ", truncate(job.dataset_name.as_str(), 16));
-    let id = job.task().map_or_else(String::new, ExportTaskId::short);
+    let id = job.state().export_task().map_or_else(String::new, ExportTaskId::short);
     let id = if wide { format!("{id:<8} ") } else { String::new() };
     let state = format!("{:<16} ", truncate(&state_text(job), 16));
     let bar = job.fraction_done().map_or_else(|| " ".repeat(9), |part| gauge(part, 8) + " ");
@@ -74,7 +74,7 @@ fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
 }
 
 fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
-    match job.state {
+    match job.state() {
         JobState::Queued(_) => ("…", theme.dim),
         JobState::Starting
         | JobState::Uploading(..)
@@ -92,7 +92,7 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
 
 /// The word of the state with its percentage, so that a bar is never alone (3.10).
 fn state_text(job: &Job) -> String {
-    match (&job.state, job.progress()) {
+    match (job.state(), job.progress()) {
         (JobState::ExportRunning(..) | JobState::DatasetRunning, Some((percent, 100))) => {
             format!("{} {percent}%", job.label())
         }
@@ -113,7 +113,7 @@ fn next_poll_text(app: &App, job: &Job) -> String {
 
 /// What else is to be said about a job.
 pub(in crate::ui) fn job_summary(job: &Job) -> String {
-    let words = match &job.state {
+    let words = match job.state() {
         JobState::ExportRunning(_, task) => match task.failure() {
             Some(failure) => format!("last seen so; {failure}"),
             None => describe_work(job),
@@ -142,11 +142,11 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
         }
         JobState::Unwatched(_) => "the service goes on with it; r looks again".to_owned(),
     };
-    let left = job.history.time_left().map(|left| format!("{} left", format_duration(left)));
+    let left = job.history().time_left().map(|left| format!("{} left", format_duration(left)));
     let rate = job
-        .history
+        .history()
         .rate()
-        .filter(|_| matches!(job.state, JobState::Uploading(..) | JobState::Downloading(..)));
+        .filter(|_| matches!(job.state(), JobState::Uploading(..) | JobState::Downloading(..)));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
     let rate = rate.map(|rate| format!("{}/s", format_bytes(rate as u64)));
     let parts = [left, rate, Some(words)].into_iter().flatten();
@@ -155,24 +155,20 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
 
 /// Media that came so far.
 fn added_text(job: &Job) -> String {
-    let added = job
-        .dataset_progress
-        .as_ref()
-        .and_then(OperationTracker::media_added)
-        .filter(|added| *added > 0);
+    let added = job.tracker().and_then(OperationTracker::media_added).filter(|added| *added > 0);
     added.map_or_else(String::new, |added| format!("+{added} media · "))
 }
 
 /// The last step of its dataset; all of them are told when the row is opened.
 fn last_states(job: &Job) -> String {
     let words: Vec<&str> =
-        job.history.transitions().iter().map(|step| step.state.as_str()).collect();
+        job.history().transitions().iter().map(|step| step.state.as_str()).collect();
     words[words.len().saturating_sub(2)..].join(" → ")
 }
 
 /// What the job is about, in a few words.
 fn describe_work(job: &Job) -> String {
-    match &job.work {
+    match &job.kind {
         JobKind::Export(export) => {
             let images = if export.spec.include_images { " + images" } else { "" };
             let selection = export.selection.as_ref().map_or("", SafeText::as_str);

@@ -1,0 +1,130 @@
+//! The states a job has been in, and the rate of progress in the present one.
+
+use std::time::Duration;
+
+use tessera_model::{SafeText, Timestamp};
+
+/// Progress samples of one state before its end is estimated.
+const MIN_SAMPLES: u32 = 3;
+/// States kept: a service that alternates between two must not fill the memory.
+const MAX_TRANSITIONS: usize = 100;
+
+/// A state and when it began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    pub entered_at: Timestamp,
+    pub state: SafeText,
+}
+
+/// The states of a job, oldest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobHistory {
+    transitions: Vec<Transition>,
+    rate_samples: Option<RateSamples>,
+}
+
+/// The progress of the present state since its first sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct RateSamples {
+    first: (Timestamp, u64),
+    last: (Timestamp, u64),
+    total: u64,
+    samples: u32,
+}
+
+impl JobHistory {
+    /// Records the present state and its progress (done, total). Returns whether it is a new one.
+    pub fn record(&mut self, at: Timestamp, state: &str, progress: Option<(u64, u64)>) -> bool {
+        let changed = self.transitions.last().is_none_or(|last| last.state.as_str() != state);
+        if changed {
+            if self.transitions.len() == MAX_TRANSITIONS {
+                self.transitions.remove(1);
+            }
+            self.transitions.push(Transition { entered_at: at, state: SafeText::name(state) });
+            self.rate_samples = None;
+        }
+        if let Some((done, total)) = progress {
+            self.record_progress(at, done, total);
+        }
+        changed
+    }
+
+    fn record_progress(&mut self, at: Timestamp, done: u64, total: u64) {
+        match &mut self.rate_samples {
+            Some(rate) if rate.total == total && done >= rate.last.1 => {
+                if done > rate.last.1 {
+                    rate.samples += 1;
+                    rate.last = (at, done);
+                }
+            }
+            // The first sample, or progress has started over.
+            samples => {
+                *samples =
+                    Some(RateSamples { first: (at, done), last: (at, done), total, samples: 1 });
+            }
+        }
+    }
+
+    /// The states, oldest first.
+    pub fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+
+    /// How long the state at `place` lasted, or has lasted.
+    pub fn duration_of(&self, place: usize, clock: Timestamp) -> Duration {
+        let end = self.transitions.get(place + 1).map_or(clock, |next| next.entered_at);
+        self.transitions
+            .get(place)
+            .map_or(Duration::ZERO, |state| end.saturating_sub(state.entered_at))
+    }
+
+    /// Units per second (bytes or percent) in the present state, once there are enough samples.
+    pub fn rate(&self) -> Option<f64> {
+        let rate = self.rate_samples.filter(|samples| samples.samples >= MIN_SAMPLES)?;
+        let time = rate.last.0.saturating_sub(rate.first.0).as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        (time > 0.0).then(|| (rate.last.1 - rate.first.1) as f64 / time)
+    }
+
+    /// The time until the present state ends, at the rate so far.
+    pub fn time_left(&self) -> Option<Duration> {
+        let (samples, rate) = (self.rate_samples?, self.rate()?);
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let seconds = samples.total.saturating_sub(samples.last.1) as f64 / rate;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_end_is_estimated_before_three_samples_of_one_state() {
+        let mut history = JobHistory::default();
+        let at = Timestamp::from_secs;
+        assert!(history.record(at(0), "INDEXING", Some((10, 100))));
+        assert!(!history.record(at(10), "INDEXING", Some((20, 100))));
+        assert_eq!(history.time_left(), None);
+        history.record(at(20), "INDEXING", Some((30, 100)));
+        assert_eq!(history.time_left(), Some(Duration::from_secs(70)));
+        assert!(history.record(at(30), "CLUSTERING", Some((0, 100))));
+        assert_eq!((history.time_left(), history.rate()), (None, None), "a new state starts over");
+        assert_eq!(history.duration_of(0, at(99)), Duration::from_secs(30));
+        assert_eq!(history.duration_of(1, at(99)), Duration::from_secs(69));
+    }
+
+    #[test]
+    fn alternating_states_do_not_fill_the_memory() {
+        let mut history = JobHistory::default();
+        for second in 0..1_000 {
+            history.record(
+                Timestamp::from_secs(second),
+                if second % 2 == 0 { "A" } else { "B" },
+                None,
+            );
+        }
+        assert_eq!(history.transitions().len(), MAX_TRANSITIONS);
+        assert_eq!(history.transitions()[0].entered_at, Timestamp::ZERO, "the beginning is kept");
+    }
+}

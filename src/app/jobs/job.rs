@@ -1,0 +1,203 @@
+//! One job and its state. `transitions` holds the only code that changes the state.
+
+use std::time::Duration;
+
+use tessera_model::{
+    Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, Failure, JobKind, MediaAddition,
+    SafeText, Timestamp,
+    operation_tracker::OperationTracker,
+    polling::{PollTarget, PollingIntervals},
+};
+
+use super::JobHistory;
+use crate::{
+    app::{Remote, Uptime},
+    message::JobId,
+};
+
+/// A job that this program started, now or in an earlier run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its number in this run of the program.
+    pub id: JobId,
+    pub dataset: DatasetId,
+    /// The dataset's name when the job was started.
+    pub dataset_name: SafeText,
+    pub kind: JobKind,
+    pub started_at: Timestamp,
+    pub(super) ended_at: Option<Timestamp>,
+    pub(super) state: JobState,
+    /// Follows the dataset's status for an addition or a reindex.
+    pub(super) tracker: Option<OperationTracker>,
+    pub(super) history: JobHistory,
+    /// Whether the user has opened it since it ended.
+    pub(super) acknowledged: bool,
+}
+
+/// The state of a job of any kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobState {
+    /// Waits on this machine until its dataset is free.
+    Queued(Box<MediaAddition>),
+    /// Sent, not yet acknowledged.
+    Starting,
+    /// Sending media: bytes so far, bytes in all.
+    Uploading(u64, Option<u64>),
+    /// The service works on the dataset; the tracker knows how far.
+    DatasetRunning,
+    /// The operation ended with the dataset in this status.
+    DatasetDone(SafeText),
+    /// The service exports; its last response is kept when it stops responding.
+    ExportRunning(ExportTaskId, Remote<ExportTask>),
+    /// The archive can be downloaded.
+    ExportReady(ExportTaskId),
+    /// Downloading the archive: bytes so far, bytes in all.
+    Downloading(ExportTaskId, u64, Option<u64>),
+    /// The archive is on this machine, verified.
+    Downloaded(Archive),
+    Failed(Failure),
+    /// The service may or may not have started it; only the user can decide.
+    Uncertain(Failure),
+    /// No longer watched, while the service continues. The export, to watch it again.
+    Unwatched(Option<ExportTaskId>),
+    /// Another running copy of the program follows it.
+    OtherInstance(Option<ExportTaskId>),
+}
+
+impl JobState {
+    /// The id of the export at the service, once it is known.
+    pub fn export_task(&self) -> Option<ExportTaskId> {
+        match self {
+            Self::ExportRunning(task, _)
+            | Self::ExportReady(task)
+            | Self::Downloading(task, ..) => Some(*task),
+            Self::Unwatched(task) | Self::OtherInstance(task) => *task,
+            _ => None,
+        }
+    }
+
+    /// Whether the job is still in progress.
+    pub fn is_active(&self) -> bool {
+        matches!(
+            self,
+            Self::Queued(_)
+                | Self::Starting
+                | Self::Uploading(..)
+                | Self::DatasetRunning
+                | Self::ExportRunning(..)
+                | Self::Downloading(..)
+        )
+    }
+}
+
+impl Job {
+    pub fn state(&self) -> &JobState {
+        &self.state
+    }
+
+    pub fn history(&self) -> &JobHistory {
+        &self.history
+    }
+
+    pub fn tracker(&self) -> Option<&OperationTracker> {
+        self.tracker.as_ref()
+    }
+
+    /// When it ended, in whatever way.
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.ended_at
+    }
+
+    /// The state as shown on screen: the service's own status where there is one.
+    pub fn label(&self) -> &str {
+        match &self.state {
+            JobState::Queued(_) => "queued here",
+            JobState::Starting => "starting",
+            JobState::Uploading(..) => "uploading",
+            JobState::DatasetRunning => {
+                self.tracker.as_ref().map_or("accepted", OperationTracker::status_label)
+            }
+            JobState::DatasetDone(status) => status.as_str(),
+            JobState::ExportRunning(_, task) => {
+                task.value().map_or("PENDING", |task| task.state.word())
+            }
+            JobState::ExportReady(_) => "COMPLETED",
+            JobState::Downloading(..) => "downloading",
+            JobState::Downloaded(_) => "downloaded",
+            JobState::Failed(_) => "FAILED",
+            JobState::Uncertain(_) => "may have started",
+            JobState::Unwatched(_) => "not watched",
+            JobState::OtherInstance(_) => "elsewhere",
+        }
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.state.is_active()
+    }
+
+    /// Whether it failed and the user has not opened it since.
+    pub fn is_unread_failure(&self) -> bool {
+        !self.acknowledged && matches!(self.state, JobState::Failed(_) | JobState::Uncertain(_))
+    }
+
+    pub fn export(&self) -> Option<&ExportJob> {
+        match &self.kind {
+            JobKind::Export(export) => Some(export),
+            JobKind::AddMedia(_) | JobKind::Reindex => None,
+        }
+    }
+
+    /// Done and total, in bytes or percent, while both are known.
+    pub fn progress(&self) -> Option<(u64, u64)> {
+        match &self.state {
+            JobState::ExportRunning(_, task) => Some((task.value()?.progress?.into(), 100)),
+            JobState::DatasetRunning => Some((self.tracker.as_ref()?.percent()?.into(), 100)),
+            JobState::Uploading(done, Some(total))
+            | JobState::Downloading(_, done, Some(total))
+                if *total > 0 =>
+            {
+                Some((*done, *total))
+            }
+            _ => None,
+        }
+    }
+
+    /// The fraction that is done, 0.0-1.0, where it is known.
+    pub fn fraction_done(&self) -> Option<f64> {
+        if matches!(
+            self.state,
+            JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(_)
+        ) {
+            return Some(1.0);
+        }
+        let (done, total) = self.progress()?;
+        #[expect(clippy::cast_precision_loss, reason = "a fraction for a progress bar")]
+        Some((done as f64 / total as f64).min(1.0))
+    }
+
+    /// When to poll again, for an export that is running.
+    pub fn next_poll(&self, clock: Timestamp, intervals: PollingIntervals) -> Option<Uptime> {
+        let JobState::ExportRunning(_, remote) = &self.state else { return None };
+        let age = clock.saturating_sub(self.started_at);
+        remote.due(Some(intervals.interval(PollTarget::Export(age), remote.failures())))
+    }
+
+    /// How long it took, or has taken so far.
+    pub fn elapsed(&self, clock: Timestamp) -> Duration {
+        self.ended_at.unwrap_or(clock).saturating_sub(self.started_at)
+    }
+
+    /// What to announce outside the panes when it has just ended; `None` when the user ended it or
+    /// another copy of the program announces it.
+    pub(in crate::app) fn end_message(&self) -> Option<SafeText> {
+        let outcome = match &self.state {
+            JobState::Failed(_) => "failed",
+            JobState::Uncertain(_) => "may have started: check it",
+            JobState::ExportReady(_) => "is ready to download",
+            JobState::Downloaded(_) => "is downloaded and verified",
+            JobState::DatasetDone(_) => "is done",
+            _ => return None,
+        };
+        Some(SafeText::detail(&format!("{} of {} {outcome}", self.kind.label(), self.dataset_name)))
+    }
+}

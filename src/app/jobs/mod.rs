@@ -1,0 +1,106 @@
+//! Jobs: exports, additions and reindexes that were started in this program, from the request to
+//! the end, over restarts.
+
+mod commands;
+mod history;
+mod job;
+mod persistence;
+mod responses;
+mod transitions;
+
+use std::collections::BTreeMap;
+
+use tessera_model::JobRecord;
+
+use crate::{
+    app::{Activity, Remote, overlay::AddMediaForm, pane::moved_cursor},
+    message::JobId,
+};
+
+pub use history::{JobHistory, Transition};
+pub use job::{Job, JobState};
+
+/// The jobs of this run and those resumed from earlier ones.
+#[derive(Debug, Default)]
+pub struct Jobs {
+    /// Oldest first.
+    jobs: BTreeMap<JobId, Job>,
+    /// The selected row; 0 is the newest job.
+    cursor: usize,
+    next_id: u32,
+    /// Whether the jobs of earlier runs were loaded.
+    loaded: Remote<()>,
+    saved_records: Vec<JobRecord>,
+    /// The activity that the terminal was told last.
+    pub(in crate::app) reported_activity: Activity,
+    /// The form of the newest addition, to correct it when the service rejects it.
+    pub(in crate::app) submitted_form: Option<(JobId, Box<AddMediaForm>)>,
+}
+
+impl Jobs {
+    /// The jobs, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Job> {
+        self.jobs.values()
+    }
+
+    pub fn get(&self, id: JobId) -> Option<&Job> {
+        self.jobs.get(&id)
+    }
+
+    pub fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    /// The selected row; 0 is the newest job.
+    pub fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// The job under the cursor.
+    pub fn selected(&self) -> Option<&Job> {
+        self.iter().rev().nth(self.cursor)
+    }
+
+    /// Whether the state of any job satisfies `condition`.
+    pub(in crate::app) fn any_state(&self, condition: impl Fn(&JobState) -> bool) -> bool {
+        self.iter().any(|job| condition(job.state()))
+    }
+
+    /// Moves the cursor by some rows.
+    pub(in crate::app) fn move_cursor(&mut self, by: isize) {
+        self.cursor = moved_cursor(self.cursor, by, self.jobs.len());
+    }
+
+    /// Puts the cursor on a row, or on the last one.
+    pub(in crate::app) fn select_row(&mut self, row: usize) {
+        self.cursor = moved_cursor(row, 0, self.jobs.len());
+    }
+
+    /// Marks a failure as seen by the user.
+    pub(in crate::app) fn acknowledge(&mut self, id: JobId) {
+        if let Some(job) = self.jobs.get_mut(&id) {
+            job.acknowledge();
+        }
+    }
+
+    /// Adds a job at the top of the list and selects it.
+    fn add(&mut self, create: impl FnOnce(JobId) -> Job) -> JobId {
+        let id = JobId(self.next_id);
+        self.next_id += 1;
+        self.cursor = 0;
+        self.jobs.insert(id, create(id));
+        id
+    }
+
+    /// Removes the selected row.
+    fn remove_selected(&mut self) {
+        if let Some(id) = self.selected().map(|job| job.id) {
+            self.jobs.remove(&id);
+            self.move_cursor(0);
+        }
+    }
+}

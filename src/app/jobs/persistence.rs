@@ -1,0 +1,168 @@
+//! Jobs across restarts: what is saved of each, and in which state it resumes.
+
+use tessera_model::{
+    Failure, FailureKind, JobRecord, SafeText, SavedJobState, StateKey, StateValue,
+    job::drop_oldest_finished, operation_tracker::OperationTracker, text::count_with_noun,
+};
+
+use super::{Job, JobState, Jobs};
+use crate::{
+    app::{App, Effect, Level, Remote},
+    message::{JobId, Lane, Request},
+};
+
+impl Jobs {
+    /// Whether the jobs of earlier runs have to be loaded.
+    pub(in crate::app) fn needs_load(&self) -> bool {
+        self.loaded.due(None).is_some()
+    }
+
+    /// The records to save, if they have changed. None before the saved ones were loaded, so that
+    /// they are not overwritten.
+    fn changed_records(&mut self) -> Option<Vec<JobRecord>> {
+        if self.loaded.value().is_none() && self.loaded.failure().is_none() {
+            return None;
+        }
+        let mut records: Vec<JobRecord> = self.iter().filter_map(Job::record).collect();
+        drop_oldest_finished(&mut records);
+        if records == self.saved_records {
+            return None;
+        }
+        self.saved_records.clone_from(&records);
+        Some(records)
+    }
+}
+
+impl App {
+    /// The jobs of earlier runs were loaded; those in progress are followed again.
+    pub(in crate::app) fn jobs_loaded(&mut self, result: Result<Option<StateValue>, Failure>) {
+        let value = match result {
+            Ok(value) => value,
+            Err(failure) => {
+                self.notify_failure(&failure);
+                return self.jobs.loaded.fail(self.now, failure);
+            }
+        };
+        self.jobs.loaded.succeed(self.now, ());
+        self.jobs.jobs.retain(|_, job| !matches!(job.state, JobState::OtherInstance(_)));
+        let Some(StateValue::Jobs { own, other_instances }) = value else { return };
+        let resume = |record| self.jobs.add(|id| Job::resume(id, record));
+        let resumed: Vec<JobId> = own.into_iter().map(resume).collect();
+        for record in other_instances {
+            self.jobs.add(|id| Job::resume(id, record).of_other_instance());
+        }
+        if let Some(summary) = self.resumed_jobs_summary(&resumed) {
+            self.notify(Level::Success, summary);
+        }
+        self.store.datasets.invalidate();
+    }
+
+    fn resumed_jobs_summary(&self, resumed: &[JobId]) -> Option<String> {
+        let count = |condition: fn(&JobState) -> bool| {
+            resumed
+                .iter()
+                .filter_map(|id| self.jobs.get(*id))
+                .filter(|job| condition(&job.state))
+                .count()
+        };
+        let parts = [
+            (count(JobState::is_active), "still running"),
+            (
+                count(|state| matches!(state, JobState::ExportReady(_))),
+                "finished: d requests a new link",
+            ),
+            (count(|state| matches!(state, JobState::Uncertain(_))), "may have started"),
+        ];
+        let parts = parts.iter().filter(|(count, _)| *count > 0);
+        let parts: Vec<String> = parts.map(|(count, text)| format!("{count} {text}")).collect();
+        let all = count_with_noun(resumed.len(), "job", "jobs");
+        (!parts.is_empty()).then(|| format!("{all} from the last run: {}", parts.join(", ")))
+    }
+
+    /// Saves what has changed. It is the first effect, so that no later one can be lost by a crash
+    /// without a trace.
+    pub(super) fn save_jobs(&mut self) {
+        let Some(own) = self.jobs.changed_records() else { return };
+        let value = StateValue::Jobs { own, other_instances: Vec::new() };
+        let ticket = self.tickets.open(Lane::SaveState(StateKey::Jobs), self.now);
+        self.effects.insert(0, Effect::Send(ticket, Request::SaveState(value)));
+    }
+}
+
+impl Job {
+    /// What is saved of the job. Another running copy of the program saves its own jobs.
+    fn record(&self) -> Option<JobRecord> {
+        let text = |failure: &Failure| SafeText::detail(&failure.to_string());
+        let state = match &self.state {
+            JobState::Queued(_) => SavedJobState::Queued,
+            JobState::Starting | JobState::Uploading(..) => SavedJobState::Sent,
+            JobState::DatasetRunning => SavedJobState::Accepted,
+            JobState::ExportRunning(task, _) => SavedJobState::Running(*task),
+            JobState::ExportReady(task) | JobState::Downloading(task, ..) => {
+                SavedJobState::Completed(*task)
+            }
+            JobState::Downloaded(archive) => SavedJobState::Downloaded(archive.clone()),
+            JobState::DatasetDone(status) => SavedJobState::Done(status.clone()),
+            JobState::Failed(failure) => SavedJobState::Failed(text(failure)),
+            JobState::Uncertain(failure) => SavedJobState::Uncertain(text(failure)),
+            JobState::Unwatched(task) => SavedJobState::Unwatched(*task),
+            JobState::OtherInstance(_) => return None,
+        };
+        Some(JobRecord {
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+            dataset: self.dataset,
+            dataset_name: self.dataset_name.clone(),
+            kind: self.kind.clone(),
+            state,
+        })
+    }
+
+    /// A job of an earlier run.
+    fn resume(id: JobId, record: JobRecord) -> Self {
+        let dataset = (record.dataset, record.dataset_name);
+        let job = Self::new(id, dataset, record.kind, record.started_at);
+        let accepted = matches!(record.state, SavedJobState::Accepted);
+        Self {
+            ended_at: record.ended_at,
+            acknowledged: true,
+            tracker: accepted.then(|| OperationTracker::resume(record.started_at)),
+            state: resumed_state(record.state, job.export().is_some()),
+            ..job
+        }
+    }
+
+    fn of_other_instance(self) -> Self {
+        Self { state: JobState::OtherInstance(self.state.export_task()), ..self }
+    }
+}
+
+/// The state in which a job resumes after the program ended.
+fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
+    let failure = |kind, text: &str| Failure::new(kind, text);
+    match saved {
+        SavedJobState::Queued => JobState::Failed(
+            failure(FailureKind::Local, "the program ended before the media were sent")
+                .with_remedy("Add the media again"),
+        ),
+        SavedJobState::Sent => {
+            let remedy = if is_export {
+                "Check the exports at the service, or start it again"
+            } else {
+                "Check the status of the dataset before you send it again"
+            };
+            let text = "the program ended before the service responded";
+            JobState::Uncertain(failure(FailureKind::NoResponse, text).with_remedy(remedy))
+        }
+        SavedJobState::Running(task) => JobState::ExportRunning(task, Remote::default()),
+        SavedJobState::Accepted => JobState::DatasetRunning,
+        SavedJobState::Completed(task) => JobState::ExportReady(task),
+        SavedJobState::Downloaded(archive) => JobState::Downloaded(archive),
+        SavedJobState::Done(status) => JobState::DatasetDone(status),
+        SavedJobState::Failed(text) => JobState::Failed(failure(FailureKind::Local, text.as_str())),
+        SavedJobState::Uncertain(text) => {
+            JobState::Uncertain(failure(FailureKind::Local, text.as_str()))
+        }
+        SavedJobState::Unwatched(task) => JobState::Unwatched(task),
+    }
+}

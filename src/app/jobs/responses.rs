@@ -1,0 +1,130 @@
+//! What the responses of the service change in jobs, and what follows from each change.
+
+use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
+
+use super::{Job, JobState, transitions::OperationEnd};
+use crate::{
+    app::{App, Level},
+    message::JobId,
+};
+
+impl App {
+    /// The service accepted an addition or a reindex.
+    pub(in crate::app) fn operation_accepted(&mut self, id: JobId) {
+        self.store.datasets.invalidate();
+        let clock = self.clock();
+        self.transition(id, |job| job.operation_accepted(clock));
+    }
+
+    /// The service rejected the start of a job, or its response was lost.
+    pub(in crate::app) fn job_start_failed(&mut self, id: JobId, failure: &Failure) {
+        let started = self.transition(id, |job| job.start_failed(failure.clone()));
+        if started.is_none() || self.jobs.get(id).is_some_and(|job| job.export().is_some()) {
+            return self.export_failed(id, failure);
+        }
+        // The dataset shows whether a lost request took effect.
+        self.store.datasets.invalidate();
+        self.notify_failure(failure);
+        if failure.kind == FailureKind::Invalid {
+            self.reopen_add_media_form(id, failure);
+        }
+    }
+
+    /// The service reported the state of an export.
+    pub(in crate::app) fn export_reported(&mut self, id: JobId, task: ExportTask) {
+        let now = self.now;
+        self.transition(id, |job| job.export_reported(now, task));
+        match self.jobs.get(id).map(Job::state) {
+            Some(JobState::Failed(failure)) => {
+                let failure = failure.clone();
+                self.export_failed(id, &failure);
+            }
+            Some(JobState::ExportReady(_)) => self.export_ready(id),
+            _ => {}
+        }
+    }
+
+    /// A poll of an export failed.
+    pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: Failure) {
+        let now = self.now;
+        self.transition(id, |job| job.poll_failed(now, failure.clone()));
+        if self.jobs.get(id).is_some_and(|job| matches!(job.state, JobState::Failed(_))) {
+            self.export_failed(id, &failure);
+        }
+    }
+
+    fn export_failed(&mut self, id: JobId, failure: &Failure) {
+        let Some(job) = self.jobs.get(id) else { return };
+        let of_selection = job.export().is_some_and(|export| export.selection.is_some());
+        let dataset = job.dataset;
+        // What we know of the dataset was out of date.
+        if matches!(failure.kind, FailureKind::Conflict | FailureKind::NotFound) {
+            self.store.datasets.invalidate();
+        }
+        if of_selection && failure.kind == FailureKind::NotFound {
+            self.flag_basket_stale(dataset);
+        }
+        self.notify_failure(failure);
+    }
+
+    fn export_ready(&mut self, id: JobId) {
+        let Some(export) = self.jobs.get(id).and_then(Job::export) else { return };
+        if export.auto_download {
+            self.download(id);
+        } else {
+            let text = format!("{} is ready: d downloads it", export.spec.file_name.as_str());
+            self.toast(text);
+        }
+    }
+
+    pub(in crate::app) fn transfer_progressed(&mut self, id: JobId, done: u64, total: Option<u64>) {
+        self.transition(id, |job| job.transfer_progressed(done, total));
+    }
+
+    /// The download of an export ended.
+    pub(in crate::app) fn download_finished(
+        &mut self,
+        id: JobId,
+        result: Result<Archive, Failure>,
+    ) {
+        let Some(()) = self.transition(id, |job| job.download_finished(result)) else { return };
+        if let Some(JobState::Downloaded(archive)) = self.jobs.get(id).map(Job::state) {
+            let path = SafeText::file_name(&archive.path.to_string_lossy());
+            let entries = count_with_noun(archive.entries, "entry", "entries");
+            let images = count_with_noun(archive.images, "image", "images");
+            let text = format!("{path}: {entries} verified, including {images}");
+            self.toast(text);
+        }
+    }
+
+    /// The datasets were loaded: follows the additions and reindexes on them.
+    pub(in crate::app) fn advance_dataset_jobs(&mut self) {
+        let clock = self.clock();
+        let mut ends = Vec::new();
+        for job in self.jobs.jobs.values_mut() {
+            if let Some(dataset) = self.store.dataset(job.dataset) {
+                ends.extend(job.dataset_observed(clock, dataset));
+            }
+        }
+        for end in ends {
+            match end {
+                OperationEnd::Done(text) => self.toast(text),
+                OperationEnd::Failed(text) => self.notify(Level::Error, text),
+            }
+        }
+        self.send_queued();
+    }
+
+    /// After every event: adds the new states to the histories, announces the ends, and saves.
+    pub(in crate::app) fn track_jobs(&mut self) {
+        let clock = self.clock();
+        let mut ended = Vec::new();
+        for job in self.jobs.jobs.values_mut() {
+            if job.record_state(clock) {
+                ended.extend(job.end_message());
+            }
+        }
+        self.send_job_alerts(&ended);
+        self.save_jobs();
+    }
+}

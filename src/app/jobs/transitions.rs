@@ -1,0 +1,342 @@
+//! The transitions of a job: one method each. An event that the state does not allow changes
+//! nothing and returns a failure, which the caller shows.
+//!
+//! ```text
+//! Starting -> Queued -> Uploading -> DatasetRunning -> DatasetDone     addition
+//! Starting -> DatasetRunning -> DatasetDone                            reindex
+//! Starting -> ExportRunning -> ExportReady -> Downloading -> Downloaded
+//! any active state -> Failed, Uncertain, Unwatched; Unwatched -> running again
+//! ```
+
+use std::{path::PathBuf, time::Duration};
+
+use tessera_model::{
+    Archive, Dataset, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind,
+    JobKind, MediaAddition, SafeText, Timestamp,
+    operation_tracker::{OperationStatus, OperationTracker},
+    text::count_with_noun,
+};
+
+use super::{Job, JobHistory, JobState};
+use crate::{
+    app::{Remote, Uptime},
+    message::{JobId, Lane},
+};
+
+/// How long after a lost response a dataset that starts to work is taken for working on this job.
+const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
+
+/// The end of an addition or a reindex, as the dataset's status shows it.
+pub(super) enum OperationEnd {
+    /// The message about a success.
+    Done(String),
+    /// The message about a failure.
+    Failed(String),
+}
+
+/// What stopping a job means for the rest of the program.
+pub(super) struct Stopped {
+    /// The request that is no longer needed.
+    pub lane: Lane,
+    pub message: &'static str,
+    /// Whether the service may have changed the dataset.
+    pub dataset_may_have_changed: bool,
+}
+
+type Applied<T = ()> = Result<T, Failure>;
+
+impl Job {
+    /// A job whose request is about to be sent.
+    pub(super) fn new(
+        id: JobId,
+        (dataset, dataset_name): (DatasetId, SafeText),
+        kind: JobKind,
+        started_at: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            dataset,
+            dataset_name,
+            kind,
+            started_at,
+            ended_at: None,
+            state: JobState::Starting,
+            tracker: None,
+            history: JobHistory::default(),
+            acknowledged: false,
+        }
+    }
+
+    /// The dataset as it was before a reindex was requested.
+    pub(super) fn track_dataset(&mut self, tracker: OperationTracker) {
+        self.tracker = Some(tracker);
+    }
+
+    /// An addition waits until its dataset is free.
+    pub(super) fn queue(&mut self, addition: MediaAddition) -> Applied {
+        match self.state {
+            JobState::Starting => self.enter(JobState::Queued(Box::new(addition))),
+            _ => return self.illegal("queue"),
+        }
+        Ok(())
+    }
+
+    /// The media of an addition are sent; `tracker` knows the dataset as it was before.
+    pub(super) fn start_upload(&mut self, tracker: OperationTracker) -> Applied {
+        match self.state {
+            JobState::Starting | JobState::Queued(_) => {
+                self.tracker = Some(tracker);
+                self.enter(JobState::Uploading(0, None));
+                Ok(())
+            }
+            _ => self.illegal("start of the upload"),
+        }
+    }
+
+    /// A transfer has made progress: bytes so far, bytes in all.
+    pub(super) fn transfer_progressed(&mut self, so_far: u64, all: Option<u64>) -> Applied {
+        match &mut self.state {
+            JobState::Uploading(done, total) | JobState::Downloading(_, done, total) => {
+                (*done, *total) = (so_far, all);
+                Ok(())
+            }
+            _ => self.illegal("transfer progress"),
+        }
+    }
+
+    /// The service accepted an addition or a reindex.
+    pub(super) fn operation_accepted(&mut self, clock: Timestamp) -> Applied {
+        match self.state {
+            JobState::Starting | JobState::Uploading(..) => {
+                self.tracker.get_or_insert_default().accept(clock);
+                self.enter(JobState::DatasetRunning);
+                Ok(())
+            }
+            _ => self.illegal("acceptance"),
+        }
+    }
+
+    /// The service rejected the start, or its response was lost.
+    pub(super) fn start_failed(&mut self, failure: Failure) -> Applied {
+        match self.state {
+            JobState::Starting | JobState::Uploading(..) => {
+                // Only a lost response leaves it open whether the job exists.
+                self.enter(if failure.may_have_taken_effect() {
+                    JobState::Uncertain(failure)
+                } else {
+                    JobState::Failed(failure)
+                });
+                Ok(())
+            }
+            _ => self.illegal("failure of the start"),
+        }
+    }
+
+    /// The service reported the state of the export.
+    pub(super) fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
+        if !matches!(self.state, JobState::Starting | JobState::ExportRunning(..)) {
+            return self.illegal("state of the export");
+        }
+        let state = match &task.state {
+            ExportState::Failed(word) => {
+                let failure =
+                    Failure::new(FailureKind::Unexpected, format!("the export ended {word}"));
+                JobState::Failed(failure.with_detail(task.message))
+            }
+            ExportState::Completed if task.download.is_some() => JobState::ExportReady(task.id),
+            // COMPLETED without a link is not ready yet.
+            ExportState::Completed | ExportState::Running(_) => {
+                let mut remote = Remote::default();
+                let id = task.id;
+                remote.succeed(now, task);
+                JobState::ExportRunning(id, remote)
+            }
+        };
+        self.enter(state);
+        Ok(())
+    }
+
+    /// A poll failed: a lost connection keeps the last state, everything else ends the job.
+    pub(super) fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
+        match &mut self.state {
+            JobState::ExportRunning(_, remote) if failure.is_connection_failure() => {
+                remote.fail(now, failure);
+            }
+            JobState::ExportRunning(..) => self.enter(JobState::Failed(failure)),
+            _ => return self.illegal("failure of a poll"),
+        }
+        Ok(())
+    }
+
+    /// The download of a finished export begins. Returns the export and the path of the archive.
+    pub(super) fn start_download(&mut self) -> Applied<(ExportTaskId, PathBuf)> {
+        match (&self.state, self.export()) {
+            (&JobState::ExportReady(task), Some(export)) => {
+                let target = export.target();
+                self.enter(JobState::Downloading(task, 0, None));
+                Ok((task, target))
+            }
+            _ => self.illegal("start of the download"),
+        }
+    }
+
+    /// The download ended; a failed one can be started again.
+    pub(super) fn download_finished(&mut self, result: Result<Archive, Failure>) -> Applied {
+        let JobState::Downloading(task, ..) = self.state else {
+            return self.illegal("end of the download");
+        };
+        let (state, outcome) = match result {
+            Ok(archive) => (JobState::Downloaded(archive), Ok(())),
+            Err(failure) => (JobState::ExportReady(task), Err(failure)),
+        };
+        self.enter(state);
+        outcome
+    }
+
+    /// The dataset of an addition or a reindex was loaded. Returns the end of the operation if this
+    /// shows it.
+    pub(super) fn dataset_observed(
+        &mut self,
+        clock: Timestamp,
+        dataset: &Dataset,
+    ) -> Option<OperationEnd> {
+        if !matches!(self.state, JobState::DatasetRunning | JobState::Uncertain(_)) {
+            return None;
+        }
+        let tracker = self.tracker.as_mut()?;
+        let status = tracker.observe(&self.kind, clock, dataset);
+        if matches!(self.state, JobState::Uncertain(_)) {
+            let recent = self
+                .ended_at
+                .is_none_or(|ended| clock.saturating_sub(ended) < LOST_RESPONSE_WINDOW);
+            // The dataset works, so the service has accepted the job after all.
+            if tracker.is_busy() && recent {
+                tracker.accept(clock);
+                self.enter(JobState::DatasetRunning);
+            }
+            return None;
+        }
+        match status {
+            OperationStatus::Running => None,
+            OperationStatus::Finished(status) => {
+                let message = self.completion_message(&status);
+                self.enter(JobState::DatasetDone(status));
+                Some(OperationEnd::Done(message))
+            }
+            OperationStatus::Failed(failure) => {
+                let message = format!("{}: {failure}", self.dataset_name);
+                self.enter(JobState::Failed(failure));
+                Some(OperationEnd::Failed(message))
+            }
+        }
+    }
+
+    /// The user stops what this program does for the job. The service has no way to cancel a job,
+    /// so it continues there.
+    pub(super) fn stop_watching(&mut self) -> Applied<Stopped> {
+        let (lane, state, message) = match &self.state {
+            &JobState::Downloading(task, ..) => (
+                Lane::Download(self.id),
+                JobState::ExportReady(task),
+                "download stopped; the .part file is kept, d resumes it",
+            ),
+            JobState::ExportRunning(..) | JobState::DatasetRunning => (
+                Lane::Export(self.id),
+                JobState::Unwatched(self.state.export_task()),
+                "no longer watched; the service continues. r watches it again",
+            ),
+            JobState::Uploading(..) => {
+                let message = "upload stopped; the service may have accepted what was sent";
+                let failure = Failure::new(FailureKind::Local, message);
+                (Lane::Upload(self.id), JobState::Uncertain(failure), message)
+            }
+            JobState::Queued(_) => {
+                let message = "removed from the queue; nothing was sent";
+                let failure = Failure::new(FailureKind::Local, message);
+                self.acknowledged = true;
+                (Lane::Upload(self.id), JobState::Failed(failure), message)
+            }
+            _ => return self.illegal("stop"),
+        };
+        let dataset_may_have_changed = matches!(state, JobState::Uncertain(_));
+        self.enter(state);
+        Ok(Stopped { lane, message, dataset_may_have_changed })
+    }
+
+    /// Watches a job again that was stopped; polls a running export at once.
+    pub(super) fn watch_again(&mut self) {
+        if let JobState::Unwatched(task) = self.state {
+            self.enter(match task {
+                Some(task) => JobState::ExportRunning(task, Remote::default()),
+                None => JobState::DatasetRunning,
+            });
+        }
+    }
+
+    /// Polls a running export at the next opportunity.
+    pub(super) fn poll_now(&mut self) {
+        if let JobState::ExportRunning(_, task) = &mut self.state {
+            task.invalidate();
+        }
+    }
+
+    pub(super) fn acknowledge(&mut self) {
+        self.acknowledged = true;
+    }
+
+    /// Adds the present state to the history. Returns whether the job has just ended.
+    pub(super) fn record_state(&mut self, clock: Timestamp) -> bool {
+        let (label, progress) = (self.label().to_owned(), self.progress());
+        self.history.record(clock, &label, progress);
+        let just_ended = !self.is_active() && self.ended_at.is_none();
+        self.ended_at = if self.is_active() { None } else { self.ended_at.or(Some(clock)) };
+        just_ended
+    }
+
+    fn enter(&mut self, state: JobState) {
+        self.state = state;
+    }
+
+    fn illegal<T>(&self, event: &str) -> Applied<T> {
+        let text = format!(
+            "internal error: the {} of {} is {} and cannot take \"{event}\"",
+            self.kind.label(),
+            self.dataset_name,
+            self.label()
+        );
+        Err(Failure::new(FailureKind::Unexpected, text))
+    }
+
+    /// The message about a finished operation, with the key that helps next.
+    fn completion_message(&self, status: &SafeText) -> String {
+        let added = self.tracker.as_ref().and_then(OperationTracker::media_added).unwrap_or(0);
+        let added = usize::try_from(added).unwrap_or(usize::MAX);
+        let name = &self.dataset_name;
+        let next = if status.as_str() == "PARTIAL INDEX" { ": R reindexes it" } else { "" };
+        match added {
+            0 => format!("{name}: the dataset is {status}{next}"),
+            added => {
+                let items = count_with_noun(added, "media item", "media items");
+                format!("{name}: added {items}; the dataset is {status}{next}")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_illegal_transition_changes_nothing_and_is_reported() {
+        let name = SafeText::name("set");
+        let dataset = (DatasetId(uuid::Uuid::nil()), name);
+        let mut job = Job::new(JobId(0), dataset, JobKind::Reindex, Timestamp::ZERO);
+        let failure = job.start_download().unwrap_err();
+        assert!(failure.to_string().contains("cannot take \"start of the download\""), "{failure}");
+        assert_eq!(job.state(), &JobState::Starting);
+        job.operation_accepted(Timestamp::ZERO).unwrap();
+        assert!(job.queue(MediaAddition::new(tessera_model::MediaSource::Files(vec![]))).is_err());
+        assert_eq!(job.state(), &JobState::DatasetRunning);
+    }
+}
