@@ -4,28 +4,16 @@
 use std::time::Duration;
 
 use crate::app::{App, Level, Overlay};
-use tessera_model::{DatasetId, Failure, Operation};
+use tessera_model::Failure;
 
 /// Oldest record that a change may rest on.
 const MAX_STATUS_AGE: Duration = Duration::from_secs(5);
-
-impl Overlay {
-    /// What it changes when it is accepted.
-    fn changed_dataset(&self) -> Option<(DatasetId, Operation)> {
-        match self {
-            Self::Export(form) => Some((form.dataset, Operation::Export)),
-            Self::AddMedia(form) => Some((form.dataset, Operation::AddMedia)),
-            Self::Reindex(question) => Some((question.dataset, Operation::Reindex)),
-            _ => None,
-        }
-    }
-}
 
 impl App {
     /// Accepts a layer at once, or holds it until it is known how its dataset stands.
     pub(in crate::app) fn submit_overlay(&mut self, overlay: Overlay) {
         let age = self.now.saturating_sub(self.store.datasets.updated_at());
-        if overlay.changed_dataset().is_some() && age > MAX_STATUS_AGE {
+        if overlay.operation().is_some() && age > MAX_STATUS_AGE {
             self.store.datasets.invalidate();
             self.submit_pending = true;
             self.overlay = Some(overlay);
@@ -40,7 +28,7 @@ impl App {
             return;
         }
         let Some(overlay) = self.overlay.take() else { return };
-        let refusal = overlay.changed_dataset().and_then(|(dataset, operation)| {
+        let refusal = overlay.operation().and_then(|(dataset, operation)| {
             let status = &self.store.dataset(dataset)?.status;
             let reason = status.allows(operation).denial_reason()?;
             Some(format!(

@@ -43,8 +43,8 @@ pub(super) fn status_text(dataset: &Dataset) -> String {
 }
 
 /// The first line: where we are, how it stands, what is going on.
-pub(super) fn header(screen: &mut DrawContext, area: Rect) {
-    let (app, theme) = (screen.app, screen.theme);
+pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
+    let (app, theme) = (ctx.app, ctx.theme);
     let place = format!("  {}", app.setup.deployment_name);
     let mut parts = vec![(" tessera", theme.accent), (place.as_str(), theme.dim)];
     let (name, words);
@@ -54,19 +54,19 @@ pub(super) fn header(screen: &mut DrawContext, area: Rect) {
         words = format!(" {}", status_text(dataset));
         parts.extend([(name.as_str(), theme.text), (glyph, style), (words.as_str(), style)]);
     }
-    let right = activity_text(screen);
+    let right = activity_text(ctx);
     let room = area.width.saturating_sub(u16::try_from(display_width(&right)).unwrap_or(0) + 1);
-    put(screen, Rect { width: room, ..area }, 0, &parts);
+    put(ctx, Rect { width: room, ..area }, 0, &parts);
     let used = parts.iter().map(|(words, _)| display_width(words)).sum::<usize>() + 2;
     let used = u16::try_from(used).unwrap_or(room).min(room);
-    results_header::tabs(screen, Rect { x: area.x + used, width: room - used, ..area });
-    let style = if app.outage().is_some() { screen.theme.moving } else { screen.theme.dim };
-    put(screen, Rect { x: area.x + room, width: area.width - room, ..area }, 0, &[(&right, style)]);
+    results_header::tabs(ctx, Rect { x: area.x + used, width: room - used, ..area });
+    let style = if app.outage().is_some() { ctx.theme.moving } else { ctx.theme.dim };
+    put(ctx, Rect { x: area.x + room, width: area.width - room, ..area }, 0, &[(&right, style)]);
 }
 
 /// What is going on, for the right end of the header.
-fn activity_text(screen: &DrawContext) -> String {
-    let app = screen.app;
+fn activity_text(ctx: &DrawContext) -> String {
+    let app = ctx.app;
     let mut words = Vec::new();
     words.extend(app.outage().map(|outage| outage_text(outage, app.size.0)));
     match app.tickets.outstanding() {
@@ -98,26 +98,20 @@ fn outage_text(outage: Outage, columns: u16) -> String {
 }
 
 /// The names of the panes, where only one of them is on screen.
-pub(super) fn pane_tabs(screen: &mut DrawContext, area: Rect) {
+pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
     let mut x = area.x;
     for (number, pane) in (1..).zip(Pane::NUMBERED) {
         let label = format!(" {number} {} ", pane.name());
-        let style = if pane == screen.app.focus { screen.theme.selected } else { screen.theme.dim };
-        screen.buf.set_stringn(
-            x,
-            area.y,
-            &label,
-            usize::from(area.right().saturating_sub(x)),
-            style,
-        );
+        let style = if pane == ctx.app.focus { ctx.theme.selected } else { ctx.theme.dim };
+        ctx.buf.set_stringn(x, area.y, &label, usize::from(area.right().saturating_sub(x)), style);
         x += u16::try_from(label.len()).unwrap_or(0);
     }
 }
 
 /// What is asked, a chip each, and at the end how to change it.
-pub(super) fn chips(screen: &mut DrawContext, area: Rect) {
-    let theme = screen.theme;
-    let chips = query::chips(screen.app);
+pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
+    let theme = ctx.theme;
+    let chips = query::chips(ctx.app);
     let mut shown = 0;
     for (chip, place) in chips.iter().zip(query::chip_areas(&chips, area)) {
         let (mark, style) = match chip.state {
@@ -127,40 +121,40 @@ pub(super) fn chips(screen: &mut DrawContext, area: Rect) {
         };
         let text = chip.text.as_str();
         let glyph = chip.state.symbol();
-        put(screen, place, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
+        put(ctx, place, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
         shown += place.width;
     }
     let rest = Rect { x: area.x + shown, width: area.width - shown, ..area };
-    let keys = screen.app.setup.keymap.keys_of(&screen.app.contexts(), Action::FocusQuery);
+    let keys = ctx.app.setup.keymap.keys_of(&ctx.app.contexts(), Action::FocusQuery);
     let key = keys.first().map_or("", String::as_str);
-    put(screen, rest, 0, &[("   ", theme.dim), (key, theme.key), (" edits", theme.dim)]);
+    put(ctx, rest, 0, &[("   ", theme.dim), (key, theme.key), (" edits", theme.dim)]);
 }
 
 /// What just happened.
-pub(super) fn notification(screen: &mut DrawContext, area: Rect) {
-    let Some(notice) = screen.app.notifications.current() else {
+pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
+    let Some(notice) = ctx.app.notifications.current() else {
         return;
     };
-    let theme = screen.theme;
+    let theme = ctx.theme;
     let (mark, style, end) = match notice.level {
         Level::Success => (" ✔ ", theme.success, ""),
         Level::Warning => (" ⚠ ", theme.moving, ""),
         Level::Error => (" ✖ ", theme.failure, "  Esc dismisses"),
     };
-    let count = screen.app.notifications.count();
+    let count = ctx.app.notifications.count();
     let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
     let end = format!("{more}{end}");
     let room = area.width.saturating_sub(u16::try_from(display_width(&end)).unwrap_or(0));
-    put(screen, Rect { width: room, ..area }, 0, &[(mark, style), (notice.text.as_str(), style)]);
+    put(ctx, Rect { width: room, ..area }, 0, &[(mark, style), (notice.text.as_str(), style)]);
     let rest = Rect { x: area.x + room, width: area.width - room, ..area };
-    put(screen, rest, 0, &[(&end, screen.theme.dim)]);
+    put(ctx, rest, 0, &[(&end, ctx.theme.dim)]);
 }
 
 /// The few actions worth showing where the keys go now, the most useful first. The menu and the help
 /// come after them, and tell the rest.
-fn suggested_actions(screen: &DrawContext) -> [Action; 6] {
+fn suggested_actions(ctx: &DrawContext) -> [Action; 6] {
     use Action as Do;
-    match screen.app.focus {
+    match ctx.app.focus {
         Pane::Datasets => {
             [Do::Open, Do::Export, Do::AddMedia, Do::Reindex, Do::Record, Do::ToggleAutoRefresh]
         }
@@ -207,11 +201,11 @@ fn selection_hint(app: &App) -> Option<String> {
 }
 
 /// What can be done now; what cannot is dimmed, and its key says why.
-pub(super) fn hints(screen: &mut DrawContext, area: Rect) {
-    let (app, theme) = (screen.app, screen.theme);
+pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
+    let (app, theme) = (ctx.app, ctx.theme);
     if app.jump_mode {
         return put(
-            screen,
+            ctx,
             area,
             0,
             &[(" a letter on the screen goes there; any other key leaves", theme.dim)],
@@ -219,36 +213,36 @@ pub(super) fn hints(screen: &mut DrawContext, area: Rect) {
     }
     if app.submit_pending {
         return put(
-            screen,
+            ctx,
             area,
             0,
             &[(" asking how the dataset stands …   Esc leaves", theme.moving)],
         );
     }
     if let Some(words) = app.overlay.as_ref().map(Overlay::hints) {
-        put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
+        put(ctx, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
         return;
     }
     if !app.pending_keys().is_empty() {
-        return key_continuations(screen, area);
+        return key_continuations(ctx, area);
     }
     if let Some(words) = app.editing_hints() {
-        return put(screen, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
+        return put(ctx, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
     }
     if let Some(words) = selection_hint(app) {
-        return put(screen, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);
+        return put(ctx, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);
     }
     if !app.footer {
         return;
     }
     let always: Vec<_> =
-        [Action::Menu, Action::Help].map(|action| action_hint(screen, action)).concat();
+        [Action::Menu, Action::Help].map(|action| action_hint(ctx, action)).concat();
     let cells = |parts: &[(String, Style)]| {
         parts.iter().map(|(text, _)| display_width(text)).sum::<usize>()
     };
     let mut parts: Vec<(String, Style)> = Vec::new();
-    for action in suggested_actions(screen) {
-        let next = action_hint(screen, action);
+    for action in suggested_actions(ctx) {
+        let next = action_hint(ctx, action);
         if cells(&parts) + cells(&next) + cells(&always) <= usize::from(area.width) {
             parts.extend(next);
         }
@@ -256,12 +250,12 @@ pub(super) fn hints(screen: &mut DrawContext, area: Rect) {
     parts.extend(always);
     let parts: Vec<(&str, Style)> =
         parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
-    put(screen, area, 0, &parts);
+    put(ctx, area, 0, &parts);
 }
 
 /// The key and the word of an action, dimmed when it cannot be done now.
-fn action_hint(screen: &DrawContext, action: Action) -> Vec<(String, Style)> {
-    let (app, theme) = (screen.app, screen.theme);
+fn action_hint(ctx: &DrawContext, action: Action) -> Vec<(String, Style)> {
+    let (app, theme) = (ctx.app, ctx.theme);
     let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {
         return Vec::new();
     };
@@ -273,8 +267,8 @@ fn action_hint(screen: &DrawContext, action: Action) -> Vec<(String, Style)> {
 }
 
 /// What the keys pressed so far can become.
-fn key_continuations(screen: &mut DrawContext, area: Rect) {
-    let (app, theme) = (screen.app, screen.theme);
+fn key_continuations(ctx: &mut DrawContext, area: Rect) {
+    let (app, theme) = (ctx.app, ctx.theme);
     let keys = app.pending_keys();
     let pressed: Vec<String> = keys.iter().map(ToString::to_string).collect();
     let pressed = format!(" {}", pressed.join(" "));
@@ -291,14 +285,14 @@ fn key_continuations(screen: &mut DrawContext, area: Rect) {
     }
     let parts: Vec<(&str, Style)> =
         parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
-    put(screen, area, 0, &parts);
+    put(ctx, area, 0, &parts);
 }
 
 /// The letters of what can be jumped to, each at the corner of its part.
-pub(super) fn jump_letters(screen: &mut DrawContext) {
-    for target in screen.app.jump_targets() {
+pub(super) fn jump_letters(ctx: &mut DrawContext) {
+    for target in ctx.app.jump_targets() {
         let letter = format!(" {} ", target.letter);
         let (x, y) = target.position;
-        screen.buf.set_stringn(x, y, letter, 3, screen.theme.selected.add_modifier(Modifier::BOLD));
+        ctx.buf.set_stringn(x, y, letter, 3, ctx.theme.selected.add_modifier(Modifier::BOLD));
     }
 }

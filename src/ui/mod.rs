@@ -34,18 +34,18 @@ struct DrawContext<'a> {
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
     let overlay = app.overlay.as_ref().map(|overlay| overlay.area(app.size));
     layer.begin_frame(overlay.as_slice());
-    let mut screen = DrawContext { app, theme, buf, layer };
+    let mut ctx = DrawContext { app, theme, buf, layer };
     if app.is_too_small() {
-        widget::draw_too_small(&mut screen);
+        widget::draw_too_small(&mut ctx);
         return;
     }
     let areas = app.areas();
-    bars::header(&mut screen, areas.header);
+    bars::header(&mut ctx, areas.header);
     if let Some(area) = areas.chips {
-        bars::chips(&mut screen, area);
+        bars::chips(&mut ctx, area);
     }
     if let Some(area) = areas.tabs {
-        bars::pane_tabs(&mut screen, area);
+        bars::pane_tabs(&mut ctx, area);
     }
     for (area, draw) in [
         (areas.datasets, pane::datasets as fn(&mut DrawContext, Rect)),
@@ -57,17 +57,17 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer
         (areas.basket, pane::basket::basket),
     ] {
         if let Some(area) = area {
-            draw(&mut screen, area);
+            draw(&mut ctx, area);
         }
     }
-    bars::notification(&mut screen, areas.notification);
-    bars::hints(&mut screen, areas.hints);
+    bars::notification(&mut ctx, areas.notification);
+    bars::hints(&mut ctx, areas.hints);
     if app.jump_mode {
-        bars::jump_letters(&mut screen);
+        bars::jump_letters(&mut ctx);
     }
     if let Some(area) = overlay {
-        screen.layer.allow_on_overlays();
-        overlay::draw(&mut screen, area);
+        ctx.layer.allow_on_overlays();
+        overlay::draw(&mut ctx, area);
     }
 }
 

@@ -13,8 +13,8 @@ use crate::{
 use tessera_model::{EntityType, Query, Status};
 
 /// The words on the frame: how many clusters, what they are, which page.
-pub(super) fn heading(screen: &DrawContext, view: &View) -> String {
-    let app = screen.app;
+pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
+    let app = ctx.app;
     let mut words = Vec::new();
     if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
         words.push("not re-clustered yet".to_owned());
@@ -43,21 +43,21 @@ pub(super) fn heading(screen: &DrawContext, view: &View) -> String {
 }
 
 /// The line above the tiles: what keeps the person waiting, else what is shown of what.
-pub(super) fn status_line(screen: &mut DrawContext, inside: Rect, view: &View) {
-    let theme = screen.theme;
-    let line = waiting_text(screen)
+pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
+    let theme = ctx.theme;
+    let line = waiting_text(ctx)
         .map(|words| vec![(words, theme.moving)])
-        .or_else(|| members_text(screen, view).map(|words| vec![(words, theme.dim)]))
-        .or_else(|| arrangement_text(screen, view).map(|words| vec![(words, theme.moving)]))
-        .unwrap_or_else(|| query_text(screen, view));
+        .or_else(|| members_text(ctx, view).map(|words| vec![(words, theme.dim)]))
+        .or_else(|| arrangement_text(ctx, view).map(|words| vec![(words, theme.moving)]))
+        .unwrap_or_else(|| query_text(ctx, view));
     let mut parts = vec![(" ", theme.dim)];
     parts.extend(line.iter().map(|(words, style)| (words.as_str(), *style)));
-    put(screen, inside, 0, &parts);
+    put(ctx, inside, 0, &parts);
 }
 
 /// An answer that has not come, or not any more.
-fn waiting_text(screen: &DrawContext) -> Option<String> {
-    let app = screen.app;
+fn waiting_text(ctx: &DrawContext) -> Option<String> {
+    let app = ctx.app;
     if let Some(waited) = app.wait_time() {
         let stop = if waited.as_secs() >= 5 { "   Ctrl-C stops it" } else { "" };
         let what = if app.results.registering.is_some() { "the query image" } else { "an answer" };
@@ -72,9 +72,9 @@ fn waiting_text(screen: &DrawContext) -> Option<String> {
 }
 
 /// What the members of a cluster are a part of. The interface has no way to the rest of them.
-fn members_text(screen: &DrawContext, view: &View) -> Option<String> {
+fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     view.members_top_row?;
-    let cluster = screen.app.cluster()?;
+    let cluster = ctx.app.cluster()?;
     let shown = cluster.previews.len();
     Some(match cluster.size().and_then(|size| usize::try_from(size).ok()) {
         Some(size) if size <= shown => format!("all {shown} members of this cluster"),
@@ -87,8 +87,8 @@ fn members_text(screen: &DrawContext, view: &View) -> Option<String> {
 }
 
 /// What was made of the loaded page here, so that nobody takes it for an answer of the service.
-fn arrangement_text(screen: &DrawContext, view: &View) -> Option<String> {
-    let (app, arrangement) = (screen.app, &view.list_options);
+fn arrangement_text(ctx: &DrawContext, view: &View) -> Option<String> {
+    let (app, arrangement) = (ctx.app, &view.list_options);
     let all = app.page()?.clusters.len();
     let shown = app.visible_clusters();
     let mut words = Vec::new();
@@ -108,8 +108,8 @@ fn arrangement_text(screen: &DrawContext, view: &View) -> Option<String> {
 }
 
 /// What was asked of the service, and how to read its scores.
-fn query_text(screen: &DrawContext, view: &View) -> Vec<(String, Style)> {
-    let theme = screen.theme;
+fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
+    let theme = ctx.theme;
     if let Some(computed) = &view.computed {
         return vec![(computed.label.to_string(), theme.moving)];
     }
@@ -134,8 +134,8 @@ fn query_text(screen: &DrawContext, view: &View) -> Vec<(String, Style)> {
 const MAX_TAB_TITLE: usize = 16;
 
 /// The tabs of results where there is more than one, numbered as their keys.
-pub(super) fn tabs(screen: &mut DrawContext, area: Rect) {
-    let Some(tabs) = screen.app.results.tabs().filter(|tabs| tabs.all().len() > 1) else {
+pub(super) fn tabs(ctx: &mut DrawContext, area: Rect) {
+    let Some(tabs) = ctx.app.results.tabs().filter(|tabs| tabs.all().len() > 1) else {
         return;
     };
     let titles: Vec<String> = (1..)
@@ -146,7 +146,7 @@ pub(super) fn tabs(screen: &mut DrawContext, area: Rect) {
         .collect();
     let fits =
         titles.iter().map(|title| display_width(title)).sum::<usize>() <= usize::from(area.width);
-    let theme = screen.theme;
+    let theme = ctx.theme;
     let mut parts = Vec::new();
     for (place, title) in titles.iter().enumerate() {
         let here = place == tabs.active();
@@ -156,5 +156,5 @@ pub(super) fn tabs(screen: &mut DrawContext, area: Rect) {
     }
     let parts: Vec<(&str, Style)> =
         parts.iter().map(|(title, style)| (title.as_str(), *style)).collect();
-    put(screen, area, 0, &parts);
+    put(ctx, area, 0, &parts);
 }

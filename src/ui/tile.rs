@@ -29,9 +29,9 @@ struct TileText<'a> {
 }
 
 impl<'a> TileText<'a> {
-    fn new(screen: &DrawContext, tile: &Tile<'a>, standing: SelectionState) -> Self {
+    fn new(ctx: &DrawContext, tile: &Tile<'a>, standing: SelectionState) -> Self {
         let cluster = tile.cluster;
-        if let Some(preview) = tile.preview.filter(|_| screen.app.shows_members()) {
+        if let Some(preview) = tile.preview.filter(|_| ctx.app.shows_members()) {
             let (relevance, subject) = (preview.relevance.as_ref(), preview.file_name.to_string());
             return Self { relevance, count: String::new(), short_count: String::new(), subject };
         }
@@ -54,54 +54,54 @@ impl<'a> TileText<'a> {
 
 /// Draws a tile with its picture.
 pub(super) fn draw_tile(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     grid: &Grid,
     area: Rect,
     tile: &Tile,
     selected: bool,
 ) {
-    let theme = screen.theme;
+    let theme = ctx.theme;
     let place = grid.picture_area(area);
     match tile.preview {
-        Some(preview) => screen.draw_preview(place, preview, grid.canvas(screen.app)),
-        None => picture_placeholder(screen, place, "no preview"),
+        Some(preview) => ctx.draw_preview(place, preview, grid.canvas(ctx.app)),
+        None => picture_placeholder(ctx, place, "no preview"),
     }
     let below = Rect { y: place.bottom(), height: area.height - place.height, ..area };
-    let standing = screen.app.tile_selection_state(tile);
+    let standing = ctx.app.tile_selection_state(tile);
     let (glyph, style) = mark_glyph(theme, standing);
     let cells = u16::try_from(display_width(glyph)).unwrap_or(0);
-    put(screen, below, 0, &[(glyph, style)]);
+    put(ctx, below, 0, &[(glyph, style)]);
     let line = Rect { x: below.x + cells, width: below.width.saturating_sub(cells), ..below };
-    let words = TileText::new(screen, tile, standing);
+    let words = TileText::new(ctx, tile, standing);
     match words.relevance {
-        None => put(screen, line, 0, &[(&words.count, theme.text)]),
-        Some(relevance) => score_line(screen, line, relevance, &words.short_count),
+        None => put(ctx, line, 0, &[(&words.count, theme.text)]),
+        Some(relevance) => score_line(ctx, line, relevance, &words.short_count),
     }
     // A part of a picture, and not all of it.
     let part =
         if tile.preview.is_some_and(|preview| preview.region.is_some()) { "◰ " } else { "" };
-    put(screen, below, 1, &[(part, theme.accent), (&words.subject, theme.dim)]);
+    put(ctx, below, 1, &[(part, theme.accent), (&words.subject, theme.dim)]);
     if selected {
         let margin =
             Rect { x: area.x - 1, y: area.y - 1, width: area.width + 2, height: area.height + 2 };
         let block =
             Block::bordered().border_type(BorderType::Thick).border_style(theme.frame_focus);
-        block.title(Line::default()).render(margin, screen.buf);
+        block.title(Line::default()).render(margin, ctx.buf);
     }
 }
 
 /// Draws a tile as a line.
-pub(super) fn draw_row(screen: &mut DrawContext, area: Rect, tile: &Tile, selected: bool) {
-    let theme = screen.theme;
-    let standing = screen.app.tile_selection_state(tile);
+pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected: bool) {
+    let theme = ctx.theme;
+    let standing = ctx.app.tile_selection_state(tile);
     let (glyph, style) = mark_glyph(theme, standing);
-    let words = TileText::new(screen, tile, standing);
+    let words = TileText::new(ctx, tile, standing);
     let scored = words.relevance.map_or_else(String::new, |relevance| {
-        let (number, rest) = score_and_band(relevance, screen.app.score_scale());
+        let (number, rest) = score_and_band(relevance, ctx.app.score_scale());
         format!("{number}{rest} · ")
     });
     put(
-        screen,
+        ctx,
         area,
         0,
         &[
@@ -113,20 +113,20 @@ pub(super) fn draw_row(screen: &mut DrawContext, area: Rect, tile: &Tile, select
             (&words.subject, theme.dim),
         ],
     );
-    select_row(screen, area, 0, selected);
+    select_row(ctx, area, 0, selected);
 }
 
 /// The score, as much of its band as fits, and at the right end how many members there are.
-fn score_line(screen: &mut DrawContext, below: Rect, relevance: &Relevance, size: &str) {
-    let theme = screen.theme;
+fn score_line(ctx: &mut DrawContext, below: Rect, relevance: &Relevance, size: &str) {
+    let theme = ctx.theme;
     let cells = usize::from(below.width);
-    let (number, band) = score_and_band(relevance, screen.app.score_scale());
+    let (number, band) = score_and_band(relevance, ctx.app.score_scale());
     let band =
         clip_at_word(&band, cells.saturating_sub(display_width(&number) + display_width(size) + 1));
-    put(screen, below, 0, &[(&number, theme.accent), (band, theme.text)]);
+    put(ctx, below, 0, &[(&number, theme.accent), (band, theme.text)]);
     let at = u16::try_from(cells.saturating_sub(display_width(size))).unwrap_or(0);
     let end = Rect { x: below.x + at, width: below.width - at, ..below };
-    put(screen, end, 0, &[(size, theme.dim)]);
+    put(ctx, end, 0, &[(size, theme.dim)]);
 }
 
 /// The longest beginning of whole words that fits.

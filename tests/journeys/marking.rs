@@ -50,7 +50,7 @@ async fn a_selection_is_saved_and_opened_again() {
     let mut person = Person::at(&service).await;
     person.press("V u U M w enter").await;
     let marked = person.session.app.selection().unwrap().clone();
-    person.sees("what is marked is saved in");
+    person.sees("saved the selection to");
     person.press("D").await;
     assert!(person.session.app.selection().unwrap().is_empty());
     person.press("w").await;

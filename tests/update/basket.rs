@@ -240,7 +240,7 @@ fn what_is_in_doubt_is_shown_but_not_exported() {
     }
     desk.press("E enter");
     assert!(matches!(desk.app.overlay, Some(Overlay::Export(_))), "the form stays");
-    assert_eq!(desk.notice(), "2 clusters may be gone: recheck or drop them in the basket (5)");
+    assert_eq!(desk.notice(), "2 clusters may be gone: recheck or remove them in the basket (5)");
     assert!(!desk.requests().iter().any(|it| matches!(it, Request::StartSelectionExport { .. })));
 }
 
@@ -282,7 +282,7 @@ fn a_selection_is_saved_under_a_name_and_opened_again() {
     let request = Request::SaveSelection(path.clone(), id, marked.clone());
     assert_eq!(desk.requests(), [&request]);
     desk.answer(Lane::Selection, Payload::SelectionSaved(path.clone()));
-    assert_eq!(desk.notice(), "what is marked is saved in /downloads/set-1.json");
+    assert_eq!(desk.notice(), "saved the selection to /downloads/set-1.json");
     desk.press("D o enter");
     assert_eq!(desk.requests(), [&Request::OpenSelection(path, id)]);
     desk.answer(Lane::Selection, Payload::Selection(id, marked.clone()));

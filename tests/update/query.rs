@@ -86,7 +86,7 @@ fn a_service_that_reads_the_bound_the_other_way_is_told_of_once() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 5 enter");
     desk.answer_page(scored(&[0.7, 0.9]));
-    assert!(desk.notice().contains("the other way"), "{}", desk.notice());
+    assert!(desk.notice().contains("inverts the max score"), "{}", desk.notice());
     desk.wait(20);
     desk.press("c enter r");
     desk.answer_page(scored(&[0.7, 0.9]));

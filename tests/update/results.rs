@@ -130,7 +130,7 @@ fn a_score_of_unknown_direction_is_not_sorted_by_us() {
     desk.answer_page(scored(&[0.3, 0.1], &ScoreKind::Other(SafeText::name("dot"))));
     desk.press(", 2");
     assert_eq!(numbers(&desk), [0, 1]);
-    assert_eq!(desk.notice(), "no scores here whose direction is known");
+    assert_eq!(desk.notice(), "this page has no scores with a known direction");
 }
 
 #[test]
@@ -258,8 +258,8 @@ fn datasets_are_filtered_and_sorted_too() {
 
 /// The names of what is under the cursor of a list of past searches, by their words.
 fn past(desk: &Desk) -> Vec<String> {
-    let Some(Overlay::History(pick)) = &desk.app.overlay else { panic!("no history") };
-    pick.items().iter().map(|choice| choice.label.to_string()).collect()
+    let Some(Overlay::List(history)) = &desk.app.overlay else { panic!("no history") };
+    history.list.items().iter().map(|item| item.label.to_string()).collect()
 }
 
 #[test]

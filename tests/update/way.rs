@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use tessera::{
-    app::{Effect, Event, Mouse, MouseKind, Overlay, Pane},
+    app::{
+        Effect, Event, Mouse, MouseKind, Overlay, Pane,
+        overlay::{Command, PickItem},
+    },
     config::ThemeChoice,
     input::Action,
     message::{Lane, Payload, ReadRequest, Request},
@@ -24,8 +27,13 @@ fn standing(status: Status) -> Desk {
 
 /// The lines of the open menu: name and whether it is refused.
 fn menu(desk: &Desk) -> Vec<(Action, bool)> {
-    let Some(Overlay::Menu(menu)) = &desk.app.overlay else { panic!("no menu is open") };
-    menu.list.items().iter().map(|choice| (choice.value, choice.disabled)).collect()
+    let Some(Overlay::List(menu)) = &desk.app.overlay else { panic!("no menu is open") };
+    menu.list.items().iter().map(|item| (action(item), item.disabled)).collect()
+}
+
+fn action(item: &PickItem) -> Action {
+    let Command::Action(action) = item.command else { panic!("not an action: {item:?}") };
+    action
 }
 
 #[test]
@@ -34,8 +42,8 @@ fn the_menu_lists_what_is_forbidden_with_its_reason() {
     desk.press(".");
     assert!(menu(&desk).contains(&(Action::Export, true)));
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
-    let Some(Overlay::Menu(open)) = &desk.app.overlay else { unreachable!() };
-    let export = open.list.items().iter().find(|choice| choice.value == Action::Export).unwrap();
+    let Some(Overlay::List(open)) = &desk.app.overlay else { unreachable!() };
+    let export = open.list.items().iter().find(|item| action(item) == Action::Export).unwrap();
     assert!(export.note.as_str().contains("busy indexing"), "{}", export.note);
 }
 
@@ -45,7 +53,7 @@ fn a_forbidden_line_explains_itself_and_offers_a_step() {
     desk.press(".");
     desk.type_text("Export the dataset");
     desk.press("enter");
-    let Some(Overlay::Menu(explained)) = &desk.app.overlay else { panic!("it is explained") };
+    let Some(Overlay::List(explained)) = &desk.app.overlay else { panic!("it is explained") };
     assert!(explained.title.as_str().contains("busy indexing"), "{}", explained.title);
     assert_eq!(menu(&desk), [(Action::Refresh, false), (Action::Menu, false)]);
     desk.press("enter");
@@ -157,9 +165,9 @@ fn the_palette_tells_why_not_and_remembers_what_was_typed() {
     let first = palette.list.matches()[0];
     assert!(first.disabled && first.note.as_str().contains("busy indexing"), "{first:?}");
     desk.press("enter");
-    assert!(matches!(desk.app.overlay, Some(Overlay::Menu(_))), "it is explained");
+    assert!(matches!(desk.app.overlay, Some(Overlay::List(_))), "it is explained");
     desk.press("esc : up enter");
-    assert!(matches!(desk.app.overlay, Some(Overlay::Menu(_))), "↑ brings `export` back");
+    assert!(matches!(desk.app.overlay, Some(Overlay::List(_))), "↑ brings `export` back");
 }
 
 #[test]
@@ -270,8 +278,9 @@ fn the_log_opens_an_exchange_with_the_words_of_the_service() {
         retry_in: None,
     }));
     desk.press("@");
-    let Some(Overlay::Log(pick)) = &desk.app.overlay else { panic!("the log is open") };
-    assert!(pick.matches()[0].label.as_str().starts_with("409"), "{:?}", pick.matches()[0]);
+    let Some(Overlay::List(log)) = &desk.app.overlay else { panic!("the log is open") };
+    let newest = log.list.matches()[0];
+    assert!(newest.label.as_str().starts_with("409"), "{newest:?}");
     desk.press("enter");
     let Some(Overlay::Facts(sheet)) = &desk.app.overlay else { panic!("the exchange is shown") };
     assert!(sheet.facts.iter().any(|(_, value)| value.as_str() == "not READY"));
@@ -328,7 +337,7 @@ fn an_id_is_typed_looked_at_and_kept_beside_the_list() {
     desk.press("1 I");
     desk.type_text("nonsense");
     desk.press("enter");
-    assert!(desk.notice().contains("an id looks like"), "{}", desk.notice());
+    assert!(desk.notice().contains("not a dataset id"), "{}", desk.notice());
     desk.press("ctrl-u");
     let hidden = dataset(7, Status::Ready);
     desk.type_text(&hidden.id.to_string());

@@ -1,43 +1,39 @@
-//! The form that adds media: one source, what happens afterwards, and what was found in the source
-//! before anything is sent. What is typed for another source is kept and not sent.
+//! The form that adds media. It checks the source before anything is uploaded. Input for other kinds
+//! of source is kept and not sent.
 
-use std::path::Path;
+use std::{mem, path::Path};
 
-use tui_input::Input;
-
-use crate::{
-    app::{
-        App, Overlay,
-        overlay::{
-            KeyResult,
-            text_field::{edit, expand_path, shell_words},
-        },
-    },
-    input::{Chord, Key},
-    message::{JobId, Lane, Request},
-};
 use tessera_model::{
     DatasetId, Failure, MediaAddition, MediaSource, Operation, Preflight, SafeText,
     vql::InvalidField,
 };
+use tui_input::Input;
 
-/// Where the media come from; a tab each.
+use super::{
+    Dialog, KeyResult, Overlay,
+    text_field::{edit, expand_path, shell_words},
+};
+use crate::{
+    app::App,
+    input::{Chord, Key},
+    message::{JobId, Lane, Request},
+};
+
+/// The kinds of source, one tab each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceTab {
     /// A folder or manifest in object storage.
     Storage,
-    /// Files and folders of this machine.
+    /// Files and folders on this machine.
     Files,
-    /// An archive of this machine.
     Archive,
-    /// A folder that the pipeline can read.
+    /// A folder on the machine of the service.
     Server,
 }
 
 impl SourceTab {
-    /// The tabs of a deployment: one on premises reads folders of its own machine.
-    #[must_use]
-    pub fn for_deployment(on_premises: bool) -> &'static [Self] {
+    /// An on-premises deployment only reads folders of its own machine.
+    fn for_deployment(on_premises: bool) -> &'static [Self] {
         if on_premises { &[Self::Server] } else { &[Self::Files, Self::Archive, Self::Storage] }
     }
 }
@@ -45,27 +41,22 @@ impl SourceTab {
 /// The fields of the form, in the order of the Tab key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddMediaField {
-    /// The kind of source.
     Source,
-    /// The source itself.
+    /// The path or address of the source.
     Location,
-    /// What happens after the addition.
+    /// Whether a reindex follows.
     Reindex,
-    /// The role to assume.
+    /// The role to assume in the storage account.
     Role,
-    /// Videos to make room for.
+    /// Expected videos per batch.
     Videos,
-    /// Images to make room for.
     Images,
-    /// Objects to make room for.
     Objects,
-    /// Whether spot instances may do it.
     SpotInstances,
 }
 
 impl AddMediaField {
-    /// The fields that can be filled with this source: a path at the service is sent alone, a role
-    /// is for storage only.
+    /// The fields that apply to a kind of source.
     #[must_use]
     pub fn for_source(tab: SourceTab) -> &'static [Self] {
         use AddMediaField as F;
@@ -93,7 +84,7 @@ impl AddMediaField {
         }
     }
 
-    /// The field of a name on the wire.
+    /// The field of a request parameter.
     fn from_wire_name(name: &str) -> Self {
         match name {
             "assume_role" => Self::Role,
@@ -102,50 +93,39 @@ impl AddMediaField {
     }
 }
 
-/// What is known of the source before it is sent.
+/// The check of the source before anything is uploaded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceCheck {
-    /// Nobody has looked.
     None,
-    /// Somebody is looking.
     Running(MediaSource),
-    /// This was found.
     Done(MediaSource, Preflight),
 }
 
-/// A half-filled form.
+/// The open form.
 #[derive(Clone, Debug)]
 pub struct AddMediaForm {
-    /// The dataset that media come into.
     pub dataset: DatasetId,
-    /// Its name.
     pub dataset_name: SafeText,
-    /// The kinds of source there are.
     pub tabs: &'static [SourceTab],
-    /// The kind of source that is sent.
+    /// The selected kind of source.
     pub tab: SourceTab,
-    /// The field that takes the keys.
+    /// The focused field.
     pub field: AddMediaField,
-    /// What is typed for each kind of source.
+    /// The location for each kind of source.
     pub locations: [Input; 4],
-    /// Whether a reindex follows by itself.
     pub auto_reindex: bool,
-    /// The role to assume.
     pub role: Input,
-    /// Videos, images and objects to make room for.
+    /// Expected videos, images and objects per batch.
     pub counts: [Input; 3],
-    /// Whether spot instances may do it; unset is not sent.
+    /// Whether spot instances are allowed; `None` is not sent.
     pub spot: Option<bool>,
-    /// What is known of the source.
     pub check: SourceCheck,
-    /// What is wrong, and with which field.
+    /// The invalid field, and the reason.
     pub error: Option<(AddMediaField, SafeText)>,
 }
 
 impl AddMediaForm {
-    /// An empty form.
-    #[must_use]
-    pub fn new(dataset: DatasetId, dataset_name: SafeText, on_premises: bool) -> Self {
+    fn new(dataset: DatasetId, dataset_name: SafeText, on_premises: bool) -> Self {
         let tabs = SourceTab::for_deployment(on_premises);
         Self {
             dataset,
@@ -161,22 +141,6 @@ impl AddMediaForm {
             check: SourceCheck::None,
             error: None,
         }
-    }
-
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
-        match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            Key::Tab if chord.shift => self.move_field(-1),
-            Key::Up => self.move_field(-1),
-            Key::Tab | Key::Down => self.move_field(1),
-            _ => {
-                self.error = None;
-                self.key_in_field(chord);
-            }
-        }
-        KeyResult::Stay
     }
 
     fn move_field(&mut self, by: isize) {
@@ -217,19 +181,6 @@ impl AddMediaForm {
         self.tab = self.tabs[next.cast_unsigned()];
     }
 
-    /// The text field that takes the keys, if it is one.
-    pub fn text_input(&mut self) -> Option<&mut Input> {
-        match self.field {
-            AddMediaField::Location => Some(&mut self.locations[self.tab as usize]),
-            AddMediaField::Role => Some(&mut self.role),
-            AddMediaField::Videos => Some(&mut self.counts[0]),
-            AddMediaField::Images => Some(&mut self.counts[1]),
-            AddMediaField::Objects => Some(&mut self.counts[2]),
-            AddMediaField::Source | AddMediaField::Reindex | AddMediaField::SpotInstances => None,
-        }
-    }
-
-    /// What is typed for the source that is sent.
     #[must_use]
     pub fn location(&self) -> &Input {
         &self.locations[self.tab as usize]
@@ -250,15 +201,11 @@ impl AddMediaForm {
         })
     }
 
-    /// What the form asks for.
-    ///
-    /// # Errors
-    /// The field that is wrong, and why.
-    pub fn parse(&self, home: Option<&Path>) -> Result<MediaAddition, (AddMediaField, SafeText)> {
+    fn parse(&self, home: Option<&Path>) -> Result<MediaAddition, (AddMediaField, SafeText)> {
         let source = self.source(home)?;
-        let alone = self.tab == SourceTab::Server;
+        let location_only = self.tab == SourceTab::Server;
         let count = |field, input: &Input| match input.value().trim() {
-            _ if alone => Ok(None),
+            _ if location_only => Ok(None),
             "" => Ok(None),
             typed => match typed.parse() {
                 Ok(number) => Ok(Some(number)),
@@ -268,13 +215,13 @@ impl AddMediaForm {
         let role = self.role.value().trim();
         let addition = MediaAddition {
             source,
-            auto_reindex: self.auto_reindex && !alone,
+            auto_reindex: self.auto_reindex && !location_only,
             assume_role: (self.tab == SourceTab::Storage && !role.is_empty())
                 .then(|| role.to_owned()),
             batch_videos: count(AddMediaField::Videos, &self.counts[0])?,
             batch_images: count(AddMediaField::Images, &self.counts[1])?,
             batch_objects: count(AddMediaField::Objects, &self.counts[2])?,
-            spot: self.spot.filter(|_| !alone),
+            spot: self.spot.filter(|_| !location_only),
             force: false,
         };
         let wrong = |invalid: InvalidField| {
@@ -282,10 +229,86 @@ impl AddMediaForm {
         };
         addition.validate().map(|()| addition).map_err(wrong)
     }
+
+    fn keep_open_with_error(mut self, error: (AddMediaField, SafeText), app: &mut App) {
+        (self.field, self.error) = (error.0, Some(error));
+        app.overlay = Some(Overlay::AddMedia(Box::new(self)));
+    }
+}
+
+impl Dialog for AddMediaForm {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        match chord.key {
+            Key::Esc => return KeyResult::Close,
+            Key::Enter => return KeyResult::Accept,
+            Key::Tab if chord.shift => self.move_field(-1),
+            Key::Up => self.move_field(-1),
+            Key::Tab | Key::Down => self.move_field(1),
+            _ => {
+                self.error = None;
+                self.key_in_field(chord);
+            }
+        }
+        KeyResult::Stay
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (86, 20)
+    }
+
+    fn hints(&self) -> &'static str {
+        "Tab next field   ← → change   Enter check the source, then add   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        match self.field {
+            AddMediaField::Location => Some(&mut self.locations[self.tab as usize]),
+            AddMediaField::Role => Some(&mut self.role),
+            AddMediaField::Videos => Some(&mut self.counts[0]),
+            AddMediaField::Images => Some(&mut self.counts[1]),
+            AddMediaField::Objects => Some(&mut self.counts[2]),
+            AddMediaField::Source | AddMediaField::Reindex | AddMediaField::SpotInstances => None,
+        }
+    }
+
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        Some((self.dataset, Operation::AddMedia))
+    }
+
+    /// Checks files and archives first; a checked source and any other source is added.
+    fn accept(mut self, app: &mut App) {
+        let addition = match self.parse(app.setup.home_dir.as_deref()) {
+            Ok(addition) => addition,
+            Err(error) => return self.keep_open_with_error(error, app),
+        };
+        let is_local = matches!(self.tab, SourceTab::Files | SourceTab::Archive);
+        let folders = match &self.check {
+            SourceCheck::Done(source, found) if *source == addition.source => {
+                if found.is_empty() {
+                    let reason = SafeText::detail("contains nothing that can be added");
+                    return self.keep_open_with_error((AddMediaField::Location, reason), app);
+                }
+                found.folders.clone()
+            }
+            SourceCheck::Running(source) if *source == addition.source => {
+                return app.overlay = Some(Overlay::AddMedia(Box::new(self)));
+            }
+            _ if is_local => {
+                let request = Request::Preflight(addition.source.clone());
+                self.check = SourceCheck::Running(addition.source);
+                app.overlay = Some(Overlay::AddMedia(Box::new(self)));
+                return app.send(Lane::Preflight, request);
+            }
+            SourceCheck::Done(_, found) => found.folders.clone(),
+            SourceCheck::None | SourceCheck::Running(_) => Vec::new(),
+        };
+        let dataset = (self.dataset, self.dataset_name.clone());
+        let id = app.start_add_media(dataset, addition, &folders);
+        app.jobs.submitted_form = Some((id, Box::new(self)));
+    }
 }
 
 impl App {
-    /// Opens the form for the dataset that is meant.
     pub(in crate::app) fn open_add_media_form(&mut self) {
         if let Some(dataset) = self.target_dataset() {
             let (id, name) = (dataset.id, dataset.name.clone());
@@ -294,55 +317,12 @@ impl App {
         }
     }
 
-    /// Enter: first the source is looked at, then it is sent.
-    pub(in crate::app) fn submit_add_media(&mut self, mut form: Box<AddMediaForm>) {
-        let addition = match form.parse(self.setup.home_dir.as_deref()) {
-            Ok(addition) => addition,
-            Err((field, reason)) => {
-                (form.field, form.error) = (field, Some((field, reason)));
-                self.overlay = Some(Overlay::AddMedia(form));
-                return;
-            }
-        };
-        let here = matches!(form.tab, SourceTab::Files | SourceTab::Archive);
-        match &form.check {
-            SourceCheck::Done(source, found) if *source == addition.source && found.is_empty() => {
-                let reason = SafeText::detail("holds nothing that can be added");
-                form.error = Some((AddMediaField::Location, reason));
-                self.overlay = Some(Overlay::AddMedia(form));
-                return;
-            }
-            SourceCheck::Done(source, _) if *source == addition.source => {}
-            SourceCheck::Running(source) if *source == addition.source => {
-                self.overlay = Some(Overlay::AddMedia(form));
-                return;
-            }
-            _ if here => {
-                let request = Request::Preflight(addition.source.clone());
-                form.check = SourceCheck::Running(addition.source);
-                self.overlay = Some(Overlay::AddMedia(form));
-                self.send(Lane::Preflight, request);
-                return;
-            }
-            _ => {}
-        }
-        let dataset = (form.dataset, form.dataset_name.clone());
-        let folders = match &form.check {
-            SourceCheck::Done(_, found) => found.folders.as_slice(),
-            _ => &[],
-        };
-        let id = self.start_add_media(dataset, addition, folders);
-        self.jobs.submitted_form = Some((id, form));
-    }
-
-    /// Somebody has looked at the source.
-    pub(in crate::app) fn preflight_loaded(&mut self, answer: Result<Preflight, Failure>) {
+    pub(in crate::app) fn preflight_loaded(&mut self, result: Result<Preflight, Failure>) {
         let Some(Overlay::AddMedia(form)) = &mut self.overlay else { return };
-        let SourceCheck::Running(source) = std::mem::replace(&mut form.check, SourceCheck::None)
-        else {
+        let SourceCheck::Running(source) = mem::replace(&mut form.check, SourceCheck::None) else {
             return;
         };
-        match answer {
+        match result {
             Ok(found) => form.check = SourceCheck::Done(source, found),
             Err(failure) => {
                 form.error =
@@ -351,21 +331,19 @@ impl App {
         }
     }
 
-    /// The service refused what the form asked for: the form comes back as it was sent, with the
-    /// reason at the source. A layer that was opened since is not covered.
+    /// Opens the form again with the reason why the service rejected it, unless another overlay is
+    /// open by now.
     pub(in crate::app) fn reopen_add_media_form(&mut self, id: JobId, failure: &Failure) {
         let sent = self.jobs.submitted_form.take();
-        if let Some((_, mut form)) = sent.filter(|(sent, _)| *sent == id)
+        if let Some((_, form)) = sent.filter(|(sent, _)| *sent == id)
             && self.overlay.is_none()
         {
             let reason = SafeText::detail(&failure.to_string());
-            (form.field, form.error) =
-                (AddMediaField::Location, Some((AddMediaField::Location, reason)));
-            self.overlay = Some(Overlay::AddMedia(form));
+            form.keep_open_with_error((AddMediaField::Location, reason), self);
         }
     }
 
-    /// Why an addition would have to wait, if it would.
+    /// Why media cannot be added now, if so.
     #[must_use]
     pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&'static str> {
         self.store.dataset(dataset)?.status.allows(Operation::AddMedia).denial_reason()

@@ -1,29 +1,25 @@
-//! The line that asks for a caption search: what is meant, and the max score.
+//! The form of a caption search: the text and the max score.
 
+use tessera_model::{Fraction, Page, Query, QueryText, Search};
 use tui_input::Input;
 
+use super::{Dialog, KeyResult, Overlay, text_field::edit};
 use crate::{
-    app::{
-        App, Level, Overlay,
-        overlay::{KeyResult, text_field::edit},
-    },
+    app::{App, Level},
     input::{Chord, Key},
 };
-use tessera_model::{Fraction, Page, Query, QueryText, Search};
 
-/// A half-typed caption search.
+/// The open form.
 #[derive(Clone, Debug, Default)]
 pub struct CaptionSearchForm {
-    /// What is meant, as typed.
     pub caption: Input,
-    /// Scores at it and above are left out; as typed, empty for no bound.
+    /// Only lower scores are kept; empty for no limit.
     pub max_score: Input,
-    /// Whether the max score takes the keys.
     pub max_score_focused: bool,
 }
 
 impl CaptionSearchForm {
-    /// The line with the caption search that is on screen, to change it; empty without one.
+    /// The form with the caption search on screen, or an empty one.
     fn from_query(query: &Query) -> Self {
         match query {
             Query::Caption { text, max_score } => Self {
@@ -37,23 +33,11 @@ impl CaptionSearchForm {
         }
     }
 
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
-        match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            Key::Tab | Key::Up | Key::Down => self.max_score_focused = !self.max_score_focused,
-            _ => edit(self.focused_input(), chord),
-        }
-        KeyResult::Stay
-    }
-
-    /// The field that takes the keys.
-    pub fn focused_input(&mut self) -> &mut Input {
+    fn focused_input(&mut self) -> &mut Input {
         if self.max_score_focused { &mut self.max_score } else { &mut self.caption }
     }
 
-    /// The max score that is typed, if any.
+    /// Parses the max score; `None` if the field is empty.
     ///
     /// # Errors
     /// It is no number from 0 to 1.
@@ -66,7 +50,6 @@ impl CaptionSearchForm {
         number.map(Some).ok_or("a number from 0 to 1")
     }
 
-    /// What is asked for.
     fn to_query(&self) -> Result<Query, String> {
         let max_score = self
             .parse_max_score()
@@ -77,8 +60,43 @@ impl CaptionSearchForm {
     }
 }
 
+impl Dialog for CaptionSearchForm {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        match chord.key {
+            Key::Esc => return KeyResult::Close,
+            Key::Enter => return KeyResult::Accept,
+            Key::Tab | Key::Up | Key::Down => self.max_score_focused = !self.max_score_focused,
+            _ => edit(self.focused_input(), chord),
+        }
+        KeyResult::Stay
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (72, 5)
+    }
+
+    fn hints(&self) -> &'static str {
+        "Tab max score   Enter search   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(self.focused_input())
+    }
+
+    /// Searches by the caption; enabled filters stay enabled.
+    fn accept(self, app: &mut App) {
+        let Some(search) = app.view().map(|view| view.search.clone()) else { return };
+        match self.to_query() {
+            Ok(query) => app.open_search(Search { query, page: 0, ..search }),
+            Err(reason) => {
+                app.notify(Level::Warning, reason);
+                app.overlay = Some(Overlay::CaptionSearch(self));
+            }
+        }
+    }
+}
+
 impl App {
-    /// Opens the line.
     pub(in crate::app) fn open_caption_search(&mut self) {
         if let Some(view) = self.view() {
             self.overlay =
@@ -86,29 +104,17 @@ impl App {
         }
     }
 
-    /// Searches by the caption that was typed; the filters that are on stay on.
-    pub(in crate::app) fn search_by_caption(&mut self, line: CaptionSearchForm) {
-        let Some(search) = self.view().map(|view| view.search.clone()) else { return };
-        match line.to_query() {
-            Ok(query) => self.open_search(Search { query, page: 0, ..search }),
-            Err(reason) => {
-                self.notify(Level::Warning, reason);
-                self.overlay = Some(Overlay::CaptionSearch(line));
-            }
-        }
-    }
-
-    /// Says once which direction of the max score this service means.
+    /// Warns once when the service keeps scores above the max score instead of below.
     pub(in crate::app) fn warn_if_max_score_inverted(&mut self, search: &Search, page: &Page) {
         if !self.query.direction_warned && page.violates_max_score(search) {
             self.query.direction_warned = true;
-            let text = "this service reads the max score the other way: it keeps scores above it";
+            let text = "this service inverts the max score: it keeps scores above it";
             self.notify(Level::Warning, text);
         }
     }
 
-    /// How many clusters of the loaded page have a score below `bound`, and how many have one;
-    /// `None` unless the page is ranked by captions, whose scores are the ones that are bounded.
+    /// The clusters of the loaded page with a score below `bound`, and those with a score at all;
+    /// `None` unless the page is ranked by captions: the limit applies only to their scores.
     #[must_use]
     pub fn count_below(&self, bound: Fraction) -> Option<(usize, usize)> {
         let Query::Caption { .. } = self.view()?.search.query else { return None };

@@ -1,50 +1,52 @@
-//! The line that takes the id of a dataset that the service does not list. It is looked at like any
-//! other, and stays in the list until the program ends.
+//! The input for the id of a dataset that the service does not list. A dataset opened by its id stays
+//! in the list ("pinned") until the program exits.
 
+use tessera_model::{Dataset, DatasetId};
 use tui_input::Input;
 
+use super::{Dialog, KeyResult, Overlay, text_field};
 use crate::{
-    app::{
-        App, Level, Overlay, Pane,
-        overlay::{KeyResult, text_field::edit},
-    },
-    input::{Chord, Key},
+    app::{App, Level, Pane},
+    input::Chord,
     message::{Lane, Request},
 };
-use tessera_model::{Dataset, DatasetId};
 
 /// A half-typed id.
 #[derive(Clone, Debug, Default)]
 pub struct DatasetIdInput {
-    /// What is typed.
     pub text: Input,
 }
 
-impl DatasetIdInput {
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
-        match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            _ => edit(&mut self.text, chord),
+impl Dialog for DatasetIdInput {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        text_field::handle_key(&mut self.text, chord)
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (60, 5)
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter open   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(&mut self.text)
+    }
+
+    fn accept(self, app: &mut App) {
+        if let Ok(id) = self.text.value().parse::<DatasetId>() {
+            app.send(Lane::Dataset(id), Request::Dataset(id));
+        } else {
+            let text = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
+            app.notify(Level::Warning, text);
+            app.overlay = Some(Overlay::DatasetId(self));
         }
-        KeyResult::Stay
     }
 }
 
 impl App {
-    /// Asks for the dataset whose id was typed. What is no id is not sent.
-    pub(in crate::app) fn open_dataset_by_id(&mut self, asked: DatasetIdInput) {
-        if let Ok(id) = asked.text.value().parse::<DatasetId>() {
-            self.send(Lane::Dataset(id), Request::Dataset(id));
-        } else {
-            let text = "an id looks like 8d057245-3fac-523b-ab70-4812919e09a1; type one, or Esc";
-            self.notify(Level::Warning, text);
-            self.overlay = Some(Overlay::DatasetId(asked));
-        }
-    }
-
-    /// The record of one dataset came. One that was typed just now is opened.
+    /// Adds or updates a dataset in the list; one that was just opened by its id is shown.
     pub(in crate::app) fn dataset_loaded(&mut self, dataset: Dataset) {
         let id = dataset.id;
         let mut list = self.store.dataset_list().to_vec();
@@ -59,7 +61,7 @@ impl App {
         }
     }
 
-    /// Adds the pinned datasets that a list lacks as they were seen last.
+    /// Adds the pinned datasets that the service's list lacks.
     pub(in crate::app) fn with_pinned(&self, mut list: Vec<Dataset>) -> Vec<Dataset> {
         for id in &self.store.pinned {
             if !list.iter().any(|dataset| dataset.id == *id) {
@@ -69,7 +71,6 @@ impl App {
         list
     }
 
-    /// Asks for the pinned datasets again, as often as for the list.
     pub(in crate::app) fn refresh_pinned(&mut self) {
         for id in self.store.pinned.clone() {
             self.send(Lane::Dataset(id), Request::Dataset(id));

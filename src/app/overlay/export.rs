@@ -1,76 +1,60 @@
-//! The export form: name, folder, format, with or without images, when to download.
+//! The export form: name, folder, format, with or without images, and when to download.
 
 use std::path::{Path, PathBuf};
 
+use tessera_model::{
+    ArchiveName, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind, Operation,
+    SafeText, Selection, SelectionEntry, shell::quote,
+};
 use tui_input::Input;
 
+use super::{
+    Dialog, KeyResult, Overlay,
+    text_field::{edit, expand_path},
+};
 use crate::{
-    app::{
-        App, Level, Setup, availability,
-        basket::cluster_count,
-        overlay::{
-            KeyResult, Overlay,
-            text_field::{edit, expand_path},
-        },
-    },
+    app::{App, Level, Setup, availability, basket::cluster_count},
     input::{Action, Chord, Key},
     message::Request,
-};
-use tessera_model::{
-    ArchiveName, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind, SafeText,
-    Selection, SelectionEntry, shell::quote,
 };
 
 /// The fields of the export form, in the order of the Tab key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportField {
-    /// Name of the archive.
     Name,
-    /// Folder it is downloaded to.
     Folder,
-    /// Format of the metadata.
     Format,
-    /// With pictures or without.
     Images,
-    /// Download as soon as it is ready, or on demand.
     Download,
 }
 
 impl ExportField {
-    /// All fields in order.
     pub const ALL: [Self; 5] =
         [Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
 }
 
-/// A half-filled export form.
+/// The open form.
 #[derive(Clone, Debug)]
 pub struct ExportForm {
-    /// The dataset it exports.
     pub dataset: DatasetId,
-    /// Its name.
     pub dataset_name: SafeText,
-    /// The field that takes the keys.
+    /// The focused field.
     pub field: ExportField,
-    /// Name of the archive, as typed.
     pub name: Input,
-    /// Folder of the archive, as typed.
     pub folder: Input,
-    /// Format of the metadata.
     pub format: ExportFormat,
-    /// With pictures or without.
     pub include_images: bool,
-    /// Download as soon as it is ready, or on demand.
+    /// Whether the archive is downloaded as soon as it is ready.
     pub auto_download: bool,
-    /// What is exported when it is not the whole dataset.
+    /// The items to export; `None` for the whole dataset.
     pub selection: Option<Selection>,
-    /// How far the list of what is exported is scrolled.
+    /// The first entry of the selection on screen.
     pub scroll_top: usize,
 }
 
 impl ExportForm {
-    /// A form with what the settings say.
-    #[must_use]
-    pub fn new(dataset: DatasetId, dataset_name: SafeText, setup: &Setup) -> Self {
+    /// A form with the defaults of the settings.
+    fn new(dataset: DatasetId, dataset_name: SafeText, setup: &Setup) -> Self {
         let name = ArchiveName::new(dataset_name.as_str());
         Self {
             dataset,
@@ -86,25 +70,9 @@ impl ExportForm {
         }
     }
 
-    /// Moves to the field `by` places further, around the ends.
-    pub fn move_field(&mut self, by: usize) {
+    fn move_field(&mut self, by: usize) {
         let place = ExportField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
         self.field = ExportField::ALL[(place + by) % ExportField::ALL.len()];
-    }
-
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
-        match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            Key::Tab if chord.shift => self.move_field(ExportField::ALL.len() - 1),
-            Key::Up => self.move_field(ExportField::ALL.len() - 1),
-            Key::Tab | Key::Down => self.move_field(1),
-            Key::PageUp => self.scroll_top = self.scroll_top.saturating_sub(1),
-            Key::PageDown => self.scroll_top += 1,
-            _ => self.key_in_field(chord),
-        }
-        KeyResult::Stay
     }
 
     fn key_in_field(&mut self, chord: Chord) {
@@ -124,36 +92,7 @@ impl ExportForm {
         }
     }
 
-    /// The text field that takes the keys, if it is one.
-    pub fn text_input(&mut self) -> Option<&mut Input> {
-        match self.field {
-            ExportField::Name => Some(&mut self.name),
-            ExportField::Folder => Some(&mut self.folder),
-            ExportField::Format | ExportField::Images | ExportField::Download => None,
-        }
-    }
-
-    /// The cells it would like to have on a screen (columns, rows).
-    pub(super) fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
-        match self.selection {
-            None => (66, 11),
-            Some(_) => (86, screen.1.saturating_sub(2).min(30)),
-        }
-    }
-
-    /// What its keys do.
-    pub(super) fn hints(&self) -> &'static str {
-        match self.selection {
-            None => "Tab next field   Space change   Enter start the export   Esc leave",
-            Some(_) => {
-                "Tab next field   Space change   PgUp PgDn the list   Enter start   Esc leave"
-            }
-        }
-    }
-
-    /// What the form asks for.
-    #[must_use]
-    pub fn spec(&self) -> ExportSpec {
+    fn spec(&self) -> ExportSpec {
         ExportSpec {
             file_name: ArchiveName::new(self.name.value()),
             format: self.format,
@@ -161,7 +100,7 @@ impl ExportForm {
         }
     }
 
-    /// The command line that does the same.
+    /// The command that starts the same export.
     #[must_use]
     pub fn command(&self) -> String {
         let spec = self.spec();
@@ -172,36 +111,99 @@ impl ExportForm {
         format!("tessera export start {dataset}{what} --format {format}{images} --name {name}")
     }
 
-    /// Where the archive goes.
-    #[must_use]
-    pub fn target_folder(&self, home: Option<&Path>) -> PathBuf {
+    fn target_folder(&self, home: Option<&Path>) -> PathBuf {
         expand_path(self.folder.value(), home)
     }
 }
 
-/// Marks that a command line can carry; more come from a file that `w` in the basket saves.
-const MAX_MARKS_IN_COMMAND: usize = 4;
+impl Dialog for ExportForm {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        match chord.key {
+            Key::Esc => return KeyResult::Close,
+            Key::Enter => return KeyResult::Accept,
+            Key::Tab if chord.shift => self.move_field(ExportField::ALL.len() - 1),
+            Key::Up => self.move_field(ExportField::ALL.len() - 1),
+            Key::Tab | Key::Down => self.move_field(1),
+            Key::PageUp => self.scroll_top = self.scroll_top.saturating_sub(1),
+            Key::PageDown => self.scroll_top += 1,
+            _ => self.key_in_field(chord),
+        }
+        KeyResult::Stay
+    }
 
-/// What is exported, as options of the command line.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        match self.selection {
+            None => (66, 11),
+            Some(_) => (86, screen.1.saturating_sub(2).min(30)),
+        }
+    }
+
+    fn hints(&self) -> &'static str {
+        match self.selection {
+            None => "Tab next field   Space change   Enter start the export   Esc close",
+            Some(_) => {
+                "Tab next field   Space change   PgUp PgDn scroll the list   Enter start   Esc close"
+            }
+        }
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        match self.field {
+            ExportField::Name => Some(&mut self.name),
+            ExportField::Folder => Some(&mut self.folder),
+            ExportField::Format | ExportField::Images | ExportField::Download => None,
+        }
+    }
+
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        Some((self.dataset, Operation::Export))
+    }
+
+    /// Starts the export, or keeps the form open with the reason why it cannot start.
+    fn accept(self, app: &mut App) {
+        let action = match &self.selection {
+            Some(_) => Action::ExportBasket,
+            None => Action::Export,
+        };
+        let stale = self.selection.as_ref().map_or(0, |selection| selection.totals().stale);
+        let reason = availability::unavailable_reason(app, action).or_else(|| {
+            let clusters = cluster_count(stale);
+            (stale > 0).then(|| {
+                format!("{clusters} may be gone: recheck or remove them in the basket (5)")
+            })
+        });
+        match reason {
+            Some(reason) => {
+                app.notify(Level::Warning, reason);
+                app.overlay = Some(Overlay::Export(self));
+            }
+            None => app.start_export(&self),
+        }
+    }
+}
+
+/// Most entries that the command names; more come from a file that `w` in the basket saves.
+const MAX_ENTRIES_IN_COMMAND: usize = 4;
+
+/// The selection as options of the command.
 fn selection_options(selection: &Selection) -> String {
-    if selection.len() > MAX_MARKS_IN_COMMAND {
+    if selection.len() > MAX_ENTRIES_IN_COMMAND {
         return " --selection-file FILE".to_owned();
     }
-    let option = |mark: &SelectionEntry| match &mark.content {
+    let option = |entry: &SelectionEntry| match &entry.content {
         EntryContent::MediaItem(id, _) => format!(" --media {id}"),
         EntryContent::Cluster(cluster) if cluster.excluded.is_empty() => {
             format!(" --cluster {}", cluster.id)
         }
         EntryContent::Cluster(cluster) => {
-            let out: Vec<String> = cluster.excluded.iter().map(ToString::to_string).collect();
-            format!(" --cluster {}^{}", cluster.id, out.join(","))
+            let excluded: Vec<String> = cluster.excluded.iter().map(ToString::to_string).collect();
+            format!(" --cluster {}^{}", cluster.id, excluded.join(","))
         }
     };
     selection.ordered_entries().into_iter().map(option).collect()
 }
 
 impl App {
-    /// Opens the form for the open dataset.
     pub(in crate::app) fn open_export_form(&mut self) {
         if let Some(dataset) = self.dataset() {
             let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
@@ -209,7 +211,7 @@ impl App {
         }
     }
 
-    /// Opens the form for what is marked in the open dataset.
+    /// Opens the form for the selection in the open dataset.
     pub(in crate::app) fn open_basket_export_form(&mut self) {
         let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
         let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
@@ -219,31 +221,6 @@ impl App {
         self.overlay = Some(Overlay::Export(form));
     }
 
-    /// Starts what a form asks for, unless it cannot be done: then the form stays.
-    pub(in crate::app) fn submit_export(&mut self, form: ExportForm) {
-        let action = match &form.selection {
-            Some(_) => Action::ExportBasket,
-            None => Action::Export,
-        };
-        let stale = form.selection.as_ref().map_or(0, |selection| selection.totals().stale);
-        let refusal = availability::unavailable_reason(self, action).or_else(|| {
-            (stale > 0).then(|| {
-                format!(
-                    "{} may be gone: recheck or drop them in the basket (5)",
-                    cluster_count(stale)
-                )
-            })
-        });
-        match refusal {
-            Some(reason) => {
-                self.notify(Level::Warning, reason);
-                self.overlay = Some(Overlay::Export(form));
-            }
-            None => self.start_export(&form),
-        }
-    }
-
-    /// Starts what a form asks for.
     fn start_export(&mut self, form: &ExportForm) {
         let spec = form.spec();
         let request = match &form.selection {
@@ -279,7 +256,7 @@ mod tests {
             ExportForm::new(DatasetId(Uuid::nil()), SafeText::name("../my photos"), &setup);
         assert_eq!(form.spec().file_name.as_str(), "my photos.zip");
         form.field = ExportField::Format;
-        form.handle_key(Chord::plain(Key::Char(' ')));
+        form.key_in_field(Chord::plain(Key::Char(' ')));
         assert_eq!(form.spec().format, ExportFormat::Json);
         form.move_field(4);
         assert_eq!(form.field, ExportField::Folder);

@@ -1,28 +1,25 @@
-//! The line that filters what is loaded. The panes narrow while it is typed.
+//! The input that filters the loaded datasets or clusters. The filter applies while it is typed.
 
 use tui_input::Input;
 
+use super::{Dialog, KeyResult, Overlay, text_field::edit};
 use crate::{
-    app::{
-        App, Overlay, Pane,
-        overlay::{KeyResult, text_field::edit},
-        view::sort_filter::ListOptions,
-    },
+    app::{App, Pane, view::sort_filter::ListOptions},
     input::{Chord, Key},
 };
+use ratatui::layout::Rect;
 
-/// A half-typed filter.
+/// The open input.
 #[derive(Clone, Debug)]
 pub struct FilterInput {
-    /// The pane whose list it filters: the datasets or the results.
+    /// The datasets or the results.
     pub pane: Pane,
-    /// What is typed.
     pub text: Input,
 }
 
-impl FilterInput {
-    /// Takes a key. Esc empties it on the way out.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+impl Dialog for FilterInput {
+    /// Esc clears the filter and closes the input.
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         match chord.key {
             Key::Esc => self.text.reset(),
             Key::Enter => {}
@@ -33,35 +30,55 @@ impl FilterInput {
         }
         KeyResult::Accept
     }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (screen.0, 1)
+    }
+
+    /// Above the hints, so that it covers no row of the list.
+    fn area(&self, screen: (u16, u16)) -> Rect {
+        Rect::new(0, screen.1.saturating_sub(2), screen.0, screen.1.min(1))
+    }
+
+    fn hints(&self) -> &'static str {
+        "type to filter   Enter apply   Esc clear"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(&mut self.text)
+    }
+
+    fn accept(self, app: &mut App) {
+        app.set_filter(self.pane, self.text.value().to_owned());
+    }
 }
 
 impl App {
-    /// Opens the line with the filter that is on.
+    /// Opens the input with the filter in use.
     pub(in crate::app) fn open_filter_input(&mut self) {
         let pane = if self.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
-        if let Some(arrangement) = self.arrangement_of(pane) {
-            let line = arrangement.filter.as_str().into();
-            self.overlay = Some(Overlay::Filter(FilterInput { pane, text: line }));
+        if let Some(options) = self.list_options_of(pane) {
+            let text = options.filter.as_str().into();
+            self.overlay = Some(Overlay::Filter(FilterInput { pane, text }));
         }
     }
 
-    /// What is typed so far holds already.
+    /// Applies the filter as far as it is typed.
     pub(in crate::app) fn apply_typed_filter(&mut self) {
-        if let Some(Overlay::Filter(asked)) = &self.overlay {
-            let (pane, typed) = (asked.pane, asked.text.value().to_owned());
+        if let Some(Overlay::Filter(input)) = &self.overlay {
+            let (pane, typed) = (input.pane, input.text.value().to_owned());
             self.set_filter(pane, typed);
         }
     }
 
-    /// Filters the list of a pane.
-    pub(in crate::app) fn set_filter(&mut self, pane: Pane, typed: String) {
-        if let Some(arrangement) = self.arrangement_of(pane) {
-            arrangement.filter = typed;
+    fn set_filter(&mut self, pane: Pane, typed: String) {
+        if let Some(options) = self.list_options_of(pane) {
+            options.filter = typed;
         }
     }
 
-    /// How the list of a pane is shown, to change it; the detail belongs to the results.
-    pub(in crate::app) fn arrangement_of(&mut self, pane: Pane) -> Option<&mut ListOptions> {
+    /// The filter and order of the list in a pane; the detail shares those of the results.
+    pub(in crate::app) fn list_options_of(&mut self, pane: Pane) -> Option<&mut ListOptions> {
         match pane {
             Pane::Datasets => Some(&mut self.datasets.list_options),
             Pane::Results | Pane::Detail => {

@@ -1,26 +1,25 @@
-//! The help: scrolled like any text, and searched with `/`.
+//! The help: a scrolled text, searched with `/`.
 
 use tui_input::Input;
 
+use super::{Dialog, KeyResult, ScrollState, text_field::edit};
 use crate::{
-    app::overlay::{KeyResult, ScrollState, text_field::edit},
+    app::App,
     input::{Chord, Key},
 };
 
 /// The open help.
 #[derive(Clone, Debug, Default)]
 pub struct Help {
-    /// How far it is scrolled.
     pub scroll: ScrollState,
-    /// What is searched for; empty shows everything.
+    /// Only entries that contain this are shown.
     pub query: Input,
-    /// Whether the keys go to the line that is searched for.
+    /// Whether keys edit the query.
     pub searching: bool,
 }
 
-impl Help {
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+impl Dialog for Help {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         match (self.searching, chord.key) {
             (false, Key::Char('/')) => self.searching = true,
             (false, Key::Esc) if !self.query.value().is_empty() => self.query.reset(),
@@ -38,8 +37,17 @@ impl Help {
         KeyResult::Stay
     }
 
-    /// The text field that takes what is pasted, while it is open.
-    pub fn text_input(&mut self) -> Option<&mut Input> {
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (88, screen.1.saturating_sub(2))
+    }
+
+    fn hints(&self) -> &'static str {
+        "j k scroll   / search   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
         self.searching.then_some(&mut self.query)
     }
+
+    fn accept(self, _: &mut App) {}
 }

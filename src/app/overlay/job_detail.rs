@@ -1,30 +1,41 @@
-//! One job opened: every state it went through, the last answer, and how to do it again.
+//! The detail of one job: its history, the last response, and the command that repeats it.
 
-use crate::{
-    app::{App, Overlay, overlay::ScrollState},
-    message::JobId,
-};
+use super::{Dialog, KeyResult, Overlay, ScrollState};
+use crate::{app::App, input::Chord, message::JobId};
 
-/// The job that is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The open detail.
+#[derive(Clone, Copy, Debug)]
 pub struct JobDetail {
-    /// The job.
     pub job: JobId,
-    /// How far its lines are scrolled.
     pub scroll: ScrollState,
-    /// Rows of its box, frame included, when it was opened.
-    pub rows: u16,
+    /// The height when it was opened, frame included.
+    rows: u16,
+}
+
+impl Dialog for JobDetail {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        self.scroll.handle_key(chord)
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (86, self.rows)
+    }
+
+    fn hints(&self) -> &'static str {
+        "j k scroll   Esc close"
+    }
+
+    fn accept(self, _: &mut App) {}
 }
 
 impl App {
-    /// Opens the selected job. A failure has been looked at from then on.
+    /// Opens the selected job, which acknowledges a failure.
     pub(in crate::app) fn open_job_detail(&mut self) {
         let Some(id) = self.selected_job().map(|job| job.id) else { return };
         self.jobs.acknowledge(id);
         let Some(job) = self.jobs.get(id) else { return };
-        let steps = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
-        let view =
-            JobDetail { job: id, scroll: ScrollState::default(), rows: steps.saturating_add(15) };
-        self.overlay = Some(Overlay::JobDetail(view));
+        let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
+        let (scroll, rows) = (ScrollState::default(), states.saturating_add(15));
+        self.overlay = Some(Overlay::JobDetail(JobDetail { job: id, scroll, rows }));
     }
 }

@@ -1,86 +1,90 @@
-//! The log: what went between the program and the service, what was told in the notice line, and
-//! how datasets changed; newest first, each with a sheet of its own. Secrets never get here: they
-//! are left out where an exchange is made.
+//! The log: requests, notifications and status changes, newest first, each with a detail sheet.
+//! Secrets never reach it: they are removed where a request is recorded.
 
-use crate::app::{
-    App, Level, Notification, Overlay, Uptime,
-    dataset_history::{StatusTransition, format_age},
-    overlay::{FactSheet, PickItem, PickList},
-};
+use std::cmp::Reverse;
+
 use tessera_model::{RequestOutcome, RequestRecord, SafeText};
 
+use super::{Command, CommandList, FactSheet, ListKind, Overlay, PickItem};
+use crate::app::{
+    App, Level, Notification, Uptime,
+    dataset_history::{StatusTransition, format_age},
+};
+
+struct LogEntry {
+    line: String,
+    sheet: FactSheet,
+    dimmed: bool,
+}
+
 impl App {
-    /// Opens the log.
     pub(in crate::app) fn open_log(&mut self) {
-        let exchanges = self.log.newest_first().map(|(at, each)| (*at, exchange_item(each)));
-        let notices = self.notifications.history().map(|(at, each)| (*at, notification_item(each)));
+        let requests = self.log.newest_first().map(|(at, each)| (*at, request_entry(each)));
+        let notifications = self.notifications.history();
+        let notifications = notifications.map(|(at, each)| (*at, notification_entry(each)));
         let changes = self.store.dataset_list().iter().flat_map(|dataset| {
             let past = self.store.observed.get(dataset.id);
             past.into_iter()
                 .flat_map(|past| &past.changes)
-                .map(|change| (change.seen_at, status_change_item(&dataset.name, change)))
+                .map(|change| (change.seen_at, status_change_entry(&dataset.name, change)))
         });
-        let mut lines: Vec<(Uptime, PickItem<FactSheet>)> =
-            exchanges.chain(notices).chain(changes).collect();
-        // Stable: what came in one event stays in its order.
-        lines.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        let dated = lines.into_iter().map(|(at, mut line)| {
-            let when = format_age(self.now.saturating_sub(at));
-            line.value.facts.insert(0, (SafeText::name("when"), SafeText::name(&when)));
-            line.prefix(when)
+        let mut entries: Vec<(Uptime, LogEntry)> =
+            requests.chain(notifications).chain(changes).collect();
+        // The sort is stable: entries of one event keep their order.
+        entries.sort_by_key(|(at, _)| Reverse(*at));
+        let items = entries.into_iter().map(|(at, LogEntry { line, mut sheet, dimmed })| {
+            let age = format_age(self.now.saturating_sub(at));
+            sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
+            PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
         });
-        self.overlay = Some(Overlay::Log(PickList::new(dated.collect())));
+        let list = CommandList::new(ListKind::Log, "Log, newest first", items.collect());
+        self.overlay = Some(Overlay::List(list));
     }
 }
 
-fn exchange_item(exchange: &RequestRecord) -> PickItem<FactSheet> {
-    let RequestRecord {
-        method,
-        target,
-        attempt,
-        duration: took,
-        bytes_sent: sent,
-        outcome,
-        retry_in: again_in,
-    } = exchange;
+fn request_entry(request: &RequestRecord) -> LogEntry {
+    let RequestRecord { method, target, attempt, duration, bytes_sent, outcome, retry_in } =
+        request;
     let result = match outcome {
         RequestOutcome::Succeeded { status, .. } | RequestOutcome::Rejected { status, .. } => {
             status.to_string()
         }
-        RequestOutcome::Failed(_) => "no answer".to_owned(),
+        RequestOutcome::Failed(_) => "failed".to_owned(),
     };
-    let took = format!("{} ms", took.as_millis());
-    let sheet = FactSheet::new(format!("{method} {target}"))
+    let duration = format!("{} ms", duration.as_millis());
+    let mut sheet = FactSheet::new(format!("{method} {target}"))
         .fact("result", &result)
-        .fact("took", &took)
+        .fact("duration", &duration)
         .fact("attempt", attempt.to_string())
-        .fact("bytes sent", sent.to_string());
-    let mut sheet = match outcome {
+        .fact("bytes sent", bytes_sent.to_string());
+    sheet = match outcome {
         RequestOutcome::Succeeded { bytes, .. } => sheet.fact("bytes received", bytes.to_string()),
-        RequestOutcome::Rejected { message: Some(words), .. } => sheet.fact("its words", words),
-        RequestOutcome::Rejected { message: None, .. } => sheet.fact("its words", "none"),
+        RequestOutcome::Rejected { message, .. } => {
+            sheet.fact("message", message.as_ref().map_or("none", SafeText::as_str))
+        }
         RequestOutcome::Failed(reason) => sheet.fact("reason", reason),
     };
-    if let Some(again) = again_in {
-        sheet = sheet.fact("sent again", format!("after {} s", again.as_secs()));
+    if let Some(retry_in) = retry_in {
+        sheet = sheet.fact("retried", format!("after {} s", retry_in.as_secs()));
     }
     let path = SafeText::new(target.as_str(), 90);
-    PickItem::new(sheet, format!("{result:<9} {took:>8}  {method} {path}"))
-        .disabled(matches!(outcome, RequestOutcome::Succeeded { .. }))
+    let line = format!("{result:<9} {duration:>8}  {method} {path}");
+    LogEntry { line, sheet, dimmed: matches!(outcome, RequestOutcome::Succeeded { .. }) }
 }
 
-fn notification_item(notice: &Notification) -> PickItem<FactSheet> {
-    let level = match notice.level {
+fn notification_entry(notification: &Notification) -> LogEntry {
+    let level = match notification.level {
         Level::Success => "done",
         Level::Warning => "warning",
         Level::Error => "error",
     };
-    let sheet = FactSheet::new("What was told").fact("level", level).fact("words", &notice.text);
-    PickItem::new(sheet, format!("{level:<9} {}", notice.text))
+    let text = &notification.text;
+    let sheet = FactSheet::new("Notification").fact("level", level).fact("text", text);
+    LogEntry { line: format!("{level:<9} {text}"), sheet, dimmed: false }
 }
 
-fn status_change_item(name: &SafeText, change: &StatusTransition) -> PickItem<FactSheet> {
-    let words = format!("{} → {}", change.from.word(), change.to.word());
-    let sheet = FactSheet::new(format!("{name} changed")).fact("status", &words);
-    PickItem::new(sheet, format!("{:<9} {name}: {words}", "status"))
+fn status_change_entry(name: &SafeText, change: &StatusTransition) -> LogEntry {
+    let statuses = format!("{} → {}", change.from.word(), change.to.word());
+    let sheet = FactSheet::new(format!("{name}: status changed")).fact("status", &statuses);
+    LogEntry { line: format!("{:<9} {name}: {statuses}", "status"), sheet, dimmed: false }
 }

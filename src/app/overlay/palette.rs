@@ -1,58 +1,46 @@
-//! The command palette: every action, dataset, tab, profile, theme and tile size by a few letters
-//! of its name. What was typed before comes back with ↑.
+//! The command palette: every action, dataset, tab, saved view, profile, theme and tile size by a
+//! few letters of its name. ↑ recalls earlier input.
 
 use tui_input::Input;
 
+use super::{Command, Dialog, KeyResult, Overlay, PickItem, PickList};
 use crate::{
-    app::{
-        App, Effect, Overlay, Pane, availability,
-        overlay::{KeyResult, PickItem, PickList},
-    },
+    app::{App, availability},
     config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key},
 };
-use tessera_model::{DatasetId, SafeText};
 
-/// Lines that are remembered.
+/// Entries of the input history.
 const MAX_HISTORY: usize = 50;
-
-/// What the palette can do.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PaletteCommand {
-    /// An action.
-    Action(Action),
-    /// Opens a dataset.
-    Dataset(DatasetId),
-    /// Goes to a tab of the results, 0-based.
-    Tab(usize),
-    /// Opens a saved view.
-    View(SafeText),
-    /// Opens another deployment.
-    Profile(Destination),
-    /// Takes a theme.
-    Theme(ThemeChoice),
-    /// Takes a size of tiles.
-    TileSize(TileSize),
-}
 
 /// The open palette.
 #[derive(Clone, Debug)]
 pub struct Palette {
-    /// The commands.
-    pub list: PickList<PaletteCommand>,
-    /// What was typed before, newest first.
+    pub list: PickList,
+    /// Earlier input, newest first.
     history: Vec<String>,
-    /// Which of it is in the line, counted from 1; 0 is what is being typed.
+    /// The history entry in the field, counted from 1; 0 is new input.
     history_position: usize,
 }
 
 impl Palette {
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+    fn show_history(&mut self, position: usize) {
+        if position == 0 {
+            self.list.filter = Input::default();
+            self.history_position = 0;
+        } else if let Some(line) = self.history.get(position - 1) {
+            self.list.filter = line.as_str().into();
+            self.history_position = position;
+        }
+    }
+}
+
+impl Dialog for Palette {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         match chord.key {
             Key::Up if self.list.cursor == 0 => self.show_history(self.history_position + 1),
             Key::Down if self.history_position > 0 => self.show_history(self.history_position - 1),
-            // Digits are typed here: tabs and datasets have numbers in their names.
+            // A digit is input here: tabs and datasets have numbers in their names.
             Key::Char(digit) if digit.is_ascii_digit() && self.list.filter.value().is_empty() => {
                 self.list.filter = Input::from(digit.to_string());
             }
@@ -64,46 +52,58 @@ impl Palette {
         KeyResult::Stay
     }
 
-    fn show_history(&mut self, back: usize) {
-        if back == 0 {
-            self.list.filter = Input::default();
-            self.history_position = 0;
-        } else if let Some(line) = self.history.get(back - 1) {
-            self.list.filter = line.as_str().into();
-            self.history_position = back;
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (96, screen.1.saturating_sub(4).min(24))
+    }
+
+    fn hints(&self) -> &'static str {
+        "type to filter   ↑ ↓ select, ↑ at the top for earlier input   Enter run   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(self.list.text_input())
+    }
+
+    /// Remembers the input and runs the selected command.
+    fn accept(self, app: &mut App) {
+        let typed = self.list.filter.value().to_owned();
+        if !typed.is_empty() {
+            app.palette_history.retain(|line| *line != typed);
+            app.palette_history.insert(0, typed);
+            app.palette_history.truncate(MAX_HISTORY);
+        }
+        if let Some(command) = self.list.selected() {
+            app.run_command(command.clone());
         }
     }
 }
 
 impl App {
-    /// Opens the palette.
     pub(in crate::app) fn open_palette(&mut self) {
-        let pick = PickList::new(self.palette_commands());
         self.overlay = Some(Overlay::Palette(Palette {
-            list: pick,
+            list: PickList::new(self.palette_items()),
             history: self.palette_history.clone(),
             history_position: 0,
         }));
     }
 
-    fn palette_commands(&self) -> Vec<PickItem<PaletteCommand>> {
+    fn palette_items(&self) -> Vec<PickItem> {
         let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
-        let mut commands: Vec<_> = actions.map(|&action| self.palette_action(action)).collect();
-        commands.extend(self.store.dataset_list().iter().map(|dataset| {
-            PickItem::new(PaletteCommand::Dataset(dataset.id), format!("ds {}", dataset.name))
+        let mut items: Vec<_> = actions.map(|&action| self.palette_action(action)).collect();
+        items.extend(self.store.dataset_list().iter().map(|dataset| {
+            PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.word())
         }));
         let tabs = self.results.tabs().map_or(0, |tabs| tabs.all().len());
-        commands.extend((0..tabs).map(|tab| {
-            PickItem::new(PaletteCommand::Tab(tab), format!("tab {}", tab + 1))
-                .note("of the results")
+        items.extend((0..tabs).map(|tab| {
+            PickItem::new(Command::OpenTab(tab), format!("tab {}", tab + 1)).note("of the results")
         }));
-        commands.extend(self.saved_views().iter().map(|view| {
-            PickItem::new(PaletteCommand::View(view.name.clone()), format!("view {}", view.name))
+        items.extend(self.saved_views().iter().map(|view| {
+            PickItem::new(Command::OpenView(view.name.clone()), format!("view {}", view.name))
                 .note(self.describe_view(view))
         }));
-        commands.extend(self.setup.profiles.iter().map(|profile| {
-            let open = PaletteCommand::Profile(Destination::Profile(profile.name.clone()));
+        items.extend(self.setup.profiles.iter().map(|profile| {
+            let open = Command::OpenDeployment(Destination::Profile(profile.name.clone()));
             PickItem::new(open, format!("profile {}", profile.name))
                 .note(profile.deployment.address())
         }));
@@ -112,55 +112,25 @@ impl App {
         if matches!(self.setup.theme, ThemeChoice::Named(_)) {
             themes.push(self.setup.theme.clone());
         }
-        commands.extend(themes.into_iter().map(|theme| {
+        items.extend(themes.into_iter().map(|theme| {
             let name = format!("theme {}", theme.word());
-            PickItem::new(PaletteCommand::Theme(theme), name)
+            PickItem::new(Command::SetTheme(theme), name)
         }));
-        commands.extend(TileSize::ALL.map(|size| {
-            PickItem::new(PaletteCommand::TileSize(size), format!("tiles {}", size.word()))
+        items.extend(TileSize::ALL.map(|size| {
+            PickItem::new(Command::SetTileSize(size), format!("tiles {}", size.word()))
         }));
-        commands
+        items
     }
 
-    /// An action by its name in the key file, with its key, its sentence, and why not now.
-    fn palette_action(&self, action: Action) -> PickItem<PaletteCommand> {
+    /// An action by its name in the keymap, with its key and its help or why it is unavailable.
+    fn palette_action(&self, action: Action) -> PickItem {
         let contexts: Vec<_> = self.setup.keymap.contexts().collect();
         let keys = self.setup.keymap.keys_of(&contexts, action);
-        let refusal = availability::unavailable_reason(self, action);
-        let note = refusal.as_ref().map(|reason| format!("not now: {reason}"));
-        PickItem::new(PaletteCommand::Action(action), action.name().replace('-', " "))
+        let reason = availability::unavailable_reason(self, action);
+        let note = reason.as_ref().map(|reason| format!("unavailable: {reason}"));
+        PickItem::new(Command::Action(action), action.name().replace('-', " "))
             .prefix(keys.first().map_or("", String::as_str))
             .note(note.as_deref().unwrap_or(action.help()))
-            .disabled(refusal.is_some())
-    }
-
-    /// Does what was chosen, and remembers what was typed for it.
-    pub(in crate::app) fn run_palette_command(&mut self, palette: &Palette) {
-        let typed = palette.list.filter.value().to_owned();
-        if !typed.is_empty() {
-            self.palette_history.retain(|line| *line != typed);
-            self.palette_history.insert(0, typed);
-            self.palette_history.truncate(MAX_HISTORY);
-        }
-        match palette.list.selected().cloned() {
-            Some(PaletteCommand::Action(action)) => self.run_or_explain_action(action),
-            Some(PaletteCommand::Dataset(dataset)) => {
-                self.open_dataset(dataset);
-                self.focus = Pane::Results;
-            }
-            Some(PaletteCommand::Tab(tab)) => {
-                if let Some(tabs) = self.results.tabs_mut() {
-                    tabs.go_to(tab);
-                }
-                self.focus = Pane::Results;
-            }
-            Some(PaletteCommand::View(name)) => self.open_saved_view(&name),
-            Some(PaletteCommand::Profile(destination)) => {
-                self.effects.push(Effect::OpenDeployment(destination))
-            }
-            Some(PaletteCommand::Theme(theme)) => self.theme = theme,
-            Some(PaletteCommand::TileSize(size)) => self.tile_size = size,
-            None => {}
-        }
+            .disabled(reason.is_some())
     }
 }

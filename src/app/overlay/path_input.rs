@@ -1,4 +1,4 @@
-//! A line that a path is typed in, completed from the folder it leads into.
+//! The input of a path, with completion.
 
 use std::{
     borrow::Cow,
@@ -13,40 +13,35 @@ use crate::{
 };
 use tessera_model::{FolderEntry, FolderListing};
 
-/// A half-typed path.
 #[derive(Clone, Debug, Default)]
 pub struct PathInput {
-    /// What is typed.
     pub text: Input,
 }
 
 impl PathInput {
-    /// The folder that the typed path leads into, and what is typed after it.
+    /// The typed path up to its last slash, and the rest.
     fn split(&self) -> (&str, &str) {
         let typed = self.text.value().trim_start();
         typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1))
     }
 
-    /// The folder that the typed path leads into.
-    #[must_use]
-    pub fn folder(&self, home: Option<&Path>) -> PathBuf {
+    /// The folder of the typed path.
+    pub(super) fn folder(&self, home: Option<&Path>) -> PathBuf {
         expand_path(self.split().0, home)
     }
 
-    /// The path that is typed; `None` while nothing is.
-    #[must_use]
-    pub fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
+    /// The typed path; `None` if it is empty.
+    pub(super) fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
         let typed = self.text.value();
         (!typed.trim().is_empty()).then(|| expand_path(typed, home))
     }
 
-    /// The entries that the typed path may mean: an exact one first, then folders, then files.
-    /// Hidden ones only when their dot is typed.
-    #[must_use]
-    pub fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
+    /// The entries that complete the typed path: an exact match first, then folders, then files.
+    /// Hidden entries only after a typed dot.
+    pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
         let (_, typed) = self.split();
         let lower = typed.to_lowercase();
-        let mut offers: Vec<&FolderEntry> = folder
+        let mut completions: Vec<&FolderEntry> = folder
             .entries
             .iter()
             .filter(|entry| {
@@ -55,13 +50,13 @@ impl PathInput {
                     && (typed.starts_with('.') || !name.starts_with('.'))
             })
             .collect();
-        offers.sort_by_key(|entry| (name(entry) != typed, !entry.is_folder));
-        offers
+        completions.sort_by_key(|entry| (name(entry) != typed, !entry.is_folder));
+        completions
     }
 
-    /// Types on as far as all offers agree. `false` when that is no further.
-    pub fn complete(&mut self, offers: &[&FolderEntry]) -> bool {
-        let Some((first, rest)) = offers.split_first() else { return false };
+    /// Extends the path by the common prefix of the completions; whether that changed it.
+    pub(super) fn complete(&mut self, completions: &[&FolderEntry]) -> bool {
+        let Some((first, rest)) = completions.split_first() else { return false };
         let mut common = name(first).into_owned();
         for other in rest.iter().map(|entry| name(entry)) {
             let pairs = common.char_indices().zip(other.chars());
@@ -70,28 +65,27 @@ impl PathInput {
             common.truncate(end);
         }
         let (folder, typed) = self.split();
-        let further = common.len() > typed.len();
-        if further {
+        let is_longer = common.len() > typed.len();
+        if is_longer {
             self.text = format!("{folder}{common}").into();
         }
-        further
+        is_longer
     }
 
-    /// Goes into a folder.
-    pub fn enter_folder(&mut self, folder: &FolderEntry) {
+    pub(super) fn enter_folder(&mut self, folder: &FolderEntry) {
         let (before, _) = self.split();
         self.text = format!("{before}{}/", name(folder)).into();
     }
 
-    /// Takes a key. `true` if it changed what is typed.
-    pub fn edit(&mut self, chord: Chord) -> bool {
+    /// Handles a key; whether it changed the path.
+    pub(super) fn edit(&mut self, chord: Chord) -> bool {
         let before = self.text.value().to_owned();
         text_field::edit(&mut self.text, chord);
         before != self.text.value()
     }
 
-    /// Takes what is pasted or dropped on the terminal: a dropped path replaces what is typed.
-    pub fn paste(&mut self, raw: &str) {
+    /// Inserts pasted text. The path of a file dropped on the terminal replaces the typed one.
+    pub(super) fn paste(&mut self, raw: &str) {
         match parse_dropped_path(raw) {
             Some(path) => {
                 self.text = Input::default();
@@ -102,17 +96,16 @@ impl PathInput {
     }
 }
 
-/// The name of an entry as it is typed.
 fn name(entry: &FolderEntry) -> Cow<'_, str> {
     entry.file_name.to_string_lossy()
 }
 
-/// The path in what a terminal pastes when a file is dropped on it: a `file://` address, a quoted
-/// path, or one whose spaces are escaped. `None` for anything else; of several the first.
+/// The path that a terminal pastes for a dropped file: a `file://` address, a quoted path, or one
+/// with escaped spaces. The first of several; `None` for other text.
 fn parse_dropped_path(raw: &str) -> Option<String> {
     let line = raw.trim().lines().next()?.trim();
     if let Some(address) = line.strip_prefix("file://") {
-        // An address may name this machine before its path.
+        // The address may contain the host name.
         return Some(percent_decoded(&address[address.find('/')?..]));
     }
     for quote in ['\'', '"'] {

@@ -1,120 +1,104 @@
-//! A list that one thing is chosen from: typing filters it, the cursor or a number chooses.
-//!
-//! Menus, the palette and the lists of things kept are all this, with another kind of value.
+//! A list to pick one command from: typing filters it, the cursor or a digit picks a row.
 
+use tessera_model::SafeText;
 use tui_input::Input;
 
+use super::{Command, KeyResult, text_field::edit};
 use crate::{
-    app::{
-        fuzzy,
-        overlay::{KeyResult, text_field::edit},
-        pane::moved_cursor,
-    },
+    app::{fuzzy, pane::moved_cursor},
     input::{Chord, Key},
 };
-use tessera_model::SafeText;
 
-/// Rows that the keys of a page move by.
+/// Rows that PgUp and PgDn move by.
 const PAGE_ROWS: isize = 10;
 
-/// One thing that can be chosen.
+/// A row of a list.
 #[derive(Clone, Debug)]
-pub struct PickItem<T> {
-    /// What it stands for.
-    pub value: T,
-    /// A few characters before its words: a key, a sign. Most often empty.
+pub struct PickItem {
+    pub command: Command,
+    /// A few characters before the label, such as a key; usually empty.
     pub prefix: SafeText,
-    /// What it is called. Filtering looks here and in the note.
+    /// The filter searches the label and the note.
     pub label: SafeText,
-    /// What else is to be known, drawn dimmed behind.
+    /// Shown dimmed behind the label.
     pub note: SafeText,
-    /// Whether it is drawn dimmed as a whole. It can be chosen all the same, to be explained.
+    /// Shown dimmed. It can be picked nevertheless, which explains why it is disabled.
     pub disabled: bool,
 }
 
-impl<T> PickItem<T> {
-    /// A thing with its name.
-    pub fn new(value: T, text: impl AsRef<str>) -> Self {
+impl PickItem {
+    pub(in crate::app) fn new(command: Command, label: impl AsRef<str>) -> Self {
         Self {
-            value,
+            command,
             prefix: SafeText::default(),
-            label: SafeText::name(text.as_ref()),
+            label: SafeText::name(label.as_ref()),
             note: SafeText::default(),
             disabled: false,
         }
     }
 
-    /// Puts a few characters before its name.
     #[must_use]
-    pub fn prefix(self, mark: impl AsRef<str>) -> Self {
-        Self { prefix: SafeText::name(mark.as_ref()), ..self }
+    pub(in crate::app) fn prefix(self, prefix: impl AsRef<str>) -> Self {
+        Self { prefix: SafeText::name(prefix.as_ref()), ..self }
     }
 
-    /// Adds what else is to be known.
     #[must_use]
-    pub fn note(self, note: impl AsRef<str>) -> Self {
+    pub(in crate::app) fn note(self, note: impl AsRef<str>) -> Self {
         Self { note: SafeText::name(note.as_ref()), ..self }
     }
 
-    /// Dims it, if `refused`.
     #[must_use]
-    pub fn disabled(self, refused: bool) -> Self {
-        Self { disabled: refused, ..self }
+    pub(in crate::app) fn disabled(self, disabled: bool) -> Self {
+        Self { disabled, ..self }
     }
 }
 
-/// The list with what is typed and where the cursor is.
+/// The list with its filter and cursor.
 #[derive(Clone, Debug)]
-pub struct PickList<T> {
-    items: Vec<PickItem<T>>,
-    /// What is typed to filter.
+pub struct PickList {
+    items: Vec<PickItem>,
     pub filter: Input,
-    /// The row under the cursor, among those that are shown.
+    /// The selected row among the matches.
     pub cursor: usize,
 }
 
-impl<T> PickList<T> {
-    /// A list with nothing typed and the cursor on the first row.
+impl PickList {
     #[must_use]
-    pub fn new(items: Vec<PickItem<T>>) -> Self {
+    pub(in crate::app) fn new(items: Vec<PickItem>) -> Self {
         Self { items, filter: Input::default(), cursor: 0 }
     }
 
-    /// Everything that could be chosen, filtered or not.
+    /// All items, whether they match the filter or not.
     #[must_use]
-    pub fn items(&self) -> &[PickItem<T>] {
+    pub fn items(&self) -> &[PickItem] {
         &self.items
     }
 
-    /// What fits the typed letters, the best first; in the order given while nothing is typed.
+    /// The items that match the filter, best first; all in their order without a filter.
     #[must_use]
-    pub fn matches(&self) -> Vec<&PickItem<T>> {
+    pub fn matches(&self) -> Vec<&PickItem> {
         let typed = self.filter.value();
-        let mut found: Vec<(usize, &PickItem<T>)> = self
-            .items
-            .iter()
-            .filter_map(|choice| Some((match_score(typed, choice)?, choice)))
-            .collect();
-        found.sort_by_key(|(badness, _)| *badness);
-        found.into_iter().map(|(_, choice)| choice).collect()
+        let mut found: Vec<(usize, &PickItem)> =
+            self.items.iter().filter_map(|item| Some((match_score(typed, item)?, item))).collect();
+        found.sort_by_key(|(score, _)| *score);
+        found.into_iter().map(|(_, item)| item).collect()
     }
 
-    /// What is under the cursor; `None` when nothing fits what is typed.
+    /// The command under the cursor; `None` without a match.
     #[must_use]
-    pub fn selected(&self) -> Option<&T> {
-        self.matches().get(self.cursor).map(|choice| &choice.value)
+    pub fn selected(&self) -> Option<&Command> {
+        self.matches().get(self.cursor).map(|item| &item.command)
     }
 
-    /// Puts the cursor on the first choice that is `wanted`.
+    /// Moves the cursor to the first command for which `is_current` is true.
     #[must_use]
-    pub fn with_cursor_at(mut self, wanted: impl Fn(&T) -> bool) -> Self {
-        let shown = self.matches();
-        self.cursor = shown.iter().position(|choice| wanted(&choice.value)).unwrap_or(0);
+    pub(in crate::app) fn with_cursor_at(mut self, is_current: impl Fn(&Command) -> bool) -> Self {
+        self.cursor = self.items.iter().position(|item| is_current(&item.command)).unwrap_or(0);
         self
     }
 
-    /// Takes a key. A digit chooses its row while nothing is typed.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+    /// Handles a key. A digit picks its row while the filter is empty.
+    pub(super) fn handle_key(&mut self, chord: Chord) -> KeyResult {
         let count = self.matches().len();
         match (chord.key, chord.typed(), chord.ctrl) {
             (Key::Esc, ..) => return KeyResult::Close,
@@ -146,26 +130,24 @@ impl<T> PickList<T> {
         KeyResult::Stay
     }
 
-    /// The text field that takes what is pasted.
-    pub fn text_input(&mut self) -> &mut Input {
-        // Another filter: the cursor may lie below its last row.
+    pub(super) fn text_input(&mut self) -> &mut Input {
+        // The caller changes the filter, and the cursor may be below the last match then.
         self.cursor = 0;
         &mut self.filter
     }
 
-    /// Rows that it would like to have, frame and filter included.
-    #[must_use]
-    pub fn preferred_rows(&self) -> u16 {
+    /// Rows for all items, with the frame and the filter.
+    pub(super) fn preferred_rows(&self) -> u16 {
         u16::try_from(self.items.len()).unwrap_or(u16::MAX).saturating_add(4)
     }
 }
 
-/// How badly a choice fits; what is found in its name counts before what is found in its note.
-fn match_score<T>(typed: &str, choice: &PickItem<T>) -> Option<usize> {
-    let name = fuzzy::distance(typed, choice.label.as_str());
-    name.map(|badness| badness * 2).or_else(|| {
-        let both = format!("{} {}", choice.label, choice.note);
-        fuzzy::distance(typed, &both).map(|badness| badness * 2 + 1)
+/// How far an item is from the filter; a match in the label comes before one in the note.
+fn match_score(typed: &str, item: &PickItem) -> Option<usize> {
+    let label = fuzzy::distance(typed, item.label.as_str());
+    label.map(|score| score * 2).or_else(|| {
+        let both = format!("{} {}", item.label, item.note);
+        fuzzy::distance(typed, &both).map(|score| score * 2 + 1)
     })
 }
 
@@ -173,38 +155,48 @@ fn match_score<T>(typed: &str, choice: &PickItem<T>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn pick() -> PickList<u8> {
+    fn pick() -> PickList {
         PickList::new(vec![
-            PickItem::new(1, "Next page").note("of clusters"),
-            PickItem::new(2, "Export"),
-            PickItem::new(3, "Previous page"),
+            PickItem::new(Command::OpenTab(1), "Next page").note("of clusters"),
+            PickItem::new(Command::OpenTab(2), "Export"),
+            PickItem::new(Command::OpenTab(3), "Previous page"),
         ])
     }
 
-    fn typed(pick: &mut PickList<u8>, text: &str) -> KeyResult {
+    fn number(command: &Command) -> usize {
+        let Command::OpenTab(number) = command else { panic!("not a tab: {command:?}") };
+        *number
+    }
+
+    fn selected(pick: &PickList) -> Option<usize> {
+        pick.selected().map(number)
+    }
+
+    fn typed(pick: &mut PickList, text: &str) -> KeyResult {
         text.chars().fold(KeyResult::Stay, |_, c| pick.handle_key(Chord::plain(Key::Char(c))))
     }
 
     #[test]
-    fn typing_filters_and_the_best_comes_first() {
+    fn typing_filters_and_sorts_by_score() {
         let mut pick = pick();
         typed(&mut pick, "page");
-        assert_eq!(pick.matches().iter().map(|choice| choice.value).collect::<Vec<_>>(), [1, 3]);
+        let matches: Vec<_> = pick.matches().iter().map(|item| number(&item.command)).collect();
+        assert_eq!(matches, [1, 3]);
         pick.handle_key(Chord::plain(Key::Down));
-        assert_eq!(pick.selected(), Some(&3));
+        assert_eq!(selected(&pick), Some(3));
         typed(&mut pick, "x");
-        assert_eq!(pick.selected(), None);
+        assert_eq!(selected(&pick), None);
         assert_eq!(pick.handle_key(Chord::plain(Key::Enter)), KeyResult::Stay);
         pick.handle_key("ctrl-u".parse().unwrap());
         typed(&mut pick, "clus");
-        assert_eq!(pick.selected(), Some(&1), "the note is searched, too");
+        assert_eq!(selected(&pick), Some(1), "the note is searched, too");
     }
 
     #[test]
-    fn a_digit_chooses_only_while_nothing_is_typed() {
+    fn a_digit_picks_only_while_the_filter_is_empty() {
         let mut first = pick();
         assert_eq!(typed(&mut first, "2"), KeyResult::Accept);
-        assert_eq!(first.selected(), Some(&2));
+        assert_eq!(selected(&first), Some(2));
         let mut second = pick();
         assert_eq!(typed(&mut second, "e2"), KeyResult::Stay);
         assert_eq!(typed(&mut pick(), "9"), KeyResult::Stay);

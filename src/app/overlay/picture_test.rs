@@ -1,31 +1,30 @@
-//! The test picture: whether what the terminal was found to draw is what the person sees. The answer
-//! is kept for this terminal.
+//! The picture test: asks whether the terminal draws what its capabilities promise. The result is
+//! saved for this terminal.
 
-use crate::{
-    app::{App, Effect, Overlay, overlay::KeyResult},
-    input::{Chord, Key},
-};
+use tessera_model::{Failure, FailureKind};
 use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
 
-/// A square of four colours.
+use super::{Dialog, KeyResult, Overlay};
+use crate::{
+    app::{App, Effect},
+    input::{Chord, Key},
+};
+
+/// A square of four colors.
 const TEST_IMAGE: &[u8] = include_bytes!("../../../assets/test-picture.png");
-/// Cells it is drawn in (columns, rows).
+/// Its size in cells (columns, rows).
 const TEST_IMAGE_CELLS: (u16, u16) = (16, 8);
 
-/// The test under way.
-#[derive(Clone, Debug, PartialEq)]
+/// The open test.
+#[derive(Clone, Debug)]
 pub struct PictureTest {
-    /// The picture as this terminal is sent it.
     pub picture: Thumbnail,
-    /// The cells it is made for.
     pub canvas: Canvas,
-    /// What was answered.
     chosen_protocol: Protocol,
 }
 
-impl PictureTest {
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+impl Dialog for PictureTest {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         self.chosen_protocol = match chord.key {
             Key::Char('y') => self.canvas.protocol,
             Key::Char('b') => Protocol::HalfBlock,
@@ -35,10 +34,23 @@ impl PictureTest {
         };
         KeyResult::Accept
     }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (66, 12)
+    }
+
+    fn hints(&self) -> &'static str {
+        "y yes   b half-blocks   n no pictures   Esc ask again next time"
+    }
+
+    fn accept(self, app: &mut App) {
+        app.protocol = self.chosen_protocol;
+        app.effects.push(Effect::SaveProtocol(self.chosen_protocol));
+    }
 }
 
 impl App {
-    /// Shows the test picture. Without pictures half-blocks are tried, which work everywhere.
+    /// Opens the test; without pictures it tests half-blocks, which work everywhere.
     pub(in crate::app) fn open_picture_test(&mut self) {
         let protocol = match self.protocol {
             Protocol::None => Protocol::HalfBlock,
@@ -50,16 +62,11 @@ impl App {
                 let test = PictureTest { picture, canvas, chosen_protocol: protocol };
                 self.overlay = Some(Overlay::PictureTest(Box::new(test)));
             }
-            Err(error) => self.notify_failure(&tessera_model::Failure::new(
-                tessera_model::FailureKind::Local,
-                format!("the test picture cannot be drawn: {error}"),
-            )),
+            Err(error) => {
+                let text = format!("cannot draw the test picture: {error}");
+                let failure = Failure::new(FailureKind::Local, text);
+                self.notify_failure(&failure);
+            }
         }
-    }
-
-    /// Draws as the person has seen it, now and whenever this terminal is used.
-    pub(in crate::app) fn save_picture_test_result(&mut self, test: &PictureTest) {
-        self.protocol = test.chosen_protocol;
-        self.effects.push(Effect::SaveProtocol(test.chosen_protocol));
     }
 }

@@ -1,33 +1,28 @@
-//! The deployments that can be switched to while the program runs.
+//! The list of deployments to switch to.
 
-use crate::{
-    app::{
-        App, Effect, Overlay,
-        overlay::{PickItem, PickList},
-    },
-    config::Destination,
-};
+use super::{Command, CommandList, ListKind, Overlay, PickItem};
+use crate::{app::App, config::Destination};
 
 impl App {
-    /// Opens the list, at the profile that is open.
+    /// Opens the list with the cursor at the open profile.
     pub(in crate::app) fn open_profile_list(&mut self) {
+        let item =
+            |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
         let profiles = self.setup.profiles.iter().map(|profile| {
             let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
-            PickItem::new(Destination::Profile(profile.name.clone()), &profile.name).note(note)
+            item(Destination::Profile(profile.name.clone()), &profile.name).note(note)
         });
         let others = [
-            PickItem::new(Destination::Sample, "sample").note("painted for you, no account"),
-            PickItem::new(Destination::Welcome, "new …")
+            item(Destination::Sample, "sample").note("generated dataset, no account needed"),
+            item(Destination::Welcome, "new …")
                 .note("a folder, a hosted or an on-premises service"),
         ];
+        let items = profiles.chain(others).collect();
         let open = self.setup.profile.clone().map(Destination::Profile);
-        let pick = PickList::new(profiles.chain(others).collect());
-        let pick = pick.with_cursor_at(|destination| Some(destination) == open.as_ref());
-        self.overlay = Some(Overlay::Profiles(pick));
-    }
-
-    /// Leaves this deployment and opens the selected one.
-    pub(super) fn switch_deployment(&mut self, pick: &PickList<Destination>) {
-        self.effects.extend(pick.selected().cloned().map(Effect::OpenDeployment));
+        let mut list = CommandList::new(ListKind::Profiles, "Open another deployment", items);
+        list.list = list.list.with_cursor_at(|command| {
+            matches!(command, Command::OpenDeployment(destination) if Some(destination) == open.as_ref())
+        });
+        self.overlay = Some(Overlay::List(list));
     }
 }

@@ -1,42 +1,51 @@
-//! The question before a reindex: its consequences, and yes or no.
+//! The confirmation before a reindex.
 
+use tessera_model::{DatasetId, Operation, SafeText};
+
+use super::{Dialog, KeyResult, Overlay};
 use crate::{
-    app::{App, Overlay, overlay::KeyResult},
+    app::App,
     input::{Chord, Key},
 };
-use tessera_model::{DatasetId, SafeText};
 
-/// A reindex that waits for a yes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The open confirmation.
+#[derive(Clone, Debug)]
 pub struct ReindexConfirmation {
-    /// The dataset that would be clustered anew.
     pub dataset: DatasetId,
-    /// Its name.
     pub dataset_name: SafeText,
 }
 
-impl ReindexConfirmation {
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+impl Dialog for ReindexConfirmation {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         match chord.key {
             Key::Enter | Key::Char('y') => KeyResult::Accept,
             Key::Esc | Key::Char('n' | 'q') => KeyResult::Close,
             _ => KeyResult::Stay,
         }
     }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (86, 8)
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter reindex   Esc close"
+    }
+
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        Some((self.dataset, Operation::Reindex))
+    }
+
+    fn accept(self, app: &mut App) {
+        app.start_reindex((self.dataset, self.dataset_name));
+    }
 }
 
 impl App {
-    /// Asks whether the dataset that is meant is to be clustered anew.
     pub(in crate::app) fn open_reindex_confirmation(&mut self) {
         if let Some(dataset) = self.target_dataset() {
             let (dataset, dataset_name) = (dataset.id, dataset.name.clone());
             self.overlay = Some(Overlay::Reindex(ReindexConfirmation { dataset, dataset_name }));
         }
-    }
-
-    /// The person said yes.
-    pub(in crate::app) fn confirm_reindex(&mut self, asked: ReindexConfirmation) {
-        self.start_reindex((asked.dataset, asked.dataset_name));
     }
 }

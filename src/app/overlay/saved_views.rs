@@ -1,74 +1,94 @@
-//! Saved views: the line that names one, and the list from which they are opened, renamed and
-//! deleted.
+//! Saved views: the input for a name, and the list to open, rename and delete them.
 
-use tui_input::Input;
-
-use crate::{
-    app::{
-        App, Level, Overlay, Pane,
-        overlay::{KeyResult, PickItem, PickList, text_field::edit},
-        view::query_image::QueryImage,
-    },
-    input::{Chord, Key},
-    message::{Lane, Request},
-};
 use tessera_model::{
     AnchorKind, Failure, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
 };
+use tui_input::Input;
 
-/// The line that names a view.
+use super::{Command, Dialog, KeyResult, Overlay, PickItem, PickList, text_field};
+use crate::{
+    app::{App, Level, Pane, view::query_image::QueryImage},
+    input::{Chord, Key},
+    message::{Lane, Request},
+};
+
+/// The input for the name of a view.
 #[derive(Clone, Debug)]
 pub struct ViewNameInput {
-    /// The name, as typed.
     pub name: Input,
-    /// Whether the view is for whichever dataset is open; else for the one it was made in.
+    /// Whether the view applies to any dataset, or only to the open one.
     pub any_dataset: bool,
-    /// The view that is renamed; `None` when one is saved.
+    /// The view to rename; `None` to save a new one.
     pub renamed_from: Option<SafeText>,
 }
 
 impl ViewNameInput {
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
-        match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            Key::Tab if self.renamed_from.is_none() => self.any_dataset = !self.any_dataset,
-            _ => edit(&mut self.name, chord),
-        }
-        KeyResult::Stay
-    }
-
-    /// The name that is typed.
     #[must_use]
     pub fn trimmed_name(&self) -> SafeText {
         SafeText::name(self.name.value().trim())
     }
 }
 
-/// What is to be done with the chosen view.
+impl Dialog for ViewNameInput {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        if chord.key == Key::Tab && self.renamed_from.is_none() {
+            self.any_dataset = !self.any_dataset;
+            return KeyResult::Stay;
+        }
+        text_field::handle_key(&mut self.name, chord)
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (72, 5)
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter save   Tab this or any dataset   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(&mut self.name)
+    }
+
+    /// Saves the builder's query under the name, or renames a saved view.
+    fn accept(self, app: &mut App) {
+        let name = self.trimmed_name();
+        if name.is_empty() {
+            app.notify(Level::Warning, "type a name for the view");
+            app.overlay = Some(Overlay::NameView(self));
+            return;
+        }
+        let view = match &self.renamed_from {
+            Some(old) => app.saved_views().iter().find(|view| view.name == *old).cloned(),
+            None => app.view_to_save(self.any_dataset),
+        };
+        let Some(view) = view else { return };
+        let mut views = app.saved_views().to_vec();
+        views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
+        let text = format!("saved the view “{name}”; W opens it");
+        app.notify(Level::Success, text);
+        SavedView { name, ..view }.insert_into(&mut views);
+        app.store_views(views);
+    }
+}
+
+/// What to do with the selected view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ViewAction {
-    /// Search it again.
+enum ViewAction {
     Open,
-    /// Give it another name.
     Rename,
-    /// Forget it.
     Delete,
 }
 
-/// The list of views.
+/// The list of saved views.
 #[derive(Clone, Debug)]
 pub struct ViewList {
-    /// The views by name.
-    pub list: PickList<SafeText>,
-    /// What the accepted key asked for.
+    pub list: PickList,
     action: ViewAction,
 }
 
-impl ViewList {
-    /// Takes a key.
-    pub fn key(&mut self, chord: Chord) -> KeyResult {
+impl Dialog for ViewList {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         self.action = match chord.key {
             Key::F(2) => ViewAction::Rename,
             Key::Delete => ViewAction::Delete,
@@ -82,26 +102,60 @@ impl ViewList {
             ViewAction::Rename | ViewAction::Delete => KeyResult::Stay,
         }
     }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (100, self.list.preferred_rows().max(8))
+    }
+
+    fn hints(&self) -> &'static str {
+        "Enter open   F2 rename   Delete delete   type to filter   Esc close"
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(self.list.text_input())
+    }
+
+    fn accept(self, app: &mut App) {
+        let Some(Command::OpenView(name)) = self.list.selected().cloned() else { return };
+        match self.action {
+            ViewAction::Open => app.open_saved_view(&name),
+            ViewAction::Rename => {
+                let input = name.as_str().into();
+                let renamed_from = Some(name);
+                app.overlay = Some(Overlay::NameView(ViewNameInput {
+                    name: input,
+                    any_dataset: false,
+                    renamed_from,
+                }));
+            }
+            ViewAction::Delete => {
+                let mut views = app.saved_views().to_vec();
+                views.retain(|view| view.name != name);
+                app.store_views(views);
+                app.open_saved_views();
+            }
+        }
+    }
 }
 
 impl App {
-    /// The saved views, as far as they were read.
+    /// The saved views, as far as they are loaded.
     #[must_use]
     pub fn saved_views(&self) -> &[SavedView] {
         self.store.views.value().map_or(&[], Vec::as_slice)
     }
 
-    /// Why no view can be saved now: what was kept before must not be lost.
+    /// Why no view can be saved: saving before the views are loaded would lose them.
     #[must_use]
     pub fn saved_views_unavailable(&self) -> Option<String> {
         match (self.store.views.value(), self.store.views.failure()) {
             (Some(_), _) => None,
             (None, Some(failure)) => Some(failure.to_string()),
-            (None, None) => Some("the saved views are being read".to_owned()),
+            (None, None) => Some("the saved views are loading".to_owned()),
         }
     }
 
-    /// Whether the saved views are wanted, and have not been asked for yet.
+    /// Whether the saved views are needed and not requested yet.
     #[must_use]
     pub fn needs_saved_views(&self) -> bool {
         let listed = matches!(self.overlay, Some(Overlay::SavedViews(_) | Overlay::Palette(_)));
@@ -109,7 +163,6 @@ impl App {
         (listed || awaited || self.focus == Pane::Query) && self.store.views.due(None).is_some()
     }
 
-    /// The saved views were read, or could not be.
     pub(in crate::app) fn saved_views_loaded(
         &mut self,
         result: Result<Option<StateValue>, Failure>,
@@ -126,7 +179,7 @@ impl App {
             if self.saved_views().iter().any(|view| view.name == name) {
                 self.open_saved_view(&name);
             } else {
-                let text = format!("no saved view is called {name}");
+                let text = format!("there is no saved view {name}");
                 self.notify(Level::Warning, text);
             }
         }
@@ -139,25 +192,24 @@ impl App {
         }
     }
 
-    /// Asks for the name of a view of what the builder holds.
     pub(in crate::app) fn open_view_name_input(&mut self) {
         let name = Input::default();
         self.overlay =
             Some(Overlay::NameView(ViewNameInput { name, any_dataset: false, renamed_from: None }));
     }
 
-    /// Opens the list.
     pub(in crate::app) fn open_saved_views(&mut self) {
-        let choice = |view: &SavedView| {
-            PickItem::new(view.name.clone(), view.name.as_str()).note(self.describe_view(view))
+        let item = |view: &SavedView| {
+            PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
+                .note(self.describe_view(view))
         };
-        let pick = PickList::new(self.saved_views().iter().map(choice).collect());
-        self.overlay = Some(Overlay::SavedViews(ViewList { list: pick, action: ViewAction::Open }));
+        let list = PickList::new(self.saved_views().iter().map(item).collect());
+        self.overlay = Some(Overlay::SavedViews(ViewList { list, action: ViewAction::Open }));
     }
 
-    /// A view in a few words.
+    /// A view as one line: dataset, query, number of filters.
     pub(in crate::app) fn describe_view(&self, view: &SavedView) -> String {
-        let place = match view.dataset {
+        let dataset = match view.dataset {
             None => "any dataset".to_owned(),
             Some(id) => {
                 let known = self.store.dataset(id);
@@ -173,38 +225,18 @@ impl App {
             }
         };
         format!(
-            "{place}{query} · {} filters on, {} off",
+            "{dataset}{query} · {} filters on, {} off",
             view.filters.len(),
             view.disabled_filters.len()
         )
     }
 
-    /// Keeps what the builder holds under a name, or gives a kept view another one.
-    pub(in crate::app) fn submit_view_name(&mut self, line: ViewNameInput) {
-        let name = line.trimmed_name();
-        if name.is_empty() {
-            self.notify(Level::Warning, "type a name for the view, or Esc");
-            self.overlay = Some(Overlay::NameView(line));
-            return;
-        }
-        let view = match &line.renamed_from {
-            Some(old) => self.saved_views().iter().find(|view| view.name == *old).cloned(),
-            None => self.view_to_save(line.any_dataset),
-        };
-        let Some(view) = view else { return };
-        let mut views = self.saved_views().to_vec();
-        views.retain(|kept| Some(&kept.name) != line.renamed_from.as_ref());
-        self.notify(Level::Success, format!("kept as “{name}”; W opens it"));
-        SavedView { name, ..view }.insert_into(&mut views);
-        self.store_views(views);
-    }
-
-    /// The builder's filters on what is on screen, without a name.
-    fn view_to_save(&self, anywhere: bool) -> Option<SavedView> {
+    /// The search on screen with the builder's filters, without a name.
+    fn view_to_save(&self, any_dataset: bool) -> Option<SavedView> {
         let view = self.view()?;
         Some(SavedView {
             name: SafeText::default(),
-            dataset: (!anywhere).then_some(view.search.dataset),
+            dataset: (!any_dataset).then_some(view.search.dataset),
             query: view.search.query.clone(),
             filters: self.draft().filters().ok()?,
             disabled_filters: self.draft().disabled_filters(),
@@ -213,7 +245,7 @@ impl App {
             similar_to: view.similar_to.clone(),
             query_image: view.query_image.as_ref().and_then(|image| match &image.source {
                 PictureSource::File(path) => Some((path.clone(), image.region)),
-                // A link of the service ends; the anchor itself is asked for then.
+                // Links of the service expire; the anchor's id is saved instead.
                 PictureSource::Link(_) | PictureSource::Entry(..) => None,
             }),
         })
@@ -224,28 +256,7 @@ impl App {
         self.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
     }
 
-    /// Does with the chosen view what the key asked for.
-    pub(in crate::app) fn run_view_action(&mut self, list: &ViewList) {
-        let Some(name) = list.list.selected().cloned() else { return };
-        match list.action {
-            ViewAction::Open => self.open_saved_view(&name),
-            ViewAction::Rename => {
-                let line = name.as_str().into();
-                let line =
-                    ViewNameInput { name: line, any_dataset: false, renamed_from: Some(name) };
-                self.overlay = Some(Overlay::NameView(line));
-            }
-            ViewAction::Delete => {
-                let views: Vec<SavedView> =
-                    self.saved_views().iter().filter(|view| view.name != name).cloned().collect();
-                self.store_views(views);
-                self.open_saved_views();
-            }
-        }
-    }
-
-    /// Searches a saved view again. Its query image is sent again, because the service may have
-    /// forgotten it.
+    /// Runs a saved view. Its query image is uploaded again, because the service may have dropped it.
     pub(in crate::app) fn open_saved_view(&mut self, name: &SafeText) {
         let (Some(view), Some(open)) = (
             self.saved_views().iter().find(|view| view.name == *name).cloned(),

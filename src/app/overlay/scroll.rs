@@ -1,23 +1,20 @@
-//! A text that is only read: scrolled by the keys that move everywhere else.
+//! Scrolling of a read-only text.
 
-use crate::{
-    app::overlay::KeyResult,
-    input::{Chord, Key},
-};
+use super::KeyResult;
+use crate::input::{Chord, Key};
 
-/// Lines of a screenful, for the keys that move by one.
+/// Lines that PgUp and PgDn scroll by.
 const PAGE_LINES: usize = 10;
 
-/// How far a text is scrolled.
+/// The scroll position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScrollState {
-    /// The first line on screen; the view stops it at the last one.
+    /// The first line on screen; drawing limits it to the last one.
     pub top: usize,
 }
 
 impl ScrollState {
-    /// Takes a key.
-    pub fn handle_key(&mut self, chord: Chord) -> KeyResult {
+    pub(super) fn handle_key(&mut self, chord: Chord) -> KeyResult {
         self.top = match chord.key {
             Key::Up | Key::Char('k') => self.top.saturating_sub(1),
             Key::Down | Key::Char('j') => self.top.saturating_add(1),

@@ -1,48 +1,49 @@
-//! The menu of orders for what is loaded.
+//! The list of sort orders for the loaded datasets or clusters.
 
+use super::{Command, CommandList, ListKind, Overlay, PickItem};
 use crate::app::{
-    App, Overlay, Pane,
-    overlay::{PickItem, PickList},
+    App, Level, Pane,
     view::sort_filter::{SortKey, SortOrder, can_sort_by_score},
 };
 
 impl App {
-    /// Opens the menu for the list that has the focus, at the order it has.
+    /// Opens the list for the focused pane with the cursor at the order in use.
     pub(in crate::app) fn open_sort_list(&mut self) {
         let pane = self.focus;
-        let Some(now) = self.arrangement_of(pane).map(|arrangement| arrangement.order) else {
+        let Some(current) = self.list_options_of(pane).map(|options| options.order) else {
             return;
         };
-        let orders = if pane == Pane::Datasets { SortKey::DATASETS } else { SortKey::CLUSTERS };
-        let both = orders.iter().flat_map(|&by| {
-            let ways = if by == SortKey::Service { &[false][..] } else { &[false, true] };
-            ways.iter().map(move |&reversed| SortOrder { by, reversed })
+        let keys = if pane == Pane::Datasets { SortKey::DATASETS } else { SortKey::CLUSTERS };
+        let orders = keys.iter().flat_map(|&by| {
+            let directions = if by == SortKey::Service { &[false][..] } else { &[false, true] };
+            directions.iter().map(move |&reversed| SortOrder { by, reversed })
         });
-        let choices = both.map(|order| {
-            let refusal = self.order_unavailable(order);
-            PickItem::new(order, order.name())
-                .note(refusal.unwrap_or_default())
-                .disabled(refusal.is_some())
+        let items = orders.map(|order| {
+            let reason = self.order_unavailable(order);
+            PickItem::new(Command::Sort(order), order.name())
+                .note(reason.unwrap_or_default())
+                .disabled(reason.is_some())
         });
-        let pick = PickList::new(choices.collect()).with_cursor_at(|order| *order == now);
-        self.overlay = Some(Overlay::Sort(pick));
+        let mut list =
+            CommandList::new(ListKind::SortOrders, "Sort the loaded page", items.collect());
+        list.list = list
+            .list
+            .with_cursor_at(|command| matches!(command, Command::Sort(order) if *order == current));
+        self.overlay = Some(Overlay::List(list));
     }
 
-    /// Puts the list that has the focus into the chosen order.
-    pub(in crate::app) fn apply_order(&mut self, pick: &PickList<SortOrder>) {
-        let Some(&order) = pick.selected() else { return };
+    pub(in crate::app) fn sort_by(&mut self, order: SortOrder) {
         if let Some(reason) = self.order_unavailable(order) {
-            return self.notify(crate::app::Level::Warning, reason);
+            return self.notify(Level::Warning, reason);
         }
-        let pane = self.focus;
-        if let Some(arrangement) = self.arrangement_of(pane) {
-            arrangement.order = order;
+        if let Some(options) = self.list_options_of(self.focus) {
+            options.order = order;
         }
     }
 
-    /// Why the clusters cannot be sorted so: only a known score has a direction.
+    /// Why the clusters cannot be sorted like this: the direction of a score must be known.
     fn order_unavailable(&self, order: SortOrder) -> Option<&'static str> {
         let page = self.page().filter(|_| order.by == SortKey::Score)?;
-        (!can_sort_by_score(page)).then_some("no scores here whose direction is known")
+        (!can_sort_by_score(page)).then_some("this page has no scores with a known direction")
     }
 }

@@ -1,12 +1,13 @@
-//! One line of typed text, as every form and line has it.
+//! Single-line text fields, and the paths typed into them.
 
 use std::path::{Path, PathBuf};
 
 use tui_input::{Input, InputRequest};
 
+use super::KeyResult;
 use crate::input::{Chord, Key};
 
-/// A typed path; `~/` is `home`, and an empty one is here.
+/// A typed path: `~/` is `home`, and an empty path the working directory.
 #[must_use]
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();
@@ -17,8 +18,8 @@ pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     }
 }
 
-/// The words of a line as a shell takes them apart: by spaces that are not quoted or escaped. Files
-/// that are dropped on a terminal arrive so.
+/// Splits a line at spaces that are not quoted or escaped, as a shell does. Terminals paste dropped
+/// files like that.
 #[must_use]
 pub fn shell_words(typed: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -54,7 +55,17 @@ pub fn shell_words(typed: &str) -> Vec<String> {
     words
 }
 
-/// Gives a key to a text field.
+/// Handles a key of a dialog that is a single text field.
+pub(super) fn handle_key(input: &mut Input, chord: Chord) -> KeyResult {
+    match chord.key {
+        Key::Esc => return KeyResult::Close,
+        Key::Enter => return KeyResult::Accept,
+        _ => edit(input, chord),
+    }
+    KeyResult::Stay
+}
+
+/// Edits a text field by a key.
 pub fn edit(input: &mut Input, chord: Chord) {
     let request = match (chord.key, chord.ctrl) {
         (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
@@ -73,10 +84,10 @@ pub fn edit(input: &mut Input, chord: Chord) {
     let _ = input.handle(request);
 }
 
-/// Most characters taken from one paste.
+/// Most characters of one paste.
 const MAX_PASTE_CHARS: usize = 4_096;
 
-/// Pastes into a text field: one line, without control characters, never executed as keys.
+/// Inserts pasted text as one line without control characters; it never acts as keys.
 pub fn paste(input: &mut Input, raw: &str) {
     for c in raw.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
         let _ = input.handle(InputRequest::InsertChar(c));
@@ -88,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dropped_paths_are_taken_apart_as_a_shell_does() {
+    fn dropped_paths_are_split_like_in_a_shell() {
         assert_eq!(
             shell_words(r"/a/b.jpg '/a/my c.jpg'  /d\ e.jpg"),
             ["/a/b.jpg", "/a/my c.jpg", "/d e.jpg"]

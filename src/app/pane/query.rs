@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::{
     app::{
         App, Effect, Level, Overlay, Pane,
-        overlay::{PickItem, PickList, text_field},
+        overlay::{Command, CommandList, ListKind, PickItem, text_field},
         pane::moved_cursor,
         query::{FilterKind, KnownValues, QueryDraft},
     },
@@ -215,9 +215,12 @@ impl App {
 
     /// Offers the kinds of filters.
     pub(in crate::app) fn open_filter_picker(&mut self) {
-        let kind = |key: FilterKind| PickItem::new(key, key.keyword()).note(key.description());
-        let pick = PickList::new(FilterKind::ALL.into_iter().map(kind).collect());
-        self.overlay = Some(Overlay::FilterKinds(pick));
+        let item = |kind: FilterKind| {
+            PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
+        };
+        let items = FilterKind::ALL.into_iter().map(item).collect();
+        let list = CommandList::new(ListKind::FilterKinds, "Add a filter", items);
+        self.overlay = Some(Overlay::List(list));
     }
 
     /// Adds a filter and begins to write it.

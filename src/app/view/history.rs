@@ -4,7 +4,7 @@
 use crate::{
     app::{
         App, Level, Overlay, QueryImage, View,
-        overlay::{PickItem, PickList},
+        overlay::{Command, CommandList, ListKind, PickItem},
         view::title,
     },
     message::{Lane, Request},
@@ -65,12 +65,13 @@ impl App {
             self.overlay = None;
             self.notify(Level::Warning, "nothing was searched yet");
         } else {
-            self.overlay = Some(Overlay::History(self.past_searches()));
+            let list = CommandList::new(ListKind::History, "Past searches", self.past_searches());
+            self.overlay = Some(Overlay::List(list));
         }
     }
 
-    fn past_searches(&self) -> PickList<HistoryEntry> {
-        let choices = self.history.searches.iter().rev().map(|past| {
+    fn past_searches(&self) -> Vec<PickItem> {
+        let items = self.history.searches.iter().rev().map(|past| {
             let search = &past.search;
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
             let note = format!(
@@ -80,17 +81,16 @@ impl App {
                 search.granularity.level()
             );
             let words = title(&search.query, past.similar_to.as_ref(), search.filters.len());
-            PickItem::new(past.clone(), words).note(note).disabled(name.is_none())
+            PickItem::new(Command::RerunSearch(Box::new(past.clone())), words)
+                .note(note)
+                .disabled(name.is_none())
         });
-        PickList::new(choices.collect())
+        items.collect()
     }
 
     /// Runs a past search again. A query image is registered again: its anchor may be gone.
-    pub(in crate::app) fn rerun_search(&mut self, pick: &PickList<HistoryEntry>) {
-        let Some(HistoryEntry { search, similar_to, file, region }) = pick.selected().cloned()
-        else {
-            return;
-        };
+    pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
+        let HistoryEntry { search, similar_to, file, region } = entry;
         self.open_dataset(search.dataset);
         self.focus = crate::app::Pane::Results;
         match file {
@@ -119,7 +119,7 @@ impl App {
             ) => {}
             Err(failure) => self.notify_failure(&failure),
         }
-        if matches!(self.overlay, Some(Overlay::History(_))) {
+        if matches!(&self.overlay, Some(Overlay::List(list)) if list.kind == ListKind::History) {
             self.show_history();
         }
     }

@@ -1,7 +1,10 @@
 //! Set algebra on results: this tab with another. It is made here, of the pages that are loaded,
 //! because the interface has no OR and no NOT; so it is never shown as complete.
 
-use crate::app::{App, Computed, Overlay, Tab, View, overlay::PickItem, overlay::PickList};
+use crate::app::{
+    App, Computed, Overlay, Tab, View,
+    overlay::{Command, CommandList, ListKind, PickItem},
+};
 use tessera_model::{
     Cluster, Page, SafeText, Search,
     set_algebra::{SetOperator, combine},
@@ -16,24 +19,24 @@ impl App {
         let Some(tabs) = self.results.tabs() else { return };
         let here = tabs.tab().view.title();
         let others = tabs.all().iter().enumerate().filter(|(place, _)| *place != tabs.active());
-        let choices = others.flat_map(|(place, tab)| {
+        let items = others.flat_map(|(place, tab)| {
             let there = tab.view.title();
             let loaded = self.loaded_clusters(tab).len();
             SetOperator::ALL.map(|operator| {
                 let words = format!("{here} {} {there}", operator.symbol());
                 let note =
                     format!("{}; {loaded} clusters of it are loaded", operator.description());
-                PickItem::new((place, operator), words).note(note)
+                PickItem::new(Command::CombineTabs((place, operator)), words).note(note)
             })
         });
-        self.overlay = Some(Overlay::Combine(PickList::new(choices.collect())));
+        let title = "Combine the loaded pages";
+        let list = CommandList::new(ListKind::Combinations, title, items.collect());
+        self.overlay = Some(Overlay::List(list));
     }
 
     /// Opens a tab on this one combined with another.
-    pub(in crate::app) fn combine_tabs(&mut self, pick: &PickList<Combination>) {
-        let (Some(&(place, operator)), Some(tabs)) = (pick.selected(), self.results.tabs()) else {
-            return;
-        };
+    pub(in crate::app) fn combine_tabs(&mut self, (place, operator): Combination) {
+        let Some(tabs) = self.results.tabs() else { return };
         let Some(other) = tabs.all().get(place) else { return };
         let (here, there) = (tabs.tab().view.title(), other.view.title());
         let clusters =

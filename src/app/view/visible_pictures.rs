@@ -2,7 +2,7 @@
 //! asked for and let go.
 
 use crate::{
-    app::{App, Overlay, areas::detail_picture_area},
+    app::{App, areas::detail_picture_area},
     message::{Lane, Request},
 };
 use tessera_model::{Link, PictureSource, Preview};
@@ -33,11 +33,8 @@ impl App {
         if self.protocol == Protocol::None || self.is_too_small() {
             return pictures;
         }
-        match &self.overlay {
-            Some(Overlay::FilePicker(picker)) => pictures.extend(picker.picture_to_load(self)),
-            Some(Overlay::RegionPicker(picker)) => pictures.push(picker.picture_to_load(self)),
-            Some(Overlay::ArchiveInspector(layer)) => pictures.extend(layer.pictures_to_load(self)),
-            _ => {}
+        if let Some(overlay) = &self.overlay {
+            pictures.extend(overlay.visible_pictures(self));
         }
         let areas = self.areas();
         if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {

@@ -1,5 +1,4 @@
-//! The form that adds media: the source, the two ways of the dataset side by side, and what was
-//! found in the source.
+//! The form that adds media: the source, what follows, options, and the result of the check.
 
 use ratatui::{layout::Rect, style::Style, text::Line};
 use tui_input::Input;
@@ -8,45 +7,45 @@ use crate::{
     app::overlay::{AddMediaField, AddMediaForm, SourceCheck, SourceTab},
     ui::{
         DrawContext,
-        overlay::file_picker::text_field,
-        widget::{bordered, format_bytes, group_digits, put},
+        overlay::Draw,
+        widget::{bordered, format_bytes, group_digits, put, text_field},
     },
 };
 use tessera_model::{Preflight, ingest::StorageKind};
 
-/// Cells before a field.
 const LABEL_WIDTH: u16 = 12;
-/// The first line of what was found.
+/// The first row of the check result.
 const CHECK_ROW: u16 = 14;
 
-/// Draws the form.
-pub(super) fn draw(screen: &mut DrawContext, area: Rect, form: &AddMediaForm) {
-    let title = Line::from(format!(" Add media to {} ", form.dataset_name));
-    let inside = bordered(screen, area, title, true);
-    draw_source(screen, inside, form);
-    draw_reindex_choice(screen, inside, form);
-    draw_options(screen, inside, form);
-    draw_check(screen, inside, form);
+impl Draw for AddMediaForm {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let title = Line::from(format!(" Add media to {} ", self.dataset_name));
+        let inside = bordered(ctx, area, title, true);
+        draw_source(ctx, inside, self);
+        draw_reindex_choice(ctx, inside, self);
+        draw_options(ctx, inside, self);
+        draw_check(ctx, inside, self);
+    }
 }
 
-/// A label, and the place of its field beside it.
+/// Draws a label; returns the area of its field.
 fn draw_label(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     inside: Rect,
     row: u16,
     form: &AddMediaForm,
     name: AddMediaField,
 ) -> Rect {
     let focused = form.field == name;
-    let possible = AddMediaField::for_source(form.tab).contains(&name);
-    let theme = screen.theme;
-    let style = match (focused, possible) {
+    let applies = AddMediaField::for_source(form.tab).contains(&name);
+    let theme = ctx.theme;
+    let style = match (focused, applies) {
         (true, _) => theme.accent,
         (false, true) => theme.text,
         (false, false) => theme.dim,
     };
     let mark = if focused { " ▸ " } else { "   " };
-    put(screen, inside, row, &[(mark, style), (label_text(form, name), style)]);
+    put(ctx, inside, row, &[(mark, style), (label_text(form, name), style)]);
     let (x, y) = (inside.x + LABEL_WIDTH, inside.y + row);
     Rect { x, y, width: inside.width.saturating_sub(LABEL_WIDTH + 1), height: 1 }
 }
@@ -72,13 +71,13 @@ fn tab_name(tab: SourceTab) -> &'static str {
         SourceTab::Storage => "storage",
         SourceTab::Files => "files and folders",
         SourceTab::Archive => "archive",
-        SourceTab::Server => "path at the service",
+        SourceTab::Server => "path on the server",
     }
 }
 
-fn draw_source(screen: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
-    let theme = screen.theme;
-    let place = draw_label(screen, inside, 0, form, AddMediaField::Source);
+fn draw_source(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
+    let theme = ctx.theme;
+    let field = draw_label(ctx, inside, 0, form, AddMediaField::Source);
     let tabs: Vec<(String, Style)> = form
         .tabs
         .iter()
@@ -92,147 +91,144 @@ fn draw_source(screen: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
         .collect();
     let tabs: Vec<(&str, Style)> =
         tabs.iter().map(|(name, style)| (name.as_str(), *style)).collect();
-    put(screen, place, 0, &tabs);
-    let place = draw_label(screen, inside, 1, form, AddMediaField::Location);
-    text_field(screen, place, form.location(), form.field == AddMediaField::Location);
-    let below = Rect { y: place.y + 1, ..place };
+    put(ctx, field, 0, &tabs);
+    let field = draw_label(ctx, inside, 1, form, AddMediaField::Location);
+    text_field(ctx, field, form.location(), form.field == AddMediaField::Location);
+    let below = Rect { y: field.y + 1, ..field };
     match &form.error {
         Some((AddMediaField::Location, reason)) => {
-            put(screen, below, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
+            put(ctx, below, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
         }
-        _ => put(screen, below, 0, &[(location_hint(form), theme.dim)]),
+        _ => put(ctx, below, 0, &[(location_hint(form), theme.dim)]),
     }
 }
 
-/// What is to be known of the source, or was recognised in it.
+/// The expected input, or the kind of location that was recognized.
 fn location_hint(form: &AddMediaForm) -> &'static str {
     match (form.tab, StorageKind::parse(form.location().value().trim())) {
-        (SourceTab::Files, _) => "folders, too; several paths, 'quoted' where they hold spaces",
-        (SourceTab::Archive, _) => "one .zip, .tar or .tar.gz of this machine",
-        (SourceTab::Server, _) => "as the service's container sees it; it is not looked for here",
-        (SourceTab::Storage, Ok(StorageKind::Folder)) => "a folder: all media below it",
+        (SourceTab::Files, _) => "one or more files or folders; 'quote' paths that contain spaces",
+        (SourceTab::Archive, _) => "one .zip, .tar or .tar.gz on this machine",
+        (SourceTab::Server, _) => "as the service's container sees it; not checked here",
+        (SourceTab::Storage, Ok(StorageKind::Folder)) => {
+            "a folder: all media in it and its subfolders"
+        }
         (SourceTab::Storage, Ok(StorageKind::Manifest)) => "a manifest that lists media",
         (SourceTab::Storage, Ok(StorageKind::Object)) => {
-            "by its name no manifest (.csv .parquet .txt): is this meant?"
+            "the name is not that of a manifest (.csv, .parquet, .txt)"
         }
         (SourceTab::Storage, Err(_)) => "s3://bucket/folder/, or a manifest .csv, .parquet or .txt",
     }
 }
 
-/// The two ways of the dataset, the chosen one marked.
-fn draw_reindex_choice(screen: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
-    let theme = screen.theme;
-    let place = draw_label(screen, inside, 4, form, AddMediaField::Reindex);
-    let ways = [
-        (false, "READY → READ ONLY → PARTIAL INDEX", "exports wait for R"),
-        (true, "READY → READ ONLY → INDEXING → READY", "one go, and takes longer"),
+/// Draws the statuses of the dataset without and with a reindex.
+fn draw_reindex_choice(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
+    let theme = ctx.theme;
+    let field = draw_label(ctx, inside, 4, form, AddMediaField::Reindex);
+    let choices = [
+        (false, "READY → READ ONLY → PARTIAL INDEX", "no exports until a reindex (R)"),
+        (true, "READY → READ ONLY → INDEXING → READY", "takes longer"),
     ];
-    for (row, (reindex, way, words)) in (0u16..).zip(ways) {
-        let chosen = form.auto_reindex == reindex && form.tab != SourceTab::Server;
-        let (mark, style) = if chosen { ("● ", theme.text) } else { ("○ ", theme.dim) };
-        let way = format!("{way:<38}");
-        let line = Rect { y: place.y + row, ..place };
-        put(screen, line, 0, &[(mark, style), (&way, style), (words, theme.dim)]);
+    for (row, (reindex, statuses, note)) in (0u16..).zip(choices) {
+        let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
+        let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
+        let statuses = format!("{statuses:<38}");
+        let line = Rect { y: field.y + row, ..field };
+        put(ctx, line, 0, &[(mark, style), (&statuses, style), (note, theme.dim)]);
     }
 }
 
-fn draw_options(screen: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
+fn draw_options(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
     draw_optional_field(
-        screen,
+        ctx,
         inside,
         7,
         form,
-        (AddMediaField::Role, &form.role, "arn:…:role/…, for storage of another account"),
+        (AddMediaField::Role, &form.role, "arn:…:role/…, for storage in another account"),
     );
     let counts = [AddMediaField::Videos, AddMediaField::Images, AddMediaField::Objects];
     for ((row, name), input) in (8u16..).zip(counts).zip(&form.counts) {
-        draw_optional_field(screen, inside, row, form, (name, input, "computed"));
+        draw_optional_field(ctx, inside, row, form, (name, input, "computed"));
     }
-    let place = draw_label(screen, inside, 11, form, AddMediaField::SpotInstances);
-    let words = match form.spot {
+    let field = draw_label(ctx, inside, 11, form, AddMediaField::SpotInstances);
+    let text = match form.spot {
         _ if form.tab == SourceTab::Server => "hosted deployments only",
-        None => "as the service likes",
-        Some(true) => "may run on spot instances",
-        Some(false) => "not on spot instances",
+        None => "default of the service",
+        Some(true) => "allow spot instances",
+        Some(false) => "no spot instances",
     };
-    let style = if form.field == AddMediaField::SpotInstances {
-        screen.theme.accent
-    } else {
-        screen.theme.dim
-    };
-    put(screen, place, 0, &[(words, style)]);
+    let style =
+        if form.field == AddMediaField::SpotInstances { ctx.theme.accent } else { ctx.theme.dim };
+    put(ctx, field, 0, &[(text, style)]);
 }
 
-/// A field that may stay empty, with what is done then.
+/// Draws an optional field with the default.
 fn draw_optional_field(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     inside: Rect,
     row: u16,
     form: &AddMediaForm,
-    (name, input, empty): (AddMediaField, &Input, &str),
+    (name, input, default): (AddMediaField, &Input, &str),
 ) {
-    let place = draw_label(screen, inside, row, form, name);
-    let theme = screen.theme;
+    let area = draw_label(ctx, inside, row, form, name);
+    let theme = ctx.theme;
     if !AddMediaField::for_source(form.tab).contains(&name) {
         let reason = if name == AddMediaField::Role {
             "for storage only"
         } else {
-            "not for a path at the service"
+            "not for a path on the server"
         };
-        return put(screen, place, 0, &[(reason, theme.dim)]);
+        return put(ctx, area, 0, &[(reason, theme.dim)]);
     }
-    text_field(screen, place, input, form.field == name);
-    let beside = Rect { x: place.x + 24, width: place.width.saturating_sub(24), ..place };
+    text_field(ctx, area, input, form.field == name);
+    let beside = Rect { x: area.x + 24, width: area.width.saturating_sub(24), ..area };
     match &form.error {
         Some((field, reason)) if *field == name => {
-            put(screen, beside, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
+            put(ctx, beside, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
         }
-        _ if input.value().is_empty() => put(screen, beside, 0, &[(empty, theme.dim)]),
+        _ if input.value().is_empty() => put(ctx, beside, 0, &[(default, theme.dim)]),
         _ => {}
     }
 }
 
-/// What was found in the source, and what Enter does next.
-fn draw_check(screen: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
-    let theme = screen.theme;
+/// Draws the result of the check and what Enter does next.
+fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
+    let theme = ctx.theme;
     let mut lines: Vec<(String, Style)> = Vec::new();
     match &form.check {
         SourceCheck::None if matches!(form.tab, SourceTab::Files | SourceTab::Archive) => {
-            lines.push((
-                "Enter looks at the files first; nothing is sent yet".to_owned(),
-                theme.dim,
-            ));
+            lines.push(("Enter checks the files; nothing is uploaded yet".to_owned(), theme.dim));
         }
         SourceCheck::None => {}
-        SourceCheck::Running(_) => lines.push(("looking at the files…".to_owned(), theme.moving)),
+        SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.moving)),
         SourceCheck::Done(_, found) => {
-            lines.extend(preflight_summary(found).into_iter().map(|words| (words, theme.success)));
-            lines.extend(found.warnings.iter().map(|words| (words.to_string(), theme.moving)));
-            let left_out = found
+            lines.extend(preflight_summary(found).into_iter().map(|text| (text, theme.success)));
+            lines.extend(found.warnings.iter().map(|text| (text.to_string(), theme.moving)));
+            let unreadable = found
                 .unreadable_files
                 .iter()
                 .map(|file| format!("  {}: {}", file.name, file.reason));
-            lines.extend(left_out.map(|words| (words, theme.moving)));
+            lines.extend(unreadable.map(|text| (text, theme.moving)));
         }
     }
-    if let Some(busy) = screen.app.add_media_blocked(form.dataset) {
-        lines.insert(0, (format!("{busy}; Enter lets it wait here until then"), theme.moving));
+    if let Some(busy) = ctx.app.add_media_blocked(form.dataset) {
+        lines
+            .insert(0, (format!("{busy}; Enter adds the media as soon as possible"), theme.moving));
     }
-    for (row, (words, style)) in (CHECK_ROW..).zip(&lines) {
-        put(screen, inside, row, &[(" ", *style), (words, *style)]);
+    for (row, (text, style)) in (CHECK_ROW..).zip(&lines) {
+        put(ctx, inside, row, &[(" ", *style), (text, *style)]);
     }
 }
 
-/// What is sent, and what is left out.
+/// The files to upload, and those that are skipped.
 fn preflight_summary(found: &Preflight) -> Vec<String> {
     let count =
         |count: u64, words: &str| (count > 0).then(|| format!("{} {words}", group_digits(count)));
     let videos = count(found.videos, "videos, ").unwrap_or_default();
     let (images, size) = (group_digits(found.images), format_bytes(found.bytes));
-    let sent = format!("{images} images, {videos}{size}; Enter sends them");
-    let left_out =
-        [count(found.skipped, "other files"), count(found.unreadable, "unreadable ones")];
-    let left_out: Vec<String> = left_out.into_iter().flatten().collect();
-    let left_out = (!left_out.is_empty()).then(|| format!("left out: {}", left_out.join(", ")));
-    [Some(sent), left_out].into_iter().flatten().collect()
+    let sent = format!("{images} images, {videos}{size}; Enter adds them");
+    let skipped =
+        [count(found.skipped, "other files"), count(found.unreadable, "unreadable files")];
+    let skipped: Vec<String> = skipped.into_iter().flatten().collect();
+    let skipped = (!skipped.is_empty()).then(|| format!("skipped: {}", skipped.join(", ")));
+    [Some(sent), skipped].into_iter().flatten().collect()
 }

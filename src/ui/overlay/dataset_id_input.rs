@@ -1,4 +1,4 @@
-//! The line that takes the id of a dataset.
+//! The input for the id of a dataset.
 
 use ratatui::{layout::Rect, text::Line};
 
@@ -6,17 +6,22 @@ use crate::{
     app::overlay::DatasetIdInput,
     ui::{
         DrawContext,
-        overlay::file_picker,
-        widget::{bordered, put},
+        overlay::Draw,
+        widget::{bordered, put, text_field},
     },
 };
 
-/// Draws the line.
-pub(super) fn draw(screen: &mut DrawContext, area: Rect, asked: &DatasetIdInput) {
-    let inside = bordered(screen, area, Line::from(" A dataset by its id "), true);
-    let theme = screen.theme;
-    put(screen, inside, 0, &[(" the id of a dataset that the service does not list", theme.dim)]);
-    let place =
-        Rect { x: inside.x + 1, y: inside.y + 1, width: inside.width.saturating_sub(2), height: 1 };
-    file_picker::text_field(screen, place, &asked.text, true);
+impl Draw for DatasetIdInput {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = bordered(ctx, area, Line::from(" Open a dataset by its id "), true);
+        let theme = ctx.theme;
+        put(ctx, inside, 0, &[(" an id; the service need not list the dataset", theme.dim)]);
+        let place = Rect {
+            x: inside.x + 1,
+            y: inside.y + 1,
+            width: inside.width.saturating_sub(2),
+            height: 1,
+        };
+        text_field(ctx, place, &self.text, true);
+    }
 }

@@ -1,4 +1,4 @@
-//! A sheet of facts: names on the left, values wrapped on the right.
+//! A fact sheet: names on the left, wrapped values on the right.
 
 use ratatui::{
     layout::Rect,
@@ -9,39 +9,40 @@ use crate::{
     app::overlay::FactSheet,
     ui::{
         DrawContext,
-        overlay::help,
-        widget::{bordered, display_width, truncate},
+        overlay::Draw,
+        widget::{bordered, display_width, scrolled_lines, truncate},
     },
 };
 
 /// Most cells of the names.
 const MAX_NAME_WIDTH: usize = 24;
 
-/// Draws the sheet, scrolled.
-pub(super) fn draw(screen: &mut DrawContext, area: Rect, sheet: &FactSheet) {
-    let title = truncate(sheet.title.as_str(), usize::from(area.width.saturating_sub(4)));
-    let inside = bordered(screen, area, Line::from(format!(" {title} ")), true);
-    let widest =
-        sheet.facts.iter().map(|(name, _)| display_width(name.as_str())).max().unwrap_or(0);
-    let names = widest.min(MAX_NAME_WIDTH);
-    let room = usize::from(inside.width).saturating_sub(names + 4).max(1);
-    let theme = screen.theme;
-    let mut lines = Vec::new();
-    for (name, value) in &sheet.facts {
-        let mut name = truncate(name.as_str(), names);
-        for part in wrap_characters(value.as_str(), room) {
-            let gap = " ".repeat(names.saturating_sub(display_width(&name)) + 2);
-            lines.push(Line::from(vec![
-                Span::styled(format!(" {name}{gap}"), theme.dim),
-                Span::styled(part, theme.text),
-            ]));
-            name.clear();
+impl Draw for FactSheet {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let title = truncate(self.title.as_str(), usize::from(area.width.saturating_sub(4)));
+        let inside = bordered(ctx, area, Line::from(format!(" {title} ")), true);
+        let widest =
+            self.facts.iter().map(|(name, _)| display_width(name.as_str())).max().unwrap_or(0);
+        let names = widest.min(MAX_NAME_WIDTH);
+        let room = usize::from(inside.width).saturating_sub(names + 4).max(1);
+        let theme = ctx.theme;
+        let mut lines = Vec::new();
+        for (name, value) in &self.facts {
+            let mut name = truncate(name.as_str(), names);
+            for part in wrap_characters(value.as_str(), room) {
+                let gap = " ".repeat(names.saturating_sub(display_width(&name)) + 2);
+                lines.push(Line::from(vec![
+                    Span::styled(format!(" {name}{gap}"), theme.dim),
+                    Span::styled(part, theme.text),
+                ]));
+                name.clear();
+            }
         }
+        scrolled_lines(ctx, inside, &lines, self.scroll);
     }
-    help::scrolled(screen, inside, &lines, sheet.scroll);
 }
 
-/// A text in pieces of at most so many cells; one piece at least.
+/// Splits a text into pieces of at most `cells` cells; at least one piece.
 fn wrap_characters(text: &str, cells: usize) -> Vec<String> {
     let mut pieces = vec![String::new()];
     let mut used = 0;

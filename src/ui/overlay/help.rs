@@ -1,5 +1,4 @@
-//! The help: what the focused pane can do, what holds everywhere, and what the words mean; with
-//! the keys that are really bound, and why something cannot be done now.
+//! The help: all actions with their bound keys and why they are unavailable, and a glossary.
 
 use ratatui::{
     layout::Rect,
@@ -7,92 +6,75 @@ use ratatui::{
 };
 
 use crate::{
-    app::{
-        App, availability,
-        overlay::{Help, ScrollState},
-    },
+    app::{App, availability, overlay::Help},
     input::{Action, KeyContext, action::ActionGroup},
     ui::{
         DrawContext,
-        overlay::file_picker,
-        widget::{bordered, put},
+        overlay::Draw,
+        widget::{bordered, put, scrolled_lines, text_field},
     },
 };
 
-/// Cells for the keys, and for the words that are explained.
 const KEY_WIDTH: usize = 16;
 
-/// The words of the screen that stand for something of the service, and what.
+/// Terms on screen.
 const GLOSSARY: [(&str, &str); 17] = [
     ("READY", "everything is allowed except a reindex"),
-    ("PARTIAL INDEX", "media were added and are not clustered yet; a reindex does that"),
-    ("READ ONLY", "media are being added; nothing can be changed until that is done"),
+    ("PARTIAL INDEX", "added media are not clustered yet; run a reindex"),
+    ("READ ONLY", "media are being added; no changes until that is done"),
     ("INDEXING", "the clusters are being computed"),
-    ("ERROR", "the last operation ended badly; the record (i) may say why"),
-    ("cluster", "media that are alike; up to nine of them are shown as previews"),
+    ("ERROR", "the last operation failed; the record (i) may contain the reason"),
+    ("cluster", "similar media; up to nine of them are shown as previews"),
     ("granularity", "how fine the clusters are: 0 the finest, 4 the coarsest"),
-    ("score", "the distance from what was searched for: lower is closer"),
-    ("max score", "of a caption search: keeps what scores below; lower is stricter"),
-    ("min similarity", "of a semantic filter: keeps what is above; higher is stricter"),
-    ("anchor", "the picture that the others are compared with"),
-    ("upload", "an anchor from a file; it holds for one granularity"),
-    ("filter", "what a medium must be besides; all filters hold together"),
+    ("score", "the distance from the query: lower is closer"),
+    ("max score", "of a caption search: keeps lower scores; lower is stricter"),
+    ("min similarity", "of a semantic filter: keeps higher similarities; higher is stricter"),
+    ("anchor", "the picture that results are compared with"),
+    ("upload", "an anchor from a file; valid for one granularity"),
+    ("filter", "a condition on media items; all enabled filters must match"),
     ("enrichment", "models run over a dataset: captions, labels, objects"),
-    ("basket", "what is marked, kept per dataset, for an export"),
-    ("job", "what takes time at the service; it goes on without this program"),
-    ("seen 09:12", "the service does not say it any more; this is the last it said"),
+    ("basket", "the selection of a dataset, saved until you clear it"),
+    ("job", "a long operation of the service; it continues when you quit"),
+    ("seen 09:12", "last value; the service no longer reports one"),
 ];
 
-/// Draws the help, scrolled.
-pub(super) fn draw(screen: &mut DrawContext, area: Rect, help: &Help) {
-    let mut inside = bordered(screen, area, Line::from(" Help "), true);
-    if help.searching || !help.query.value().is_empty() {
-        put(screen, inside, 0, &[(" / ", screen.theme.key)]);
-        let line =
-            Rect { x: inside.x + 3, width: inside.width.saturating_sub(4), height: 1, ..inside };
-        file_picker::text_field(screen, line, &help.query, help.searching);
-        inside = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
-    }
-    let lines = filter_sections(sections(screen), help.query.value());
-    if lines.is_empty() {
-        put(
-            screen,
-            inside,
-            0,
-            &[(" nothing here speaks of that; Esc shows everything", screen.theme.dim)],
-        );
-    }
-    scrolled(screen, inside, &lines, help.scroll);
-}
-
-/// Lines of a text that is only read, from where it is scrolled to.
-pub(super) fn scrolled(
-    screen: &mut DrawContext,
-    inside: Rect,
-    lines: &[Line],
-    scroll: ScrollState,
-) {
-    let last = lines.len().saturating_sub(usize::from(inside.height));
-    for (row, line) in (0..inside.height).zip(lines.iter().skip(scroll.top.min(last))) {
-        screen.buf.set_line(inside.x, inside.y + row, line, inside.width);
+impl Draw for Help {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let mut inside = bordered(ctx, area, Line::from(" Help "), true);
+        if self.searching || !self.query.value().is_empty() {
+            put(ctx, inside, 0, &[(" / ", ctx.theme.key)]);
+            let line = Rect {
+                x: inside.x + 3,
+                width: inside.width.saturating_sub(4),
+                height: 1,
+                ..inside
+            };
+            text_field(ctx, line, &self.query, self.searching);
+            inside = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
+        }
+        let lines = filter_sections(sections(ctx), self.query.value());
+        if lines.is_empty() {
+            put(ctx, inside, 0, &[(" no match; Esc shows everything", ctx.theme.dim)]);
+        }
+        scrolled_lines(ctx, inside, &lines, self.scroll);
     }
 }
 
-/// A heading with what stands below it; each of these may take more than one line.
+/// A heading with entries of one or more lines.
 struct Section {
     heading: Line<'static>,
     entries: Vec<Vec<Line<'static>>>,
 }
 
-/// The lines that speak of what is searched for, under their headings.
+/// The entries that contain the query, under their headings.
 fn filter_sections(sections: Vec<Section>, typed: &str) -> Vec<Line<'static>> {
     let typed = typed.to_lowercase();
-    let speaks = |lines: &Vec<Line>| {
+    let matches = |lines: &Vec<Line>| {
         lines.iter().any(|line| line.to_string().to_lowercase().contains(&typed))
     };
     let mut found = Vec::new();
     for Section { heading, entries } in sections {
-        let entries: Vec<_> = entries.into_iter().filter(speaks).collect();
+        let entries: Vec<_> = entries.into_iter().filter(matches).collect();
         if !entries.is_empty() {
             found.push(heading);
             found.extend(entries.into_iter().flatten());
@@ -102,9 +84,9 @@ fn filter_sections(sections: Vec<Section>, typed: &str) -> Vec<Line<'static>> {
     found
 }
 
-fn sections(screen: &DrawContext) -> Vec<Section> {
-    let theme = screen.theme;
-    let app = screen.app;
+fn sections(ctx: &DrawContext) -> Vec<Section> {
+    let theme = ctx.theme;
+    let app = ctx.app;
     let [pane, _] = app.contexts();
     let keymap = &app.setup.keymap;
     let here = |action: &Action| !keymap.keys_of(&[pane], *action).is_empty();
@@ -114,7 +96,7 @@ fn sections(screen: &DrawContext) -> Vec<Section> {
         entries: Action::ALL
             .iter()
             .filter(|action| here(action))
-            .map(|&action| action_entry(screen, &[pane], action))
+            .map(|&action| action_entry(ctx, &[pane], action))
             .collect(),
     }];
     let all: Vec<KeyContext> = keymap.contexts().collect();
@@ -122,7 +104,7 @@ fn sections(screen: &DrawContext) -> Vec<Section> {
         let actions = Action::ALL.iter().filter(|action| action.group() == group);
         Section {
             heading: heading(group.heading().to_owned()),
-            entries: actions.map(|&action| action_entry(screen, &all, action)).collect(),
+            entries: actions.map(|&action| action_entry(ctx, &all, action)).collect(),
         }
     }));
     let line = |(word, meaning): &(&'static str, &'static str)| {
@@ -133,28 +115,24 @@ fn sections(screen: &DrawContext) -> Vec<Section> {
     };
     let mouse = [
         ("click", "selects; a second click opens"),
-        ("right click", "everything that can be done there"),
-        ("wheel", "moves"),
-        ("Shift", "held, the terminal selects text as ever"),
+        ("right click", "opens the action menu"),
+        ("wheel", "scrolls"),
+        ("Shift", "hold to select text in the terminal"),
     ];
     sections.push(Section {
         heading: heading("Mouse".to_owned()),
         entries: mouse.iter().map(line).collect(),
     });
     sections.push(Section {
-        heading: heading("What do these words mean".to_owned()),
+        heading: heading("Glossary".to_owned()),
         entries: GLOSSARY.iter().map(line).collect(),
     });
     sections
 }
 
-/// An action with its keys in these contexts, and below it why it cannot be done now.
-fn action_entry(
-    screen: &DrawContext,
-    contexts: &[KeyContext],
-    action: Action,
-) -> Vec<Line<'static>> {
-    let (app, theme): (&App, _) = (screen.app, screen.theme);
+/// An action with its keys in these contexts, and why it is unavailable.
+fn action_entry(ctx: &DrawContext, contexts: &[KeyContext], action: Action) -> Vec<Line<'static>> {
+    let (app, theme): (&App, _) = (ctx.app, ctx.theme);
     let mut keys = app.setup.keymap.keys_of(contexts, action);
     keys.dedup();
     let refusal = availability::unavailable_reason(app, action);
@@ -163,7 +141,7 @@ fn action_entry(
         Span::styled(format!("   {:<KEY_WIDTH$}", keys.join("  ")), theme.key),
         Span::styled(action.help(), style),
     ])];
-    let reason = refusal.map(|reason| format!("   {:<KEY_WIDTH$}not now: {reason}", ""));
+    let reason = refusal.map(|reason| format!("   {:<KEY_WIDTH$}unavailable: {reason}", ""));
     lines.extend(reason.map(|reason| Line::styled(reason, theme.dim)));
     lines
 }

@@ -1,4 +1,4 @@
-//! One job opened: what it is, every state it went through, and how to do it again.
+//! The detail of a job: facts, its states, and the command that repeats it.
 
 use ratatui::{
     layout::Rect,
@@ -9,36 +9,37 @@ use crate::{
     app::{Job, overlay::JobDetail},
     ui::{
         DrawContext,
-        overlay::help,
+        overlay::Draw,
         pane::job_summary,
-        widget::{bordered, format_duration},
+        widget::{bordered, format_duration, scrolled_lines},
     },
 };
 use tessera_model::SafeText;
 
-/// Draws the job, scrolled.
-pub(super) fn draw(screen: &mut DrawContext, area: Rect, view: JobDetail) {
-    let Some(job) = screen.app.jobs.get(view.job) else { return };
-    let title = format!(" {} of {} ", job.kind.label(), job.dataset_name);
-    let inside = bordered(screen, area, Line::from(title), true);
-    let mut lines = facts(screen, job);
-    lines.push(Line::default());
-    lines.extend(states(screen, job));
-    lines.push(Line::default());
-    lines.push(Line::styled(" again, on a command line", screen.theme.dim));
-    let command = job.kind.command_line(job.dataset);
-    match command.split_once(" --") {
-        Some((first, rest)) => {
-            lines.push(Line::from(format!("   {first} \\")));
-            lines.push(Line::from(format!("     --{rest}")));
+impl Draw for JobDetail {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let Some(job) = ctx.app.jobs.get(self.job) else { return };
+        let title = format!(" {} of {} ", job.kind.label(), job.dataset_name);
+        let inside = bordered(ctx, area, Line::from(title), true);
+        let mut lines = facts(ctx, job);
+        lines.push(Line::default());
+        lines.extend(states(ctx, job));
+        lines.push(Line::default());
+        lines.push(Line::styled(" the same job as a command", ctx.theme.dim));
+        let command = job.kind.command_line(job.dataset);
+        match command.split_once(" --") {
+            Some((first, rest)) => {
+                lines.push(Line::from(format!("   {first} \\")));
+                lines.push(Line::from(format!("     --{rest}")));
+            }
+            None => lines.push(Line::from(format!("   {command}"))),
         }
-        None => lines.push(Line::from(format!("   {command}"))),
+        scrolled_lines(ctx, inside, &lines, self.scroll);
     }
-    help::scrolled(screen, inside, &lines, view.scroll);
 }
 
-fn facts(screen: &DrawContext, job: &Job) -> Vec<Line<'static>> {
-    let dim = screen.theme.dim;
+fn facts(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
+    let dim = ctx.theme.dim;
     let fact = |name: &str, words: String| {
         Line::from(vec![Span::styled(format!(" {name:<12}"), dim), Span::raw(words)])
     };
@@ -50,15 +51,15 @@ fn facts(screen: &DrawContext, job: &Job) -> Vec<Line<'static>> {
             SafeText::file_name(&export.target().to_string_lossy()).to_string(),
         ));
     }
-    lines.push(fact("took", format_duration(job.elapsed(screen.app.clock()))));
-    lines.push(fact("last word", job_summary(job)));
+    lines.push(fact("took", format_duration(job.elapsed(ctx.app.clock()))));
+    lines.push(fact("last status", job_summary(job)));
     lines
 }
 
-/// A line for each state: when it began after the start, what it was, how long it lasted.
-fn states(screen: &DrawContext, job: &Job) -> Vec<Line<'static>> {
-    let theme = screen.theme;
-    let now = screen.app.clock();
+/// A line for each state: when it began, its name, and how long it lasted.
+fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
+    let theme = ctx.theme;
+    let now = ctx.app.clock();
     let end = job.ended_at().unwrap_or(now);
     let steps = job.history().transitions();
     let mut lines = vec![Line::styled(" after     state              for", theme.dim)];

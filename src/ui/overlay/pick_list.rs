@@ -1,86 +1,97 @@
-//! A list that one thing is chosen from: the typed filter above, a row per thing below.
+//! Lists to pick one row from: the filter above, the matches below.
 
 use ratatui::{layout::Rect, text::Line};
 
 use crate::{
     app::{
-        overlay::{PickItem, PickList},
+        overlay::{CommandList, Palette, PickItem, PickList, ViewList},
         pane::scroll_top,
     },
     ui::{
         DrawContext,
-        overlay::file_picker,
-        widget::{bordered, display_width, put},
+        overlay::Draw,
+        pane::select_row,
+        widget::{bordered, display_width, put, text_field},
     },
 };
 
-/// Most cells of the marks before the names.
+/// Most cells of the prefixes.
 const MAX_PREFIX_WIDTH: usize = 14;
 
-/// Draws the list in a frame with this title.
-pub(super) fn draw<T>(screen: &mut DrawContext, area: Rect, title: &str, pick: &PickList<T>) {
-    let inside = bordered(screen, area, Line::from(format!(" {title} ")), true);
-    draw_filter(screen, inside, pick);
+impl Draw for CommandList {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        draw_list(ctx, area, self.title.as_str(), &self.list);
+    }
+}
+
+impl Draw for Palette {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        draw_list(ctx, area, "Command", &self.list);
+    }
+}
+
+impl Draw for ViewList {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let title = match ctx.app.saved_views_unavailable() {
+            Some(reason) => format!("Saved views: {reason}"),
+            None => "Saved views; w in the query builder saves one".to_owned(),
+        };
+        draw_list(ctx, area, &title, &self.list);
+    }
+}
+
+fn draw_list(ctx: &mut DrawContext, area: Rect, title: &str, list: &PickList) {
+    let inside = bordered(ctx, area, Line::from(format!(" {title} ")), true);
+    draw_filter(ctx, inside, list);
     let rows = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
-    let shown = pick.matches();
-    if shown.is_empty() {
-        put(screen, rows, 0, &[("   nothing fits; Backspace widens", screen.theme.dim)]);
+    let matches = list.matches();
+    if matches.is_empty() {
+        put(ctx, rows, 0, &[("   no match; Backspace widens the filter", ctx.theme.dim)]);
     }
-    let widest = |text: fn(&PickItem<T>) -> &str| {
-        pick.items().iter().map(|choice| display_width(text(choice))).max().unwrap_or(0)
+    let widest = |text: fn(&PickItem) -> &str| {
+        list.items().iter().map(|item| display_width(text(item))).max().unwrap_or(0)
     };
-    let marks = widest(|choice| choice.prefix.as_str()).min(MAX_PREFIX_WIDTH);
-    let names = widest(|choice| choice.label.as_str()).min(usize::from(inside.width) / 2);
-    let top = scroll_top(0, pick.cursor, usize::from(rows.height));
-    for (row, (place, choice)) in (0..rows.height).zip(shown.into_iter().enumerate().skip(top)) {
-        let here = place == pick.cursor;
-        draw_item(screen, rows, row, choice, (marks, names), here);
+    let prefix_width = widest(|item| item.prefix.as_str()).min(MAX_PREFIX_WIDTH);
+    let label_width = widest(|item| item.label.as_str()).min(usize::from(inside.width) / 2);
+    let top = scroll_top(0, list.cursor, usize::from(rows.height));
+    for (row, (index, item)) in (0..rows.height).zip(matches.into_iter().enumerate().skip(top)) {
+        draw_item(ctx, rows, row, item, (prefix_width, label_width), index == list.cursor);
     }
 }
 
-fn draw_filter<T>(screen: &mut DrawContext, inside: Rect, pick: &PickList<T>) {
-    let theme = screen.theme;
-    put(screen, inside, 0, &[(" ▸ ", theme.accent)]);
-    let place =
+fn draw_filter(ctx: &mut DrawContext, inside: Rect, list: &PickList) {
+    let theme = ctx.theme;
+    put(ctx, inside, 0, &[(" ▸ ", theme.accent)]);
+    let field =
         Rect { x: inside.x + 3, width: inside.width.saturating_sub(4), height: 1, ..inside };
-    if pick.filter.value().is_empty() {
-        put(screen, place, 0, &[("  type to filter", theme.dim)]);
+    if list.filter.value().is_empty() {
+        put(ctx, field, 0, &[("  type to filter", theme.dim)]);
     }
-    file_picker::text_field(screen, place, &pick.filter, true);
+    text_field(ctx, field, &list.filter, true);
 }
 
-fn draw_item<T>(
-    screen: &mut DrawContext,
+fn draw_item(
+    ctx: &mut DrawContext,
     rows: Rect,
     row: u16,
-    choice: &PickItem<T>,
-    (marks, names): (usize, usize),
-    here: bool,
+    item: &PickItem,
+    (prefix_width, label_width): (usize, usize),
+    selected: bool,
 ) {
-    let theme = screen.theme;
-    let style = if choice.disabled { theme.dim } else { theme.text };
+    let theme = ctx.theme;
+    let (style, key) = if item.disabled { (theme.dim, theme.dim) } else { (theme.text, theme.key) };
     let pad = |text: &str, cells: usize| " ".repeat(cells.saturating_sub(display_width(text)));
-    let mark = choice.prefix.as_str();
-    let name = choice.label.as_str();
-    let cursor = if here { " ▸ " } else { "   " };
-    let before = if marks == 0 { String::new() } else { pad(mark, marks) + "  " };
-    let after = pad(name, names) + "  ";
-    let key = if choice.disabled { theme.dim } else { theme.key };
-    put(
-        screen,
-        rows,
-        row,
-        &[
-            (cursor, theme.accent),
-            (mark, key),
-            (&before, style),
-            (name, style),
-            (&after, style),
-            (choice.note.as_str(), theme.dim),
-        ],
-    );
-    if here {
-        let line = Rect { y: rows.y + row, height: 1, ..rows };
-        screen.buf.set_style(line, screen.theme.selected);
-    }
+    let (prefix, label) = (item.prefix.as_str(), item.label.as_str());
+    let cursor = if selected { " ▸ " } else { "   " };
+    let gap = if prefix_width == 0 { String::new() } else { pad(prefix, prefix_width) + "  " };
+    let parts = [
+        (cursor, theme.accent),
+        (prefix, key),
+        (&gap, style),
+        (label, style),
+        (&(pad(label, label_width) + "  "), style),
+        (item.note.as_str(), theme.dim),
+    ];
+    put(ctx, rows, row, &parts);
+    select_row(ctx, rows, row, selected);
 }

@@ -1,4 +1,4 @@
-//! The question before a reindex.
+//! The confirmation before a reindex, with its consequences.
 
 use ratatui::{layout::Rect, text::Line};
 
@@ -6,32 +6,33 @@ use crate::{
     app::overlay::ReindexConfirmation,
     ui::{
         DrawContext,
+        overlay::Draw,
         widget::{bordered, group_digits, put},
     },
 };
 use tessera_model::Selection;
 
-/// Draws the question with its consequences.
-pub(super) fn draw(screen: &mut DrawContext, area: Rect, asked: &ReindexConfirmation) {
-    let title = Line::from(format!(" Reindex {} ", asked.dataset_name));
-    let inside = bordered(screen, area, title, true);
-    let (app, theme) = (screen.app, screen.theme);
-    let count = app.store.dataset(asked.dataset).and_then(|dataset| dataset.n_images);
-    let count = count.map_or_else(|| "all its media".to_owned(), |n| group_digits(n) + " images");
-    let first = format!(" Clusters {count} anew.");
-    let marked = app.store.baskets.get(&asked.dataset).and_then(|basket| basket.value());
-    let marked = marked.is_some_and(|basket| !Selection::is_empty(basket.selection()));
-    let basket =
-        if marked { " What is marked in clusters must be checked again afterwards." } else { "" };
-    let lines = [
-        (first.as_str(), theme.text),
-        ("", theme.text),
-        (" PARTIAL INDEX → READ ONLY → INDEXING → READY", theme.accent),
-        (" Until READY nothing can be added or exported, and no picture searched by.", theme.dim),
-        (" Clusters get new ids; searches that are open are asked again.", theme.dim),
-        (basket, theme.dim),
-    ];
-    for (row, line) in (0u16..).zip(lines) {
-        put(screen, inside, row, &[line]);
+impl Draw for ReindexConfirmation {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let title = Line::from(format!(" Reindex {} ", self.dataset_name));
+        let inside = bordered(ctx, area, title, true);
+        let (app, theme) = (ctx.app, ctx.theme);
+        let count = app.store.dataset(self.dataset).and_then(|dataset| dataset.n_images);
+        let count = count.map_or_else(|| "all media".to_owned(), |n| group_digits(n) + " images");
+        let first = format!(" Clusters {count} again.");
+        let marked = app.store.baskets.get(&self.dataset).and_then(|basket| basket.value());
+        let marked = marked.is_some_and(|basket| !Selection::is_empty(basket.selection()));
+        let basket = if marked { " Recheck the clusters in the selection afterwards." } else { "" };
+        let lines = [
+            (first.as_str(), theme.text),
+            ("", theme.text),
+            (" PARTIAL INDEX → READ ONLY → INDEXING → READY", theme.accent),
+            (" Until READY: no additions, exports, or searches by picture.", theme.dim),
+            (" Clusters get new ids; searches that are open are self again.", theme.dim),
+            (basket, theme.dim),
+        ];
+        for (row, line) in (0u16..).zip(lines) {
+            put(ctx, inside, row, &[line]);
+        }
     }
 }

@@ -36,27 +36,27 @@ pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
 }
 
 /// The pane.
-pub(in crate::ui) fn basket(screen: &mut DrawContext, area: Rect) {
-    let app = screen.app;
+pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
+    let app = ctx.app;
     let totals = app.selection().map(Selection::totals).unwrap_or_default();
-    let inside = pane_frame(screen, area, Pane::Basket, &heading(&totals));
+    let inside = pane_frame(ctx, area, Pane::Basket, &heading(&totals));
     let rows = app.basket_rows();
     if rows.is_empty() {
         let lines =
             ["Nothing is marked.", "In the results space marks a cluster, v a range, V the page."];
-        return centered_message(screen, inside, screen.theme.dim, &lines);
+        return centered_message(ctx, inside, ctx.theme.dim, &lines);
     }
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };
     let cursor = app.basket_cursor.min(rows.len() - 1);
     let top = scroll_top(0, cursor, usize::from(list.height));
     for (row, mark) in (0..list.height).zip(&rows[top..]) {
-        draw_mark(screen, list, row, mark);
+        draw_entry(ctx, list, row, mark);
         let selected = app.focus == Pane::Basket && top + usize::from(row) == cursor;
-        select_row(screen, list, row, selected);
+        select_row(ctx, list, row, selected);
     }
-    let theme = screen.theme;
+    let theme = ctx.theme;
     for (row, words) in (list.height..).zip([totals_text(&totals), previews_seen_text(&totals)]) {
-        put(screen, inside, row, &[(" ", theme.dim), (&words, theme.dim)]);
+        put(ctx, inside, row, &[(" ", theme.dim), (&words, theme.dim)]);
     }
 }
 
@@ -106,13 +106,13 @@ pub(in crate::ui) fn previews_seen_text(totals: &SelectionTotals) -> String {
 }
 
 /// One mark with where it is.
-pub(in crate::ui) fn draw_mark(
-    screen: &mut DrawContext,
+pub(in crate::ui) fn draw_entry(
+    ctx: &mut DrawContext,
     list: Rect,
     row: u16,
     mark: &SelectionEntry,
 ) {
-    let (app, theme) = (screen.app, screen.theme);
+    let (app, theme) = (ctx.app, ctx.theme);
     let (standing, size) = match &mark.content {
         EntryContent::MediaItem(..) => (SelectionState::Items(1), "1 medium".to_owned()),
         EntryContent::Cluster(cluster) => (mark_state(cluster), member_count(cluster)),
@@ -134,7 +134,7 @@ pub(in crate::ui) fn draw_mark(
         (&kind, theme.dim),
         (place, if standing == SelectionState::Stale { theme.moving } else { theme.dim }),
     ];
-    put(screen, list, row, &parts);
+    put(ctx, list, row, &parts);
 }
 
 fn mark_state(cluster: &SelectedCluster) -> SelectionState {

@@ -13,32 +13,32 @@ use crate::{
 use tessera_model::Dataset;
 
 /// The list: glyph, name, status, number of images.
-pub(in crate::ui) fn datasets(screen: &mut DrawContext, area: Rect) {
-    let count = screen.app.store.dataset_list().len();
+pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
+    let count = ctx.app.store.dataset_list().len();
     let words = if count == 0 { String::new() } else { count.to_string() };
-    let inside = pane_frame(screen, area, Pane::Datasets, &words);
+    let inside = pane_frame(ctx, area, Pane::Datasets, &words);
     if count == 0 {
-        return draw_empty(screen, inside);
+        return draw_empty(ctx, inside);
     }
-    let top = datasets_scroll_top(screen.app, area);
-    let selected = screen.app.selected_dataset().map(|dataset| dataset.id);
-    let focused = screen.app.focus == Pane::Datasets;
-    for (row, dataset) in screen.app.visible_datasets().into_iter().skip(top).enumerate() {
+    let top = datasets_scroll_top(ctx.app, area);
+    let selected = ctx.app.selected_dataset().map(|dataset| dataset.id);
+    let focused = ctx.app.focus == Pane::Datasets;
+    for (row, dataset) in ctx.app.visible_datasets().into_iter().skip(top).enumerate() {
         let Ok(row) = u16::try_from(row) else { break };
         if row >= inside.height {
             break;
         }
-        draw_row(screen, inside, row, dataset);
+        draw_row(ctx, inside, row, dataset);
         let here = Some(dataset.id) == selected;
-        select_row(screen, inside, row, here && focused);
+        select_row(ctx, inside, row, here && focused);
         if here && !focused {
-            put(screen, Rect { width: 1, ..inside }, row, &[("▸", screen.theme.accent)]);
+            put(ctx, Rect { width: 1, ..inside }, row, &[("▸", ctx.theme.accent)]);
         }
     }
 }
 
-fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
-    let theme = screen.theme;
+fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
+    let theme = ctx.theme;
     let (glyph, style) = bars::status_glyph(theme, &dataset.status);
     // READY needs no word beside its glyph here: the status below spells it out.
     let state = if dataset.status == tessera_model::Status::Ready {
@@ -51,22 +51,22 @@ fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset)
     let room = inside.width - cells;
     let name = truncate(dataset.name.as_str(), usize::from(room.saturating_sub(4)));
     put(
-        screen,
+        ctx,
         Rect { width: room, ..inside },
         row,
         &[("  ", theme.text), (glyph, style), (" ", theme.text), (&name, theme.text)],
     );
-    put(screen, Rect { x: inside.x + room, width: cells, ..inside }, row, &[(&state, style)]);
+    put(ctx, Rect { x: inside.x + room, width: cells, ..inside }, row, &[(&state, style)]);
 }
 
-fn draw_empty(screen: &mut DrawContext, inside: Rect) {
-    let theme = screen.theme;
-    let datasets = &screen.app.store.datasets;
+fn draw_empty(ctx: &mut DrawContext, inside: Rect) {
+    let theme = ctx.theme;
+    let datasets = &ctx.app.store.datasets;
     match (datasets.failure(), datasets.value()) {
         (Some(failure), _) => {
             let sentence = failure.to_string();
             centered_message(
-                screen,
+                ctx,
                 inside,
                 theme.failure,
                 &[&sentence, "r tries again; I opens a dataset by its id"],
@@ -75,8 +75,8 @@ fn draw_empty(screen: &mut DrawContext, inside: Rect) {
         (None, Some(_)) => {
             let lines =
                 ["The list is empty.", "I opens a dataset by its id, P another deployment."];
-            centered_message(screen, inside, theme.text, &lines);
+            centered_message(ctx, inside, theme.text, &lines);
         }
-        (None, None) => centered_message(screen, inside, theme.dim, &["loading"]),
+        (None, None) => centered_message(ctx, inside, theme.dim, &["loading"]),
     }
 }

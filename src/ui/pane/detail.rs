@@ -15,47 +15,46 @@ use tessera_model::{Cluster, EntryId, Preview};
 use tessera_picture::Crop;
 
 /// The pane.
-pub(in crate::ui) fn detail(screen: &mut DrawContext, area: Rect) {
-    let app = screen.app;
+pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
+    let app = ctx.app;
     let (Some(cluster), Some(preview)) = (app.cluster(), app.preview()) else {
-        let inside = pane_frame(screen, area, Pane::Detail, "");
-        return centered_message(screen, inside, screen.theme.dim, &["No preview here."]);
+        let inside = pane_frame(ctx, area, Pane::Detail, "");
+        return centered_message(ctx, inside, ctx.theme.dim, &["No preview here."]);
     };
     let place = app.view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
     let words = format!("{} of {} shown", place + 1, cluster.previews.len());
-    let inside = pane_frame(screen, area, Pane::Detail, &words);
+    let inside = pane_frame(ctx, area, Pane::Detail, &words);
     let picture = detail_picture_area(area, app.cell_size);
     let canvas = app.canvas(picture.width, picture.height);
     let sight = detail_picture_view(preview);
     let part = sight.crop;
     if let (Some(covered), Crop::Highlighted(region)) =
-        (screen.draw_picture(picture, sight, canvas), part)
+        (ctx.draw_picture(picture, sight, canvas), part)
     {
-        draw_region_outline(screen, covered, region);
+        draw_region_outline(ctx, covered, region);
     }
     let below = Rect { y: picture.bottom(), height: inside.bottom() - picture.bottom(), ..inside };
-    let lines = preview_lines(screen, preview, usize::from(below.width));
+    let lines = preview_lines(ctx, preview, usize::from(below.width));
     for (row, (text, style)) in (0..).zip(lines) {
-        put(screen, below, row, &[(" ", style), (&text, style)]);
+        put(ctx, below, row, &[(" ", style), (&text, style)]);
     }
 }
 
-fn preview_lines(screen: &DrawContext, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
-    let theme = screen.theme;
+fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
+    let theme = ctx.theme;
     let mut lines = vec![(preview.file_name.to_string(), theme.accent)];
-    lines
-        .extend(selection_text(screen.app, preview).map(|words| (words.to_owned(), theme.success)));
+    lines.extend(selection_text(ctx.app, preview).map(|words| (words.to_owned(), theme.success)));
     let mut facts = Vec::new();
     if let Some((across, down)) = preview.dimensions {
         facts.push(format!("{across}×{down}"));
     }
     if let Some(relevance) = &preview.relevance {
         let word = relevance
-            .band(screen.app.score_scale())
+            .band(ctx.app.score_scale())
             .map_or_else(String::new, |band| format!(" {}", band.label()));
         facts.push(format!("score {}{word}", format_score(relevance.score)));
     }
-    if let Some(size) = screen.app.cluster().and_then(Cluster::size) {
+    if let Some(size) = ctx.app.cluster().and_then(Cluster::size) {
         facts.push(format!("{size} in cluster"));
     }
     lines.push((facts.join(" · "), theme.text));
@@ -64,7 +63,7 @@ fn preview_lines(screen: &DrawContext, preview: &Preview, cells: usize) -> Vec<(
             wrap_words(caption.as_str(), cells.saturating_sub(2), 3).map(|line| (line, theme.text)),
         );
     }
-    if let Some(cluster) = screen.app.cluster().filter(|cluster| !cluster.labels.is_empty()) {
+    if let Some(cluster) = ctx.app.cluster().filter(|cluster| !cluster.labels.is_empty()) {
         let labels: Vec<&str> = cluster.labels.iter().take(8).map(AsRef::as_ref).collect();
         lines.push((labels.join(", "), theme.dim));
     }

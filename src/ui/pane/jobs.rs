@@ -15,16 +15,16 @@ use crate::{
 use tessera_model::{ExportTaskId, JobKind, SafeText, operation_tracker::OperationTracker};
 
 /// The pane.
-pub(in crate::ui) fn jobs(screen: &mut DrawContext, area: Rect) {
-    let app = screen.app;
+pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
+    let app = ctx.app;
     let count = app.jobs.len();
     let words = if count == 0 { String::new() } else { count.to_string() };
-    let inside = pane_frame(screen, area, Pane::Jobs, &words);
+    let inside = pane_frame(ctx, area, Pane::Jobs, &words);
     if count == 0 {
         return centered_message(
-            screen,
+            ctx,
             inside,
-            screen.theme.dim,
+            ctx.theme.dim,
             &["no jobs yet: e exports the open dataset"],
         );
     }
@@ -34,9 +34,9 @@ pub(in crate::ui) fn jobs(screen: &mut DrawContext, area: Rect) {
         if row >= inside.height {
             break;
         }
-        draw_row(screen, inside, row, job);
+        draw_row(ctx, inside, row, job);
         select_row(
-            screen,
+            ctx,
             inside,
             row,
             app.focus == Pane::Jobs && top + usize::from(row) == app.jobs.cursor(),
@@ -45,8 +45,8 @@ pub(in crate::ui) fn jobs(screen: &mut DrawContext, area: Rect) {
 }
 
 /// Columns of a row: the id, the bar and the time of the next question only where there is room.
-fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
-    let (app, theme) = (screen.app, screen.theme);
+fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
+    let (app, theme) = (ctx.app, ctx.theme);
     let (mark, style) = state_glyph(theme, job);
     let wide = inside.width >= 100;
     let kind = format!(" {:<9} ", job.kind.label());
@@ -70,7 +70,7 @@ fn draw_row(screen: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
         (&next, theme.dim),
         (&note, theme.dim),
     ];
-    put(screen, inside, row, &parts);
+    put(ctx, inside, row, &parts);
 }
 
 fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {

@@ -20,9 +20,9 @@ use ratatui::layout::Rect;
 use crate::ui::DrawContext;
 
 /// Marks a row of a list as selected, over its whole width.
-pub(super) fn select_row(screen: &mut DrawContext, area: Rect, row: u16, selected: bool) {
+pub(super) fn select_row(ctx: &mut DrawContext, area: Rect, row: u16, selected: bool) {
     if selected && row < area.height {
         let line = Rect { y: area.y + row, height: 1, ..area };
-        screen.buf.set_style(line, screen.theme.selected);
+        ctx.buf.set_style(line, ctx.theme.selected);
     }
 }

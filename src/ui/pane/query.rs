@@ -16,8 +16,9 @@ use crate::{
     },
     ui::{
         DrawContext,
-        overlay::text_field,
-        widget::{centered_message, display_width, pane_frame, put, truncate, wrap_words},
+        widget::{
+            centered_message, display_width, pane_frame, put, text_field, truncate, wrap_words,
+        },
     },
 };
 use tessera_model::{EntityType, Granularity, Query, SafeText};
@@ -30,25 +31,25 @@ const NUMBER_WIDTH: u16 = 6;
 const MAX_SUGGESTIONS: usize = 8;
 
 /// The pane.
-pub(in crate::ui) fn query(screen: &mut DrawContext, area: Rect) {
-    let app = screen.app;
+pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
+    let app = ctx.app;
     let draft = app.draft();
     let on = draft.rows.iter().filter(|row| row.enabled).count();
     let words = match draft.rows.len() {
         0 => "no filters".to_owned(),
         all => format!("{on} of {all} filters on"),
     };
-    let inside = pane_frame(screen, area, Pane::Query, &words);
+    let inside = pane_frame(ctx, area, Pane::Query, &words);
     if app.view().is_none() {
-        return centered_message(screen, inside, screen.theme.dim, &["Open a dataset first."]);
+        return centered_message(ctx, inside, ctx.theme.dim, &["Open a dataset first."]);
     }
     let remarks = diagnostics(app);
     let said: usize = remarks.iter().map(|remark| check_lines(remark, inside.width).count()).sum();
     let [head, form, json, check] = areas(inside, draft, said);
-    draw_subject(screen, head);
-    draw_form(screen, form, draft, &remarks);
-    draw_json(screen, json, draft);
-    draw_checks(screen, check, &remarks);
+    draw_subject(ctx, head);
+    draw_form(ctx, form, draft, &remarks);
+    draw_json(ctx, json, draft);
+    draw_checks(ctx, check, &remarks);
 }
 
 /// The four parts, top to bottom. The form and the JSON share what the others leave; the part that
@@ -74,8 +75,8 @@ fn areas(inside: Rect, draft: &QueryDraft, remarks: usize) -> [Rect; 4] {
 }
 
 /// What the filters are added to: entity, granularity, and the anchor or caption.
-fn draw_subject(screen: &mut DrawContext, area: Rect) {
-    let (app, theme) = (screen.app, screen.theme);
+fn draw_subject(ctx: &mut DrawContext, area: Rect) {
+    let (app, theme) = (ctx.app, ctx.theme);
     let Some(view) = app.view() else { return };
     let search = &view.search;
     let dot = |entity| if search.entity == entity { "(•) " } else { "( ) " };
@@ -87,7 +88,7 @@ fn draw_subject(screen: &mut DrawContext, area: Rect) {
     let keys = |action| app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next();
     let toggle = keys(crate::input::Action::ToggleEntity).unwrap_or_default();
     put(
-        screen,
+        ctx,
         area,
         0,
         &[
@@ -116,18 +117,18 @@ fn draw_subject(screen: &mut DrawContext, area: Rect) {
             (" captions that mean ", SafeText::name(text.as_str()).to_string(), bound)
         }
     };
-    put(screen, area, 1, &[(about, theme.dim), (&words, theme.accent), (&end, theme.text)]);
+    put(ctx, area, 1, &[(about, theme.dim), (&words, theme.accent), (&end, theme.text)]);
     let titles = [" on", "key", "op", "value"];
     let starts =
         [0, COLUMN_WIDTHS[0], COLUMN_WIDTHS[0] + COLUMN_WIDTHS[1], COLUMN_WIDTHS.iter().sum()];
     for (title, start) in titles.into_iter().zip(starts) {
         let place = Rect { x: area.x + start, width: area.width.saturating_sub(start), ..area };
-        put(screen, place, 3, &[(title, theme.dim)]);
+        put(ctx, place, 3, &[(title, theme.dim)]);
     }
 }
 
 /// The form: a line per row, the line that adds, and what can be chosen for the field in hand.
-fn draw_form(screen: &mut DrawContext, area: Rect, draft: &QueryDraft, remarks: &[Diagnostic]) {
+fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, remarks: &[Diagnostic]) {
     let greyed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
     let height = usize::from(area.height.saturating_sub(1));
     let top = scroll_top(0, draft.cursor, height);
@@ -136,49 +137,44 @@ fn draw_form(screen: &mut DrawContext, area: Rect, draft: &QueryDraft, remarks: 
         match draft.rows.get(place) {
             Some(row) => {
                 let remark = remarks.iter().find(|remark| remark.row == Some(place));
-                self::draw_row(screen, here, draft, place, row, greyed, remark);
+                self::draw_row(ctx, here, draft, place, row, greyed, remark);
             }
-            None => draw_add_row(screen, here),
+            None => draw_add_row(ctx, here),
         }
         let selected = draft.cursor == place && draft.json.is_none();
-        let takes_keys = screen.app.focus == Pane::Query && draft.field.is_none();
-        select_row(screen, here, 0, selected && takes_keys);
+        let takes_keys = ctx.app.focus == Pane::Query && draft.field.is_none();
+        select_row(ctx, here, 0, selected && takes_keys);
     }
     if area.height > 0 {
-        draw_suggestions(screen, Rect { y: area.bottom() - 1, height: 1, ..area }, draft);
+        draw_suggestions(ctx, Rect { y: area.bottom() - 1, height: 1, ..area }, draft);
     }
 }
 
-fn draw_add_row(screen: &mut DrawContext, line: Rect) {
-    let theme = screen.theme;
+fn draw_add_row(ctx: &mut DrawContext, line: Rect) {
+    let theme = ctx.theme;
     let kinds: Vec<&str> = FilterKind::ALL.into_iter().map(FilterKind::keyword).collect();
     let kinds = kinds.join(" · ");
-    put(
-        screen,
-        line,
-        0,
-        &[(" +   ", theme.key), ("add filter … ", theme.text), (&kinds, theme.dim)],
-    );
+    put(ctx, line, 0, &[(" +   ", theme.key), ("add filter … ", theme.text), (&kinds, theme.dim)]);
 }
 
 /// What the row in hand does, or the values that were seen and fit what is typed.
-fn draw_suggestions(screen: &mut DrawContext, line: Rect, draft: &QueryDraft) {
-    let theme = screen.theme;
-    let Some(row) = draft.selected_row().filter(|_| screen.app.focus == Pane::Query) else {
+fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
+    let theme = ctx.theme;
+    let Some(row) = draft.selected_row().filter(|_| ctx.app.focus == Pane::Query) else {
         return;
     };
     let seen = match draft.field {
-        Some(0) => screen.app.known_values().suggest(row, MAX_SUGGESTIONS),
+        Some(0) => ctx.app.known_values().suggest(row, MAX_SUGGESTIONS),
         Some(_) | None => Vec::new(),
     };
     if seen.is_empty() {
-        return put(screen, line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
+        return put(ctx, line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
     }
     let source = if row.kind == FilterKind::Issues { "     words: " } else { "     seen: " };
     let values: Vec<&str> = seen.iter().map(|seen| seen.label.as_str()).collect();
     let values = values.join(" · ");
     put(
-        screen,
+        ctx,
         line,
         0,
         &[(source, theme.dim), (&values, theme.text), ("  ↓ takes the first", theme.dim)],
@@ -186,7 +182,7 @@ fn draw_suggestions(screen: &mut DrawContext, line: Rect, draft: &QueryDraft) {
 }
 
 fn draw_row(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     line: Rect,
     draft: &QueryDraft,
     place: usize,
@@ -194,12 +190,12 @@ fn draw_row(
     greyed: bool,
     remark: Option<&Diagnostic>,
 ) {
-    let theme = screen.theme;
+    let theme = ctx.theme;
     let style = if row.enabled && !greyed { theme.text } else { theme.dim };
     let here = draft.cursor == place;
     let cursor = if here { "▸" } else { " " };
     let mark = if row.enabled { "✓" } else { "○" };
-    put(screen, line, 0, &[(cursor, theme.accent), (" ", style), (mark, style)]);
+    put(ctx, line, 0, &[(cursor, theme.accent), (" ", style), (mark, style)]);
     let mut at = line.x + COLUMN_WIDTHS[0];
     let choice = if here && row.kind.choices().len() > 1 {
         format!("‹ {} ›", operator_text(row))
@@ -209,24 +205,24 @@ fn draw_row(
     for (text, cells) in
         [(row.kind.keyword(), COLUMN_WIDTHS[1]), (choice.as_str(), COLUMN_WIDTHS[2])]
     {
-        put(screen, columns_from(line, at, cells), 0, &[(text, style)]);
+        put(ctx, columns_from(line, at, cells), 0, &[(text, style)]);
         at += cells;
     }
     let field = if here { draft.field } else { None };
-    at = draw_value(screen, line, at, row, field, style);
+    at = draw_value(ctx, line, at, row, field, style);
     for (number, (part, input)) in row.fields().enumerate().skip(1) {
         // A bound that is not set is only shown where it can be.
         if !here && input.value().is_empty() {
             continue;
         }
-        at = draw_number_field(screen, line, at, part, input, field == Some(number), style);
+        at = draw_number_field(ctx, line, at, part, input, field == Some(number), style);
     }
     let (words, style) = match remark {
-        Some(remark) => (row_suffix(remark), severity_style(screen, remark.severity)),
+        Some(remark) => (row_suffix(remark), severity_style(ctx, remark.severity)),
         None if !row.enabled => ("(off, kept)".to_owned(), theme.dim),
         None => return,
     };
-    put(screen, columns_from(line, at + 1, line.width), 0, &[(&words, style)]);
+    put(ctx, columns_from(line, at + 1, line.width), 0, &[(&words, style)]);
 }
 
 /// The choice as it stands in the form.
@@ -240,7 +236,7 @@ fn operator_text(row: &FilterRow) -> String {
 
 /// The value: the entries of a list and the line that is typed. Returns where it ends.
 fn draw_value(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     line: Rect,
     at: u16,
     row: &FilterRow,
@@ -249,11 +245,10 @@ fn draw_value(
 ) -> u16 {
     let mut at = at;
     for entry in &row.entries {
-        let name =
-            screen.app.known_values().tag_name(entry).filter(|_| row.kind == FilterKind::Tags);
+        let name = ctx.app.known_values().tag_name(entry).filter(|_| row.kind == FilterKind::Tags);
         let shown = name.cloned().unwrap_or_else(|| SafeText::name(entry));
         let chip = format!("[{}]", truncate(shown.as_str(), 24));
-        put(screen, columns_from(line, at, line.width), 0, &[(&chip, style)]);
+        put(ctx, columns_from(line, at, line.width), 0, &[(&chip, style)]);
         at += text_cells(&chip);
     }
     let focused = field == Some(0);
@@ -264,7 +259,7 @@ fn draw_value(
     let right = line.right().saturating_sub(at + 30).max(12);
     let room = typed.clamp(if row.kind == FilterKind::Text { 20 } else { 8 }, right.max(20));
     draw_boxed_field(
-        screen,
+        ctx,
         line,
         at,
         room,
@@ -275,7 +270,7 @@ fn draw_value(
 }
 
 fn draw_number_field(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     line: Rect,
     at: u16,
     part: FilterField,
@@ -284,21 +279,13 @@ fn draw_number_field(
     style: Style,
 ) -> u16 {
     let label = format!("  {} ", part.label);
-    put(screen, columns_from(line, at, line.width), 0, &[(&label, screen.theme.dim)]);
-    draw_boxed_field(
-        screen,
-        line,
-        at + text_cells(&label),
-        NUMBER_WIDTH,
-        Some(input),
-        focused,
-        style,
-    )
+    put(ctx, columns_from(line, at, line.width), 0, &[(&label, ctx.theme.dim)]);
+    draw_boxed_field(ctx, line, at + text_cells(&label), NUMBER_WIDTH, Some(input), focused, style)
 }
 
 /// `[text ]`, with the cursor in it when it takes the keys. Returns where it ends.
 fn draw_boxed_field(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     line: Rect,
     at: u16,
     room: u16,
@@ -307,14 +294,14 @@ fn draw_boxed_field(
     style: Style,
 ) -> u16 {
     let place = columns_from(line, at + 1, room);
-    put(screen, columns_from(line, at, 1), 0, &[("[", style)]);
+    put(ctx, columns_from(line, at, 1), 0, &[("[", style)]);
     if let Some(input) = input {
-        text_field(screen, place, input, focused);
+        text_field(ctx, place, input, focused);
         if !focused {
-            screen.buf.set_style(place, style);
+            ctx.buf.set_style(place, style);
         }
     }
-    put(screen, columns_from(line, at + 1 + room, 1), 0, &[("]", style)]);
+    put(ctx, columns_from(line, at + 1 + room, 1), 0, &[("]", style)]);
     at + room + 2
 }
 
@@ -329,18 +316,18 @@ fn text_cells(text: &str) -> u16 {
 }
 
 /// The JSON that is sent, or that is being written.
-fn draw_json(screen: &mut DrawContext, area: Rect, draft: &QueryDraft) {
-    let theme = screen.theme;
+fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft) {
+    let theme = ctx.theme;
     let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
-    draw_rule(screen, area, title, "F4 $EDITOR");
+    draw_rule(ctx, area, title, "F4 $EDITOR");
     let body =
         Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
     if let Some(json) = &draft.json {
-        return draw_json_editor(screen, body, json);
+        return draw_json_editor(ctx, body, json);
     }
     let lines: Vec<Result<String, String>> = draft.filter_lines().collect();
     if lines.is_empty() {
-        return put(screen, body, 0, &[(" []", theme.dim)]);
+        return put(ctx, body, 0, &[(" []", theme.dim)]);
     }
     let last = lines.len() - 1;
     for (row, (place, line)) in (0..).zip(lines.iter().enumerate()) {
@@ -351,40 +338,40 @@ fn draw_json(screen: &mut DrawContext, area: Rect, draft: &QueryDraft) {
         let before = if place == 0 { " [" } else { "  " };
         let after = if place == last { "]" } else { "," };
         let text = SafeText::caption(text);
-        put(screen, body, row, &[(before, theme.dim), (text.as_str(), style), (after, theme.dim)]);
+        put(ctx, body, row, &[(before, theme.dim), (text.as_str(), style), (after, theme.dim)]);
     }
 }
 
 /// The JSON that takes the keys, with its cursor.
-fn draw_json_editor(screen: &mut DrawContext, area: Rect, json: &JsonEditor) {
-    let theme = screen.theme;
+fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
+    let theme = ctx.theme;
     let top = scroll_top(0, json.text.line, usize::from(area.height));
     for (row, (place, line)) in (0..area.height).zip(json.text.lines().iter().enumerate().skip(top))
     {
         let number = format!("{:>3} ", place + 1);
-        put(screen, area, row, &[(&number, theme.dim)]);
+        put(ctx, area, row, &[(&number, theme.dim)]);
         let place_of_text =
             Rect { y: area.y + row, height: 1, ..columns_from(area, area.x + 4, area.width) };
         let here = place == json.text.line;
         let column = if here { json.text.column } else { 0 };
         let input = Input::new(line.clone()).with_cursor(column);
-        text_field(screen, place_of_text, &input, here && screen.app.focus == Pane::Query);
+        text_field(ctx, place_of_text, &input, here && ctx.app.focus == Pane::Query);
     }
 }
 
 /// What there is to say, what matters most first.
-fn draw_checks(screen: &mut DrawContext, area: Rect, remarks: &[Diagnostic]) {
-    draw_rule(screen, area, "check", "");
+fn draw_checks(ctx: &mut DrawContext, area: Rect, remarks: &[Diagnostic]) {
+    draw_rule(ctx, area, "check", "");
     let mut row = 1;
     for remark in remarks {
-        let style = severity_style(screen, remark.severity);
+        let style = severity_style(ctx, remark.severity);
         let mut mark = match remark.severity {
             Severity::Error => " ! ",
             Severity::Warning => " ? ",
             Severity::Info => "   ",
         };
         for line in check_lines(remark, area.width) {
-            put(screen, area, row, &[(mark, style), (&line, style)]);
+            put(ctx, area, row, &[(mark, style), (&line, style)]);
             (mark, row) = ("   ", row + 1);
         }
     }
@@ -406,20 +393,20 @@ fn row_suffix(remark: &Diagnostic) -> String {
     }
 }
 
-fn severity_style(screen: &DrawContext, severity: Severity) -> Style {
+fn severity_style(ctx: &DrawContext, severity: Severity) -> Style {
     match severity {
-        Severity::Error => screen.theme.failure,
-        Severity::Warning => screen.theme.moving,
-        Severity::Info => screen.theme.dim,
+        Severity::Error => ctx.theme.failure,
+        Severity::Warning => ctx.theme.moving,
+        Severity::Info => ctx.theme.dim,
     }
 }
 
 /// A line with a title in it, and a hint at its end.
-fn draw_rule(screen: &mut DrawContext, area: Rect, title: &str, hint: &str) {
-    let theme = screen.theme;
+fn draw_rule(ctx: &mut DrawContext, area: Rect, title: &str, hint: &str) {
+    let theme = ctx.theme;
     let title = format!("─ {title} ");
     let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
     let used = display_width(&title) + display_width(&hint);
     let fill = "─".repeat(usize::from(area.width).saturating_sub(used));
-    put(screen, area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
+    put(ctx, area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
 }

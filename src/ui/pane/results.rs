@@ -20,44 +20,44 @@ use tessera_model::Query;
 const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture of this machine";
 
 /// The pane: frame, one line on what is asked, tiles.
-pub(in crate::ui) fn results(screen: &mut DrawContext, area: Rect) {
-    let app = screen.app;
-    let words = app.view().map_or_else(String::new, |view| results_header::heading(screen, view));
-    let inside = pane_frame(screen, area, Pane::Results, &words);
+pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
+    let app = ctx.app;
+    let words = app.view().map_or_else(String::new, |view| results_header::heading(ctx, view));
+    let inside = pane_frame(ctx, area, Pane::Results, &words);
     let Some(view) = app.view() else {
         let loading =
             app.store.datasets.value().is_none() && app.store.datasets.failure().is_none();
         let lines: &[&str] = if loading { &["loading"] } else { &["Open a dataset with Enter."] };
-        return centered_message(screen, inside, screen.theme.dim, lines);
+        return centered_message(ctx, inside, ctx.theme.dim, lines);
     };
-    results_header::status_line(screen, inside, view);
-    draw_selection_footer(screen, area);
+    results_header::status_line(ctx, inside, view);
+    draw_selection_footer(ctx, area);
     let body = Rect { y: inside.y + 1, height: inside.height.saturating_sub(1), ..inside };
     let failure = app.remote_page().and_then(Remote::failure);
     match (app.page(), failure) {
-        (Some(page), _) if page.clusters.is_empty() => draw_empty(screen, body, view),
+        (Some(page), _) if page.clusters.is_empty() => draw_empty(ctx, body, view),
         (Some(_), _) if app.tiles().is_empty() => {
             let lines = ["Nothing that is loaded contains this.", "Esc clears the filter"];
-            centered_message(screen, body, screen.theme.text, &lines);
+            centered_message(ctx, body, ctx.theme.text, &lines);
         }
-        (Some(_), _) => draw_tiles(screen, area),
+        (Some(_), _) => draw_tiles(ctx, area),
         (None, Some(failure)) if app.needs_query() => {
             let detail = failure.to_string();
             let lines =
                 ["This deployment shows nothing without a query.", CANNOT_BROWSE_HINT, &detail];
-            centered_message(screen, body, screen.theme.text, &lines);
+            centered_message(ctx, body, ctx.theme.text, &lines);
         }
         (None, Some(failure)) => {
             let sentence = failure.to_string();
-            centered_message(screen, body, screen.theme.failure, &[&sentence, "r tries again"]);
+            centered_message(ctx, body, ctx.theme.failure, &[&sentence, "r tries again"]);
         }
-        (None, None) => draw_loading(screen, area),
+        (None, None) => draw_loading(ctx, area),
     }
 }
 
 /// How many marks are on this page and how many are not, on the frame: marks never act unseen.
-fn draw_selection_footer(screen: &mut DrawContext, area: Rect) {
-    let words = match screen.app.visible_and_hidden_selected() {
+fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
+    let words = match ctx.app.visible_and_hidden_selected() {
         (0, 0) => return,
         (here, 0) => format!(" marked {here} here "),
         (here, hidden) => {
@@ -65,21 +65,21 @@ fn draw_selection_footer(screen: &mut DrawContext, area: Rect) {
         }
     };
     let line = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
-    put(screen, line, area.height.saturating_sub(1), &[(&words, screen.theme.text)]);
+    put(ctx, line, area.height.saturating_sub(1), &[(&words, ctx.theme.text)]);
 }
 
-fn draw_loading(screen: &mut DrawContext, area: Rect) {
-    let grid = Grid::new(screen.app, area);
+fn draw_loading(ctx: &mut DrawContext, area: Rect) {
+    let grid = Grid::new(ctx.app, area);
     for tile in (0..grid.columns * grid.rows).map_while(|place| grid.tile_area(place)) {
         if !grid.is_list() {
-            picture_placeholder(screen, grid.picture_area(tile), "");
+            picture_placeholder(ctx, grid.picture_area(tile), "");
         }
     }
 }
 
 /// Nothing passed the conditions: which they are, and the key that loosens the strictest.
-fn draw_too_strict(screen: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
-    let app = screen.app;
+fn draw_too_strict(ctx: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
+    let app = ctx.app;
     let chips = chips(app);
     let on = chips.iter().filter(|chip| chip.state == query::ChipState::On);
     let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
@@ -91,20 +91,20 @@ fn draw_too_strict(screen: &mut DrawContext, body: Rect, looser: &LoosenedSearch
         "Esc goes back".to_owned(),
     ];
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    centered_message(screen, body, screen.theme.text, &lines);
+    centered_message(ctx, body, ctx.theme.text, &lines);
 }
 
-fn draw_empty(screen: &mut DrawContext, body: Rect, view: &View) {
-    let theme = screen.theme;
+fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
+    let theme = ctx.theme;
     if view.computed.is_some() {
         let lines = ["Nothing is left of what is loaded.", "Ctrl-W closes this tab"];
-        return centered_message(screen, body, theme.text, &lines);
+        return centered_message(ctx, body, theme.text, &lines);
     }
-    let moving = screen.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
-    if let (0, false, Some(looser)) = (view.search.page, moving, screen.app.loosened_search()) {
-        return draw_too_strict(screen, body, &looser);
+    let moving = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
+    if let (0, false, Some(looser)) = (view.search.page, moving, ctx.app.loosened_search()) {
+        return draw_too_strict(ctx, body, &looser);
     }
-    let lines: &[&str] = match (view.search.page, &view.search.query, screen.app.dataset()) {
+    let lines: &[&str] = match (view.search.page, &view.search.query, ctx.app.dataset()) {
         (1.., ..) => &["This page is empty: the one before was the last.", "p goes back"],
         (0, _, Some(dataset)) if dataset.status.is_busy() => {
             &["No clusters yet: the dataset is being indexed.", "They appear here by themselves."]
@@ -118,26 +118,26 @@ fn draw_empty(screen: &mut DrawContext, body: Rect, view: &View) {
         }
         (0, Query::Browse, _) => &["The dataset has no clusters.", "r asks again"],
     };
-    centered_message(screen, body, theme.text, lines);
+    centered_message(ctx, body, theme.text, lines);
 }
 
-fn draw_tiles(screen: &mut DrawContext, area: Rect) {
-    let grid = Grid::new(screen.app, area);
-    let (cursor, top) = screen.app.tile_cursor();
+fn draw_tiles(ctx: &mut DrawContext, area: Rect) {
+    let grid = Grid::new(ctx.app, area);
+    let (cursor, top) = ctx.app.tile_cursor();
     let first = top * grid.columns;
-    let range = screen.app.selected_tile_range();
-    for (place, tile) in screen.app.tiles().into_iter().skip(first).enumerate() {
+    let range = ctx.app.selected_tile_range();
+    for (place, tile) in ctx.app.tiles().into_iter().skip(first).enumerate() {
         let Some(area) = grid.tile_area(place) else { break };
         let selected = first + place == cursor;
         if grid.is_list() {
-            tile::draw_row(screen, area, &tile, selected);
+            tile::draw_row(ctx, area, &tile, selected);
         } else {
-            tile::draw_tile(screen, &grid, area, &tile, selected);
+            tile::draw_tile(ctx, &grid, area, &tile, selected);
         }
         if range.as_ref().is_some_and(|range| range.contains(&(first + place))) {
             let below = grid.picture_area(area).height;
             let words = Rect { y: area.y + below, height: area.height - below, ..area };
-            screen.buf.set_style(words, screen.theme.selected);
+            ctx.buf.set_style(words, ctx.theme.selected);
         }
     }
 }

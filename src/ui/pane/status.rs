@@ -25,23 +25,23 @@ const NAME_WIDTH: usize = 9;
 const WIDE_LAYOUT: u16 = 48;
 
 /// The pane.
-pub(in crate::ui) fn status(screen: &mut DrawContext, area: Rect) {
-    let inside = bordered(screen, area, Line::from(" Status "), false);
-    let Some(dataset) = screen.app.selected_dataset() else {
+pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
+    let inside = bordered(ctx, area, Line::from(" Status "), false);
+    let Some(dataset) = ctx.app.selected_dataset() else {
         return;
     };
-    draw_status(screen, inside, dataset);
+    draw_status(ctx, inside, dataset);
     let mut rows = 2..;
-    for ((name, value), row) in facts(screen, inside, dataset).into_iter().zip(&mut rows) {
-        let theme = screen.theme;
+    for ((name, value), row) in facts(ctx, inside, dataset).into_iter().zip(&mut rows) {
+        let theme = ctx.theme;
         put(
-            screen,
+            ctx,
             inside,
             row,
             &[(&format!(" {name:<NAME_WIDTH$}"), theme.dim), (&value, theme.text)],
         );
     }
-    draw_models(screen, inside, rows.start, dataset);
+    draw_models(ctx, inside, rows.start, dataset);
     rows.start += 2;
     let operations =
         [Operation::VisualSearch, Operation::Export, Operation::AddMedia, Operation::Reindex];
@@ -49,46 +49,39 @@ pub(in crate::ui) fn status(screen: &mut DrawContext, area: Rect) {
         let verdict = dataset.status.allows(operation);
         let next = operations.get(place + 1).map(|next| dataset.status.allows(*next));
         // A reason that holds for several is told once, below the last of them.
-        draw_operation(
-            screen,
-            inside,
-            &mut rows,
-            verdict,
-            operation.label(),
-            next != Some(verdict),
-        );
+        draw_operation(ctx, inside, &mut rows, verdict, operation.label(), next != Some(verdict));
     }
 }
 
 /// The status in a glyph and a word, and below it how far it is or what went wrong.
-fn draw_status(screen: &mut DrawContext, inside: Rect, dataset: &Dataset) {
-    let theme = screen.theme;
+fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
+    let theme = ctx.theme;
     let (glyph, style) = bars::status_glyph(theme, &dataset.status);
     let word = format!(" {}", bars::status_text(dataset));
     let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
     let parts = [(" ", theme.text), (glyph, style), (&word, style), (legacy, theme.dim)];
-    put(screen, inside, 0, &parts);
-    let good = dataset_history(screen, dataset).and_then(|past| past.last_good_status.clone());
-    let now = screen.app.now;
+    put(ctx, inside, 0, &parts);
+    let good = dataset_history(ctx, dataset).and_then(|past| past.last_good_status.clone());
+    let now = ctx.app.now;
     if let (true, Some(percent)) = (dataset.status.is_busy(), dataset.progress) {
         let cells = usize::from(inside.width.saturating_sub(2));
         let bar = gauge(f64::from(percent) / 100.0, cells);
-        put(screen, inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
+        put(ctx, inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
     } else if let Some(error) = &dataset.error {
-        put(screen, inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
+        put(ctx, inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
     } else if let (Status::Error, Some((status, at))) = (&dataset.status, good) {
         let words = format!(" last {}, {}", status.word(), format_age(now.saturating_sub(at)));
-        put(screen, inside, 1, &[(&words, theme.dim)]);
+        put(ctx, inside, 1, &[(&words, theme.dim)]);
     }
 }
 
-fn dataset_history<'a>(screen: &DrawContext<'a>, dataset: &Dataset) -> Option<&'a DatasetHistory> {
-    screen.app.store.observed.get(dataset.id)
+fn dataset_history<'a>(ctx: &DrawContext<'a>, dataset: &Dataset) -> Option<&'a DatasetHistory> {
+    ctx.app.store.observed.get(dataset.id)
 }
 
-fn facts(screen: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static str, String)> {
-    let app = screen.app;
-    let past = dataset_history(screen, dataset);
+fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static str, String)> {
+    let app = ctx.app;
+    let past = dataset_history(ctx, dataset);
     let text = |text: &Option<tessera_model::SafeText>| {
         text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string)
     };
@@ -134,9 +127,9 @@ fn count_text(now: Uptime, told: Option<u64>, seen: Option<(u64, Uptime)>) -> St
 }
 
 /// The models that searches depend on: run, not run, or not known.
-fn draw_models(screen: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
-    let theme = screen.theme;
-    let known = screen.app.store.enrichment(dataset.id);
+fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
+    let theme = ctx.theme;
+    let known = ctx.app.store.enrichment(dataset.id);
     let label = if inside.width < WIDE_LAYOUT {
         " ".to_owned()
     } else {
@@ -165,28 +158,28 @@ fn draw_models(screen: &mut DrawContext, inside: Rect, row: u16, dataset: &Datas
     }
     let parts: Vec<(&str, Style)> =
         parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
-    put(screen, inside, row, &parts);
+    put(ctx, inside, row, &parts);
 }
 
 /// One operation, and if need be on a line of its own why it is not allowed.
 fn draw_operation(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     inside: Rect,
     rows: &mut RangeFrom<u16>,
     verdict: Permission,
     name: &str,
     explain: bool,
 ) {
-    let theme = screen.theme;
+    let theme = ctx.theme;
     let (mark, style, reason) = match verdict {
         Permission::Allowed => (" ✓ ", theme.success, ""),
         Permission::Unspecified | Permission::Confirm => (" ? ", theme.moving, "may be refused"),
         Permission::Denied(reason) => (" ✗ ", theme.dim, reason),
     };
-    put(screen, inside, rows.start, &[(mark, style), (name, style)]);
+    put(ctx, inside, rows.start, &[(mark, style), (name, style)]);
     rows.start += 1;
     if explain && !reason.is_empty() {
-        put(screen, inside, rows.start, &[("   ", theme.dim), (reason, theme.dim)]);
+        put(ctx, inside, rows.start, &[("   ", theme.dim), (reason, theme.dim)]);
         rows.start += 1;
     }
 }

@@ -4,6 +4,7 @@
 mod placeholder;
 mod region_outline;
 mod text;
+mod text_field;
 
 use ratatui::{
     layout::Rect,
@@ -13,16 +14,17 @@ use ratatui::{
 
 pub(super) use placeholder::{centered_message, draw_too_small, picture_placeholder};
 pub(super) use region_outline::draw_region_outline;
-pub(super) use text::{display_width, put, truncate, wrap_words};
+pub(super) use text::{display_width, put, scrolled_lines, truncate, wrap_words};
+pub(super) use text_field::text_field;
 
 use crate::{app::Pane, ui::DrawContext};
 
 /// Draws the frame of a pane with its number, name and a few words, and returns its inside.
 /// The pane that takes the keys has a thick frame: that shows without colour, too.
-pub(super) fn pane_frame(screen: &mut DrawContext, area: Rect, pane: Pane, words: &str) -> Rect {
-    let focused = screen.app.focus == pane && screen.app.overlay.is_none();
+pub(super) fn pane_frame(ctx: &mut DrawContext, area: Rect, pane: Pane, words: &str) -> Rect {
+    let focused = ctx.app.focus == pane && ctx.app.overlay.is_none();
     let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
-    let theme = screen.theme;
+    let theme = ctx.theme;
     let name = if focused { theme.accent } else { theme.text };
     let title = Line::from(vec![
         Span::styled(number, theme.key),
@@ -32,19 +34,19 @@ pub(super) fn pane_frame(screen: &mut DrawContext, area: Rect, pane: Pane, words
             theme.dim,
         ),
     ]);
-    bordered(screen, area, title, focused)
+    bordered(ctx, area, title, focused)
 }
 
 /// Draws a frame with a title, and returns its inside.
-pub(super) fn bordered(screen: &mut DrawContext, area: Rect, title: Line, focused: bool) -> Rect {
+pub(super) fn bordered(ctx: &mut DrawContext, area: Rect, title: Line, focused: bool) -> Rect {
     let (kind, style) = if focused {
-        (BorderType::Thick, screen.theme.frame_focus)
+        (BorderType::Thick, ctx.theme.frame_focus)
     } else {
-        (BorderType::Rounded, screen.theme.frame)
+        (BorderType::Rounded, ctx.theme.frame)
     };
     let block = Block::bordered().border_type(kind).border_style(style).title(title);
     let inside = block.inner(area);
-    block.render(area, screen.buf);
+    block.render(area, ctx.buf);
     inside
 }
 

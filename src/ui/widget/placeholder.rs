@@ -14,7 +14,7 @@ use crate::{
 
 /// A few lines in the middle of an empty place; the first one carries the style.
 pub(in crate::ui) fn centered_message(
-    screen: &mut DrawContext,
+    ctx: &mut DrawContext,
     area: Rect,
     style: Style,
     lines: &[&str],
@@ -22,7 +22,7 @@ pub(in crate::ui) fn centered_message(
     let text: Vec<Line> = lines
         .iter()
         .enumerate()
-        .map(|(index, line)| Line::styled(*line, if index == 0 { style } else { screen.theme.dim }))
+        .map(|(index, line)| Line::styled(*line, if index == 0 { style } else { ctx.theme.dim }))
         .collect();
     let wanted = lines.iter().map(|line| {
         let cells = super::display_width(line).max(1);
@@ -30,31 +30,28 @@ pub(in crate::ui) fn centered_message(
     });
     let height = wanted.sum::<u16>().min(area.height);
     let middle = Rect { y: area.y + (area.height - height) / 3, height, ..area };
-    Paragraph::new(Text::from(text))
-        .centered()
-        .wrap(Wrap { trim: true })
-        .render(middle, screen.buf);
+    Paragraph::new(Text::from(text)).centered().wrap(Wrap { trim: true }).render(middle, ctx.buf);
 }
 
 /// The place of a picture that is not there (yet): a quiet field with a word in it.
-pub(in crate::ui) fn picture_placeholder(screen: &mut DrawContext, area: Rect, word: &str) {
-    let style = screen.theme.empty;
+pub(in crate::ui) fn picture_placeholder(ctx: &mut DrawContext, area: Rect, word: &str) {
+    let style = ctx.theme.empty;
     for position in area.positions() {
-        screen.buf[position].set_symbol("░").set_style(style);
+        ctx.buf[position].set_symbol("░").set_style(style);
     }
     if !word.is_empty() && area.height > 0 {
         let word = truncate(&format!(" {word} "), usize::from(area.width));
         let cells = u16::try_from(super::display_width(&word)).unwrap_or(area.width);
         let x = area.x + area.width.saturating_sub(cells) / 2;
-        screen.buf.set_string(x, area.y + area.height / 2, word, screen.theme.dim);
+        ctx.buf.set_string(x, area.y + area.height / 2, word, ctx.theme.dim);
     }
 }
 
 /// The whole screen when it is too small for anything else.
-pub(in crate::ui) fn draw_too_small(screen: &mut DrawContext) {
-    let area = Rect::new(0, 0, screen.app.size.0, screen.app.size.1);
+pub(in crate::ui) fn draw_too_small(ctx: &mut DrawContext) {
+    let area = Rect::new(0, 0, ctx.app.size.0, ctx.app.size.1);
     let (columns, rows) = areas::MIN_SCREEN;
     let sentence =
         format!("tessera needs {columns}x{rows} cells; this is {}x{}", area.width, area.height);
-    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, screen.buf);
+    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, ctx.buf);
 }

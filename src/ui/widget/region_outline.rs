@@ -8,13 +8,13 @@ use tessera_model::Region;
 use tessera_picture::Protocol;
 
 /// Draws the border of `region` over a picture that covers these cells.
-pub(in crate::ui) fn draw_region_outline(screen: &mut DrawContext, covered: Rect, region: Region) {
-    if screen.app.protocol != Protocol::HalfBlock {
+pub(in crate::ui) fn draw_region_outline(ctx: &mut DrawContext, covered: Rect, region: Region) {
+    if ctx.app.protocol != Protocol::HalfBlock {
         return;
     }
     let ((x, y), (width, height)) = region.cells((covered.width, covered.height));
     let area = Rect { x: covered.x + x, y: covered.y + y, width, height };
-    let style = screen.theme.frame_focus;
+    let style = ctx.theme.frame_focus;
     let (right, bottom) = (area.right() - 1, area.bottom() - 1);
     for position in area.positions() {
         let across = (position.x == area.x, position.x == right);
@@ -32,6 +32,6 @@ pub(in crate::ui) fn draw_region_outline(screen: &mut DrawContext, covered: Rect
             ((false, false), _) => "━",
             (_, (false, false)) => "┃",
         };
-        screen.buf[position].set_symbol(symbol).set_style(style);
+        ctx.buf[position].set_symbol(symbol).set_style(style);
     }
 }

@@ -4,7 +4,7 @@ use ratatui::{layout::Rect, style::Style, text::Line};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::ui::DrawContext;
+use crate::{app::overlay::ScrollState, ui::DrawContext};
 
 /// Cells that `text` takes.
 pub(in crate::ui) fn display_width(text: &str) -> usize {
@@ -32,9 +32,9 @@ pub(in crate::ui) fn truncate(text: &str, cells: usize) -> String {
 }
 
 /// Writes words at the start of a line of `area`; what does not fit is cut.
-pub(in crate::ui) fn put(screen: &mut DrawContext, area: Rect, row: u16, parts: &[(&str, Style)]) {
+pub(in crate::ui) fn put(ctx: &mut DrawContext, area: Rect, row: u16, parts: &[(&str, Style)]) {
     // An area that was laid out for a larger screen ends where this one does.
-    let area = area.intersection(screen.buf.area);
+    let area = area.intersection(ctx.buf.area);
     if row >= area.height {
         return;
     }
@@ -45,7 +45,20 @@ pub(in crate::ui) fn put(screen: &mut DrawContext, area: Rect, row: u16, parts: 
         left -= shown.width().min(left);
         line.push_span(ratatui::text::Span::styled(shown, *style));
     }
-    screen.buf.set_line(area.x, area.y + row, &line, area.width);
+    ctx.buf.set_line(area.x, area.y + row, &line, area.width);
+}
+
+/// Draws a text that is longer than its area.
+pub(in crate::ui) fn scrolled_lines(
+    ctx: &mut DrawContext,
+    inside: Rect,
+    lines: &[Line],
+    scroll: ScrollState,
+) {
+    let last = lines.len().saturating_sub(usize::from(inside.height));
+    for (row, line) in (0..inside.height).zip(lines.iter().skip(scroll.top.min(last))) {
+        ctx.buf.set_line(inside.x, inside.y + row, line, inside.width);
+    }
 }
 
 /// Words over at most `most` lines of `cells` cells.

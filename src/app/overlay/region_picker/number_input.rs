@@ -1,4 +1,4 @@
-//! The four numbers of a region, typed as fractions of the picture.
+//! Input of the four numbers of a region, as fractions of the picture.
 
 use tui_input::Input;
 
@@ -11,22 +11,16 @@ use tessera_model::Region;
 /// A number of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionField {
-    /// Left edge.
     X,
-    /// Top edge.
     Y,
-    /// Width.
     Width,
-    /// Height.
     Height,
 }
 
 impl RegionField {
-    /// All of them in the order of the Tab key.
+    /// In the order of the Tab key.
     pub const ALL: [Self; 4] = [Self::X, Self::Y, Self::Width, Self::Height];
 
-    /// What stands before it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::X => "x",
@@ -36,8 +30,6 @@ impl RegionField {
         }
     }
 
-    /// It in a region.
-    #[must_use]
     pub fn value_in(self, region: Region) -> f64 {
         match self {
             Self::X => region.x,
@@ -47,7 +39,7 @@ impl RegionField {
         }
     }
 
-    /// The region with another number here, if that lies inside the picture.
+    /// The region with this number changed; `None` if it would leave the picture.
     fn with_value(self, region: Region, value: f64) -> Option<Region> {
         let Region { x, y, width, height } = region;
         match self {
@@ -56,26 +48,24 @@ impl RegionField {
             Self::Width => Region::new(x, y, value, height),
             Self::Height => Region::new(x, y, width, value),
         }
-        // As few decimals as are sent.
+        // Rounds to the decimals that are sent.
         .map(|region| Region::from_corners(region.top_left(), region.bottom_right(), (0.0, 0.0)))
     }
 }
 
-/// The number that is being typed.
+/// The number that is edited.
 #[derive(Clone, Debug)]
 pub struct RegionNumberInput {
-    /// Which of them.
     pub field: RegionField,
-    /// What is typed.
     pub text: Input,
-    /// Why it is not taken, if it is not.
+    /// Why the number is invalid.
     pub error: Option<&'static str>,
-    /// Whether the numbers are done with.
+    /// Whether Esc ended the input.
     pub(super) done: bool,
 }
 
 impl RegionNumberInput {
-    /// Typing begins, at the first number or at the last.
+    /// Starts with the first or the last number.
     pub(super) fn new(region: Region, last: bool) -> Self {
         Self::at(if last { RegionField::Height } else { RegionField::X }, region)
     }
@@ -85,7 +75,7 @@ impl RegionNumberInput {
         Self { field, text, error: None, done: false }
     }
 
-    /// Takes a key; a number that can be is in the region at once.
+    /// Handles a key; a valid number changes the region at once.
     pub(super) fn handle_key(&mut self, chord: Chord, region: &mut Region) -> KeyResult {
         match chord.key {
             Key::Esc => self.done = true,
@@ -103,8 +93,8 @@ impl RegionNumberInput {
     }
 
     fn move_field(&mut self, by: usize, region: Region) {
-        let place = RegionField::ALL.iter().position(|side| *side == self.field).unwrap_or(0);
-        *self = Self::at(RegionField::ALL[(place + by) % RegionField::ALL.len()], region);
+        let index = RegionField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
+        *self = Self::at(RegionField::ALL[(index + by) % RegionField::ALL.len()], region);
     }
 
     fn apply(&mut self, region: &mut Region) {

@@ -1,0 +1,137 @@
+//! A list of commands to pick one from: the action menu, sort orders, past searches, profiles, the
+//! log. The palette and the saved views pick from the same commands, with keys of their own.
+
+use tessera_model::{DatasetId, HistoryEntry, SafeText};
+use tui_input::Input;
+
+use super::{Dialog, FactSheet, KeyResult, Overlay, PickItem, PickList};
+use crate::{
+    app::{App, Combination, Effect, Pane, query::FilterKind, view::sort_filter::SortOrder},
+    config::{Destination, ThemeChoice, TileSize},
+    input::{Action, Chord},
+};
+
+/// What a row of a list does.
+#[derive(Clone, Debug)]
+pub enum Command {
+    Action(Action),
+    AddFilter(FilterKind),
+    CombineTabs(Combination),
+    OpenDataset(DatasetId),
+    OpenDeployment(Destination),
+    OpenTab(usize),
+    OpenView(SafeText),
+    RerunSearch(Box<HistoryEntry>),
+    SetTheme(ThemeChoice),
+    SetTileSize(TileSize),
+    ShowFacts(FactSheet),
+    Sort(SortOrder),
+}
+
+/// What a [`CommandList`] lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
+    Actions,
+    Combinations,
+    FilterKinds,
+    History,
+    Log,
+    Profiles,
+    SortOrders,
+}
+
+impl ListKind {
+    fn columns(self) -> u16 {
+        match self {
+            Self::Actions => 112,
+            Self::Combinations | Self::FilterKinds | Self::History => 100,
+            Self::Log => 116,
+            Self::Profiles => 86,
+            Self::SortOrders => 76,
+        }
+    }
+
+    fn hints(self) -> &'static str {
+        match self {
+            Self::Actions | Self::FilterKinds => {
+                "type to filter   ↑ ↓ select   Enter or 1-9 run   Esc close"
+            }
+            Self::Combinations => "↑ ↓ select   Enter combine in a new tab   Esc close",
+            Self::History => "type to filter   ↑ ↓ select   Enter search again   Esc close",
+            Self::Log => "type to filter   ↑ ↓ select   Enter show details   Esc close",
+            Self::Profiles => "Enter open   Esc close",
+            Self::SortOrders => "↑ ↓ select   Enter sort   Esc close",
+        }
+    }
+}
+
+/// The open list.
+#[derive(Clone, Debug)]
+pub struct CommandList {
+    pub kind: ListKind,
+    pub title: SafeText,
+    pub list: PickList,
+}
+
+impl CommandList {
+    pub(in crate::app) fn new(kind: ListKind, title: &str, items: Vec<PickItem>) -> Self {
+        Self { kind, title: SafeText::name(title), list: PickList::new(items) }
+    }
+}
+
+impl Dialog for CommandList {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        self.list.handle_key(chord)
+    }
+
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        let rows = match self.kind {
+            ListKind::Log => screen.1.saturating_sub(4),
+            _ => self.list.preferred_rows(),
+        };
+        (self.kind.columns(), rows)
+    }
+
+    fn hints(&self) -> &'static str {
+        self.kind.hints()
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(self.list.text_input())
+    }
+
+    fn accept(self, app: &mut App) {
+        if let Some(command) = self.list.selected() {
+            app.run_command(command.clone());
+        }
+    }
+}
+
+impl App {
+    pub(in crate::app) fn run_command(&mut self, command: Command) {
+        match command {
+            Command::Action(action) => self.run_or_explain_action(action),
+            Command::AddFilter(kind) => self.add_filter(kind),
+            Command::CombineTabs(combination) => self.combine_tabs(combination),
+            Command::OpenDataset(dataset) => {
+                self.open_dataset(dataset);
+                self.focus = Pane::Results;
+            }
+            Command::OpenDeployment(destination) => {
+                self.effects.push(Effect::OpenDeployment(destination));
+            }
+            Command::OpenTab(tab) => {
+                if let Some(tabs) = self.results.tabs_mut() {
+                    tabs.go_to(tab);
+                }
+                self.focus = Pane::Results;
+            }
+            Command::OpenView(name) => self.open_saved_view(&name),
+            Command::RerunSearch(entry) => self.rerun_search(*entry),
+            Command::SetTheme(theme) => self.theme = theme,
+            Command::SetTileSize(size) => self.tile_size = size,
+            Command::ShowFacts(facts) => self.overlay = Some(Overlay::Facts(facts)),
+            Command::Sort(order) => self.sort_by(order),
+        }
+    }
+}

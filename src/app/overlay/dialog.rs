@@ -1,0 +1,116 @@
+//! What every overlay implements, and how keys, the mouse and pasted text reach the open one.
+
+use ratatui::layout::Rect;
+use tessera_model::{DatasetId, Operation};
+use tui_input::Input;
+
+use super::{Overlay, text_field, with_dialog};
+use crate::{
+    app::{App, Mouse, view::visible_pictures::VisiblePicture},
+    input::Chord,
+};
+
+/// What happens to an overlay after a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) enum KeyResult {
+    Stay,
+    Close,
+    /// It closes, and [`Dialog::accept`] is called.
+    Accept,
+}
+
+/// The behavior of an overlay.
+pub(in crate::app) trait Dialog {
+    /// Handles a key. `App::overlay` is empty meanwhile.
+    fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
+
+    /// The size including the frame (columns, rows); clipped to the screen.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
+
+    /// What the keys do, for the hint line.
+    fn hints(&self) -> &'static str;
+
+    /// The area on a screen of this size: centered, a third of the free rows above it.
+    fn area(&self, screen: (u16, u16)) -> Rect {
+        let (columns, rows) = self.preferred_size(screen);
+        let (width, height) = (screen.0.min(columns), screen.1.min(rows));
+        Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
+    }
+
+    /// The text field that takes pasted text.
+    fn text_input(&mut self) -> Option<&mut Input> {
+        None
+    }
+
+    fn paste(&mut self, text: &str) {
+        if let Some(input) = self.text_input() {
+            text_field::paste(input, text);
+        }
+    }
+
+    fn handle_mouse(&mut self, _mouse: Mouse, _app: &App) {}
+
+    /// The pictures that it shows.
+    fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
+        Vec::new()
+    }
+
+    /// The operation that starts when it is accepted: it needs an up-to-date dataset status.
+    fn operation(&self) -> Option<(DatasetId, Operation)> {
+        None
+    }
+
+    /// Does what it was opened for. An overlay with invalid input opens itself again.
+    fn accept(self, app: &mut App);
+}
+
+impl Overlay {
+    #[must_use]
+    pub fn area(&self, screen: (u16, u16)) -> Rect {
+        with_dialog!(self, dialog => dialog.area(screen))
+    }
+
+    #[must_use]
+    pub fn hints(&self) -> &'static str {
+        with_dialog!(self, dialog => dialog.hints())
+    }
+
+    pub(in crate::app) fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+        with_dialog!(self, dialog => dialog.visible_pictures(app))
+    }
+
+    pub(in crate::app) fn operation(&self) -> Option<(DatasetId, Operation)> {
+        with_dialog!(self, dialog => dialog.operation())
+    }
+}
+
+impl App {
+    pub(in crate::app) fn overlay_key(&mut self, mut overlay: Overlay, chord: Chord) {
+        // Another key withdraws a form that waits for the dataset's status.
+        self.submit_pending = false;
+        match with_dialog!(&mut overlay, dialog => dialog.handle_key(chord, self)) {
+            KeyResult::Stay => self.overlay = Some(overlay),
+            KeyResult::Close => {}
+            KeyResult::Accept => self.submit_overlay(overlay),
+        }
+    }
+
+    /// The mouse never reaches the panes while an overlay is open.
+    pub(in crate::app) fn overlay_mouse(&mut self, mut overlay: Overlay, mouse: Mouse) {
+        with_dialog!(&mut overlay, dialog => dialog.handle_mouse(mouse, self));
+        self.overlay = Some(overlay);
+    }
+
+    /// Pasted text is inserted into a text field or ignored; it never acts as keys.
+    pub(in crate::app) fn paste(&mut self, text: &str) {
+        if let Some(overlay) = &mut self.overlay {
+            with_dialog!(overlay, dialog => dialog.paste(text));
+        } else if self.is_editing_query() {
+            self.paste_in_query(text);
+        }
+    }
+
+    pub(in crate::app) fn accept_overlay(&mut self, overlay: Overlay) {
+        with_dialog!(overlay, dialog => dialog.accept(self));
+    }
+}
