@@ -1,5 +1,5 @@
-//! Groups of rows that grow by joining, with the sum of their vectors: union-find that knows the
-//! mean distance between any two groups exactly.
+//! Groups of rows that grow by joining (union-find), with vector sums that give the exact mean
+//! distance between any two groups.
 
 use half::f16;
 
@@ -10,16 +10,16 @@ use super::NeighborEdge;
 /// A partition of the rows of `vectors`.
 pub struct GroupForest<'a> {
     vectors: &'a Vectors,
-    /// The row above each row in its group's tree; a root is its own.
+    /// The parent of each row in the tree of its group; a root is its own parent.
     parents: Vec<u32>,
-    /// Members, valid at roots.
+    /// Number of members, valid at roots.
     sizes: Vec<u32>,
-    /// Sum of the members' vectors, at roots of more than one member; empty elsewhere.
+    /// Sum of the members' vectors, at roots with more than one member; empty elsewhere.
     sums: Vec<Vec<f32>>,
 }
 
 impl<'a> GroupForest<'a> {
-    /// Every row on its own.
+    /// Every row in its own group.
     pub fn new(vectors: &'a Vectors) -> Self {
         Self {
             vectors,
@@ -39,7 +39,7 @@ impl<'a> GroupForest<'a> {
         }
     }
 
-    /// Joins along `edges`, in their order, whatever groups are on average within `threshold`.
+    /// Joins the groups along `edges`, in order, if their mean distance is within `threshold`.
     pub fn join_within(&mut self, edges: &[NeighborEdge], threshold: f32) {
         for edge in edges {
             let (a, b) = (self.root(edge.rows.0), self.root(edge.rows.1));
@@ -49,12 +49,13 @@ impl<'a> GroupForest<'a> {
         }
     }
 
-    /// For every row the lowest row of its group.
+    /// Returns the lowest row of the group of every row.
     pub fn group_of_each_row(&mut self) -> Vec<u32> {
         (0..).take(self.parents.len()).map(|row| self.root(row)).collect()
     }
 
-    /// The roots of all groups of more than `members`, and the directions of their means.
+    /// Returns the roots of all groups with more than `members` members, and the directions of
+    /// their means.
     pub fn means_of_groups_larger_than(&self, members: usize) -> (Vec<u32>, Vectors) {
         let mut means = Vectors::new(self.vectors.dimension());
         let mut roots = Vec::new();
@@ -69,7 +70,7 @@ impl<'a> GroupForest<'a> {
         (roots, means)
     }
 
-    /// The lowest row of a row's group. Halves the path on the way.
+    /// Finds the root of a row, with path halving.
     fn root(&mut self, mut row: u32) -> u32 {
         while self.parents[row as usize] != row {
             let above = self.parents[row as usize];
@@ -79,8 +80,8 @@ impl<'a> GroupForest<'a> {
         row
     }
 
-    /// Mean cosine distance between the members of two groups: for unit vectors one product of
-    /// the sums gives the mean over all pairs.
+    /// Mean cosine distance between the members of two groups: for unit vectors, one product of the
+    /// sums gives the mean over all pairs.
     fn mean_distance(&self, a: u32, b: u32) -> f32 {
         let (a, b) = (a as usize, b as usize);
         let pairs = f64::from(self.sizes[a]) * f64::from(self.sizes[b]);
@@ -93,7 +94,7 @@ impl<'a> GroupForest<'a> {
         (1.0 - f64::from(product) / pairs) as f32
     }
 
-    /// Puts the group of `gone` under `kept`, the lower root.
+    /// Joins the group of the root `gone` to that of the lower root `kept`.
     fn join(&mut self, kept: u32, gone: u32) {
         let (keeper, other) = (kept as usize, gone as usize);
         if self.sums[keeper].is_empty() {
@@ -114,12 +115,10 @@ fn to_f32(row: &[f16]) -> Vec<f32> {
     row.iter().map(|value| value.to_f32()).collect()
 }
 
-/// Adds a row to a sum.
 pub fn add(sum: &mut [f32], row: &[f16]) {
     sum.iter_mut().zip(row).for_each(|(total, value)| *total += value.to_f32());
 }
 
-/// The product of a row and a sum.
 pub fn dot(row: &[f16], sum: &[f32]) -> f32 {
     row.iter().zip(sum).map(|(a, b)| a.to_f32() * b).sum()
 }

@@ -1,15 +1,15 @@
-//! Labels that looks speak against: media whose neighbours agree on another label, and media far from
-//! the others of their label. Looks are no meaning, so both are hints with a confidence, not verdicts.
+//! Possibly wrong labels: items whose neighbors agree on another label, and items far from the
+//! others of their label. Visual similarity is not meaning, so both are scores, not decisions.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::similarity::Neighbor;
 
-/// Fewest media of a label that have a common look to be far from.
+/// Minimum number of items of a label for a usual distance.
 const MIN_CLASS_SIZE: usize = 5;
 
-/// For every row how sure its neighbours are, 0.0-1.0, that it should have another label: by how much
-/// the votes for their favourite exceed those for its own. Nearer neighbours count more.
+/// For every row, the confidence (0.0-1.0) that it should have another label: the lead of the most
+/// frequent label among its neighbors over its own, weighted by similarity.
 #[must_use]
 pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<f32> {
     let of = |row: usize| -> f32 {
@@ -33,9 +33,9 @@ pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<
     (0..labels.len()).map(|row| if labels[row].is_empty() { 0.0 } else { of(row) }).collect()
 }
 
-/// For every row how sure it is, 0.0-1.0, that it is unlike the others of its label: one half when its
-/// nearest neighbour of the same label is twice as far away as usual for the label, or is not among its
-/// neighbours at all.
+/// For every row, the confidence (0.0-1.0) that it is unlike the others of its label: 0.5 if its
+/// nearest neighbor with the same label is twice as far away as usual for the label, or is not
+/// among its neighbors.
 #[must_use]
 pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
     labels: &[&[L]],
@@ -52,7 +52,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
     let mut usual: HashMap<&L, Vec<f32>> = HashMap::new();
     for (row, distance) in nearest.iter().enumerate() {
         for label in labels[row] {
-            // Who has no neighbour of its label is as far away as can be.
+            // A row without a neighbor of its label has the maximum distance.
             usual.entry(label).or_default().push(distance.unwrap_or(1.0));
         }
     }
@@ -66,7 +66,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
         .collect();
     let of = |row: usize| -> f32 {
         let distance = nearest[row].unwrap_or(1.0);
-        // Of several labels the one it fits best counts.
+        // Of several labels, the best fitting one counts.
         let fits = labels[row].iter().filter_map(|label| medians.get(label));
         let ratio = fits.map(|median| distance / (2.0 * median)).fold(f32::INFINITY, f32::min);
         if ratio.is_finite() { ratio.powi(3) / (1.0 + ratio.powi(3)) } else { 0.0 }
@@ -78,7 +78,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
 mod tests {
     use super::*;
 
-    /// Rows on a line; each has the `k` nearest others as neighbours.
+    /// Rows on a line; each has the `k` nearest others as neighbors.
     fn line(places: &[f32], k: usize) -> Vec<Vec<Neighbor>> {
         let near = |row: usize| {
             let others = (0..).zip(places).filter(|(other, _)| *other as usize != row);

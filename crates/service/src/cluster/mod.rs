@@ -1,9 +1,9 @@
-//! Five nested granularities from one neighbour graph.
+//! Hierarchical clustering in five nested granularities, from one neighbor graph.
 //!
-//! The edges of the graph are swept from tight to loose and join groups (union-find); after each
-//! of five thresholds the groups are recorded, so every level nests in the next. An edge alone does
-//! not join: the mean distance between the members of both groups must be within the threshold
-//! too. That keeps a chain of small steps from becoming one group.
+//! Edges of the graph are processed by increasing distance and join groups (union-find). The groups
+//! at each of five thresholds are the clusters of a level, so the levels nest. Groups are only
+//! joined if their mean distance is within the threshold too (average linkage), which prevents
+//! chaining.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -22,36 +22,34 @@ use tessera_model::Granularity;
 use group_forest::GroupForest;
 pub use outliers::{aspect_ratio_scores, outlier_scores, size_scores};
 
-/// Mean distance up to which pictures look equal; joins groups at the finest level, beside the
-/// near-duplicates.
+/// Mean distance within which images look the same; joins groups at the finest level, in addition
+/// to near-duplicates.
 const FINEST_THRESHOLD: f32 = 0.04;
-/// The neighbour whose distance tells how much alike the pictures of a dataset are.
+/// Rank of the neighbor whose distance measures how homogeneous a dataset is.
 const MEDIAN_NEIGHBOR_RANK: usize = 8;
-/// The least and the most alike a dataset counts as, by the median of that distance: paintings of
-/// a few scenes, and photographs of anything.
+/// Bounds for the median of that distance, from renderings of a few scenes to diverse photographs.
 const MEDIAN_RANGE: (f32, f32) = (0.2, 0.5);
-/// Mean distance up to which groups are joined at the coarser levels, beyond that median: variants
-/// of one picture; look-alikes, what a dataset opens with; kin; and broad kinds.
+/// Thresholds of the coarser levels, relative to that median: variants of one image; similar images
+/// (the default level); related images; broad categories.
 const LEVEL_OFFSETS: [f32; Granularity::LEVELS - 1] = [-0.05, 0.06, 0.15, 0.25];
-/// Neighbours looked at when whole groups are compared.
+/// Number of neighbors when whole groups are compared.
 const GROUP_NEIGHBORS: usize = 8;
 
-/// The clusters of a dataset at every granularity, and how unique each member is.
+/// The clusters of a dataset at every level, and the uniqueness of each row.
 #[derive(Clone, Debug, Default)]
 pub struct Clustering {
-    /// For each level, 0 finest, the group of every row: the lowest row number in it.
+    /// For each level, finest first: the group of every row, identified by its lowest row.
     pub levels: [Vec<u32>; Granularity::LEVELS],
-    /// For each level the distance its groups were joined at.
+    /// For each level, the distance threshold.
     pub thresholds: [f32; Granularity::LEVELS],
-    /// 0.0 (has twins) to 1.0 (nothing like it).
+    /// 0.0 (has duplicates) to 1.0 (unlike anything else).
     pub uniqueness: Vec<f32>,
 }
 
-/// Clusters the rows of `vectors` by their nearest-neighbour `graph`, as [`search::graph`] made it,
-/// and their near-duplicates, as [`search::near_duplicates`] found them: those are together at
-/// every level, however far apart they look.
+/// Clusters the rows of `vectors` using their nearest-neighbor `graph` and near-duplicates (see
+/// [`search`]). Near-duplicates are together at every level, regardless of their distance.
 ///
-/// Deterministic. Beside `vectors` it takes a few numbers per edge and one vector per group.
+/// Deterministic. Needs a few numbers per edge and one vector per group in addition to `vectors`.
 #[must_use]
 pub fn cluster(
     vectors: &Vectors,
@@ -76,8 +74,7 @@ pub fn cluster(
     }
 }
 
-/// The thresholds of all levels for a dataset: in one of much the same pictures, small differences
-/// make groups; in one of all sorts, they must not.
+/// The thresholds of all levels: small in a homogeneous dataset, larger in a diverse one.
 fn level_thresholds(graph: &[Vec<Neighbor>]) -> [f32; Granularity::LEVELS] {
     let eighth =
         |nearest: &Vec<Neighbor>| nearest.get(MEDIAN_NEIGHBOR_RANK - 1).or(nearest.last()).copied();
@@ -90,8 +87,7 @@ fn level_thresholds(graph: &[Vec<Neighbor>]) -> [f32; Granularity::LEVELS] {
     })
 }
 
-/// The rows of a group from the most central one outwards: each by its mean distance to all of
-/// them, so the first is the medoid.
+/// Sorts the rows of a group by increasing mean distance to the others; the first is the medoid.
 #[must_use]
 pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
     let mut sum = vec![0.0; vectors.dimension()];
@@ -106,14 +102,14 @@ pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
     ranked.into_iter().map(|(_, member)| member).collect()
 }
 
-/// Two rows that are near each other.
+/// Two neighboring rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct NeighborEdge {
     distance: f32,
     rows: (u32, u32),
 }
 
-/// Every edge of the graph once, tight to loose.
+/// Every edge of the graph once, by increasing distance.
 fn sorted_edges(graph: &[Vec<Neighbor>]) -> Vec<NeighborEdge> {
     let mut edges: Vec<NeighborEdge> = (0_u32..)
         .zip(graph)
@@ -129,8 +125,8 @@ fn sorted_edges(graph: &[Vec<Neighbor>]) -> Vec<NeighborEdge> {
     edges
 }
 
-/// A group with more members than neighbours were kept may be closed: all neighbours of its
-/// members are members, and no edge leads out. Such groups meet through their means.
+/// Joins groups without outgoing edges through their means: in a group with more members than
+/// neighbors per row, all neighbors of its members may be members.
 fn join_closed_groups(groups: &mut GroupForest, degree: usize, threshold: f32) {
     let (roots, means) = groups.means_of_groups_larger_than(degree);
     if roots.len() < 2 {

@@ -1,27 +1,29 @@
-//! What is odd in a dataset: far from what most of its members are like, in look, shape or size.
+//! Outlier scores: items far from what is usual in their dataset, by similarity, aspect ratio or
+//! size.
 //!
-//! Each rule gives a confidence for every row: 0.0 quite usual, 0.5 at the border, towards 1.0 the
-//! odder. Usual is the median; the border is three robust deviations from it, but never nearer
-//! than what a person would notice.
+//! Each score is a confidence: 0.0 for usual, 0.5 at the threshold, towards 1.0 beyond. Usual is
+//! the median; the threshold is three robust standard deviations, with a minimum that is visible to
+//! the eye.
 
 use crate::similarity::Neighbor;
 
-/// Neighbours whose mean distance tells how alone a row is.
+/// Number of neighbors whose mean distance is compared.
 const NEIGHBOR_COUNT: usize = 8;
-/// Robust deviations to the border.
+/// Robust standard deviations to the threshold.
 const MAX_DEVIATIONS: f32 = 3.0;
-/// The median deviation of a normal distribution times this is its standard deviation.
+/// Ratio of standard deviation and median absolute deviation of a normal distribution.
 const MAD_TO_SIGMA: f32 = 1.4826;
-/// Nearest border for the mean distance to the neighbours.
+/// Minimum threshold for the mean distance to the neighbors.
 const MIN_DISTANCE_BORDER: f32 = 0.15;
-/// Nearest border for the ratio of the sides: 1.6 times as long. A panorama among photographs is
-/// beyond it, an upright photograph among others is not, because a turn does not count.
+/// Minimum threshold for the aspect ratio. A panorama among photographs exceeds it, a portrait
+/// photograph among landscape ones does not, because orientation is ignored.
 const MIN_ASPECT_BORDER: f32 = 1.6;
-/// Nearest border for the number of pixels: eight times as many or as few.
+/// Minimum threshold for the ratio of pixel counts.
 const MIN_SIZE_BORDER: f32 = 8.0;
 
-/// How sure it is that a row is an outlier: farther from its neighbours than others from theirs.
-/// `graph` has the neighbours of every row, nearest first. A row without any is none.
+/// Confidence that a row is an outlier, that is, farther from its neighbors than other rows from
+/// theirs. `graph` contains the neighbors of every row, nearest first. A row without neighbors is
+/// not an outlier.
 #[must_use]
 pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
     let alone = graph.iter().map(|nearest| {
@@ -31,7 +33,7 @@ pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
     deviation_scores(alone.collect(), MIN_DISTANCE_BORDER, |away| away.max(0.0))
 }
 
-/// How sure it is that a picture of this width and height is stretched unlike the others.
+/// Confidence that an aspect ratio is unusual.
 #[must_use]
 pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let ratios = sizes.iter().map(|&(width, height)| {
@@ -40,7 +42,7 @@ pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     deviation_scores(ratios.collect(), MIN_ASPECT_BORDER.ln(), f32::abs)
 }
 
-/// How sure it is that a picture of this width and height is larger or smaller than the others.
+/// Confidence that a size in pixels is unusual.
 #[must_use]
 pub fn size_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let pixels =
@@ -48,7 +50,7 @@ pub fn size_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     deviation_scores(pixels.collect(), MIN_SIZE_BORDER.ln(), f32::abs)
 }
 
-/// The confidence of each of `values`, by how far it is `away` from the median.
+/// The score of each value, by its distance from the median.
 fn deviation_scores(values: Vec<f32>, nearest: f32, away: fn(f32) -> f32) -> Vec<f32> {
     let Some(usual) = median(values.clone()) else {
         return Vec::new();

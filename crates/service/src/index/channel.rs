@@ -1,35 +1,33 @@
-//! A grey picture as numbers, and the two steps of a pyramid: smoothing and shrinking.
+//! A single-channel image, with smoothing and scaling for image pyramids.
 
-/// Weights of the smoothing, for two pixels on either side: a Gaussian of one pixel.
+/// Smoothing kernel: a Gaussian of one pixel, two pixels to either side.
 const SMOOTHING_KERNEL: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
-/// Numbers in lines of equal length.
+/// A single-channel image.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// Numbers in a line, at least 1.
+    /// Numbers per row, at least 1.
     pub width: usize,
-    /// The lines, one after the other.
+    /// The rows, one after the other.
     pub values: Vec<f32>,
 }
 
 impl Channel {
-    /// A picture of `width` numbers a line.
     pub fn new(width: usize, values: Vec<f32>) -> Self {
         Self { width, values }
     }
 
-    /// Number of lines.
     pub fn height(&self) -> usize {
         self.values.len() / self.width
     }
 
-    /// One line; those beyond the border repeat the outermost.
+    /// One row; rows beyond the border repeat the outermost one.
     pub fn row(&self, y: isize) -> &[f32] {
         let y = y.clamp(0, self.height() as isize - 1) as usize;
         &self.values[y * self.width..][..self.width]
     }
 
-    /// A copy with each number a weighted mean of the 5 x 5 around it.
+    /// Returns a smoothed copy (5 x 5).
     pub fn smooth(&self) -> Self {
         let mut values = Vec::with_capacity(self.values.len());
         let mut padded = vec![0.0; self.width + 4];
@@ -54,7 +52,7 @@ impl Channel {
         Self { width: self.width, values }
     }
 
-    /// A copy scaled by `factor`, 0.5 to 1.0, between the nearest four numbers. To be smoothed before.
+    /// Returns a copy scaled by `factor`, 0.5 to 1.0, with linear interpolation. Smooth first.
     pub fn shrink(&self, factor: f32) -> Self {
         let scaled = |side: usize| ((side as f32 * factor).round() as usize).max(1);
         let (width, height) = (scaled(self.width), scaled(self.height()));
@@ -73,7 +71,8 @@ impl Channel {
     }
 }
 
-/// For each of `to` places along a side of `from`: the place before it and the way to the next.
+/// For each of `to` positions along a side of `from`: the preceding position and the fraction
+/// towards the next.
 fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)> {
     let step = from as f32 / to as f32;
     (0..to).map(move |place| {

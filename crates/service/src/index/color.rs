@@ -1,21 +1,21 @@
-//! Which colours a picture has, and where.
+//! Color layout and color histogram of an image.
 
 use image::RgbImage;
 
 use super::grid::{SQUARE_SIDE, fold_mirror, soft_pool};
 
-/// Cells a side of the colour layout.
+/// Cells per side of the color layout.
 const LAYOUT_CELLS: usize = 4;
-/// Hues told apart around the colour circle.
+/// Number of hue bins.
 const HUE_BINS: usize = 15;
-/// Steps from dark to light in the histogram.
+/// Number of lightness bins in the histogram.
 const LIGHTNESS_BINS: usize = 3;
-/// Chroma from which a colour counts fully as a hue; below, the rest counts as grey.
+/// Chroma of a fully saturated color; below, part of the weight goes to the gray bin.
 const FULL_SATURATION: f32 = 0.3;
-/// Spread of lightness below which a picture counts as flat.
+/// Lightness deviation below which an image counts as flat.
 const FLAT_SPREAD: f32 = 0.05;
 
-/// The square copy in opponent colours, each plane [`SQUARE`] x [`SQUARE`].
+/// The square copy in opponent color channels, each [`SQUARE_SIDE`] x [`SQUARE_SIDE`].
 pub struct OpponentChannels {
     /// Lightness, 0.0 to 1.0.
     lightness: Vec<f32>,
@@ -26,8 +26,8 @@ pub struct OpponentChannels {
 }
 
 impl OpponentChannels {
-    /// Splits a square copy. Roots of the values are used: brightening then changes dark and light
-    /// parts alike.
+    /// Converts a square copy. Uses square roots of the values, so that brightening affects dark
+    /// and light areas equally.
     pub fn new(square: &RgbImage) -> Self {
         let roots: Vec<[f32; 3]> = square
             .pixels()
@@ -41,8 +41,8 @@ impl OpponentChannels {
         }
     }
 
-    /// Mean colours on a soft grid, folded: 48 numbers, lightness, red-green, yellow-blue.
-    /// Lightness is taken relative to its mean and spread.
+    /// Mean colors on a soft grid, folded: 48 numbers (lightness, red-green, yellow-blue).
+    /// Lightness is standardized.
     pub fn layout(&self) -> Vec<f32> {
         let lightness = standardized(&soft_pool(&self.lightness, SQUARE_SIDE, LAYOUT_CELLS));
         let red_green = soft_pool(&self.red_green, SQUARE_SIDE, LAYOUT_CELLS);
@@ -53,7 +53,7 @@ impl OpponentChannels {
             .collect()
     }
 
-    /// Roots of the shares of each lightness and hue (15, and grey): 48 numbers.
+    /// Square roots of the share of each lightness and hue bin (15 hues and gray): 48 numbers.
     pub fn histogram(&self) -> Vec<f32> {
         let mut bins = [[0.0_f32; HUE_BINS + 1]; LIGHTNESS_BINS];
         let colours = self.red_green.iter().zip(&self.yellow_blue);
@@ -78,7 +78,7 @@ impl OpponentChannels {
     }
 }
 
-/// The values relative to their mean and spread, so that exposure and contrast do not count.
+/// Subtracts the mean and divides by the deviation, so that exposure and contrast do not matter.
 fn standardized(values: &[f32]) -> Vec<f32> {
     let count = values.len() as f32;
     let mean = values.iter().sum::<f32>() / count;
@@ -87,7 +87,7 @@ fn standardized(values: &[f32]) -> Vec<f32> {
     values.iter().map(|value| (value - mean) * scale).collect()
 }
 
-/// Whole part and fraction of a number that is not negative.
+/// Splits a non-negative number into integer part and fraction.
 fn split_fraction(value: f32) -> (usize, f32) {
     (value as usize, value.fract())
 }

@@ -1,16 +1,17 @@
-//! Corners: places that look like no place next to them, so they are found again in an edited copy.
+//! Corner detection (minimum eigenvalue): points that are found again in an edited copy.
 
 use super::channel::Channel;
 
-/// Strength below which a place is no corner but noise, in luma squared (0 to 255).
+/// Strength below which a point is noise, in luma squared (0 to 255).
 const MIN_CORNER_STRENGTH: f32 = 4.0;
-/// Keeps a place without any edge from being divided by nothing.
+/// Avoids division by zero in flat areas.
 const DIVISION_EPSILON: f32 = 1e-6;
-/// Only what is this much stronger keeps a corner down.
+/// A corner is suppressed only by one that is stronger by this ratio.
 const SUPPRESSION_RATIO: f32 = 0.9;
 
-/// Places of corners (x, y) in `plane`, at least `margin` from the border: up to `most`, those
-/// first that are farthest from any stronger one, so that they spread over the picture.
+/// Returns up to `most` corners (x, y) at least `margin` from the border, ordered by the distance
+/// to the nearest stronger corner (adaptive non-maximum suppression), so that they are spread over
+/// the image.
 pub fn detect_corners(plane: &Channel, margin: usize, most: usize) -> Vec<(usize, usize)> {
     let strengths = corner_strengths(plane);
     let mut peaks = local_maxima(&strengths, margin);
@@ -29,7 +30,7 @@ pub fn detect_corners(plane: &Channel, margin: usize, most: usize) -> Vec<(usize
     spread.iter().take(most).map(|&(_, at)| peaks[at].1).collect()
 }
 
-/// How much every place differs from its surroundings in the direction in which it differs least.
+/// Corner strength at every pixel.
 fn corner_strengths(plane: &Channel) -> Channel {
     let width = plane.width;
     let mut products = [(); 3].map(|()| vec![0.0; plane.values.len()]);
@@ -52,7 +53,7 @@ fn corner_strengths(plane: &Channel) -> Channel {
     Channel::new(width, sums.map(least).collect())
 }
 
-/// The strongest place of every 3 x 3, with its strength.
+/// Local maxima in 3 x 3 neighborhoods, with their strength.
 fn local_maxima(strengths: &Channel, margin: usize) -> Vec<(f32, (usize, usize))> {
     let (width, height) = (strengths.width, strengths.height());
     let mut peaks = Vec::new();

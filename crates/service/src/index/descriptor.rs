@@ -1,8 +1,8 @@
-//! The look of a picture as one unit vector, without any learned model.
+//! The visual descriptor of an image: a unit vector, computed without a learned model.
 //!
-//! Edges (fine and coarse), colour layout and colour histogram are put side by side. Each block is
-//! centred on what an ordinary photograph has there and weighted; without the centring all
-//! pictures would lie close together, with it unrelated ones are about 1 apart.
+//! It concatenates edges (fine and coarse), color layout and color histogram. Each block is
+//! centered on the mean of ordinary photographs and weighted. Without centering all images would be
+//! close together; with it, unrelated images have a distance of about 1.
 
 use half::f16;
 use image::RgbImage;
@@ -15,11 +15,11 @@ use super::{
     orientation_histogram::orientation_descriptor,
 };
 
-/// The blocks in order: how many numbers, and what they are multiplied by after centring.
+/// Length and factor of each block.
 ///
-/// Each factor is the weight of the block divided by its spread over the photographs of
-/// [`CENTRE`]. Differences between the halves of a picture weigh less than what both have in
-/// common, and edges most.
+/// The factor is the weight of the block divided by its deviation over the photographs of
+/// [`DESCRIPTOR_MEAN`]. Differences between the halves of an image weigh less than their means, and
+/// edges weigh most.
 const BLOCK_WEIGHTS: [(usize, f32); 11] = [
     (64, 1.45), // fine edges: 1.0
     (64, 2.33), // differences: 0.7
@@ -34,7 +34,7 @@ const BLOCK_WEIGHTS: [(usize, f32); 11] = [
     (48, 1.60), // colour histogram: 0.8
 ];
 
-/// The descriptor of a square copy: [`DIMENSION`] numbers, length 1.
+/// Computes the descriptor of a square copy: [`DIMENSION`] numbers, length 1.
 pub fn compute_descriptor(square: &RgbImage) -> Vec<f16> {
     let mut vector = raw_descriptor(square);
     let weights =
@@ -46,7 +46,7 @@ pub fn compute_descriptor(square: &RgbImage) -> Vec<f16> {
     vector.iter().map(|value| f16::from_f32(value / length)).collect()
 }
 
-/// The blocks as measured, before centring.
+/// The blocks before centering.
 pub fn raw_descriptor(square: &RgbImage) -> Vec<f32> {
     let grey: Vec<f32> = square
         .pixels()

@@ -1,14 +1,15 @@
-//! What an ordinary photograph has at each place of the descriptor.
+//! The mean descriptor of ordinary photographs, for centering.
 //!
-//! Means over 400 photographs of 400 kinds (two of every five of the "imagenet-sample-images" set,
-//! the others were kept for judging). Changing a block of the descriptor means measuring again.
+//! Measured on 400 photographs of 400 classes (two of every five of the "imagenet-sample-images"
+//! set; the others were kept for evaluation). Changing a block of the descriptor requires measuring
+//! again.
 
 use super::DIMENSION;
 
-/// The mean of every number before centring, in the order of the blocks.
+/// The mean of every component before centering, in block order.
 #[rustfmt::skip]
 pub const DESCRIPTOR_MEAN: [f32; DIMENSION] = [
-    // fine edges, mean of both halves.
+    // Fine edges, mean of both halves.
     0.3362, 0.2860, 0.2899, 0.3526, 0.3430, 0.2618, 0.2586, 0.3280,
     0.3364, 0.3061, 0.3226, 0.3801, 0.3711, 0.3020, 0.2903, 0.3326,
     0.3670, 0.3200, 0.3101, 0.3524, 0.3439, 0.2886, 0.2965, 0.3593,
@@ -17,7 +18,7 @@ pub const DESCRIPTOR_MEAN: [f32; DIMENSION] = [
     0.3740, 0.3406, 0.3358, 0.3684, 0.3725, 0.3431, 0.3442, 0.3757,
     0.3239, 0.2722, 0.2790, 0.3529, 0.3630, 0.3039, 0.2958, 0.3364,
     0.3301, 0.2911, 0.3074, 0.3776, 0.3893, 0.3248, 0.3038, 0.3342,
-    // fine edges, difference of the halves.
+    // Fine edges, difference of the halves.
     0.0429, 0.0421, 0.0428, 0.0446, 0.0470, 0.0431, 0.0432, 0.0444,
     0.0315, 0.0367, 0.0384, 0.0337, 0.0384, 0.0414, 0.0394, 0.0347,
     0.0464, 0.0433, 0.0404, 0.0403, 0.0387, 0.0444, 0.0461, 0.0483,
@@ -26,25 +27,25 @@ pub const DESCRIPTOR_MEAN: [f32; DIMENSION] = [
     0.0336, 0.0432, 0.0449, 0.0358, 0.0316, 0.0414, 0.0427, 0.0351,
     0.0416, 0.0417, 0.0419, 0.0391, 0.0364, 0.0437, 0.0425, 0.0436,
     0.0315, 0.0397, 0.0450, 0.0381, 0.0336, 0.0429, 0.0377, 0.0305,
-    // coarse edges, mean.
+    // Coarse edges, mean.
     0.3570, 0.3221, 0.3272, 0.3883, 0.3793, 0.2967, 0.2898, 0.3481,
     0.3559, 0.2953, 0.2998, 0.3783, 0.3836, 0.3146, 0.3143, 0.3633,
-    // coarse edges, difference.
+    // Coarse edges, difference.
     0.0351, 0.0438, 0.0456, 0.0357, 0.0388, 0.0443, 0.0447, 0.0364,
     0.0323, 0.0427, 0.0451, 0.0353, 0.0314, 0.0435, 0.0399, 0.0331,
-    // lightness, mean.
+    // Lightness, mean.
     0.0181, 0.1402, 0.0104, 0.0932, -0.0493, -0.0628, -0.0621, -0.0877,
-    // lightness, difference.
+    // Lightness, difference.
     0.3179, 0.2005, 0.3375, 0.2140, 0.3260, 0.2195, 0.2971, 0.1912,
-    // red-green, mean.
+    // Red-green, mean.
     0.0094, 0.0139, 0.0178, 0.0280, 0.0236, 0.0357, 0.0215, 0.0296,
-    // red-green, difference.
+    // Red-green, difference.
     0.0146, 0.0094, 0.0156, 0.0114, 0.0161, 0.0112, 0.0146, 0.0098,
-    // yellow-blue, mean.
+    // Yellow-blue, mean.
     0.0474, 0.0506, 0.0559, 0.0609, 0.0627, 0.0672, 0.0630, 0.0668,
-    // yellow-blue, difference.
+    // Yellow-blue, difference.
     0.0179, 0.0114, 0.0202, 0.0142, 0.0209, 0.0136, 0.0193, 0.0113,
-    // colour histogram.
+    // Color histogram.
     0.0163, 0.0440, 0.0625, 0.0499, 0.0341, 0.0236, 0.0145, 0.0107,
     0.0119, 0.0158, 0.0189, 0.0148, 0.0091, 0.0058, 0.0078, 0.2240,
     0.0334, 0.0907, 0.1654, 0.1645, 0.1000, 0.0624, 0.0360, 0.0277,

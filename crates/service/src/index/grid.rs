@@ -1,20 +1,19 @@
-//! Soft grids over the square copy of a picture, and folding them so that a mirror image looks
-//! the same.
+//! Soft grids over the square copy of an image, and folding that makes them invariant to mirroring.
 
-/// Pixels a side of the square copy the index looks at.
+/// Pixels per side of the square copy.
 pub const SQUARE_SIDE: usize = 64;
 
-/// Which two of `cells` a position along a side belongs to, and by how much: a pixel between two
-/// cell centres is shared, so a small shift moves little weight.
+/// The two cells that a position belongs to, with weights: pixels between two cell centers are
+/// shared, so small shifts have a small effect.
 #[derive(Clone, Copy, Debug)]
 pub struct CellWeights {
-    /// The nearer edge's cell and its weight.
+    /// The preceding cell and its weight.
     pub first: (usize, f32),
-    /// The next cell and its weight; the same cell beyond the outermost centres.
+    /// The next cell and its weight; the same cell beyond the outermost centers.
     pub second: (usize, f32),
 }
 
-/// The shares of `length` pixels among `cells` cells.
+/// The weights of `length` pixels for `cells` cells.
 pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
     (0..length)
         .map(|pixel| {
@@ -26,7 +25,7 @@ pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
         .collect()
 }
 
-/// Averages `values` (a square of `side` x `side`) over a soft grid of `cells` x `cells`.
+/// Averages `values` (`side` x `side`) over a soft grid of `cells` x `cells`.
 pub fn soft_pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let shares = cell_weights(side, cells);
     let mut grid = vec![0.0; cells * cells];
@@ -49,7 +48,7 @@ pub fn soft_pool(values: &[f32], side: usize, cells: usize) -> Vec<f32> {
     grid
 }
 
-/// Halves a square picture of `side` pixels `times` times by averaging.
+/// Halves the size of a square image by averaging.
 pub fn downsample_2x(values: &[f32], side: usize) -> Vec<f32> {
     let half = side / 2;
     (0..half * half)
@@ -64,11 +63,11 @@ pub fn downsample_2x(values: &[f32], side: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Folds a grid of `cells` x `cells`, each of `depth` numbers, along its vertical axis: half means,
-/// then half absolute differences, of every number and the one a mirror image would have there.
+/// Folds a grid of `cells` x `cells`, each with `depth` numbers, along its vertical axis: first the
+/// means, then the absolute differences, of every number and its mirrored counterpart.
 ///
-/// Within a cell the mirror reverses the numbers: orientations, counted in equal steps over a half
-/// turn, or a single value.
+/// Mirroring reverses the numbers within a cell: they are orientation bins over a half turn, or a
+/// single value.
 pub fn fold_mirror(grid: &[f32], cells: usize, depth: usize) -> Vec<f32> {
     let pairs: Vec<(f32, f32)> = (0..cells)
         .flat_map(|row| (0..cells / 2).map(move |column| (row, column)))

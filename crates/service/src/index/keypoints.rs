@@ -1,44 +1,44 @@
-//! Keypoints: the corners of a picture, each with a binary word for what it looks like there.
+//! Keypoints: corners with binary descriptors (BRIEF).
 //!
-//! A copy that was turned, cropped hard, bleached or written on no longer has the descriptor of its
-//! original, but it still has most of the corners, at places that fit one another.
+//! A copy that was rotated, cropped, bleached or written on no longer has the descriptor of its
+//! original, but most of its corners, in consistent positions.
 
 use std::{f32::consts::FRAC_1_SQRT_2, sync::LazyLock};
 
 use super::{channel::Channel, corners::detect_corners};
 
-/// Most keypoints of each scale: as many for an area of pixels on one as on another, so that a
-/// crop, which is seen larger, has the corners of its original one scale further.
+/// Limits per scale, proportional to the area, so that a crop, which appears larger, has the
+/// corners of its original one scale further.
 const MAX_PER_SCALE: [usize; 4] = [34, 17, 9, 4];
-/// Size of the first scale; each next one is smaller by the square root of two.
+/// Factor of the first scale; each next one is smaller by the square root of two.
 const FIRST_SCALE: f32 = 0.75;
-/// Comparisons in a word.
+/// Comparisons in a descriptor.
 const DESCRIPTOR_BITS: usize = u128::BITS as usize;
-/// Farthest a word looks from its corner, in pixels of its scale.
+/// Radius of the compared patch, in pixels of the scale.
 const PATCH_RADIUS: usize = 11;
-/// Nearest two places that are compared, in pixels, squared: closer ones hardly differ.
+/// Minimum squared distance of two compared points: closer ones hardly differ.
 const MIN_PAIR_DISTANCE_SQUARED: i32 = 9;
-/// Bytes of a packed keypoint: x, y and the word.
+/// Bytes of an encoded keypoint: x, y and descriptor.
 const ENCODED_SIZE: usize = 2 + DESCRIPTOR_BITS / 8;
 
-/// The keypoints of one picture, packed. At most 64, each of 18 bytes.
+/// The encoded keypoints of one image: at most 64, 18 bytes each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keypoints(Box<[u8]>);
 
-/// A corner and what it looks like.
+/// A corner and its descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keypoint {
     /// Pixels from the left of the small copy.
     pub x: u8,
     /// Pixels from its top.
     pub y: u8,
-    /// For each of 128 pairs of places around the corner, whether the first is darker; the lower
-    /// half of them are the mirror image of the upper half.
+    /// For each of 128 point pairs around the corner, whether the first is darker; the second 64
+    /// pairs are the mirror images of the first 64.
     pub descriptor: u128,
 }
 
 impl Keypoint {
-    /// The same corner in a mirror image, left and right exchanged.
+    /// The same corner in the mirrored image.
     #[must_use]
     pub fn mirrored(self) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Keypoint {
 }
 
 impl Keypoints {
-    /// Finds the keypoints of a picture of at most 256 pixels a side: its luma, `width` a line.
+    /// Detects the keypoints of an image of at most 256 pixels per side, given its luma.
     pub(super) fn detect(luma: &[u8], width: usize) -> Self {
         let small = Channel::new(width, luma.iter().map(|&value| f32::from(value)).collect());
         let mut packed = Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * ENCODED_SIZE);
@@ -70,32 +70,29 @@ impl Keypoints {
         Self(packed.into())
     }
 
-    /// Keypoints as [`as_bytes`](Self::as_bytes) gave them; what is too short for one at the end
-    /// is left out.
+    /// Decodes keypoints; an incomplete one at the end is ignored.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(bytes[..bytes.len() - bytes.len() % ENCODED_SIZE].into())
     }
 
-    /// All of them, for the store.
+    /// The encoded keypoints.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Number of keypoints.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len() / ENCODED_SIZE
     }
 
-    /// Whether the picture has no corners.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The keypoints, scale by scale, those first that are farthest from any stronger one.
+    /// Iterates over the keypoints by scale, and within a scale in the order of [`detect_corners`].
     pub fn iter(&self) -> impl Iterator<Item = Keypoint> {
         let (packed, _) = self.0.as_chunks::<ENCODED_SIZE>();
         packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
@@ -106,11 +103,11 @@ impl Keypoints {
     }
 }
 
-/// Two places relative to a corner.
+/// Two points relative to a corner.
 type PointPair = [(i32, i32); 2];
 
-/// The pairs a word compares, drawn once and for all, places near the corner more often; then their
-/// mirror images.
+/// The compared point pairs, drawn from a fixed pseudorandom sequence concentrated at the corner,
+/// followed by their mirror images.
 static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
     let mut state = 7_u64;
     let mut number = || {
@@ -118,7 +115,7 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 40) as f32 / (1_u32 << 24) as f32 - 0.5
     };
-    // The sum of four is close to a Gaussian.
+    // The sum of four uniform numbers approximates a Gaussian.
     let mut offset =
         || ((0..4).map(|_| number()).sum::<f32>() * 1.3 * PATCH_RADIUS as f32).round() as i32;
     let mut place = || (offset(), offset());
@@ -136,7 +133,7 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
     pairs
 });
 
-/// The word of a corner that is at least [`REACH`] from the border.
+/// The descriptor of a corner at least [`PATCH_RADIUS`] from the border.
 fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
     let centre = (y * plane.width + x) as isize;
     let at = |(right, down): (i32, i32)| {
@@ -149,7 +146,7 @@ fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
 mod tests {
     use super::*;
 
-    /// A chequered ground of many shades.
+    /// A checkered pattern with many shades.
     fn luma(width: usize, height: usize) -> Vec<u8> {
         let shade = |x: usize, y: usize| ((x / 9 * 37 + y / 7 * 61) * 29 % 251) as u8;
         (0..width * height).map(|at| shade(at % width, at / width)).collect()

@@ -1,7 +1,7 @@
-//! From the bytes of one picture to what the index keeps of it.
+//! Computes the features of an image.
 //!
-//! A picture is decoded once and brought to thumbnail size once; everything else, the descriptor,
-//! the perceptual hash and the quality figures, is computed from those few pixels.
+//! An image is decoded once and resized to thumbnail size once; descriptor, perceptual hash and
+//! quality scores are computed from those pixels.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -32,44 +32,36 @@ pub use keypoints::{Keypoint, Keypoints};
 use tessera_model::Region;
 use tessera_picture::decode::{DecodeError, decode, decode_for};
 
-/// Numbers in a descriptor.
+/// Length of a descriptor.
 pub const DIMENSION: usize = 256;
 
-/// What the index keeps of a picture.
+/// The features of an image.
 #[derive(Clone, Debug)]
 pub struct Features {
     /// Pixels, upright.
     pub width: u32,
-    /// Pixels, upright.
     pub height: u32,
-    /// Unit vector of [`DIMENSION`] numbers: its look.
+    /// The visual descriptor: a unit vector of [`DIMENSION`] numbers.
     pub descriptor: Vec<f16>,
-    /// Corners and what they look like, to recognise a hard-edited copy.
+    /// Corners with descriptors, to recognize heavily edited copies.
     pub keypoints: Keypoints,
     /// Perceptual hash (DCT): near-duplicates differ in few bits.
     pub hash: u64,
-    /// Variance of the Laplacian on a fixed-size grey copy: low is blurred.
+    /// Variance of the Laplacian of a fixed-size gray copy; low means blurred.
     pub sharpness: f32,
     /// Mean luma, 0.0 black to 1.0 white.
     pub brightness: f32,
-    /// A JPEG of at most 256 pixels a side.
+    /// A JPEG of at most 256 pixels per side.
     pub thumbnail: Vec<u8>,
 }
 
-/// Opens a picture and computes everything the index keeps of it.
-///
-/// # Errors
-/// The picture cannot be decoded.
+/// Decodes an image and computes its features.
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
     let decoded = decode(bytes, thumbnail::MAX_SIDE)?;
     compute_features(&decoded.pixels, decoded.original)
 }
 
-/// The same for parts of one picture, which is opened once: the features of each, with its own
-/// size in pixels, in the order of `regions`.
-///
-/// # Errors
-/// The picture cannot be decoded.
+/// Computes the features of regions of one image, which is decoded once, in the order of `regions`.
 pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
     let decoded =
         decode_for(bytes, |size| region::min_decode_side(regions, size, thumbnail::MAX_SIDE))?;
@@ -108,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// A scene of coloured discs on a shaded ground; another seed is another scene.
+    /// A scene of colored discs on a gradient, determined by the seed.
     fn scene(seed: u32) -> RgbImage {
         let discs: Vec<[u32; 6]> = (0..12)
             .map(|disc| {

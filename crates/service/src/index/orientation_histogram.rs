@@ -1,21 +1,21 @@
-//! Where edges run, and in which direction: orientation histograms on a soft grid.
+//! Histograms of edge orientations on a soft grid.
 
 use super::grid::{CellWeights, cell_weights, fold_mirror};
 
-/// Directions told apart over a half turn (an edge has no sign).
+/// Orientation bins over a half turn (edges have no sign).
 const DIRECTION_BINS: usize = 8;
 /// Edge strength below which a cell counts as flat, in luma times pixels.
 const FLAT_STRENGTH: f32 = 1e-2;
 
-/// Orientation histograms of a square grey picture (`side` x `side`, 0.0 to 1.0) on `cells` x
-/// `cells` cells, folded: `cells` squared times eight numbers.
+/// Orientation histograms of a square gray image (`side` x `side`, 0.0 to 1.0) on `cells` x `cells`
+/// cells, folded: `cells` squared times eight numbers.
 pub fn orientation_descriptor(grey: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let mut grid = cell_histograms(grey, side, cells);
     normalize(&mut grid, cells);
     fold_mirror(&grid, cells, DIRECTION_BINS)
 }
 
-/// Sums edge strength by cell and direction, shared softly in both.
+/// Edge strength by cell and orientation, with linear interpolation in both.
 fn cell_histograms(grey: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let shares = cell_weights(side, cells);
     let width = cells * DIRECTION_BINS;
@@ -31,7 +31,7 @@ fn cell_histograms(grey: &[f32], side: usize, cells: usize) -> Vec<f32> {
     grid
 }
 
-/// The histograms of one line of pixels. Gradients across the border do not exist and count as 0.
+/// The histograms of one row of pixels. Gradients at the border count as 0.
 fn row_histograms(
     grey: &[f32],
     side: usize,
@@ -61,16 +61,15 @@ fn row_histograms(
     across
 }
 
-/// The bin whose centre lies just before the direction, and how far it is on the way to the next.
+/// The bin whose center precedes the orientation, and the fraction towards the next bin.
 fn direction_bin(dx: f32, dy: f32) -> (usize, f32) {
     let turn = dy.atan2(dx) / std::f32::consts::PI * DIRECTION_BINS as f32;
     let place = turn + 2.0 * DIRECTION_BINS as f32 - 0.5;
     (place as usize % DIRECTION_BINS, place.fract())
 }
 
-/// Divides every cell by the geometric mean of its own strength and the picture's: half-way
-/// between forgetting contrast altogether and keeping it. The root keeps strong edges from
-/// drowning the rest.
+/// Divides every cell by the geometric mean of its own strength and the mean strength: a compromise
+/// between ignoring contrast and keeping it. The square root limits the influence of strong edges.
 fn normalize(grid: &mut [f32], cells: usize) {
     let mean = grid.iter().sum::<f32>() / (cells * cells) as f32;
     for cell in grid.chunks_exact_mut(DIRECTION_BINS) {

@@ -1,4 +1,4 @@
-//! The perceptual hash: the signs of the lowest frequencies of a picture.
+//! Perceptual hash: the signs of the lowest DCT frequencies.
 
 use std::{f32::consts::PI, sync::LazyLock};
 
@@ -6,12 +6,12 @@ use image::RgbImage;
 
 use super::grid::{SQUARE_SIDE, downsample_2x};
 
-/// Pixels a side the transform sees.
+/// Pixels per side of the transformed image.
 const INPUT_SIDE: usize = SQUARE_SIDE / 2;
-/// Frequencies a side that are kept.
+/// Number of frequencies per side.
 const FREQUENCIES: usize = 8;
 
-/// Cosines of the lowest frequencies, one line of [`SIDE`] per frequency, the constant left out.
+/// DCT basis of the lowest frequencies, one row of [`INPUT_SIDE`] per frequency.
 static COSINE_TABLE: LazyLock<[[f32; INPUT_SIDE]; FREQUENCIES]> = LazyLock::new(|| {
     std::array::from_fn(|frequency| {
         std::array::from_fn(|at| {
@@ -20,7 +20,7 @@ static COSINE_TABLE: LazyLock<[[f32; INPUT_SIDE]; FREQUENCIES]> = LazyLock::new(
     })
 });
 
-/// 64 bits, one per frequency: whether it is above the median. Near-duplicates differ in few bits.
+/// One bit per frequency: whether it is above the median. Near-duplicates differ in few bits.
 pub fn compute(square: &RgbImage) -> u64 {
     let luma: Vec<f32> = super::quality::luma(square).iter().map(|&v| f32::from(v)).collect();
     let grey = downsample_2x(&luma, SQUARE_SIDE);

@@ -1,8 +1,8 @@
-//! Parts of a picture: a region of it in whole pixels, and how many pixels must be decoded for it.
+//! Image regions in whole pixels.
 
 use tessera_model::Region;
 
-/// A region in whole pixels (left, top, width, height): at least one, never outside.
+/// Converts a region to whole pixels (left, top, width, height): at least one pixel, never outside.
 pub fn region_in_pixels(region: Region, (width, height): (u32, u32)) -> (u32, u32, u32, u32) {
     let span = |from: f64, share: f64, side: u32| {
         let first = ((from * f64::from(side)) as u32).min(side - 1);
@@ -14,8 +14,8 @@ pub fn region_in_pixels(region: Region, (width, height): (u32, u32)) -> (u32, u3
     (x, y, wide, high)
 }
 
-/// The shorter side that a scaled decode of a picture of `size` must keep, so that the shorter
-/// side of every region is at least `side` pixels, if it ever was.
+/// The minimum shorter side of a scaled decode, such that the shorter side of every region has at
+/// least `wanted` pixels, if the image does.
 pub fn min_decode_side(regions: &[Region], size: (u32, u32), wanted: u32) -> u32 {
     let shortest = |region: &Region| {
         let (.., width, height) = region_in_pixels(*region, size);

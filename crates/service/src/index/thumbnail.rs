@@ -1,4 +1,5 @@
-//! The two small copies of a picture: the thumbnail people see and the square the index looks at.
+//! The two small copies of an image: the thumbnail for display and the square copy for the
+//! descriptor.
 
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder};
@@ -7,12 +8,12 @@ use tessera_picture::{decode::DecodeError, fit};
 
 use super::grid::SQUARE_SIDE;
 
-/// Longest side of a thumbnail in pixels.
+/// Longest side of a thumbnail, in pixels.
 pub const MAX_SIDE: u32 = 256;
-/// JPEG quality of a thumbnail, 1 to 100.
 const JPEG_QUALITY: u8 = 80;
 
-/// A copy of at most [`SIDE`] pixels a side in the picture's own shape; never enlarged.
+/// Returns a copy of at most [`MAX_SIDE`] pixels per side with the same aspect ratio; never
+/// enlarged.
 pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     let (width, height) = pixels.dimensions();
     let longest = width.max(height);
@@ -23,12 +24,12 @@ pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     resize(pixels, scaled(width), scaled(height))
 }
 
-/// A copy of [`SQUARE`] x [`SQUARE`] pixels whatever the shape.
+/// Returns a copy of [`SQUARE_SIDE`] x [`SQUARE_SIDE`] pixels, regardless of the aspect ratio.
 pub fn square(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     resize(pixels, SQUARE_SIDE as u32, SQUARE_SIDE as u32)
 }
 
-/// The JPEG file of a small copy.
+/// Encodes a small copy as JPEG.
 pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
     let refused = |error: &dyn std::fmt::Display| DecodeError(format!("no thumbnail: {error}"));
     let side = |length: u32| u16::try_from(length).map_err(|error| refused(&error));

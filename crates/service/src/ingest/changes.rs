@@ -1,29 +1,29 @@
-//! What is different from the last time: by size and time alone, so that an unchanged folder is
-//! known to be unchanged without opening a file.
+//! Changes since the last scan, by size and modification time only: an unchanged folder is
+//! recognized without opening a file.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::scan::{FolderScan, ScannedFile};
 use crate::store::indexed_files::KnownFile;
 
-/// The difference between a walk and what is known.
+/// The difference between a scan and the known files.
 #[derive(Clone, Debug, Default)]
 pub struct FolderChanges {
-    /// Files that are new or look different, with the content known of them.
+    /// Files that are new or modified, with the content hash if known.
     pub added_or_modified: Vec<(ScannedFile, Option<[u8; 32]>)>,
-    /// Known files that are gone.
+    /// Known files that no longer exist.
     pub removed: Vec<PathBuf>,
 }
 
 impl FolderChanges {
-    /// Whether nothing is different.
+    /// Whether nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added_or_modified.is_empty() && self.removed.is_empty()
     }
 }
 
-/// Compares a walk with what is known.
+/// Compares a scan with the known files.
 #[must_use]
 pub fn diff(survey: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> FolderChanges {
     let mut changes = FolderChanges::default();

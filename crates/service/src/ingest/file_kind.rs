@@ -1,28 +1,26 @@
-//! What a file of a dataset is by its name: the first sieve of uploads, archives and object
-//! storage, before anything of it is read. Whether a picture is one, its content tells later.
+//! File kinds by extension: the first filter for uploads, archives and object storage. Whether an
+//! image is valid is checked later, from its content.
 
-/// Largest file of a dataset that is no video, in bytes.
+/// Size limit of a file that is not a video, in bytes.
 const MAX_FILE_SIZE: u64 = 256 << 20;
-/// Largest video, in bytes.
+/// Size limit of a video, in bytes.
 const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
-/// The kind of a file by the end of its name, in any case.
+/// The kind of a file by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A picture in a format that is opened.
+    /// An image in a supported format.
     Picture,
-    /// A video.
     Video,
-    /// What people have beside their pictures: captions, labels, boxes.
+    /// Captions, labels or boxes in a separate file.
     Sidecar,
-    /// Files packed into one.
+    /// An archive or compressed file.
     Archive,
-    /// Anything else.
     Other,
 }
 
 impl FileKind {
-    /// The kind of the file called `name`, a name or a path.
+    /// Returns the kind of a file by its name or path; case-insensitive.
     #[must_use]
     pub fn from_name(name: &str) -> Self {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
@@ -35,13 +33,13 @@ impl FileKind {
         }
     }
 
-    /// Whether it is media of a dataset.
+    /// Whether it is an image or a video.
     #[must_use]
     pub fn is_media(self) -> bool {
         matches!(self, Self::Picture | Self::Video)
     }
 
-    /// Most bytes that a file of this kind may have.
+    /// Size limit of a file of this kind, in bytes.
     #[must_use]
     pub fn max_size(self) -> u64 {
         if self == Self::Video { MAX_VIDEO_SIZE } else { MAX_FILE_SIZE }

@@ -1,5 +1,5 @@
-//! Names from outside as paths inside a folder. A member of an archive is refused when its name is
-//! not safe; an upload or an object of storage was meant by somebody, so its name is mended instead.
+//! External names as safe relative paths. Unsafe names in archives are rejected; unsafe names of
+//! uploads and objects are sanitized instead.
 
 use std::path::{Path, PathBuf};
 
@@ -9,9 +9,8 @@ use tessera_model::archive_path::{
     MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path,
 };
 
-/// A path inside the folder for anything that is called `name` outside: the same when the name
-/// is safe. A mended one carries a mark made of the whole name, so that two different names
-/// never become the same path, and the same name always becomes the same.
+/// Returns `name` as a safe relative path: unchanged if it is safe, else sanitized with a hash
+/// suffix of the whole name. Different names never map to the same path, and the mapping is stable.
 #[must_use]
 pub fn sanitized_path(name: &str) -> PathBuf {
     if let Ok(path) = safe_relative_path(name)
@@ -34,7 +33,7 @@ pub fn sanitized_path(name: &str) -> PathBuf {
     path
 }
 
-/// One name of a path without what is unsafe in it; `None` when nothing of it is left.
+/// Sanitizes one path component; `None` if nothing is left.
 fn sanitized_component(part: &str) -> Option<String> {
     let clean = part.trim_start_matches('.').chars();
     let clean = clean.map(|c| if c.is_control() || c == ':' { '_' } else { c });
@@ -46,7 +45,7 @@ fn sanitized_component(part: &str) -> Option<String> {
     Some(if is_reserved(&clean) { format!("_{clean}") } else { truncated(&clean) })
 }
 
-/// At most the longest name, with the extension kept.
+/// Truncates a name to the length limit and keeps its extension.
 fn truncated(name: &str) -> String {
     let (stem, extension) = split_extension(name);
     let extension = if extension.len() > 16 { "" } else { extension };
@@ -55,14 +54,14 @@ fn truncated(name: &str) -> String {
     format!("{}{extension}", &stem[..end.unwrap_or(0)])
 }
 
-/// `name` with a mark before its extension: `a.jpg` and `2` make `a_2.jpg`.
+/// Inserts a suffix before the extension: `a.jpg` and `2` become `a_2.jpg`.
 #[must_use]
 pub fn with_suffix(name: &str, mark: &str) -> String {
     let (stem, extension) = split_extension(name);
     format!("{stem}_{mark}{extension}")
 }
 
-/// The stem of a name, and its extension with the dot.
+/// Splits a name into stem and extension (with its dot).
 fn split_extension(name: &str) -> (&str, &str) {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
     name.split_at(extension.map_or(name.len(), |extension| name.len() - extension.len() - 1))

@@ -1,5 +1,5 @@
-//! What lies in a folder: walk it, tell what changed since it was last seen, and open its files
-//! without ever leaving it.
+//! Reads media from outside: scans folders, detects changes, and reads sidecars, uploads, archives
+//! and video frames, all within limits.
 
 mod changes;
 pub mod file_kind;

@@ -1,5 +1,5 @@
-//! A folder whose files are opened by their path below it, one directory at a time and never
-//! through a link: what is opened lies inside, even if somebody swaps directories meanwhile.
+//! A directory whose files are opened relative to it, one component at a time and without following
+//! links, so that no path escapes it, even if directories are replaced concurrently.
 
 use std::{
     fs::File,
@@ -10,10 +10,9 @@ use std::{
 
 use rustix::fs::{Mode, OFlags, open, openat};
 
-/// Longest first bytes that tell a picture.
+/// Number of bytes needed to recognize an image.
 const SIGNATURE_LENGTH: usize = 12;
 
-/// An open folder.
 #[derive(Debug)]
 pub struct SandboxedDir {
     root: OwnedFd,
@@ -21,16 +20,12 @@ pub struct SandboxedDir {
 }
 
 impl SandboxedDir {
-    /// Opens a folder by its absolute path.
-    ///
-    /// # Errors
-    /// It does not exist, is no folder, or may not be entered.
+    /// Opens a directory by its absolute path.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self { root: open(path, flags, Mode::empty())?, path: path.to_owned() })
     }
 
-    /// Its absolute path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -39,7 +34,8 @@ impl SandboxedDir {
     /// Opens the regular file at `relative` for reading.
     ///
     /// # Errors
-    /// It is not there, may not be read, is no regular file, or lies behind a link or `..`.
+    /// It does not exist, cannot be read, is not a regular file, or the path contains a link or
+    /// `..`.
     pub fn open_file(&self, relative: &Path) -> io::Result<File> {
         let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a file of this folder");
         let mut parts = relative.components().peekable();
@@ -52,17 +48,14 @@ impl SandboxedDir {
                 directory = Some(entered);
                 continue;
             }
-            // NONBLOCK: opening a FIFO that took the place of the file must not wait.
+            // NONBLOCK: opening a FIFO that replaced the file must not block.
             let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
             return if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) };
         }
         Err(refused())
     }
 
-    /// The first bytes of a file: enough for [`begins_like_a_picture`].
-    ///
-    /// # Errors
-    /// As [`Folder::file`].
+    /// Reads the first bytes of a file, enough for [`has_image_signature`].
     pub fn read_head(&self, relative: &Path) -> io::Result<Vec<u8>> {
         let mut head = Vec::with_capacity(SIGNATURE_LENGTH);
         self.open_file(relative)?.take(SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
@@ -70,7 +63,7 @@ impl SandboxedDir {
     }
 }
 
-/// Whether a file with these first bytes may be a JPEG, PNG, WebP, GIF or BMP.
+/// Whether a file that starts with `head` may be a JPEG, PNG, WebP, GIF or BMP.
 #[must_use]
 pub fn has_image_signature(head: &[u8]) -> bool {
     head.starts_with(&[0xFF, 0xD8, 0xFF])

@@ -1,4 +1,4 @@
-//! Every file below a folder, by name and size, without opening any.
+//! Lists all files below a folder with size and modification time, without opening them.
 
 use std::{
     fs::Metadata,
@@ -10,26 +10,23 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::store::indexed_files::FileStat;
 
-/// A regular file of the folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScannedFile {
-    /// Relative to the folder.
     pub path: PathBuf,
-    /// Size and time.
     pub stamp: FileStat,
 }
 
-/// What a walk saw, in order of path.
+/// The result of a scan, ordered by path.
 #[derive(Clone, Debug, Default)]
 pub struct FolderScan {
-    /// The regular files.
+    /// Regular files.
     pub files: Vec<ScannedFile>,
-    /// What was passed over without being opened (relative path), and why.
+    /// Entries that were skipped without being opened (relative path), with the reason.
     pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
-/// Walks a folder. Hidden entries, links and special files are passed over; a directory that
-/// cannot be listed is passed over as well, so that the rest is not lost with it.
+/// Lists a folder. Skips hidden entries, links, special files, and directories that cannot be
+/// listed.
 #[must_use]
 pub fn scan_folder(folder: &Path) -> FolderScan {
     let mut survey = FolderScan::default();
@@ -72,7 +69,7 @@ fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
     Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
 }
 
-/// Nanoseconds since 1970; 0 where the file system tells none.
+/// Nanoseconds since 1970; 0 if the file system has no modification times.
 fn modified_nanos(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))

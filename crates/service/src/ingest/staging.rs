@@ -1,5 +1,5 @@
-//! Staging folders: where files from outside lie until a dataset takes them. A folder that
-//! nobody keeps goes away with whatever is in it.
+//! Staging directories: temporary storage for uploads until a dataset takes them over. Removed on
+//! drop unless kept.
 
 use std::{
     collections::HashMap,
@@ -13,17 +13,17 @@ use uuid::Uuid;
 
 use super::file_names::with_suffix;
 
-/// The name of an uploaded archive in its staging folder.
+/// File name of an uploaded archive in its staging directory.
 pub const ARCHIVE_FILE_NAME: &str = "archive";
-/// The folder beside it that the archive is unpacked into.
+/// The directory next to it for the unpacked files.
 pub const UNPACKED_DIR_NAME: &str = "unpacked";
 
-/// Most bytes one staging folder may take.
+/// Size limit of a staging directory, in bytes.
 const MAX_STAGED_BYTES: u64 = 50 << 30;
-/// Bytes of the disk that are left to others.
+/// Disk space that is never used, in bytes.
 const RESERVED_DISK_BYTES: u64 = 1 << 30;
 
-/// A new folder of its own below a base; removed when dropped, unless it was kept.
+/// A new directory, removed when dropped unless it is kept.
 #[derive(Debug)]
 pub struct StagingDir {
     id: Uuid,
@@ -32,10 +32,7 @@ pub struct StagingDir {
 }
 
 impl StagingDir {
-    /// Creates the folder `<base>/<uuid>` (mode 0700), and `base` when it is not there.
-    ///
-    /// # Errors
-    /// The disk refuses.
+    /// Creates `<base>/<uuid>` (mode 0700), and `base` if it does not exist.
     pub fn create(base: &Path) -> io::Result<Self> {
         let id = Uuid::new_v4();
         let path = base.join(id.to_string());
@@ -43,19 +40,18 @@ impl StagingDir {
         Ok(Self { id, path, kept: false })
     }
 
-    /// Its name below the base.
+    /// Its name below the base directory.
     #[must_use]
     pub fn id(&self) -> Uuid {
         self.id
     }
 
-    /// Its absolute path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Keeps the folder: from now on somebody else removes it.
+    /// Keeps the directory; the caller becomes responsible for removing it.
     #[must_use = "whoever keeps the folder has to know where it is"]
     pub fn keep(mut self) -> PathBuf {
         self.kept = true;
@@ -66,17 +62,14 @@ impl StagingDir {
 impl Drop for StagingDir {
     fn drop(&mut self) {
         if !self.kept {
-            // What cannot be removed now is swept at the next start.
+            // What cannot be removed now is removed at the next start.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
 }
 
-/// Removes the staging folders below `base` that a killed process left; `keep` tells which are
-/// still needed.
-///
-/// # Errors
-/// The disk refuses.
+/// Removes the staging directories below `base` that a crashed process left, except those that
+/// `keep` selects.
 pub fn remove_abandoned(base: &Path, keep: impl Fn(Uuid) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(base) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
@@ -92,11 +85,8 @@ pub fn remove_abandoned(base: &Path, keep: impl Fn(Uuid) -> bool) -> io::Result<
     Ok(())
 }
 
-/// The bytes that may be staged below `path`, which exists: what is free on its disk without a
-/// reserve, and no more than 50 GiB.
-///
-/// # Errors
-/// The disk does not tell.
+/// Returns how many bytes can be staged below the existing directory `path`: its free disk space
+/// minus a reserve, at most 50 GiB.
 pub fn available_space(path: &Path) -> io::Result<u64> {
     let disk = rustix::fs::statvfs(path)?;
     Ok(disk
@@ -106,34 +96,27 @@ pub fn available_space(path: &Path) -> io::Result<u64> {
         .min(MAX_STAGED_BYTES))
 }
 
-/// Creates a directory that only its owner may enter, and those above it.
-///
-/// # Errors
-/// The disk refuses.
+/// Creates a directory (mode 0700) and its parents.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Creates files in a folder that nobody else writes to, each under a name of its own.
+/// Creates files in a directory that nobody else writes to, with unique names.
 #[derive(Debug)]
 pub struct UniqueFiles {
     root: PathBuf,
-    /// The next number of a name that was wanted more than once.
+    /// The next number for names that are already taken.
     next_suffix: HashMap<PathBuf, u32>,
 }
 
 impl UniqueFiles {
-    /// Places in the existing folder `root`.
     #[must_use]
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), next_suffix: HashMap::new() }
     }
 
-    /// Creates an empty file at `wanted`, a safe relative path, or beside it with a number when
-    /// the name is taken. Returns where it is below the folder.
-    ///
-    /// # Errors
-    /// The disk refuses.
+    /// Creates an empty file at `wanted`, a safe relative path, with a number if the name is taken.
+    /// Returns its path below the directory.
     pub fn create(&mut self, wanted: &Path) -> io::Result<(PathBuf, File)> {
         let wanted = self.ensure_parent_dir(wanted)?;
         let mut path = wanted.clone();
@@ -152,7 +135,8 @@ impl UniqueFiles {
         }
     }
 
-    /// `wanted` with its directories made; where a file is in their place, a path without them.
+    /// Creates the parent directories of `wanted`; if a file is in the way, returns a path without
+    /// them.
     fn ensure_parent_dir(&self, wanted: &Path) -> io::Result<PathBuf> {
         let Some(parent) = wanted.parent() else { return Ok(wanted.to_owned()) };
         match create_private_dir(&self.root.join(parent)) {

@@ -1,8 +1,8 @@
-//! Unpacks an uploaded archive into a folder: plain files with safe names, within limits that
-//! are checked against what is really written, never against what the archive says of itself.
+//! Unpacks an uploaded archive into a directory: regular files with safe names, within limits that
+//! are enforced on the bytes written, not on what the archive claims.
 //!
-//! What is wrong with a member costs that member; what is wrong with the archive ends the
-//! unpacking, and what was good until then stays.
+//! A faulty member is skipped; a faulty archive stops the unpacking, and what was unpacked until
+//! then is kept.
 
 mod metered_reader;
 mod tar_archive;
@@ -21,97 +21,93 @@ use super::{
 };
 use tessera_model::{SafeText, archive_path::safe_relative_path};
 
-/// Bytes that are copied at once.
 const COPY_BUFFER_SIZE: usize = 64 << 10;
 
-/// The formats of archives that are taken.
+/// Supported archive formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveKind {
-    /// `.zip`
     Zip,
-    /// `.tar`
     Tar,
-    /// `.tar.gz`
     TarGz,
 }
 
-/// What an archive may bring. The defaults are those of the service.
+/// Limits of an archive. The defaults are those of the service.
 #[derive(Clone, Copy, Debug)]
 pub struct UnpackLimits {
-    /// Most members.
+    /// Number of members.
     pub max_members: usize,
-    /// Most bytes of a file that is no video.
+    /// Size of a file that is not a video, in bytes.
     pub max_file_bytes: u64,
-    /// Most bytes of a video.
+    /// Size of a video, in bytes.
     pub max_video_bytes: u64,
-    /// Most bytes of all files; what the disk has free counts as well.
+    /// Size of all files, in bytes; free disk space is a further limit.
     pub max_total_bytes: u64,
-    /// Most bytes written for each byte packed, once `free` bytes were written.
+    /// Compression ratio, checked once `ratio_exempt_bytes` have been written.
     pub max_ratio: u64,
-    /// Bytes from which on the ratio counts.
+    /// Bytes that may be written before the ratio is checked.
     pub ratio_exempt_bytes: u64,
-    /// Most members passed over that are named; of more only the number is told.
+    /// Number of skipped members that are reported by name; the others are only counted.
     pub max_reported: usize,
 }
 
-/// What came out of an archive.
+/// The result of unpacking an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnpackReport {
-    /// Files written.
+    /// Number of files written.
     pub files: usize,
-    /// Bytes written.
+    /// Number of bytes written.
     pub bytes: u64,
-    /// Members passed over, with the reason.
+    /// Skipped members, with the reason.
     pub skipped: Vec<(SafeText, &'static str)>,
-    /// Members passed over that are not named.
+    /// Number of skipped members beyond the reporting limit.
     pub unreported: usize,
     /// Why the archive was not read to its end.
     pub damage_reason: Option<&'static str>,
 }
 
-/// Why nothing came out of an archive.
+/// Why unpacking failed.
 #[derive(Debug)]
 pub enum UnpackError {
-    /// The flag was set.
+    /// The cancel flag was set.
     Cancelled,
-    /// The archive cannot be opened or the folder cannot be written.
+    /// The archive cannot be opened or the directory cannot be written.
     Io(io::Error),
 }
 
-/// Why a member is not there.
+/// Why a member was not unpacked.
 enum MemberError {
-    /// It is passed over, and why.
+    /// The member is skipped, with the reason.
     SkipMember(&'static str),
-    /// Nothing more is taken from the archive, and why.
+    /// The archive is not read further, with the reason.
     StopArchive(&'static str),
-    /// Nothing more can be done.
+    /// Unpacking fails.
     Abort(UnpackError),
 }
 
-/// How the bytes of a member ended.
+/// The result of copying a member.
 enum CopyOutcome {
-    /// All of them came: so many.
+    /// It was copied completely, with its number of bytes.
     Complete(u64),
-    /// There are more than wanted.
+    /// It exceeds the limit.
     LimitExceeded,
 }
 
-/// An unpacking under way.
+/// The state of an unpacking.
 struct Unpacker<'a> {
     files: UniqueFiles,
     root: &'a Path,
     limits: UnpackLimits,
     cancelled: &'a AtomicBool,
     members: usize,
-    /// Bytes of the archive taken before the member at hand.
+    /// Compressed bytes read before the current member.
     packed_before: u64,
-    /// Bytes that came out, kept or not, before the member at hand.
+    /// Bytes decompressed in total, written or not.
     unpacked_before: u64,
     report: UnpackReport,
 }
 
 impl ArchiveKind {
-    /// The format that a file name says, in any case.
+    /// Returns the format by file name; case-insensitive.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
@@ -121,7 +117,6 @@ impl ArchiveKind {
             .find_map(|(end, kind)| ends(end).then_some(kind))
     }
 
-    /// The end of its names.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -131,7 +126,7 @@ impl ArchiveKind {
         }
     }
 
-    /// Whether a file that begins with `head` (512 bytes or the whole) may be one.
+    /// Whether a file that starts with `head` (its first 512 bytes) may have this format.
     #[must_use]
     pub fn matches_signature(self, head: &[u8]) -> bool {
         match self {
@@ -156,12 +151,11 @@ impl Default for UnpackLimits {
     }
 }
 
-/// Unpacks the file `archive` into the folder `into`, which is made anew: what an interrupted
-/// attempt left in it is removed. Links, devices, hidden and encrypted members are passed over;
-/// archives inside are not opened; a second member of the same name gets a number.
+/// Unpacks `archive` into the directory `into`, which is emptied first. Skips links, devices,
+/// hidden and encrypted members and nested archives; further members of the same name get a number.
 ///
 /// # Errors
-/// Stopped, or the disk refuses. An archive that is no archive is an outcome with damage.
+/// Cancelled, or the disk cannot be written. A damaged archive is a report with a reason.
 pub fn unpack(
     archive: &Path,
     kind: ArchiveKind,
@@ -201,7 +195,7 @@ pub fn unpack(
 }
 
 impl Unpacker<'_> {
-    /// Begins the next member, after `taken` bytes of the archive.
+    /// Starts the next member, after `taken` compressed bytes.
     fn begin_member(&mut self, taken: u64) -> Result<(), MemberError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(MemberError::Abort(UnpackError::Cancelled));
@@ -214,7 +208,7 @@ impl Unpacker<'_> {
         Ok(())
     }
 
-    /// Puts down what is wrong with a member; passes on what ends the unpacking.
+    /// Records a skipped member; passes on other errors.
     fn record_member(
         &mut self,
         name: &str,
@@ -235,8 +229,8 @@ impl Unpacker<'_> {
         }
     }
 
-    /// Writes the member `name`, which has `size` bytes. `taken` tells the bytes of the archive
-    /// that were taken so far.
+    /// Writes the member `name` of `size` bytes. `taken` returns the number of compressed bytes
+    /// read so far.
     fn write_member(
         &mut self,
         name: &str,
@@ -276,7 +270,7 @@ impl Unpacker<'_> {
         Err(end)
     }
 
-    /// Copies at most `most` bytes of a member, with an eye on bombs.
+    /// Copies at most `most` bytes of a member and detects decompression bombs.
     fn copy_limited(
         &mut self,
         content: &mut impl Read,

@@ -1,5 +1,6 @@
-//! Videos: told by their first bytes, and seen by their first frame, which `ffmpeg` decodes where there is
-//! one. It is handed the open file and one container format, so that no file can make it read another.
+//! Videos: detected by their first bytes, and represented by their first frame, which `ffmpeg`
+//! decodes if installed. It gets the open file and one container format, so that no video can make
+//! it open another file.
 
 use std::{
     fs::File, io::Read as _, path::Path, process::Stdio, sync::mpsc, thread, time::Duration,
@@ -7,25 +8,23 @@ use std::{
 
 use tessera_model::subprocess;
 
-/// Longest time for a frame.
+/// Time limit for decoding a frame.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
-/// Largest frame, as an encoded picture in bytes.
+/// Size limit of an encoded frame, in bytes.
 const MAX_FRAME_BYTES: u64 = 64 << 20;
 
-/// Why a video is skipped on a machine without `ffmpeg`; it is tried again when there is one.
+/// Why a video is skipped without `ffmpeg`; it is tried again once `ffmpeg` is installed.
 pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to see its first frame";
 
-/// A container format of videos.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoContainer {
-    /// Its content type.
     pub content_type: &'static str,
-    /// What `ffmpeg` calls its reader.
+    /// The name of the `ffmpeg` demuxer.
     demuxer: &'static str,
 }
 
 impl VideoContainer {
-    /// The container that a file with these first bytes (at least 12) is.
+    /// Detects the container from the first 12 or more bytes of a file.
     #[must_use]
     pub fn detect(head: &[u8]) -> Option<Self> {
         let is = |content_type, demuxer| Some(Self { content_type, demuxer });
@@ -42,10 +41,11 @@ impl VideoContainer {
         }
     }
 
-    /// The first frame of a video, as the bytes of a PNG.
+    /// Decodes the first frame as PNG bytes.
     ///
     /// # Errors
-    /// `ffmpeg` cannot be started, cannot decode it, or takes too long; the sentence says which.
+    /// `ffmpeg` cannot be started, cannot decode the video, or takes too long; the message says
+    /// which.
     pub fn first_frame(self, ffmpeg: &Path, video: File) -> Result<Vec<u8>, String> {
         let mut child = subprocess::command(ffmpeg)
             .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])
@@ -61,12 +61,12 @@ impl VideoContainer {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
                 let read = output.take(MAX_FRAME_BYTES).read_to_end(&mut bytes);
-                // Nobody waits any more when it came too late.
+                // The receiver is gone after a timeout.
                 let _ = sender.send(read.map(|_| bytes));
             });
         }
         let frame = frame.recv_timeout(FRAME_TIMEOUT);
-        // It has ended, or is no longer wanted; either way it must not stay behind.
+        // Either it has finished or it timed out; never leave the process behind.
         let _ = child.kill();
         let ended = child.wait();
         match (frame, ended) {
@@ -93,12 +93,12 @@ mod tests {
         assert_eq!(of(&[0x1A, 0x45, 0xDF, 0xA3, 1, 0, 0, 0, 0, 0, 0, 0]), Some("matroska"));
         assert_eq!(of(b"RIFF\x24\0\0\0AVI LIST"), Some("avi"));
         assert_eq!(of(b"RIFF\x24\0\0\0WEBPVP8 "), None);
-        // A playlist is text, and could name any other file.
+        // A playlist is text and could name any other file.
         assert_eq!(of(b"#EXTM3U\n#EXT"), None);
         assert_eq!(of(b""), None);
     }
 
-    /// Asks a stand-in for `ffmpeg`, made of these shell commands, for a frame.
+    /// Decodes a frame with a fake `ffmpeg` that runs these shell commands.
     fn frame(commands: &str) -> Result<Vec<u8>, String> {
         let place = tempfile::tempdir().unwrap();
         let ffmpeg = place.path().join("ffmpeg");

@@ -1,5 +1,5 @@
-//! Fetches objects into a staging folder: each into a part file of its own, which gets its name
-//! when it is whole. What is there already is not fetched again.
+//! Downloads objects into a staging directory: each into a part file, which is renamed when
+//! complete. Existing files are not downloaded again.
 
 use std::{
     fs,
@@ -17,14 +17,11 @@ use super::{
 };
 use crate::ingest::staging::{available_space, create_private_dir};
 
-/// Objects fetched at a time.
+/// Number of concurrent downloads.
 const MAX_CONCURRENT_DOWNLOADS: usize = 8;
 
 impl ObjectStorage {
-    /// Fetches `entry` to its path below the folder `into`. Returns its bytes.
-    ///
-    /// # Errors
-    /// The object or the storage does not give it, or the disk does not take it.
+    /// Downloads `entry` to its path below `into`. Returns its size in bytes.
     pub async fn download(&self, entry: &ObjectEntry, into: &Path) -> Result<u64, StorageError> {
         let target = into.join(entry.staging_path());
         if let Ok(there) = fs::metadata(&target)
@@ -48,14 +45,14 @@ impl ObjectStorage {
             })
         });
         if end.is_err() {
-            // It may never have been begun.
+            // The part file may not exist.
             let _ = fs::remove_file(&part);
         }
         end
     }
 
-    /// Fetches `entries`, several at a time, and tells how each ended as it ends; stops when
-    /// `tell` answers no.
+    /// Downloads `entries` concurrently and calls `tell` with each result; stops when `tell`
+    /// returns false.
     pub async fn download_all(
         &self,
         entries: &[ObjectEntry],
@@ -72,7 +69,7 @@ impl ObjectStorage {
         }
     }
 
-    /// One attempt to receive an object into `part`, whatever is there.
+    /// Downloads an object into `part`, replacing its content. One attempt.
     async fn try_download(
         &self,
         entry: &ObjectEntry,

@@ -1,33 +1,33 @@
-//! What goes wrong with object storage, in words fit for the wire: without addresses, which are
-//! signed, and without secrets.
+//! Errors of object storage, safe to send to clients: they contain neither addresses (which are
+//! signed) nor secrets.
 
 use std::{fmt, io};
 
 use roxmltree::Document;
 
-/// Why something cannot be had.
+/// Why an object or a listing is not available.
 #[derive(Debug)]
 pub enum StorageError {
-    /// This object; others may do.
+    /// This object is not available; others may be.
     Object(String),
-    /// Anything.
+    /// The storage is not available.
     Service(String),
-    /// The disk does not take it.
+    /// The local disk cannot be written.
     Io(io::Error),
 }
 
-/// How an attempt failed.
+/// A failed attempt.
 #[derive(Debug)]
 pub enum StorageAttemptError {
-    /// The next may do better.
+    /// Another attempt may succeed.
     Retryable(StorageError),
-    /// The next would fail as well.
+    /// Another attempt would fail as well.
     Permanent(StorageError),
 }
 
 impl StorageError {
-    /// What an answer means that is no success and no passing trouble. `keyless` tells that the
-    /// request was not signed.
+    /// Interprets an error response that is not retryable. `keyless` means that the request was not
+    /// signed.
     pub(super) fn from_response(status: u16, description: &str, keyless: bool) -> Self {
         let code = error_code(description).unwrap_or_default();
         let storage = |words: &str| StorageError::Service(words.to_owned());
@@ -63,7 +63,8 @@ impl fmt::Display for StorageError {
     }
 }
 
-/// A failure without an answer. The library's own words repeat the address, which is signed.
+/// An error without a response. The message of the HTTP library is not used because it contains the
+/// signed address.
 pub fn transport_error(cause: &reqwest::Error) -> StorageAttemptError {
     let words = if cause.is_timeout() {
         "the storage does not answer in time"
@@ -75,14 +76,14 @@ pub fn transport_error(cause: &reqwest::Error) -> StorageAttemptError {
     StorageAttemptError::Retryable(StorageError::Service(words.to_owned()))
 }
 
-/// The code in the description of an error.
+/// The code in an S3 error document.
 fn error_code(description: &str) -> Option<String> {
     let document = Document::parse(description).ok()?;
     let code = document.descendants().find(|node| node.has_tag_name("Code"))?;
     Some(sanitized_token(code.text()?)).filter(|code| !code.is_empty())
 }
 
-/// A word from outside, as far as it is one.
+/// A word from outside, reduced to safe characters.
 pub fn sanitized_token(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
 }

@@ -1,5 +1,5 @@
-//! A manifest: a file that lists media, as addresses or as keys beside it. It comes from
-//! anywhere, so what is read of it is bounded and what it names is checked.
+//! Manifests: files that list media by address, or by key relative to the manifest. Manifests are
+//! untrusted, so their size and content are checked.
 
 use std::{
     collections::HashSet,
@@ -22,32 +22,32 @@ use super::{
     s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
 };
 
-/// Longest line of a text, in bytes.
+/// Length limit of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 4_096;
-/// Values read at once from a column.
+/// Number of values read from a column at once.
 const VALUE_BATCH_SIZE: usize = 1_024;
 /// Names of a column that lists media.
 const COLUMN_NAMES: [&str; 6] = ["uri", "url", "path", "file_name", "s3_uri", "image"];
 
-/// What a manifest lists, row by row.
+/// Converts rows to object entries.
 struct ManifestReader {
     bucket: Arc<str>,
     folder: String,
-    /// The objects listed so far.
+    /// Hashes of the objects listed so far.
     listed_ids: HashSet<Uuid>,
-    /// Most media wanted.
+    /// Number of media to stop at.
     media_limit: usize,
     row: usize,
     listing: ObjectListing,
 }
 
-/// Whether to go on with the next row.
+/// Whether to continue with the next row.
 type KeepReading = Result<bool, String>;
 
-/// Reads the manifest at `uri`, whose content is in `file`, for at most `most` media.
+/// Reads the manifest at `uri` from `file` until `most` media are found.
 ///
 /// # Errors
-/// What is wrong with it.
+/// What is wrong with the manifest.
 pub fn read(
     file: File,
     format: ManifestFormat,
@@ -161,7 +161,7 @@ fn read_column(column: ColumnReader, rows: &mut ManifestReader) -> KeepReading {
 }
 
 impl ManifestReader {
-    /// Takes up a row.
+    /// Adds a row.
     fn add_row(&mut self, raw: &str) -> KeepReading {
         self.row += 1;
         let raw = raw.trim();
@@ -179,7 +179,7 @@ impl ManifestReader {
         Ok(self.listing.should_continue(self.media_limit))
     }
 
-    /// The object that a row names; `None` when it cannot be asked for.
+    /// The object that a row refers to; `None` if its key is not addressable.
     fn parse_entry(&self, raw: &str) -> Result<Option<ObjectEntry>, String> {
         let (bucket, key) = if raw.starts_with("s3://") {
             match S3Uri::parse(raw) {

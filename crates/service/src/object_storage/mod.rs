@@ -1,8 +1,7 @@
-//! Media in object storage: folders and manifests listed, and their objects fetched, over the
-//! S3 API.
+//! Media in object storage: lists folders and manifests, and downloads objects, over the S3 API.
 //!
-//! Only `s3://` addresses are read. The signing and the words of S3 are a library's; the bytes
-//! go over a client of our own. Nothing said here carries an address or a secret.
+//! Only `s3://` addresses are supported. A library signs the requests; our own HTTP client sends
+//! them. No message contains an address or a secret.
 
 mod download;
 mod error;
@@ -28,50 +27,46 @@ use s3::{RetryPolicy, S3Client};
 use s3_uri::{ManifestFormat, S3Uri, is_addressable_key};
 use tessera_model::SafeText;
 
-/// Most objects of a listing.
+/// Limit on objects in a listing.
 pub const MAX_OBJECTS: usize = 1_000_000;
-/// Most pages of a listing: services give pages of any size.
+/// Limit on pages of a listing, because services choose the page size.
 const MAX_PAGES: usize = 20_000;
-/// Largest manifest, in bytes.
+/// Size limit of a manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
-/// Object storage, as the settings reach it.
+/// A client for object storage.
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
     s3: S3Client,
 }
 
-/// What a folder or a manifest holds.
+/// The content of a folder or manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectListing {
-    /// Media, and the sidecars beside them, in the order they were listed.
+    /// Media and sidecars, in listing order.
     pub entries: Vec<ObjectEntry>,
-    /// How many of the entries are media.
+    /// Number of entries that are media.
     pub media: usize,
-    /// How many objects are neither, or have names that cannot be asked for.
+    /// Number of objects that are neither, or whose keys are not addressable.
     pub skipped: usize,
-    /// Whether there may be more than was listed.
+    /// Whether there may be further objects.
     pub truncated: bool,
 }
 
-/// Why nothing comes from an address; the text of a 400.
+/// Why a listing failed; the message of a 400 response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListError(String);
 
 impl ObjectStorage {
-    /// Reaches storage as the settings say.
-    ///
-    /// # Errors
-    /// The HTTP client cannot start.
     pub fn new(settings: StorageSettings) -> Result<Self, StorageError> {
         Ok(Self { s3: S3Client::new(settings, RetryPolicy::default())? })
     }
 
-    /// Lists the media at `uri`, a folder or a manifest, until `most` media are found: 1 tells
-    /// whether there are any, [`MOST`] is the bound of all objects in any case.
+    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks
+    /// whether there are any. At most [`MAX_OBJECTS`] objects are read.
     ///
     /// # Errors
-    /// `uri` is no address, cannot be read, or has no media; or a role is to be assumed.
+    /// `uri` is invalid, cannot be read, or contains no media; or a role is given.
     pub async fn list(
         &self,
         uri: &str,
@@ -105,7 +100,7 @@ impl ObjectStorage {
             let page = self.s3.list_page(&place.bucket, &folder, token.as_deref()).await?;
             for object in page.contents {
                 if object.key.ends_with('/') {
-                    // How some tools mark a folder.
+                    // How some tools represent a folder.
                     continue;
                 }
                 if !object.key.starts_with(&folder) || !is_addressable_key(&object.key) {
@@ -145,11 +140,11 @@ impl ObjectStorage {
         let read = move || manifest::read(file, format, &place, most);
         tokio::task::spawn_blocking(read)
             .await
-            // The readers of foreign formats have been seen to panic.
+            // Parsers of foreign formats have been observed to panic.
             .unwrap_or_else(|_| Err("it is damaged".to_owned()))
     }
 
-    /// The content of a manifest, in a file without a name.
+    /// Downloads a manifest into an unnamed temporary file.
     async fn download_manifest(&self, place: &S3Uri) -> Result<std::fs::File, StorageAttemptError> {
         let disk = |cause| StorageAttemptError::Permanent(StorageError::Io(cause));
         let mut answer = self.s3.get_object(&place.bucket, &place.key).await?;
@@ -171,7 +166,7 @@ impl ObjectStorage {
 }
 
 impl ObjectListing {
-    /// Takes up an object if it is of use.
+    /// Adds an object if it is a media file or a sidecar.
     fn add(&mut self, entry: ObjectEntry) {
         match entry.file_kind() {
             FileKind::Picture | FileKind::Video => self.media += 1,
@@ -184,7 +179,7 @@ impl ObjectListing {
         self.entries.push(entry);
     }
 
-    /// Whether to go on until `most` media are found.
+    /// Whether to continue until `most` media are found.
     fn should_continue(&mut self, most: usize) -> bool {
         self.truncated = self.media >= most || self.entries.len() + self.skipped >= MAX_OBJECTS;
         !self.truncated

@@ -1,39 +1,36 @@
-//! One object of a listing, and where it goes in a staging folder.
+//! An object of a listing and its path in a staging directory.
 
 use std::{path::PathBuf, sync::Arc};
 
 use crate::ingest::{file_kind::FileKind, file_names::sanitized_path};
 
-/// An object to be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectEntry {
-    /// Its bucket.
     pub bucket: Arc<str>,
-    /// Its key.
     pub key: String,
-    /// Its size in bytes, where the listing tells.
+    /// Size in bytes, if the listing contains it.
     pub size: Option<u64>,
-    /// How it is told apart from the others.
+    /// Which part of its name becomes its path.
     pub path_root: PathRoot,
 }
 
-/// What of the name of an object is kept.
+/// The part of an object's name that is kept in its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathRoot {
-    /// The key after so many bytes: below the folder that was named.
+    /// The key after this many bytes, that is, relative to the listed folder.
     ListedFolder(usize),
-    /// Bucket and key: it is from somewhere else.
+    /// Bucket and key: the object is outside the listed folder.
     Bucket,
 }
 
 impl ObjectEntry {
-    /// What it is by its name.
+    /// Its kind by extension.
     #[must_use]
     pub fn file_kind(&self) -> FileKind {
         FileKind::from_name(&self.key)
     }
 
-    /// Where it goes below a staging folder: always the same, a safe relative path.
+    /// Its path below a staging directory: stable, relative and safe.
     #[must_use]
     pub fn staging_path(&self) -> PathBuf {
         match self.path_root {

@@ -1,17 +1,17 @@
-//! The cloud role that a request may ask to assume. Its name is checked; assuming it needs a
-//! token service of the cloud, which a local deployment has not.
+//! The cloud role that a request can ask to assume. Only its syntax is checked: assuming it needs a
+//! token service, which a local deployment does not have.
 
 use std::fmt;
 
-/// Longest path and name of a role, in bytes.
+/// Length limit of the path and name of a role, in bytes.
 const MAX_RESOURCE_BYTES: usize = 512;
 
-/// The name (ARN) of a role, checked for its shape.
+/// The ARN of a role, with valid syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleArn(String);
 
 impl RoleArn {
-    /// Reads `arn:<partition>:iam::<account of 12 digits>:role/<path and name>`.
+    /// Parses `arn:<partition>:iam::<12-digit account>:role/<path and name>`.
     #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         let mut parts = raw.splitn(6, ':');

@@ -1,5 +1,4 @@
-//! Requests to object storage: signed by the library, sent by a client of our own, sent again
-//! for a while when the service has trouble.
+//! Sends requests to object storage, with retries. The signatures come from a library.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -15,26 +14,23 @@ use super::{
     settings::StorageSettings,
 };
 
-/// Time to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a request is sent.
+/// Number of attempts per request.
 const MAX_ATTEMPTS: u32 = 4;
-/// How long a signature is good.
 const SIGNATURE_LIFETIME: Duration = Duration::from_mins(15);
-/// Largest page of a listing, and largest description of an error, in bytes.
+/// Size limits of a listing page and of an error response, in bytes.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// How long storage is waited for.
+/// Timeouts and retry delays.
 #[derive(Clone, Copy, Debug)]
 pub struct RetryPolicy {
-    /// For the next bytes.
+    /// Time limit for the next bytes of a response.
     pub read_timeout: Duration,
-    /// After the first failure; then twice as long each time.
+    /// Delay before the first retry; doubled for each further one.
     pub initial_backoff: Duration,
 }
 
-/// Object storage.
 #[derive(Clone, Debug)]
 pub struct S3Client {
     client: Client,
@@ -49,7 +45,6 @@ impl Default for RetryPolicy {
 }
 
 impl S3Client {
-    /// Reaches storage as the settings say.
     pub fn new(settings: StorageSettings, patience: RetryPolicy) -> Result<Self, StorageError> {
         let builder = Client::builder()
             .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
@@ -57,9 +52,9 @@ impl S3Client {
             .read_timeout(patience.read_timeout)
             .tcp_nodelay(true)
             .referer(false)
-            // What is stored compressed is wanted as it is stored.
+            // Compressed objects are stored as they are.
             .no_gzip()
-            // A signature is for one host.
+            // A signature is valid for one host only.
             .redirect(redirect::Policy::none())
             .retry(retry::never());
         let loopback = settings.endpoint.as_ref().is_some_and(is_loopback);
@@ -70,7 +65,7 @@ impl S3Client {
         Ok(Self { client, settings, retry_policy: patience })
     }
 
-    /// One page of the keys that begin with `prefix`.
+    /// Returns one page of the keys that start with `prefix`.
     pub async fn list_page(
         &self,
         bucket: &str,
@@ -102,7 +97,7 @@ impl S3Client {
         })
     }
 
-    /// Sends a request for an object; a good answer, with its content still to come.
+    /// Requests an object. Returns a successful response whose body has not been read.
     pub async fn get_object(
         &self,
         bucket: &str,
@@ -113,7 +108,7 @@ impl S3Client {
         self.send(bucket.get_object(credentials.as_ref(), key).sign(SIGNATURE_LIFETIME)).await
     }
 
-    /// Repeats an attempt while it makes sense, with growing pauses.
+    /// Retries an attempt with exponential backoff while its error is retryable.
     pub async fn with_retries<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StorageError>
     where
         F: Future<Output = Result<T, StorageAttemptError>>,
@@ -157,7 +152,7 @@ impl S3Client {
             let words = format!("the bucket is in the region {region}; set AWS_REGION to it");
             return StorageAttemptError::Permanent(StorageError::Service(words));
         }
-        // Without a description the status has to do.
+        // Without a body, the status has to suffice.
         let description = read_text(answer, MAX_ERROR_BYTES).await.unwrap_or_default();
         StorageAttemptError::Permanent(StorageError::from_response(
             status.as_u16(),
@@ -168,7 +163,7 @@ impl S3Client {
 
     fn bucket(&self, name: &str) -> Result<Bucket, StorageError> {
         let region = &self.settings.region;
-        // Names that no certificate or host name fits.
+        // Names that do not match a wildcard certificate or a host name.
         let odd = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
         let (endpoint, style) = if let Some(endpoint) = &self.settings.endpoint {
             (Some(endpoint.clone()), UrlStyle::Path)
@@ -183,7 +178,7 @@ impl S3Client {
     }
 }
 
-/// A short answer as text.
+/// Reads a short response body as text.
 async fn read_text(mut answer: Response, most: usize) -> Result<String, StorageAttemptError> {
     let wrong =
         |words: &str| StorageAttemptError::Permanent(StorageError::Service(words.to_owned()));

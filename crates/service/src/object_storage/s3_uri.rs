@@ -1,33 +1,26 @@
-//! `s3://bucket/key`: what it names, and which keys can be asked for at all.
+//! `s3://bucket/key` addresses, and which keys can be addressed at all.
 
-/// Longest key, in bytes.
+/// Length limit of a key, in bytes.
 const MAX_KEY_BYTES: usize = 1_024;
 
-/// A place in object storage.
+/// A location in object storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct S3Uri {
-    /// The bucket.
     pub bucket: String,
-    /// The key of an object or of a folder; empty for the whole bucket.
+    /// The key of an object or folder; empty for the whole bucket.
     pub key: String,
 }
 
-/// The format of a list of media.
+/// The format of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestFormat {
-    /// Comma-separated values.
     Csv,
-    /// Parquet.
     Parquet,
-    /// One a line.
+    /// One address per line.
     Text,
 }
 
 impl S3Uri {
-    /// Reads a URI.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn parse(raw: &str) -> Result<Self, &'static str> {
         let rest = raw.strip_prefix("s3://").ok_or("only s3://bucket/prefix is read")?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
@@ -40,7 +33,7 @@ impl S3Uri {
         Ok(Self { bucket: bucket.to_owned(), key: key.to_owned() })
     }
 
-    /// The format of the manifest that it names, if it names one.
+    /// The manifest format, if it refers to a manifest.
     #[must_use]
     pub fn manifest_format(&self) -> Option<ManifestFormat> {
         let (_, extension) = self.key.rsplit_once('.')?;
@@ -52,21 +45,21 @@ impl S3Uri {
         }
     }
 
-    /// The key as a folder: ends with a slash, or is empty.
+    /// The key as a folder prefix: empty or with a trailing slash.
     #[must_use]
     pub fn folder_prefix(&self) -> String {
         let key = self.key.trim_end_matches('/');
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }
 
-    /// The key of the folder in which the object lies.
+    /// The prefix of the folder that contains the object.
     #[must_use]
     pub fn parent_prefix(&self) -> &str {
         self.key.rfind('/').map_or("", |end| &self.key[..=end])
     }
 }
 
-/// It becomes part of a host name or of a path.
+/// The bucket becomes part of a host name or path.
 fn is_bucket_name(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
     let ends = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
@@ -76,7 +69,7 @@ fn is_bucket_name(name: &str) -> bool {
         && ends(name.bytes().last())
 }
 
-/// Whether an address can name this key: in an address `.` and `..` mean other folders.
+/// Whether a URL can contain this key: URLs resolve `.` and `..`.
 pub fn is_addressable_key(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= MAX_KEY_BYTES

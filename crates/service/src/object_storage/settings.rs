@@ -1,47 +1,46 @@
-//! Where object storage is and who asks: the standard AWS variables, read once at the edge.
+//! Address and credentials of object storage, from the standard AWS environment variables.
 
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// The region of storage that has none.
+/// Default region.
 const DEFAULT_REGION: &str = "us-east-1";
 
 /// How to reach object storage.
 #[derive(Clone, Debug)]
 pub struct StorageSettings {
-    /// Whoever asks; nobody for public buckets.
+    /// `None` for public buckets.
     pub key: Option<AccessKey>,
     /// The region that requests are signed for.
     pub region: String,
-    /// Another service than that of the cloud.
+    /// A service other than AWS.
     pub endpoint: Option<Url>,
 }
 
 impl Default for StorageSettings {
-    /// The public buckets of the cloud.
+    /// The public buckets of AWS.
     fn default() -> Self {
         Self { key: None, region: DEFAULT_REGION.to_owned(), endpoint: None }
     }
 }
 
-/// An access key.
 #[derive(Clone, Debug)]
 pub struct AccessKey {
-    /// Its public name.
+    /// The public identifier.
     pub id: String,
-    /// What signs.
+    /// The signing key.
     pub secret: SecretString,
-    /// Of a key that is lent for a time.
+    /// The session token of temporary credentials.
     pub token: Option<SecretString>,
 }
 
 impl StorageSettings {
     /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or
-    /// `AWS_DEFAULT_REGION`, and `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, as `var` gives
-    /// them. What is empty counts as not set.
+    /// `AWS_DEFAULT_REGION`, and `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`. Empty variables count
+    /// as unset.
     ///
     /// # Errors
-    /// A sentence about the variable that is wrong, without its value.
+    /// A message about the invalid variable, without its value.
     pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let first = |names: &[&'static str]| {
             let set = |name: &&'static str| {
@@ -73,7 +72,7 @@ impl StorageSettings {
         Ok(Self { key, region, endpoint: endpoint.transpose()? })
     }
 
-    /// The key in the words of the signing library.
+    /// The key as a type of the signing library.
     pub(super) fn credentials(&self) -> Option<rusty_s3::Credentials> {
         let key = self.key.as_ref()?;
         let secret = key.secret.expose_secret();
@@ -86,7 +85,7 @@ impl StorageSettings {
     }
 }
 
-/// It becomes part of a host name.
+/// The region becomes part of a host name.
 fn is_region(region: &str) -> bool {
     region.len() <= 64 && region.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }

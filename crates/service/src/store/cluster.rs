@@ -1,6 +1,6 @@
-//! Cluster rows: written as a whole by each clustering, read a page at a time.
+//! Cluster rows: replaced as a whole by each clustering, read one page at a time.
 //!
-//! Each row carries its previews, so that a page of a dataset of any size is one indexed read.
+//! Each row contains its previews, so a page is one indexed read in a dataset of any size.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
@@ -16,21 +16,15 @@ use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page
 /// What a page of clusters shows of a member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredPreview {
-    /// Identifier.
     pub media: MediaId,
-    /// File name without its folders.
     pub name: String,
-    /// Pixels, upright.
     pub width: u32,
-    /// Pixels, upright.
     pub height: u32,
-    /// Names the content: changes with it.
+    /// Changes with the content of the file.
     pub version: String,
-    /// What it shows, in words, raw.
     pub caption: Option<String>,
-    /// Whether it is a video.
     pub video: bool,
-    /// Where an object is in its picture: x, y, width, height in fractions.
+    /// The region of an object in its image: x, y, width, height as fractions.
     pub region: Option<[f64; 4]>,
 }
 
@@ -49,15 +43,12 @@ impl From<&MediaRecord> for StoredPreview {
     }
 }
 
-/// The first bytes of the hash of a content.
+/// The first bytes of a content hash, in hex.
 fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
     format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
 }
 
-/// What a page shows of the media of a row: a page asks for nine hundred, so nothing else is read.
-///
-/// # Errors
-/// The store failed.
+/// Reads the preview of one media row. Pages need up to 900 of them, so nothing else is read.
 pub fn preview(connection: &Connection, row: i64) -> rusqlite::Result<Option<StoredPreview>> {
     connection
         .prepare_cached(
@@ -80,50 +71,47 @@ pub fn preview(connection: &Connection, row: i64) -> rusqlite::Result<Option<Sto
         .optional()
 }
 
-/// A stored cluster.
 #[derive(Clone, Debug)]
 pub struct ClusterRecord {
-    /// Identifier.
     pub id: ClusterId,
-    /// Number of images that are members, or that the member objects are in.
+    /// Number of images that are members or contain member objects.
     pub images: u64,
-    /// Number of videos that are members.
     pub videos: u64,
-    /// Number of objects that are members.
     pub objects: u64,
     /// Up to nine members, most central first.
     pub previews: Vec<StoredPreview>,
-    /// The most frequent labels of its members, most frequent first, raw.
+    /// The most frequent labels of the members, most frequent first, not sanitized.
     pub labels: Vec<String>,
-    /// The most frequent user tags of its members, most frequent first, raw.
+    /// The most frequent user tags of the members, most frequent first, not sanitized.
     pub tags: Vec<String>,
 }
 
-/// How sure the clustering is, each 0.0-1.0, that something is odd about a media.
+/// Confidence (0.0-1.0) of each issue of a media item.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IssueScores {
-    /// It is like nothing else.
+    /// Far from all other items.
     pub outlier: f32,
-    /// Its label is wrong.
+    /// Has the wrong label.
     pub mislabel: f32,
-    /// It is unlike the others of its label.
+    /// Far from the other items with its label.
     pub class_outlier: f32,
-    /// It is stretched unlike the others.
+    /// Has an unusual aspect ratio.
     pub odd_aspect: f32,
-    /// It is larger or smaller than the others.
+    /// Is unusually large or small.
     pub odd_size: f32,
 }
 
-/// The columns of a [`Place`] in the order [`place`] reads them, for a table called `place`.
+/// The columns of a [`ClusterAssignment`] in the order that [`read_assignment`] reads them, for a
+/// table called `place`.
 pub(super) const ASSIGNMENT_COLUMNS: &str = "place.uniqueness, place.twin, place.outlier, place.mislabel, \
                                 place.stranger, place.odd_aspect, place.odd_size, place.rank_0, \
                                 place.rank_1, place.rank_2, place.rank_3, place.rank_4";
 
-/// How many columns [`PLACE`] are.
+/// Number of columns in [`ASSIGNMENT_COLUMNS`].
 pub(super) const ASSIGNMENT_COLUMN_COUNT: usize = 12;
 
-/// Reads the columns of [`PLACE`] from `first` on. `None` if the media is in no cluster: all of them are
-/// there or none is, because a place is one row.
+/// Reads [`ASSIGNMENT_COLUMNS`] starting at column `first`. Returns `None` if the media item is not
+/// clustered: the columns come from one row, so either all of them are null or none is.
 pub(super) fn read_assignment(
     row: &Row,
     first: usize,
@@ -152,22 +140,22 @@ pub(super) fn read_assignment(
     }))
 }
 
-/// Where one media belongs.
+/// The clusters of one media item, with its scores.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterAssignment {
-    /// Its row.
+    /// Row number of the media item.
     pub media: i64,
-    /// 0.0 (has twins) to 1.0 (nothing like it).
+    /// 0.0 (has duplicates) to 1.0 (unlike anything else).
     pub uniqueness: f32,
-    /// Similarity of its best near-duplicate, 0.0-1.0; 0.0 without.
+    /// Similarity to its best near-duplicate, 0.0-1.0; 0.0 without one.
     pub near_duplicate_similarity: f32,
-    /// What may be odd about it.
     pub issue_scores: IssueScores,
     /// The rank of its cluster at each level.
     pub cluster_ranks: [u32; Granularity::LEVELS],
 }
 
-/// The identifier of the cluster that `first` leads at a level: the same for the same members.
+/// Returns the identifier of the cluster with the medoid `first`, stable across clusterings with
+/// the same members.
 #[must_use]
 pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterId {
     let mut name = first.0.into_bytes().to_vec();
@@ -189,10 +177,7 @@ fn read_cluster(row: &Row) -> rusqlite::Result<ClusterRecord> {
     })
 }
 
-/// One page of the clusters at a level, largest first, those of later batches after them.
-///
-/// # Errors
-/// The store failed.
+/// Returns one page of the clusters at a level: largest first, then those of later batches.
 pub fn page(
     connection: &Connection,
     dataset: DatasetId,
@@ -215,20 +200,14 @@ pub fn page(
         .collect()
 }
 
-/// Whether a dataset was ever clustered.
-///
-/// # Errors
-/// The store failed.
+/// Whether the dataset has been clustered.
 pub fn any(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<bool> {
     connection
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM cluster WHERE dataset = ?1)")?
         .query_row([dataset.0], |row| row.get(0))
 }
 
-/// The cluster of one rank, without its previews: whoever asks for it shows others.
-///
-/// # Errors
-/// The store failed.
+/// Finds a cluster by rank. Its previews are left empty because callers choose their own.
 pub fn find_by_rank(
     connection: &Connection,
     dataset: DatasetId,
@@ -245,10 +224,7 @@ pub fn find_by_rank(
         .optional()
 }
 
-/// Where the cluster of an identifier is in its dataset.
-///
-/// # Errors
-/// The store failed.
+/// Returns the entity type, level and rank of a cluster.
 pub fn locate(
     connection: &Connection,
     dataset: DatasetId,
@@ -264,10 +240,7 @@ pub fn locate(
         .optional()
 }
 
-/// How many clusters each level has: the ranks that those of a batch continue from.
-///
-/// # Errors
-/// The store failed.
+/// Returns the number of clusters at each level; the clusters of a batch continue from these ranks.
 pub fn counts(
     connection: &Connection,
     dataset: DatasetId,
@@ -285,10 +258,7 @@ pub fn counts(
     Ok(counts)
 }
 
-/// Forgets all clusters of a dataset, of every entity type, and where each media belongs.
-///
-/// # Errors
-/// The store failed.
+/// Deletes all clusters and assignments of a dataset.
 pub fn delete_all(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;
     connection.execute(
@@ -298,11 +268,8 @@ pub fn delete_all(connection: &Connection, dataset: DatasetId) -> rusqlite::Resu
     Ok(())
 }
 
-/// Adds clusters to a dataset at every level, with ranks from `first` on, and where each media
-/// belongs. The clusters of a level are in order of rank; the places hold final ranks.
-///
-/// # Errors
-/// The store failed.
+/// Adds clusters at every level with ranks from `first` on, and the assignments of the media items.
+/// The clusters of each level are in order of rank; the assignments contain final ranks.
 pub fn insert_all(
     connection: &Connection,
     dataset: DatasetId,

@@ -10,32 +10,25 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use tessera_model::{DatasetId, Status};
 
-/// A stored dataset.
 #[derive(Clone, Debug)]
 pub struct DatasetRecord {
-    /// Identifier.
     pub id: DatasetId,
-    /// Name for people, raw.
+    /// Display name, not sanitized.
     pub name: String,
     /// The folder, absolute and canonical.
     pub folder: PathBuf,
-    /// Where it stands.
     pub status: Status,
     /// Percent of the running operation.
     pub progress: u8,
-    /// Microseconds since 1970.
     pub created_at: i64,
-    /// Why it is in ERROR; fit for the wire.
+    /// The reason for ERROR; safe to send to clients.
     pub fatal_error: Option<String>,
-    /// Number of images.
     pub n_images: u64,
-    /// Number of videos.
     pub n_videos: u64,
-    /// Number of objects in them.
     pub n_objects: u64,
-    /// Counts clusterings: what is kept in memory belongs to one.
+    /// Incremented when the clustering changes; in-memory indexes belong to one generation.
     pub generation: i64,
-    /// Version of the features stored.
+    /// Version of the stored features.
     pub extractor: u32,
 }
 
@@ -61,27 +54,16 @@ fn read_record(row: &Row) -> rusqlite::Result<DatasetRecord> {
 }
 
 /// All datasets, oldest first.
-///
-/// # Errors
-/// The store failed.
 pub fn all(connection: &Connection) -> rusqlite::Result<Vec<DatasetRecord>> {
     let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset ORDER BY created_at, id");
     connection.prepare_cached(&sql)?.query_map([], read_record)?.collect()
 }
 
-/// One dataset.
-///
-/// # Errors
-/// The store failed.
 pub fn find(connection: &Connection, id: DatasetId) -> rusqlite::Result<Option<DatasetRecord>> {
     let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset WHERE id = ?1");
     connection.prepare_cached(&sql)?.query_row([id.0], read_record).optional()
 }
 
-/// The dataset of a folder.
-///
-/// # Errors
-/// The store failed.
 pub fn find_by_folder(
     connection: &Connection,
     folder: &Path,
@@ -91,10 +73,7 @@ pub fn find_by_folder(
     connection.prepare_cached(&sql)?.query_row([folder], read_record).optional()
 }
 
-/// Adds a dataset with its folder, or renames the one that has its identifier.
-///
-/// # Errors
-/// The store failed.
+/// Inserts a dataset with its folder, or renames the existing one.
 pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
@@ -114,10 +93,10 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> rusqlite::Res
     Ok(())
 }
 
-/// Moves a dataset to a status. `fatal_error` is why, when it is ERROR.
+/// Sets the status. `fatal_error` is the reason for ERROR.
 ///
 /// # Errors
-/// The store failed, or the status is no word of the interface.
+/// The database rejects a transition that the interface does not define.
 pub fn set_status(
     connection: &Connection,
     id: DatasetId,
@@ -132,10 +111,8 @@ pub fn set_status(
     Ok(())
 }
 
-/// Tells how far the running operation is. Several threads may tell: it never goes back.
-///
-/// # Errors
-/// The store failed.
+/// Reports the progress of the running operation. It never decreases, because several threads
+/// report it.
 pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE dataset SET progress = max(progress, ?2) WHERE id = ?1",
@@ -144,19 +121,13 @@ pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusq
     Ok(())
 }
 
-/// Counts a change of what rankings are made of: what is kept of it in memory is stale.
-///
-/// # Errors
-/// The store failed.
+/// Increments the generation, which invalidates the in-memory indexes of the dataset.
 pub fn increment_generation(connection: &Connection, id: DatasetId) -> rusqlite::Result<()> {
     connection.execute("UPDATE dataset SET generation = generation + 1 WHERE id = ?1", [id.0])?;
     Ok(())
 }
 
-/// Forgets everything derived from the pictures and notes the version to derive it with.
-///
-/// # Errors
-/// The store failed.
+/// Deletes everything derived from the files and records the extractor version to derive it with.
 pub fn clear_derived(
     connection: &Connection,
     id: DatasetId,
@@ -174,7 +145,7 @@ pub fn clear_derived(
     Ok(())
 }
 
-/// A stored path.
+/// A path stored as bytes.
 pub(super) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }

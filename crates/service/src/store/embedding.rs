@@ -1,4 +1,4 @@
-//! What media mean, as vectors, and the text space of a dataset that they are in.
+//! Semantic embeddings of media items, and the text space of each dataset.
 
 use half::f16;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -6,10 +6,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::media::encode_f16;
 use tessera_model::DatasetId;
 
-/// The text space of a dataset, as bytes.
-///
-/// # Errors
-/// The store failed.
+/// Returns the serialized text space of a dataset.
 pub fn text_space(
     connection: &Connection,
     dataset: DatasetId,
@@ -20,10 +17,7 @@ pub fn text_space(
         .optional()
 }
 
-/// Replaces the text space of a dataset and forgets the vectors of the old one.
-///
-/// # Errors
-/// The store failed.
+/// Replaces the text space of a dataset and deletes the embeddings of the old one.
 pub fn replace_text_space(
     connection: &Connection,
     dataset: DatasetId,
@@ -40,10 +34,7 @@ pub fn replace_text_space(
     Ok(())
 }
 
-/// Notes what a media means.
-///
-/// # Errors
-/// The store failed.
+/// Stores the embedding of a media item.
 pub fn upsert(connection: &Connection, media: i64, vector: &[f16]) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO meaning VALUES (?1, ?2)")?
@@ -51,11 +42,8 @@ pub fn upsert(connection: &Connection, media: i64, vector: &[f16]) -> rusqlite::
     Ok(())
 }
 
-/// Calls `each` with the row, caption and labels of every media and object of a dataset, or of one
-/// source of it, in order of row.
-///
-/// # Errors
-/// The store failed.
+/// Calls `each` with the row and text (caption and labels) of every media item of a dataset, or of
+/// one of its sources, in order of row.
 pub fn for_each_text(
     connection: &Connection,
     dataset: DatasetId,
@@ -75,10 +63,7 @@ pub fn for_each_text(
     Ok(())
 }
 
-/// The rows of the media and objects of a dataset, or of one source of it, that have no meaning.
-///
-/// # Errors
-/// The store failed.
+/// Returns the media items of a dataset, or of one of its sources, that have no embedding.
 pub fn missing(
     connection: &Connection,
     dataset: DatasetId,
@@ -93,10 +78,6 @@ pub fn missing(
         .collect()
 }
 
-/// The thumbnail of a media, as JPEG bytes.
-///
-/// # Errors
-/// The store failed.
 pub fn thumbnail(connection: &Connection, media: i64) -> rusqlite::Result<Vec<u8>> {
     connection
         .prepare_cached("SELECT jpeg FROM thumbnail WHERE media = ?1")?

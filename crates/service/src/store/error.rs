@@ -1,30 +1,27 @@
-//! Why the store cannot be opened, read or written, in sentences for the person at the terminal.
+//! Errors of the store, as messages for the terminal.
 
 use std::{fmt, io, path::PathBuf};
 
 use crate::error::printable_path;
 
-/// A failure of the store.
 #[derive(Debug)]
 pub enum StoreError {
-    /// Another process (its id, if it told) uses the store in this directory.
+    /// Another process (its id, if known) uses this data directory.
     InUse(PathBuf, Option<u32>),
-    /// The store in this directory was written by a newer version.
+    /// A newer version wrote this data directory.
     NewerSchema {
-        /// The data directory.
         data: PathBuf,
         /// Its schema version.
         found_version: usize,
-        /// The newest schema version this program knows.
+        /// The newest schema version that this program supports.
         known_version: usize,
     },
-    /// This file cannot be read as a database.
+    /// This file is not a valid database.
     Damaged(PathBuf),
-    /// A directory or file of the store cannot be created, opened or written.
+    /// A directory or file cannot be created, opened or written.
     Io(PathBuf, io::Error),
-    /// The linked `SQLite` (its version) has a known corruption bug.
+    /// The linked `SQLite` version has a known corruption bug.
     OldSqlite(&'static str),
-    /// A query failed.
     Query(rusqlite::Error),
 }
 

@@ -1,4 +1,4 @@
-//! Export rows: INIT, `IN_PROGRESS`, then COMPLETED or FAILED, kept through restarts.
+//! Export rows: `INIT`, `IN_PROGRESS`, then `COMPLETED` or `FAILED`; they survive restarts.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
@@ -14,21 +14,21 @@ use tessera_model::{
 /// How long a finished export is kept, in microseconds.
 const RETENTION_MICROS: i64 = 24 * 3600 * 1_000_000;
 
-/// Where an export stands.
+/// The state of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTaskState {
-    /// Asked for, not begun.
+    /// Requested, not started.
     Init,
     /// The archive is being written.
     InProgress,
-    /// The archive can be fetched.
+    /// The archive can be downloaded.
     Completed,
-    /// Over, without an archive.
+    /// Finished without an archive.
     Failed,
 }
 
 impl ExportTaskState {
-    /// The word on the wire and in the store.
+    /// The name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,41 +47,34 @@ impl ExportTaskState {
     }
 }
 
-/// A stored export.
 #[derive(Clone, Debug)]
 pub struct ExportRecord {
-    /// Identifier.
     pub id: ExportTaskId,
-    /// The dataset it exports.
     pub dataset: DatasetId,
-    /// What was asked for.
     pub spec: ExportSpec,
-    /// Scheme, host and port it was asked at.
+    /// Scheme, host and port of the request.
     pub origin: String,
-    /// Where it stands.
     pub state: ExportTaskState,
     /// 0.0-1.0.
     pub progress: f64,
-    /// How many media it holds.
+    /// Number of images and videos in the archive.
     pub media_count: u64,
-    /// Why it failed, or what is missing; fit for the wire.
+    /// Why it failed, or what is missing; safe to send to clients.
     pub message: Option<String>,
-    /// Microseconds since 1970.
     pub created_at: i64,
-    /// Whether it holds only what was [`choose`]n for it.
+    /// Whether it contains only the media chosen with [`select_media`].
     pub selective: bool,
 }
 
-/// One row of the metadata: a media with what the clustering says of it.
+/// One row of the metadata: a media item with its clusters.
 #[derive(Clone, Debug)]
 pub struct ExportEntry {
-    /// The media.
     pub media: MediaRecord,
-    /// What the clustering says of it; `None` if it came after the last one.
+    /// `None` if it was added after the last clustering.
     pub assignment: Option<ClusterAssignment>,
     /// Its cluster at the default granularity.
     pub cluster: Option<ClusterId>,
-    /// Its cluster at the finest granularity, where near-duplicates are together.
+    /// Its cluster at the finest granularity, which groups near-duplicates.
     pub near_duplicate_cluster: Option<ClusterId>,
 }
 
@@ -110,10 +103,6 @@ fn read_export(row: &Row) -> rusqlite::Result<ExportRecord> {
     })
 }
 
-/// Adds an export.
-///
-/// # Errors
-/// The store failed.
 pub fn insert(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO export VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
@@ -135,10 +124,7 @@ pub fn insert(connection: &Connection, export: &ExportRecord) -> rusqlite::Resul
     Ok(())
 }
 
-/// Notes how many media an export holds, and how it stands.
-///
-/// # Errors
-/// The store failed.
+/// Updates the media count, state and message.
 pub fn update_outcome(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE export SET entities = ?2, status = ?3, message = ?4 WHERE id = ?1",
@@ -147,19 +133,12 @@ pub fn update_outcome(connection: &Connection, export: &ExportRecord) -> rusqlit
     Ok(())
 }
 
-/// One export.
-///
-/// # Errors
-/// The store failed.
 pub fn find(connection: &Connection, id: ExportTaskId) -> rusqlite::Result<Option<ExportRecord>> {
     let sql = format!("SELECT {EXPORT_COLUMNS} FROM export WHERE id = ?1");
     connection.prepare_cached(&sql)?.query_row([id.0], read_export).optional()
 }
 
-/// Moves an export on.
-///
-/// # Errors
-/// The store failed.
+/// Updates the state, progress and message.
 pub fn update_progress(
     connection: &Connection,
     id: ExportTaskId,
@@ -174,10 +153,7 @@ pub fn update_progress(
     Ok(())
 }
 
-/// The exports that are not over, oldest first.
-///
-/// # Errors
-/// The store failed.
+/// Unfinished exports, oldest first.
 pub fn unfinished(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>> {
     connection
         .prepare(
@@ -187,10 +163,7 @@ pub fn unfinished(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>
         .collect()
 }
 
-/// Forgets the exports that have been over for a day, and names them.
-///
-/// # Errors
-/// The store failed.
+/// Deletes exports that finished more than a day ago and returns their identifiers.
 pub fn delete_expired(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>> {
     connection
         .prepare(
@@ -201,10 +174,7 @@ pub fn delete_expired(connection: &Connection) -> rusqlite::Result<Vec<ExportTas
         .collect()
 }
 
-/// Chooses media for a selective export; of an object its picture. Returns how many it holds then.
-///
-/// # Errors
-/// The store failed.
+/// Selects media for a selective export (for an object, its image). Returns the resulting count.
 pub fn select_media(
     connection: &Connection,
     export: ExportTaskId,
@@ -221,10 +191,7 @@ pub fn select_media(
         .query_row([export.0], |row| row.get(0))
 }
 
-/// Notes how many media an export holds after all.
-///
-/// # Errors
-/// The store failed.
+/// Updates the number of media items.
 pub fn set_media_count(
     connection: &Connection,
     id: ExportTaskId,
@@ -234,10 +201,7 @@ pub fn set_media_count(
     Ok(())
 }
 
-/// How many pictures and videos an export holds now.
-///
-/// # Errors
-/// The store failed.
+/// Counts the images and videos that the export contains now.
 pub fn count_media(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<u64> {
     let sql = format!("SELECT count(*) FROM media WHERE {}", media_condition(export));
     connection
@@ -245,7 +209,7 @@ pub fn count_media(connection: &Connection, export: &ExportRecord) -> rusqlite::
         .query_row(params![export.dataset.0, export.id.0], |row| row.get(0))
 }
 
-/// Which media are in an export, by its dataset and identifier.
+/// SQL condition for the media of an export; parameters are its dataset and identifier.
 fn media_condition(export: &ExportRecord) -> String {
     let chosen = "AND media.row IN (SELECT media FROM chosen WHERE export = ?2)";
     let all = "AND ?2 IS NOT NULL"; // the parameter is there either way
@@ -253,10 +217,7 @@ fn media_condition(export: &ExportRecord) -> String {
     format!("media.dataset = ?1 AND media.parent IS NULL {some}")
 }
 
-/// Calls `each` with every picture and video of an export in order of path.
-///
-/// # Errors
-/// The store failed, or `each` did.
+/// Calls `each` with every image and video of an export, ordered by path.
 pub fn for_each_entry<E: From<rusqlite::Error>>(
     connection: &Connection,
     export: &ExportRecord,
@@ -271,10 +232,7 @@ pub fn for_each_entry<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-/// The objects of a picture, in their order.
-///
-/// # Errors
-/// The store failed.
+/// The objects of an image, in order.
 pub fn object_entries(connection: &Connection, picture: i64) -> rusqlite::Result<Vec<ExportEntry>> {
     let sql = entries_query("media.parent = ?1");
     connection.prepare_cached(&sql)?.query_map([picture], read_entry)?.collect()

@@ -1,15 +1,13 @@
-//! The captions of all datasets as full text. What goes in is kept by triggers on the media.
+//! Full-text index of the captions of all datasets, updated by triggers on the media table.
 
 use rusqlite::Connection;
 
 use super::media::entity_condition;
 use tessera_model::{DatasetId, EntityType};
 
-/// The rows of the media whose caption matches an expression of FTS5, with their rank where `ranked`
-/// (bm25: lower is better). The expression must be one of `words::query`, which quotes every word.
-///
-/// # Errors
-/// The store failed.
+/// Returns the rows whose caption matches an FTS5 expression, with their bm25 score (lower is
+/// better) if `ranked`. The expression must come from `text::full_text_query`, which quotes every
+/// word.
 pub fn search(
     connection: &Connection,
     expression: &str,
@@ -22,19 +20,14 @@ pub fn search(
         .collect()
 }
 
-/// What media of a dataset are told of by words.
+/// Which text metadata a dataset has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextCoverage {
-    /// Some have a caption.
     pub has_captions: bool,
-    /// Some have labels.
     pub has_labels: bool,
 }
 
-/// What is told of the images and videos of a dataset.
-///
-/// # Errors
-/// The store failed.
+/// Returns which text metadata the images and videos of a dataset have.
 pub fn text_coverage(
     connection: &Connection,
     dataset: DatasetId,
@@ -48,11 +41,8 @@ pub fn text_coverage(
     )
 }
 
-/// The labels of the images and videos, or of the objects, of a dataset with how many have each, most
-/// frequent first.
-///
-/// # Errors
-/// The store failed.
+/// Counts the labels of the images and videos, or of the objects, of a dataset; most frequent
+/// first.
 pub fn label_counts(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,5 +1,4 @@
-//! What indexing writes and what it asks first: which files of a folder are known, which became
-//! media, and which were skipped and why.
+//! What indexing reads and writes: files that are known, became media, or were skipped.
 
 use std::{
     collections::BTreeMap,
@@ -17,28 +16,23 @@ use super::{
 use crate::index::Features;
 use tessera_model::DatasetId;
 
-/// How a file looked from outside when it was last opened.
+/// Size and modification time of a file when it was last opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
-    /// Bytes.
     pub size: u64,
     /// Nanoseconds since 1970.
     pub modified: i64,
 }
 
-/// What is known of a file that was opened before.
+/// A file that was opened before.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
-    /// Its look from outside at that time.
     pub stamp: FileStat,
-    /// The hash of its content if it became a media; `None` if it is a sidecar or was skipped.
+    /// Content hash if it became a media item; `None` for a sidecar or a skipped file.
     pub content_hash: Option<[u8; 32]>,
 }
 
-/// Every file of a source that was opened before, by path.
-///
-/// # Errors
-/// The store failed.
+/// Returns every file of a source that was opened before, by path.
 pub fn known_files(
     connection: &Connection,
     source: i64,
@@ -58,24 +52,18 @@ pub fn known_files(
     rows.collect()
 }
 
-/// A file that became a media.
+/// A file that became a media item.
 pub struct IndexedFile<'a> {
     /// Relative to its source.
     pub path: &'a Path,
-    /// How it looks from outside.
     pub stamp: FileStat,
-    /// A picture or a video.
     pub kind: MediaKind,
     /// BLAKE3 of the file.
     pub content_hash: &'a [u8; 32],
-    /// What the index keeps of it.
     pub features: &'a Features,
 }
 
-/// Adds a media or replaces what is known of it; its objects are forgotten. Returns its row.
-///
-/// # Errors
-/// The store failed.
+/// Inserts or updates a media item and deletes its objects. Returns its row.
 pub fn upsert_media(
     connection: &Connection,
     source: &SourceFolder,
@@ -117,7 +105,7 @@ pub fn upsert_media(
     Ok(row)
 }
 
-/// Replaces the look and the thumbnail of a media.
+/// Replaces the descriptor, keypoints and thumbnail of a media item.
 pub(super) fn put_features(
     connection: &Connection,
     row: i64,
@@ -132,10 +120,7 @@ pub(super) fn put_features(
     Ok(())
 }
 
-/// Notes a new look from outside of a media whose content is the same.
-///
-/// # Errors
-/// The store failed.
+/// Updates size and time of a media item whose content has not changed.
 pub fn update_stat(
     connection: &Connection,
     source: i64,
@@ -150,10 +135,7 @@ pub fn update_stat(
     Ok(())
 }
 
-/// Removes a file from the media, the sidecars and the skipped ones.
-///
-/// # Errors
-/// The store failed.
+/// Deletes a file from the media, sidecar and skipped tables.
 pub fn remove_file(connection: &Connection, source: i64, file: &Path) -> rusqlite::Result<()> {
     clear_skipped(connection, source, file)?;
     for table in ["media", "sidecar"] {
@@ -171,10 +153,7 @@ fn clear_skipped(connection: &Connection, source: i64, file: &Path) -> rusqlite:
     Ok(())
 }
 
-/// Notes why a file is no media. `stamp` is `None` for one passed over without being opened.
-///
-/// # Errors
-/// The store failed.
+/// Records why a file is not a media item. `stat` is `None` if it was skipped without being opened.
 pub fn mark_skipped(
     connection: &Connection,
     source: i64,
@@ -195,10 +174,7 @@ pub fn mark_skipped(
     Ok(())
 }
 
-/// Forgets the files skipped for a reason: they are opened again.
-///
-/// # Errors
-/// The store failed.
+/// Forgets files skipped for a reason, so that they are opened again.
 pub fn clear_skipped_for_reason(
     connection: &Connection,
     source: i64,
@@ -211,19 +187,13 @@ pub fn clear_skipped_for_reason(
     Ok(())
 }
 
-/// Forgets the files passed over without being opened: the next walk tells them anew.
-///
-/// # Errors
-/// The store failed.
+/// Forgets files that were skipped without being opened; the next scan reports them again.
 pub fn clear_skipped_unopened(connection: &Connection, source: i64) -> rusqlite::Result<()> {
     connection.execute("DELETE FROM skipped WHERE source = ?1 AND size IS NULL", [source])?;
     Ok(())
 }
 
-/// The files of a dataset that are no media, by source and path, with the reason.
-///
-/// # Errors
-/// The store failed.
+/// Returns the skipped files of a dataset with the reason, ordered by source and path.
 pub fn skipped_files(
     connection: &Connection,
     dataset: DatasetId,

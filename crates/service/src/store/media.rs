@@ -1,5 +1,4 @@
-//! Media rows, as everything but indexing reads them: one by one, in stretches, and with the
-//! looks that rankings and clusters are made of.
+//! Media rows, as read by everything except indexing: single rows, pages, and rows with features.
 
 use std::path::{Path, PathBuf};
 
@@ -13,19 +12,17 @@ use super::{
 };
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
 
-/// What a media is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
-    /// A picture.
     Image,
-    /// A film, seen by its first frame.
+    /// A video, represented by its first frame.
     Video,
-    /// A part of a picture that has a name.
+    /// A labeled region of an image.
     Object,
 }
 
 impl MediaKind {
-    /// The word on the wire and in the store.
+    /// The name on the wire and in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +32,7 @@ impl MediaKind {
         }
     }
 
-    /// What is clustered and searched with it.
+    /// The entity type it is clustered and searched with.
     #[must_use]
     pub fn entity(self) -> EntityType {
         match self {
@@ -53,51 +50,44 @@ impl MediaKind {
     }
 }
 
-/// A stored media, without its descriptor and thumbnail.
+/// A stored media item, without its descriptor and thumbnail.
 #[derive(Clone, Debug)]
 pub struct MediaRecord {
     /// Row number: the order of arrival.
     pub row: i64,
-    /// Identifier.
     pub id: MediaId,
-    /// The source it is in.
     pub source: i64,
-    /// What it is.
     pub kind: MediaKind,
-    /// The row of what an object is in.
+    /// The row of the image that an object is in.
     pub parent: Option<i64>,
-    /// Where an object is.
+    /// The region of an object in its image.
     pub region: Option<Region>,
-    /// Relative to the folder of its source; an object has the path of its picture.
+    /// Relative to the folder of its source; an object has the path of its image.
     pub path: PathBuf,
-    /// Bytes.
     pub size: u64,
     /// BLAKE3 of the file.
     pub content_hash: [u8; 32],
-    /// Pixels, upright.
     pub width: u32,
-    /// Pixels, upright.
     pub height: u32,
     /// Variance of the Laplacian.
     pub sharpness: f32,
     /// Mean luma, 0.0-1.0.
     pub brightness: f32,
-    /// What it shows, in words, raw.
+    /// Not sanitized, like the labels and tags.
     pub caption: Option<String>,
-    /// What it shows, by name, raw; the one name of an object.
+    /// An object has exactly one.
     pub labels: Vec<String>,
-    /// The user tags, by name, raw.
     pub tags: Vec<String>,
 }
 
 impl MediaRecord {
-    /// The row of the picture that is or holds it.
+    /// The row of the image: its own, or that of the image an object is in.
     #[must_use]
     pub fn picture_row(&self) -> i64 {
         self.parent.unwrap_or(self.row)
     }
 
-    /// Its own width and height in pixels: of an object, those of its part of the picture.
+    /// Width and height in pixels; for an object, those of its region.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "parts of a u32")]
     pub fn cropped_size(&self) -> (u32, u32) {
@@ -108,25 +98,25 @@ impl MediaRecord {
         }
     }
 
-    /// The file name without its folders, readable.
+    /// The file name without its folders, lossily decoded.
     #[must_use]
     pub fn file_name(&self) -> String {
         file_name(&self.path)
     }
 }
 
-/// The name of a file without its folders, readable.
 pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The columns of [`Media`] in the order [`media`] reads them, for a table called `media`.
+/// The columns of [`MediaRecord`] in the order that [`read_media`] reads them, for a table called
+/// `media`.
 pub(super) const MEDIA_COLUMNS: &str = "media.row, media.id, media.source, media.kind, media.parent, \
                                   media.region, media.path, media.size, media.content, \
                                   media.width, media.height, media.sharpness, media.brightness, \
                                   media.caption, media.labels, media.tags";
 
-/// How many columns [`COLUMNS`] are: the number of the next one.
+/// Number of columns in [`MEDIA_COLUMNS`].
 pub(super) const MEDIA_COLUMN_COUNT: usize = 16;
 
 pub(super) fn read_media(row: &Row) -> rusqlite::Result<MediaRecord> {
@@ -161,10 +151,7 @@ fn region_from_array([x, y, width, height]: [f64; 4]) -> Option<Region> {
     Region::new(x, y, width, height)
 }
 
-/// One media and the folder it is in.
-///
-/// # Errors
-/// The store failed.
+/// Finds a media item and the folder of its source.
 pub fn find(
     connection: &Connection,
     id: MediaId,
@@ -181,10 +168,6 @@ pub fn find(
         .optional()
 }
 
-/// The row of a media of a dataset.
-///
-/// # Errors
-/// The store failed.
 pub fn row_of(
     connection: &Connection,
     dataset: DatasetId,
@@ -196,10 +179,7 @@ pub fn row_of(
         .optional()
 }
 
-/// A stretch of the images and videos, or of the objects, of a dataset in order of arrival.
-///
-/// # Errors
-/// The store failed.
+/// Returns a page of the images and videos, or of the objects, in order of arrival.
 pub fn page(
     connection: &Connection,
     dataset: DatasetId,
@@ -218,10 +198,7 @@ pub fn page(
         .collect()
 }
 
-/// The thumbnail of a media, as JPEG bytes.
-///
-/// # Errors
-/// The store failed.
+/// Returns the thumbnail as JPEG bytes.
 pub fn thumbnail(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<Vec<u8>>> {
     connection
         .prepare_cached(
@@ -232,10 +209,7 @@ pub fn thumbnail(connection: &Connection, id: MediaId) -> rusqlite::Result<Optio
         .optional()
 }
 
-/// The look of a media of a dataset.
-///
-/// # Errors
-/// The store failed.
+/// Returns the visual descriptor.
 pub fn descriptor(
     connection: &Connection,
     dataset: DatasetId,
@@ -250,24 +224,20 @@ pub fn descriptor(
         .optional()
 }
 
-/// A media as clusters and rankings see it.
+/// A media item with everything that clustering and ranking need.
 pub struct MediaFeatures<'a> {
-    /// The media.
     pub media: MediaRecord,
-    /// Its look: a unit vector.
+    /// The visual descriptor: a unit vector.
     pub descriptor: Vec<f16>,
-    /// Its keypoints, as stored.
+    /// Encoded keypoints.
     pub keypoints: &'a [u8],
-    /// What the last clustering says of it; `None` while it is not clustered.
+    /// `None` while the item is not clustered.
     pub assignment: Option<ClusterAssignment>,
-    /// What it means: a unit vector, where there is one.
+    /// The semantic embedding: a unit vector, if there is one.
     pub embedding: Option<Vec<f16>>,
 }
 
-/// Calls `each` with every image and video, or every object, of a dataset in order of path.
-///
-/// # Errors
-/// The store failed.
+/// Calls `each` with every image and video, or every object, of a dataset, ordered by path.
 pub fn for_each_with_features(
     connection: &Connection,
     dataset: DatasetId,
@@ -296,7 +266,7 @@ pub fn for_each_with_features(
     Ok(())
 }
 
-/// The condition that a media is of an entity type.
+/// SQL condition that a media item has an entity type.
 pub(super) fn entity_condition(entity: EntityType) -> &'static str {
     match entity {
         EntityType::Images => "parent IS NULL",
@@ -304,12 +274,12 @@ pub(super) fn entity_condition(entity: EntityType) -> &'static str {
     }
 }
 
-/// A descriptor as stored: half-precision numbers, little-endian.
+/// Encodes a vector as half-precision numbers, little-endian.
 pub(super) fn encode_f16(descriptor: &[f16]) -> Vec<u8> {
     descriptor.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// The reverse of [`packed`].
+/// The inverse of [`encode_f16`].
 pub(super) fn decode_f16(bytes: &[u8]) -> Vec<f16> {
     bytes.as_chunks().0.iter().map(|&pair| f16::from_le_bytes(pair)).collect()
 }

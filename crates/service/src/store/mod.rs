@@ -1,7 +1,9 @@
-//! The store: one `SQLite` file in a private directory that one process may use at a time.
+//! The store: one `SQLite` file in a private directory, used by one process at a time.
 //!
-//! Writes go through one connection, each as an immediate transaction; reads take a connection
-//! of their own and see a snapshot. Acknowledged work survives a kill (`synchronous=FULL`).
+//! Writes go through one connection, each as an immediate transaction. Reads use pooled connections
+//! and see a snapshot. Committed work survives a crash (`synchronous=FULL`).
+//!
+//! Functions of the submodules return `rusqlite` errors, which mean that the database failed.
 
 pub mod cluster;
 pub mod dataset;
@@ -36,16 +38,15 @@ use uuid::Uuid;
 pub use error::StoreError;
 pub use process_lock::lock_holder;
 
-/// First release of `SQLite` without the WAL-reset corruption.
+/// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
-/// The store of one data directory.
 pub struct Store {
     data: PathBuf,
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     link_key: [u8; 32],
-    /// Held as long as the store is.
+    /// Held for the lifetime of the store.
     _lock: File,
 }
 
@@ -53,7 +54,8 @@ impl Store {
     /// Opens the store in `data`, creating the directory (mode 0700) and the tables if needed.
     ///
     /// # Errors
-    /// Another process has it, a newer version wrote it, it is damaged, or the disk refuses.
+    /// Another process uses it, a newer version wrote it, it is damaged, or the directory cannot be
+    /// written.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         if rusqlite::version_number() < MIN_SQLITE_VERSION {
             return Err(StoreError::OldSqlite(rusqlite::version()));
@@ -92,9 +94,6 @@ impl Store {
     }
 
     /// Runs `query` on a snapshot of the store.
-    ///
-    /// # Errors
-    /// Whatever `query` fails with.
     pub fn read<T>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -111,10 +110,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Runs `change` as one transaction: all of it happens, durably, or nothing.
-    ///
-    /// # Errors
-    /// Whatever `change` fails with, or the commit.
+    /// Runs `change` as one durable transaction.
     pub fn write<T>(
         &self,
         change: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
@@ -126,19 +122,19 @@ impl Store {
         Ok(outcome)
     }
 
-    /// Where the archive of an export is, once it is complete.
+    /// The path of the archive of a completed export.
     #[must_use]
     pub fn archive_path(&self, export: Uuid) -> PathBuf {
         self.data.join("exports").join(format!("{export}.zip"))
     }
 
-    /// Where the files of a batch of added media are kept: a folder of its own for each.
+    /// The folder with one subfolder for each batch of added media.
     #[must_use]
     pub fn uploads_dir(&self) -> PathBuf {
         self.data.join("uploads")
     }
 
-    /// The secret that signs links; the same as long as the store exists.
+    /// The secret that signs links; it does not change during the lifetime of the store.
     #[must_use]
     pub fn link_key(&self) -> &[u8; 32] {
         &self.link_key
@@ -152,18 +148,18 @@ pub fn now_micros() -> i64 {
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// A lock whose holder cannot leave the value half-changed: a panic elsewhere does not matter.
+/// Locks a mutex, ignoring poisoning: its value is never left half-changed by a panic.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A value for a JSON column.
+/// Encodes a value for a JSON column.
 fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value)
         .map_err(|cause| rusqlite::Error::ToSqlConversionFailure(cause.into()))
 }
 
-/// The value of a JSON column.
+/// Decodes a JSON column.
 fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
     parse_json(row.get_ref(column)?.as_str()?, column)
 }
@@ -191,7 +187,7 @@ fn load_or_create_link_key(connection: &Connection) -> rusqlite::Result<[u8; 32]
     if let Some(key) = kept {
         return Ok(key);
     }
-    // Two random UUIDs carry 244 unpredictable bits.
+    // Two random UUIDs contain 244 unpredictable bits.
     let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
     let key = blake3::derive_key("tessera local deployment: signed links", &seed);
     connection.execute("INSERT INTO setting VALUES ('link_key', ?1)", [key])?;

@@ -1,5 +1,5 @@
-//! Objects: the named parts of a picture, each a media of its own with a look and a thumbnail, so
-//! that they are clustered, searched and counted like pictures.
+//! Objects: labeled regions of an image, stored as media items with their own features, so that
+//! they are clustered, searched and counted like images.
 
 use rusqlite::{Connection, params};
 use uuid::Uuid;
@@ -8,20 +8,16 @@ use super::{from_json, indexed_files::put_features, media::region_to_array, to_j
 use crate::index::Features;
 use tessera_model::Region;
 
-/// What an object is made of.
+/// A new object.
 pub struct DetectedObject<'a> {
-    /// Its name, raw.
+    /// Not sanitized.
     pub label: &'a str,
-    /// Where it is in its picture.
+    /// The region in its image.
     pub region: Region,
-    /// What the index keeps of it.
     pub features: &'a Features,
 }
 
-/// Replaces the objects of a picture.
-///
-/// # Errors
-/// The store failed.
+/// Replaces the objects of an image.
 pub fn replace_all(
     connection: &Connection,
     picture: i64,
@@ -58,10 +54,7 @@ pub fn replace_all(
     Ok(())
 }
 
-/// Whether these, by name and region, are the objects of a picture.
-///
-/// # Errors
-/// The store failed.
+/// Whether an image has exactly these objects, by label and region.
 pub fn matches_stored(
     connection: &Connection,
     picture: i64,

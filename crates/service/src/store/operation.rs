@@ -1,8 +1,8 @@
-//! Operations on datasets: creating one from its folder, adding media, re-clustering. Each moves the
-//! status of its dataset along the transitions of the interface document, in one transaction with
-//! its own stage; the database allows one running operation a dataset.
+//! Operations on datasets: creation from a folder, adding media, reindexing. Each changes the
+//! status of its dataset along the transitions of the interface document, in the same transaction
+//! as its own state. The database allows one running operation per dataset.
 //!
-//! A kill leaves an operation RUNNING, and the next opening performs it again.
+//! A crash leaves an operation RUNNING, and the next start runs it again.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,21 @@ use serde::{Deserialize, Serialize};
 use super::{dataset, now_micros, to_json};
 use tessera_model::{DatasetId, Status};
 
-/// What is done to a dataset.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
-    /// Brings it in line with its folder.
+    /// Synchronizes the dataset with its folder.
     Creation,
-    /// Takes in a batch of media.
+    /// Adds a batch of media.
     Addition,
-    /// Clusters all of it anew.
+    /// Clusters all media again.
     Reindex,
 }
 
 impl OperationKind {
     const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
 
-    /// The word of such services for a task of this kind.
+    /// The name in the store.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -35,38 +35,35 @@ impl OperationKind {
     }
 }
 
-/// What an addition takes in.
+/// The media that an addition adds. Stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// The source its files are in, or come into.
+    /// The source that contains the files.
     pub source: i64,
-    /// What has to be done before they are there.
+    /// How the files get into the folder of the source.
     pub arrival: BatchOrigin,
 }
 
-/// How the files of a batch come into its folder.
+/// Where the files of a batch come from. Stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BatchOrigin {
-    /// They are there.
+    /// They are already in the folder.
     There,
-    /// Out of the archive beside the folder, of this extension.
+    /// An archive next to the folder, with this extension.
     Packed(String),
-    /// From this folder or manifest in object storage.
+    /// A folder or manifest in object storage.
     Stored(String),
 }
 
-/// An operation that is not over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunningOperation {
     /// Row number: the order of arrival.
     pub row: i64,
-    /// The dataset.
     pub dataset: DatasetId,
-    /// What is done to it.
     pub kind: OperationKind,
-    /// What an addition takes in; `None` for the others.
+    /// `None` unless it is an addition.
     pub batch: Option<Batch>,
-    /// Whether a reindex follows an addition.
+    /// Whether a reindex follows the addition.
     pub reindex: bool,
 }
 
@@ -87,10 +84,6 @@ fn read_operation(row: &Row) -> rusqlite::Result<RunningOperation> {
     })
 }
 
-/// The operation that runs on a dataset.
-///
-/// # Errors
-/// The store failed.
 pub fn find_running(
     connection: &Connection,
     dataset: DatasetId,
@@ -99,19 +92,13 @@ pub fn find_running(
     connection.prepare_cached(&sql)?.query_row([dataset.0], read_operation).optional()
 }
 
-/// One operation, unless it is over.
-///
-/// # Errors
-/// The store failed.
+/// Finds an operation unless it has finished.
 pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<RunningOperation>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1");
     connection.prepare_cached(&sql)?.query_row([row], read_operation).optional()
 }
 
 /// All running operations, oldest first.
-///
-/// # Errors
-/// The store failed.
 pub fn all_running(connection: &Connection) -> rusqlite::Result<Vec<RunningOperation>> {
     connection
         .prepare(&format!("{SELECT_RUNNING} ORDER BY row"))?
@@ -119,11 +106,11 @@ pub fn all_running(connection: &Connection) -> rusqlite::Result<Vec<RunningOpera
         .collect()
 }
 
-/// Begins an operation and moves the dataset: to INDEXING for its creation, to READ ONLY for the
-/// others. Returns its row.
+/// Starts an operation and sets the status: INDEXING for a creation, READ ONLY for the others.
+/// Returns its row.
 ///
 /// # Errors
-/// Another operation runs on the dataset, its status does not lead there, or the store failed.
+/// Another operation is running, or the status does not allow this one.
 pub fn begin(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -156,10 +143,7 @@ fn insert(
     Ok(transaction.last_insert_rowid())
 }
 
-/// A reindex that begins its work: READ ONLY, then INDEXING. Doing it again changes nothing.
-///
-/// # Errors
-/// The store failed.
+/// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Idempotent.
 pub fn begin_clustering(
     transaction: &Transaction,
     reindex: &RunningOperation,
@@ -167,11 +151,8 @@ pub fn begin_clustering(
     dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
 }
 
-/// Ends an operation that has done its work and moves the dataset: to READY, or to PARTIAL INDEX
-/// after an addition. Where a reindex is to follow it begins at once, INDEXING, and its row is returned.
-///
-/// # Errors
-/// The store failed.
+/// Completes an operation and sets the status: PARTIAL INDEX after an addition, else READY. If a
+/// reindex follows, it starts immediately (INDEXING) and its row is returned.
 pub fn finish(transaction: &Transaction, done: &RunningOperation) -> rusqlite::Result<Option<i64>> {
     set_final_state(transaction, done, "COMPLETED")?;
     let (status, progress) = match done.kind {
@@ -186,11 +167,8 @@ pub fn finish(transaction: &Transaction, done: &RunningOperation) -> rusqlite::R
         .transpose()
 }
 
-/// Ends an operation that cannot be done: the dataset is in ERROR, and `why` (fit for the wire) is
-/// its reason.
-///
-/// # Errors
-/// The store failed.
+/// Fails an operation: the dataset gets status ERROR with the reason `why`, which is safe to send
+/// to clients.
 pub fn fail(
     transaction: &Transaction,
     failed: &RunningOperation,

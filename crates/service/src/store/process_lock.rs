@@ -1,5 +1,5 @@
-//! One process a store: an advisory lock that ends with the process, however it ends. The file
-//! tells who holds it.
+//! One process per store: an advisory lock on a file that contains the process id. It ends with the
+//! process.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -9,11 +9,8 @@ use std::{
 
 use crate::store::StoreError;
 
-/// Which other process has the lock of the data directory, in words; `None` when nobody has. Nothing
-/// is made where nothing is.
-///
-/// # Errors
-/// The file cannot be opened.
+/// Returns which other process holds the lock of the data directory; `None` if it is free. Creates
+/// no files.
 pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
     let mut file = match File::open(data.join("lock")) {
         Ok(file) => file,
@@ -24,7 +21,7 @@ pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // As in `take`: who it is is told on a best effort.
+            // Best effort, as in [`acquire`].
             let _ = file.read_to_string(&mut holder);
             let known = holder.trim().parse::<u32>().map(|id| format!("process {id}"));
             Ok(Some(known.unwrap_or_else(|_| "another process".to_owned())))
@@ -48,7 +45,7 @@ pub fn acquire(data: &Path) -> Result<File, StoreError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // Who holds it is told on a best effort: that somebody does is certain.
+            // The process id is best effort; that the lock is held is certain.
             let _ = file.read_to_string(&mut holder);
             return Err(StoreError::InUse(data.to_owned(), holder.trim().parse().ok()));
         }

@@ -1,4 +1,4 @@
-//! Query images: only what is needed to compare with them, and only for a day.
+//! Query images: the descriptor to compare with, kept for one day.
 
 use half::f16;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -9,24 +9,20 @@ use super::{
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
 
-/// How long a query image may be searched with, in microseconds.
+/// How long a query image can be used, in microseconds.
 const LIFETIME_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 /// A registered query image.
 #[derive(Clone, Debug)]
 pub struct StoredQueryImage {
-    /// What it was registered for.
+    /// The entity type it was registered for.
     pub entity: EntityType,
-    /// The granularity that exploring must repeat.
+    /// The granularity that explore requests must repeat.
     pub level: Granularity,
-    /// Its look.
     pub descriptor: Vec<f16>,
 }
 
-/// Registers a query image of a dataset and drops those that are too old.
-///
-/// # Errors
-/// The store failed.
+/// Registers a query image and deletes expired ones.
 pub fn put(
     connection: &Connection,
     dataset: DatasetId,
@@ -49,10 +45,7 @@ pub fn put(
     Ok(())
 }
 
-/// A registered query image of a dataset.
-///
-/// # Errors
-/// The store failed.
+/// Finds a query image of a dataset.
 pub fn find(
     connection: &Connection,
     dataset: DatasetId,

@@ -1,14 +1,14 @@
-//! The tables, as a list of migrations: the schema version is the number of those applied.
+//! The tables, as a list of migrations; the schema version is the number of applied migrations.
 //!
-//! Rules of the service that a row can break by itself are held here, by the database: known
-//! status words, percentages, one dataset a folder, clusters only of existing datasets.
+//! The database enforces the rules that a single row can violate: known statuses, percentages, one
+//! dataset per folder, clusters only of existing datasets.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Every step from an empty file to the present schema. Only ever append.
+/// All migrations. Append only.
 const MIGRATIONS: &[&str] = &[INITIAL_SCHEMA, DESCRIPTIONS, OPERATIONS];
 
-/// The newest schema version this program knows.
+/// The newest schema version that this program supports.
 pub const VERSION: usize = MIGRATIONS.len();
 
 const INITIAL_SCHEMA: &str = "
@@ -119,7 +119,7 @@ CREATE TABLE export (
 ) STRICT;
 ";
 
-/// Captions and labels. A sidecar that older versions skipped is read at the next opening.
+/// Adds captions and labels. Sidecars that older versions skipped are read at the next start.
 const DESCRIPTIONS: &str = "
 ALTER TABLE media ADD COLUMN caption TEXT;
 ALTER TABLE media ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';    -- JSON
@@ -136,8 +136,8 @@ CREATE TABLE sidecar (
 DELETE FROM skipped WHERE path = CAST('metadata.jsonl' AS BLOB);
 ";
 
-/// Sources, objects, videos, words, operations and chosen exports. What was derived from the pictures
-/// is derived anew: every dataset goes back to its first operation.
+/// Adds sources, objects, videos, full text, operations and selective exports. Drops everything
+/// derived from the files, so every dataset starts with its first operation again.
 const OPERATIONS: &str = "
 DROP TABLE place;
 DROP TABLE cluster;
@@ -328,11 +328,11 @@ CREATE TABLE chosen (
 ALTER TABLE export ADD COLUMN selective INTEGER NOT NULL DEFAULT 0;
 ";
 
-/// Brings the schema up to [`VERSION`], one transaction a step. Returns the version found when
-/// it is newer than that, and changes nothing then.
+/// Applies all missing migrations, one transaction each. If the file has a newer version than
+/// [`VERSION`], returns that version and changes nothing.
 ///
 /// # Errors
-/// A step failed; the file stays as it was before that step.
+/// A migration failed; the file stays at the version before it.
 pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Option<usize>> {
     loop {
         let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

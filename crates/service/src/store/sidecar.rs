@@ -1,4 +1,4 @@
-//! What the sidecars of a source tell of its media, and which sidecars were read.
+//! Text metadata of media items from sidecars, and which sidecars have been read.
 
 use std::{
     os::unix::ffi::OsStrExt as _,
@@ -14,36 +14,26 @@ use super::{
     to_json,
 };
 
-/// A picture or video as far as sidecars are concerned.
+/// An image or video with its text metadata.
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {
-    /// Row number.
     pub row: i64,
     /// Relative to its source.
     pub path: PathBuf,
-    /// Pixels, upright.
     pub width: u32,
-    /// Pixels, upright.
     pub height: u32,
-    /// What is told of it now.
     pub text: TextMetadata,
 }
 
-/// What is told of a media, raw.
+/// Caption, labels and user tags of a media item, not sanitized.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextMetadata {
-    /// What it shows, in words.
     pub caption: Option<String>,
-    /// What it shows, by name.
     pub labels: Vec<String>,
-    /// The user tags, by name.
     pub tags: Vec<String>,
 }
 
-/// Every picture and video of a source, in order of path.
-///
-/// # Errors
-/// The store failed.
+/// All images and videos of a source, ordered by path.
 pub fn all_media(connection: &Connection, source: i64) -> rusqlite::Result<Vec<DescribedMedia>> {
     connection
         .prepare_cached(
@@ -63,10 +53,7 @@ pub fn all_media(connection: &Connection, source: i64) -> rusqlite::Result<Vec<D
         .collect()
 }
 
-/// Gives a media its words.
-///
-/// # Errors
-/// The store failed.
+/// Sets the text metadata of a media item.
 pub fn set_text(connection: &Connection, media: i64, words: &TextMetadata) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1")?
@@ -74,10 +61,7 @@ pub fn set_text(connection: &Connection, media: i64, words: &TextMetadata) -> ru
     Ok(())
 }
 
-/// Notes a sidecar as read to its end without fault.
-///
-/// # Errors
-/// The store failed.
+/// Records that a sidecar was read without errors.
 pub fn mark_read(
     connection: &Connection,
     source: i64,

@@ -1,5 +1,4 @@
-//! Sources: the folders that the files of a dataset are in, its own one and one for each batch of
-//! added media.
+//! Source folders: the dataset's own folder and one folder for each batch of added media.
 
 use std::{
     os::unix::ffi::OsStrExt as _,
@@ -11,21 +10,18 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use super::dataset::path_from_bytes;
 use tessera_model::{DatasetId, MediaId};
 
-/// A folder of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFolder {
     /// Row number; the dataset's own folder has the lowest.
     pub row: i64,
-    /// The dataset.
     pub dataset: DatasetId,
-    /// The folder, absolute.
+    /// Absolute path.
     pub folder: PathBuf,
-    /// Whether it is the dataset's own folder.
     pub is_dataset_folder: bool,
 }
 
 impl SourceFolder {
-    /// The identifier of the media at `file`: the same whenever it is indexed.
+    /// Returns the identifier of the media item at `file`, stable across reindexing.
     #[must_use]
     pub fn media_id(&self, file: &Path) -> MediaId {
         let mut name = Vec::new();
@@ -51,10 +47,7 @@ fn read_source(row: &Row) -> rusqlite::Result<SourceFolder> {
     })
 }
 
-/// Adds a folder to a dataset, or finds the one that is there. Returns its row.
-///
-/// # Errors
-/// The store failed.
+/// Adds a folder to a dataset unless it exists. Returns its row.
 pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> rusqlite::Result<i64> {
     connection.query_row(
         "INSERT INTO source (dataset, folder) VALUES (?1, ?2)
@@ -64,11 +57,8 @@ pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> rus
     )
 }
 
-/// The row of the source that a folder of this machine belongs to: the one it lies in, so that no file
-/// is listed twice, or a new one.
-///
-/// # Errors
-/// The store failed.
+/// Returns the source that contains a local folder, so that no file is listed twice, or adds a new
+/// one.
 pub fn find_or_insert_for_folder(
     connection: &Connection,
     dataset: DatasetId,
@@ -82,27 +72,16 @@ pub fn find_or_insert_for_folder(
 }
 
 /// The folders of a dataset, its own first.
-///
-/// # Errors
-/// The store failed.
 pub fn all(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<Vec<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
     connection.prepare_cached(&sql)?.query_map([dataset.0], read_source)?.collect()
 }
 
-/// One folder.
-///
-/// # Errors
-/// The store failed.
 pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.row = ?1");
     connection.prepare_cached(&sql)?.query_row([row], read_source).optional()
 }
 
-/// The folders of all datasets.
-///
-/// # Errors
-/// The store failed.
 pub fn all_folders(connection: &Connection) -> rusqlite::Result<Vec<PathBuf>> {
     connection
         .prepare("SELECT folder FROM source")?

@@ -1,8 +1,8 @@
-//! A person's own pair of encoders (CLIP and its relatives): one turns pictures into vectors, the
-//! other texts, so that a text is near the pictures that show what it says.
+//! The user's own pair of encoders (CLIP and similar): one maps images to vectors, the other texts,
+//! so that a text is close to the images that show it.
 //!
-//! Given as two .onnx files and the tokenizer.json that belongs to the text encoder. What the
-//! models want to be given is read from the files; a pair that cannot work is refused at once.
+//! Consists of two .onnx files and the tokenizer.json of the text encoder. Input formats are read
+//! from the files; an unusable pair is rejected when it is loaded.
 
 mod image_encoder;
 mod onnx_model;
@@ -24,14 +24,14 @@ use image_encoder::ImageEncoder;
 use tessera_model::SafeText;
 use text_encoder::TextEncoder;
 
-/// Longest reason of a library that is repeated, in characters.
+/// Length limit of library messages in errors, in characters.
 const MAX_REASON_CHARS: usize = 240;
 
-/// First bytes of what stands for the space of a pair.
+/// Prefix of the value stored as text space of a pair of encoders.
 const SPACE_MARKER: &[u8] = b"tessera-encoders\n";
 
-/// A pair of encoders whose vectors can be compared. May be used from several threads; each
-/// picture or text already uses all cores.
+/// A pair of encoders with comparable vectors. Can be shared between threads; each inference uses
+/// all cores.
 pub struct Encoders {
     image: ImageEncoder,
     text: TextEncoder,
@@ -46,10 +46,10 @@ impl fmt::Debug for Encoders {
 }
 
 impl Encoders {
-    /// Opens the pair and tries it once.
+    /// Loads the pair and runs each model once.
     ///
     /// # Errors
-    /// A file cannot be read, is no such model or tokenizer, or they do not belong together.
+    /// A file cannot be read or is not a suitable model or tokenizer, or the files do not match.
     pub fn load(image: &Path, text: &Path, tokenizer: &Path) -> Result<Self, LoadError> {
         let fingerprint = fingerprint([image, text, tokenizer])?;
         let (image_encoder, seen) = ImageEncoder::load(image)?;
@@ -65,50 +65,50 @@ impl Encoders {
         Ok(Self { image: image_encoder, text: text_encoder, dimension: seen, fingerprint })
     }
 
-    /// Numbers in a vector.
+    /// Length of the vectors.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// Pixels a side that a picture should have left when it is decoded smaller than it is.
+    /// Pixels per side that images should be decoded to at least.
     #[must_use]
     pub fn input_side(&self) -> u32 {
         self.image.input_side()
     }
 
-    /// Names the pair by the content of its files: vectors of a pair with another name are stale.
+    /// Hash of the files; vectors of a pair with another fingerprint are stale.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
 
-    /// What stands in the store for the space of this pair, in place of a trained one.
+    /// The value stored as text space for this pair, instead of a trained one.
     #[must_use]
     pub fn space_marker(&self) -> Vec<u8> {
         [SPACE_MARKER, &self.fingerprint].concat()
     }
 
-    /// Whether these bytes stand for the space of some pair of encoders.
+    /// Whether a stored text space belongs to a pair of encoders.
     #[must_use]
     pub fn is_space_marker(space: &[u8]) -> bool {
         space.starts_with(SPACE_MARKER)
     }
 
-    /// The unit vector of an upright picture.
+    /// Encodes an upright image as a unit vector.
     ///
     /// # Errors
-    /// The model fails on this picture, or gives no direction.
+    /// The model fails, or returns a zero or non-finite vector.
     pub fn embed_image(&self, pixels: &RgbImage) -> Result<Vec<f16>, EncodeError> {
         let failed = |reason: String| EncodeError::new("image", &reason);
         let numbers = self.image.embed(pixels).map_err(failed)?;
         unit_vector(&numbers).ok_or_else(|| failed("it gives no direction".to_owned()))
     }
 
-    /// The unit vector of a text; what is longer than the model reads is cut.
+    /// Encodes a text as a unit vector; texts longer than the model supports are truncated.
     ///
     /// # Errors
-    /// The model fails on this text, or gives no direction.
+    /// As for images.
     pub fn embed_text(&self, text: &str) -> Result<Vec<f16>, EncodeError> {
         let failed = |reason: String| EncodeError::new("text", &reason);
         let numbers = self.text.embed(text).map_err(failed)?;
@@ -116,13 +116,13 @@ impl Encoders {
     }
 }
 
-/// Why a pair of encoders cannot be used, for the person at the terminal: which file, and what to
-/// do. Names paths of this machine, so it may not enter an HTTP answer.
+/// Why a pair of encoders cannot be used, as a message for the terminal. Contains local paths, so
+/// it must not be sent to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError(String);
 
 impl LoadError {
-    /// `what` is the part the file plays; `reason` says what is wrong and what to do.
+    /// `what` is the role of the file; `reason` says what is wrong and what to do.
     fn new(what: &str, path: &Path, reason: &str) -> Self {
         Self(format!("the {what} {} {reason}", printable_path(path)))
     }
@@ -136,7 +136,7 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// Why one picture or text has no vector. Names no path of this machine.
+/// Why an image or text cannot be encoded. Contains no local paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodeError(String);
 
@@ -154,7 +154,7 @@ impl fmt::Display for EncodeError {
 
 impl std::error::Error for EncodeError {}
 
-/// The words of a library, printable and of bounded length.
+/// A message of a library, printable and truncated.
 fn short_reason(reason: &dyn fmt::Display) -> SafeText {
     SafeText::new(&reason.to_string(), MAX_REASON_CHARS)
 }
@@ -163,7 +163,7 @@ fn cannot_read(what: &str, path: &Path, cause: &io::Error) -> LoadError {
     LoadError::new(what, path, &format!("cannot be read ({cause}); check the path"))
 }
 
-/// BLAKE3 of the files, each with the file its weights may be in.
+/// BLAKE3 of the files and of their external weights.
 fn fingerprint(files: [&Path; 3]) -> Result<[u8; 32], LoadError> {
     let mut whole = blake3::Hasher::new();
     for (what, path) in ["image encoder", "text encoder", "tokenizer"].into_iter().zip(files) {
@@ -187,7 +187,7 @@ fn hash_file(path: &Path) -> io::Result<[u8; 32]> {
     Ok(*hasher.finalize().as_bytes())
 }
 
-/// The numbers at length 1; `None` for zeros and for what is no number.
+/// Scales to length 1; `None` for zero and non-finite vectors.
 fn unit_vector(numbers: &[f32]) -> Option<Vec<f16>> {
     let length = numbers.iter().map(|value| value * value).sum::<f32>().sqrt();
     let direction = length.is_finite() && length > f32::MIN_POSITIVE;
@@ -303,7 +303,7 @@ mod tests {
             let mut flipped = whole.clone();
             flipped[place] ^= 0x11;
             for bytes in [&whole[..place], &flipped] {
-                // Not every byte matters to the pictures it gives.
+                // Not every byte of the model affects the result.
                 if let Ok(other) = try_with(bytes) {
                     assert_ne!(other.fingerprint(), pair.fingerprint());
                 }

@@ -1,8 +1,8 @@
-//! The boolean language of full-text search: words (all of them), `AND`, `OR`, `-without`,
-//! `"exact phrase"` and parentheses.
+//! The boolean full-text query language: words (all required), `AND`, `OR`, `-without`, `"exact
+//! phrase"` and parentheses.
 //!
-//! A query is parsed by us and every word of it becomes a quoted string of FTS5, so that nothing
-//! a person types reaches FTS5 as its own syntax.
+//! Queries are parsed here and every word becomes a quoted FTS5 string, so that user input never
+//! reaches FTS5 as syntax.
 
 mod lexer;
 
@@ -10,24 +10,23 @@ use std::fmt;
 
 use lexer::{PositionedToken, QueryToken, tokenize};
 
-/// Most parentheses and minus signs inside each other.
+/// Limit on nested parentheses and minus signs.
 const MAX_DEPTH: usize = 16;
 
-/// A query, ready for FTS5, which cannot say "everything but".
+/// An FTS5 expression, possibly negated as a whole, which FTS5 itself cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FtsExpression {
-    /// Captions that match this FTS5 expression.
+    /// Captions that match.
     Matching(String),
-    /// Captions that do not match this FTS5 expression; media without a caption are among them.
+    /// Captions that do not match, including media without a caption.
     NotMatching(String),
 }
 
-/// Where a query is no query, and why.
+/// A syntax error in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
-    /// The character at which it was noticed, counted from 1.
+    /// Character position, from 1.
     pub at: usize,
-    /// What is wrong there.
     pub reason: &'static str,
 }
 
@@ -39,11 +38,7 @@ impl fmt::Display for SyntaxError {
 
 impl std::error::Error for SyntaxError {}
 
-/// Reads a query.
-///
-/// # Errors
-/// A quote or parenthesis is left open, an operator lacks a side, a word has nothing that could
-/// be searched for, or there are more than 64 words or 16 levels of parentheses.
+/// Parses a query.
 pub fn parse(text: &str) -> Result<FtsExpression, SyntaxError> {
     let tokens = tokenize(text)?;
     let mut parser = Parser { tokens: &tokens, end: text.chars().count() + 1, depth: 0 };
@@ -58,16 +53,16 @@ enum Expression {
     /// A word or phrase.
     Term(String),
     Not(Box<Expression>),
-    /// All of them; never empty.
+    /// Not empty.
     And(Vec<Expression>),
-    /// At least one of them; never empty.
+    /// Not empty.
     Or(Vec<Expression>),
 }
 
-/// Reads tokens by rules of rising strength: `OR`, then `AND` spoken or not, then minus.
+/// Recursive descent, in order of precedence: `OR`, then (implicit) `AND`, then minus.
 struct Parser<'a> {
     tokens: &'a [PositionedToken],
-    /// The place after the last character.
+    /// The position after the last character.
     end: usize,
     depth: usize,
 }
@@ -144,7 +139,7 @@ impl Parser<'_> {
 }
 
 impl Expression {
-    /// Moves every negation up, so that FTS5's `a NOT b` and one "everything but" say it all.
+    /// Moves negations to the top, so that FTS5's binary `NOT` and one outer negation suffice.
     fn to_fts(&self) -> FtsExpression {
         match self {
             Self::Term(term) => {
@@ -154,7 +149,7 @@ impl Expression {
                 FtsExpression::Matching(inner) => FtsExpression::NotMatching(inner),
                 FtsExpression::NotMatching(inner) => FtsExpression::Matching(inner),
             },
-            // p AND q AND -r AND -s  =  (p AND q) NOT (r OR s)
+            // p AND q AND -r AND -s = (p AND q) NOT (r OR s)
             Self::And(parts) => {
                 let (wanted, unwanted) = split_by_sign(parts);
                 if wanted.is_empty() {
@@ -162,7 +157,7 @@ impl Expression {
                 }
                 FtsExpression::Matching(excluding(joined(&wanted, "AND"), &unwanted))
             }
-            // p OR q OR -r OR -s  =  everything but ((r AND s) NOT (p OR q))
+            // p OR q OR -r OR -s = not ((r AND s) NOT (p OR q))
             Self::Or(parts) => {
                 let (wanted, unwanted) = split_by_sign(parts);
                 if unwanted.is_empty() {
@@ -174,7 +169,7 @@ impl Expression {
     }
 }
 
-/// What is asked for, and what is asked not to be there.
+/// Splits operands into positive and negated ones.
 fn split_by_sign(parts: &[Expression]) -> (Vec<String>, Vec<String>) {
     let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
     for part in parts {
@@ -186,7 +181,7 @@ fn split_by_sign(parts: &[Expression]) -> (Vec<String>, Vec<String>) {
     (wanted, unwanted)
 }
 
-/// The base without any of the others.
+/// `base` without any of the others.
 fn excluding(base: String, others: &[String]) -> String {
     if others.is_empty() { base } else { format!("({base} NOT {})", joined(others, "OR")) }
 }
@@ -244,7 +239,7 @@ mod tests {
         }
     }
 
-    /// What somebody wants, told apart from how it is written.
+    /// A query with its meaning, independent of its syntax.
     #[derive(Clone, Debug)]
     enum ExpectedQuery {
         Phrase(Vec<&'static str>),

@@ -1,9 +1,9 @@
-//! The text space: where captions and queries lie near each other when they say alike things,
-//! learned from the captions and labels of one dataset, without any model from elsewhere.
+//! The text space (latent semantic analysis): vectors of captions and queries that are close if the
+//! texts have similar content, trained on the captions and labels of one dataset.
 //!
-//! Every word has a vector and a text is the sum of those of its words. The first part of a vector
-//! are latent directions (words that go together lie together: "boat" near "sails"), the second
-//! keeps words apart that the first cannot tell apart (see `space/train.rs`).
+//! Every word has a vector, and the vector of a text is the sum of its words. The first part of a
+//! word vector is latent (words that occur together are close: "boat" and "sails"), the second part
+//! separates words that the first does not (see `lsa/train.rs`).
 
 mod svd;
 mod train;
@@ -12,52 +12,48 @@ use half::f16;
 
 use super::stemming::stems;
 
-/// Part of a text's squared length that every text has in common.
+/// Share of the squared length that all texts have in common.
 ///
-/// A caption says a dozen things and a query one or two, so even a good match shares only a part.
-/// What all texts share scales every distance by 0.7: captions with the very words come to
-/// 0.2-0.4, with related ones to 0.4-0.6, others to 0.7, as the interface reads such scores.
+/// A caption contains a dozen words and a query one or two, so even a good match shares only a
+/// part. The common component scales distances by 0.7: captions with the same words get 0.2-0.4,
+/// with related words 0.4-0.6, others 0.7, which matches the score bands of the interface.
 const SHARED_COMPONENT: f32 = 0.3;
 
-/// First bytes of a stored space; the number is the version of the training.
+/// Header of a stored text space; the number is the training version.
 const MAGIC: &[u8; 16] = b"tessera-words-1\n";
 
-/// A trained text space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextSpace {
-    /// The stems it knows, in alphabetical order.
+    /// Known stems, in alphabetical order.
     vocabulary: Vec<String>,
-    /// One vector a word, already weighted by how telling the word is.
+    /// One vector per word, multiplied by its weight.
     vectors: Vec<f16>,
-    /// Numbers in a word's vector.
+    /// Length of a word vector.
     vector_length: usize,
 }
 
 impl TextSpace {
-    /// Learns the space of these texts, one a medium: its captions and labels put together.
-    /// `None` when they have no word.
+    /// Trains on these texts, one per media item. `None` if they contain no words.
     ///
-    /// The same texts in the same order always give the same space. 100,000 captions of a dozen
-    /// words take a few seconds and under 100 MiB.
+    /// Deterministic. 100,000 captions of a dozen words take a few seconds and less than 100 MiB.
     pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<Self> {
         train::train(texts)
     }
 
-    /// Numbers in the vector of a text, at most 256.
+    /// Length of a text vector, at most 256.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.vector_length + 1
     }
 
-    /// How many words it knows.
+    /// Number of known words.
     #[must_use]
     pub fn vocabulary_size(&self) -> usize {
         self.vocabulary.len()
     }
 
-    /// The unit vector of a text, [`Space::dimension`] numbers; `None` when no word of it is
-    /// known. Cosine distances to captions are meant to be read as the interface reads them:
-    /// 0.0-0.4 strong, 0.4-0.6 partial, above loose.
+    /// Returns the unit vector of a text, or `None` if it contains no known word. Cosine distances
+    /// follow the score bands of the interface: 0.0-0.4 strong, 0.4-0.6 partial, above loose.
     #[must_use]
     pub fn embed(&self, text: &str) -> Option<Vec<f16>> {
         let known = |stem: String| self.vocabulary.binary_search(&stem).ok();
@@ -78,7 +74,7 @@ impl TextSpace {
         Some(own.chain([f16::from_f32(SHARED_COMPONENT.sqrt())]).collect())
     }
 
-    /// The space as bytes; [`Space::from_bytes`] gives it back.
+    /// Serializes the text space.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.vocabulary.join("\n");
@@ -92,7 +88,8 @@ impl TextSpace {
         bytes
     }
 
-    /// Reads a stored space. `None` when the bytes are damaged or of another version: train anew.
+    /// Deserializes a text space. `None` if it is damaged or of another version and must be trained
+    /// again.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (content, sum) = bytes.split_last_chunk::<{ blake3::OUT_LEN }>()?;
@@ -119,7 +116,7 @@ impl TextSpace {
         })
     }
 
-    /// Names the space by its content: vectors of a space with another name mean nothing in it.
+    /// Content hash; vectors of a text space with another fingerprint are stale.
     #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         *blake3::hash(&self.to_bytes()).as_bytes()

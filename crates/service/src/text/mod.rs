@@ -1,5 +1,5 @@
-//! Words about media: the language of full-text search, the space in which texts that say alike
-//! things are near, and a person's own encoders, which put texts and pictures into one space.
+//! Text search: the full-text query language, the trained text space (LSA), and the user's own
+//! encoders.
 
 pub mod encoders;
 pub mod full_text_query;

@@ -1,9 +1,9 @@
-//! The words of a text as the text space knows them: lower case, without function words, and
-//! brought to their stem, so that "sailing boats" and "a boat sails" share both words.
+//! Tokenizes texts for the text space: lower case, without stop words, stemmed, so that "sailing
+//! boats" and "a boat sails" share both words.
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-/// Words that stand in any caption and say nothing about the picture.
+/// Words that occur in any caption and say nothing about the image.
 const STOP_WORDS: [&str; 49] = [
     "after", "am", "an", "and", "are", "as", "at", "be", "been", "before", "being", "but", "by",
     "for", "from", "had", "has", "have", "he", "her", "his", "if", "in", "into", "is", "it", "its",
@@ -11,10 +11,10 @@ const STOP_WORDS: [&str; 49] = [
     "they", "this", "those", "to", "was", "were", "which", "while", "who", "with",
 ];
 
-/// Most characters of a word; longer ones are no words.
+/// Length limit of a word, in bytes.
 const MAX_WORD_BYTES: usize = 64;
 
-/// The stems of a text, in its order, repetitions included.
+/// Returns the stems of a text in order, including repetitions.
 pub fn stems(text: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
     text.to_lowercase()
@@ -24,7 +24,7 @@ pub fn stems(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A single Latin letter is an article or what an apostrophe left over.
+/// Single Latin letters are articles or remains of an apostrophe.
 fn is_content_word(word: &str) -> bool {
     let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
     !word.is_empty()

@@ -1,7 +1,7 @@
-//! The names of YOLO's classes: from the `names` of a `data.yaml`, or from a text with one name a
-//! line, in the folder of the boxes or the nearest above it.
+//! Class names for YOLO boxes: the `names` key of a `data.yaml`, or a text file with one name per
+//! line, in the folder of the boxes or its nearest ancestor.
 //!
-//! Of YAML only that one key is read, in the ways in which tools write it.
+//! Only that key of the YAML file is parsed, in the styles that tools write.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,25 +15,25 @@ use super::{
     sidecar_reader::{MAX_SINGLE_SIDECAR_BYTES, SidecarReader},
 };
 
-/// Where names are looked for, in this order.
+/// File names to look for, in this order.
 const FILE_NAMES: [&str; 5] =
     ["data.yaml", "dataset.yaml", "classes.txt", "obj.names", "_darknet.labels"];
 
-/// Names by class.
+/// Names by class number.
 pub type ClassMap = BTreeMap<u64, String>;
 
-/// Whether a file of this name may tell the names of classes.
+/// Whether a file of this name may contain class names.
 #[must_use]
 pub fn is_candidate(path: &Path) -> bool {
     path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|file| name == *file))
 }
 
-/// The names for every folder that was asked for.
+/// Class names by folder, cached.
 #[derive(Default)]
 pub struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
 
 impl ClassNames {
-    /// The names for the boxes in a sidecar; empty if nobody tells any.
+    /// Returns the class names for a sidecar; empty if there are none.
     pub fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<ClassMap> {
         let folder = sidecar.parent().unwrap_or(Path::new(""));
         if let Some(names) = self.0.get(folder) {
@@ -46,7 +46,7 @@ impl ClassNames {
     }
 }
 
-/// The names that a folder tells.
+/// Reads the class names in a folder.
 fn read_folder(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap> {
     FILE_NAMES.iter().find_map(|file| {
         let path = reader.files.get(&folder.join(file))?;
@@ -70,7 +70,7 @@ fn parse_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// The value of the key `names`: a list or a map, on one line or on many.
+/// Parses the `names` key: a list or a map, in flow or block style.
 fn parse_yaml(text: &str) -> ClassMap {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("names:"));
     let Some(first) = lines.next().and_then(|line| line.strip_prefix("names:")) else {
@@ -95,7 +95,7 @@ fn parse_yaml(text: &str) -> ClassMap {
     names
 }
 
-/// The entries of a list or map of one line each.
+/// Entries of a block-style list or map.
 fn block_entries<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
     lines
         .map(strip_comment)
@@ -105,12 +105,11 @@ fn block_entries<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
         .collect()
 }
 
-/// The entries between the brackets or braces with which `text` begins, split at commas outside of
-/// quotes.
+/// Entries of a flow-style list or map, split at commas outside quotes.
 fn flow_entries(text: &str) -> Vec<String> {
     let Some(text) = text.strip_prefix(['[', '{']) else { return Vec::new() };
     let (mut entries, mut entry) = (Vec::new(), String::new());
-    // A quote opens only where a value begins: within a word it is an apostrophe.
+    // A quote opens only at the start of a value: within a word it is an apostrophe.
     let (mut quote, mut begins) = (None, true);
     for character in text.chars() {
         match (quote, character) {
@@ -131,7 +130,6 @@ fn flow_entries(text: &str) -> Vec<String> {
     entries
 }
 
-/// A line without its comment.
 fn strip_comment(line: &str) -> &str {
     if line.trim_start().starts_with('#') {
         return "";
@@ -139,7 +137,6 @@ fn strip_comment(line: &str) -> &str {
     line.split_once(" #").map_or(line, |(line, _)| line)
 }
 
-/// A scalar without its quotes.
 fn unquote(text: &str) -> String {
     let within = |quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
     match (within('\''), within('"')) {

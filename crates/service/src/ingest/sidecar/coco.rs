@@ -1,5 +1,5 @@
-//! COCO: JSON with `images`, `categories` and `annotations` that tell objects (`bbox` in pixels
-//! and a category) or captions.
+//! COCO: JSON with `images`, `categories` and `annotations` that contain captions or objects
+//! (`bbox` in pixels and a category).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -17,9 +17,9 @@ use super::{
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 
-/// The name it has in every folder of a dataset exported by Roboflow.
+/// File name in every folder of a Roboflow export.
 const ROBOFLOW_FILE_NAME: &str = "_annotations.coco.json";
-/// The folder it lies in elsewhere, if not at the root.
+/// The usual folder of COCO files, if not the root.
 const ANNOTATIONS_FOLDER: &str = "annotations";
 
 #[derive(Deserialize)]
@@ -69,7 +69,7 @@ pub fn is_candidate(path: &Path) -> bool {
             || path.file_name().is_some_and(|name| name == ROBOFLOW_FILE_NAME))
 }
 
-/// Reads every COCO file of the folder. Other JSON is left alone.
+/// Reads every COCO file of the folder. Other JSON is ignored.
 pub fn read(reader: &mut SidecarReader<'_>) {
     let candidates: Vec<_> = reader.files.all().filter(|path| is_candidate(path)).collect();
     for sidecar in candidates {
@@ -109,12 +109,12 @@ fn read_document(reader: &mut SidecarReader<'_>, sidecar: &Path, value: &RawValu
     }
 }
 
-/// An identifier, be it a number or a text.
+/// Normalizes an identifier, which can be a number or a string.
 fn parse_id(value: &RawValue) -> &str {
     value.get().trim_matches('"')
 }
 
-/// The names of the categories by their identifiers, and what is wrong with them.
+/// Returns the category names by identifier, and what is wrong with them.
 fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
     let (mut categories, mut place) = (HashMap::new(), 0);
     let mut faults = SidecarDiagnostics::new("category", "categories");
@@ -137,8 +137,8 @@ fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
     )
 }
 
-/// The media by the identifiers of the images, `None` for those that are not in the folder, and
-/// what is wrong with them.
+/// Returns the media files by image identifier (`None` if missing in the folder), and what is wrong
+/// with them.
 fn read_images<'a, 'f>(
     list: &'a RawValue,
     files: &FileIndex<'f>,
@@ -161,7 +161,7 @@ fn read_images<'a, 'f>(
     (images, all.map_or_else(|| Some("its images are no list".into()), |()| faults.summary()))
 }
 
-/// What the annotations tell of each media, and what is wrong with them.
+/// Returns the descriptions of the annotated media files, and what is wrong with the annotations.
 fn read_annotations<'f>(
     list: &RawValue,
     images: &HashMap<&str, Option<&'f Path>>,
@@ -182,7 +182,7 @@ fn read_annotations<'f>(
                     faults.report(why);
                 }
             }
-            // The image was named as missing.
+            // The image was already reported as missing.
             Some(None) => {}
             None => faults.report("its image_id is none of the images"),
         }

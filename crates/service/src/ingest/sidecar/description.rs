@@ -1,59 +1,47 @@
-//! What somebody told of a picture beside it: texts trimmed and bounded, names without
-//! repetition, and boxes in the unit in which they were told.
+//! What sidecars say about a media item: trimmed and bounded texts, unique names, and boxes.
 
 use tessera_model::Region;
 
-/// Longest caption kept, in characters.
+/// Length limit of a caption, in characters.
 pub const MAX_CAPTION_CHARS: usize = 2_048;
-/// Longest label or tag kept, in characters.
+/// Length limit of a label or tag, in characters.
 const MAX_NAME_CHARS: usize = 128;
-/// Most labels, and most tags, kept of a picture.
+/// Limit on labels, and on tags, per media item.
 const MAX_NAMES: usize = 32;
-/// Most objects kept of a picture.
+/// Limit on objects per media item.
 pub const MAX_OBJECTS: usize = 256;
 
-/// What is told of one picture.
+/// What sidecars say about one media item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediaDescription {
-    /// What it shows, in words; 1-2,048 characters.
+    /// 1-2,048 characters.
     pub caption: Option<String>,
-    /// What it shows, by name, in the order told: at most 32, each of 1-128 characters.
+    /// At most 32, each 1-128 characters, in order of appearance.
     pub labels: Vec<String>,
-    /// What people marked it with, bounded like the labels.
+    /// User tags, with the same limits as labels.
     pub tags: Vec<String>,
-    /// What it shows where: at most 256.
+    /// At most 256.
     pub objects: Vec<LabeledBox>,
 }
 
-/// An object in a picture.
+/// An object in an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabeledBox {
-    /// What it is; 1-128 characters.
+    /// 1-128 characters.
     pub label: String,
-    /// Where it is.
     pub bounding_box: BoundingBox,
 }
 
-/// The box around an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundingBox {
-    /// In fractions of the picture.
+    /// In fractions of the image.
     Normalized(Region),
-    /// In pixels from the top left corner: finite, with an area, perhaps beyond the picture.
-    Pixels {
-        /// Left edge.
-        x: f64,
-        /// Top edge.
-        y: f64,
-        /// Greater than 0.
-        width: f64,
-        /// Greater than 0.
-        height: f64,
-    },
+    /// In pixels from the top left corner: finite and not empty; may extend beyond the image.
+    Pixels { x: f64, y: f64, width: f64, height: f64 },
 }
 
 impl MediaDescription {
-    /// Takes from `lower` what is not yet told; tags are united.
+    /// Adds everything from `lower` that is missing here; tags are merged.
     pub fn merge_missing(&mut self, lower: Self) {
         self.caption = self.caption.take().or(lower.caption);
         if self.labels.is_empty() {
@@ -65,16 +53,16 @@ impl MediaDescription {
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
     }
 
-    /// Adds an object unless there are enough.
+    /// Adds an object unless the limit is reached.
     pub fn push_object(&mut self, label: String, extent: BoundingBox) {
         if self.objects.len() < MAX_OBJECTS {
             self.objects.push(LabeledBox { label, bounding_box: extent });
         }
     }
 
-    /// Puts a further caption behind what is there, as far as there is room.
+    /// Appends a caption, as far as the limit allows.
     pub fn push_caption(&mut self, text: &str) {
-        // The room for a space alone is none.
+        // Room for a single space is not enough.
         let full = |told: &String| {
             told.len() + 1 >= MAX_CAPTION_CHARS && told.chars().count() + 1 >= MAX_CAPTION_CHARS
         };
@@ -90,15 +78,13 @@ impl MediaDescription {
 }
 
 impl BoundingBox {
-    /// The box `[x, y, width, height]` in fractions, cut at the edges of the picture. `None` if
-    /// nothing is left of it.
+    /// A box `[x, y, width, height]` in fractions, clipped to the image. `None` if nothing is left.
     #[must_use]
     pub fn normalized(sides: [f64; 4]) -> Option<Self> {
         clip_to_image(sides).map(Self::Normalized)
     }
 
-    /// The box `[x, y, width, height]` in pixels. `None` if it has no area or ends before the
-    /// picture begins.
+    /// A box `[x, y, width, height]` in pixels. `None` if it is empty or outside the image.
     #[must_use]
     pub fn pixels([x, y, width, height]: [f64; 4]) -> Option<Self> {
         let finite = [x, y, width, height].iter().all(|side| side.is_finite());
@@ -107,7 +93,7 @@ impl BoundingBox {
         (finite && area && reaches).then_some(Self::Pixels { x, y, width, height })
     }
 
-    /// The part of it within a picture of this size in pixels. `None` if nothing is left of it.
+    /// The part of the box inside an image of this size. `None` if nothing is left.
     #[must_use]
     pub fn to_region(&self, width: u32, height: u32) -> Option<Region> {
         let (across, down) = (f64::from(width), f64::from(height));
@@ -120,7 +106,6 @@ impl BoundingBox {
     }
 }
 
-/// A box in fractions, cut at the edges of the picture.
 fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {
     if ![x, y, width, height].iter().all(|side| side.is_finite()) {
         return None;
@@ -130,19 +115,19 @@ fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {
     Region::new(left, top, right - left, bottom - top)
 }
 
-/// A caption of this text, `None` if it is blank.
+/// Normalizes a caption; `None` if it is blank.
 #[must_use]
 pub fn normalized_caption(text: &str) -> Option<String> {
     trimmed_to(text, MAX_CAPTION_CHARS)
 }
 
-/// A label or tag of this text, `None` if it is blank.
+/// Normalizes a label or tag; `None` if it is blank.
 #[must_use]
 pub fn normalized_name(text: &str) -> Option<String> {
     trimmed_to(text, MAX_NAME_CHARS)
 }
 
-/// Adds a label or tag unless it is blank or there already, or there are enough.
+/// Adds a label or tag unless it is blank, a duplicate, or over the limit.
 pub fn push_name(names: &mut Vec<String>, text: &str) {
     if let Some(name) = normalized_name(text)
         && names.len() < MAX_NAMES

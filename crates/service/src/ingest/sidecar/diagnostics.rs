@@ -1,20 +1,21 @@
-//! What is wrong with one sidecar, in one sentence: the first place and how many more there are.
+//! Problems of one sidecar, summarized in one sentence: the first one and the number of further
+//! positions.
 
-/// The faults of a sidecar, told in the order in which it is read.
+/// The problems of a sidecar, in reading order.
 #[derive(Debug)]
 pub struct SidecarDiagnostics {
-    /// The word for a place, and for several.
+    /// The word for a position (a line, say), singular and plural.
     nouns: [&'static str; 2],
-    /// The place being read, from 1.
+    /// The current position, from 1.
     position: usize,
-    /// The last place with a fault.
+    /// The last position with a problem.
     last_reported: usize,
     first_message: Option<String>,
     further_positions: usize,
 }
 
 impl SidecarDiagnostics {
-    /// No fault yet, in a sidecar of such places: a `line` and `lines`, say.
+    /// No problems yet; `word` and `plural` name a position: `line` and `lines`, say.
     #[must_use]
     pub fn new(word: &'static str, plural: &'static str) -> Self {
         Self {
@@ -26,12 +27,12 @@ impl SidecarDiagnostics {
         }
     }
 
-    /// Goes to a place, numbered from 1.
+    /// Moves to a position, numbered from 1.
     pub fn set_position(&mut self, place: usize) {
         self.position = place;
     }
 
-    /// Notes what is wrong at this place. A place counts once.
+    /// Reports a problem at the current position. Each position counts once.
     pub fn report(&mut self, why: &str) {
         if self.first_message.is_none() {
             self.first_message = Some(format!("{} {}: {why}", self.nouns[0], self.position));
@@ -41,7 +42,7 @@ impl SidecarDiagnostics {
         self.last_reported = self.position;
     }
 
-    /// All of it in words, `None` if nothing is wrong.
+    /// One sentence about all problems; `None` if there are none.
     #[must_use]
     pub fn summary(self) -> Option<String> {
         let (first, [word, plural]) = (self.first_message?, self.nouns);

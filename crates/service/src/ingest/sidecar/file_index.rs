@@ -1,4 +1,5 @@
-//! The files of a folder as sidecars refer to them: by path, by name, or by lying beside them.
+//! The files of a folder as sidecars refer to them: by path, by name, or by location next to each
+//! other.
 
 use std::{
     cell::OnceCell,
@@ -10,45 +11,43 @@ use std::{
 use super::is_candidate;
 use crate::ingest::FolderScan;
 
-/// Files taken for media by their extension, in lower case, when no row names them.
+/// Extensions of media files, in lower case, for files that no row names.
 const MEDIA_EXTENSIONS: &[&str] = &[
     "jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "bmp", "avi", "m4v", "mkv", "mov", "mp4",
     "webm",
 ];
-/// Folders of pictures beside which lie folders of their sidecars.
+/// Names of image folders that have parallel sidecar folders.
 const IMAGE_FOLDERS: [&str; 2] = ["images", "JPEGImages"];
-/// Most folders of one name in which a picture is looked for.
+/// Limit on folders of the same name to search for an image.
 const MAX_CANDIDATE_FOLDERS: usize = 8;
 
-/// The files a walk saw.
+/// An index of the scanned files.
 pub struct FileIndex<'a> {
     scan: &'a FolderScan,
     paths: HashSet<&'a Path>,
-    /// The only file of each name, `None` where there are several; made when it is needed.
+    /// The only file of each name, `None` if there are several. Built on demand.
     unique_names: OnceCell<HashMap<&'a OsStr, Option<&'a Path>>>,
-    /// The folders of media by their own name; made when it is needed.
+    /// The folders of media files by their own name. Built on demand.
     media_folders: OnceCell<HashMap<&'a OsStr, BTreeSet<&'a Path>>>,
 }
 
 impl<'a> FileIndex<'a> {
-    /// The files of a walk.
     #[must_use]
     pub fn new(scan: &'a FolderScan) -> Self {
         let paths = scan.files.iter().map(|found| found.path.as_path()).collect();
         Self { scan, paths, unique_names: OnceCell::new(), media_folders: OnceCell::new() }
     }
 
-    /// All paths.
     pub fn all(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
         self.scan.files.iter().map(|found| found.path.as_path())
     }
 
-    /// What is a media by its extension.
+    /// Files with a media extension.
     pub fn media(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
         self.all().filter(|path| is_media(path))
     }
 
-    /// The files of this name, those in the fewest folders first.
+    /// Files with this name, least nested first.
     #[must_use]
     pub fn with_name(&self, name: &str) -> Vec<&'a Path> {
         let named = |path: &&Path| path.file_name() == Some(OsStr::new(name));
@@ -57,19 +56,18 @@ impl<'a> FileIndex<'a> {
         found
     }
 
-    /// The file at this path, if there is one.
     #[must_use]
     pub fn get(&self, path: &Path) -> Option<&'a Path> {
         self.paths.get(path).copied()
     }
 
-    /// The sidecar with this extension beside a media.
+    /// The sidecar with this extension next to a media file.
     #[must_use]
     pub fn sidecar_beside(&self, media: &Path, extension: &str) -> Option<&'a Path> {
         self.get(&media.with_extension(extension))
     }
 
-    /// The sidecar of a media in a folder of sidecars: `labels/b/a.txt` for `images/b/a.jpg`.
+    /// The sidecar of a media file in a parallel folder: `labels/b/a.txt` for `images/b/a.jpg`.
     #[must_use]
     pub fn sidecar_in_parallel_folder(
         &self,
@@ -86,11 +84,11 @@ impl<'a> FileIndex<'a> {
         self.get(&path.with_extension(extension))
     }
 
-    /// The media a row of `sidecar` calls `name`: relative to the sidecar's folder or the whole
-    /// one, or the only file of that name.
+    /// Finds the media file that a row of `sidecar` calls `name`: relative to the sidecar's folder
+    /// or the root, or the only file of that name.
     ///
     /// # Errors
-    /// There is none such; the sentence says why.
+    /// There is no such file; the message says why.
     pub fn resolve(&self, name: &str, sidecar: &Path) -> Result<&'a Path, &'static str> {
         // Tables written on Windows.
         let name = name.trim().replace('\\', "/");
@@ -113,8 +111,8 @@ impl<'a> FileIndex<'a> {
         if is_candidate(found) { Err("its file_name is no picture") } else { Ok(found) }
     }
 
-    /// The media in a folder that the sidecar is named after: `train/a.jpg` or
-    /// `images/train/a.jpg` for `instances_train.json`.
+    /// Looks in folders that the sidecar is named after: `train/a.jpg` or `images/train/a.jpg` for
+    /// `instances_train.json`.
     fn in_folder_of_same_name(&self, path: &Path, sidecar: &Path) -> Option<&'a Path> {
         let folders = self.media_folders.get_or_init(|| {
             let mut folders = HashMap::<_, BTreeSet<_>>::new();

@@ -1,5 +1,5 @@
-//! The name of a folder as the label of the pictures in it, as in sets sorted by class. It counts
-//! only where nothing else tells labels, and not if the name tells how files are kept.
+//! Folder names as labels, as in datasets sorted by class. Used only if no sidecar has labels, and
+//! only if the name is not a generic one.
 
 use std::{ffi::OsStr, path::Path};
 
@@ -8,8 +8,8 @@ use super::{
     sidecar_reader::SidecarReader,
 };
 
-/// Names of folders that tell nothing of what is in the pictures, in lower case and without
-/// digits behind them (`train2017`).
+/// Folder names that do not describe their content, in lower case and without trailing digits
+/// (`train2017`).
 const GENERIC_NAMES: &[&str] = &[
     "all",
     "annotation",
@@ -56,7 +56,7 @@ const GENERIC_NAMES: &[&str] = &[
     "videos",
 ];
 
-/// Labels every media without labels by its folder.
+/// Labels every unlabeled media file by its folder.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
         let labelled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
@@ -68,7 +68,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// The name of the folder a media lies in, if it tells something.
+/// The folder name of a media file, unless it is generic.
 fn label_from_folder(media: &Path) -> Option<&str> {
     let name = media.parent()?.file_name().and_then(OsStr::to_str)?;
     let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');

@@ -1,5 +1,5 @@
-//! JSON from outside, value by value: nothing is built of what is not kept, and a value of a wrong
-//! type spoils itself alone.
+//! Lenient JSON parsing, value by value: nothing is allocated for ignored values, and a value of
+//! the wrong type does not affect the others.
 
 use std::{borrow::Cow, fmt};
 
@@ -11,33 +11,33 @@ use serde_json::value::RawValue;
 
 use super::description::push_name;
 
-/// The object that `text` is. `None` if it is something else, or broken.
+/// Parses an object. `None` if `text` is anything else.
 #[must_use]
 pub fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    // A struct would be read from a list as well.
+    // Serde would also deserialize a struct from a list.
     text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// The text that `value` is. `None` if it is something else.
+/// Parses a string. `None` if `value` is anything else.
 #[must_use]
 pub fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// The box `[x, y, width, height]` that `value` is. `None` if it is something else.
+/// Parses a box `[x, y, width, height]`. `None` if `value` is anything else.
 #[must_use]
 pub fn parse_box(value: &RawValue) -> Option<[f64; 4]> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Hands out the values of the list that `list` is, in order. `None` if it is no list.
+/// Calls `take` with each element of a list. `None` if `list` is not a list.
 #[must_use]
 pub fn for_each_element<'a>(list: &'a str, take: impl FnMut(&'a RawValue)) -> Option<()> {
     serde_json::Deserializer::from_str(list).deserialize_seq(ElementVisitor(take)).ok()
 }
 
-/// Adds the texts of the list that `list` is to `names`. `None` if something in it is no text, or
-/// it is no list; the other texts are added all the same.
+/// Adds the strings of a list to `names`. `None` if it is not a list of strings; its strings are
+/// added all the same.
 #[must_use]
 pub fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
     let mut texts_only = true;

@@ -1,5 +1,5 @@
 //! `metadata.csv`: the columns of `metadata.jsonl` as text. Labels and tags are JSON lists, or
-//! names with `|` or `;` between them; objects are JSON.
+//! names separated by `|` or `;`; objects are JSON.
 
 use std::path::Path;
 
@@ -10,7 +10,6 @@ use super::{
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 
-/// The name of the sidecar.
 pub const FILE_NAME: &str = "metadata.csv";
 
 /// Reads every `metadata.csv` of the folder.
@@ -25,7 +24,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// Reads a table and tells what is wrong with it.
+/// Reads a table and returns what is wrong with it.
 fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> Option<String> {
     let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);
     let names: Vec<String> = match table.headers() {
@@ -38,10 +37,10 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
     let (mut faults, mut lines) =
         (SidecarDiagnostics::new("line", "lines"), LineCounter { bytes, offset: 0, line: 1 });
     let mut record = csv::ByteRecord::new();
-    // Of bytes in memory only a record of another length could fail, and that is allowed.
+    // The only possible error here is a record of different length, and those are allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {
         faults.set_position(lines.line_of(&record));
-        // Cells without a column are left out.
+        // Cells without a column are ignored.
         let cells = record.iter().take(names.len()).map(str::from_utf8);
         let Ok(row) = cells.collect::<Result<Vec<_>, _>>() else {
             faults.report("it is not UTF-8");
@@ -62,8 +61,8 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
     faults.summary()
 }
 
-/// Counts the lines before a record: the reader of tables does not count every `\r\n`, and takes
-/// blank lines for the beginning of the record behind them.
+/// Computes line numbers of records: the CSV reader does not count every `\r\n`, and attributes
+/// blank lines to the next record.
 struct LineCounter<'a> {
     bytes: &'a [u8],
     offset: usize,
@@ -71,7 +70,7 @@ struct LineCounter<'a> {
 }
 
 impl LineCounter<'_> {
-    /// The line, from 1, in which a record begins. It lies behind the one asked for before.
+    /// Returns the line, from 1, where a record starts. Records must be passed in order.
     fn line_of(&mut self, record: &csv::ByteRecord) -> usize {
         let begin = record.position().and_then(|place| usize::try_from(place.byte()).ok());
         let rest = begin.and_then(|begin| self.bytes.get(begin.max(self.offset)..));
@@ -84,7 +83,7 @@ impl LineCounter<'_> {
     }
 }
 
-/// What a row tells: its columns by name.
+/// Converts a row: pairs of column name and cell.
 fn describe<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
     faults: &mut SidecarDiagnostics,
@@ -112,7 +111,8 @@ fn describe<'a>(
     told
 }
 
-/// Adds the names of a cell to `names`. `None` if it begins like a JSON list but is no good one.
+/// Adds the names of a cell to `names`. `None` if it starts like a JSON list but is not a valid
+/// one.
 fn parse_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
     if cell.trim_start().starts_with('[') {
         return json::collect_names(cell, names);

@@ -1,5 +1,5 @@
-//! `metadata.jsonl`, as image folders have it: one JSON object a line with a `file_name`, and a
-//! `caption` or `text`, a `label` or `labels`, `tags` or `user_tags`, and `objects`.
+//! `metadata.jsonl`, as in image folder datasets: one JSON object per line with `file_name`, and
+//! `caption` or `text`, `label` or `labels`, `tags` or `user_tags`, and `objects`.
 
 use std::path::Path;
 
@@ -13,7 +13,6 @@ use super::{
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 
-/// The name of the sidecar.
 pub const FILE_NAME: &str = "metadata.jsonl";
 
 #[derive(Deserialize)]
@@ -78,7 +77,7 @@ fn read_row(
     }
 }
 
-/// What a row tells. A column of a wrong type spoils itself alone.
+/// Converts a row. A column of the wrong type does not affect the others.
 fn describe(row: &SidecarRow<'_>, faults: &mut SidecarDiagnostics) -> MediaDescription {
     let mut told = MediaDescription::default();
     match row.caption.or(row.text).map(json::parse_string) {

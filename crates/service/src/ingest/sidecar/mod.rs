@@ -1,8 +1,8 @@
-//! What people already have beside their pictures: captions, labels, tags and boxes of objects, in
-//! the forms in which image datasets keep them. One file here for each form.
+//! Sidecars: captions, labels, tags and object boxes in files next to images, in the common dataset
+//! formats; one module per format.
 //!
-//! Sidecars come from anywhere: their sizes and texts are bounded, every row is judged alone, and
-//! what is wrong is named by file. Nothing is opened outside the folder.
+//! Sidecars are untrusted: sizes and texts are bounded, every row is validated on its own, and
+//! problems are reported per file. Nothing outside the folder is opened.
 
 mod class_names;
 mod coco;
@@ -33,21 +33,21 @@ pub use self::{
 use self::{file_index::FileIndex, sidecar_reader::SidecarReader};
 use super::{FolderScan, SandboxedDir};
 
-/// What the sidecars of a folder tell. All paths are relative to the folder.
+/// The content of all sidecars of a folder. All paths are relative to the folder.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SidecarData {
-    /// What is told of each media. A file named by a row may turn out to be no media.
+    /// Descriptions by file. A file named by a row may turn out not to be a media file.
     pub descriptions: BTreeMap<PathBuf, MediaDescription>,
-    /// The files that were used as sidecars, faulty ones among them: no media were expected there.
+    /// The files used as sidecars, including faulty ones: they are not media files.
     pub sidecars: BTreeSet<PathBuf>,
-    /// What is wrong with a sidecar: the first place and how many more. The rest of it counts.
+    /// The problem of each faulty sidecar; its valid rows are used.
     pub problems: BTreeMap<PathBuf, String>,
 }
 
-/// Reads the sidecars of a folder in which `survey` saw the files.
+/// Reads the sidecars among the scanned files of a folder.
 ///
-/// Several may tell of one picture. For captions, labels and objects each, the first that tells any
-/// wins, in the order below; tags are united.
+/// If several describe the same file, the first in the order below wins, separately for caption,
+/// labels and objects; tags are merged.
 #[must_use]
 pub fn read(folder: &SandboxedDir, survey: &FolderScan) -> SidecarData {
     let mut reader = SidecarReader::new(folder, FileIndex::new(survey));
@@ -60,8 +60,7 @@ pub fn read(folder: &SandboxedDir, survey: &FolderScan) -> SidecarData {
     reader.data
 }
 
-/// Whether a file, by its name alone, may be a sidecar: if it changes, the sidecars are to be read
-/// anew.
+/// Whether a file may be a sidecar, by its name: if it changes, all sidecars are read again.
 #[must_use]
 pub fn is_candidate(path: &Path) -> bool {
     let named = |name: &str| path.file_name().is_some_and(|found| found == name);

@@ -1,6 +1,6 @@
-//! The column `objects` of a metadata row, in its two forms: a list of objects with `label` and
-//! `bbox` in fractions, as our painter writes it, or one object of lists, `bbox` in pixels and
-//! `categories`, as Hugging Face's image folders have it.
+//! The `objects` column of metadata rows, in two forms: a list of objects with `label` and `bbox`
+//! in fractions, or (Hugging Face image folders) one object with lists `bbox` in pixels and
+//! `categories`.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -33,7 +33,7 @@ struct ObjectColumns<'a> {
 
 const NO_OBJECTS: &str = "its objects are neither a list nor lists of boxes and names";
 
-/// Adds the objects of a row to its description, and what is wrong with them to `faults`.
+/// Adds the objects of a row to its description, and problems to `faults`.
 pub fn read_objects(
     value: &str,
     description: &mut MediaDescription,
@@ -93,7 +93,7 @@ fn read_columns(
     Some(())
 }
 
-/// A name, or the number of a class without one.
+/// Parses a label; numbers become `class <n>`.
 fn parse_label(value: &RawValue) -> Option<String> {
     match serde_json::from_str::<u64>(value.get()) {
         Ok(class) => Some(format!("class {class}")),

@@ -1,33 +1,30 @@
-//! What all forms share while a folder is read: its files, bounded reading, and the result.
+//! Shared state of the sidecar formats: the file index, bounded reading, and the result.
 
 use std::{io::Read as _, path::Path};
 
 use super::{SidecarData, description::MediaDescription, file_index::FileIndex};
 use crate::ingest::SandboxedDir;
 
-/// Largest sidecar that tells of many pictures, in bytes.
+/// Size limit of a sidecar that describes many images, in bytes.
 pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
-/// Largest sidecar of one picture, and largest list of class names, in bytes.
+/// Size limit of a sidecar of one image, and of a list of class names, in bytes.
 pub const MAX_SINGLE_SIDECAR_BYTES: u64 = 1 << 20;
 
-/// A folder whose sidecars are being read.
+/// Reads the sidecars of a folder.
 pub struct SidecarReader<'a> {
     folder: &'a SandboxedDir,
-    /// What lies in it.
     pub files: FileIndex<'a>,
-    /// What was found so far.
     pub data: SidecarData,
 }
 
 impl<'a> SidecarReader<'a> {
-    /// Nothing is read yet.
     #[must_use]
     pub fn new(folder: &'a SandboxedDir, files: FileIndex<'a>) -> Self {
         Self { folder, files, data: SidecarData::default() }
     }
 
-    /// The bytes of a file without a byte order mark. `None` if it cannot be read or has more than
-    /// `limit` bytes: that is noted as its problem.
+    /// Reads a file and strips a byte order mark. Returns `None` and reports a problem if it cannot
+    /// be read or is larger than `limit` bytes.
     pub fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
         match self.read_limited(path, limit) {
             Ok(mut bytes) => {
@@ -43,7 +40,7 @@ impl<'a> SidecarReader<'a> {
         }
     }
 
-    /// The text of a file. `None` as with [`Reader::bytes`], and if it is not UTF-8.
+    /// Like [`SidecarReader::read_bytes`], for text; invalid UTF-8 is a problem.
     pub fn read_text(&mut self, path: &Path, limit: u64) -> Option<String> {
         let bytes = self.read_bytes(path, limit)?;
         let text = String::from_utf8(bytes);
@@ -64,7 +61,7 @@ impl<'a> SidecarReader<'a> {
         Ok(bytes)
     }
 
-    /// Notes what a sidecar tells of a media, where nothing told before is stronger.
+    /// Adds what a sidecar says about a media file; earlier sidecars take precedence.
     pub fn add_description(&mut self, media: &Path, description: MediaDescription) {
         if description == MediaDescription::default() {
             return;
@@ -77,12 +74,12 @@ impl<'a> SidecarReader<'a> {
         }
     }
 
-    /// Notes a file as a sidecar that was used.
+    /// Records that a file was used as a sidecar.
     pub fn mark_used(&mut self, path: &Path) {
         self.data.sidecars.insert(path.to_owned());
     }
 
-    /// Notes what is wrong with a sidecar, unless something was noted before.
+    /// Records a problem of a sidecar; only the first one is kept.
     pub fn report_problem(&mut self, path: &Path, why: String) {
         self.mark_used(path);
         self.data.problems.entry(path.to_owned()).or_insert(why);

@@ -1,4 +1,4 @@
-//! A folder on disk for the tests of all forms, and what holds for all of them together.
+//! A folder on disk for sidecar tests, and tests that concern all formats together.
 
 use std::{fs, path::PathBuf};
 
@@ -8,11 +8,10 @@ use tempfile::TempDir;
 use super::{Path, SandboxedDir, SidecarData, is_candidate, read};
 use crate::ingest::scan_folder;
 
-/// A folder of empty pictures and of sidecars.
+/// A temporary folder with empty media files and sidecars.
 pub struct TestFolder(TempDir);
 
 impl TestFolder {
-    /// A folder with these media.
     pub fn with_media(media: &[&str]) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         for path in media {
@@ -21,24 +20,22 @@ impl TestFolder {
         place
     }
 
-    /// Where a file of the folder lies.
+    /// The absolute path of a file.
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.path().join(path)
     }
 
-    /// Writes a file.
     pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
     }
 
-    /// Reads its sidecars.
     pub fn read_sidecars(&self) -> SidecarData {
         read(&SandboxedDir::open(self.0.path()).unwrap(), &scan_folder(self.0.path()))
     }
 
-    /// What is told of its media, each in words as [`told`] has them.
+    /// The descriptions of its media files, formatted by [`describe`].
     pub fn descriptions(&self) -> Vec<String> {
         let reading = self.read_sidecars();
         let rows = reading.descriptions.iter().map(|(path, description)| {
@@ -54,13 +51,13 @@ impl TestFolder {
         rows.collect()
     }
 
-    /// What is wrong with a sidecar.
+    /// The problem of a sidecar.
     pub fn problem_of(&self, path: &str) -> String {
         self.read_sidecars().problems[Path::new(path)].clone()
     }
 }
 
-/// What is told of a picture, in words.
+/// Formats a description.
 pub fn describe(path: &str, caption: &str, labels: &str, tags: &str, objects: &str) -> String {
     format!("{path}: caption ({caption}), labels ({labels}), tags ({tags}), objects ({objects})")
 }
@@ -132,7 +129,7 @@ fn candidates_are_told_by_name() {
     }
 }
 
-/// Pieces of all forms.
+/// Tokens of all formats.
 const FRAGMENTS: &[&str] = &[
     "{",
     "}",
@@ -181,7 +178,7 @@ const FRAGMENTS: &[&str] = &[
     "/",
 ];
 
-/// Texts of pieces of all forms, so that parsers are entered and not only refused at the first byte.
+/// Random sequences of tokens, so that parsers get past the first byte.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         prop::sample::select(FRAGMENTS).prop_map(|piece| piece.as_bytes().to_vec()),

@@ -1,5 +1,5 @@
-//! The `.txt` of one picture: boxes in `labels` opposite the folder of the pictures; beside the
-//! picture boxes if every line is one, and its caption otherwise.
+//! Text files of single images: YOLO boxes in a `labels` folder parallel to the images; next to the
+//! image, boxes if every line is one, else a caption.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use super::{
     yolo,
 };
 
-/// The folder of boxes, opposite the folder of the pictures.
+/// The folder of boxes, parallel to the image folder.
 const LABELS_FOLDER: &str = "labels";
 
-/// Reads the text of every media.
+/// Reads the text file of every media file.
 pub fn read(reader: &mut SidecarReader<'_>) {
     let mut names = ClassNames::default();
     for media in reader.files.media() {

@@ -1,5 +1,5 @@
-//! Pascal VOC: XML of one picture, beside it or in `Annotations`, with an `object` for each box in
-//! pixels. XML is read without DTD, so without entities of its own.
+//! Pascal VOC: XML of one image, next to it or in `Annotations`, with an `object` for each box in
+//! pixels. XML is parsed without DTD, so custom entities are impossible.
 
 use roxmltree::{Document, Error, Node};
 
@@ -9,15 +9,15 @@ use super::{
     sidecar_reader::{MAX_SINGLE_SIDECAR_BYTES, SidecarReader},
 };
 
-/// The folders it may lie in, opposite the folder of the pictures.
+/// Sidecar folders, parallel to the image folder.
 const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
-/// Most attributes of an element: each is compared with all others.
+/// Limit on attributes per element, because each is compared with all others.
 const MAX_ATTRIBUTES: usize = 256;
-/// Most namespaces. VOC has none, and nested ones cost memory by the square.
+/// Limit on namespaces. VOC has none, and nested ones need quadratic memory.
 const MAX_NAMESPACES: usize = 16;
 
-/// Reads the XML of every media. Other XML is left alone.
+/// Reads the XML file of every media file. Other XML is ignored.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
         let files = &reader.files;
@@ -42,10 +42,10 @@ pub fn read(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// The objects of a document and what is wrong with them, `None` if it is not VOC.
+/// Returns the objects of a document and its problems; `None` if it is not VOC.
 ///
 /// # Errors
-/// It is no XML, or has a DTD; the sentence says where.
+/// It is not valid XML, or has a DTD; the message says where.
 fn parse(text: &str) -> Result<Option<(MediaDescription, SidecarDiagnostics)>, String> {
     let namespaces = text.matches("xmlns").count();
     let attributes = text.split('<').map(|tag| tag.matches('=').count()).max();

@@ -1,5 +1,5 @@
-//! YOLO: lines of a class and a box in fractions, `class cx cy w h`, perhaps with a confidence
-//! behind it, or of a class and the corners of a polygon, `class x1 y1 x2 y2 x3 y3 ...`.
+//! YOLO: one object per line, as class and box in fractions (`class cx cy w h`, optionally with a
+//! confidence), or as class and polygon (`class x1 y1 x2 y2 x3 y3 ...`).
 
 use super::{
     class_names::ClassMap,
@@ -7,14 +7,14 @@ use super::{
     diagnostics::SidecarDiagnostics,
 };
 
-/// Whether every line tells a class and a box, and there is one.
+/// Whether the text is not blank and every line is a class and a box.
 #[must_use]
 pub fn is_yolo(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| parse_line(line).is_some())
 }
 
-/// The objects of a text and what is wrong with its lines.
+/// Returns the objects of a text and the problems of its lines.
 #[must_use]
 pub fn parse(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
     let (mut description, mut faults) =
@@ -34,10 +34,10 @@ pub fn parse(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnost
     (description, faults)
 }
 
-/// The class and `[x, y, width, height]` of a line.
+/// Parses the class and `[x, y, width, height]` of a line.
 fn parse_line(line: &str) -> Option<(u64, [f64; 4])> {
     let mut words = line.split_ascii_whitespace();
-    // Some tools write all numbers with a point.
+    // Some tools write all numbers with a decimal point.
     let class = words.next()?.trim_end_matches(".0").parse().ok()?;
     let numbers = words
         .map(|word| word.parse().ok().filter(|number: &f64| number.is_finite()))

@@ -1,4 +1,4 @@
-//! A reader that counts what was taken of it and can be told how much may be taken.
+//! A reader that counts bytes and enforces a limit that can be changed while reading.
 
 use std::{
     cell::Cell,
@@ -6,23 +6,21 @@ use std::{
     rc::Rc,
 };
 
-/// What a metered reader counts; shared with whoever set it up.
+/// Counter and limit of a [`MeteredReader`].
 #[derive(Debug)]
 pub struct ReadMeter {
-    /// Bytes taken so far.
     pub bytes_read: Cell<u64>,
-    /// Bytes that may be taken from now on.
+    /// Bytes that may still be read.
     pub bytes_allowed: Cell<u64>,
 }
 
-/// A reader with a meter.
 pub struct MeteredReader<R> {
     inner: R,
     meter: Rc<ReadMeter>,
 }
 
 impl<R> MeteredReader<R> {
-    /// `inner` with a meter, nothing taken and no bound.
+    /// A reader without a limit, and its counter.
     pub fn new(inner: R) -> (Self, Rc<ReadMeter>) {
         let meter =
             Rc::new(ReadMeter { bytes_read: Cell::new(0), bytes_allowed: Cell::new(u64::MAX) });

@@ -1,4 +1,4 @@
-//! The members of a tar archive, packed with gzip or not, in the order they come.
+//! Unpacks tar archives, optionally compressed with gzip.
 
 use std::{
     fs::File,
@@ -13,26 +13,24 @@ use super::{
     metered_reader::{MeteredReader, ReadMeter},
 };
 
-/// Most bytes of what stands before the content of a member: its name can be of any length.
+/// Size limit of the headers of a member: its name can have any length.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
-/// Unpacks a tar archive.
 pub fn unpack_tar(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
     let (file, taken) = MeteredReader::new(BufReader::new(file));
     unpack_members(file, &taken, unpacking)
 }
 
-/// Unpacks a tar archive packed with gzip.
 pub fn unpack_tar_gz(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
     let (file, taken) = MeteredReader::new(file);
     unpack_members(MultiGzDecoder::new(BufReader::new(file)), &taken, unpacking)
 }
 
-/// Whether a file that begins with `head` may be one: the checksum of its first block is right.
+/// Whether a file that starts with `head` has a valid tar header checksum.
 pub fn is_tar_header(head: &[u8]) -> bool {
     let Some(block) = head.first_chunk::<512>() else { return false };
     let header = Header::from_byte_slice(block);
-    // The checksum is of the block with spaces in its own place.
+    // The checksum field itself counts as spaces.
     let sum = |bytes: &[u8]| bytes.iter().copied().map(u32::from).sum::<u32>();
     let right = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
     block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|given| given == right)
@@ -48,7 +46,7 @@ fn unpack_members(
     let mut archive = Archive::new(content);
     let mut entries = archive.entries().map_err(damaged)?;
     loop {
-        // Names are read into memory whole.
+        // Names are read into memory completely.
         bound.bytes_allowed.set(MAX_HEADER_BYTES);
         let Some(entry) = entries.next() else { return Ok(()) };
         let mut entry = entry.map_err(damaged)?;
@@ -57,7 +55,7 @@ fn unpack_members(
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let end = unpack_member(&mut entry, &name, taken, unpacking);
         unpacking.record_member(&name, end)?;
-        // What was not wanted is read past here, where it is watched.
+        // Skipped content is read here, where limits apply.
         let rest = unpacking
             .copy_limited(&mut entry, &mut io::sink(), u64::MAX, || taken.bytes_read.get());
         rest.map_err(|trouble| match trouble {

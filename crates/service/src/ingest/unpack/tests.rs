@@ -1,4 +1,4 @@
-//! Archives as people send them and as nobody should: formats, bounds, names, bombs.
+//! Tests with valid and hostile archives: formats, limits, names, decompression bombs.
 
 use std::io::Cursor;
 
@@ -29,7 +29,7 @@ fn tar_of(members: &[(&str, &[u8])]) -> Vec<u8> {
     tar.into_inner().unwrap()
 }
 
-/// As hostile archives are made: the name goes in as it is.
+/// Appends a member without validating its name, as hostile archives do.
 fn append_member(tar: &mut Builder<Vec<u8>>, name: &str, kind: EntryType, bytes: &[u8]) {
     let mut header = Header::new_gnu();
     header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
@@ -46,7 +46,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     gz.finish().unwrap()
 }
 
-/// Noise, which does not pack.
+/// Bytes that do not compress.
 fn random_bytes(length: usize) -> Vec<u8> {
     let mut state = 7_u32;
     let mut next = || {
@@ -68,7 +68,7 @@ fn unpack_bytes(kind: ArchiveKind, bytes: &[u8]) -> (TempDir, UnpackReport) {
     unpack_with(kind, bytes, UnpackLimits::default())
 }
 
-/// Files below the folder, with their bytes.
+/// Files in a directory, with their content.
 fn files_in(place: &TempDir) -> Vec<(String, Vec<u8>)> {
     let root = place.path().join("out");
     let survey = crate::ingest::scan_folder(&root);
@@ -168,7 +168,7 @@ fn links_and_encrypted_members_of_a_zip_are_passed_over() {
     zip.start_file("good.png", options).unwrap();
     zip.write_all(b"x").unwrap();
     let mut bytes = zip.finish().unwrap().into_inner();
-    // The encryption flag of the member in the directory.
+    // The encryption flag of the member in the central directory.
     let at = bytes.windows(10).rposition(|window| window == b"secret.png").unwrap();
     bytes[at - 46 + 8] |= 1;
     let (place, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
@@ -234,7 +234,7 @@ fn members_that_overlap_are_a_bomb() {
     let directory = bytes.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
     let end = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
     let entry = &bytes[directory..end];
-    // The one member, named by the directory a hundred times.
+    // One member, listed a hundred times in the central directory.
     let mut bomb = bytes[..directory].to_vec();
     bomb.extend(entry.repeat(100));
     let mut tail = bytes[end..].to_vec();
@@ -263,7 +263,7 @@ fn a_name_without_end_is_not_read_into_memory() {
 #[test]
 fn sizes_that_lie_cost_the_member() {
     let mut bytes = zipped(&[("lie.png", &[b'x'; 1_000]), ("good.png", b"x")]);
-    // The real size of the first member as its two headers tell it.
+    // The real size of the first member, in both of its headers.
     for at in 0..bytes.len() - 4 {
         if bytes[at..at + 4] == 1_000_u32.to_le_bytes() {
             bytes[at..at + 4].copy_from_slice(&10_u32.to_le_bytes());

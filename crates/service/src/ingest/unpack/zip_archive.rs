@@ -1,5 +1,5 @@
-//! The members of a ZIP archive, one at a time: the directory is walked, not loaded, so an
-//! archive of any number of members takes the same memory.
+//! Unpacks ZIP archives. The central directory is streamed, so memory use does not depend on the
+//! number of members.
 
 use std::{
     borrow::Cow,
@@ -16,7 +16,7 @@ use zip::{
 
 use super::{MemberError, Unpacker, io_error, metered_reader::MeteredReader};
 
-/// Unpacks every member that the directory at the end names.
+/// Unpacks every member of the central directory.
 pub fn unpack_zip(mut file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
     let size = file.metadata().map_err(io_error)?.len();
     let directory = BufReader::new(file.try_clone().map_err(io_error)?);
@@ -24,7 +24,7 @@ pub fn unpack_zip(mut file: File, unpacking: &mut Unpacker) -> Result<(), Member
         file.rewind().map_err(io_error)?;
         return unpack_without_directory(file, unpacking);
     };
-    // The same place in the file as the directory's, but both look it up before they read.
+    // Shares its file position with the directory reader; both seek before they read.
     let mut contents = BufReader::new(file);
     let damaged = |_| MemberError::StopArchive("its directory is damaged");
     let mut packed = 0_u64;
@@ -33,7 +33,7 @@ pub fn unpack_zip(mut file: File, unpacking: &mut Unpacker) -> Result<(), Member
         let entry = entry.map_err(damaged)?;
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
-            // Members that share their bytes add up to more than there is.
+            // Overlapping members add up to more than the file.
             return Err(MemberError::StopArchive("its members overlap: a bomb"));
         }
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
@@ -76,13 +76,12 @@ fn unpack_member(
     unpacking.write_member(&name, size, &mut content, || packed)
 }
 
-/// Whether a Unix mode is of a device, a FIFO or a socket.
+/// Whether a Unix mode is that of a device, FIFO or socket.
 fn is_special_file(mode: u32) -> bool {
     !matches!(mode & 0o170_000, 0 | 0o100_000)
 }
 
-/// Unpacks the members from the beginning until they end: the directory is at the end, and an
-/// archive that was cut off has none.
+/// Unpacks members sequentially: a truncated archive has no central directory.
 fn unpack_without_directory(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
     let (mut file, meter) = MeteredReader::new(BufReader::new(file));
     while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {

@@ -1,5 +1,5 @@
-//! A small S3 service on loopback: it lists and gives objects to whoever signs right, and can
-//! be told to have trouble.
+//! A fake S3 service on loopback that checks signatures, lists and serves objects, and fails on
+//! request.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,32 +25,30 @@ use crate::object_storage::{
     s3::{RetryPolicy, S3Client},
 };
 
-/// The key that the service knows.
+/// The only valid access key.
 pub const KEY_ID: &str = "AKIAEXAMPLE";
 pub const SECRET: &str = "s3cr3t/+=key";
 pub const TOKEN: &str = "t0k3n/+=";
 pub const REGION: &str = "eu-test-1";
 
-/// What the next answer is instead of the right one.
+/// A failure to respond with.
 #[derive(Clone)]
 pub enum FakeFailure {
-    /// An error with a description.
+    /// An S3 error document.
     S3Error(u16, &'static str),
     /// An error with any body.
     RawError(u16, &'static str),
-    /// A redirect.
+    /// A redirect to this address.
     Redirect(String),
-    /// The bucket is in another region.
     Region(&'static str),
-    /// No answer comes.
+    /// No response at all.
     NoResponse,
-    /// The content breaks off.
+    /// A body that ends early.
     Truncated,
-    /// The content says that it is longer than anything, and does not come.
+    /// A body that claims a huge length and never arrives.
     Endless,
 }
 
-/// The service.
 #[derive(Clone)]
 pub struct FakeS3 {
     address: String,
@@ -58,17 +56,16 @@ pub struct FakeS3 {
     public: bool,
     page: usize,
     failures: Arc<Mutex<VecDeque<FakeFailure>>>,
-    /// The path of every request.
     request_paths: Arc<Mutex<Vec<String>>>,
 }
 
 impl FakeS3 {
-    /// Serves these objects, named `bucket/key`, to whoever signs.
+    /// Serves these objects, named `bucket/key`, to signed requests.
     pub async fn with_objects(objects: &[(&str, &[u8])]) -> Self {
         Self::start(objects, false).await
     }
 
-    /// Serves these objects to everybody.
+    /// Serves these objects to unsigned requests too.
     pub async fn public_bucket(objects: &[(&str, &[u8])]) -> Self {
         Self::start(objects, true).await
     }
@@ -93,17 +90,16 @@ impl FakeS3 {
         shelf
     }
 
-    /// The next answers go wrong in this order.
+    /// Makes the next responses fail, in this order.
     pub fn fail_next(&self, troubles: impl IntoIterator<Item = FakeFailure>) {
         self.failures.lock().unwrap().extend(troubles);
     }
 
-    /// How many requests there were.
     pub fn request_count(&self) -> usize {
         self.request_paths.lock().unwrap().len()
     }
 
-    /// The settings to reach it, as the environment gives them.
+    /// Settings to reach it, read like the environment.
     pub fn settings(&self) -> StorageSettings {
         let vars = [
             ("AWS_ACCESS_KEY_ID", KEY_ID),
@@ -116,7 +112,7 @@ impl FakeS3 {
         StorageSettings::from_env(|name| var(name).map(|(_, value)| (*value).to_owned())).unwrap()
     }
 
-    /// Storage that reaches it and does not pause long.
+    /// A client for it with short delays.
     pub fn storage(&self) -> ObjectStorage {
         storage(self.settings())
     }
@@ -150,18 +146,18 @@ impl FakeS3 {
     }
 }
 
-/// Storage of these settings that does not pause long.
+/// A client with short delays.
 pub fn storage(settings: StorageSettings) -> ObjectStorage {
     storage_with_timeout(settings, Duration::from_secs(10))
 }
 
-/// Storage that waits so long for the next bytes.
+/// A client with this read timeout.
 pub fn storage_with_timeout(settings: StorageSettings, idle: Duration) -> ObjectStorage {
     let patience = RetryPolicy { read_timeout: idle, initial_backoff: Duration::from_millis(1) };
     ObjectStorage { s3: S3Client::new(settings, patience).unwrap() }
 }
 
-/// As few lines as serve HTTP/1.
+/// A minimal HTTP/1 server.
 async fn serve_connections(listener: TcpListener, router: Router) {
     use hyper_util::{rt::TokioIo, service::TowerToHyperService};
     while let Ok((stream, _)) = listener.accept().await {
@@ -169,7 +165,7 @@ async fn serve_connections(listener: TcpListener, router: Router) {
         let connection = hyper::server::conn::http1::Builder::new()
             .serve_connection(TokioIo::new(stream), service);
         tokio::spawn(async move {
-            // Some are broken on purpose.
+            // Some connections are broken on purpose.
             let _ = connection.await;
         });
     }
@@ -206,7 +202,7 @@ fn list_response(shelf: &FakeS3, bucket: &str, url: &Url) -> Response {
     };
     assert_eq!(value("list-type").as_deref(), Some("2"));
     let prefix = format!("{bucket}/{}", value("prefix").unwrap());
-    // A token as hostile to addresses as they come.
+    // A token with characters that need escaping.
     let start = value("continuation-token")
         .map_or(0, |token| token.strip_prefix("from /+=& ").unwrap().parse().unwrap());
     let found: Vec<_> =
@@ -261,7 +257,7 @@ fn error_response(status: u16, code: &str) -> Response {
     (StatusCode::from_u16(status).unwrap(), body).into_response()
 }
 
-/// Every byte as `%XX`.
+/// Percent-encodes every byte.
 fn percent_encode(text: &str) -> String {
     text.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"))
 }

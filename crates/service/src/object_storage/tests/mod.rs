@@ -1,4 +1,4 @@
-//! Object storage against a small S3 service on loopback.
+//! Tests against a fake S3 service on loopback.
 
 mod fake_s3;
 
@@ -25,7 +25,7 @@ fn object_entry(key: &str, size: Option<u64>) -> ObjectEntry {
     }
 }
 
-/// The refusal of an address, without the words that every refusal begins with.
+/// The error of listing an address, without its common prefix.
 async fn list_error(shelf: &FakeS3, uri: &str) -> String {
     let refusal = shelf.storage().list(uri, None, MAX_OBJECTS).await.unwrap_err().to_string();
     for secret in [SECRET, TOKEN, "X-Amz", "127.0.0.1", "c4nary"] {
@@ -54,7 +54,7 @@ async fn a_folder_is_listed_page_by_page_and_fetched() {
     let shelf = FakeS3::with_objects(&objects).await;
     let storage = shelf.storage();
     let task = storage.clone();
-    // A handler is moved between threads.
+    // Handlers must be `Send`.
     let listing =
         tokio::spawn(async move { task.list("s3://photos/set", None, MAX_OBJECTS).await });
     let listing = listing.await.unwrap().unwrap();
@@ -188,7 +188,7 @@ async fn a_deployment_without_a_key_is_told_to_get_one() {
 #[tokio::test]
 async fn storage_that_is_not_there_is_named() {
     let shelf = FakeS3::with_objects(&[]).await;
-    // The port of a listener that is gone.
+    // A port where nothing listens any more.
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let endpoint = Url::parse(&format!("http://{gone}")).ok();
     let storage = storage(StorageSettings { endpoint, ..shelf.settings() });
@@ -247,7 +247,7 @@ async fn what_is_there_is_not_fetched_again() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("a/1.jpg");
     fs::create_dir(place.path().join("a")).unwrap();
-    // What a killed process leaves: a part, and never a half file under its name.
+    // A crashed process leaves a part file, never a truncated file under the final name.
     fs::write(place.path().join("a/.1.jpg.part"), "half of it").unwrap();
     for _ in 0..2 {
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The state machine of operations against a model, with kills.
+//! Tests the state machine of operations against a model, with crashes.
 
 use proptest::prelude::*;
 use rusqlite::TransactionBehavior;
@@ -6,22 +6,21 @@ use rusqlite::TransactionBehavior;
 use super::*;
 use crate::store::{dataset::DatasetRecord, schema, source};
 
-/// What happens to a dataset.
 #[derive(Clone, Copy, Debug)]
 enum OperationEvent {
     Add,
     AddAndReindex,
     Reindex,
-    /// Its folder changed and is opened again.
+    /// The folder changed and is opened again.
     Reopen,
-    /// The running operation gets on: a reindex begins to cluster, anything else ends.
+    /// The running operation advances: a reindex starts clustering, anything else completes.
     Progress,
     Fail,
-    /// A kill in the middle of the next change, and a new start.
+    /// A crash during the next change, followed by a restart.
     Crash,
 }
 
-/// The transitions of the interface document, written down a second time.
+/// An independent model of the transitions of the interface document.
 #[derive(Clone, Debug, PartialEq)]
 struct ModelState {
     status: &'static str,
@@ -65,7 +64,7 @@ impl ModelState {
     }
 }
 
-/// One dataset in a store of its own.
+/// One dataset in its own store.
 struct TestDataset {
     connection: Connection,
     id: DatasetId,
@@ -97,7 +96,7 @@ impl TestDataset {
         Self { connection, id, source }
     }
 
-    /// Changes the world as the service does, and ends by a kill before the commit if asked to.
+    /// Applies an event as the service does; with `killed`, rolls back instead of committing.
     fn apply(&mut self, event: OperationEvent, killed: bool) {
         let (id, source) = (self.id, self.source);
         let behaviour = TransactionBehavior::Immediate;
@@ -174,7 +173,7 @@ fn event() -> impl Strategy<Value = OperationEvent> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
-    // A hundred histories in each of a hundred worlds that live on.
+    // A hundred histories for each of a hundred datasets.
     #[test]
     fn every_history_of_operations_and_kills_is_the_model_s(
         histories in proptest::collection::vec(
@@ -196,7 +195,7 @@ proptest! {
                 killed = false;
                 prop_assert_eq!(world.model_state(), model.clone());
             }
-            // Never stuck: whatever runs comes to an end.
+            // Every running operation can finish.
             while model.running.is_some() {
                 world.apply(OperationEvent::Progress, false);
                 model.apply(OperationEvent::Progress);

@@ -1,4 +1,4 @@
-//! Pictures as an image encoder wants them: its size, and the colours CLIP was trained with.
+//! The image encoder: resizes and normalizes images as CLIP expects.
 
 use std::path::Path;
 
@@ -14,26 +14,26 @@ use super::{
 use tessera_picture::fit;
 
 const ROLE: &str = "image encoder";
-/// Outputs that are the vector, the surest first.
+/// Names of vector outputs, most specific first.
 const PREFERRED_OUTPUTS: [&str; 3] = ["image_embeds", "sentence_embedding", "pooler_output"];
-/// Pixels a side when the model takes any size.
+/// Pixels per side if the model accepts any size.
 const DEFAULT_SIDE: usize = 224;
-/// Pixels a side a model may ask for.
+/// Limit on pixels per side.
 const MAX_SIDE: usize = 2_048;
-/// The mean and spread of red, green and blue in the pictures CLIP was trained with.
+/// Mean and standard deviation of red, green and blue in the training data of CLIP.
 const CHANNEL_MEAN: [f32; 3] = [0.481_454_66, 0.457_827_5, 0.408_210_73];
 const CHANNEL_STD: [f32; 3] = [0.268_629_54, 0.261_302_6, 0.275_777_1];
 
-/// The half of a pair that sees.
+/// The image encoder of a pair.
 pub struct ImageEncoder {
     model: OnnxModel,
     input: NodeId,
-    /// Pixels (width, height).
+    /// Width and height in pixels.
     size: (u32, u32),
 }
 
 impl ImageEncoder {
-    /// Opens a model and tries it with a grey picture; also tells the length of its vectors.
+    /// Loads a model and runs it with a gray image; also returns the vector length.
     pub fn load(path: &Path) -> Result<(Self, usize), LoadError> {
         let model = load_model(ROLE, path)?;
         let refuse = |reason: &str| LoadError::new(ROLE, path, reason);
@@ -56,18 +56,18 @@ impl ImageEncoder {
         Ok((Self { model: network, input, size }, dimension))
     }
 
-    /// The longer of its two sides, in pixels.
+    /// The longer side, in pixels.
     pub fn input_side(&self) -> u32 {
         self.size.0.max(self.size.1)
     }
 
-    /// The vector as the model gives it.
+    /// Returns the vector, not normalized.
     pub fn embed(&self, pixels: &RgbImage) -> Result<Vec<f32>, String> {
         self.model.run(&[(self.input, to_tensor(pixels, self.size)?)])
     }
 }
 
-/// The size (width, height) of an input of the form (1, 3, height, width).
+/// Width and height of an input of the form (1, 3, height, width).
 fn input_size(input: &ModelInput) -> Result<(u32, u32), String> {
     let [batch, channels, height, width] = input.shape[..] else {
         return Err("takes no picture".to_owned());
@@ -87,7 +87,7 @@ fn input_size(input: &ModelInput) -> Result<(u32, u32), String> {
     Ok((side(width)?, side(height)?))
 }
 
-/// The middle of the picture at this size, channel after channel.
+/// Crops, resizes and normalizes an image; channels first.
 fn to_tensor(pixels: &RgbImage, size: (u32, u32)) -> Result<Value, String> {
     let resized =
         fit::resize(&center_crop(pixels, size), size).map_err(|cause| cause.to_string())?;
@@ -102,8 +102,8 @@ fn to_tensor(pixels: &RgbImage, size: (u32, u32)) -> Result<Value, String> {
     NdTensor::try_from_data(shape, numbers).map(Value::from).map_err(|cause| cause.to_string())
 }
 
-/// The largest middle part with the shape of `size`. Cut before resizing, because a very long
-/// picture would be enormous at the right height.
+/// The largest centered part with the aspect ratio of `size`. Cropped before resizing, because a
+/// very long image would become huge.
 fn center_crop(pixels: &RgbImage, size: (u32, u32)) -> RgbImage {
     let (width, height) = pixels.dimensions();
     let across = u64::from(width) * u64::from(size.1);

@@ -1,4 +1,4 @@
-//! One .onnx file: what it wants to be given, and the vector it gives.
+//! An ONNX model: its inputs, and the output that is used as vector.
 
 use std::path::Path;
 
@@ -7,23 +7,21 @@ use rten_tensor::{NdTensor, prelude::*};
 
 use super::{LoadError, short_reason};
 
-/// A model and which of its outputs is the vector.
 pub struct OnnxModel {
     model: Model,
     output: NodeId,
 }
 
-/// What a model wants to be given.
+/// An input of a model.
 pub struct ModelInput {
-    /// To name it when running.
     pub id: NodeId,
     /// As in the file.
     pub name: String,
-    /// Its sizes; `None` where any size will do.
+    /// Its dimensions; `None` for variable ones.
     pub shape: Vec<Option<usize>>,
 }
 
-/// Opens the file of an encoder; `what` is the part it plays.
+/// Opens a model file; `what` is its role.
 pub fn load_model(what: &str, path: &Path) -> Result<Model, LoadError> {
     Model::load_file(path).map_err(|cause| {
         let reason = format!(
@@ -34,7 +32,6 @@ pub fn load_model(what: &str, path: &Path) -> Result<Model, LoadError> {
     })
 }
 
-/// The inputs of a model.
 pub fn model_inputs(model: &Model) -> Vec<ModelInput> {
     let size = |dimension| match dimension {
         Dimension::Fixed(size) => Some(size),
@@ -49,11 +46,11 @@ pub fn model_inputs(model: &Model) -> Vec<ModelInput> {
 }
 
 impl OnnxModel {
-    /// Finds the output that is a vector, by trying them with `example`: first those with the names
-    /// in `preferred`, in that order, then the others. Also tells the length of the vector.
+    /// Selects the output that is a vector by running the model with `example`: first outputs with
+    /// the names in `preferred`, in that order, then the others. Also returns the vector length.
     ///
     /// # Errors
-    /// No output is a vector; the reason is that of the one tried first.
+    /// No output is a vector; the reason is that of the first one.
     pub fn new(
         model: Model,
         preferred: &[&str],
@@ -81,10 +78,7 @@ impl OnnxModel {
         Err(reason)
     }
 
-    /// The vector for these inputs.
-    ///
-    /// # Errors
-    /// The model fails, or gives something else.
+    /// Runs the model.
     pub fn run(&self, inputs: &[(NodeId, Value)]) -> Result<Vec<f32>, String> {
         let views = inputs.iter().map(|(id, value)| (*id, ValueOrView::from(value))).collect();
         let [value] =

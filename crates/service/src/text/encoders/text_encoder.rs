@@ -1,4 +1,4 @@
-//! Texts as a text encoder wants them: numbered tokens, and which of them are only padding.
+//! The text encoder: token ids, attention mask and padding as the model expects.
 
 use std::{fs, path::Path};
 
@@ -13,17 +13,17 @@ use super::{
 };
 
 const ROLE: &str = "text encoder";
-/// Outputs that are the vector, the surest first.
+/// Names of vector outputs, most specific first.
 const PREFERRED_OUTPUTS: [&str; 3] = ["text_embeds", "sentence_embedding", "pooler_output"];
 
-/// The half of a pair that reads.
+/// The text encoder of a pair.
 pub struct TextEncoder {
     model: OnnxModel,
     tokenizer: TextTokenizer,
     inputs: TextInputs,
 }
 
-/// Which inputs a model has, and how many tokens it always wants.
+/// The inputs of a model, and its fixed number of tokens, if any.
 struct TextInputs {
     ids: NodeId,
     mask: Option<NodeId>,
@@ -32,7 +32,7 @@ struct TextInputs {
 }
 
 impl TextEncoder {
-    /// Opens a model with its tokenizer and tries them; also tells the length of its vectors.
+    /// Loads a model with its tokenizer and runs it; also returns the vector length.
     pub fn load(path: &Path, tokenizer: &Path) -> Result<(Self, usize), LoadError> {
         let json = fs::read_to_string(tokenizer)
             .map_err(|cause| cannot_read("tokenizer", tokenizer, &cause))?;
@@ -66,7 +66,7 @@ impl TextEncoder {
         Ok((encoder, dimension))
     }
 
-    /// A tokenizer of a larger model knows tokens that this one has no row for.
+    /// A tokenizer of a larger model has tokens without an embedding in this one.
     fn check_last_token(&self, tokenizer: &Path) -> Result<(), LoadError> {
         let last = self.tokenizer.max_id;
         let values = self.inputs.values(&[last], self.tokenizer.padding_id);
@@ -79,7 +79,7 @@ impl TextEncoder {
         })
     }
 
-    /// The vector as the model gives it.
+    /// Returns the vector, not normalized.
     pub fn embed(&self, text: &str) -> Result<Vec<f32>, String> {
         self.model.run(&self.inputs.values(&self.tokenizer.ids(text)?, self.tokenizer.padding_id))
     }
@@ -100,7 +100,7 @@ impl TextInputs {
         Ok(Self { ids: ids.id, mask, token_types: kinds, length: ids.shape[1] })
     }
 
-    /// The inputs for these tokens, padded if the model wants a certain number.
+    /// The inputs for these tokens, padded to the fixed length.
     fn values(&self, ids: &[i32], padding: i32) -> Vec<(NodeId, Value)> {
         let length = self.length.unwrap_or(ids.len());
         let row = |numbers: &[i32], rest: i32| {

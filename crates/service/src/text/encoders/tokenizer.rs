@@ -1,5 +1,4 @@
-//! A tokenizer.json as Hugging Face writes it: texts to the numbers of their tokens, between the
-//! marks that the model was trained with.
+//! A Hugging Face tokenizer.json: converts texts to token ids, including special tokens.
 
 use std::{
     sync::mpsc::{Sender, channel},
@@ -12,28 +11,28 @@ use rten_text::{
 };
 use serde_json::Value;
 
-/// Most tokens of a text when neither model nor tokenizer says: as many as CLIP reads.
+/// Token limit if neither model nor tokenizer has one; that of CLIP.
 const DEFAULT_MAX_TOKENS: usize = 77;
 
-/// A tokenizer.
+/// A tokenizer with special tokens and a token limit.
 pub struct TextTokenizer {
     worker: TokenizerThread,
-    /// Marks before and after every text.
+    /// Special tokens before and after every text.
     prefix: Vec<i32>,
     suffix: Vec<i32>,
-    /// Most tokens of a text, marks included.
+    /// Token limit, including special tokens.
     max_tokens: usize,
-    /// The token that fills what is left over.
+    /// The padding token.
     pub padding_id: i32,
-    /// The highest token it knows.
+    /// The highest token id.
     pub max_id: i32,
 }
 
 impl TextTokenizer {
-    /// Reads the text of a tokenizer.json.
+    /// Parses a tokenizer.json.
     ///
     /// # Errors
-    /// It is none, or of a kind that is not known (Unigram).
+    /// It is invalid, or of an unsupported type (Unigram).
     pub fn from_json(json: &str) -> Result<Self, String> {
         let mut json: Value = serde_json::from_str(json).map_err(|cause| cause.to_string())?;
         add_missing_fields(&mut json);
@@ -56,10 +55,10 @@ impl TextTokenizer {
         Ok(tokens)
     }
 
-    /// Sets how many tokens a text may have.
+    /// Sets the token limit.
     ///
     /// # Errors
-    /// There is no room for any beside the marks.
+    /// It leaves no room besides the special tokens.
     pub fn set_max_tokens(&mut self, longest: usize) -> Result<(), String> {
         if longest <= self.prefix.len() + self.suffix.len() {
             return Err(format!("{longest} tokens leave no room for a text"));
@@ -68,10 +67,10 @@ impl TextTokenizer {
         Ok(())
     }
 
-    /// The tokens of a text, cut at the limit.
+    /// Returns the token ids of a text, truncated to the limit.
     pub fn ids(&self, text: &str) -> Result<Vec<i32>, String> {
         let ids = to_ids(&self.worker.tokenize(text)?)?;
-        // Tokenizers of BERT's kind come with their marks, others without.
+        // BERT tokenizers include the special tokens, others do not.
         let ids = ids.strip_prefix(&self.prefix[..]).unwrap_or(&ids);
         let ids = ids.strip_suffix(&self.suffix[..]).unwrap_or(ids);
         let room = self.max_tokens - self.prefix.len() - self.suffix.len();
@@ -79,11 +78,11 @@ impl TextTokenizer {
     }
 }
 
-/// The tokenizer of the library, which must stay in one thread, in a thread of its own. That ends
-/// with the splitter.
+/// The library's tokenizer is not `Send`, so it runs in its own thread, which ends when this is
+/// dropped.
 struct TokenizerThread(Sender<TokenizeRequest>);
 
-/// A text, and where its tokens are sent.
+/// A text, and the channel for its token ids.
 type TokenizeRequest = (String, Sender<Result<Vec<TokenId>, String>>);
 
 impl TokenizerThread {
@@ -92,7 +91,7 @@ impl TokenizerThread {
         let (ready, started) = channel();
         let work = move || match Tokenizer::from_json(&json) {
             Ok(tokenizer) => {
-                // Who asked may be gone by the time of the answer; then nobody misses it.
+                // The requester may be gone by now.
                 let _ = ready.send(Ok(()));
                 for (text, answer) in asked {
                     let encoded = tokenizer.encode(text.as_str(), None);
@@ -116,7 +115,7 @@ impl TokenizerThread {
     }
 }
 
-/// Older files lack two fields that the reader insists on; these are their meanings.
+/// Older files lack two fields that the library requires; these are their defaults.
 fn add_missing_fields(json: &mut Value) {
     if let Some(model) = json.get_mut("model").and_then(Value::as_object_mut) {
         model.entry("ignore_merges").or_insert(false.into());
@@ -134,8 +133,8 @@ fn add_missing_fields(json: &mut Value) {
     }
 }
 
-/// The marks before and after a text: of BERT's kind of tokenizer always the same, of others
-/// from either form of a post-processor.
+/// The special tokens before and after a text: fixed for BERT, else from either form of
+/// post-processor.
 fn special_tokens(json: &Value) -> (Vec<i32>, Vec<i32>) {
     let one = |value: &Value| to_id(value).into_iter().collect();
     if json["model"]["type"] == "WordPiece" {
@@ -156,7 +155,7 @@ fn special_tokens(json: &Value) -> (Vec<i32>, Vec<i32>) {
     (side(), side())
 }
 
-/// The highest number of a token.
+/// The highest token id.
 fn highest_id(json: &Value) -> Option<i32> {
     let vocabulary = json["model"]["vocab"].as_object().into_iter().flat_map(|all| all.values());
     let added = json["added_tokens"].as_array().into_iter().flatten().map(|token| &token["id"]);

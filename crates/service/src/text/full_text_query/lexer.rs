@@ -1,35 +1,30 @@
-//! The words and signs of a full-text query.
+//! The lexer of full-text queries.
 
 use super::SyntaxError;
 
-/// Most words and phrases of one query.
+/// Limit on words and phrases per query.
 const MAX_TERMS: usize = 64;
 
-/// A word or sign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryToken {
-    /// A word or phrase with something to search for.
+    /// A word or phrase with at least one letter or digit.
     Term(String),
-    /// `AND`.
     And,
-    /// `OR`.
     Or,
-    /// A minus directly before a word, a phrase or a parenthesis.
+    /// A minus directly before a word, phrase or parenthesis.
     Minus,
-    /// `(`.
     Open,
-    /// `)`.
     Close,
 }
 
-/// A token and the character it begins at, counted from 1.
+/// A token and its character position, from 1.
 pub type PositionedToken = (usize, QueryToken);
 
-/// Reads the tokens of a query.
+/// Splits a query into tokens.
 ///
 /// # Errors
-/// A quote is left open, a minus stands alone, a term has nothing that could be searched for, or
-/// there are too many of them.
+/// A quote is not closed, a minus stands alone, a term has no letter or digit, or there are too
+/// many terms.
 pub fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
@@ -51,7 +46,7 @@ pub fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
     Ok(tokens)
 }
 
-/// The token that `rest` begins with, and how many characters it takes.
+/// The token at the start of `rest`, and its length in characters.
 fn next_token(rest: &[char], first: char, at: usize) -> Result<(QueryToken, usize), SyntaxError> {
     let refuse = |reason| Err(SyntaxError { at, reason });
     match first {
@@ -85,12 +80,12 @@ fn check_term(term: &str, count: usize) -> Result<(), &'static str> {
     if count > MAX_TERMS { Err("more than 64 words") } else { Ok(()) }
 }
 
-/// What separates words. Controls do too: FTS5 would take a NUL for the end of the query.
+/// Separators include control characters: FTS5 would end the query at a NUL.
 fn is_separator(c: char) -> bool {
     c.is_whitespace() || c.is_control()
 }
 
-/// The straight quote, and those that phones and word processors make of it.
+/// Straight quotes, and those that phones and word processors insert.
 fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”' | '„')
 }

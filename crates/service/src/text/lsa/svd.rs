@@ -1,30 +1,30 @@
-//! The strongest directions of a set of texts: a truncated singular value decomposition by
-//! subspace iteration, which needs only products with the sparse texts and little memory.
+//! Truncated singular value decomposition by subspace iteration, which needs only products with the
+//! sparse matrix.
 
-/// Directions more than wanted that are iterated along, so that the wanted ones settle soon.
+/// Additional directions per iteration, for faster convergence.
 const OVERSAMPLING: usize = 16;
-/// Rounds of the iteration.
+/// Number of iterations.
 const ITERATIONS: usize = 5;
-/// Directions weaker than this part of the strongest one are noise.
+/// Directions weaker than this fraction of the strongest one are noise.
 const MIN_RELATIVE_STRENGTH: f32 = 0.03;
-/// Rounds of the eigenvalue iteration; it settles after six to ten.
+/// Limit on sweeps of the eigenvalue solver; it converges after six to ten.
 const MAX_JACOBI_SWEEPS: usize = 30;
 
-/// Texts as lists of words, and how telling each word is.
+/// A sparse matrix of texts by words, weighted, with rows of unit length.
 pub struct TextMatrix {
     weights: Vec<f32>,
     words: Vec<u32>,
-    /// Where each text ends in `words`, and what makes its weighted words a unit vector.
+    /// The end of each text in `words`, and the factor that makes it a unit vector.
     ends: Vec<(usize, f32)>,
 }
 
 impl TextMatrix {
-    /// No texts yet; `weights` has one number a word.
+    /// An empty matrix; `weights` has one number per word.
     pub fn new(weights: Vec<f32>) -> Self {
         Self { weights, words: Vec::new(), ends: Vec::new() }
     }
 
-    /// Adds a text by the numbers of its words.
+    /// Adds a text as word numbers.
     pub fn push(&mut self, words: impl Iterator<Item = u32>) {
         let start = self.words.len();
         self.words.extend(words);
@@ -33,12 +33,12 @@ impl TextMatrix {
         self.ends.push((self.words.len(), 1.0 / length.max(f32::EPSILON)));
     }
 
-    /// How telling a word is.
+    /// The weight of a word.
     pub fn weight(&self, word: usize) -> f32 {
         self.weights[word]
     }
 
-    /// `A' A x` for each of the vectors, `A` being the matrix of the weighted unit texts.
+    /// `A' A x` for each of the vectors, where `A` is this matrix.
     fn multiply_gram(&self, vectors: &[Vec<f32>]) -> Vec<Vec<f32>> {
         let width = vectors.len();
         let from = transposed(vectors, self.weights.len());
@@ -63,9 +63,8 @@ impl TextMatrix {
     }
 }
 
-/// Up to `wanted` directions with their strengths (singular values), strongest first. Each has
-/// one number a word and length 1. `start` gives each word at least `wanted` + 16 numbers that look
-/// random; equal starts give equal directions.
+/// Up to `wanted` right singular vectors with their singular values, largest first. `start`
+/// contains at least `wanted` + 16 pseudorandom numbers per word; the result is deterministic.
 pub fn truncated_svd(
     texts: &TextMatrix,
     start: &[Vec<f32>],
@@ -113,8 +112,7 @@ fn transposed(vectors: &[Vec<f32>], length: usize) -> Vec<f32> {
     rows
 }
 
-/// Makes the vectors orthogonal and of length 1 (Gram-Schmidt); one that depends on those
-/// before it becomes zero.
+/// Orthonormalizes the vectors (Gram-Schmidt); linearly dependent ones become zero.
 fn orthonormalize(vectors: &mut [Vec<f32>]) {
     for at in 0..vectors.len() {
         let (before, rest) = vectors.split_at_mut(at);
@@ -137,7 +135,7 @@ pub fn add(sum: &mut [f32], factor: f32, vector: &[f32]) {
     sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += factor * value);
 }
 
-/// The scalar product, in lanes that the compiler turns into vector instructions.
+/// Dot product, in lanes that the compiler vectorizes.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     let mut lanes = [0.0_f32; 16];
@@ -150,7 +148,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + rest
 }
 
-/// Eigenvalues and unit eigenvectors of a symmetric matrix, largest value first (Jacobi).
+/// Eigenvalues and unit eigenvectors of a symmetric matrix, largest first (Jacobi).
 fn symmetric_eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
     let size = matrix.len();
     let unit = |at: usize| (0..size).map(|other| f64::from(u8::from(at == other))).collect();
@@ -173,7 +171,7 @@ fn symmetric_eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
     found
 }
 
-/// Turns the plane of `p` and `q` so that their entry becomes zero.
+/// Rotates in the plane of `p` and `q` so that their entry becomes zero.
 fn jacobi_rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize) {
     if matrix[p][q].abs() < f64::MIN_POSITIVE {
         return;
@@ -197,7 +195,7 @@ fn jacobi_rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q:
 mod tests {
     use super::*;
 
-    /// Numbers that look random but are always the same.
+    /// A deterministic pseudorandom sequence.
     fn numbers() -> impl FnMut() -> u32 {
         let mut state = 1_u64;
         move || {

@@ -1,11 +1,11 @@
-//! Learning a text space: count words, weight them, find the latent directions of the captions,
-//! and give every word its vector.
+//! Trains a text space: counts words, weights them, computes latent directions, and assigns a
+//! vector to every word.
 //!
-//! A vector has two parts. The latent part is the word's place along the strongest directions
-//! of the captions (a truncated singular value decomposition, called latent semantic indexing).
-//! A hundred directions cannot hold thousands of words apart, so a second part keeps what they
-//! leave over as a sketch: every word has its own random signs, and sums of them stay about
-//! orthogonal. Without it a rare word would be found among captions that merely sound like it.
+//! A vector has two parts. The latent part is the position of the word along the strongest
+//! directions of the captions (a truncated singular value decomposition, that is, latent semantic
+//! indexing). A hundred directions cannot separate thousands of words, so the second part is a
+//! sketch of the residual: every word has its own random signs, and sums of them stay nearly
+//! orthogonal. Without it, a rare word would match captions that merely use similar words.
 
 #![expect(clippy::cast_precision_loss, reason = "counts of captions and words are small")]
 
@@ -19,19 +19,19 @@ use super::{
 };
 use crate::text::stemming::stems;
 
-/// Most latent directions.
+/// Limit on latent directions.
 const MAX_DIRECTIONS: usize = 128;
-/// Words for each latent direction: fewer would tell every word apart and relate none.
+/// Words per latent direction: with fewer, every word would be separate and none related.
 const WORDS_PER_DIRECTION: usize = 4;
-/// Numbers in the sketch.
+/// Length of the sketch.
 const SKETCH_SIZE: usize = 127;
-/// Weight of the sketch beside the weakest latent direction.
+/// Weight of the sketch relative to the weakest latent direction.
 const SKETCH_WEIGHT: f32 = 0.7;
-/// Most words a space knows: the most frequent ones.
+/// Vocabulary limit; the most frequent words are kept.
 const MAX_WORDS: usize = 20_000;
-/// Most different words looked at while counting, so that garbage cannot fill the memory.
+/// Limit on distinct words while counting, so that garbage does not fill the memory.
 const MAX_COUNTED_WORDS: usize = 200_000;
-/// Most words of one text.
+/// Limit on words per text.
 const MAX_WORDS_PER_TEXT: usize = 128;
 
 /// See [`Space::train`].
@@ -49,15 +49,15 @@ pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<TextSp
     Some(TextSpace { vector_length: found.len() + SKETCH_SIZE, vocabulary: words, vectors: rows })
 }
 
-/// The words of all texts, by the order in which they came.
+/// Word counts of all texts, with words numbered by first occurrence.
 #[derive(Default)]
 struct WordCounts {
     word_ids: HashMap<String, u32>,
-    /// In how many texts each word is.
+    /// Number of texts that contain each word.
     texts_with: Vec<u32>,
-    /// The different words of every text, one text after the other.
+    /// The distinct words of every text, one text after the other.
     words: Vec<u32>,
-    /// Where each text ends in `words`.
+    /// The end of each text in `words`.
     ends: Vec<usize>,
 }
 
@@ -116,7 +116,7 @@ impl WordCounts {
     }
 }
 
-/// 256 signs that are always the same for a word and look random.
+/// 256 pseudorandom signs, determined by the word.
 fn random_signs(word: &str, purpose: &[u8]) -> Vec<f32> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(purpose).update(word.as_bytes());
@@ -128,7 +128,7 @@ fn random_signs(word: &str, purpose: &[u8]) -> Vec<f32> {
     bits.as_bytes().iter().flat_map(of_byte).collect()
 }
 
-/// The vectors of all words: weight x (latent part, sketch of what that leaves over).
+/// The vectors of all words: weight x (latent part, sketch of the residual).
 fn word_vectors(words: &[String], texts: &TextMatrix, found: &[(f32, Vec<f32>)]) -> Vec<f16> {
     let scale = 1.0 / (SKETCH_SIZE as f32).sqrt();
     let sketch_of = |word: &String| {
