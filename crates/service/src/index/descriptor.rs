@@ -31,7 +31,7 @@ const BLOCK_WEIGHTS: [(usize, f32); 11] = [
     (8, 6.69),  // differences: 0.35
     (8, 1.98),  // yellow against blue: 0.5
     (8, 5.78),  // differences: 0.35
-    (48, 1.60), // colour histogram: 0.8
+    (48, 1.60), // color histogram: 0.8
 ];
 
 /// Computes the descriptor of a square copy: [`DIMENSION`] numbers, length 1.
@@ -39,8 +39,8 @@ pub fn compute_descriptor(square: &RgbImage) -> Vec<f16> {
     let mut vector = raw_descriptor(square);
     let weights =
         BLOCK_WEIGHTS.iter().flat_map(|&(count, weight)| std::iter::repeat_n(weight, count));
-    for ((value, centre), weight) in vector.iter_mut().zip(&DESCRIPTOR_MEAN).zip(weights) {
-        *value = (*value - centre) * weight;
+    for ((value, center), weight) in vector.iter_mut().zip(&DESCRIPTOR_MEAN).zip(weights) {
+        *value = (*value - center) * weight;
     }
     let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
     vector.iter().map(|value| f16::from_f32(value / length)).collect()
@@ -48,19 +48,19 @@ pub fn compute_descriptor(square: &RgbImage) -> Vec<f16> {
 
 /// The blocks before centering.
 pub fn raw_descriptor(square: &RgbImage) -> Vec<f32> {
-    let grey: Vec<f32> = square
+    let gray: Vec<f32> = square
         .pixels()
         .map(|pixel| {
             let [red, green, blue] = pixel.0.map(f32::from);
             (0.299 * red + 0.587 * green + 0.114 * blue) / 255.0
         })
         .collect();
-    let coarse = downsample_2x(&downsample_2x(&grey, SQUARE_SIDE), SQUARE_SIDE / 2);
-    let colours = OpponentChannels::new(square);
+    let coarse = downsample_2x(&downsample_2x(&gray, SQUARE_SIDE), SQUARE_SIDE / 2);
+    let colors = OpponentChannels::new(square);
     let mut vector = Vec::with_capacity(DIMENSION);
-    vector.extend(orientation_descriptor(&grey, SQUARE_SIDE, 4));
+    vector.extend(orientation_descriptor(&gray, SQUARE_SIDE, 4));
     vector.extend(orientation_descriptor(&coarse, SQUARE_SIDE / 4, 2));
-    vector.extend(colours.layout());
-    vector.extend(colours.histogram());
+    vector.extend(colors.layout());
+    vector.extend(colors.histogram());
     vector
 }

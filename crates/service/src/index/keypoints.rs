@@ -135,9 +135,9 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
 
 /// The descriptor of a corner at least [`PATCH_RADIUS`] from the border.
 fn binary_descriptor(plane: &Channel, x: usize, y: usize) -> u128 {
-    let centre = (y * plane.width + x) as isize;
+    let center = (y * plane.width + x) as isize;
     let at = |(right, down): (i32, i32)| {
-        plane.values[(centre + down as isize * plane.width as isize + right as isize) as usize]
+        plane.values[(center + down as isize * plane.width as isize + right as isize) as usize]
     };
     POINT_PAIRS.iter().fold(0, |word, &[a, b]| word << 1 | u128::from(at(a) < at(b)))
 }

@@ -9,19 +9,19 @@ const FLAT_STRENGTH: f32 = 1e-2;
 
 /// Orientation histograms of a square gray image (`side` x `side`, 0.0 to 1.0) on `cells` x `cells`
 /// cells, folded: `cells` squared times eight numbers.
-pub fn orientation_descriptor(grey: &[f32], side: usize, cells: usize) -> Vec<f32> {
-    let mut grid = cell_histograms(grey, side, cells);
+pub fn orientation_descriptor(gray: &[f32], side: usize, cells: usize) -> Vec<f32> {
+    let mut grid = cell_histograms(gray, side, cells);
     normalize(&mut grid, cells);
     fold_mirror(&grid, cells, DIRECTION_BINS)
 }
 
 /// Edge strength by cell and orientation, with linear interpolation in both.
-fn cell_histograms(grey: &[f32], side: usize, cells: usize) -> Vec<f32> {
+fn cell_histograms(gray: &[f32], side: usize, cells: usize) -> Vec<f32> {
     let shares = cell_weights(side, cells);
     let width = cells * DIRECTION_BINS;
     let mut grid = vec![0.0; cells * width];
     for (y, down) in shares.iter().enumerate() {
-        let across = row_histograms(grey, side, y, &shares, width);
+        let across = row_histograms(gray, side, y, &shares, width);
         for (row, weight) in [down.first, down.second] {
             for (sum, value) in grid[row * width..][..width].iter_mut().zip(&across) {
                 *sum += weight * value;
@@ -33,17 +33,17 @@ fn cell_histograms(grey: &[f32], side: usize, cells: usize) -> Vec<f32> {
 
 /// The histograms of one row of pixels. Gradients at the border count as 0.
 fn row_histograms(
-    grey: &[f32],
+    gray: &[f32],
     side: usize,
     y: usize,
     shares: &[CellWeights],
     width: usize,
 ) -> Vec<f32> {
     let mut across = vec![0.0; width];
-    let row = &grey[y * side..][..side];
+    let row = &gray[y * side..][..side];
     let inner = (1..side - 1).contains(&y);
-    let above = &grey[y.saturating_sub(1) * side..][..side];
-    let below = &grey[(y + 1).min(side - 1) * side..][..side];
+    let above = &gray[y.saturating_sub(1) * side..][..side];
+    let below = &gray[(y + 1).min(side - 1) * side..][..side];
     for (x, share) in shares.iter().enumerate() {
         let dx = if x > 0 && x + 1 < side { row[x + 1] - row[x - 1] } else { 0.0 };
         let dy = if inner { below[x] - above[x] } else { 0.0 };

@@ -23,10 +23,10 @@ static COSINE_TABLE: LazyLock<[[f32; INPUT_SIDE]; FREQUENCIES]> = LazyLock::new(
 /// One bit per frequency: whether it is above the median. Near-duplicates differ in few bits.
 pub fn compute(square: &RgbImage) -> u64 {
     let luma: Vec<f32> = super::quality::luma(square).iter().map(|&v| f32::from(v)).collect();
-    let grey = downsample_2x(&luma, SQUARE_SIDE);
+    let gray = downsample_2x(&luma, SQUARE_SIDE);
     let mut across = [[0.0_f32; INPUT_SIDE]; FREQUENCIES];
     for (frequency, line) in across.iter_mut().zip(COSINE_TABLE.iter()) {
-        for (value, row) in frequency.iter_mut().zip(grey.chunks_exact(INPUT_SIDE)) {
+        for (value, row) in frequency.iter_mut().zip(gray.chunks_exact(INPUT_SIDE)) {
             *value = row.iter().zip(line).map(|(pixel, cosine)| pixel * cosine).sum();
         }
     }

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn black_is_dark_white_is_bright_and_grey_is_neither() {
+    fn black_is_dark_white_is_bright_and_gray_is_neither() {
         let of = |value| brightness(&[value; 9]);
         assert!(is_dark(of(0)) && !is_bright(of(0)));
         assert!(is_bright(of(255)) && !is_dark(of(255)));

@@ -14,4 +14,3 @@ pub mod video;
 pub use changes::{FolderChanges, diff};
 pub use sandboxed_dir::{SandboxedDir, has_image_signature};
 pub use scan::{FolderScan, ScannedFile, scan_folder};
-pub use sidecar::SIDECAR;

@@ -13,7 +13,7 @@ use crate::store::indexed_files::FileStat;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScannedFile {
     pub path: PathBuf,
-    pub stamp: FileStat,
+    pub stat: FileStat,
 }
 
 /// The result of a scan, ordered by path.
@@ -29,29 +29,29 @@ pub struct FolderScan {
 /// listed.
 #[must_use]
 pub fn scan_folder(folder: &Path) -> FolderScan {
-    let mut survey = FolderScan::default();
+    let mut scan = FolderScan::default();
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
     let mut entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
     while let Some(entry) = entries.next() {
         match entry {
             Ok(entry) if is_hidden(&entry) => {
-                survey.skipped.push((relative(entry.path()), "hidden"));
+                scan.skipped.push((relative(entry.path()), "hidden"));
                 if entry.file_type().is_dir() {
                     entries.skip_current_dir();
                 }
             }
             Ok(entry) if entry.file_type().is_dir() => {}
             Ok(entry) => match file_stat(&entry) {
-                Ok(stamp) => survey.files.push(ScannedFile { path: relative(entry.path()), stamp }),
-                Err(reason) => survey.skipped.push((relative(entry.path()), reason)),
+                Ok(stat) => scan.files.push(ScannedFile { path: relative(entry.path()), stat }),
+                Err(reason) => scan.skipped.push((relative(entry.path()), reason)),
             },
             Err(cause) => {
                 let place = cause.path().map(relative).unwrap_or_default();
-                survey.skipped.push((place, "cannot be listed"));
+                scan.skipped.push((place, "cannot be listed"));
             }
         }
     }
-    survey
+    scan
 }
 
 fn is_hidden(entry: &DirEntry) -> bool {
@@ -73,38 +73,4 @@ fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
 fn modified_nanos(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn hidden_files_links_and_special_files_are_passed_over_and_named() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path();
-        std::fs::create_dir_all(root.join(".git/deep")).unwrap();
-        std::fs::create_dir_all(root.join("b")).unwrap();
-        for file in ["b/2.jpg", "1.jpg", ".git/deep/x.jpg", ".hidden.jpg"] {
-            std::fs::write(root.join(file), "x").unwrap();
-        }
-        symlink("/etc", root.join("loop")).unwrap();
-        symlink("1.jpg", root.join("twin.jpg")).unwrap();
-        let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
-        let survey = scan_folder(root);
-        let files: Vec<_> = survey.files.iter().map(|found| found.path.to_str().unwrap()).collect();
-        assert_eq!(files, ["1.jpg", "b/2.jpg"]);
-        let passed: Vec<_> =
-            survey.skipped.iter().map(|(path, reason)| (path.to_str().unwrap(), *reason)).collect();
-        let expected = [
-            (".git", "hidden"),
-            (".hidden.jpg", "hidden"),
-            ("loop", "a symbolic link"),
-            ("socket", "not a regular file"),
-            ("twin.jpg", "a symbolic link"),
-        ];
-        assert_eq!(passed, expected);
-    }
 }

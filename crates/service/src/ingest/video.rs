@@ -14,7 +14,7 @@ const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_FRAME_BYTES: u64 = 64 << 20;
 
 /// Why a video is skipped without `ffmpeg`; it is tried again once `ffmpeg` is installed.
-pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to see its first frame";
+pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to decode its first frame";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoContainer {
@@ -55,7 +55,7 @@ impl VideoContainer {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|cause| format!("ffmpeg cannot be started ({})", cause.kind()))?;
+            .map_err(|cause| format!("cannot start ffmpeg ({})", cause.kind()))?;
         let (sender, frame) = mpsc::channel();
         if let Some(output) = child.stdout.take() {
             thread::spawn(move || {
@@ -72,9 +72,9 @@ impl VideoContainer {
         match (frame, ended) {
             (Ok(Ok(bytes)), Ok(_)) if !bytes.is_empty() => Ok(bytes),
             (Err(mpsc::RecvTimeoutError::Timeout), _) => {
-                Err("its first frame took ffmpeg too long".to_owned())
+                Err("ffmpeg took too long to decode its first frame".to_owned())
             }
-            _ => Err("ffmpeg finds no picture in it".to_owned()),
+            _ => Err("ffmpeg cannot decode its first frame".to_owned()),
         }
     }
 }
@@ -113,10 +113,10 @@ mod tests {
     #[test]
     fn the_frame_is_what_ffmpeg_writes_and_its_failures_are_told() {
         assert_eq!(frame("cat").unwrap(), b"\0\0\0\x20ftypisom and more");
-        assert_eq!(frame("exit 1").unwrap_err(), "ffmpeg finds no picture in it");
+        assert_eq!(frame("exit 1").unwrap_err(), "ffmpeg cannot decode its first frame");
         let missing = VideoContainer::detect(b"FLV\x01        ").unwrap();
         let file = File::open("/dev/null").unwrap();
         let why = missing.first_frame(Path::new("/nowhere/ffmpeg"), file).unwrap_err();
-        assert!(why.starts_with("ffmpeg cannot be started"), "{why}");
+        assert!(why.starts_with("cannot start ffmpeg"), "{why}");
     }
 }

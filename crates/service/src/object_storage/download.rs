@@ -51,19 +51,19 @@ impl ObjectStorage {
         end
     }
 
-    /// Downloads `entries` concurrently and calls `tell` with each result; stops when `tell`
+    /// Downloads `entries` concurrently and calls `on_result` with each result; stops when `on_result`
     /// returns false.
     pub async fn download_all(
         &self,
         entries: &[ObjectEntry],
         into: &Path,
-        mut tell: impl FnMut(&ObjectEntry, Result<u64, StorageError>) -> bool,
+        mut on_result: impl FnMut(&ObjectEntry, Result<u64, StorageError>) -> bool,
     ) {
         let fetches = stream::iter(entries)
             .map(|entry| async move { (entry, self.download(entry, into).await) });
         let mut ends = fetches.buffer_unordered(MAX_CONCURRENT_DOWNLOADS);
         while let Some((entry, end)) = ends.next().await {
-            if !tell(entry, end) {
+            if !on_result(entry, end) {
                 return;
             }
         }
@@ -77,18 +77,18 @@ impl ObjectStorage {
     ) -> Result<u64, StorageAttemptError> {
         let last = |fault| StorageAttemptError::Permanent(fault);
         let disk = |cause| last(StorageError::Io(cause));
-        let mut answer = self.s3.get_object(&entry.bucket, &entry.key).await?;
+        let mut response = self.s3.get_object(&entry.bucket, &entry.key).await?;
         let largest = entry.file_kind().max_size();
         let too_large =
             || last(StorageError::Object(format!("it is larger than {} MiB", largest >> 20)));
-        let said = answer.content_length().or(entry.size).unwrap_or_default();
-        if said > largest {
+        let announced = response.content_length().or(entry.size).unwrap_or_default();
+        if announced > largest {
             return Err(too_large());
         }
         let room = available_space(part.parent().unwrap_or(part)).map_err(disk)?;
         let mut file = File::create(part).await.map_err(disk)?;
         let mut bytes = 0;
-        while let Some(chunk) = answer.chunk().await.map_err(|cause| transport_error(&cause))? {
+        while let Some(chunk) = response.chunk().await.map_err(|cause| transport_error(&cause))? {
             bytes += chunk.len() as u64;
             if bytes > largest {
                 return Err(too_large());
@@ -109,5 +109,5 @@ impl ObjectStorage {
 }
 
 fn name_conflict() -> StorageError {
-    StorageError::Object("another object has its place".to_owned())
+    StorageError::Object("another object has the same path".to_owned())
 }

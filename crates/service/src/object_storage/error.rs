@@ -34,7 +34,7 @@ impl StorageError {
         let object = |words: &str| StorageError::Object(words.to_owned());
         match (code.as_str(), status) {
             ("NoSuchBucket", _) => storage("there is no such bucket"),
-            ("NoSuchKey", _) | ("", 404) => object("it is not there"),
+            ("NoSuchKey", _) | ("", 404) => object("it does not exist"),
             ("InvalidObjectState", _) => object("it is archived; restore it first"),
             ("InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch", _) => {
                 storage("the access key of this deployment is not accepted")
@@ -46,9 +46,9 @@ impl StorageError {
                  AWS_SECRET_ACCESS_KEY set",
             ),
             ("AccessDenied", _) | ("", 401 | 403) => object("access is denied"),
-            ("", status) => StorageError::Service(format!("the storage answered {status}")),
+            ("", status) => StorageError::Service(format!("the storage responded with {status}")),
             (code, status) => {
-                StorageError::Service(format!("the storage answered {status} {code}"))
+                StorageError::Service(format!("the storage responded with {status} {code}"))
             }
         }
     }
@@ -58,7 +58,7 @@ impl fmt::Display for StorageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Object(words) | Self::Service(words) => f.write_str(words),
-            Self::Io(cause) => write!(f, "the disk does not take it ({})", cause.kind()),
+            Self::Io(cause) => write!(f, "it cannot be written to disk ({})", cause.kind()),
         }
     }
 }
@@ -67,7 +67,7 @@ impl fmt::Display for StorageError {
 /// signed address.
 pub fn transport_error(cause: &reqwest::Error) -> StorageAttemptError {
     let words = if cause.is_timeout() {
-        "the storage does not answer in time"
+        "the storage did not respond in time"
     } else if cause.is_connect() {
         "the storage cannot be reached"
     } else {

@@ -79,7 +79,7 @@ fn read_text(file: File, rows: &mut ManifestReader) -> Result<(), String> {
         if length.map_err(|_| "it cannot be read")? == 0 {
             return Ok(());
         }
-        let text = std::str::from_utf8(&line).map_err(|_| "it is no UTF-8 text")?;
+        let text = std::str::from_utf8(&line).map_err(|_| "it is not UTF-8 text")?;
         if !rows.add_row(text.trim_start_matches('\u{FEFF}'))? {
             return Ok(());
         }
@@ -93,7 +93,7 @@ fn read_csv(file: File, rows: &mut ManifestReader) -> Result<(), String> {
         .from_reader(BufReader::new(file));
     let mut record = csv::StringRecord::new();
     let mut place = None;
-    while table.read_record(&mut record).map_err(|_| "it is no UTF-8 table")? {
+    while table.read_record(&mut record).map_err(|_| "it is not UTF-8 table")? {
         let Some(place) = place else {
             let named =
                 record.iter().position(|name| is_media_column(name.trim_matches('\u{FEFF}')));
@@ -115,7 +115,7 @@ fn is_media_column(name: &str) -> bool {
 }
 
 fn read_parquet(file: File, rows: &mut ManifestReader) -> Result<(), String> {
-    let damaged = |_: ParquetError| "it is damaged or no parquet file".to_owned();
+    let damaged = |_: ParquetError| "it is damaged or not a Parquet file".to_owned();
     let reader = SerializedFileReader::new(file).map_err(damaged)?;
     let schema = reader.metadata().file_metadata().schema_descr_ptr();
     let texts = |at: &usize| {
@@ -124,12 +124,12 @@ fn read_parquet(file: File, rows: &mut ManifestReader) -> Result<(), String> {
     };
     let columns: Vec<usize> = (0..schema.num_columns()).filter(texts).collect();
     let named = columns.iter().find(|at| is_media_column(schema.column(**at).name()));
-    let at = *named.or(columns.first()).ok_or("it has no column of texts")?;
+    let at = *named.or(columns.first()).ok_or("it has no string column")?;
     for group in 0..reader.num_row_groups() {
         let group = reader.get_row_group(group).map_err(damaged)?;
         let codec = group.metadata().column(at).compression();
         if !matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY) {
-            return Err(format!("it is packed with {codec}; only snappy is read"));
+            return Err(format!("it is compressed with {codec}; only snappy is supported"));
         }
         let column = group.get_column_reader(at).map_err(damaged)?;
         if !read_column(column, rows)? {
@@ -140,7 +140,7 @@ fn read_parquet(file: File, rows: &mut ManifestReader) -> Result<(), String> {
 }
 
 fn read_column(column: ColumnReader, rows: &mut ManifestReader) -> KeepReading {
-    let damaged = || "it is damaged or no parquet file".to_owned();
+    let damaged = || "it is damaged or not a Parquet file".to_owned();
     let ColumnReader::ByteArrayColumnReader(mut column) = column else { return Err(damaged()) };
     let (mut defined, mut values) = (Vec::new(), Vec::new());
     loop {
@@ -152,7 +152,7 @@ fn read_column(column: ColumnReader, rows: &mut ManifestReader) -> KeepReading {
             return Ok(true);
         }
         for value in &values {
-            let text = std::str::from_utf8(value.data()).map_err(|_| "it is no UTF-8 text")?;
+            let text = std::str::from_utf8(value.data()).map_err(|_| "it is not UTF-8 text")?;
             if !rows.add_row(text)? {
                 return Ok(false);
             }
@@ -187,7 +187,10 @@ impl ManifestReader {
                 Err(_) => return Ok(None),
             }
         } else if raw.contains("://") {
-            return Err(format!("row {} is a link; only s3:// and keys are read", self.row));
+            return Err(format!(
+                "row {} is a link; only s3:// addresses and keys are supported",
+                self.row
+            ));
         } else {
             let key = raw.trim_start_matches("./").trim_start_matches('/');
             (self.bucket.to_string(), format!("{}{key}", self.folder))
@@ -309,7 +312,10 @@ mod tests {
     #[test]
     fn links_and_what_is_no_text_are_refused() {
         let link = listed(ManifestFormat::Text, b"a.jpg\nhttps://example.com/b.jpg");
-        assert_eq!(link.unwrap_err(), "row 2 is a link; only s3:// and keys are read");
+        assert_eq!(
+            link.unwrap_err(),
+            "row 2 is a link; only s3:// addresses and keys are supported"
+        );
         assert!(listed(ManifestFormat::Text, b"\xFF\xFE").is_err());
         assert!(listed(ManifestFormat::Csv, b"a\xFF.jpg").is_err());
     }

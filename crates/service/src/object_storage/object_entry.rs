@@ -41,26 +41,3 @@ impl ObjectEntry {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn objects_go_below_the_folder_whatever_they_are_called() {
-        let path = |key: &str, place| {
-            let entry = ObjectEntry {
-                bucket: "photos".into(),
-                key: key.to_owned(),
-                size: None,
-                path_root: place,
-            };
-            entry.staging_path().to_str().unwrap().to_owned()
-        };
-        assert_eq!(path("set/cats/1.jpg", PathRoot::ListedFolder(4)), "cats/1.jpg");
-        assert_eq!(path("set/1.jpg", PathRoot::Bucket), "photos/set/1.jpg");
-        assert!(path("set//etc/1.jpg", PathRoot::ListedFolder(4)).starts_with("etc/1_"));
-        assert!(path("a\u{1b}\0.jpg", PathRoot::ListedFolder(0)).starts_with("a___"));
-        assert!(path("C:\\x.jpg", PathRoot::ListedFolder(0)).starts_with("C_/x_"));
-    }
-}

@@ -88,11 +88,11 @@ impl S3Client {
         if let Some(token) = token {
             list.with_continuation_token(token);
         }
-        let answer = self.send(list.sign(SIGNATURE_LIFETIME)).await?;
-        let text = read_text(answer, MAX_PAGE_BYTES).await?;
+        let response = self.send(list.sign(SIGNATURE_LIFETIME)).await?;
+        let text = read_text(response, MAX_PAGE_BYTES).await?;
         ListObjectsV2::parse_response(&text).map_err(|_| {
             StorageAttemptError::Permanent(StorageError::Service(
-                "what answers is no object storage".to_owned(),
+                "the server is not an object storage service".to_owned(),
             ))
         })
     }
@@ -116,7 +116,7 @@ impl S3Client {
         let mut failed = 0;
         loop {
             match attempt().await {
-                Ok(answer) => return Ok(answer),
+                Ok(response) => return Ok(response),
                 Err(StorageAttemptError::Permanent(fault)) => return Err(fault),
                 Err(StorageAttemptError::Retryable(fault)) => {
                     failed += 1;
@@ -130,20 +130,21 @@ impl S3Client {
     }
 
     async fn send(&self, url: Url) -> Result<Response, StorageAttemptError> {
-        let answer = self.client.get(url).send().await.map_err(|cause| transport_error(&cause))?;
-        if answer.status().is_success() {
-            Ok(answer)
+        let response =
+            self.client.get(url).send().await.map_err(|cause| transport_error(&cause))?;
+        if response.status().is_success() {
+            Ok(response)
         } else {
-            Err(self.response_error(answer).await)
+            Err(self.response_error(response).await)
         }
     }
 
-    async fn response_error(&self, answer: Response) -> StorageAttemptError {
-        let status = answer.status();
-        let region = answer.headers().get("x-amz-bucket-region");
+    async fn response_error(&self, response: Response) -> StorageAttemptError {
+        let status = response.status();
+        let region = response.headers().get("x-amz-bucket-region");
         let region = region.and_then(|region| region.to_str().ok()).map(sanitized_token);
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            let words = format!("the storage is in trouble ({})", status.as_u16());
+            let words = format!("the storage is temporarily unavailable ({})", status.as_u16());
             return StorageAttemptError::Retryable(StorageError::Service(words));
         }
         if matches!(status.as_u16(), 301 | 307 | 400)
@@ -153,7 +154,7 @@ impl S3Client {
             return StorageAttemptError::Permanent(StorageError::Service(words));
         }
         // Without a body, the status has to suffice.
-        let description = read_text(answer, MAX_ERROR_BYTES).await.unwrap_or_default();
+        let description = read_text(response, MAX_ERROR_BYTES).await.unwrap_or_default();
         StorageAttemptError::Permanent(StorageError::from_response(
             status.as_u16(),
             &description,
@@ -174,22 +175,22 @@ impl S3Client {
         };
         endpoint
             .and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok())
-            .ok_or_else(|| StorageError::Service("its bucket has no valid name".to_owned()))
+            .ok_or_else(|| StorageError::Service("the bucket name is not valid".to_owned()))
     }
 }
 
 /// Reads a short response body as text.
-async fn read_text(mut answer: Response, most: usize) -> Result<String, StorageAttemptError> {
+async fn read_text(mut response: Response, most: usize) -> Result<String, StorageAttemptError> {
     let wrong =
         |words: &str| StorageAttemptError::Permanent(StorageError::Service(words.to_owned()));
     let mut bytes = Vec::new();
-    while let Some(chunk) = answer.chunk().await.map_err(|cause| transport_error(&cause))? {
+    while let Some(chunk) = response.chunk().await.map_err(|cause| transport_error(&cause))? {
         if bytes.len() + chunk.len() > most {
-            return Err(wrong("the storage answered without end"));
+            return Err(wrong("the storage response is too large"));
         }
         bytes.extend_from_slice(&chunk);
     }
-    String::from_utf8(bytes).map_err(|_| wrong("what answers is no object storage"))
+    String::from_utf8(bytes).map_err(|_| wrong("the server is not an object storage service"))
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -22,13 +22,13 @@ pub enum ManifestFormat {
 
 impl S3Uri {
     pub fn parse(raw: &str) -> Result<Self, &'static str> {
-        let rest = raw.strip_prefix("s3://").ok_or("only s3://bucket/prefix is read")?;
+        let rest = raw.strip_prefix("s3://").ok_or("only s3://bucket/prefix is supported")?;
         let (bucket, key) = rest.split_once('/').unwrap_or((rest, ""));
         if !is_bucket_name(bucket) {
-            return Err("its bucket has no valid name");
+            return Err("the bucket name is not valid");
         }
         if !key.is_empty() && !is_addressable_key(key.trim_end_matches('/')) {
-            return Err("its path cannot be asked for");
+            return Err("the path is not addressable");
         }
         Ok(Self { bucket: bucket.to_owned(), key: key.to_owned() })
     }

@@ -59,7 +59,7 @@ impl StorageSettings {
         };
         let region = match first(&["AWS_REGION", "AWS_DEFAULT_REGION"]) {
             Some((name, region)) if !is_region(&region) => {
-                return Err(format!("{name} is no name of a region"));
+                return Err(format!("{name} is not a region name"));
             }
             region => region.map_or_else(|| DEFAULT_REGION.to_owned(), |(_, region)| region),
         };
@@ -67,7 +67,7 @@ impl StorageSettings {
         let endpoint = endpoint.map(|(name, url)| {
             let url = Url::parse(&url).ok();
             let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-            url.ok_or_else(|| format!("{name} is no http or https address"))
+            url.ok_or_else(|| format!("{name} is not an http or https URL"))
         });
         Ok(Self { key, region, endpoint: endpoint.transpose()? })
     }

@@ -50,8 +50,8 @@ pub fn label_counts(
 ) -> rusqlite::Result<Vec<(String, u64)>> {
     let sql = format!(
         "SELECT label.value, count(*)
-         FROM (SELECT labels FROM media WHERE dataset = ?1 AND {}) AS told,
-              json_each(told.labels) AS label
+         FROM (SELECT labels FROM media WHERE dataset = ?1 AND {}) AS described,
+              json_each(described.labels) AS label
          GROUP BY label.value ORDER BY count(*) DESC, label.value",
         entity_condition(entity)
     );

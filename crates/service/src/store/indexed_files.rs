@@ -27,7 +27,7 @@ pub struct FileStat {
 /// A file that was opened before.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
-    pub stamp: FileStat,
+    pub stat: FileStat,
     /// Content hash if it became a media item; `None` for a sidecar or a skipped file.
     pub content_hash: Option<[u8; 32]>,
 }
@@ -46,8 +46,8 @@ pub fn known_files(
          SELECT path, size, modified, NULL FROM sidecar WHERE source = ?1",
     )?;
     let rows = query.query_map([source], |row| {
-        let stamp = FileStat { size: row.get(1)?, modified: row.get(2)? };
-        Ok((path_from_bytes(row.get(0)?), KnownFile { stamp, content_hash: row.get(3)? }))
+        let stat = FileStat { size: row.get(1)?, modified: row.get(2)? };
+        Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
     })?;
     rows.collect()
 }
@@ -56,7 +56,7 @@ pub fn known_files(
 pub struct IndexedFile<'a> {
     /// Relative to its source.
     pub path: &'a Path,
-    pub stamp: FileStat,
+    pub stat: FileStat,
     pub kind: MediaKind,
     /// BLAKE3 of the file.
     pub content_hash: &'a [u8; 32],
@@ -69,7 +69,7 @@ pub fn upsert_media(
     source: &SourceFolder,
     taken: &IndexedFile,
 ) -> rusqlite::Result<i64> {
-    let IndexedFile { path: file, stamp, kind, content_hash: content, features } = taken;
+    let IndexedFile { path: file, stat, kind, content_hash: content, features } = taken;
     clear_skipped(connection, source.row, file)?;
     let row: i64 = connection
         .prepare_cached(
@@ -89,8 +89,8 @@ pub fn upsert_media(
                 source.row,
                 kind.as_str(),
                 file.as_os_str().as_bytes(),
-                stamp.size,
-                stamp.modified,
+                stat.size,
+                stat.modified,
                 content,
                 features.width,
                 features.height,
@@ -125,13 +125,13 @@ pub fn update_stat(
     connection: &Connection,
     source: i64,
     file: &Path,
-    stamp: FileStat,
+    stat: FileStat,
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "UPDATE media SET size = ?3, modified = ?4 WHERE source = ?1 AND path = ?2",
         )?
-        .execute(params![source, file.as_os_str().as_bytes(), stamp.size, stamp.modified])?;
+        .execute(params![source, file.as_os_str().as_bytes(), stat.size, stat.modified])?;
     Ok(())
 }
 
@@ -158,7 +158,7 @@ pub fn mark_skipped(
     connection: &Connection,
     source: i64,
     file: &Path,
-    stamp: Option<FileStat>,
+    stat: Option<FileStat>,
     reason: &str,
 ) -> rusqlite::Result<()> {
     remove_file(connection, source, file)?;
@@ -166,8 +166,8 @@ pub fn mark_skipped(
         params![
             source,
             file.as_os_str().as_bytes(),
-            stamp.map(|stamp| stamp.size),
-            stamp.map(|stamp| stamp.modified),
+            stat.map(|stat| stat.size),
+            stat.map(|stat| stat.modified),
             reason
         ],
     )?;

@@ -66,8 +66,8 @@ pub fn matches_stored(
         .query_map([picture], |row| Ok((row.get(0)?, from_json(row, 1)?)))?
         .collect::<Result<_, _>>()?;
     let near = |a: [f64; 4], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
-    let same = |((label, region), (told, at)): (&(String, [f64; 4]), &(String, Region))| {
-        label == told && near(*region, region_to_array(*at))
+    let same = |((label, region), (wanted, at)): (&(String, [f64; 4]), &(String, Region))| {
+        label == wanted && near(*region, region_to_array(*at))
     };
     Ok(kept.len() == objects.len() && kept.iter().zip(objects).all(same))
 }

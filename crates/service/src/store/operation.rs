@@ -41,18 +41,22 @@ pub struct Batch {
     /// The source that contains the files.
     pub source: i64,
     /// How the files get into the folder of the source.
-    pub arrival: BatchOrigin,
+    #[serde(rename = "arrival")]
+    pub origin: BatchOrigin,
 }
 
 /// Where the files of a batch come from. Stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BatchOrigin {
     /// They are already in the folder.
-    There,
+    #[serde(rename = "There")]
+    InPlace,
     /// An archive next to the folder, with this extension.
-    Packed(String),
+    #[serde(rename = "Packed")]
+    Archive(String),
     /// A folder or manifest in object storage.
-    Stored(String),
+    #[serde(rename = "Stored")]
+    ObjectStorage(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -189,6 +193,3 @@ fn set_final_state(
     )?;
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

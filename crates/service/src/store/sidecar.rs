@@ -66,14 +66,14 @@ pub fn mark_read(
     connection: &Connection,
     source: i64,
     file: &Path,
-    stamp: FileStat,
+    stat: FileStat,
 ) -> rusqlite::Result<()> {
     indexed_files::remove_file(connection, source, file)?;
     connection.prepare_cached("INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)")?.execute(params![
         source,
         file.as_os_str().as_bytes(),
-        stamp.size,
-        stamp.modified
+        stat.size,
+        stat.modified
     ])?;
     Ok(())
 }

@@ -38,11 +38,11 @@ pub fn apply_sidecars(
     let pictures = shop.store.read(|c| descriptions::all_media(c, source.row))?;
     shop.store.write(|tx| {
         for found in &survey.files {
-            let (path, stamp) = (&found.path, found.stamp);
+            let (path, stat) = (&found.path, found.stat);
             if let Some(why) = reading.problems.get(path) {
-                indexed_files::mark_skipped(tx, source.row, path, Some(stamp), why)?;
+                indexed_files::mark_skipped(tx, source.row, path, Some(stat), why)?;
             } else if reading.sidecars.contains(path) {
-                descriptions::mark_read(tx, source.row, path, stamp)?;
+                descriptions::mark_read(tx, source.row, path, stat)?;
             }
         }
         for picture in &pictures {

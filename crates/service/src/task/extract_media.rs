@@ -116,7 +116,7 @@ fn examine(
         return Err("not a picture (JPEG, PNG, WebP, GIF or BMP) or video".to_owned());
     }
     let mut bytes =
-        Vec::with_capacity(usize::try_from(found.stamp.size.min(MAX_FILE_BYTES)).unwrap_or(0));
+        Vec::with_capacity(usize::try_from(found.stat.size.min(MAX_FILE_BYTES)).unwrap_or(0));
     let file = folder.open_file(&found.path).map_err(|cause| unreadable(&cause))?;
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(&cause))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
@@ -180,12 +180,12 @@ fn write_all(
         done += batch.len();
         shop.store.write(|tx| {
             for (found, outcome) in &batch {
-                let (file, stamp) = (&found.path, found.stamp);
+                let (file, stat) = (&found.path, found.stat);
                 match outcome {
                     FileOutcome::Media(kind, features, content) => {
                         let taken = IndexedFile {
                             path: file,
-                            stamp,
+                            stat,
                             kind: *kind,
                             content_hash: content,
                             features,
@@ -193,10 +193,10 @@ fn write_all(
                         indexed_files::upsert_media(tx, source, &taken)?;
                     }
                     FileOutcome::Unchanged => {
-                        indexed_files::update_stat(tx, source.row, file, stamp)?
+                        indexed_files::update_stat(tx, source.row, file, stat)?
                     }
                     FileOutcome::Skipped(why) => {
-                        indexed_files::mark_skipped(tx, source.row, file, Some(stamp), why)?
+                        indexed_files::mark_skipped(tx, source.row, file, Some(stat), why)?
                     }
                 }
             }

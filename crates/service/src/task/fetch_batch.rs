@@ -26,12 +26,12 @@ pub type MissingFiles = Vec<(PathBuf, String)>;
 pub fn fetch_batch(
     shop: &TaskContext,
     source: &SourceFolder,
-    arrival: &BatchOrigin,
+    origin: &BatchOrigin,
 ) -> Result<MissingFiles, TaskError> {
-    match arrival {
-        BatchOrigin::There => Ok(MissingFiles::new()),
-        BatchOrigin::Packed(extension) => unpack_batch(shop, source, extension),
-        BatchOrigin::Stored(uri) => download_batch(shop, source, uri),
+    match origin {
+        BatchOrigin::InPlace => Ok(MissingFiles::new()),
+        BatchOrigin::Archive(extension) => unpack_batch(shop, source, extension),
+        BatchOrigin::ObjectStorage(uri) => download_batch(shop, source, uri),
     }
 }
 

@@ -106,7 +106,7 @@ fn run_addition(
     let batch = running.batch.as_ref().ok_or(TaskError::Stopped)?;
     let found = shop.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
-    let missing = fetch_batch(shop, &source, &batch.arrival)?;
+    let missing = fetch_batch(shop, &source, &batch.origin)?;
     index_source(shop, &source, &missing)?;
     cluster_and_embed(shop, running.dataset, Scope::Batch(source.row), EXTRACTION_SHARE)
 }

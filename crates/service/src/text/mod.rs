@@ -4,4 +4,4 @@
 pub mod encoders;
 pub mod full_text_query;
 pub mod lsa;
-mod stemming;
+pub mod stemming;

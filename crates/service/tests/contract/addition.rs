@@ -152,7 +152,7 @@ async fn what_a_manifest_names_in_vain_is_named_and_the_rest_comes() {
     assert_three_came(&service, 15).await;
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let gone = skipped.iter().find(|skipped| skipped.file.as_str() == "gone.png").unwrap();
-    assert_eq!(gone.reason.as_str(), "it is not there");
+    assert_eq!(gone.reason.as_str(), "it does not exist");
 }
 
 #[tokio::test]

@@ -195,7 +195,7 @@ async fn a_new_picture_gets_its_caption_from_an_unchanged_sidecar() {
     let place = place();
     fs::remove_file(place.picture("c.png")).unwrap();
     let service = Service::at(place, true).await;
-    let reason = "line 3: its file_name is no picture of the folder";
+    let reason = "line 3: its file_name is not in the folder";
     assert_eq!(skipped(&service), [(SIDECAR.into(), reason.into())]);
     service.place.put("c.png", &picture(8));
     reopened(&service).await;

@@ -15,6 +15,7 @@ mod change;
 mod client;
 mod codes;
 mod compat;
+mod components;
 mod credentials;
 mod crowd;
 mod dataset;

@@ -61,7 +61,7 @@ async fn without_ffmpeg_a_video_is_named_as_skipped_until_there_is_one() {
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let words: Vec<_> =
         skipped.iter().map(|one| (one.file.to_string(), one.reason.to_string())).collect();
-    let reason = "a video: install ffmpeg to see its first frame";
+    let reason = "a video: install ffmpeg to decode its first frame";
     assert_eq!(words, [("film.mp4".to_owned(), reason.to_owned())]);
     assert_eq!(service.good(&service.of_dataset("")).await["n_videos"], 0);
 

@@ -5,10 +5,11 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    mem,
     path::{Path, PathBuf},
     rc::Rc,
 };
+
+use saphyr_parser::{Event, Parser, Span};
 
 use super::{
     description::normalized_name,
@@ -70,80 +71,56 @@ fn parse_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses the `names` key: a list or a map, in flow or block style.
+/// Parses the top-level key `names`, a list or a map. Only the events of the parser are used, which
+/// keep scalars as text and do not expand aliases.
 fn parse_yaml(text: &str) -> ClassMap {
-    let mut lines = text.lines().skip_while(|line| !line.starts_with("names:"));
-    let Some(first) = lines.next().and_then(|line| line.strip_prefix("names:")) else {
+    let mut parsed = Parser::new_from_str(text).map_while(Result::ok);
+    let is_key = |(event, span): &(Event<'_>, Span)| {
+        span.start.col() == 0 && matches!(event, Event::Scalar(key, ..) if key == "names")
+    };
+    if !parsed.any(|event| is_key(&event)) {
         return ClassMap::new();
-    };
-    let first = strip_comment(first).trim();
-    let entries = if first.is_empty() {
-        block_entries(lines)
-    } else {
-        let rest = lines.map(strip_comment);
-        flow_entries(&[first].into_iter().chain(rest).collect::<Vec<_>>().join(" "))
-    };
-    let mut names = ClassMap::new();
-    for (place, entry) in (0..).zip(entries) {
-        let keyed = entry.split_once(':').and_then(|(key, value)| {
-            let key = key.trim().trim_matches(['"', '\'']).parse().ok()?;
-            Some((key, value))
-        });
-        let (class, value) = keyed.unwrap_or((place, &entry));
-        names.extend(normalized_name(&unquote(value.trim())).map(|name| (class, name)));
+    }
+    let mut events = parsed.map(|(event, _)| event);
+    match events.next() {
+        Some(Event::SequenceStart(..)) => list_entries(events),
+        Some(Event::MappingStart(..)) => map_entries(events),
+        _ => ClassMap::new(),
+    }
+}
+
+/// Reads a list up to its end. An entry that is not a scalar has a number but no name.
+fn list_entries<'a>(events: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    let (mut names, mut class, mut depth) = (ClassMap::new(), 0, 0_usize);
+    for event in events {
+        match event {
+            Event::Scalar(text, ..) if depth == 0 => {
+                names.extend(normalized_name(&text).map(|name| (class, name)));
+                class += 1;
+            }
+            Event::SequenceStart(..) | Event::MappingStart(..) => depth += 1,
+            Event::SequenceEnd | Event::MappingEnd if depth == 0 => break,
+            Event::SequenceEnd | Event::MappingEnd => {
+                depth -= 1;
+                class += u64::from(depth == 0);
+            }
+            _ => {}
+        }
     }
     names
 }
 
-/// Entries of a block-style list or map.
-fn block_entries<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<String> {
-    lines
-        .map(strip_comment)
-        .filter(|line| !line.trim().is_empty())
-        .take_while(|line| line.starts_with(['-', ' ', '\t']))
-        .map(|line| line.trim().trim_start_matches("- ").to_owned())
-        .collect()
-}
-
-/// Entries of a flow-style list or map, split at commas outside quotes.
-fn flow_entries(text: &str) -> Vec<String> {
-    let Some(text) = text.strip_prefix(['[', '{']) else { return Vec::new() };
-    let (mut entries, mut entry) = (Vec::new(), String::new());
-    // A quote opens only at the start of a value: within a word it is an apostrophe.
-    let (mut quote, mut begins) = (None, true);
-    for character in text.chars() {
-        match (quote, character) {
-            (None, ']' | '}') => break,
-            (None, ',') => {
-                entries.push(mem::take(&mut entry));
-                begins = true;
-                continue;
-            }
-            (None, '"' | '\'') if begins => quote = Some(character),
-            (Some(open), _) if open == character => quote = None,
-            _ => {}
+/// Reads the pairs of a map up to the first one that is not a pair of scalars.
+fn map_entries<'a>(mut events: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    let mut names = ClassMap::new();
+    while let (Some(Event::Scalar(class, ..)), Some(Event::Scalar(name, ..))) =
+        (events.next(), events.next())
+    {
+        if let (Ok(class), Some(name)) = (class.trim().parse(), normalized_name(&name)) {
+            names.insert(class, name);
         }
-        begins = quote.is_none() && (character == ':' || (begins && character.is_whitespace()));
-        entry.push(character);
     }
-    entries.push(entry);
-    entries
-}
-
-fn strip_comment(line: &str) -> &str {
-    if line.trim_start().starts_with('#') {
-        return "";
-    }
-    line.split_once(" #").map_or(line, |(line, _)| line)
-}
-
-fn unquote(text: &str) -> String {
-    let within = |quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
-    match (within('\''), within('"')) {
-        (Some(text), _) => text.replace("''", "'"),
-        (_, Some(text)) => text.replace("\\\"", "\"").replace("\\\\", "\\"),
-        (None, None) => text.to_owned(),
-    }
+    names
 }
 
 #[cfg(test)]

@@ -63,8 +63,9 @@ impl MediaDescription {
     /// Appends a caption, as far as the limit allows.
     pub fn push_caption(&mut self, text: &str) {
         // Room for a single space is not enough.
-        let full = |told: &String| {
-            told.len() + 1 >= MAX_CAPTION_CHARS && told.chars().count() + 1 >= MAX_CAPTION_CHARS
+        let full = |caption: &String| {
+            caption.len() + 1 >= MAX_CAPTION_CHARS
+                && caption.chars().count() + 1 >= MAX_CAPTION_CHARS
         };
         if self.caption.as_ref().is_some_and(full) {
             return;
@@ -72,7 +73,7 @@ impl MediaDescription {
         let Some(text) = normalized_caption(text) else { return };
         self.caption = match self.caption.take() {
             None => Some(text),
-            Some(told) => normalized_caption(&format!("{told} {text}")),
+            Some(caption) => normalized_caption(&format!("{caption} {text}")),
         };
     }
 }
@@ -209,15 +210,15 @@ mod tests {
 
     #[test]
     fn what_is_told_first_wins_and_tags_are_united() {
-        let told = |caption: &str, label: &str, tag: &str| MediaDescription {
+        let described = |caption: &str, label: &str, tag: &str| MediaDescription {
             caption: super::normalized_caption(caption),
             labels: vec![label.to_owned()],
             tags: vec![tag.to_owned()],
             objects: Vec::new(),
         };
-        let mut description = told("", "a", "x");
-        description.merge_missing(told("second", "b", "y"));
-        description.merge_missing(told("third", "c", "x"));
+        let mut description = described("", "a", "x");
+        description.merge_missing(described("second", "b", "y"));
+        description.merge_missing(described("third", "c", "x"));
         assert_eq!(description.caption.as_deref(), Some("second"));
         assert_eq!(
             (description.labels, description.tags),

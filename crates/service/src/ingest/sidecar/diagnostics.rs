@@ -61,12 +61,12 @@ mod tests {
     #[test]
     fn the_first_place_is_told_and_the_others_counted() {
         let sentence = |places: &[usize]| {
-            let mut faults = SidecarDiagnostics::new("line", "lines");
+            let mut diagnostics = SidecarDiagnostics::new("line", "lines");
             for place in places {
-                faults.set_position(*place);
-                faults.report("it is odd");
+                diagnostics.set_position(*place);
+                diagnostics.report("it is odd");
             }
-            faults.summary()
+            diagnostics.summary()
         };
         assert_eq!(sentence(&[]), None);
         assert_eq!(sentence(&[7, 7]).unwrap(), "line 7: it is odd");

@@ -97,7 +97,7 @@ impl<'a> FileIndex<'a> {
             match part {
                 Component::Normal(part) => path.push(part),
                 Component::CurDir => {}
-                _ => return Err("its file_name leads out of the folder"),
+                _ => return Err("its file_name points outside the folder"),
             }
         }
         let near = sidecar.parent().and_then(|folder| self.get(&folder.join(&path)));
@@ -108,7 +108,7 @@ impl<'a> FileIndex<'a> {
             Some(found) => found,
             None => self.by_unique_name(&path)?,
         };
-        if is_candidate(found) { Err("its file_name is no picture") } else { Ok(found) }
+        if is_candidate(found) { Err("its file_name is not a media file") } else { Ok(found) }
     }
 
     /// Looks in folders that the sidecar is named after: `train/a.jpg` or `images/train/a.jpg` for
@@ -140,8 +140,8 @@ impl<'a> FileIndex<'a> {
         });
         match path.file_name().and_then(|name| only.get(name)) {
             Some(Some(found)) => Ok(found),
-            Some(None) => Err("its file_name fits several files of the folder"),
-            None => Err("its file_name is no picture of the folder"),
+            Some(None) => Err("its file_name matches several files in the folder"),
+            None => Err("its file_name is not in the folder"),
         }
     }
 }
@@ -158,15 +158,15 @@ mod tests {
     use super::*;
     use crate::{ingest::ScannedFile, store::indexed_files::FileStat};
 
-    fn survey(paths: &[&str]) -> FolderScan {
-        let stamp = FileStat { size: 1, modified: 1 };
-        let files = paths.iter().map(|path| ScannedFile { path: path.into(), stamp }).collect();
+    fn scan(paths: &[&str]) -> FolderScan {
+        let stat = FileStat { size: 1, modified: 1 };
+        let files = paths.iter().map(|path| ScannedFile { path: path.into(), stat }).collect();
         FolderScan { files, skipped: Vec::new() }
     }
 
     #[test]
     fn a_name_is_found_near_the_sidecar_at_the_root_in_its_namesake_or_when_it_is_the_only_one() {
-        let survey = survey(&[
+        let scan = scan(&[
             "1.jpg",
             "a/1.jpg",
             "a/b/2.jpg",
@@ -176,9 +176,9 @@ mod tests {
             "x/4",
             "x/y.jpg/5.jpg",
         ]);
-        let files = FileIndex::new(&survey);
-        let none = Err("its file_name is no picture of the folder");
-        let outside = Err("its file_name leads out of the folder");
+        let files = FileIndex::new(&scan);
+        let none = Err("its file_name is not in the folder");
+        let outside = Err("its file_name points outside the folder");
         for (name, sidecar, expected) in [
             ("1.jpg", "metadata.csv", Ok("1.jpg")),
             (" ./1.jpg ", "a/metadata.csv", Ok("a/1.jpg")),
@@ -188,12 +188,12 @@ mod tests {
             ("elsewhere/2.jpg", "metadata.csv", Ok("a/b/2.jpg")),
             ("3.jpg", "annotations/instances_train.json", Ok("images/train/3.jpg")),
             ("3.jpg", "annotations/val.json", Ok("images/val/3.jpg")),
-            ("3.jpg", "all.json", Err("its file_name fits several files of the folder")),
+            ("3.jpg", "all.json", Err("its file_name matches several files in the folder")),
             ("4", "metadata.csv", Ok("x/4")),
             ("y.jpg", "metadata.csv", none),
             ("9.jpg", "metadata.csv", none),
             ("", "metadata.csv", none),
-            ("notes.txt", "metadata.csv", Err("its file_name is no picture")),
+            ("notes.txt", "metadata.csv", Err("its file_name is not a media file")),
             ("../1.jpg", "a/metadata.csv", outside),
             ("a/../1.jpg", "metadata.csv", outside),
             ("/1.jpg", "metadata.csv", outside),
@@ -205,8 +205,8 @@ mod tests {
 
     #[test]
     fn sidecars_lie_beside_or_in_the_opposite_folder() {
-        let survey = survey(&["labels/train/a.txt", "v/Annotations/b.xml", "images/c.txt"]);
-        let files = FileIndex::new(&survey);
+        let scan = scan(&["labels/train/a.txt", "v/Annotations/b.xml", "images/c.txt"]);
+        let files = FileIndex::new(&scan);
         let opposite = |media: &str, folder, extension| {
             files
                 .sidecar_in_parallel_folder(Path::new(media), folder, extension)
@@ -225,8 +225,8 @@ mod tests {
 
     #[test]
     fn media_are_told_by_extension() {
-        let survey = survey(&["a.JPG", "b.txt", "c", "d.webm", "e.jpg.txt"]);
-        let media: Vec<_> = FileIndex::new(&survey).media().collect();
+        let scan = scan(&["a.JPG", "b.txt", "c", "d.webm", "e.jpg.txt"]);
+        let media: Vec<_> = FileIndex::new(&scan).media().collect();
         assert_eq!(media, [Path::new("a.JPG"), Path::new("d.webm")]);
     }
 }

@@ -59,11 +59,11 @@ const GENERIC_NAMES: &[&str] = &[
 /// Labels every unlabeled media file by its folder.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
-        let labelled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
-        if let Some(label) = label_from_folder(media).filter(|_| !labelled) {
-            let mut told = MediaDescription::default();
-            push_name(&mut told.labels, label);
-            reader.add_description(media, told);
+        let labeled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
+        if let Some(label) = label_from_folder(media).filter(|_| !labeled) {
+            let mut description = MediaDescription::default();
+            push_name(&mut description.labels, label);
+            reader.add_description(media, description);
         }
     }
 }
@@ -81,7 +81,6 @@ fn label_from_folder(media: &Path) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ingest::sidecar::test_support::{TestFolder, describe};
 
     #[test]
     fn the_nearest_folder_is_the_label_unless_its_name_is_technical() {
@@ -99,16 +98,5 @@ mod tests {
         ] {
             assert_eq!(label_from_folder(Path::new(media)), expected, "{media}");
         }
-    }
-
-    #[test]
-    fn a_label_told_elsewhere_replaces_the_folder() {
-        let place = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/note.md"]);
-        place.write("metadata.csv", "file_name,label,caption\ncat/1.jpg,dog,\ncat/2.jpg,,A cat.\n");
-        let expected = [
-            describe("cat/1.jpg", "", "dog", "", ""),
-            describe("cat/2.jpg", "A cat.", "cat", "", ""),
-        ];
-        assert_eq!(place.descriptions(), expected);
     }
 }

@@ -15,8 +15,6 @@ mod metadata_csv;
 mod metadata_jsonl;
 mod objects;
 mod sidecar_reader;
-#[cfg(test)]
-mod test_support;
 mod text_file;
 mod voc;
 mod yolo;
@@ -26,10 +24,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-pub use self::{
-    description::{BoundingBox, LabeledBox, MediaDescription},
-    metadata_jsonl::FILE_NAME as SIDECAR,
-};
+pub use self::description::{BoundingBox, LabeledBox, MediaDescription};
 use self::{file_index::FileIndex, sidecar_reader::SidecarReader};
 use super::{FolderScan, SandboxedDir};
 
@@ -49,8 +44,8 @@ pub struct SidecarData {
 /// If several describe the same file, the first in the order below wins, separately for caption,
 /// labels and objects; tags are merged.
 #[must_use]
-pub fn read(folder: &SandboxedDir, survey: &FolderScan) -> SidecarData {
-    let mut reader = SidecarReader::new(folder, FileIndex::new(survey));
+pub fn read(folder: &SandboxedDir, scan: &FolderScan) -> SidecarData {
+    let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
     metadata_jsonl::read(&mut reader);
     metadata_csv::read(&mut reader);
     coco::read(&mut reader);

@@ -33,14 +33,14 @@ struct ObjectColumns<'a> {
 
 const NO_OBJECTS: &str = "its objects are neither a list nor lists of boxes and names";
 
-/// Adds the objects of a row to its description, and problems to `faults`.
+/// Adds the objects of a row to its description, and problems to `diagnostics`.
 pub fn read_objects(
     value: &str,
     description: &mut MediaDescription,
-    faults: &mut SidecarDiagnostics,
+    diagnostics: &mut SidecarDiagnostics,
 ) {
-    let told = if let Some(columns) = json::parse_object::<ObjectColumns<'_>>(value) {
-        read_columns(&columns, description, faults)
+    let parsed = if let Some(columns) = json::parse_object::<ObjectColumns<'_>>(value) {
+        read_columns(&columns, description, diagnostics)
     } else {
         json::for_each_element(value, |value| {
             match json::parse_object::<ObjectRow<'_>>(value.get()) {
@@ -51,23 +51,25 @@ pub fn read_objects(
                         json::parse_box(bbox),
                         BoundingBox::normalized,
                         description,
-                        faults,
+                        diagnostics,
                     );
                 }
-                Some(ObjectRow { bbox: None, .. }) => faults.report("an object of it has no bbox"),
-                None => faults.report("an object of it is no JSON object"),
+                Some(ObjectRow { bbox: None, .. }) => {
+                    diagnostics.report("one of its objects has no bbox")
+                }
+                None => diagnostics.report("one of its objects is not a JSON object"),
             }
         })
     };
-    if told.is_none() {
-        faults.report(NO_OBJECTS);
+    if parsed.is_none() {
+        diagnostics.report(NO_OBJECTS);
     }
 }
 
 fn read_columns(
     columns: &ObjectColumns<'_>,
     description: &mut MediaDescription,
-    faults: &mut SidecarDiagnostics,
+    diagnostics: &mut SidecarDiagnostics,
 ) -> Option<()> {
     let names = columns.categories.or(columns.category).or(columns.labels);
     let (mut boxes, mut labels) = (Vec::new(), Vec::new());
@@ -85,10 +87,10 @@ fn read_columns(
         }
     })?;
     if box_count != name_count {
-        faults.report("its objects have more boxes than names, or fewer");
+        diagnostics.report("its objects have different numbers of boxes and names");
     }
     for (label, sides) in labels.into_iter().zip(boxes) {
-        add_object(label, sides, BoundingBox::pixels, description, faults);
+        add_object(label, sides, BoundingBox::pixels, description, diagnostics);
     }
     Some(())
 }
@@ -106,13 +108,13 @@ fn add_object(
     sides: Option<[f64; 4]>,
     unit: fn([f64; 4]) -> Option<BoundingBox>,
     description: &mut MediaDescription,
-    faults: &mut SidecarDiagnostics,
+    diagnostics: &mut SidecarDiagnostics,
 ) {
     match (label, sides, sides.and_then(unit)) {
         (Some(label), _, Some(extent)) => description.push_object(label, extent),
-        (None, ..) => faults.report("an object of it has no name"),
-        (_, None, _) => faults.report("the bbox of an object is no list of four numbers"),
-        (_, _, None) => faults.report("the bbox of an object is empty or outside the picture"),
+        (None, ..) => diagnostics.report("one of its objects has no name"),
+        (_, None, _) => diagnostics.report("the bbox of an object is not a list of four numbers"),
+        (_, _, None) => diagnostics.report("the bbox of an object is empty or outside the picture"),
     }
 }
 
@@ -122,21 +124,21 @@ mod tests {
     use tessera_model::Region;
 
     fn objects(value: &str) -> (Vec<String>, Option<String>) {
-        let (mut description, mut faults) =
+        let (mut description, mut diagnostics) =
             (MediaDescription::default(), SidecarDiagnostics::new("line", "lines"));
-        faults.set_position(1);
-        read_objects(value, &mut description, &mut faults);
-        let told = description.objects.iter().map(|object| {
+        diagnostics.set_position(1);
+        read_objects(value, &mut description, &mut diagnostics);
+        let expected = description.objects.iter().map(|object| {
             let region = object.bounding_box.to_region(100, 200).unwrap();
             let Region { x, y, width, height } = region;
             format!("{} {x:.2} {y:.2} {width:.2} {height:.2}", object.label)
         });
-        (told.collect(), faults.summary())
+        (expected.collect(), diagnostics.summary())
     }
 
     #[test]
     fn both_forms_are_read_and_broken_objects_named() {
-        for (value, told, fault) in [
+        for (value, expected, fault) in [
             (
                 r#"[{"label": "boat", "bbox": [0.1, 0.2, 0.3, 2]}]"#,
                 &["boat 0.10 0.20 0.30 0.80"][..],
@@ -157,15 +159,15 @@ mod tests {
             (
                 r#"[{"label": "a", "bbox": [0.5, 0.5, 0.1, 0.1]}, {"bbox": [0, 0, 1, 1]}]"#,
                 &["a 0.50 0.50 0.10 0.10"],
-                "an object of it has no name",
+                "one of its objects has no name",
             ),
-            (r#"[{"label": "", "bbox": [0, 0, 1, 1]}]"#, &[], "an object of it has no name"),
-            (r#"[{"label": "a"}, 7]"#, &[], "an object of it has no bbox"),
-            ("[7]", &[], "an object of it is no JSON object"),
+            (r#"[{"label": "", "bbox": [0, 0, 1, 1]}]"#, &[], "one of its objects has no name"),
+            (r#"[{"label": "a"}, 7]"#, &[], "one of its objects has no bbox"),
+            ("[7]", &[], "one of its objects is not a JSON object"),
             (
                 r#"[{"label": "a", "bbox": [0, 0, 1]}]"#,
                 &[],
-                "the bbox of an object is no list of four numbers",
+                "the bbox of an object is not a list of four numbers",
             ),
             (
                 r#"[{"label": "a", "bbox": [40, 40, 9, 9]}]"#,
@@ -175,15 +177,15 @@ mod tests {
             (
                 r#"{"bbox": [[1, 1, 2, 2], [1, 1, 0, 2]], "labels": ["a", "b", "c"]}"#,
                 &["a 0.01 0.01 0.02 0.01"],
-                "its objects have more boxes than names, or fewer",
+                "its objects have different numbers of boxes and names",
             ),
             (r#"{"bbox": [[1, 1, 2, 2]]}"#, &[], NO_OBJECTS),
             (r#""boat""#, &[], NO_OBJECTS),
             (r#"[{"label": "a""#, &[], NO_OBJECTS),
         ] {
             let fault = (!fault.is_empty()).then(|| format!("line 1: {fault}"));
-            let told = told.iter().map(|&text| text.to_owned()).collect();
-            assert_eq!(objects(value), (told, fault), "{value}");
+            let expected = expected.iter().map(|&text| text.to_owned()).collect();
+            assert_eq!(objects(value), (expected, fault), "{value}");
         }
     }
 }

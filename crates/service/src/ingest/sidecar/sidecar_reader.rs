@@ -67,7 +67,7 @@ impl<'a> SidecarReader<'a> {
             return;
         }
         match self.data.descriptions.get_mut(media) {
-            Some(told) => told.merge_missing(description),
+            Some(known) => known.merge_missing(description),
             None => {
                 self.data.descriptions.insert(media.to_owned(), description);
             }

@@ -51,65 +51,9 @@ fn add_boxes(
     text: &str,
     names: &mut ClassNames,
 ) {
-    let (description, faults) = yolo::parse(text, &names.for_sidecar(reader, sidecar));
+    let (description, diagnostics) = yolo::parse(text, &names.for_sidecar(reader, sidecar));
     reader.add_description(media, description);
-    if let Some(sentence) = faults.summary() {
+    if let Some(sentence) = diagnostics.summary() {
         reader.report_problem(sidecar, sentence);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::ingest::sidecar::test_support::{TestFolder, describe};
-
-    #[test]
-    fn a_text_beside_a_picture_is_its_caption_unless_it_tells_boxes() {
-        let place = TestFolder::with_media(&["1.jpg", "2.JPG", "3.png", "4.jpg", "5.jpg", "6.jpg"]);
-        for (path, text) in [
-            ("1.txt", "\u{feff}A red boat,\r\nfar away.\r\n"),
-            ("2.txt", "\n0 0.5 0.5 0.2 0.2\r\n\r\n1 0.5 0.5 0.2 0.2 0.99\n2 0 0 1 0 1 1\n"),
-            ("3.txt", "0 0.5 0.5 0.2 0.2\nand 4 more"),
-            ("4.txt", " \n"),
-            ("5.txt", "1984"),
-            ("readme.txt", "of no picture"),
-        ] {
-            place.write(path, text);
-        }
-        place.write("6.txt", b"caf\xe9");
-        let expected = [
-            describe("1.jpg", "A red boat,\nfar away.", "", "", ""),
-            describe("2.JPG", "", "", "", "class 0 class 1 class 2"),
-            describe("3.png", "0 0.5 0.5 0.2 0.2\nand 4 more", "", "", ""),
-            describe("5.jpg", "1984", "", "", ""),
-        ];
-        assert_eq!(place.descriptions(), expected);
-        assert_eq!(place.problem_of("6.txt"), "it is not UTF-8");
-        assert_eq!(place.read_sidecars().sidecars.len(), 6);
-    }
-
-    #[test]
-    fn boxes_opposite_the_pictures_have_names_from_the_nearest_list() {
-        let place =
-            TestFolder::with_media(&["images/train/1.jpg", "images/val/2.jpg", "own/images/3.jpg"]);
-        let row = "1 0.5 0.5 0.2 0.2\n";
-        for (path, text) in [
-            ("data.yaml", "names: [person, dog]\n"),
-            ("labels/train/1.txt", row),
-            ("labels/val/2.txt", "7 0.5 0.5 0.2 0.2\nbroken\n0 5 5 1 1"),
-            ("images/val/2.txt", "A caption as well."),
-            ("own/labels/3.txt", row),
-            ("own/labels/classes.txt", "cat\r\nbird\r\n"),
-        ] {
-            place.write(path, text);
-        }
-        let expected = [
-            describe("images/train/1.jpg", "", "", "", "dog"),
-            describe("images/val/2.jpg", "A caption as well.", "", "", "class 7"),
-            describe("own/images/3.jpg", "", "", "", "bird"),
-        ];
-        assert_eq!(place.descriptions(), expected);
-        let why = "line 2: it is no class and box in numbers; 1 more line";
-        assert_eq!(place.problem_of("labels/val/2.txt"), why);
-        assert_eq!(place.read_sidecars().sidecars.len(), 6);
     }
 }

@@ -17,21 +17,21 @@ pub fn is_yolo(text: &str) -> bool {
 /// Returns the objects of a text and the problems of its lines.
 #[must_use]
 pub fn parse(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
-    let (mut description, mut faults) =
+    let (mut description, mut diagnostics) =
         (MediaDescription::default(), SidecarDiagnostics::new("line", "lines"));
     for (number, line) in (1..).zip(text.lines()) {
-        faults.set_position(number);
+        diagnostics.set_position(number);
         match parse_line(line).map(|(class, sides)| (class, BoundingBox::normalized(sides))) {
             Some((class, Some(extent))) => {
                 let label = names.get(&class).cloned();
                 description.push_object(label.unwrap_or_else(|| format!("class {class}")), extent);
             }
-            Some((_, None)) => faults.report("its box is empty or outside the picture"),
+            Some((_, None)) => diagnostics.report("its box is empty or outside the picture"),
             None if line.trim().is_empty() => {}
-            None => faults.report("it is no class and box in numbers"),
+            None => diagnostics.report("it is not a class and a box in numbers"),
         }
     }
-    (description, faults)
+    (description, diagnostics)
 }
 
 /// Parses the class and `[x, y, width, height]` of a line.
@@ -89,10 +89,10 @@ mod tests {
     #[test]
     fn broken_lines_are_named_and_the_rest_counts() {
         let text = "0 0.5 0.5 0.2 0.2\n\n1 0.5 0.5 0 0.2\r\n0 320 240 64 48\nx\n9 1 1 1 1";
-        let (description, faults) = parse(text, &ClassMap::from([(0, "dog".to_owned())]));
+        let (description, diagnostics) = parse(text, &ClassMap::from([(0, "dog".to_owned())]));
         let labels: Vec<_> = description.objects.into_iter().map(|object| object.label).collect();
         assert_eq!(labels, ["dog", "class 9"]);
         let why = "line 3: its box is empty or outside the picture; 2 more lines";
-        assert_eq!(faults.summary().unwrap(), why);
+        assert_eq!(diagnostics.summary().unwrap(), why);
     }
 }

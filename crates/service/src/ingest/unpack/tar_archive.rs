@@ -78,7 +78,7 @@ fn unpack_member(
         _ => return Err(MemberError::SkipMember("not a regular file")),
     }
     if std::str::from_utf8(&entry.path_bytes()).is_err() {
-        return Err(MemberError::SkipMember("its name is no UTF-8"));
+        return Err(MemberError::SkipMember("its name is not UTF-8"));
     }
     let size = entry.size();
     unpacking.write_member(name, size, entry, || taken.bytes_read.get())

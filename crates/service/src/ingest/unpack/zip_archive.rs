@@ -34,7 +34,7 @@ pub fn unpack_zip(mut file: File, unpacking: &mut Unpacker) -> Result<(), Member
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
             // Overlapping members add up to more than the file.
-            return Err(MemberError::StopArchive("its members overlap: a bomb"));
+            return Err(MemberError::StopArchive("its members overlap (decompression bomb)"));
         }
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
         let end = unpack_member(entry, packed, &mut contents, unpacking);
@@ -67,7 +67,7 @@ fn unpack_member(
     let mut content = entry.with_reader(contents, ZipReadOptions::default()).map_err(|cause| {
         MemberError::SkipMember(match cause {
             ZipError::UnsupportedArchive(_) | ZipError::CompressionMethodNotSupported(_) => {
-                "it is packed in a way that is not read (deflate is)"
+                "unsupported compression method (deflate is supported)"
             }
             _ => "it is damaged",
         })
@@ -94,5 +94,5 @@ fn unpack_without_directory(file: File, unpacking: &mut Unpacker) -> Result<(), 
         let end = unpacking.write_member(&name, size, &mut content, || meter.bytes_read.get());
         unpacking.record_member(&name, end)?;
     }
-    Err(MemberError::StopArchive("its end is missing"))
+    Err(MemberError::StopArchive("it is truncated"))
 }

@@ -44,8 +44,8 @@ impl ImageEncoder {
             )
         })?;
         let (input, size) = (input.id, input_size(input).map_err(|reason| refuse(&reason))?);
-        let grey = RgbImage::from_pixel(size.0, size.1, image::Rgb([128; 3]));
-        let example = [(input, to_tensor(&grey, size).map_err(|reason| refuse(&reason))?)];
+        let gray = RgbImage::from_pixel(size.0, size.1, image::Rgb([128; 3]));
+        let example = [(input, to_tensor(&gray, size).map_err(|reason| refuse(&reason))?)];
         let (network, dimension) =
             OnnxModel::new(model, &PREFERRED_OUTPUTS, &example).map_err(|reason| {
                 refuse(&format!(

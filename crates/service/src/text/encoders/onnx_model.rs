@@ -25,7 +25,7 @@ pub struct ModelInput {
 pub fn load_model(what: &str, path: &Path) -> Result<Model, LoadError> {
     Model::load_file(path).map_err(|cause| {
         let reason = format!(
-            "is no ONNX model that can be run ({}); download or export it again",
+            "is not a usable ONNX model ({}); download or export it again",
             short_reason(&cause)
         );
         LoadError::new(what, path, &reason)
@@ -84,7 +84,7 @@ impl OnnxModel {
         let [value] =
             self.model.run_n(views, [self.output], None).map_err(|cause| cause.to_string())?;
         let tensor: NdTensor<f32, 2> =
-            value.try_into().map_err(|_| "its output is no vector of numbers".to_owned())?;
+            value.try_into().map_err(|_| "its output is not a vector of numbers".to_owned())?;
         match tensor.shape() {
             [1, _] => Ok(tensor.to_vec()),
             shape => Err(format!("its output has the shape {shape:?} and not one row")),

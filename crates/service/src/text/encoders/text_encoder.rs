@@ -37,7 +37,7 @@ impl TextEncoder {
         let json = fs::read_to_string(tokenizer)
             .map_err(|cause| cannot_read("tokenizer", tokenizer, &cause))?;
         let no_tokenizer = |reason: String| {
-            let words = "is no tokenizer that can be used";
+            let words = "is not a usable tokenizer";
             let advice = "give the tokenizer.json of the text encoder";
             LoadError::new(
                 "tokenizer",

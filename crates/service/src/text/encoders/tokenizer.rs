@@ -87,16 +87,16 @@ type TokenizeRequest = (String, Sender<Result<Vec<TokenId>, String>>);
 
 impl TokenizerThread {
     fn start(json: String) -> Result<Self, String> {
-        let (questions, asked) = channel::<TokenizeRequest>();
+        let (requests, received) = channel::<TokenizeRequest>();
         let (ready, started) = channel();
         let work = move || match Tokenizer::from_json(&json) {
             Ok(tokenizer) => {
                 // The requester may be gone by now.
                 let _ = ready.send(Ok(()));
-                for (text, answer) in asked {
+                for (text, reply) in received {
                     let encoded = tokenizer.encode(text.as_str(), None);
                     let ids = encoded.map(Encoded::into_token_ids);
-                    let _ = answer.send(ids.map_err(|cause| cause.to_string()));
+                    let _ = reply.send(ids.map_err(|cause| cause.to_string()));
                 }
             }
             Err(cause) => drop(ready.send(Err(cause.to_string()))),
@@ -104,14 +104,14 @@ impl TokenizerThread {
         let thread = thread::Builder::new().name("tokenizer".to_owned());
         thread.spawn(work).map_err(|cause| cause.to_string())?;
         started.recv().map_err(|_| "it cannot be opened".to_owned())??;
-        Ok(Self(questions))
+        Ok(Self(requests))
     }
 
     fn tokenize(&self, text: &str) -> Result<Vec<TokenId>, String> {
-        let (answer, answered) = channel();
+        let (reply, response) = channel();
         let stopped = || "the tokenizer has stopped".to_owned();
-        self.0.send((text.to_owned(), answer)).map_err(|_| stopped())?;
-        answered.recv().map_err(|_| stopped())?
+        self.0.send((text.to_owned(), reply)).map_err(|_| stopped())?;
+        response.recv().map_err(|_| stopped())?
     }
 }
 
@@ -167,7 +167,7 @@ fn to_id(value: &Value) -> Option<i32> {
 }
 
 fn to_ids(ids: &[TokenId]) -> Result<Vec<i32>, String> {
-    let number = |&id: &TokenId| i32::try_from(id).map_err(|_| format!("{id} is no token"));
+    let number = |&id: &TokenId| i32::try_from(id).map_err(|_| format!("{id} is not a token id"));
     ids.iter().map(number).collect()
 }
 

@@ -1,12 +1,4 @@
-//! Unpacks an uploaded archive into a directory: regular files with safe names, within limits that
-//! are enforced on the bytes written, not on what the archive claims.
-//!
-//! A faulty member is skipped; a faulty archive stops the unpacking, and what was unpacked until
-//! then is kept.
-
-mod metered_reader;
-mod tar_archive;
-mod zip_archive;
+//! Unpacking an archive member by member, within limits.
 
 use std::{
     fs::{self, File},
@@ -15,7 +7,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::{
+use super::{tar_archive, zip_archive};
+use crate::ingest::{
     file_kind::FileKind,
     staging::{UniqueFiles, available_space, create_private_dir},
 };
@@ -75,7 +68,7 @@ pub enum UnpackError {
 }
 
 /// Why a member was not unpacked.
-enum MemberError {
+pub(super) enum MemberError {
     /// The member is skipped, with the reason.
     SkipMember(&'static str),
     /// The archive is not read further, with the reason.
@@ -85,7 +78,7 @@ enum MemberError {
 }
 
 /// The result of copying a member.
-enum CopyOutcome {
+pub(super) enum CopyOutcome {
     /// It was copied completely, with its number of bytes.
     Complete(u64),
     /// It exceeds the limit.
@@ -93,7 +86,7 @@ enum CopyOutcome {
 }
 
 /// The state of an unpacking.
-struct Unpacker<'a> {
+pub(super) struct Unpacker<'a> {
     files: UniqueFiles,
     root: &'a Path,
     limits: UnpackLimits,
@@ -196,7 +189,7 @@ pub fn unpack(
 
 impl Unpacker<'_> {
     /// Starts the next member, after `taken` compressed bytes.
-    fn begin_member(&mut self, taken: u64) -> Result<(), MemberError> {
+    pub(super) fn begin_member(&mut self, taken: u64) -> Result<(), MemberError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(MemberError::Abort(UnpackError::Cancelled));
         }
@@ -209,7 +202,7 @@ impl Unpacker<'_> {
     }
 
     /// Records a skipped member; passes on other errors.
-    fn record_member(
+    pub(super) fn record_member(
         &mut self,
         name: &str,
         end: Result<(), MemberError>,
@@ -231,7 +224,7 @@ impl Unpacker<'_> {
 
     /// Writes the member `name` of `size` bytes. `taken` returns the number of compressed bytes
     /// read so far.
-    fn write_member(
+    pub(super) fn write_member(
         &mut self,
         name: &str,
         size: u64,
@@ -244,7 +237,7 @@ impl Unpacker<'_> {
         }
         let kind = FileKind::from_name(name);
         if kind == FileKind::Archive {
-            return Err(MemberError::SkipMember("an archive inside the archive is not opened"));
+            return Err(MemberError::SkipMember("nested archives are not unpacked"));
         }
         let largest = if kind == FileKind::Video {
             self.limits.max_video_bytes
@@ -261,7 +254,7 @@ impl Unpacker<'_> {
             }
             Ok(CopyOutcome::Complete(_)) => MemberError::SkipMember("it is damaged"),
             Ok(CopyOutcome::LimitExceeded) if room < largest => {
-                MemberError::StopArchive("there is no room for all of it")
+                MemberError::StopArchive("there is not enough space for all of it")
             }
             Ok(CopyOutcome::LimitExceeded) => MemberError::SkipMember("it is too large"),
             Err(trouble) => trouble,
@@ -271,7 +264,7 @@ impl Unpacker<'_> {
     }
 
     /// Copies at most `most` bytes of a member and detects decompression bombs.
-    fn copy_limited(
+    pub(super) fn copy_limited(
         &mut self,
         content: &mut impl Read,
         out: &mut impl Write,
@@ -296,7 +289,9 @@ impl Unpacker<'_> {
             if self.is_bomb(bytes, packed - self.packed_before)
                 || self.is_bomb(self.unpacked_before, packed)
             {
-                return Err(MemberError::StopArchive("it grows far beyond its size: a bomb"));
+                return Err(MemberError::StopArchive(
+                    "its compression ratio is too high (decompression bomb)",
+                ));
             }
             if bytes > most {
                 return Ok(CopyOutcome::LimitExceeded);
@@ -310,9 +305,6 @@ impl Unpacker<'_> {
     }
 }
 
-fn io_error(cause: io::Error) -> MemberError {
+pub(super) fn io_error(cause: io::Error) -> MemberError {
     MemberError::Abort(UnpackError::Io(cause))
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,10 +1,17 @@
 //! Tests the state machine of operations against a model, with crashes.
 
 use proptest::prelude::*;
-use rusqlite::TransactionBehavior;
+use rusqlite::{Connection, TransactionBehavior};
 
-use super::*;
-use crate::store::{dataset::DatasetRecord, schema, source};
+use tessera_model::{DatasetId, Status};
+use tessera_service::store::{
+    dataset::{self, DatasetRecord},
+    operation::{
+        Batch, BatchOrigin, OperationKind, all_running, begin, begin_clustering, fail,
+        find_running, finish,
+    },
+    schema, source,
+};
 
 #[derive(Clone, Copy, Debug)]
 enum OperationEvent {
@@ -103,7 +110,7 @@ impl TestDataset {
         let tx = self.connection.transaction_with_behavior(behaviour).unwrap();
         let status = dataset::find(&tx, id).unwrap().unwrap().status;
         let running = find_running(&tx, id).unwrap();
-        let batch = Batch { source, arrival: BatchOrigin::There };
+        let batch = Batch { source, origin: BatchOrigin::InPlace };
         let free = running.is_none();
         match (event, running) {
             (OperationEvent::Add | OperationEvent::AddAndReindex, _)

@@ -8,7 +8,7 @@ use fake_s3::{FakeFailure, FakeS3, SECRET, TOKEN, storage, storage_with_timeout}
 use reqwest::Url;
 use secrecy::SecretString;
 
-use super::{
+use tessera_service::object_storage::{
     MAX_OBJECTS, ObjectEntry, ObjectListing, PathRoot, RoleArn, StorageError, StorageSettings,
 };
 
@@ -26,8 +26,8 @@ fn object_entry(key: &str, size: Option<u64>) -> ObjectEntry {
 }
 
 /// The error of listing an address, without its common prefix.
-async fn list_error(shelf: &FakeS3, uri: &str) -> String {
-    let refusal = shelf.storage().list(uri, None, MAX_OBJECTS).await.unwrap_err().to_string();
+async fn list_error(server: &FakeS3, uri: &str) -> String {
+    let refusal = server.storage().list(uri, None, MAX_OBJECTS).await.unwrap_err().to_string();
     for secret in [SECRET, TOKEN, "X-Amz", "127.0.0.1", "c4nary"] {
         assert!(!refusal.contains(secret), "{refusal}");
     }
@@ -51,8 +51,8 @@ async fn a_folder_is_listed_page_by_page_and_fetched() {
         ("photos/set2/other.jpg", b"-"),
         ("photos/top.jpg", b"-"),
     ];
-    let shelf = FakeS3::with_objects(&objects).await;
-    let storage = shelf.storage();
+    let server = FakeS3::with_objects(&objects).await;
+    let storage = server.storage();
     let task = storage.clone();
     // Handlers must be `Send`.
     let listing =
@@ -69,7 +69,7 @@ async fn a_folder_is_listed_page_by_page_and_fetched() {
     ];
     assert_eq!(keys(&listing), expected);
     assert_eq!((listing.media, listing.skipped, listing.truncated), (6, 2, false));
-    assert_eq!(shelf.request_count(), 4, "ten objects, three a page");
+    assert_eq!(server.request_count(), 4, "ten objects, three a page");
     let place = tempfile::tempdir().unwrap();
     for entry in &listing.entries {
         let bytes = storage.download(entry, place.path()).await.unwrap();
@@ -92,16 +92,16 @@ async fn a_look_ends_at_the_first_media() {
         ("photos/4.jpg", b"-"),
         ("photos/5.jpg", b"-"),
     ];
-    let shelf = FakeS3::with_objects(&objects).await;
-    let listing = shelf.storage().list("s3://photos", None, 1).await.unwrap();
+    let server = FakeS3::with_objects(&objects).await;
+    let listing = server.storage().list("s3://photos", None, 1).await.unwrap();
     assert_eq!((keys(&listing), listing.truncated), (vec!["1.jpg"], true));
-    assert_eq!(shelf.request_count(), 1);
+    assert_eq!(server.request_count(), 1);
 }
 
 #[tokio::test]
 async fn public_buckets_need_no_key() {
-    let shelf = FakeS3::public_bucket(&[("photos/1.jpg", b"one")]).await;
-    let storage = storage(StorageSettings { key: None, ..shelf.settings() });
+    let server = FakeS3::public_bucket(&[("photos/1.jpg", b"one")]).await;
+    let storage = storage(StorageSettings { key: None, ..server.settings() });
     let listing = storage.list("s3://photos/", None, MAX_OBJECTS).await.unwrap();
     let place = tempfile::tempdir().unwrap();
     assert_eq!(storage.download(&listing.entries[0], place.path()).await.unwrap(), 3);
@@ -115,8 +115,8 @@ async fn a_manifest_is_read_and_its_media_are_fetched() {
         ("photos/lists/cats/1.jpg", b"one"),
         ("shared/2.jpg", b"two"),
     ];
-    let shelf = FakeS3::with_objects(&objects).await;
-    let storage = shelf.storage();
+    let server = FakeS3::with_objects(&objects).await;
+    let storage = server.storage();
     let listing = storage.list("s3://photos/lists/set.csv", None, MAX_OBJECTS).await.unwrap();
     let place = tempfile::tempdir().unwrap();
     let mut ends = Vec::new();
@@ -130,18 +130,21 @@ async fn a_manifest_is_read_and_its_media_are_fetched() {
     assert_eq!(ends, [("2.jpg".to_owned(), 3), ("lists/cats/1.jpg".to_owned(), 3)]);
     assert_eq!(fs::read(place.path().join("cats/1.jpg")).unwrap(), b"one");
     assert_eq!(fs::read(place.path().join("shared/2.jpg")).unwrap(), b"two");
-    assert_eq!(list_error(&shelf, "s3://photos/lists/none.txt").await, "");
-    assert_eq!(list_error(&shelf, "s3://photos/lists/gone.txt").await, "(it is not there)");
-    assert!(!list_error(&shelf, "s3://photos/lists/gone.parquet").await.is_empty());
+    assert_eq!(list_error(&server, "s3://photos/lists/none.txt").await, "");
+    assert_eq!(list_error(&server, "s3://photos/lists/gone.txt").await, "(it does not exist)");
+    assert!(!list_error(&server, "s3://photos/lists/gone.parquet").await.is_empty());
 }
 
 #[tokio::test]
 async fn every_cause_of_a_refusal_is_named_without_secrets() {
-    let shelf = FakeS3::with_objects(&[("photos/readme.md", b"-")]).await;
-    assert_eq!(list_error(&shelf, "s3://photos").await, "");
-    assert_eq!(list_error(&shelf, "s3://photos/nothing/").await, "");
-    assert_eq!(list_error(&shelf, "s3://other").await, "(there is no such bucket)");
-    assert_eq!(list_error(&shelf, "https://photos/a").await, "(only s3://bucket/prefix is read)");
+    let server = FakeS3::with_objects(&[("photos/readme.md", b"-")]).await;
+    assert_eq!(list_error(&server, "s3://photos").await, "");
+    assert_eq!(list_error(&server, "s3://photos/nothing/").await, "");
+    assert_eq!(list_error(&server, "s3://other").await, "(there is no such bucket)");
+    assert_eq!(
+        list_error(&server, "https://photos/a").await,
+        "(only s3://bucket/prefix is supported)"
+    );
     let causes = [
         (FakeFailure::S3Error(403, "AccessDenied"), "(access is denied)"),
         (FakeFailure::RawError(403, ""), "(access is denied)"),
@@ -153,77 +156,83 @@ async fn every_cause_of_a_refusal_is_named_without_secrets() {
             FakeFailure::S3Error(403, "SignatureDoesNotMatch"),
             "(the access key of this deployment is not accepted)",
         ),
-        (FakeFailure::S3Error(418, "Te\u{1b}a pot"), "(the storage answered 418)"),
-        (FakeFailure::S3Error(418, "Teapot"), "(the storage answered 418 Teapot)"),
-        (FakeFailure::RawError(200, "<html>c4nary</html>"), "(what answers is no object storage)"),
-        (FakeFailure::RawError(200, "\u{FFFD}"), "(what answers is no object storage)"),
+        (FakeFailure::S3Error(418, "Te\u{1b}a pot"), "(the storage responded with 418)"),
+        (FakeFailure::S3Error(418, "Teapot"), "(the storage responded with 418 Teapot)"),
+        (
+            FakeFailure::RawError(200, "<html>c4nary</html>"),
+            "(the server is not an object storage service)",
+        ),
+        (FakeFailure::RawError(200, "\u{FFFD}"), "(the server is not an object storage service)"),
         (
             FakeFailure::Region("eu-other-2"),
             "(the bucket is in the region eu-other-2; set AWS_REGION to it)",
         ),
     ];
     for (trouble, words) in causes {
-        shelf.fail_next([trouble]);
-        assert_eq!(list_error(&shelf, "s3://photos").await, words);
+        server.fail_next([trouble]);
+        assert_eq!(list_error(&server, "s3://photos").await, words);
     }
-    let mut settings = shelf.settings();
+    let mut settings = server.settings();
     settings.key.as_mut().unwrap().secret = SecretString::from("another");
     let refusal = storage(settings).list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
     assert!(refusal.to_string().ends_with("is not accepted)"), "the service checks: {refusal}");
     let role = RoleArn::parse("arn:aws:iam::123456789012:role/reader");
     let refusal =
-        shelf.storage().list("s3://photos", role.as_ref(), MAX_OBJECTS).await.unwrap_err();
+        server.storage().list("s3://photos", role.as_ref(), MAX_OBJECTS).await.unwrap_err();
     assert!(refusal.to_string().contains("no token service (STS)"), "{refusal}");
 }
 
 #[tokio::test]
 async fn a_deployment_without_a_key_is_told_to_get_one() {
-    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
-    shelf.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
-    let storage = storage(StorageSettings { key: None, ..shelf.settings() });
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
+    server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    let storage = storage(StorageSettings { key: None, ..server.settings() });
     let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
     assert!(refusal.to_string().contains("AWS_ACCESS_KEY_ID"), "{refusal}");
 }
 
 #[tokio::test]
 async fn storage_that_is_not_there_is_named() {
-    let shelf = FakeS3::with_objects(&[]).await;
+    let server = FakeS3::with_objects(&[]).await;
     // A port where nothing listens any more.
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let endpoint = Url::parse(&format!("http://{gone}")).ok();
-    let storage = storage(StorageSettings { endpoint, ..shelf.settings() });
+    let storage = storage(StorageSettings { endpoint, ..server.settings() });
     let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err().to_string();
     assert!(refusal.ends_with("(the storage cannot be reached)"), "{refusal}");
 }
 
 #[tokio::test]
 async fn trouble_passes_and_lasting_trouble_is_named() {
-    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
-    let storage = shelf.storage();
-    shelf.fail_next([
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
+    let storage = server.storage();
+    server.fail_next([
         FakeFailure::S3Error(500, "InternalError"),
         FakeFailure::S3Error(503, "SlowDown"),
         FakeFailure::Truncated,
     ]);
     let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
-    assert_eq!((listing.media, shelf.request_count()), (1, 4));
+    assert_eq!((listing.media, server.request_count()), (1, 4));
     let place = tempfile::tempdir().unwrap();
-    shelf.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(500, "InternalError")]);
+    server.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(500, "InternalError")]);
     assert_eq!(storage.download(&listing.entries[0], place.path()).await.unwrap(), 3);
     assert_eq!(fs::read(place.path().join("1.jpg")).unwrap(), b"one");
-    assert_eq!(shelf.request_count(), 7);
-    shelf.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
-    assert_eq!(list_error(&shelf, "s3://photos").await, "(the storage is in trouble (503))");
-    assert_eq!(shelf.request_count(), 11);
+    assert_eq!(server.request_count(), 7);
+    server.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
+    assert_eq!(
+        list_error(&server, "s3://photos").await,
+        "(the storage is temporarily unavailable (503))"
+    );
+    assert_eq!(server.request_count(), 11);
 }
 
 #[tokio::test]
 async fn an_answer_that_does_not_come_is_asked_for_again() {
-    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
-    let storage = storage_with_timeout(shelf.settings(), Duration::from_millis(200));
-    shelf.fail_next([FakeFailure::NoResponse]);
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
+    let storage = storage_with_timeout(server.settings(), Duration::from_millis(200));
+    server.fail_next([FakeFailure::NoResponse]);
     let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
-    shelf.fail_next([FakeFailure::Endless]);
+    server.fail_next([FakeFailure::Endless]);
     let place = tempfile::tempdir().unwrap();
     let entry = ObjectEntry { key: "1.mp4".to_owned(), ..listing.entries[0].clone() };
     let end = storage.download(&entry, place.path()).await;
@@ -232,18 +241,18 @@ async fn an_answer_that_does_not_come_is_asked_for_again() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let shelf = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
+    let server = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
     let other = FakeS3::public_bucket(&[("photos/1.jpg", b"-")]).await;
     let to = other.settings().endpoint.unwrap().join("photos/").unwrap();
-    shelf.fail_next([FakeFailure::Redirect(to.into())]);
-    assert_eq!(list_error(&shelf, "s3://photos").await, "(the storage answered 307)");
+    server.fail_next([FakeFailure::Redirect(to.into())]);
+    assert_eq!(list_error(&server, "s3://photos").await, "(the storage responded with 307)");
     assert_eq!(other.request_count(), 0);
 }
 
 #[tokio::test]
 async fn what_is_there_is_not_fetched_again() {
-    let shelf = FakeS3::with_objects(&[("photos/a/1.jpg", b"one")]).await;
-    let storage = shelf.storage();
+    let server = FakeS3::with_objects(&[("photos/a/1.jpg", b"one")]).await;
+    let storage = server.storage();
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("a/1.jpg");
     fs::create_dir(place.path().join("a")).unwrap();
@@ -259,10 +268,10 @@ async fn what_is_there_is_not_fetched_again() {
             3
         );
     }
-    assert_eq!(shelf.request_count(), 1);
+    assert_eq!(server.request_count(), 1);
     fs::write(&file, "other").unwrap();
     assert_eq!(storage.download(&object_entry("a/1.jpg", Some(3)), place.path()).await.unwrap(), 3);
-    assert_eq!((fs::read(&file).unwrap(), shelf.request_count()), (b"one".to_vec(), 2));
+    assert_eq!((fs::read(&file).unwrap(), server.request_count()), (b"one".to_vec(), 2));
     assert_eq!(fs::read_dir(place.path().join("a")).unwrap().count(), 1);
 }
 
@@ -270,31 +279,31 @@ async fn what_is_there_is_not_fetched_again() {
 async fn objects_that_cannot_be_had_leave_nothing_behind() {
     let objects: [(&str, &[u8]); 3] =
         [("photos/1.jpg", b"one"), ("photos/1.jpg/2.jpg", b"two"), ("photos/3.jpg", b"three")];
-    let shelf = FakeS3::with_objects(&objects).await;
-    let storage = shelf.storage();
+    let server = FakeS3::with_objects(&objects).await;
+    let storage = server.storage();
     let place = tempfile::tempdir().unwrap();
     let fault = async |entry: ObjectEntry, place: &Path| match storage.download(&entry, place).await
     {
         Err(StorageError::Object(words)) => words,
         other => panic!("{other:?}"),
     };
-    assert_eq!(fault(object_entry("gone.jpg", None), place.path()).await, "it is not there");
+    assert_eq!(fault(object_entry("gone.jpg", None), place.path()).await, "it does not exist");
     let changed = fault(object_entry("3.jpg", Some(4)), place.path()).await;
     assert_eq!(changed, "it has changed since it was listed");
-    shelf.fail_next([FakeFailure::Endless]);
+    server.fail_next([FakeFailure::Endless]);
     assert_eq!(fault(object_entry("3.jpg", None), place.path()).await, "it is larger than 256 MiB");
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
     storage.download(&object_entry("1.jpg", None), place.path()).await.unwrap();
     let taken = fault(object_entry("1.jpg/2.jpg", None), place.path()).await;
-    assert_eq!(taken, "another object has its place");
-    let mut told = 0;
+    assert_eq!(taken, "another object has the same path");
+    let mut reported = 0;
     let entries =
         [object_entry("1.jpg", None), object_entry("3.jpg", None), object_entry("gone.jpg", None)];
     storage
         .download_all(&entries, place.path(), |_, _| {
-            told += 1;
+            reported += 1;
             false
         })
         .await;
-    assert_eq!(told, 1, "it stops when told to");
+    assert_eq!(reported, 1, "it stops when the callback returns false");
 }

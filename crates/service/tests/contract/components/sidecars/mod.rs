@@ -1,12 +1,23 @@
-//! A folder on disk for sidecar tests, and tests that concern all formats together.
+//! Sidecars in a folder on disk, and tests that concern all formats together.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{Path, SandboxedDir, SidecarData, is_candidate, read};
-use crate::ingest::scan_folder;
+use tessera_service::ingest::{
+    SandboxedDir, scan_folder,
+    sidecar::{SidecarData, is_candidate, read},
+};
+
+mod coco;
+mod metadata_csv;
+mod metadata_jsonl;
+mod text_file;
+mod voc;
 
 /// A temporary folder with empty media files and sidecars.
 pub struct TestFolder(TempDir);

@@ -20,10 +20,7 @@ use reqwest::Url;
 use rusty_s3::{Method, signing::sign};
 use tokio::net::TcpListener;
 
-use crate::object_storage::{
-    ObjectStorage, StorageSettings,
-    s3::{RetryPolicy, S3Client},
-};
+use tessera_service::object_storage::{ObjectStorage, RetryPolicy, StorageSettings};
 
 /// The only valid access key.
 pub const KEY_ID: &str = "AKIAEXAMPLE";
@@ -73,7 +70,7 @@ impl FakeS3 {
     async fn start(objects: &[(&str, &[u8])], public: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let objects = objects.iter();
-        let shelf = Self {
+        let server = Self {
             address: format!("http://{}", listener.local_addr().unwrap()),
             objects: Arc::new(
                 objects
@@ -85,9 +82,9 @@ impl FakeS3 {
             failures: Arc::default(),
             request_paths: Arc::default(),
         };
-        let router = Router::new().fallback(respond).with_state(shelf.clone());
+        let router = Router::new().fallback(respond).with_state(server.clone());
         tokio::spawn(async move { serve_connections(listener, router).await });
-        shelf
+        server
     }
 
     /// Makes the next responses fail, in this order.
@@ -153,8 +150,8 @@ pub fn storage(settings: StorageSettings) -> ObjectStorage {
 
 /// A client with this read timeout.
 pub fn storage_with_timeout(settings: StorageSettings, idle: Duration) -> ObjectStorage {
-    let patience = RetryPolicy { read_timeout: idle, initial_backoff: Duration::from_millis(1) };
-    ObjectStorage { s3: S3Client::new(settings, patience).unwrap() }
+    let policy = RetryPolicy { read_timeout: idle, initial_backoff: Duration::from_millis(1) };
+    ObjectStorage::with_retry_policy(settings, policy).unwrap()
 }
 
 /// A minimal HTTP/1 server.
@@ -171,32 +168,32 @@ async fn serve_connections(listener: TcpListener, router: Router) {
     }
 }
 
-async fn respond(State(shelf): State<FakeS3>, request: Request) -> Response {
+async fn respond(State(server): State<FakeS3>, request: Request) -> Response {
     let uri = request.uri().to_string();
-    shelf.request_paths.lock().unwrap().push(uri.clone());
-    let trouble = shelf.failures.lock().unwrap().pop_front();
+    server.request_paths.lock().unwrap().push(uri.clone());
+    let trouble = server.failures.lock().unwrap().pop_front();
     if let Some(trouble) = trouble {
         return failure_response(trouble).await;
     }
-    if !shelf.public && !shelf.is_signed(&uri) {
+    if !server.public && !server.is_signed(&uri) {
         return error_response(403, "SignatureDoesNotMatch");
     }
     let url = Url::parse(&format!("http://x{uri}")).unwrap();
     let path = percent_decode(url.path().strip_prefix('/').unwrap());
     let (bucket, key) = path.split_once('/').unwrap();
-    if !shelf.objects.keys().any(|name| name.starts_with(&format!("{bucket}/"))) {
+    if !server.objects.keys().any(|name| name.starts_with(&format!("{bucket}/"))) {
         return error_response(404, "NoSuchBucket");
     }
     if key.is_empty() {
-        return list_response(&shelf, bucket, &url);
+        return list_response(&server, bucket, &url);
     }
-    match shelf.objects.get(&path) {
+    match server.objects.get(&path) {
         Some(bytes) => bytes.clone().into_response(),
         None => error_response(404, "NoSuchKey"),
     }
 }
 
-fn list_response(shelf: &FakeS3, bucket: &str, url: &Url) -> Response {
+fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
     let value = |wanted: &str| {
         url.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
     };
@@ -206,20 +203,20 @@ fn list_response(shelf: &FakeS3, bucket: &str, url: &Url) -> Response {
     let start = value("continuation-token")
         .map_or(0, |token| token.strip_prefix("from /+=& ").unwrap().parse().unwrap());
     let found: Vec<_> =
-        shelf.objects.iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
-    let rest = found.len() > start + shelf.page;
+        server.objects.iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
+    let rest = found.len() > start + server.page;
     let mut xml = String::from(
         "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
          <EncodingType>url</EncodingType>",
     );
-    for (name, bytes) in found.iter().skip(start).take(shelf.page) {
+    for (name, bytes) in found.iter().skip(start).take(server.page) {
         let key = percent_encode(&name[bucket.len() + 1..]);
         let size = bytes.len();
         write!(xml, "<Contents><Key>{key}</Key><Size>{size}</Size></Contents>").unwrap();
     }
     write!(xml, "<IsTruncated>{rest}</IsTruncated>").unwrap();
     if rest {
-        let token = format!("from /+=&amp; {}", start + shelf.page);
+        let token = format!("from /+=&amp; {}", start + server.page);
         write!(xml, "<NextContinuationToken>{token}</NextContinuationToken>").unwrap();
     }
     (xml + "</ListBucketResult>").into_response()

@@ -1,0 +1,69 @@
+//! The features of an image or of regions of it.
+
+use half::f16;
+use image::{RgbImage, imageops};
+
+use super::{Keypoints, descriptor, perceptual_hash, quality, region, thumbnail};
+use tessera_model::Region;
+use tessera_picture::decode::{DecodeError, decode, decode_for};
+
+/// Length of a descriptor.
+pub const DIMENSION: usize = 256;
+
+/// The features of an image.
+#[derive(Clone, Debug)]
+pub struct Features {
+    /// Pixels, upright.
+    pub width: u32,
+    pub height: u32,
+    /// The visual descriptor: a unit vector of [`DIMENSION`] numbers.
+    pub descriptor: Vec<f16>,
+    /// Corners with descriptors, to recognize heavily edited copies.
+    pub keypoints: Keypoints,
+    /// Perceptual hash (DCT): near-duplicates differ in few bits.
+    pub hash: u64,
+    /// Variance of the Laplacian of a fixed-size gray copy; low means blurred.
+    pub sharpness: f32,
+    /// Mean luma, 0.0 black to 1.0 white.
+    pub brightness: f32,
+    /// A JPEG of at most 256 pixels per side.
+    pub thumbnail: Vec<u8>,
+}
+
+/// Decodes an image and computes its features.
+pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
+    let decoded = decode(bytes, thumbnail::MAX_SIDE)?;
+    compute_features(&decoded.pixels, decoded.original)
+}
+
+/// Computes the features of regions of one image, which is decoded once, in the order of `regions`.
+pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
+    let decoded =
+        decode_for(bytes, |size| region::min_decode_side(regions, size, thumbnail::MAX_SIDE))?;
+    let part = |&region| {
+        let (x, y, width, height) = region::region_in_pixels(region, decoded.pixels.dimensions());
+        let pixels = imageops::crop_imm(&decoded.pixels, x, y, width, height).to_image();
+        let (.., width, height) = region::region_in_pixels(region, decoded.original);
+        compute_features(&pixels, (width, height))
+    };
+    regions.iter().map(part).collect()
+}
+
+fn compute_features(
+    pixels: &RgbImage,
+    (width, height): (u32, u32),
+) -> Result<Features, DecodeError> {
+    let small = thumbnail::shrink(pixels)?;
+    let square = thumbnail::square(&small)?;
+    let luma = quality::luma(&small);
+    Ok(Features {
+        width,
+        height,
+        descriptor: descriptor::compute_descriptor(&square),
+        keypoints: Keypoints::detect(&luma, small.width() as usize),
+        hash: perceptual_hash::compute(&square),
+        sharpness: quality::sharpness(&luma, small.width() as usize),
+        brightness: quality::brightness(&luma),
+        thumbnail: thumbnail::encode(&small)?,
+    })
+}

@@ -1,0 +1,13 @@
+//! Unpacks an uploaded archive into a directory: regular files with safe names, within limits that
+//! are enforced on the bytes written, not on what the archive claims.
+//!
+//! A faulty member is skipped; a faulty archive stops the unpacking, and what was unpacked until
+//! then is kept.
+
+mod metered_reader;
+mod tar_archive;
+mod unpacker;
+mod zip_archive;
+
+pub use unpacker::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
+use unpacker::{MemberError, Unpacker, io_error};

@@ -1,0 +1,196 @@
+//! The client for object storage: listing folders and manifests.
+
+use std::{fmt, io::Seek as _, sync::Arc};
+
+use tokio::{fs::File, io::AsyncWriteExt as _};
+
+use super::{
+    ObjectEntry, PathRoot, RetryPolicy, RoleArn, StorageError, StorageSettings,
+    error::{StorageAttemptError, transport_error},
+    manifest,
+    s3::S3Client,
+    s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
+};
+use crate::ingest::file_kind::FileKind;
+use tessera_model::SafeText;
+
+/// Limit on objects in a listing.
+pub const MAX_OBJECTS: usize = 1_000_000;
+/// Limit on pages of a listing, because services choose the page size.
+const MAX_PAGES: usize = 20_000;
+/// Size limit of a manifest, in bytes.
+const MAX_MANIFEST_BYTES: u64 = 64 << 20;
+
+/// A client for object storage.
+#[derive(Clone, Debug)]
+pub struct ObjectStorage {
+    pub(super) s3: S3Client,
+}
+
+/// The content of a folder or manifest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectListing {
+    /// Media and sidecars, in listing order.
+    pub entries: Vec<ObjectEntry>,
+    /// Number of entries that are media.
+    pub media: usize,
+    /// Number of objects that are neither, or whose keys are not addressable.
+    pub skipped: usize,
+    /// Whether there may be further objects.
+    pub truncated: bool,
+}
+
+/// Why a listing failed; the message of a 400 response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListError(String);
+
+impl ObjectStorage {
+    pub fn new(settings: StorageSettings) -> Result<Self, StorageError> {
+        Self::with_retry_policy(settings, RetryPolicy::default())
+    }
+
+    /// Like [`ObjectStorage::new`], with timeouts and delays of your choice.
+    pub fn with_retry_policy(
+        settings: StorageSettings,
+        retry_policy: RetryPolicy,
+    ) -> Result<Self, StorageError> {
+        Ok(Self { s3: S3Client::new(settings, retry_policy)? })
+    }
+
+    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks
+    /// whether there are any. At most [`MAX_OBJECTS`] objects are read.
+    ///
+    /// # Errors
+    /// `uri` is invalid, cannot be read, or contains no media; or a role is given.
+    pub async fn list(
+        &self,
+        uri: &str,
+        role: Option<&RoleArn>,
+        most: usize,
+    ) -> Result<ObjectListing, ListError> {
+        let refuse = |reason: String| ListError::new(uri, &reason);
+        let place = S3Uri::parse(uri).map_err(|reason| refuse(reason.to_owned()))?;
+        if let Some(role) = role {
+            return Err(refuse(format!(
+                "the role {role} cannot be assumed: no token service (STS) is reachable from a local \
+                 deployment; start it with a key that may read the bucket"
+            )));
+        }
+        let listing = match place.manifest_format() {
+            Some(format) => self.list_manifest(&place, format, most).await,
+            None => self.list_folder(&place, most).await.map_err(|fault| fault.to_string()),
+        };
+        match listing.map_err(refuse)? {
+            listing if listing.media == 0 => Err(ListError::new(uri, "")),
+            listing => Ok(listing),
+        }
+    }
+
+    async fn list_folder(&self, place: &S3Uri, most: usize) -> Result<ObjectListing, StorageError> {
+        let folder = place.folder_prefix();
+        let bucket: Arc<str> = place.bucket.as_str().into();
+        let mut listing = ObjectListing::default();
+        let mut token = None;
+        for _ in 0..MAX_PAGES {
+            let page = self.s3.list_page(&place.bucket, &folder, token.as_deref()).await?;
+            for object in page.contents {
+                if object.key.ends_with('/') {
+                    // How some tools represent a folder.
+                    continue;
+                }
+                if !object.key.starts_with(&folder) || !is_addressable_key(&object.key) {
+                    listing.skipped += 1;
+                    continue;
+                }
+                let place = PathRoot::ListedFolder(folder.len());
+                let bucket = Arc::clone(&bucket);
+                listing.add(ObjectEntry {
+                    bucket,
+                    key: object.key,
+                    size: object.size,
+                    path_root: place,
+                });
+                if !listing.should_continue(most) {
+                    return Ok(listing);
+                }
+            }
+            token = page.next_continuation_token;
+            if token.is_none() {
+                return Ok(listing);
+            }
+        }
+        listing.truncated = true;
+        Ok(listing)
+    }
+
+    async fn list_manifest(
+        &self,
+        place: &S3Uri,
+        format: ManifestFormat,
+        most: usize,
+    ) -> Result<ObjectListing, String> {
+        let file = self.s3.with_retries(|| self.download_manifest(place)).await;
+        let file = file.map_err(|fault| fault.to_string())?;
+        let place = place.clone();
+        let read = move || manifest::read(file, format, &place, most);
+        tokio::task::spawn_blocking(read)
+            .await
+            // Parsers of foreign formats have been observed to panic.
+            .unwrap_or_else(|_| Err("it is damaged".to_owned()))
+    }
+
+    /// Downloads a manifest into an unnamed temporary file.
+    async fn download_manifest(&self, place: &S3Uri) -> Result<std::fs::File, StorageAttemptError> {
+        let disk = |cause| StorageAttemptError::Permanent(StorageError::Io(cause));
+        let mut response = self.s3.get_object(&place.bucket, &place.key).await?;
+        let mut file = File::from_std(tempfile::tempfile().map_err(disk)?);
+        let mut bytes = 0;
+        while let Some(chunk) = response.chunk().await.map_err(|cause| transport_error(&cause))? {
+            bytes += chunk.len() as u64;
+            if bytes > MAX_MANIFEST_BYTES {
+                let words = format!("the manifest is larger than {} MiB", MAX_MANIFEST_BYTES >> 20);
+                return Err(StorageAttemptError::Permanent(StorageError::Object(words)));
+            }
+            file.write_all(&chunk).await.map_err(disk)?;
+        }
+        file.flush().await.map_err(disk)?;
+        let mut file = file.into_std().await;
+        file.rewind().map_err(disk)?;
+        Ok(file)
+    }
+}
+
+impl ObjectListing {
+    /// Adds an object if it is a media file or a sidecar.
+    pub(super) fn add(&mut self, entry: ObjectEntry) {
+        match entry.file_kind() {
+            FileKind::Picture | FileKind::Video => self.media += 1,
+            FileKind::Sidecar => {}
+            FileKind::Archive | FileKind::Other => {
+                self.skipped += 1;
+                return;
+            }
+        }
+        self.entries.push(entry);
+    }
+
+    /// Whether to continue until `most` media are found.
+    pub(super) fn should_continue(&mut self, most: usize) -> bool {
+        self.truncated = self.media >= most || self.entries.len() + self.skipped >= MAX_OBJECTS;
+        !self.truncated
+    }
+}
+
+impl ListError {
+    fn new(uri: &str, reason: &str) -> Self {
+        let uri = SafeText::file_name(uri);
+        let words = format!("Invalid S3 URI or no media files found at {uri}");
+        Self(if reason.is_empty() { words } else { format!("{words} ({reason})") })
+    }
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,173 @@
+//! Opening, reading and writing the database file.
+
+use std::{
+    fs::{DirBuilder, File},
+    os::unix::fs::DirBuilderExt as _,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use rusqlite::{
+    Connection, ErrorCode, OptionalExtension as _, Row, Transaction, TransactionBehavior,
+};
+use serde::{Serialize, de::DeserializeOwned};
+use uuid::Uuid;
+
+use super::{StoreError, process_lock, schema};
+
+/// First `SQLite` release with the fix for the WAL-reset corruption bug.
+const MIN_SQLITE_VERSION: i32 = 3_051_003;
+
+pub struct Store {
+    data: PathBuf,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+    link_key: [u8; 32],
+    /// Held for the lifetime of the store.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens the store in `data`, creating the directory (mode 0700) and the tables if needed.
+    ///
+    /// # Errors
+    /// Another process uses it, a newer version wrote it, it is damaged, or the directory cannot be
+    /// written.
+    pub fn open(data: &Path) -> Result<Self, StoreError> {
+        if rusqlite::version_number() < MIN_SQLITE_VERSION {
+            return Err(StoreError::OldSqlite(rusqlite::version()));
+        }
+        for folder in ["exports", "uploads"] {
+            DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(data.join(folder))
+                .map_err(|cause| StoreError::Io(data.to_owned(), cause))?;
+        }
+        let lock = process_lock::acquire(data)?;
+        let file = data.join("tessera.db");
+        let damaged = |cause: rusqlite::Error| match cause.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                StoreError::Damaged(file.clone())
+            }
+            _ => StoreError::Query(cause),
+        };
+        let mut writer = open_connection(&file).map_err(damaged)?;
+        if let Some(found) = schema::migrate(&mut writer).map_err(damaged)? {
+            return Err(StoreError::NewerSchema {
+                data: data.to_owned(),
+                found_version: found,
+                known_version: schema::VERSION,
+            });
+        }
+        let link_key = load_or_create_link_key(&writer)?;
+        Ok(Self {
+            data: data.to_owned(),
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            link_key,
+            _lock: lock,
+        })
+    }
+
+    /// Runs `query` on a snapshot of the store.
+    pub fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let idle = lock(&self.readers).pop();
+        let mut reader = match idle {
+            Some(reader) => reader,
+            None => open_connection(&self.data.join("tessera.db"))?,
+        };
+        let snapshot = reader.transaction()?;
+        let found = query(&snapshot)?;
+        snapshot.finish()?;
+        lock(&self.readers).push(reader);
+        Ok(found)
+    }
+
+    /// Runs `change` as one durable transaction.
+    pub fn write<T>(
+        &self,
+        change: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let mut writer = lock(&self.writer);
+        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let outcome = change(&transaction)?;
+        transaction.commit()?;
+        Ok(outcome)
+    }
+
+    /// The path of the archive of a completed export.
+    #[must_use]
+    pub fn archive_path(&self, export: Uuid) -> PathBuf {
+        self.data.join("exports").join(format!("{export}.zip"))
+    }
+
+    /// The folder with one subfolder for each batch of added media.
+    #[must_use]
+    pub fn uploads_dir(&self) -> PathBuf {
+        self.data.join("uploads")
+    }
+
+    /// The secret that signs links; it does not change during the lifetime of the store.
+    #[must_use]
+    pub fn link_key(&self) -> &[u8; 32] {
+        &self.link_key
+    }
+}
+
+/// Microseconds since 1970, the unit of every `created_at`.
+#[must_use]
+pub fn now_micros() -> i64 {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Locks a mutex, ignoring poisoning: its value is never left half-changed by a panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Encodes a value for a JSON column.
+pub(super) fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value)
+        .map_err(|cause| rusqlite::Error::ToSqlConversionFailure(cause.into()))
+}
+
+/// Decodes a JSON column.
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
+    parse_json(row.get_ref(column)?.as_str()?, column)
+}
+
+pub(super) fn parse_json<T: DeserializeOwned>(raw: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(raw).map_err(|cause| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause.into())
+    })
+}
+
+fn open_connection(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(file)?;
+    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    Ok(connection)
+}
+
+fn load_or_create_link_key(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
+    let kept = connection
+        .query_row("SELECT value FROM setting WHERE name = 'link_key'", [], |row| row.get(0))
+        .optional()?;
+    if let Some(key) = kept {
+        return Ok(key);
+    }
+    // Two random UUIDs contain 244 unpredictable bits.
+    let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
+    let key = blake3::derive_key("tessera local deployment: signed links", &seed);
+    connection.execute("INSERT INTO setting VALUES ('link_key', ?1)", [key])?;
+    Ok(key)
+}

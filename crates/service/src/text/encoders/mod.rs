@@ -1,0 +1,14 @@
+//! The user's own pair of encoders (CLIP and similar): one maps images to vectors, the other texts,
+//! so that a text is close to the images that show it.
+//!
+//! Consists of two .onnx files and the tokenizer.json of the text encoder. Input formats are read
+//! from the files; an unusable pair is rejected when it is loaded.
+
+mod image_encoder;
+mod onnx_model;
+mod pair;
+mod text_encoder;
+mod tokenizer;
+
+pub use pair::{EncodeError, Encoders, LoadError};
+use pair::{cannot_read, short_reason};

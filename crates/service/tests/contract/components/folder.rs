@@ -1,0 +1,105 @@
+//! Scanning folders, detecting changes, and opening files without leaving the folder.
+
+use std::{
+    collections::BTreeMap,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::Mode;
+use tessera_service::{
+    ingest::{FolderScan, SandboxedDir, ScannedFile, diff, scan_folder},
+    store::indexed_files::{FileStat, KnownFile},
+};
+
+#[test]
+fn nothing_outside_the_folder_is_opened() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("in");
+    std::fs::create_dir_all(root.join("sub")).unwrap();
+    std::fs::write(place.path().join("secret"), "s").unwrap();
+    std::fs::write(root.join("sub/a.png"), "a").unwrap();
+    symlink(place.path(), root.join("out")).unwrap();
+    symlink("../secret", root.join("link")).unwrap();
+    symlink("sub", root.join("alias")).unwrap();
+    let folder = SandboxedDir::open(&root).unwrap();
+    assert!(folder.open_file(Path::new("sub/a.png")).is_ok());
+    let outside = [
+        "../secret",
+        "sub/../../secret",
+        "/etc/passwd",
+        "out/secret",
+        "link",
+        "alias/a.png",
+        "sub",
+        "",
+        ".",
+        "sub/a.png/x",
+        "nothing",
+    ];
+    for path in outside {
+        assert!(folder.open_file(Path::new(path)).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn a_fifo_in_place_of_a_file_is_refused_at_once() {
+    let place = tempfile::tempdir().unwrap();
+    let fifo = place.path().join("a.jpg");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &fifo,
+        rustix::fs::FileType::Fifo,
+        Mode::RUSR | Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let folder = SandboxedDir::open(place.path()).unwrap();
+    assert!(folder.open_file(Path::new("a.jpg")).is_err());
+}
+
+#[test]
+fn hidden_files_links_and_special_files_are_passed_over_and_named() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path();
+    std::fs::create_dir_all(root.join(".git/deep")).unwrap();
+    std::fs::create_dir_all(root.join("b")).unwrap();
+    for file in ["b/2.jpg", "1.jpg", ".git/deep/x.jpg", ".hidden.jpg"] {
+        std::fs::write(root.join(file), "x").unwrap();
+    }
+    symlink("/etc", root.join("loop")).unwrap();
+    symlink("1.jpg", root.join("twin.jpg")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+    let scan = scan_folder(root);
+    let files: Vec<_> = scan.files.iter().map(|found| found.path.to_str().unwrap()).collect();
+    assert_eq!(files, ["1.jpg", "b/2.jpg"]);
+    let passed: Vec<_> =
+        scan.skipped.iter().map(|(path, reason)| (path.to_str().unwrap(), *reason)).collect();
+    let expected = [
+        (".git", "hidden"),
+        (".hidden.jpg", "hidden"),
+        ("loop", "a symbolic link"),
+        ("socket", "not a regular file"),
+        ("twin.jpg", "a symbolic link"),
+    ];
+    assert_eq!(passed, expected);
+}
+
+#[test]
+fn new_changed_and_vanished_files_are_told_apart() {
+    let found =
+        |path: &str, size| ScannedFile { path: path.into(), stat: FileStat { size, modified: 7 } };
+    let scan = FolderScan {
+        files: vec![found("changed", 2), found("new", 1), found("same", 1)],
+        skipped: Vec::new(),
+    };
+    let known = ["changed", "gone", "same"].map(|path| {
+        let stat = FileStat { size: 1, modified: 7 };
+        (PathBuf::from(path), KnownFile { stat, content_hash: Some([3; 32]) })
+    });
+    let changes = diff(&scan, BTreeMap::from(known));
+    let expected = vec![(found("changed", 2), Some([3; 32])), (found("new", 1), None)];
+    assert_eq!(changes.added_or_modified, expected);
+    assert_eq!(changes.removed, [PathBuf::from("gone")]);
+    assert!(!changes.is_empty());
+}

@@ -1,0 +1,17 @@
+//! Parts of the service, tested through their public interfaces.
+
+mod clustering;
+mod encoder_pair;
+mod features;
+mod file_names;
+mod folder;
+mod full_text_query;
+mod issue_scores;
+mod object_storage;
+mod operations;
+mod role;
+mod sidecars;
+mod staging;
+mod store;
+mod text_space;
+mod unpack;

@@ -1,0 +1,74 @@
+//! `metadata.jsonl` sidecars.
+
+use super::{TestFolder, describe};
+
+const ROWS: &str = concat!(
+    "\u{feff}{\"file_name\": \"a/1.jpg\", \"caption\": \" A red boat. \", \"labels\": [\"boat\", \"\", \"sea\"]}\r\n",
+    "\r\n",
+    r#"{"file_name": "2.jpg", "text": "A car.", "label": "car", "user_tags": ["x"], "tags": ["y"]}"#,
+    "\n",
+    r#"{"file_name": "3.jpg", "objects": [{"label": "b", "bbox": [0, 0, 0.5, 0.5]}, {"bbox": 1}], "extra": [1]}"#,
+    "\n",
+    r#"{"caption": "nobody's"}"#,
+    "\n",
+    r#"{"file_name": 7}"#,
+    "\n",
+    r#"{"file_name": "4.jpg", "caption": ["x"], "labels": ["kept", 1], "tags": "z", "label": 4}"#,
+    "\n",
+    r#"["3.jpg"]"#,
+    "\n",
+    r#"{"file_name": "../2.jpg", "caption": "outside"}"#,
+    "\n",
+    r#"{"file_name": "5.jpg", "caption": null, "labels": null}"#,
+    "\n",
+    r#"{"file_name": "2.jpg", "caption": "Later."}"#,
+    "\n",
+    r#"{"file_name": "3.jp"#,
+);
+
+#[test]
+fn rows_are_judged_alone_and_what_is_wrong_is_named() {
+    let place = TestFolder::with_media(&["a/1.jpg", "2.jpg", "3.jpg", "4.jpg", "5.jpg"]);
+    place.write("metadata.jsonl", ROWS);
+    let reading = place.read_sidecars();
+    let expected = [
+        describe("2.jpg", "A car.", "car", "y x", ""),
+        describe("3.jpg", "", "", "", "b"),
+        describe("4.jpg", "", "kept", "", ""),
+        describe("a/1.jpg", "A red boat.", "boat sea", "", ""),
+    ];
+    assert_eq!(place.descriptions(), expected);
+    let why = "line 4: one of its objects has no name; 6 more lines";
+    assert_eq!(reading.problems["metadata.jsonl".as_ref() as &std::path::Path], why);
+}
+
+#[test]
+fn a_sidecar_in_a_folder_tells_of_that_folder_and_the_upper_one_wins() {
+    let place = TestFolder::with_media(&["1.jpg", "train/1.jpg", "train/2.jpg"]);
+    place.write(
+        "train/metadata.jsonl",
+        concat!(
+            r#"{"file_name": "1.jpg", "text": "lower"}"#,
+            "\n",
+            r#"{"file_name": "2.jpg", "text": "lower"}"#,
+        ),
+    );
+    place.write("metadata.jsonl", r#"{"file_name": "train/1.jpg", "text": "upper"}"#);
+    let expected = [
+        describe("train/1.jpg", "upper", "", "", ""),
+        describe("train/2.jpg", "lower", "", "", ""),
+    ];
+    assert_eq!(place.descriptions(), expected);
+}
+
+#[test]
+fn a_sidecar_that_is_too_large_or_not_utf_8_is_named() {
+    let place = TestFolder::with_media(&["1.jpg"]);
+    let row = r#"{"file_name": "1.jpg", "text": "good"}"#;
+    place.write("metadata.jsonl", [b"\xff\n", row.as_bytes()].concat());
+    assert_eq!(place.descriptions(), [describe("1.jpg", "good", "", "", "")]);
+    assert_eq!(place.problem_of("metadata.jsonl"), "line 1: it is not UTF-8");
+    let file = std::fs::File::create(place.path("metadata.jsonl")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    assert_eq!(place.problem_of("metadata.jsonl"), "it is larger than 64 MiB");
+}

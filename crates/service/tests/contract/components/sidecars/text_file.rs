@@ -1,0 +1,63 @@
+//! Captions and boxes in text files, and labels from folder names.
+
+use super::{TestFolder, describe};
+
+#[test]
+fn a_text_beside_a_picture_is_its_caption_unless_it_tells_boxes() {
+    let place = TestFolder::with_media(&["1.jpg", "2.JPG", "3.png", "4.jpg", "5.jpg", "6.jpg"]);
+    for (path, text) in [
+        ("1.txt", "\u{feff}A red boat,\r\nfar away.\r\n"),
+        ("2.txt", "\n0 0.5 0.5 0.2 0.2\r\n\r\n1 0.5 0.5 0.2 0.2 0.99\n2 0 0 1 0 1 1\n"),
+        ("3.txt", "0 0.5 0.5 0.2 0.2\nand 4 more"),
+        ("4.txt", " \n"),
+        ("5.txt", "1984"),
+        ("readme.txt", "of no picture"),
+    ] {
+        place.write(path, text);
+    }
+    place.write("6.txt", b"caf\xe9");
+    let expected = [
+        describe("1.jpg", "A red boat,\nfar away.", "", "", ""),
+        describe("2.JPG", "", "", "", "class 0 class 1 class 2"),
+        describe("3.png", "0 0.5 0.5 0.2 0.2\nand 4 more", "", "", ""),
+        describe("5.jpg", "1984", "", "", ""),
+    ];
+    assert_eq!(place.descriptions(), expected);
+    assert_eq!(place.problem_of("6.txt"), "it is not UTF-8");
+    assert_eq!(place.read_sidecars().sidecars.len(), 6);
+}
+
+#[test]
+fn boxes_opposite_the_pictures_have_names_from_the_nearest_list() {
+    let place =
+        TestFolder::with_media(&["images/train/1.jpg", "images/val/2.jpg", "own/images/3.jpg"]);
+    let row = "1 0.5 0.5 0.2 0.2\n";
+    for (path, text) in [
+        ("data.yaml", "names: [person, dog]\n"),
+        ("labels/train/1.txt", row),
+        ("labels/val/2.txt", "7 0.5 0.5 0.2 0.2\nbroken\n0 5 5 1 1"),
+        ("images/val/2.txt", "A caption as well."),
+        ("own/labels/3.txt", row),
+        ("own/labels/classes.txt", "cat\r\nbird\r\n"),
+    ] {
+        place.write(path, text);
+    }
+    let expected = [
+        describe("images/train/1.jpg", "", "", "", "dog"),
+        describe("images/val/2.jpg", "A caption as well.", "", "", "class 7"),
+        describe("own/images/3.jpg", "", "", "", "bird"),
+    ];
+    assert_eq!(place.descriptions(), expected);
+    let why = "line 2: it is not a class and a box in numbers; 1 more line";
+    assert_eq!(place.problem_of("labels/val/2.txt"), why);
+    assert_eq!(place.read_sidecars().sidecars.len(), 6);
+}
+
+#[test]
+fn a_label_told_elsewhere_replaces_the_folder() {
+    let place = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/note.md"]);
+    place.write("metadata.csv", "file_name,label,caption\ncat/1.jpg,dog,\ncat/2.jpg,,A cat.\n");
+    let expected =
+        [describe("cat/1.jpg", "", "dog", "", ""), describe("cat/2.jpg", "A cat.", "cat", "", "")];
+    assert_eq!(place.descriptions(), expected);
+}

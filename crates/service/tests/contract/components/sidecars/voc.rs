@@ -1,0 +1,79 @@
+//! Pascal VOC sidecars.
+
+use tessera_service::ingest::sidecar::BoundingBox;
+
+use super::{TestFolder, describe};
+
+const GOOD: &str = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n\
+    <annotation verified=\"yes\">\r\n <filename>other.jpg</filename>\r\n\
+    <object><name> dog </name><bndbox><xmax>30.5</xmax><xmin>10</xmin><ymin>20</ymin>\
+    <ymax> 60 </ymax></bndbox><part><name>head</name><bndbox/></part></object>\r\n\
+    <object><name>cat &amp; kitten</name><bndbox><xmin>-1</xmin><ymin>0</ymin><xmax>5</xmax>\
+    <ymax>6</ymax></bndbox></object></annotation>";
+
+#[test]
+fn objects_are_read_beside_the_picture_or_opposite_its_folder() {
+    let place =
+        TestFolder::with_media(&["1.jpg", "VOC/JPEGImages/2.jpg", "images/3.png", "images/4.jpg"]);
+    for path in ["1.xml", "VOC/Annotations/2.xml", "annotations/3.xml"] {
+        place.write(path, GOOD);
+    }
+    let objects = "dog cat & kitten";
+    let expected = ["1.jpg", "VOC/JPEGImages/2.jpg", "images/3.png"]
+        .map(|media| describe(media, "", "", "", objects));
+    assert_eq!(place.descriptions(), expected);
+    let reading = place.read_sidecars();
+    assert_eq!((reading.sidecars.len(), reading.problems.len()), (3, 0));
+    let extent = BoundingBox::Pixels { x: 10.0, y: 20.0, width: 20.5, height: 40.0 };
+    assert_eq!(
+        reading.descriptions["1.jpg".as_ref() as &std::path::Path].objects[0].bounding_box,
+        extent
+    );
+}
+
+#[test]
+fn bad_xml_is_refused_and_named() {
+    let place = TestFolder::with_media(&["1.jpg"]);
+    let laughs: Vec<_> = (1..30)
+        .map(|n| format!("<!ENTITY l{n} \"&l{m};&l{m};&l{m};&l{m};\">", m = n - 1))
+        .collect();
+    let laughs = laughs.concat();
+    let bomb = format!(
+        "<!DOCTYPE annotation [<!ENTITY l0 \"ha\">{laughs}]><annotation>&l29;</annotation>"
+    );
+    let outside =
+        "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><annotation>&x;</annotation>";
+    let long = "x".repeat((1 << 20) + 1);
+    for (xml, why) in [
+        (bomb.as_bytes(), "it has a DTD, which is not supported"),
+        (outside.as_bytes(), "it has a DTD, which is not supported"),
+        (b"", "line 1: invalid XML"),
+        (b"<annotation>\n<object>\n</annotation>", "line 3: invalid XML"),
+        (b"<annotation>\xff</annotation>", "it is not UTF-8"),
+        (long.as_bytes(), "it is larger than 1 MiB"),
+    ] {
+        place.write("1.xml", xml);
+        assert_eq!((place.problem_of("1.xml").as_str(), place.descriptions().len()), (why, 0));
+    }
+}
+
+#[test]
+fn broken_objects_are_named_and_other_xml_left_alone() {
+    let place = TestFolder::with_media(&["1.jpg"]);
+    let corners = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox>";
+    let objects = [
+        format!("<name>good</name>{corners}"),
+        format!("<name> </name>{corners}"),
+        "<name>a</name>".to_owned(),
+        format!("<name>b</name>{}", corners.replace("<xmax>9</xmax>", "<xmax>9 px</xmax>")),
+        format!("<name>c</name>{}", corners.replace("<xmax>9", "<xmax>1")),
+        format!("<name>d</name>{}", corners.replace("<xmax>9", "<xmax>NaN")),
+    ];
+    let objects = objects.map(|object| format!("<object>{object}</object>")).concat();
+    place.write("1.xml", format!("<annotation>{objects}</annotation>"));
+    assert_eq!(place.descriptions(), [describe("1.jpg", "", "", "", "good")]);
+    assert_eq!(place.problem_of("1.xml"), "object 2: it has no name; 4 more objects");
+    place.write("1.xml", "<svg><object/></svg>");
+    let reading = place.read_sidecars();
+    assert!(reading.sidecars.is_empty() && reading.problems.is_empty());
+}

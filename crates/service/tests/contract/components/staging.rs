@@ -1,0 +1,55 @@
+//! Staging directories.
+
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
+
+use tessera_service::ingest::staging::{
+    StagingDir, UniqueFiles, available_space, remove_abandoned,
+};
+
+#[test]
+fn a_staging_folder_goes_away_unless_it_is_kept() {
+    let base = tempfile::tempdir().unwrap();
+    let dropped = StagingDir::create(base.path()).unwrap();
+    fs::write(dropped.path().join("a"), "x").unwrap();
+    let mode = fs::metadata(dropped.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    let gone = dropped.path().to_owned();
+    drop(dropped);
+    assert!(!gone.exists());
+    let kept = StagingDir::create(base.path()).unwrap().keep();
+    assert!(kept.is_dir());
+}
+
+#[test]
+fn what_a_killed_process_left_is_swept() {
+    let base = tempfile::tempdir().unwrap();
+    let needed = StagingDir::create(base.path()).unwrap();
+    let id = needed.id();
+    let (needed, left) = (needed.keep(), StagingDir::create(base.path()).unwrap().keep());
+    fs::write(left.join("half"), "x").unwrap();
+    fs::write(base.path().join("note"), "not ours").unwrap();
+    remove_abandoned(base.path(), |found| found == id).unwrap();
+    assert!(needed.exists() && !left.exists() && base.path().join("note").exists());
+    remove_abandoned(&base.path().join("nowhere"), |_| false).unwrap();
+}
+
+#[test]
+fn names_in_a_staging_folder_are_unique() {
+    let base = tempfile::tempdir().unwrap();
+    let mut places = UniqueFiles::new(base.path());
+    let mut place =
+        |wanted: &str| places.create(Path::new(wanted)).unwrap().0.to_str().unwrap().to_owned();
+    assert_eq!(place("a.jpg"), "a.jpg");
+    assert_eq!(place("sub/a.jpg"), "sub/a.jpg");
+    assert_eq!(place("a.jpg"), "a_2.jpg");
+    assert_eq!(place("a.jpg"), "a_3.jpg");
+    assert_eq!(place("a_2.jpg"), "a_2_2.jpg");
+    assert_eq!(place("sub"), "sub_2", "a directory is in the way");
+    assert_eq!(place("a.jpg/b.jpg"), "a.jpg_b.jpg", "a file is in the way");
+}
+
+#[test]
+fn room_is_bounded() {
+    assert!(available_space(Path::new("/tmp")).unwrap() <= 50 << 30);
+    assert!(available_space(Path::new("/nowhere/at/all")).is_err());
+}

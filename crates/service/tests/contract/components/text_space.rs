@@ -1,0 +1,98 @@
+//! The trained text space.
+
+use proptest::prelude::*;
+use tessera_sample::plan;
+use tessera_service::text::{lsa::TextSpace, stemming::stems};
+
+const HARBOUR: [&str; 12] = [
+    "a boat with white sails in the harbour",
+    "a ship with white sails in the harbour",
+    "a boat on the calm sea at the harbour",
+    "a ship on the calm sea with sails",
+    "a small boat on the waves of the sea",
+    "a great ship on the waves of the sea",
+    "a car in a narrow street",
+    "a red car before a house",
+    "a house in a narrow street",
+    "a tree before a red house",
+    "two cars in the street before a house",
+    "a tree in the street",
+];
+
+fn distance(space: &TextSpace, a: &str, b: &str) -> f32 {
+    let (a, b) = (space.embed(a).unwrap(), space.embed(b).unwrap());
+    1.0 - a.iter().zip(&b).map(|(a, b)| a.to_f32() * b.to_f32()).sum::<f32>()
+}
+
+#[test]
+fn related_words_are_nearer_than_others() {
+    let space = TextSpace::train(HARBOUR).unwrap();
+    let to = |caption| distance(&space, "boat", caption);
+    assert!(to(HARBOUR[0]) < 0.4, "its own word: {}", to(HARBOUR[0]));
+    for ship in [HARBOUR[1], HARBOUR[3], HARBOUR[5]] {
+        assert!((0.3..0.6).contains(&to(ship)), "{ship}: {}", to(ship));
+    }
+    for street in &HARBOUR[6..] {
+        assert!(to(street) > 0.6, "{street}: {}", to(street));
+    }
+}
+
+#[test]
+fn captions_of_the_sample_are_found_by_their_words() {
+    let texts: Vec<String> = plan(300, 7)
+        .iter()
+        .map(|painting| format!("{}\n{}", painting.caption, painting.labels.join("\n")))
+        .collect();
+    let space = TextSpace::train(&texts).unwrap();
+    for query in ["sailing boats", "a planet", "lighthouse", "camel", "snowman", "tulips"] {
+        let words = stems(query);
+        let says = |text: &String| words.iter().all(|word| stems(text).contains(word));
+        let (with, without): (Vec<_>, Vec<_>) = texts.iter().partition(|text| says(text));
+        let far = |text: &&String| distance(&space, query, text);
+        let strong = with.iter().filter(|text| far(text) < 0.45).count();
+        assert!(strong * 10 >= with.len() * 9, "{query}: {strong} of {}", with.len());
+        let loose = without.iter().filter(|text| far(text) > 0.6).count();
+        assert!(loose * 10 >= without.len() * 8, "{query}: {loose} of {}", without.len());
+    }
+}
+
+#[test]
+fn only_texts_with_known_words_have_a_place() {
+    let space = TextSpace::train(HARBOUR).unwrap();
+    assert_eq!(space.embed("submarine"), None);
+    assert_eq!(space.embed("in the"), None);
+    assert_eq!(space.embed("submarine boats"), space.embed("boat"));
+    assert_eq!(TextSpace::train([""; 3]), None);
+    assert_eq!(TextSpace::train::<&str>([]), None);
+    assert!(TextSpace::train(["one"]).unwrap().embed("one").is_some());
+}
+
+#[test]
+fn a_stored_space_is_the_same_or_refused() {
+    let space = TextSpace::train(HARBOUR).unwrap();
+    let bytes = space.to_bytes();
+    assert_eq!(TextSpace::from_bytes(&bytes).unwrap(), space);
+    assert_eq!(TextSpace::train(HARBOUR).unwrap().fingerprint(), space.fingerprint());
+    assert_ne!(TextSpace::train(&HARBOUR[1..]).unwrap().fingerprint(), space.fingerprint());
+    for place in (0..bytes.len()).step_by(37) {
+        let mut damaged = bytes.clone();
+        damaged[place] ^= 4;
+        assert_eq!(TextSpace::from_bytes(&damaged), None);
+        assert_eq!(TextSpace::from_bytes(&bytes[..place]), None);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn every_place_is_a_unit_vector(texts in prop::collection::vec("[a-f ]{0,20}", 1..20)) {
+        if let Some(space) = TextSpace::train(&texts) {
+            prop_assert!(space.dimension() <= 256);
+            for vector in texts.iter().filter_map(|text| space.embed(text)) {
+                prop_assert_eq!(vector.len(), space.dimension());
+                let squares = vector.iter().map(|value| value.to_f32().powi(2));
+                prop_assert!((squares.sum::<f32>() - 1.0).abs() < 0.005);
+            }
+        }
+    }
+}
