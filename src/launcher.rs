@@ -66,7 +66,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         Some(InterfaceCommand::Tui(tui)) => StartView::from_command(tui),
         _ => StartView::default(),
     };
-    let target = initial_target(&context, command)?;
+    let mut target = initial_target(&context, command)?;
     let Context { global, settings, .. } = context;
     let (trace, read_only) = (global.trace, global.read_only);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
@@ -75,9 +75,8 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
             cli::print_help()?;
         }
         return Err(usage_error(
-            "the interface needs a terminal for input and output; without one, --accessible asks and \
-             answers line by line, `tessera demo` tells its tour as text and `tessera serve DIR` \
-             answers over HTTP",
+            "the interface needs a terminal; without one, use --accessible for line-based prompts, \
+             `tessera demo` for a text tour, or `tessera serve DIR` for HTTP",
         ));
     }
     let mut options = runtime::RuntimeOptions::new(&settings).map_err(usage_error)?;
@@ -94,14 +93,13 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         signals: None,
         equivalent_command: String::new(),
     };
-    let mut wish = target;
     loop {
-        match launcher.open(wish).await? {
+        match launcher.open(target).await? {
             RunOutcome::Exit(code) => {
                 trace.finish()?;
                 return Ok(code);
             }
-            RunOutcome::Switch(destination) => wish = launcher.target(destination)?,
+            RunOutcome::Switch(destination) => target = launcher.target(destination)?,
         }
     }
 }
@@ -147,37 +145,37 @@ fn profile_target(profile: Profile, secret: Option<SecretString>) -> LaunchTarge
 }
 
 /// Returns the shell command that opens the same deployment, without its encoders.
-fn equivalent_command(wish: &LaunchTarget) -> String {
+fn equivalent_command(target: &LaunchTarget) -> String {
     let path = |path: &Path| {
         let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         full.to_string_lossy().into_owned()
     };
-    let mut words = vec!["tessera".to_owned()];
-    let data = match wish {
+    let mut arguments = vec!["tessera".to_owned()];
+    let data = match target {
         LaunchTarget::Sample { images, data } => {
-            words.extend(["demo".to_owned(), "--images".to_owned(), images.to_string()]);
+            arguments.extend(["demo".to_owned(), "--images".to_owned(), images.to_string()]);
             data.as_deref()
         }
         LaunchTarget::Remote(Profile { name, .. }, _)
         | LaunchTarget::Folder { profile: Some(name), .. } => {
-            words.extend(["--profile".to_owned(), name.clone()]);
+            arguments.extend(["--profile".to_owned(), name.clone()]);
             None
         }
         LaunchTarget::Folder { folder, data, .. } => {
-            words.extend(["open".to_owned(), path(folder)]);
+            arguments.extend(["open".to_owned(), path(folder)]);
             data.as_deref()
         }
         LaunchTarget::Address(client, _) => {
             let endpoint = client.endpoint();
             let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
             let url = endpoint.base_url().to_string();
-            words.extend(["--base-url".to_owned(), url, "--kind".to_owned(), kind.to_owned()]);
+            arguments.extend(["--base-url".to_owned(), url, "--kind".to_owned(), kind.to_owned()]);
             None
         }
         LaunchTarget::Welcome(_) => None,
     };
-    words.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
-    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+    arguments.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
+    arguments.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// What is shown first.
@@ -230,9 +228,9 @@ impl Launcher {
     }
 
     /// Opens a target and runs the interface. On failure it shows the welcome screen.
-    async fn open(&mut self, wish: LaunchTarget) -> Result<RunOutcome, CliError> {
-        self.equivalent_command = equivalent_command(&wish);
-        match wish {
+    async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
+        self.equivalent_command = equivalent_command(&target);
+        match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
                 self.run_local(local, "sample", None).await
@@ -243,77 +241,77 @@ impl Launcher {
                 let local =
                     LocalService::start(data, &[folder], listen, own, access.into()).await?;
                 let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
-                let place = profile.clone().unwrap_or_else(|| "local".to_owned());
-                let ending = self.run_local(local, &place, profile).await;
+                let name = profile.clone().unwrap_or_else(|| "local".to_owned());
+                let outcome = self.run_local(local, &name, profile).await;
                 // Printed after the screen was restored, so that it is not lost.
                 for dataset in datasets {
                     cli::report_skipped(&deployment, dataset);
                 }
-                ending
+                outcome
             }
             LaunchTarget::Remote(profile, secret) => {
                 let secrets = cli::open_secrets().ok();
                 match cli::profile_client(&profile, secret, secrets.as_ref()) {
                     Ok(client) => {
-                        let place = profile.name.clone();
+                        let name = profile.name.clone();
                         let on_premises =
                             matches!(profile.deployment, DeploymentConfig::OnPrem { .. });
-                        self.run_interface(client, &place, None, Some(profile.name), on_premises)
+                        self.run_interface(client, &name, None, Some(profile.name), on_premises)
                             .await
                     }
                     Err(ended) => self.run_welcome(Some(ended.message)).await,
                 }
             }
-            LaunchTarget::Address(client, place) => {
+            LaunchTarget::Address(client, name) => {
                 let on_premises = client.endpoint().is_on_premises();
-                self.run_interface(client, &place, None, None, on_premises).await
+                self.run_interface(client, &name, None, None, on_premises).await
             }
-            LaunchTarget::Welcome(trouble) => self.run_welcome(trouble).await,
+            LaunchTarget::Welcome(error) => self.run_welcome(error).await,
         }
     }
 
     async fn run_local(
         &mut self,
         local: LocalService,
-        place: &str,
+        name: &str,
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
         let first = local.datasets.first().copied();
-        let ending = self.run_interface(local.client()?, place, first, profile, false).await;
+        let outcome = self.run_interface(local.client()?, name, first, profile, false).await;
         local.stop().await?;
-        ending
+        outcome
     }
 
     async fn run_interface(
         &mut self,
         client: Client,
-        place: &str,
+        name: &str,
         dataset: Option<DatasetId>,
         profile: Option<String>,
         on_premises: bool,
     ) -> Result<RunOutcome, CliError> {
         if let Some(reason) = self.settings.accessible {
-            return self.run_accessible(client, place, dataset, reason).await;
+            return self.run_accessible(client, name, dataset, reason).await;
         }
-        let journal = config::state_dir(place).map(StateStore::in_dir).unwrap_or_default();
+        let state = config::state_dir(name).map(StateStore::in_dir).unwrap_or_default();
         let known = profile
             .as_ref()
             .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
         let kind = known.map(|known| known.deployment.kind());
-        let manner = known.map(|known| known.options.clone()).unwrap_or_default();
+        let profile_options = known.map(|known| known.options.clone()).unwrap_or_default();
         let start = std::mem::take(&mut self.start);
         // The state is stored under the name; the header also shows the kind.
-        let place = kind.map_or_else(|| place.to_owned(), |kind| format!("{place}·{kind}"));
+        let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
         let (keymap, warnings) =
             config::load_keymap(config::keymap_file().as_deref()).map_err(usage_error)?;
         // With a clock before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let setup = app::Setup {
             profile,
-            read_only: self.read_only || manner.read_only,
+            read_only: self.read_only || profile_options.read_only,
             initial_pane: start.pane,
             initial_view: start.view,
-            pinned: manner.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
+            pinned: profile_options.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
             search_defaults: self.settings.search.clone(),
             export_defaults: self.settings.export.clone(),
             warnings,
@@ -330,9 +328,9 @@ impl Launcher {
             capture_mouse: self.settings.mouse,
             cadence: self.settings.poll,
             notify: self.settings.notify.clone(),
-            ..app::Setup::new(SafeText::name(&place), keymap)
+            ..app::Setup::new(SafeText::name(&name), keymap)
         };
-        let worker = worker::spawn(client, journal);
+        let worker = worker::spawn(client, state);
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
         // The future is large: on the heap it does not grow all its callers.
@@ -343,17 +341,17 @@ impl Launcher {
     async fn run_accessible(
         &self,
         client: Client,
-        place: &str,
+        name: &str,
         dataset: Option<DatasetId>,
         reason: &'static str,
     ) -> Result<RunOutcome, CliError> {
-        let voice = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
+        let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
         let downloads = PathBuf::from(&self.settings.export.download_dir);
-        let place = SafeText::name(place);
+        let name = SafeText::name(name);
         let clusters = (self.settings.search.entity, self.settings.search.granularity);
         let cadence = self.settings.poll;
-        let beginning = AccessibleOptions {
-            deployment: place,
+        let options = AccessibleOptions {
+            deployment: name,
             dataset,
             reason,
             downloads,
@@ -361,24 +359,25 @@ impl Launcher {
             cadence,
         };
         // Signals keep their default effect: there is no terminal to restore.
-        accessible::run(client, beginning, voice).await?;
+        accessible::run(client, options, announcer).await?;
         Ok(RunOutcome::Exit(0))
     }
 
     /// Shows the welcome screen. A profile is saved only after its connection test.
-    async fn run_welcome(&mut self, trouble: Option<String>) -> Result<RunOutcome, CliError> {
+    async fn run_welcome(&mut self, error: Option<String>) -> Result<RunOutcome, CliError> {
         if self.settings.accessible.is_some() {
             let nothing = "nothing to open: try `tessera --accessible demo`, `tessera --accessible open \
-                           FOLDER`, or name a profile";
-            return Err(usage_error(trouble.unwrap_or_else(|| nothing.to_owned())));
+                           FOLDER`, or select a profile";
+            return Err(usage_error(error.unwrap_or_else(|| nothing.to_owned())));
         }
-        let place =
+        let name =
             cli::open_secrets().ok().map(|secrets| secrets.describe(secrets.preferred_store()));
         let welcome_options = WelcomeOptions {
-            error: trouble,
+            error,
             theme: self.settings.theme.clone(),
             home: std::env::home_dir(),
-            secret_store: place.unwrap_or_else(|| "no folder: nothing can be stored".to_owned()),
+            secret_store: name
+                .unwrap_or_else(|| "no folder available: secrets cannot be stored".to_owned()),
         };
         let reach = |candidate| Box::pin(test_connection(candidate)) as _;
         let signals = watch_once(&mut self.signals)?;
@@ -395,7 +394,7 @@ impl Launcher {
     ) -> Result<RunOutcome, CliError> {
         let CandidateProfile { profile, secret, store_secret: store } = candidate;
         let file = config::user_config_file()
-            .ok_or_else(|| usage_error("there is no folder for settings"))?;
+            .ok_or_else(|| usage_error("cannot find the settings folder"))?;
         config::edit::add_profile(&file, &profile).map_err(usage_error)?;
         self.settings.profiles.push(profile.clone());
         if let (
@@ -424,10 +423,10 @@ fn watch_once(signals: &mut Option<SignalReceiver>) -> io::Result<&mut SignalRec
 /// Tests a profile by listing its datasets or checking its folder.
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
     if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
-        let found = tokio::fs::metadata(folder).await;
-        return match found {
-            Ok(found) if found.is_dir() => Ok(()),
-            Ok(_) => Err(format!("{} is no folder", folder.display())),
+        let metadata = tokio::fs::metadata(folder).await;
+        return match metadata {
+            Ok(metadata) if metadata.is_dir() => Ok(()),
+            Ok(_) => Err(format!("{} is not a folder", folder.display())),
             Err(error) => Err(format!("{}: {error}", folder.display())),
         };
     }

@@ -81,14 +81,14 @@ fn describe_screen() -> TerminalInfo {
     let size = runtime::terminal::size().unwrap_or((80, 24));
     let name = environment.terminal_name();
     match probe_for_command(&environment) {
-        Ok(found) => TerminalInfo {
+        Ok(capabilities) => TerminalInfo {
             name,
             size,
-            cell: found.cell,
-            answered: found.has_replied,
-            background: found.background,
-            truecolor: found.color_depth == ColorDepth::TrueColor,
-            protocols: found.viewer_protocols(),
+            cell: capabilities.cell,
+            answered: capabilities.has_replied,
+            background: capabilities.background,
+            truecolor: capabilities.color_depth == ColorDepth::TrueColor,
+            protocols: capabilities.viewer_protocols(),
         },
         // The terminal is gone, and the first output will report it.
         Err(_) => TerminalInfo { name, size, ..TerminalInfo::default() },

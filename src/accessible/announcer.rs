@@ -15,34 +15,34 @@ pub struct Announcer {
 }
 
 impl Announcer {
-    pub fn new(answers: impl BufRead + Send + 'static, lines: impl Write + Send + 'static) -> Self {
-        Self { input: Arc::new(Mutex::new(answers)), output: Box::new(lines) }
+    pub fn new(input: impl BufRead + Send + 'static, output: impl Write + Send + 'static) -> Self {
+        Self { input: Arc::new(Mutex::new(input)), output: Box::new(output) }
     }
 
     /// Writes a status line.
-    pub fn status(&mut self, words: impl Display) -> io::Result<()> {
-        self.line("status", &words)
+    pub fn status(&mut self, text: impl Display) -> io::Result<()> {
+        self.line("status", &text)
     }
 
     /// Writes an error and its remedy.
-    pub fn error(&mut self, words: impl Display) -> io::Result<()> {
-        self.line("error", &words)
+    pub fn error(&mut self, text: impl Display) -> io::Result<()> {
+        self.line("error", &text)
     }
 
-    pub fn item(&mut self, words: impl Display) -> io::Result<()> {
-        self.line("item", &words)
+    pub fn item(&mut self, text: impl Display) -> io::Result<()> {
+        self.line("item", &text)
     }
 
     /// Reads one line, or returns `None` at the end of the input.
     pub async fn prompt(&mut self, question: impl Display) -> io::Result<Option<String>> {
         self.line("question", &question)?;
-        let answers = Arc::clone(&self.input);
+        let input = Arc::clone(&self.input);
         // On a blocking thread, so that signals are handled while the prompt waits.
         let read = tokio::task::spawn_blocking(move || {
-            let mut answer = String::new();
-            let mut answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
-            let count = answers.read_line(&mut answer)?;
-            Ok((count > 0).then(|| answer.trim().to_owned()))
+            let mut line = String::new();
+            let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = input.read_line(&mut line)?;
+            Ok((count > 0).then(|| line.trim().to_owned()))
         });
         read.await.map_err(io::Error::other)?
     }
@@ -55,16 +55,15 @@ impl Announcer {
         count: usize,
     ) -> io::Result<Option<usize>> {
         loop {
-            let Some(answer) =
-                self.prompt(format!("{question} 1 to {count}, or 0 for none")).await?
+            let Some(line) = self.prompt(format!("{question} 1 to {count}, or 0 for none")).await?
             else {
                 return Ok(None);
             };
-            match answer.parse::<usize>() {
+            match line.parse::<usize>() {
                 Ok(0) => return Ok(None),
                 Ok(number) if number <= count => return Ok(Some(number - 1)),
-                _ if answer.is_empty() => return Ok(None),
-                _ => self.error(format!("{answer} is none of 1 to {count}"))?,
+                _ if line.is_empty() => return Ok(None),
+                _ => self.error(format!("{line} is not a number from 1 to {count}"))?,
             }
         }
     }
@@ -77,10 +76,10 @@ impl Announcer {
         }
     }
 
-    fn line(&mut self, word: &str, words: &dyn Display) -> io::Result<()> {
+    fn line(&mut self, kind: &str, text: &dyn Display) -> io::Result<()> {
         // One line in any case: a line break would start a line without a kind.
-        let words = SafeText::new(&words.to_string(), SafeText::MAX_CAPTION);
-        writeln!(self.output, "{word}: {words}")?;
+        let text = SafeText::new(&text.to_string(), SafeText::MAX_CAPTION);
+        writeln!(self.output, "{kind}: {text}")?;
         self.output.flush()
     }
 }
@@ -108,11 +107,11 @@ mod tests {
         let mut voice = Announcer::new(&b"9\nx\n2\n"[..], paper.clone());
         voice.status("two\nlines\u{1b}[2J").unwrap();
         assert_eq!(voice.prompt_choice("Which?", 3).await.unwrap(), Some(1));
-        assert_eq!(voice.prompt_choice("Which?", 3).await.unwrap(), None, "no answers any more");
-        let told = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
-        let words: Vec<&str> = told.lines().filter_map(|line| line.split(':').next()).collect();
+        assert_eq!(voice.prompt_choice("Which?", 3).await.unwrap(), None, "end of input");
+        let written = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+        let kinds: Vec<&str> = written.lines().filter_map(|line| line.split(':').next()).collect();
         let expected = ["status", "question", "error", "question", "error", "question", "question"];
-        assert_eq!(words, expected, "{told}");
-        assert!(told.starts_with("status: two␊lines␛[2J\n"));
+        assert_eq!(kinds, expected, "{written}");
+        assert!(written.starts_with("status: two␊lines␛[2J\n"));
     }
 }

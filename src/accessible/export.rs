@@ -24,15 +24,15 @@ impl ProgressStatus {
     }
 
     /// Returns the line to announce after a wait, if there is one.
-    fn next_line(&mut self, words: String, waited: Duration) -> Option<String> {
+    fn next_line(&mut self, line: String, waited: Duration) -> Option<String> {
         self.unchanged_for += waited;
-        if words != self.last_line {
-            (self.last_line, self.unchanged_for) = (words.clone(), Duration::ZERO);
-            return Some(words);
+        if line != self.last_line {
+            (self.last_line, self.unchanged_for) = (line.clone(), Duration::ZERO);
+            return Some(line);
         }
         (self.unchanged_for >= HEARTBEAT).then(|| {
             self.unchanged_for = Duration::ZERO;
-            format!("still {words}")
+            format!("still {line}")
         })
     }
 }
@@ -40,20 +40,20 @@ impl ProgressStatus {
 impl AccessibleSession {
     /// Watches the datasets until no operation is running.
     pub(super) async fn watch_datasets(&mut self) -> io::Result<()> {
-        let (mut told, mut failures) = (ProgressStatus::new(), 0);
+        let (mut progress, mut failures) = (ProgressStatus::new(), 0);
         loop {
             let wait = self.cadence.interval(PollTarget::BusyDatasets, failures);
             match self.client.list_datasets().await {
                 Ok((list, _)) => {
                     failures = 0;
-                    let words: Vec<String> = list
+                    let states: Vec<String> = list
                         .iter()
                         .map(|dataset| {
                             format!("{} is {}", dataset.name, sentences::status(dataset))
                         })
                         .collect();
-                    if let Some(words) = told.next_line(words.join(", "), wait) {
-                        self.announcer.status(words)?;
+                    if let Some(line) = progress.next_line(states.join(", "), wait) {
+                        self.announcer.status(line)?;
                     }
                     if !list.iter().any(|dataset| dataset.status.is_busy()) {
                         let open = self.open.as_mut();
@@ -62,15 +62,14 @@ impl AccessibleSession {
                         {
                             open.dataset = now;
                         }
-                        return self.announcer.status("nothing moves");
+                        return self.announcer.status("no operation is running");
                     }
                 }
                 Err(failure) if failure.is_connection_failure() => {
                     failures += 1;
-                    if let Some(words) =
-                        told.next_line(format!("without an answer: {failure}"), wait)
+                    if let Some(line) = progress.next_line(format!("no response: {failure}"), wait)
                     {
-                        self.announcer.error(words)?;
+                        self.announcer.error(line)?;
                     }
                 }
                 Err(failure) => return self.announcer.error(failure),
@@ -83,14 +82,14 @@ impl AccessibleSession {
     pub(super) async fn export(&mut self) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let (dataset, name) = (open.dataset.id, open.dataset.name.clone());
-        let selected_count = sentences::pluralize(self.selected.len() as u64, "marked cluster");
+        let selected_count = sentences::pluralize(self.selected.len() as u64, "selected cluster");
         self.announcer.item("1 the whole dataset")?;
         self.announcer.item(format!("2 the {selected_count}"))?;
         let Some(what) = self.announcer.prompt_choice("Export what?", 2).await? else {
             return Ok(());
         };
         if what == 1 && self.selected.is_empty() {
-            return self.announcer.error("nothing is marked; mark a result first");
+            return self.announcer.error("nothing is selected; select a result first");
         }
         let Some(images) = self.announcer.prompt("With the images? Type y or n").await? else {
             return Ok(());
@@ -130,14 +129,14 @@ impl AccessibleSession {
     /// Waits for an export. Returns `None` if it failed.
     async fn wait_for_export(&mut self, mut task: ExportTask) -> io::Result<Option<ExportTask>> {
         let Some(dataset) = self.open.as_ref().map(|open| open.dataset.id) else { return Ok(None) };
-        let (mut told, mut age, mut failures) = (ProgressStatus::new(), Duration::ZERO, 0);
+        let (mut progress, mut age, mut failures) = (ProgressStatus::new(), Duration::ZERO, 0);
         loop {
             let wait = self.cadence.interval(PollTarget::Export(age), failures);
             let percent = task.progress.map_or_else(String::new, |it| format!(" {it} percent"));
-            if let Some(words) =
-                told.next_line(format!("export {}{percent}", task.state.word()), wait)
+            if let Some(line) =
+                progress.next_line(format!("export {}{percent}", task.state.word()), wait)
             {
-                self.announcer.status(words)?;
+                self.announcer.status(line)?;
             }
             match &task.state {
                 ExportState::Completed => return Ok(Some(task)),
@@ -165,14 +164,13 @@ mod tests {
 
     #[test]
     fn a_line_for_each_change_and_a_sign_of_life_in_between() {
-        let (mut told, second) = (ProgressStatus::new(), Duration::from_secs(1));
+        let (mut progress, second) = (ProgressStatus::new(), Duration::from_secs(1));
         let mut lines = Vec::new();
         for at in 0..95 {
-            let words = if at < 10 { "export RUNNING" } else { "export PACKING" };
-            lines.extend(told.next_line(words.to_owned(), second).map(|words| (at, words)));
+            let line = if at < 10 { "export RUNNING" } else { "export PACKING" };
+            lines.extend(progress.next_line(line.to_owned(), second).map(|line| (at, line)));
         }
-        let lines: Vec<(i32, &str)> =
-            lines.iter().map(|(at, words)| (*at, words.as_str())).collect();
+        let lines: Vec<(i32, &str)> = lines.iter().map(|(at, line)| (*at, line.as_str())).collect();
         let still = "still export PACKING";
         let expected = [(0, "export RUNNING"), (10, "export PACKING"), (40, still), (70, still)];
         assert_eq!(lines, expected);

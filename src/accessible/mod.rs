@@ -35,11 +35,11 @@ const MENU: [(&str, MenuAction); 11] = [
     ("previous page", MenuAction::PreviousPage),
     ("browse the whole dataset", MenuAction::Browse),
     ("search by caption", MenuAction::SearchCaptions),
-    ("find what is similar to a result", MenuAction::SimilarToResult),
-    ("find what is similar to a file of this machine", MenuAction::SimilarToFile),
-    ("mark a result, or take its mark away", MenuAction::Select),
+    ("find items similar to a result", MenuAction::SimilarToResult),
+    ("find items similar to a local file", MenuAction::SimilarToFile),
+    ("select or deselect a result", MenuAction::Select),
     ("export", MenuAction::Export),
-    ("watch the datasets until nothing moves", MenuAction::Watch),
+    ("watch the datasets until no operation is running", MenuAction::Watch),
     ("open another dataset", MenuAction::Datasets),
 ];
 
@@ -60,41 +60,42 @@ enum MenuAction {
 
 /// Runs until the user quits or the input ends. Errors of the service are announced.
 ///
-/// # Errors Input or output failed.
+/// # Errors
+/// Input or output failed.
 pub async fn run(
     client: Client,
-    beginning: AccessibleOptions,
-    mut voice: Announcer,
+    options: AccessibleOptions,
+    mut announcer: Announcer,
 ) -> io::Result<()> {
     let AccessibleOptions {
-        deployment: place,
+        deployment,
         dataset,
         reason,
         downloads,
         cluster_options: clusters,
         cadence,
-    } = beginning;
-    voice.status(format!("accessible mode is on, because {reason}"))?;
-    voice.status(format!("deployment {place}"))?;
+    } = options;
+    announcer.status(format!("accessible mode is on, because {reason}"))?;
+    announcer.status(format!("deployment {deployment}"))?;
     let (open, marks) = (None, BTreeMap::new());
-    let mut talk = AccessibleSession {
+    let mut session = AccessibleSession {
         client,
-        announcer: voice,
+        announcer,
         downloads,
         cluster_options: clusters,
         cadence,
         open,
         selected: marks,
     };
-    talk.open_dataset(dataset).await?;
+    session.open_dataset(dataset).await?;
     loop {
         for (number, (words, _)) in (1..).zip(MENU) {
-            talk.announcer.item(format!("{number} {words}"))?;
+            session.announcer.item(format!("{number} {words}"))?;
         }
-        let Some(place) = talk.announcer.prompt_choice("What now?", MENU.len()).await? else {
-            return talk.announcer.status("left; exports go on at the service");
+        let Some(index) = session.announcer.prompt_choice("What now?", MENU.len()).await? else {
+            return session.announcer.status("left; exports continue at the service");
         };
-        talk.run_action(MENU[place].1).await?;
+        session.run_action(MENU[index].1).await?;
     }
 }
 
@@ -160,16 +161,16 @@ impl AccessibleSession {
             return Ok(());
         };
         self.announcer.status(sentences::pluralize(list.len() as u64, "dataset"))?;
-        for (place, dataset) in (1..).zip(&list) {
-            self.announcer.item(sentences::dataset(place, list.len(), dataset))?;
+        for (position, dataset) in (1..).zip(&list) {
+            self.announcer.item(sentences::dataset(position, list.len(), dataset))?;
         }
         let wanted = wanted.and_then(|id| list.iter().position(|dataset| dataset.id == id));
-        let place = match (wanted, list.len()) {
-            (Some(place), _) => Some(place),
+        let index = match (wanted, list.len()) {
+            (Some(index), _) => Some(index),
             (None, 0 | 1) => list.first().map(|_| 0),
             (None, count) => self.announcer.prompt_choice("Which dataset?", count).await?,
         };
-        let Some(dataset) = place.and_then(|place| list.into_iter().nth(place)) else {
+        let Some(dataset) = index.and_then(|index| list.into_iter().nth(index)) else {
             return Ok(());
         };
         self.announcer.status(format!("dataset {} is open", dataset.name))?;
@@ -185,8 +186,8 @@ impl AccessibleSession {
 
     /// Loads a page and reads it. After an error the last result stays.
     async fn explore(&mut self, search: Search) -> io::Result<()> {
-        let answer = self.client.explore(&search).await;
-        let Some(page) = self.announcer.announce_failure(answer)? else { return Ok(()) };
+        let result = self.client.explore(&search).await;
+        let Some(page) = self.announcer.announce_failure(result)? else { return Ok(()) };
         if let Some(open) = &mut self.open {
             (open.search, open.page) = (search, page);
         }
@@ -197,20 +198,20 @@ impl AccessibleSession {
         let Some(open) = &self.open else { return Ok(()) };
         self.announcer.status(sentences::search(&open.search, &open.similar_to, &open.page))?;
         let (count, scale) = (open.page.clusters.len(), open.search.query.score_scale());
-        for (place, cluster) in (1..).zip(&open.page.clusters) {
-            let marked = self.selected.contains_key(&cluster.id);
-            self.announcer.item(sentences::cluster(place, count, cluster, scale, marked))?;
+        for (position, cluster) in (1..).zip(&open.page.clusters) {
+            let selected = self.selected.contains_key(&cluster.id);
+            self.announcer.item(sentences::cluster(position, count, cluster, scale, selected))?;
         }
         Ok(())
     }
 
     async fn search_captions(&mut self, search: Search) -> io::Result<()> {
-        let Some(answer) =
-            self.announcer.prompt("What should the captions mean? Type a few words").await?
+        let Some(input) =
+            self.announcer.prompt("Search captions for what? Type a few words").await?
         else {
             return Ok(());
         };
-        match QueryText::new(&answer) {
+        match QueryText::new(&input) {
             Ok(text) => {
                 let query = Query::Caption { text, max_score: None };
                 self.explore(Search { query, page: 0, ..search }).await
@@ -221,12 +222,12 @@ impl AccessibleSession {
 
     async fn find_similar_to_result(&mut self, search: Search) -> io::Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        let Some(place) =
+        let Some(index) =
             self.announcer.prompt_choice("Similar to which?", open.page.clusters.len()).await?
         else {
             return Ok(());
         };
-        let Some(preview) = open.page.clusters.get(place).and_then(|it| it.previews.first()) else {
+        let Some(preview) = open.page.clusters.get(index).and_then(|it| it.previews.first()) else {
             return self.announcer.error("this cluster shows no member to compare with");
         };
         open.similar_to = preview.file_name.to_string();
@@ -235,17 +236,17 @@ impl AccessibleSession {
     }
 
     async fn find_similar_to_file(&mut self, search: Search) -> io::Result<()> {
-        let Some(answer) = self.announcer.prompt("Which file? Type its path").await? else {
+        let Some(input) = self.announcer.prompt("Which file? Type its path").await? else {
             return Ok(());
         };
-        let image = QueryImageUpload::read(answer.as_ref()).await;
+        let image = QueryImageUpload::read(input.as_ref()).await;
         let Some(image) = self.announcer.announce_failure(image)? else { return Ok(()) };
         self.announcer.status("sending the query image")?;
         let Search { dataset, entity, granularity, .. } = search;
         let anchor = self.client.register_anchor(dataset, image, entity, granularity, None).await;
         let Some(anchor) = self.announcer.announce_failure(anchor)? else { return Ok(()) };
         if let Some(open) = &mut self.open {
-            open.similar_to = answer;
+            open.similar_to = input;
         }
         self.explore(Search { query: Query::Similar(anchor), page: 0, ..search }).await
     }
@@ -253,15 +254,15 @@ impl AccessibleSession {
     async fn toggle_selected(&mut self) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let clusters = &open.page.clusters;
-        let Some(place) = self.announcer.prompt_choice("Which one?", clusters.len()).await? else {
+        let Some(index) = self.announcer.prompt_choice("Which one?", clusters.len()).await? else {
             return Ok(());
         };
-        let id = clusters[place].id;
+        let id = clusters[index].id;
         if self.selected.remove(&id).is_none() {
             self.selected.insert(id, open.search.clone());
         }
-        let marked = if self.selected.contains_key(&id) { "marked" } else { "not marked any more" };
+        let state = if self.selected.contains_key(&id) { "selected" } else { "deselected" };
         let count = sentences::pluralize(self.selected.len() as u64, "cluster");
-        self.announcer.status(format!("{} is {marked}; {count} marked in all", place + 1))
+        self.announcer.status(format!("{} is {state}; {count} selected in total", index + 1))
     }
 }

@@ -3,10 +3,10 @@
 use tessera_model::{Cluster, Dataset, Page, Query, ScoreScale, Search};
 
 /// A dataset with its 1-based position.
-pub(super) fn dataset(place: usize, count: usize, dataset: &Dataset) -> String {
+pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> String {
     let images = dataset.n_images.map(|images| pluralize(images, "image"));
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
-    let name = format!("{place} of {count}. Dataset {}", dataset.name);
+    let name = format!("{position} of {count}. Dataset {}", dataset.name);
     join_phrases([Some(name), Some(status(dataset)), images, error])
 }
 
@@ -25,7 +25,7 @@ pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
     let about = match &search.query {
         Query::Browse => "the whole dataset".to_owned(),
         Query::Similar(_) => format!("similar to {similar_to}"),
-        Query::Caption { text, .. } => format!("captions that mean {}", text.as_str()),
+        Query::Caption { text, .. } => format!("captions matching {}", text.as_str()),
     };
     let clusters = pluralize(page.clusters.len() as u64, "cluster");
     let more = if page.may_have_next() { ", and there may be more" } else { "" };
@@ -39,11 +39,11 @@ pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
 
 /// A cluster with its 1-based position.
 pub(super) fn cluster(
-    place: usize,
+    position: usize,
     count: usize,
     cluster: &Cluster,
     scale: ScoreScale,
-    marked: bool,
+    selected: bool,
 ) -> String {
     let score = cluster.relevance.as_ref().map(|relevance| {
         let band =
@@ -53,8 +53,8 @@ pub(super) fn cluster(
     let first = cluster.previews.first();
     let caption = cluster.captions.first().or_else(|| first.and_then(|it| it.caption.as_ref()));
     join_phrases([
-        Some(format!("{place} of {count}. Cluster c{place:02}")),
-        marked.then(|| "marked".to_owned()),
+        Some(format!("{position} of {count}. Cluster c{position:02}")),
+        selected.then(|| "selected".to_owned()),
         score,
         cluster.size().map(|members| pluralize(members, "member")),
         first.map(|first| format!("first file {}", first.file_name)),

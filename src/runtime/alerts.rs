@@ -48,10 +48,10 @@ impl AlertSupport {
 
     /// Returns the bytes of an alert. `first`: the original title is not saved yet.
     #[must_use]
-    pub fn sequence(self, tell: &JobAlert, first: bool) -> String {
-        match (tell, self.desktop) {
+    pub fn sequence(self, alert: &JobAlert, first: bool) -> String {
+        match (alert, self.desktop) {
             (JobAlert::Bell, _) => "\x07".to_owned(),
-            (JobAlert::Desktop(words), Some(desktop)) => desktop.sequence(words),
+            (JobAlert::Desktop(text), Some(desktop)) => desktop.sequence(text),
             (JobAlert::Desktop(_), None) => String::new(),
             (JobAlert::Activity(activity), _) => self.activity_sequence(*activity, first),
         }

@@ -10,15 +10,16 @@ use tessera_model::{Failure, FailureKind, subprocess};
 
 /// Edits `text` and returns what was saved. Blocks.
 ///
-/// # Errors There is no such editor, it failed, or its file is not text.
+/// # Errors
+/// There is no such editor, it failed, or its file is not text.
 pub(super) fn edit(text: &str) -> Result<String, Failure> {
     let file = temporary_file(text).map_err(|error| {
-        Failure::new(FailureKind::Local, format!("no file could be made for the editor: {error}"))
+        Failure::new(FailureKind::Local, format!("cannot create a file for the editor: {error}"))
     })?;
     let (editor, mut command) = subprocess::editor_command(file.path());
     let failed = |reason: &dyn std::fmt::Display| {
         Failure::new(FailureKind::Local, format!("{editor} could not edit the query: {reason}"))
-            .with_remedy("Set VISUAL or EDITOR to an editor; the query is as it was")
+            .with_remedy("Set VISUAL or EDITOR to an editor; the query is unchanged")
     };
     let status = command.status().map_err(|error| failed(&error))?;
     if !status.success() {

@@ -34,8 +34,8 @@ pub enum ShowError {
 impl fmt::Display for ShowError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Picture(error) => write!(f, "the picture cannot be shown: {error}"),
-            Self::Terminal(error) => write!(f, "the terminal cannot be written to: {error}"),
+            Self::Picture(error) => write!(f, "cannot show the picture: {error}"),
+            Self::Terminal(error) => write!(f, "cannot write to the terminal: {error}"),
         }
     }
 }
@@ -98,7 +98,7 @@ fn prepare_viuer(
     };
     let rgb = fit::resize(picture, pixels)?;
     let picture = RgbImage::from_raw(pixels.0, pixels.1, rgb)
-        .ok_or_else(|| DecodeError("the resampler gave too few pixels".to_owned()))?;
+        .ok_or_else(|| DecodeError("the resampler returned too few pixels".to_owned()))?;
     let config = Config {
         x: (canvas.columns - fit.cells.0) / 2,
         y: i16::try_from((canvas.rows - fit.cells.1) / 2).unwrap_or(0),

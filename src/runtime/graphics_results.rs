@@ -21,17 +21,17 @@ pub(super) fn load(environment: &Environment) -> Option<Protocol> {
 pub(super) fn save(environment: &Environment, protocol: Protocol) -> Result<(), Failure> {
     let Some(path) = config::terminal_graphics_file() else { return Ok(()) };
     save_to(&path, environment, protocol).map_err(|error| {
-        let sentence = format!("how pictures look was not kept: {}: {error}", path.display());
+        let sentence = format!("cannot save the graphics result: {}: {error}", path.display());
         Failure::new(FailureKind::Local, sentence)
-            .with_remedy("It holds for now; `graphics` in the settings keeps it, too")
+            .with_remedy("It applies until you quit; to keep it, set `graphics` in the settings")
     })
 }
 
 fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
     // An unreadable file is replaced.
-    let mut verdicts = read(path).unwrap_or_default();
-    verdicts.insert(environment.terminal_name(), choice_of_protocol(protocol));
-    config::file::write_atomically(path, &toml::to_string(&verdicts).map_err(io::Error::other)?)
+    let mut results = read(path).unwrap_or_default();
+    results.insert(environment.terminal_name(), choice_of_protocol(protocol));
+    config::file::write_atomically(path, &toml::to_string(&results).map_err(io::Error::other)?)
 }
 
 fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {
@@ -60,9 +60,9 @@ mod tests {
         let in_tmux = Environment { in_tmux: true, ..kitty.clone() };
         save_to(&path, &kitty, Protocol::Kitty).unwrap();
         save_to(&path, &in_tmux, Protocol::HalfBlock).unwrap();
-        let verdicts = read(&path).unwrap();
-        assert_eq!(verdicts[&kitty.terminal_name()], GraphicsChoice::Kitty);
-        assert_eq!(verdicts[&in_tmux.terminal_name()], GraphicsChoice::Half);
+        let results = read(&path).unwrap();
+        assert_eq!(results[&kitty.terminal_name()], GraphicsChoice::Kitty);
+        assert_eq!(results[&in_tmux.terminal_name()], GraphicsChoice::Half);
         fs::write(&path, "damaged").unwrap();
         assert!(read(&path).is_err());
         save_to(&path, &kitty, Protocol::None).unwrap();

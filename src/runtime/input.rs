@@ -41,22 +41,23 @@ impl InputReader {
     }
 
     /// Queries the terminal's capabilities on a blocking thread.
-    pub(super) fn start_probe(&mut self, environment: Environment, wanted: Option<Protocol>) {
-        let probe = tokio::task::spawn_blocking(move || probe::probe(&environment, wanted));
+    pub(super) fn start_probe(&mut self, environment: Environment, forced: Option<Protocol>) {
+        let probe = tokio::task::spawn_blocking(move || probe::probe(&environment, forced));
         self.probe = Some(probe);
     }
 
     /// Returns the next events and, once, the result of the probe.
     pub(super) async fn next_events(&mut self) -> (Vec<Event>, Option<Capabilities>) {
         if let Some(probe) = &mut self.probe {
-            let found = probe.await;
+            let capabilities = probe.await;
             self.probe = None;
             // A failed probe changes nothing.
-            let Ok(found) = found else {
+            let Ok(capabilities) = capabilities else {
                 return (Vec::new(), None);
             };
-            let typed = found.typed_bytes.iter().copied().filter_map(key_from_byte).map(Event::Key);
-            return (typed.collect(), Some(found));
+            let typed =
+                capabilities.typed_bytes.iter().copied().filter_map(key_from_byte).map(Event::Key);
+            return (typed.collect(), Some(capabilities));
         }
         loop {
             let Ok(mut ready) = self.terminal.readable().await else {

@@ -52,7 +52,8 @@ pub enum RunOutcome {
 
 /// Runs the interface.
 ///
-/// # Errors The terminal cannot be used.
+/// # Errors
+/// The terminal cannot be used.
 pub async fn run(
     mut setup: Setup,
     options: RuntimeOptions,
@@ -71,8 +72,8 @@ pub async fn run(
     // A negative graphics result always applies. A positive one needs the terminal's confirmation,
     // because another terminal may have the same name.
     let graphics =
-        options.forced_protocol.or(confirmed_protocol.filter(|seen| !draws_pixels(*seen)));
-    let mut shell = EventLoop {
+        options.forced_protocol.or(confirmed_protocol.filter(|protocol| !draws_pixels(*protocol)));
+    let mut event_loop = EventLoop {
         session: Session::new(App::new(setup), worker).with_trace(options.trace),
         screen,
         layer: PictureLayer::new(surface),
@@ -86,13 +87,13 @@ pub async fn run(
         capabilities: None,
         confirmed_protocol,
     };
-    if let Some(code) = shell.apply(Event::Wake).await? {
+    if let Some(code) = event_loop.apply(Event::Wake).await? {
         return Ok(code);
     }
-    shell.draw()?;
+    event_loop.draw()?;
     // Only now: nothing waits for the terminal, and nobody else may write while it is queried.
-    shell.input.start_probe(environment, graphics);
-    shell.run().await
+    event_loop.input.start_probe(environment, graphics);
+    event_loop.run().await
 }
 
 struct EventLoop<'a> {
@@ -173,16 +174,18 @@ impl EventLoop<'_> {
         events: Vec<Event>,
         capabilities: Option<probe::Capabilities>,
     ) -> io::Result<Option<RunOutcome>> {
-        if let Some(found) = capabilities {
-            terminal::delete_pictures_on_exit(found.kitty, found.in_tmux);
-            let surface =
-                GraphicsSettings { in_tmux: found.in_tmux, color_depth: found.color_depth };
+        if let Some(capabilities) = capabilities {
+            terminal::delete_pictures_on_exit(capabilities.kitty, capabilities.in_tmux);
+            let surface = GraphicsSettings {
+                in_tmux: capabilities.in_tmux,
+                color_depth: capabilities.color_depth,
+            };
             self.layer = PictureLayer::new(surface);
-            self.themes.auto = found.theme;
-            let is_unconfirmed =
-                draws_pixels(found.protocol) && self.confirmed_protocol != Some(found.protocol);
-            let event = Event::Terminal(found.protocol, found.cell);
-            self.capabilities = Some(found);
+            self.themes.auto = capabilities.theme;
+            let is_unconfirmed = draws_pixels(capabilities.protocol)
+                && self.confirmed_protocol != Some(capabilities.protocol);
+            let event = Event::Terminal(capabilities.protocol, capabilities.cell);
+            self.capabilities = Some(capabilities);
             let unproved = is_unconfirmed.then_some(Event::PixelsUnconfirmed);
             for event in [Some(event), unproved].into_iter().flatten() {
                 if let Some(code) = self.apply(event).await? {
@@ -222,9 +225,9 @@ impl EventLoop<'_> {
                 Effect::Quit => return Ok(Some(RunOutcome::Exit(0))),
                 Effect::OpenDeployment(choice) => return Ok(Some(RunOutcome::Switch(choice))),
                 Effect::Redraw => self.redraw()?,
-                Effect::Alert(tell) => self.screen.send_alert(&tell)?,
+                Effect::Alert(alert) => self.screen.send_alert(&alert)?,
                 Effect::Suspend => self.suspend()?,
-                Effect::CaptureMouse(ours) => self.screen.set_mouse(ours)?,
+                Effect::CaptureMouse(capture) => self.screen.set_mouse(capture)?,
                 Effect::Copy(text) => self.copy_to_clipboard(&text)?,
                 Effect::SaveProtocol(protocol) => {
                     let done = self.save_graphics_result(protocol);
@@ -280,7 +283,7 @@ impl EventLoop<'_> {
         bytes: std::sync::Arc<[u8]>,
     ) -> io::Result<Result<(), Failure>> {
         let Some(capabilities) = self.capabilities.clone() else {
-            let sentence = "the terminal has not said yet what it can draw";
+            let sentence = "the graphics capabilities of the terminal are not known yet";
             return Ok(Err(Failure::new(FailureKind::Local, sentence).with_remedy("Try again")));
         };
         self.delete_pictures()?;

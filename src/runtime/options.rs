@@ -20,7 +20,8 @@ pub struct RuntimeOptions {
 impl RuntimeOptions {
     /// Applies the settings to this terminal.
     ///
-    /// # Errors The user's theme cannot be read.
+    /// # Errors
+    /// The user's theme cannot be read.
     pub fn new(settings: &Settings) -> Result<Self, String> {
         Ok(Self {
             mouse: settings.mouse,
@@ -58,9 +59,12 @@ fn load_themes(choice: &ThemeChoice) -> Result<Themes, String> {
     let ThemeChoice::Named(name) = choice else {
         return Themes::load(None, auto);
     };
-    let path = config::theme_file(name).ok_or("there is no home folder for themes")?;
+    let path = config::theme_file(name).ok_or("cannot find the home folder for themes")?;
     let source = std::fs::read_to_string(&path).map_err(|error| {
-        format!("{}: {error}; without a file there are auto, dark, light and plain", path.display())
+        format!(
+            "cannot read theme {}: {error}; built-in themes: auto, dark, light, plain",
+            path.display()
+        )
     })?;
     Themes::load(Some((&path, &source)), auto)
 }

@@ -78,17 +78,17 @@ impl TerminalScreen {
     }
 
     /// Sends an alert, if the terminal supports it.
-    pub fn send_alert(&mut self, tell: &JobAlert) -> io::Result<()> {
+    pub fn send_alert(&mut self, alert: &JobAlert) -> io::Result<()> {
         let first =
-            matches!(tell, JobAlert::Activity(_)) && !TITLE_CHANGED.swap(true, Ordering::SeqCst);
-        self.frames.write(self.alert_support.sequence(tell, first).as_bytes())
+            matches!(alert, JobAlert::Activity(_)) && !TITLE_CHANGED.swap(true, Ordering::SeqCst);
+        self.frames.write(self.alert_support.sequence(alert, first).as_bytes())
     }
 
     /// Captures the mouse, or leaves it to the terminal.
-    pub fn set_mouse(&mut self, ours: bool) -> io::Result<()> {
-        self.mouse = ours;
+    pub fn set_mouse(&mut self, capture: bool) -> io::Result<()> {
+        self.mouse = capture;
         let mut out = io::stdout();
-        if ours { execute!(out, EnableMouseCapture) } else { execute!(out, DisableMouseCapture) }
+        if capture { execute!(out, EnableMouseCapture) } else { execute!(out, DisableMouseCapture) }
     }
 }
 

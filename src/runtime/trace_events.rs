@@ -22,8 +22,8 @@ impl SessionTrace {
         self.0.is_enabled().then(|| event_json(event, secret))
     }
 
-    pub fn write_event(&self, words: Option<&Value>, took: Duration) {
-        self.0.write(|| json!({ "event": words, "took_us": micros(took) }));
+    pub fn write_event(&self, record: Option<&Value>, took: Duration) {
+        self.0.write(|| json!({ "event": record, "took_us": micros(took) }));
     }
 
     pub fn write_request(&self, ticket: &Ticket) {
@@ -95,8 +95,8 @@ mod tests {
         let ticket = Ticket { lane, number: 3 };
         trace.write_request(&ticket);
         let failure = Failure::new(FailureKind::Local, "no SECRET here");
-        let answer = Event::Response(Response { ticket, result: Err(failure) });
-        trace.write_event(trace.describe_event(&answer, false).as_ref(), Duration::ZERO);
+        let response = Event::Response(Response { ticket, result: Err(failure) });
+        trace.write_event(trace.describe_event(&response, false).as_ref(), Duration::ZERO);
         trace.write_frame(Duration::from_millis(2), FrameCost { cells: 5, bytes: 70 }, 12);
         trace.0.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();

@@ -42,17 +42,17 @@ type ConnectionTest = Pin<Box<dyn Future<Output = Result<(), String>>>>;
 pub async fn run(
     options: &RuntimeOptions,
     signals: &mut SignalReceiver,
-    around: WelcomeOptions,
+    welcome_options: WelcomeOptions,
     reach: impl Fn(CandidateProfile) -> ConnectionTest,
 ) -> io::Result<WelcomeDecision> {
     let mut screen = TerminalScreen::enter(false)?;
     let mut input = InputReader::new()?;
-    let theme = options.themes.resolve(&around.theme);
-    let mut state = Welcome::new(around.error);
+    let theme = options.themes.resolve(&welcome_options.theme);
+    let mut state = Welcome::new(welcome_options.error);
     let mut under_way: Option<(CandidateProfile, ConnectionTest)> = None;
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {
-            ui::welcome::draw(&state, theme, &around.secret_store, buffer);
+            ui::welcome::draw(&state, theme, &welcome_options.secret_store, buffer);
             TerminalWrites::default()
         })?;
         let events = tokio::select! {
@@ -74,7 +74,7 @@ pub async fn run(
             },
         };
         for event in events {
-            match handle_event(&mut state, event, around.home.as_deref()) {
+            match handle_event(&mut state, event, welcome_options.home.as_deref()) {
                 WelcomeAction::Continue => {}
                 WelcomeAction::Quit => return Ok(WelcomeDecision::Exit(0)),
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),

@@ -33,7 +33,10 @@ impl ViewerCopies {
     /// Writes a picture that only this user can read.
     pub(super) fn copy(&self, bytes: &Bytes) -> Result<PathBuf, Failure> {
         let failed = |error: io::Error| {
-            Failure::new(FailureKind::Local, format!("no copy for the viewer can be made: {error}"))
+            Failure::new(
+                FailureKind::Local,
+                format!("cannot create a copy for the viewer: {error}"),
+            )
         };
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
         if folder.is_none() {
@@ -57,33 +60,36 @@ impl ViewerCopies {
 
 /// Opens a local file.
 ///
-/// # Errors There is no desktop or no opener, or the opener failed.
+/// # Errors
+/// There is no desktop or no opener, or the opener failed.
 pub(super) async fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     // Without a desktop, openers start a terminal program, but this program owns the terminal.
     if !cfg!(target_os = "macos") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
-        let sentence = "there is no desktop here to open the picture on";
+        let sentence = "cannot open the picture: there is no desktop session";
         return Err(Failure::new(FailureKind::Local, sentence)
-            .with_remedy("See it in full size here, or copy its link"));
+            .with_remedy("Show it in full size, or copy its link"));
     }
     open_with(OPENER_PROGRAM.as_ref(), path).await
 }
 
 async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
-    let refuse = |reason: String| {
+    let to_failure = |reason: String| {
         let sentence = format!("{} cannot open {}: {reason}", opener.display(), path.display());
         Failure::new(FailureKind::Local, sentence)
     };
     // Absolute, so that no name is parsed as an option.
-    let path = path.canonicalize().map_err(|error| refuse(error.to_string()))?;
+    let path = path.canonicalize().map_err(|error| to_failure(error.to_string()))?;
     let mut command = subprocess::command(opener);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| refuse(error.to_string()))?;
+    let mut child = command.spawn().map_err(|error| to_failure(error.to_string()))?;
     // A separate thread, because a viewer may stay open longer than this program.
     let (sender, ended) = oneshot::channel();
     thread::spawn(move || sender.send(child.wait()));
     match tokio::time::timeout(OPENER_TIMEOUT, ended).await {
-        Ok(Ok(Ok(status))) if !status.success() => Err(refuse(format!("it ended with {status}"))),
+        Ok(Ok(Ok(status))) if !status.success() => {
+            Err(to_failure(format!("it exited with {status}")))
+        }
         _ => Ok(()),
     }
 }
@@ -107,11 +113,11 @@ mod tests {
         assert_eq!(copy.extension(), Some(OsStr::new("png")));
         let mode = copy.parent().unwrap().metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{mode:o}");
-        let told = folder.path().join("told");
-        let script = format!("echo \"$# $1\" > {}", told.display());
+        let output = folder.path().join("told");
+        let script = format!("echo \"$# $1\" > {}", output.display());
         open_with(opener(folder.path(), &script).as_os_str(), &copy).await.unwrap();
         let copy = copy.canonicalize().unwrap();
-        assert_eq!(fs::read_to_string(told).unwrap(), format!("1 {}\n", copy.display()));
+        assert_eq!(fs::read_to_string(output).unwrap(), format!("1 {}\n", copy.display()));
         drop(outside);
         assert!(!copy.exists());
     }

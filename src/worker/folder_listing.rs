@@ -6,13 +6,13 @@ use tessera_model::{Failure, FailureKind, FolderEntry, FolderListing, SafeText};
 
 /// Lists the files and folders in `path` by name, ignoring case.
 pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
-    let broken = |error: io::Error| {
-        let sentence = format!("{} cannot be listed: {error}", path.display());
+    let to_failure = |error: io::Error| {
+        let sentence = format!("cannot list {}: {error}", path.display());
         Failure::new(FailureKind::Local, sentence)
     };
     let mut entries = Vec::new();
-    for entry in fs::read_dir(path).map_err(broken)? {
-        entries.extend(read_entry(&entry.map_err(broken)?));
+    for entry in fs::read_dir(path).map_err(to_failure)? {
+        entries.extend(read_entry(&entry.map_err(to_failure)?));
     }
     entries.sort_by_cached_key(|entry| (entry.name.as_str().to_lowercase(), entry.name.clone()));
     let left_off = entries.len().saturating_sub(FolderListing::MAX_ENTRIES);

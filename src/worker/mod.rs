@@ -49,26 +49,23 @@ pub struct Worker {
 /// Starts the worker of `client` and `state` on the current tokio runtime. The channels are
 /// unbounded: the interface must never wait, and it requests only what is on the screen.
 #[must_use]
-pub fn spawn(
-    client: Client,
-    journal: StateStore,
-) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
+pub fn spawn(client: Client, state: StateStore) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
     let (commands, command_receiver) = mpsc::unbounded_channel();
-    let (replies, event_receiver) = mpsc::unbounded_channel();
-    let log = replies.clone();
+    let (events, event_receiver) = mpsc::unbounded_channel();
+    let log = events.clone();
     let client = client.with_recorder(RequestRecorder::new(move |exchange| {
         // Without a listener the program is ending.
         let _ = log.send(WorkerEvent::Exchange(exchange));
     }));
-    let shift = WorkerLoop {
-        handler: Arc::new(RequestHandler::new(client, journal, replies.clone())),
-        events: replies,
+    let worker_loop = WorkerLoop {
+        handler: Arc::new(RequestHandler::new(client, state, events.clone())),
+        events,
         tasks: JoinSet::new(),
         lanes: CancellableRequests::default(),
         queued_pictures: VecDeque::new(),
         picture_slots: Arc::new(Semaphore::new(PICTURES_IN_FLIGHT)),
     };
-    tokio::spawn(shift.run(command_receiver));
+    tokio::spawn(worker_loop.run(command_receiver));
     (Worker { commands }, event_receiver)
 }
 
@@ -97,20 +94,20 @@ struct WorkerLoop {
 }
 
 impl WorkerLoop {
-    async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<WorkerCommand>) {
+    async fn run(mut self, mut commands: mpsc::UnboundedReceiver<WorkerCommand>) {
         loop {
             tokio::select! {
                 // Cancellations first, so that no cancelled request starts.
                 biased;
-                command = inbox.recv() => match command {
+                command = commands.recv() => match command {
                     Some(WorkerCommand::Send(ticket, request)) => self.accept(ticket, request),
                     Some(WorkerCommand::Cancel(lane)) => self.cancel_lane(&lane),
                     None => return,
                 },
                 Some(outcome) = self.tasks.join_next() => self.finish(outcome),
-                Ok(place) = Arc::clone(&self.picture_slots).acquire_owned(), if !self.queued_pictures.is_empty() => {
+                Ok(slot) = Arc::clone(&self.picture_slots).acquire_owned(), if !self.queued_pictures.is_empty() => {
                     if let Some((ticket, request)) = self.queued_pictures.pop_front() {
-                        self.start(ticket, request, Some(place));
+                        self.start(ticket, request, Some(slot));
                     }
                 }
             }
@@ -143,12 +140,12 @@ impl WorkerLoop {
         }
     }
 
-    fn start(&mut self, ticket: Ticket, request: Request, place: Option<OwnedSemaphorePermit>) {
-        let desk = Arc::clone(&self.handler);
-        let asked = ticket.clone();
+    fn start(&mut self, ticket: Ticket, request: Request, slot: Option<OwnedSemaphorePermit>) {
+        let handler = Arc::clone(&self.handler);
+        let request_ticket = ticket.clone();
         let abort = self.tasks.spawn(async move {
-            let response = desk.handle(asked, request).await;
-            drop(place);
+            let response = handler.handle(request_ticket, request).await;
+            drop(slot);
             response
         });
         self.lanes.insert(ticket, abort);

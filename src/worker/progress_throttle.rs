@@ -27,8 +27,8 @@ mod tests {
     #[test]
     fn ten_reports_a_second_at_most() {
         let start = Instant::now();
-        let mut pace = ProgressThrottle::default();
-        let told = (0..1_000).filter(|&ms| pace.is_due(start + Duration::from_millis(ms)));
-        assert_eq!(told.count(), 10);
+        let mut throttle = ProgressThrottle::default();
+        let reports = (0..1_000).filter(|&ms| throttle.is_due(start + Duration::from_millis(ms)));
+        assert_eq!(reports.count(), 10);
     }
 }

@@ -21,7 +21,7 @@ use tessera_model::{Failure, FailureKind, PictureSource, SafeText};
 
 pub(super) struct RequestHandler {
     client: Client,
-    journal: Arc<StateStore>,
+    state: Arc<StateStore>,
     pictures: ThumbnailLoader,
     viewer_copies: ViewerCopies,
     events: mpsc::UnboundedSender<WorkerEvent>,
@@ -30,7 +30,7 @@ pub(super) struct RequestHandler {
 impl RequestHandler {
     pub(super) fn new(
         client: Client,
-        journal: StateStore,
+        state: StateStore,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
         let pictures = ThumbnailLoader::new(client.clone());
@@ -38,7 +38,7 @@ impl RequestHandler {
             pictures,
             viewer_copies: ViewerCopies::default(),
             client,
-            journal: Arc::new(journal),
+            state: Arc::new(state),
             events,
         }
     }
@@ -47,7 +47,7 @@ impl RequestHandler {
     pub(super) async fn handle(&self, ticket: Ticket, request: Request) -> Response {
         let performed = AssertUnwindSafe(self.perform(&ticket, request));
         let result = performed.catch_unwind().await.unwrap_or_else(|_| {
-            let sentence = "this request met a fault of the program itself";
+            let sentence = "internal error while handling this request";
             Err(Failure::new(FailureKind::Local, sentence).with_remedy("Please report it"))
         });
         Response { ticket, result }
@@ -133,15 +133,13 @@ impl RequestHandler {
                     .map(|selection| Payload::Selection(dataset, selection))
             }
             Request::SaveNamed(name, dataset, selection) => self
-                .with_journal(move |journal| {
-                    journal.save_named_selection(&name, dataset, &selection)
-                })
+                .with_journal(move |state| state.save_named_selection(&name, dataset, &selection))
                 .await
                 .map(Payload::SelectionSaved),
             Request::OpenNamed(name, dataset) => {
-                let unknown = format!("no selection is called `{}`", SafeText::name(&name));
+                let unknown = format!("there is no selection named `{}`", SafeText::name(&name));
                 let found = self
-                    .with_journal(move |journal| journal.load_named_selection(&name, dataset))
+                    .with_journal(move |state| state.load_named_selection(&name, dataset))
                     .await?;
                 found
                     .map(|selection| Payload::Selection(dataset, selection))
@@ -149,23 +147,22 @@ impl RequestHandler {
             }
             Request::SaveState(entry) => {
                 let number = ticket.number;
-                self.with_journal(move |journal| journal.save(number, &entry)).await?;
+                self.with_journal(move |state| state.save(number, &entry)).await?;
                 Ok(Payload::StateSaved)
             }
-            Request::Recall(book) => self
-                .with_journal(move |journal| journal.load(&book))
-                .await
-                .map(Payload::StateLoaded),
+            Request::Recall(book) => {
+                self.with_journal(move |state| state.load(&book)).await.map(Payload::StateLoaded)
+            }
         }
     }
 
     /// Uses the state store on a blocking thread.
-    async fn with_journal<T: Send + 'static>(
+    async fn with_state<T: Send + 'static>(
         &self,
         work: impl FnOnce(&StateStore) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
-        let journal = Arc::clone(&self.journal);
-        run_blocking(move || work(&journal)).await
+        let state = Arc::clone(&self.state);
+        run_blocking(move || work(&state)).await
     }
 
     async fn load_query_image(&self, source: PictureSource) -> Result<QueryImageUpload, Failure> {
@@ -187,13 +184,13 @@ impl RequestHandler {
 
     /// Reports progress, throttled to a rate that a screen can show.
     fn progress_callback(&self, ticket: Ticket) -> impl FnMut(u64, Option<u64>) + Send + use<> {
-        let replies = self.events.clone();
+        let events = self.events.clone();
         let mut pace = ProgressThrottle::default();
         move |done, total| {
             if pace.is_due(std::time::Instant::now()) {
                 let progress = RequestProgress { ticket: ticket.clone(), done, total };
                 // Without a listener the program is ending.
-                let _ = replies.send(WorkerEvent::Progress(progress));
+                let _ = events.send(WorkerEvent::Progress(progress));
             }
         }
     }

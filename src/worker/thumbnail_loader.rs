@@ -53,7 +53,7 @@ impl ThumbnailLoader {
                 let (path, name) = (path.clone(), name.clone());
                 let read = tokio::task::spawn_blocking(move || read_entry(&path, &name)).await;
                 read.unwrap_or_else(|_| {
-                    Err(Failure::new(FailureKind::Local, format!("{source} cannot be read")))
+                    Err(Failure::new(FailureKind::Local, format!("cannot read {source}")))
                 })
             }
         }
@@ -67,8 +67,8 @@ impl ThumbnailLoader {
         canvas: Canvas,
         name: &str,
     ) -> Result<Thumbnail, Failure> {
-        let broken = |reason: &str| {
-            let sentence = format!("the picture {name} cannot be shown: {reason}");
+        let to_failure = |reason: &str| {
+            let sentence = format!("cannot show the picture {name}: {reason}");
             Failure::new(FailureKind::Unexpected, sentence)
         };
         let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
@@ -80,8 +80,8 @@ impl ThumbnailLoader {
         });
         match decoded.await {
             Ok(Ok(thumbnail)) => Ok(thumbnail),
-            Ok(Err(error)) => Err(broken(&error.to_string())),
-            Err(_) => Err(broken("the decoder gave up")),
+            Ok(Err(error)) => Err(to_failure(&error.to_string())),
+            Err(_) => Err(to_failure("the decoder failed")),
         }
     }
 
@@ -101,16 +101,17 @@ impl ThumbnailLoader {
 }
 
 async fn read_file(path: &Path) -> Result<Bytes, Failure> {
-    let refuse = |reason: &str| {
-        let sentence = format!("the picture {} cannot be read: {reason}", path.display());
+    let to_failure = |reason: &str| {
+        let sentence = format!("cannot read the picture {}: {reason}", path.display());
         Failure::new(FailureKind::Local, sentence)
     };
-    let metadata = tokio::fs::metadata(path).await.map_err(|error| refuse(&error.to_string()))?;
+    let metadata =
+        tokio::fs::metadata(path).await.map_err(|error| to_failure(&error.to_string()))?;
     // Checked before it is opened: a pipe would never end.
     if !metadata.is_file() || metadata.len() > MAX_PICTURE_BYTES as u64 {
-        return Err(refuse(&format!("no file of at most {} MiB", MAX_PICTURE_BYTES >> 20)));
+        return Err(to_failure(&format!("not a file of at most {} MiB", MAX_PICTURE_BYTES >> 20)));
     }
-    let bytes = tokio::fs::read(path).await.map_err(|error| refuse(&error.to_string()))?;
+    let bytes = tokio::fs::read(path).await.map_err(|error| to_failure(&error.to_string()))?;
     Ok(bytes.into())
 }
 
@@ -152,17 +153,17 @@ mod tests {
 
     #[test]
     fn the_shelf_keeps_what_was_used_last() {
-        let mut shelf = PictureByteCache::new(20);
+        let mut cache = PictureByteCache::new(20);
         for name in ["a", "b", "c", "d"] {
-            shelf.put(name, Bytes::from_static(b"12345"));
+            cache.put(name, Bytes::from_static(b"12345"));
         }
-        assert!(shelf.get("a").is_some());
-        shelf.put("e", Bytes::from_static(b"1"));
-        assert_eq!(shelf.get("b"), None);
-        assert!(shelf.get("a").is_some() && shelf.get("e").is_some());
-        shelf.put("e", Bytes::from_static(b"123"));
-        assert_eq!(shelf.used_bytes, 18);
-        shelf.put("huge", Bytes::from_static(b"123456"));
-        assert_eq!((shelf.used_bytes, shelf.get("huge")), (18, None));
+        assert!(cache.get("a").is_some());
+        cache.put("e", Bytes::from_static(b"1"));
+        assert_eq!(cache.get("b"), None);
+        assert!(cache.get("a").is_some() && cache.get("e").is_some());
+        cache.put("e", Bytes::from_static(b"123"));
+        assert_eq!(cache.used_bytes, 18);
+        cache.put("huge", Bytes::from_static(b"123456"));
+        assert_eq!((cache.used_bytes, cache.get("huge")), (18, None));
     }
 }

@@ -46,8 +46,8 @@ fn a_conversation_browses_searches_marks_and_exports() {
     has(", first file ");
     has("status: similar to ");
     has("score 0.00 same");
-    has("status: captions that mean a balloon: page 1");
-    has("status: 1 is marked; 1 cluster marked in all");
+    has("status: captions matching a balloon: page 1");
+    has("status: 1 is selected; 1 cluster selected in total");
     has("status: export COMPLETED");
     has("entries verified");
     has("status: left");
@@ -71,9 +71,9 @@ fn answers_that_end_or_make_no_sense_are_survived() {
     let told = lines.join("\n");
     assert_eq!(code, Some(0), "{told}");
     for words in [
-        "error: 99 is none of 1 to 11",
+        "error: 99 is not a number from 1 to 11",
         "error: this is the first page",
-        "error: nothing is marked",
+        "error: nothing is selected",
     ] {
         assert!(told.contains(words), "`{words}` is missing:\n{told}");
     }

@@ -31,6 +31,6 @@ async fn an_id_that_is_not_there_is_told_and_the_list_stays() {
     person.press("1 I").await;
     person.paste("00000000-0000-0000-0000-00000000abcd");
     person.press("enter").await;
-    person.sees("no such dataset, or no access");
+    person.sees("dataset not found, or no access");
     person.sees("● paintings");
 }

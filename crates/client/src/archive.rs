@@ -54,7 +54,8 @@ pub(super) enum EntryError {
 
 /// Calls `visit` with each entry, in directory order.
 ///
-/// # Errors Describes what is wrong with the archive, or the error of `visit`. The text is not safe
+/// # Errors
+/// Describes what is wrong with the archive, or the error of `visit`. The text is not safe
 /// to print.
 pub(super) fn for_each_entry(
     file: File,
@@ -77,7 +78,7 @@ pub(super) fn for_each_entry(
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
             // Entries that share bytes add up to more than the file size.
-            return Err("entries that overlap".to_owned());
+            return Err("overlapping entries".to_owned());
         }
         let name = match entry.name() {
             Ok(name) => name.into_owned(),
@@ -107,7 +108,8 @@ impl ArchiveEntry<'_> {
 
     /// Copies at most `most` bytes, which compares the checksum. Returns the size.
     ///
-    /// # Errors The entry is damaged, larger than `most`, or exceeds the compression limits; or
+    /// # Errors
+    /// The entry is damaged, larger than `most`, or exceeds the compression limits; or
     /// `out` cannot be written.
     pub(super) fn copy_to(self, out: &mut impl Write, most: u64) -> Result<u64, EntryError> {
         let fair =
@@ -128,7 +130,7 @@ impl ArchiveEntry<'_> {
             };
             size += length as u64;
             if size > limit {
-                return Err(damaged(&"unpacks to far more than it should"));
+                return Err(damaged(&"exceeds the compression limit"));
             }
             if size > most {
                 return Err(EntryError::Invalid(format!("larger than {} MiB", most >> 20)));
@@ -151,7 +153,8 @@ impl std::fmt::Display for EntryError {
 
 /// Reads the whole archive.
 ///
-/// # Errors Names the damaged entry and the error. The text is not safe to print.
+/// # Errors
+/// Names the damaged entry and the error. The text is not safe to print.
 pub(super) fn verify(file: File) -> Result<VerifiedArchive, String> {
     let mut contents = VerifiedArchive { entries: 0, images: 0 };
     for_each_entry(file, |member| {
@@ -159,7 +162,7 @@ pub(super) fn verify(file: File) -> Result<VerifiedArchive, String> {
         contents.entries += 1;
         contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !member.is_dir());
         let read = member.copy_to(&mut io::sink(), u64::MAX);
-        read.map(drop).map_err(|trouble| format!("entry {name}: {trouble}"))
+        read.map(drop).map_err(|error| format!("entry {name}: {error}"))
     })?;
     Ok(contents)
 }
@@ -179,7 +182,7 @@ mod tests {
         let mut all = Vec::new();
         for_each_entry(temporary_file(bytes), |member| {
             let (name, mut content) = (member.name.clone(), Vec::new());
-            member.copy_to(&mut content, u64::MAX).map_err(|trouble| trouble.to_string())?;
+            member.copy_to(&mut content, u64::MAX).map_err(|error| error.to_string())?;
             all.push((name, content));
             Ok(())
         })?;
@@ -219,14 +222,14 @@ mod tests {
             |bytes: &[u8]| verify(temporary_file(bytes)).map(|contents| contents.entries);
         let bomb = deflated_zeros("a", 80 << 20);
         assert!(
-            verified(&zip_bytes(std::slice::from_ref(&bomb))).unwrap_err().contains("far more")
+            verified(&zip_bytes(std::slice::from_ref(&bomb))).unwrap_err().contains("compression limit")
         );
         // The declared size does not matter.
         let lying = ZipMember { size: 7, ..bomb };
         assert!(verified(&zip_bytes(&[lying])).is_err());
         let part = deflated_zeros("a", 60 << 20);
         let many = [part.clone(), part].map(|raw| vec![raw; 2]).concat();
-        assert!(verified(&zip_bytes(&many)).unwrap_err().contains("far more"), "all together");
+        assert!(verified(&zip_bytes(&many)).unwrap_err().contains("compression limit"), "all together");
         let inner = zip_bytes(&[stored_member("x", b"y")]);
         assert_eq!(
             verified(&zip_bytes(&[stored_member("nested.zip", &inner)])),

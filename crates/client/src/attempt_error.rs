@@ -47,13 +47,13 @@ impl From<reqwest::Error> for AttemptError {
         let error = error.without_url();
         let cause = root_cause(&error);
         if error.is_redirect() {
-            let sentence = format!("a link leads where this program does not follow: {cause}");
+            let sentence = format!("a link redirects to a target that is not allowed: {cause}");
             Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
         } else if error.is_builder() {
-            let sentence = format!("the request cannot be made: {cause}");
+            let sentence = format!("cannot build the request: {cause}");
             Self::Fatal(Failure::new(FailureKind::Local, sentence))
         } else if is_certificate_error(&error) {
-            let sentence = format!("the service cannot be trusted: {cause}");
+            let sentence = format!("cannot verify the identity of the service: {cause}");
             Self::Fatal(
                 Failure::new(FailureKind::Unreachable, sentence).with_remedy(
                     "Check the address, the clock and the certificates of this machine",

@@ -31,7 +31,8 @@ pub(super) struct AuthHeader {
 impl AuthProvider {
     /// Creates the authentication of an endpoint.
     ///
-    /// # Errors The token or cookie contains characters that a header cannot carry.
+    /// # Errors
+    /// The token or cookie contains characters that a header cannot carry.
     pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Failure> {
         Ok(match endpoint.auth() {
             AuthMethod::Hosted(credentials) => {
@@ -116,11 +117,11 @@ fn bearer_header(token: &SecretString) -> Result<HeaderValue, Failure> {
 }
 
 fn sensitive_header(text: &SecretString) -> Result<HeaderValue, Failure> {
-    let refuse = |_| {
-        let sentence = "the login holds letters that no request can carry";
+    let to_failure = |_| {
+        let sentence = "the login contains characters that a header cannot carry";
         Failure::new(FailureKind::Local, sentence).with_remedy("Enter it again, on one line")
     };
-    let mut value = HeaderValue::try_from(text.expose_secret()).map_err(refuse)?;
+    let mut value = HeaderValue::try_from(text.expose_secret()).map_err(to_failure)?;
     value.set_sensitive(true);
     Ok(value)
 }
@@ -142,9 +143,9 @@ mod tests {
             (AuthMethod::Session("canary".into()), COOKIE),
             (AuthMethod::Token("canary".into()), AUTHORIZATION),
         ] {
-            let pass = login(access).unwrap().current_header().unwrap().unwrap();
-            assert_eq!(pass.name, name);
-            assert_eq!(format!("{:?}", pass.value), "Sensitive");
+            let auth_header = login(access).unwrap().current_header().unwrap().unwrap();
+            assert_eq!(auth_header.name, name);
+            assert_eq!(format!("{:?}", auth_header.value), "Sensitive");
         }
         let failure = login(AuthMethod::Token("can\nary".into())).err().unwrap();
         assert!(!failure.to_string().contains("ary"), "{failure}");

@@ -15,21 +15,22 @@ pub struct BaseUrl(Url);
 impl BaseUrl {
     /// Parses a pasted address. A trailing slash or `/api/v1` is removed.
     ///
-    /// # Errors The address is not http(s), or contains a password, a query or a fragment.
+    /// # Errors
+    /// The address is not http(s), or contains a password, a query or a fragment.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
-        let refuse = |reason: &str| {
+        let to_failure = |reason: &str| {
             Failure::new(FailureKind::Local, format!("the base URL {reason}"))
-                .with_remedy("Write it like https://example.com or http://127.0.0.1:8080")
+                .with_remedy("Use the form https://example.com or http://127.0.0.1:8080")
         };
-        let mut url = Url::parse(raw.trim()).map_err(|_| refuse("is not a whole address"))?;
+        let mut url = Url::parse(raw.trim()).map_err(|_| to_failure("is not a complete URL"))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(refuse("must begin with http:// or https://"));
+            return Err(to_failure("must begin with http:// or https://"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(refuse("must not hold a user name or password"));
+            return Err(to_failure("must not contain a user name or password"));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(refuse("must not hold a query or fragment"));
+            return Err(to_failure("must not contain a query or fragment"));
         }
         let path = url.path().trim_end_matches('/');
         let path = path.strip_suffix(API_PREFIX).unwrap_or(path);
@@ -52,7 +53,8 @@ impl BaseUrl {
     /// Returns the URL of a path typed by the user, with or without `/api/v1` and with an optional
     /// query.
     ///
-    /// # Errors The path leads out of `/api/v1`.
+    /// # Errors
+    /// The path leads out of `/api/v1`.
     pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
@@ -65,7 +67,7 @@ impl BaseUrl {
         if path.contains("://") || path.contains('\\') || !url.path().starts_with(&prefix) {
             let sentence = format!("`{path}` is not a path below {API_PREFIX} of {self}");
             return Err(Failure::new(FailureKind::Local, sentence)
-                .with_remedy("Write it like datasets or /api/v1/datasets"));
+                .with_remedy("Use the form datasets or /api/v1/datasets"));
         }
         Ok(url)
     }

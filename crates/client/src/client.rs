@@ -10,6 +10,7 @@ use reqwest::{
 use serde_json::Value;
 
 use crate::{
+    dry_run::DryRun,
     endpoint::{Endpoint, TextSearchPath},
     policy::ClientPolicy,
     query_image::QueryImageUpload,
@@ -43,7 +44,8 @@ pub struct Client {
 impl Client {
     /// Creates a client with the default policy.
     ///
-    /// # Errors TLS cannot be set up on this machine.
+    /// # Errors
+    /// TLS cannot be set up on this machine.
     pub fn new(endpoint: Endpoint) -> Result<Self, Failure> {
         Self::with_policy(endpoint, ClientPolicy::default())
     }
@@ -54,9 +56,9 @@ impl Client {
 
     /// Reports every request to `recorder`.
     #[must_use]
-    pub fn with_recorder(self, witness: RequestRecorder) -> Self {
+    pub fn with_recorder(self, recorder: RequestRecorder) -> Self {
         let mut transport = self.transport.as_ref().clone();
-        transport.recorder = witness;
+        transport.recorder = recorder;
         Self { transport: Arc::new(transport) }
     }
 
@@ -75,6 +77,14 @@ impl Client {
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         let mut transport = self.transport.as_ref().clone();
         transport.endpoint = transport.endpoint.with_text_search(path);
+        Self { transport: Arc::new(transport) }
+    }
+
+    /// Records the requests of `dry_run` instead of sending them.
+    #[must_use]
+    pub fn with_dry_run(self, dry_run: DryRun) -> Self {
+        let mut transport = self.transport.as_ref().clone();
+        transport.dry_run = Some(dry_run);
         Self { transport: Arc::new(transport) }
     }
 
@@ -98,43 +108,47 @@ impl Client {
 
     /// `GET api_credentials`, for a session login. Sent once, because it may create a key pair.
     ///
-    /// # Errors After [`FailureKind::NoResponse`], [`FailureKind::Server`] and
+    /// # Errors
+    /// After [`FailureKind::NoResponse`], [`FailureKind::Server`] and
     /// [`FailureKind::Unexpected`] a key pair may exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
-        let call = self.get_request(
+        let request = self.get_request(
             ApiOperation::Credentials,
             &paths::api_credentials(),
             &Parameters::new(),
         );
-        let reply = self.transport.fetch(&call).await?;
-        reply.parse(call.operation, read_issued_credentials)
+        let reply = self.transport.fetch(&request).await?;
+        reply.parse(request.operation, read_issued_credentials)
     }
 
     /// `GET datasets`: the visible datasets, and the number of unreadable records.
     pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
-        let call = self.get_request(ApiOperation::Datasets, &paths::datasets(), &Parameters::new());
-        self.transport.fetch(&call).await?.parse(call.operation, read_datasets)
+        let request =
+            self.get_request(ApiOperation::Datasets, &paths::datasets(), &Parameters::new());
+        self.transport.fetch(&request).await?.parse(request.operation, read_datasets)
     }
 
     /// `GET dataset`: one record.
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
-        let call = self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.transport.fetch(&call).await?.parse(call.operation, read_dataset)
+        let request =
+            self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
+        self.transport.fetch(&request).await?.parse(request.operation, read_dataset)
     }
 
     /// `GET dataset`: every field of the record, including unknown ones. Fields of the interface
     /// document come first, others follow by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
-        let call = self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.transport.fetch(&call).await?.parse(call.operation, read_fields)
+        let request =
+            self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
+        self.transport.fetch(&request).await?.parse(request.operation, read_fields)
     }
 
     /// `GET enrichment/context`: the models that were applied.
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
         let path = paths::enrichment_context(id);
-        let call = self.get_request(ApiOperation::Enrichment, &path, &Parameters::new());
-        let reply = self.transport.fetch(&call).await?;
-        reply.parse(call.operation, |value| Some(read_enrichment(value)))
+        let request = self.get_request(ApiOperation::Enrichment, &path, &Parameters::new());
+        let reply = self.transport.fetch(&request).await?;
+        reply.parse(request.operation, |value| Some(read_enrichment(value)))
     }
 
     /// `GET explore`: one page of clusters.
@@ -152,8 +166,8 @@ impl Client {
         let parameters = paths::explore_parameters(search);
         let by_text = search.required_operation() == tessera_model::Operation::TextSearch;
         let path = self.explore_path(search);
-        let call = self.get_request(ApiOperation::Explore, &path, &parameters);
-        let reply = self.transport.fetch(&call).await;
+        let request = self.get_request(ApiOperation::Explore, &path, &parameters);
+        let reply = self.transport.fetch(&request).await;
         let missing = |failure: &Failure| failure.kind == FailureKind::NotFound;
         match reply {
             // The interface document does not say which path serves text searches.
@@ -177,7 +191,8 @@ impl Client {
 
     /// `POST search-image-similarity`: registers a picture, or a region of it, as a query image.
     ///
-    /// # Errors [`FailureKind::Local`] before any request for a region of a picture that cannot be
+    /// # Errors
+    /// [`FailureKind::Local`] before any request for a region of a picture that cannot be
     /// decoded locally; [`FailureKind::Conflict`] if the dataset is not READY.
     pub async fn register_anchor(
         &self,
@@ -188,10 +203,9 @@ impl Client {
         region: Option<Region>,
     ) -> Result<Anchor, Failure> {
         if region.is_some() && !image.is_decodable {
-            let sentence = "a region cannot be taken of a picture that this program cannot open";
-            return Err(
-                Failure::new(FailureKind::Local, sentence).with_remedy("Search by all of it")
-            );
+            let sentence = "cannot search by a region: this program cannot decode the picture";
+            return Err(Failure::new(FailureKind::Local, sentence)
+                .with_remedy("Search by the whole picture"));
         }
         let mut parameters = vec![
             (query::ENTITY_TYPE, entity.word().to_owned()),
@@ -200,20 +214,21 @@ impl Client {
         parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
         let path = paths::search_image_similarity(dataset);
         let payload = RequestBody::Image(image);
-        let call = self.request(ApiOperation::RegisterAnchor, &path, &parameters, payload);
-        let reply = self.transport.fetch(&call).await?;
+        let request = self.request(ApiOperation::RegisterAnchor, &path, &parameters, payload);
+        let reply = self.transport.fetch(&request).await?;
         if reply.status == StatusCode::ACCEPTED && reply.body.is_empty() {
             let sentence = "the query image was accepted, but no anchor was returned";
             return Err(
                 Failure::new(FailureKind::Unexpected, sentence).with_remedy("Send it again")
             );
         }
-        reply.parse(call.operation, read_anchor)
+        reply.parse(request.operation, read_anchor)
     }
 
     /// `GET export_context_async`: starts an export of a whole dataset. Sent once.
     ///
-    /// # Errors After [`FailureKind::NoResponse`] it may have started. [`FailureKind::Conflict`]:
+    /// # Errors
+    /// After [`FailureKind::NoResponse`] it may have started. [`FailureKind::Conflict`]:
     /// the dataset is not READY.
     pub async fn start_export(
         &self,
@@ -221,17 +236,18 @@ impl Client {
         spec: &ExportSpec,
     ) -> Result<ExportTask, Failure> {
         let path = paths::export_context_async(dataset);
-        let mut call =
+        let mut request =
             self.get_request(ApiOperation::StartExport, &path, &paths::export_parameters(spec));
         // A cached response would name somebody else's export.
-        call.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        let reply = self.transport.fetch(&call).await?;
-        reply.parse(call.operation, |value| read_task(value, None))
+        request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        let reply = self.transport.fetch(&request).await?;
+        reply.parse(request.operation, |value| read_task(value, None))
     }
 
     /// `POST export_entities_async`: starts an export of a selection. Sent once.
     ///
-    /// # Errors As [`Client::start_export`].
+    /// # Errors
+    /// As [`Client::start_export`].
     pub async fn start_selective_export(
         &self,
         dataset: DatasetId,
@@ -242,21 +258,22 @@ impl Client {
         let path = paths::export_entities_async(dataset);
         let parameters = paths::selection_parameters(format, include_images);
         let payload = RequestBody::Json(selection::write(items).to_string().into());
-        let call = self.request(ApiOperation::StartSelection, &path, &parameters, payload);
-        let reply = self.transport.fetch(&call).await?;
-        reply.parse(call.operation, |value| read_task(value, None))
+        let request = self.request(ApiOperation::StartSelection, &path, &parameters, payload);
+        let reply = self.transport.fetch(&request).await?;
+        reply.parse(request.operation, |value| read_task(value, None))
     }
 
     /// `POST reindex`: clusters the dataset again. Sent once. The interface documents no response
     /// body, so none is read.
     ///
-    /// # Errors [`FailureKind::Conflict`] if the dataset is not in PARTIAL INDEX. After
+    /// # Errors
+    /// [`FailureKind::Conflict`] if the dataset is not in PARTIAL INDEX. After
     /// [`FailureKind::NoResponse`] and [`FailureKind::Server`] it may have started.
     pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
         let path = paths::reindex(dataset);
-        let call =
+        let request =
             self.request(ApiOperation::Reindex, &path, &Parameters::new(), RequestBody::Post);
-        self.transport.fetch(&call).await.map(drop)
+        self.transport.fetch(&request).await.map(drop)
     }
 
     /// `GET export_status`: the state of an export.
@@ -267,16 +284,38 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
         let path = paths::export_status(dataset);
-        let call = self.get_request(ApiOperation::ExportStatus, &path, &parameters);
-        let reply = self.transport.fetch(&call).await?;
-        reply.parse(call.operation, |value| read_task(value, Some(task)))
+        let request = self.get_request(ApiOperation::ExportStatus, &path, &parameters);
+        let reply = self.transport.fetch(&request).await?;
+        reply.parse(request.operation, |value| read_task(value, Some(task)))
     }
 
     /// Fetches a picture of at most `limit` bytes, without login.
     pub async fn fetch_picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
-        let mut call = ApiRequest::get(ApiOperation::Picture, self.transport.resolve(link)?);
-        call.max_bytes = limit;
-        Ok(self.transport.fetch(&call).await?.body)
+        let mut request = ApiRequest::get(ApiOperation::Picture, self.transport.resolve(link)?);
+        request.max_bytes = limit;
+        Ok(self.transport.fetch(&request).await?.body)
+    }
+
+    #[must_use]
+    pub fn curl_dataset(&self, id: DatasetId) -> String {
+        self.curl(&paths::dataset(id), &Parameters::new())
+    }
+
+    #[must_use]
+    pub fn curl_explore(&self, search: &Search) -> String {
+        self.curl(&self.explore_path(search), &paths::explore_parameters(search))
+    }
+
+    #[must_use]
+    pub fn curl_export_status(&self, dataset: DatasetId, task: ExportTaskId) -> String {
+        let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
+        self.curl(&paths::export_status(dataset), &parameters)
+    }
+
+    fn curl(&self, path: &str, parameters: &Parameters) -> String {
+        let url = self.endpoint().base_url().url_for(path, parameters);
+        let login = !self.endpoint().is_on_premises();
+        ApiRequest::get(ApiOperation::Dataset, url).curl(login)
     }
 
     fn get_request(

@@ -71,7 +71,8 @@ impl DownloadStep {
 impl Client {
     /// Fetches the archive of a finished export to `target` and verifies it.
     ///
-    /// # Errors [`FailureKind::Local`] before any request if the target exists and is kept, and for
+    /// # Errors
+    /// [`FailureKind::Local`] before any request if the target exists and is kept, and for
     /// disk errors; [`FailureKind::Conflict`] if the export is not finished;
     /// [`FailureKind::Unexpected`] if the archive is damaged. The part file stays, and the next
     /// call resumes it.
@@ -110,14 +111,14 @@ impl Client {
         (dataset, task): (DatasetId, ExportTaskId),
     ) -> Result<Url, Failure> {
         let policy = self.transport.retry_engine.policy();
-        let asked = Instant::now();
+        let requested = Instant::now();
         loop {
             let export = self.export_status(dataset, task).await?;
             if let Some(link) = download_link(export)? {
                 return self.transport.resolve(&link);
             }
-            if asked.elapsed() >= policy.link_timeout {
-                let sentence = "the export is complete, but the service gives no link to it";
+            if requested.elapsed() >= policy.link_timeout {
+                let sentence = "the export is complete, but the service provides no download link";
                 let failure = Failure::new(FailureKind::Unexpected, sentence);
                 return Err(failure.with_remedy("Try again later, or start the export again"));
             }
@@ -132,10 +133,11 @@ fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
         ExportState::Completed => Ok(export.download),
         ExportState::Running(_) => {
             let sentence = format!("the export is not finished: {word}");
-            Err(Failure::new(FailureKind::Conflict, sentence).with_remedy("Wait until it is"))
+            Err(Failure::new(FailureKind::Conflict, sentence)
+                .with_remedy("Wait until it is finished"))
         }
         ExportState::Failed(_) => {
-            let sentence = format!("there is no archive: the export ended as {word}");
+            let sentence = format!("the export has no archive: its final state is {word}");
             let failure = Failure::new(FailureKind::NotFound, sentence);
             Err(failure.with_detail(export.message).with_remedy("Start the export again"))
         }
@@ -146,38 +148,38 @@ impl DownloadTransfer<'_> {
     /// Fetches until the part is complete.
     async fn run(&mut self, report: ProgressCallback<'_>) -> Result<(), Failure> {
         let transport = &self.client.transport;
-        let mut call =
+        let mut request =
             ApiRequest::get(ApiOperation::Download, self.client.wait_for_link(self.export).await?);
-        let mut attempts = RetryState::new(call.operation, call.origin());
+        let mut attempts = RetryState::new(request.operation, request.origin());
         let (mut furthest, mut links) = (self.part.bytes_written(), 0);
         loop {
-            call.headers = self.range_headers();
-            let attempt = Attempt::new(&call, attempts.number());
-            let setback = match self.fetch(&call, report).await {
+            request.headers = self.range_headers();
+            let attempt = Attempt::new(&request, attempts.number());
+            let error = match self.fetch(&request, report).await {
                 Ok(status) => {
                     transport
                         .recorder
                         .notify(|| attempt.succeeded(status, self.part.bytes_written()));
                     return Ok(());
                 }
-                Err(setback) => setback,
+                Err(error) => error,
             };
             if self.part.bytes_written() > furthest {
                 furthest = self.part.bytes_written();
                 links = 0;
                 transport.retry_engine.succeeded(&mut attempts);
             }
-            let step = self.next_step(&mut attempts, &setback, links);
-            transport.recorder.notify(|| attempt.failed(&setback, step.pause()));
+            let step = self.next_step(&mut attempts, &error, links);
+            transport.recorder.notify(|| attempt.failed(&error, step.pause()));
             match step {
                 DownloadStep::Complete => return Ok(()),
                 DownloadStep::Restart => self.restart().await?,
                 DownloadStep::RefreshLink => {
                     links += 1;
-                    call.url = self.client.wait_for_link(self.export).await?;
+                    request.url = self.client.wait_for_link(self.export).await?;
                 }
                 DownloadStep::Retry(pause) => tokio::time::sleep(pause).await,
-                DownloadStep::GiveUp => return Err(transport.explain(&call, setback)),
+                DownloadStep::GiveUp => return Err(transport.explain(&request, error)),
             }
         }
     }
@@ -186,14 +188,14 @@ impl DownloadTransfer<'_> {
     fn next_step(
         &self,
         attempts: &mut RetryState,
-        setback: &AttemptError,
+        error: &AttemptError,
         links: u32,
     ) -> DownloadStep {
-        if let AttemptError::Rejected(refusal) = setback {
-            let status = refusal.status;
+        if let AttemptError::Rejected(rejection) = error {
+            let status = rejection.status;
             if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.bytes_written() > 0 {
                 let total =
-                    ContentRange::from_headers(&refusal.headers).and_then(|range| range.total);
+                    ContentRange::from_headers(&rejection.headers).and_then(|range| range.total);
                 return if total == Some(self.part.bytes_written()) {
                     DownloadStep::Complete
                 } else {
@@ -205,17 +207,17 @@ impl DownloadTransfer<'_> {
                 return DownloadStep::RefreshLink;
             }
         }
-        let pause = self.client.transport.retry_engine.next_pause(attempts, setback);
+        let pause = self.client.transport.retry_engine.next_pause(attempts, error);
         pause.map_or(DownloadStep::GiveUp, DownloadStep::Retry)
     }
 
     /// Sends one request that continues at the end of the part.
     async fn fetch(
         &mut self,
-        call: &ApiRequest,
+        request: &ApiRequest,
         report: ProgressCallback<'_>,
     ) -> Result<StatusCode, AttemptError> {
-        let response = self.client.transport.open_response(call).await?;
+        let response = self.client.transport.open_response(request).await?;
         let status = response.status();
         self.match_range(&response).await?;
         let missing =
@@ -229,7 +231,7 @@ impl DownloadTransfer<'_> {
         }
         match self.version.total {
             Some(total) if self.part.bytes_written() < total => {
-                Err(AttemptError::NoResponse("the transfer was cut off".to_owned()))
+                Err(AttemptError::NoResponse("the transfer was interrupted".to_owned()))
             }
             _ => Ok(status),
         }
@@ -255,7 +257,7 @@ impl DownloadTransfer<'_> {
         });
         let Some(range) = range else {
             self.restart().await.map_err(AttemptError::Fatal)?;
-            let cause = "another part of the archive came than was asked for";
+            let cause = "the service sent a different byte range than requested";
             return Err(AttemptError::NoResponse(cause.to_owned()));
         };
         self.resumed = true;
@@ -289,8 +291,10 @@ impl DownloadTransfer<'_> {
 
     /// Removes a damaged archive and returns the failure.
     fn discard_damaged(self, damage: &str) -> Failure {
-        let failure =
-            Failure::new(FailureKind::Unexpected, format!("the archive arrived damaged: {damage}"));
+        let failure = Failure::new(
+            FailureKind::Unexpected,
+            format!("the downloaded archive is damaged: {damage}"),
+        );
         match self.part.discard() {
             Ok(()) => failure.with_remedy("Download it again"),
             Err(disk) => disk,

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{client::Client, request::ApiRequest, retry_table::ApiOperation};
+use crate::{request::ApiRequest, retry_table::ApiOperation};
 use tessera_model::{Failure, FailureKind};
 
 /// The operations that are not sent, and the first such request.
@@ -41,26 +41,16 @@ impl DryRun {
 
     /// Returns the failure that ends the command instead of sending the request, if it belongs to
     /// the dry run.
-    pub(super) fn intercept(&self, client_login: bool, call: &ApiRequest) -> Option<Failure> {
-        if !self.operations.contains(&call.operation) {
+    pub(super) fn intercept(&self, client_login: bool, request: &ApiRequest) -> Option<Failure> {
+        if !self.operations.contains(&request.operation) {
             return None;
         }
-        let rehearsed = DryRunRequest {
-            method: call.method(),
-            url: call.url.to_string(),
-            curl: call.curl(client_login),
+        let request = DryRunRequest {
+            method: request.method(),
+            url: request.url.to_string(),
+            curl: request.curl(client_login),
         };
-        self.request.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(rehearsed);
-        Some(Failure::new(FailureKind::Local, "this is a rehearsal: nothing was sent"))
-    }
-}
-
-impl Client {
-    /// Records the requests of `dry_run` instead of sending them.
-    #[must_use]
-    pub fn with_dry_run(self, rehearsal: DryRun) -> Self {
-        let mut transport = self.transport.as_ref().clone();
-        transport.dry_run = Some(rehearsal);
-        Self { transport: Arc::new(transport) }
+        self.request.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(request);
+        Some(Failure::new(FailureKind::Local, "dry run: nothing was sent"))
     }
 }

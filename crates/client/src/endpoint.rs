@@ -64,14 +64,16 @@ pub struct Endpoint {
 impl Endpoint {
     /// Combines an address and a login.
     ///
-    /// # Errors The login would be sent over plain HTTP to another machine; see
+    /// # Errors
+    /// The login would be sent over plain HTTP to another machine; see
     /// [`Self::new_allowing_http`].
     pub fn new(base_url: BaseUrl, access: AuthMethod) -> Result<Self, Failure> {
         let clear = base_url.is_unencrypted() && !base_url.is_loopback();
         if clear && !matches!(access, AuthMethod::OnPremises) {
-            let sentence = format!("{base_url} is not encrypted: credentials are not sent there");
+            let sentence =
+                format!("credentials are not sent to {base_url}: the connection is not encrypted");
             return Err(Failure::new(FailureKind::Local, sentence)
-                .with_remedy("Use an https address; for a service without login give the kind onprem; --allow-http sends them all the same"));
+                .with_remedy("Use an https URL, use the kind onprem for a service without login, or allow it with --allow-http"));
         }
         Ok(Self::new_allowing_http(base_url, access))
     }
@@ -167,7 +169,8 @@ impl TextSearchPath {
 
     /// Parses a path like `explore/{dataset_id}`.
     ///
-    /// # Errors The path does not contain the dataset, or is not only a path.
+    /// # Errors
+    /// The path does not contain the dataset, or is not only a path.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let path = raw.trim().trim_matches('/');
         let path =
@@ -177,7 +180,7 @@ impl TextSearchPath {
         if !path.contains(Self::DATASET) || !bare.chars().all(plain) || bare.contains("..") {
             let sentence = "text_search_path is not a path with the place of the dataset";
             return Err(Failure::new(FailureKind::Local, sentence)
-                .with_remedy("Write it like explore/{dataset_id}"));
+                .with_remedy("Use the form explore/{dataset_id}"));
         }
         Ok(Self(path.to_owned()))
     }

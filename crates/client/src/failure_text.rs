@@ -23,14 +23,14 @@ impl FailureContext<'_> {
         self.url.origin().ascii_serialization()
     }
 
-    pub(super) fn explain(&self, setback: AttemptError) -> Failure {
-        let status = match &setback {
-            AttemptError::Rejected(refusal) => Some(refusal.status.as_u16()),
+    pub(super) fn explain(&self, error: AttemptError) -> Failure {
+        let status = match &error {
+            AttemptError::Rejected(rejection) => Some(rejection.status.as_u16()),
             AttemptError::Fatal(_)
             | AttemptError::NoConnection(_)
             | AttemptError::NoResponse(_) => None,
         };
-        let failure = self.describe(setback);
+        let failure = self.describe(error);
         // Without the query: the link may contain a signature.
         let request = SafeText::file_name(&format!("{} {}", self.method, self.url.path()));
         let failure =
@@ -38,38 +38,38 @@ impl FailureContext<'_> {
         known_errors::add_known_remedy(self.operation, failure)
     }
 
-    fn describe(&self, setback: AttemptError) -> Failure {
+    fn describe(&self, error: AttemptError) -> Failure {
         let rule = self.operation.retry_rule();
         let (purpose, origin) = (rule.purpose, self.origin());
-        match setback {
+        match error {
             AttemptError::Fatal(failure) => failure,
             AttemptError::NoConnection(cause) => Failure::new(
                 FailureKind::Unreachable,
                 format!("cannot {purpose}: no connection to {origin} ({cause})"),
             )
-            .with_remedy("Check that the service runs and that its address is right"),
+            .with_remedy("Check that the service is running and that its address is correct"),
             AttemptError::NoResponse(cause) if rule.has_side_effect() => Failure::new(
                 FailureKind::NoResponse,
-                format!("cannot tell whether {origin} did {purpose}: {cause}"),
+                format!("cannot tell whether {origin} received the request to {purpose}: {cause}"),
             )
-            .with_remedy("It may have started; asking again would start another"),
+            .with_remedy("It may have started; sending it again would start another one"),
             AttemptError::NoResponse(cause) => Failure::new(
                 FailureKind::NoResponse,
-                format!("cannot {purpose}: {origin} did not answer ({cause})"),
+                format!("cannot {purpose}: {origin} did not respond ({cause})"),
             ),
-            AttemptError::Rejected(refusal) => self.rejected(*refusal),
+            AttemptError::Rejected(rejection) => self.rejected(*rejection),
         }
     }
 
-    fn rejected(&self, refusal: ErrorResponse) -> Failure {
-        let status = refusal.status.as_u16();
-        if refusal.status.is_redirection() {
-            return self.redirected(&refusal);
+    fn rejected(&self, rejection: ErrorResponse) -> Failure {
+        let status = rejection.status.as_u16();
+        if rejection.status.is_redirection() {
+            return self.redirected(&rejection);
         }
         let (kind, reason, remedy) = self.describe_status(status);
         let sentence =
             format!("cannot {}: {reason} ({status})", self.operation.retry_rule().purpose);
-        let failure = Failure::new(kind, sentence).with_detail(refusal.detail);
+        let failure = Failure::new(kind, sentence).with_detail(rejection.detail);
         match remedy {
             Some(remedy) => failure.with_remedy(remedy),
             None => failure,
@@ -82,12 +82,12 @@ impl FailureContext<'_> {
         let rule = self.operation.retry_rule();
         match status {
             401 | 403 if self.operation.follows_link() => {
-                (Kind::Forbidden, "the link was refused", Some("It may have expired"))
+                (Kind::Forbidden, "the link was rejected", Some("It may have expired"))
             }
             401 if self.operation == ApiOperation::Credentials => (
                 Kind::Unauthorized,
                 "the session was not accepted",
-                Some("Sign in again in the browser, and copy the cookie SESSION anew"),
+                Some("Sign in again in the browser, and copy the SESSION cookie again"),
             ),
             401 if self.hosted => (
                 Kind::Unauthorized,
@@ -96,31 +96,32 @@ impl FailureContext<'_> {
             ),
             401 => (
                 Kind::Unauthorized,
-                "this service asks for a login",
-                Some("Is it a hosted deployment? Then it needs an API key and its secret"),
+                "this service requires a login",
+                Some("A hosted deployment needs an API key and its secret"),
             ),
-            403 => (Kind::Forbidden, "the login is fine, but the permission is missing", None),
+            403 => (Kind::Forbidden, "the login is valid, but lacks permission", None),
             404 | 410 => (Kind::NotFound, rule.not_found_text, None),
-            409 => (Kind::Conflict, "the state of the dataset forbids it", None),
-            429 => (Kind::RateLimited, "the service asks to wait", Some("Try again in a while")),
-            400 | 413 | 415 | 422 => (Kind::Invalid, "the request was refused", None),
+            409 => (Kind::Conflict, "not possible in the current state of the dataset", None),
+            429 => (Kind::RateLimited, "the service is limiting requests", Some("Try again later")),
+            400 | 413 | 415 | 422 => (Kind::Invalid, "the request was rejected", None),
             500..=599 => (
                 Kind::Server,
-                "the service is in trouble",
-                rule.has_side_effect().then_some("It may have started; look before asking again"),
+                "the service failed",
+                rule.has_side_effect()
+                    .then_some("It may have started; check before sending it again"),
             ),
-            _ => (Kind::Unexpected, "the answer was unexpected", None),
+            _ => (Kind::Unexpected, "unexpected response", None),
         }
     }
 
-    fn redirected(&self, refusal: &ErrorResponse) -> Failure {
-        let target = refusal.headers.get(LOCATION).and_then(|value| value.to_str().ok());
+    fn redirected(&self, rejection: &ErrorResponse) -> Failure {
+        let target = rejection.headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let target = Link::new(target.unwrap_or("nowhere"));
         let sentence = format!(
             "cannot {}: {} redirects to {target} ({})",
             self.operation.retry_rule().purpose,
             self.origin(),
-            refusal.status.as_u16()
+            rejection.status.as_u16()
         );
         Failure::new(FailureKind::Unexpected, sentence)
             .with_remedy("Requests are not redirected; correct the base URL")

@@ -69,7 +69,7 @@ fn client_builder(to: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
 
 fn build_client(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
     builder.build().map_err(|error| {
-        let sentence = format!("the HTTP client cannot start: {}", error.without_url());
+        let sentence = format!("cannot create the HTTP client: {}", error.without_url());
         Failure::new(FailureKind::Local, sentence)
     })
 }
@@ -112,7 +112,7 @@ impl BodyReader {
 
     /// Returns the next decoded chunk, or `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, AttemptError> {
-        let stalled = || AttemptError::NoResponse("the answer stalled".to_owned());
+        let stalled = || AttemptError::NoResponse("the response stalled".to_owned());
         let piece = tokio::time::timeout(self.idle, self.response.chunk())
             .await
             .map_err(|_| stalled())??;

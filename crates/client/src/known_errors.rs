@@ -23,21 +23,20 @@ const fn known_error(
 
 const STORAGE_URI_REMEDY: &str = "Check the address, and that the service may read it: storage of another \
                       account needs a role to assume";
-const NOT_STARTED_REMEDY: &str =
-    "Nothing was started; look at the dataset before you send it again";
+const NOT_STARTED_REMEDY: &str = "Nothing was started; check the dataset before you send it again";
 
 const KNOWN_ERRORS: &[KnownError] = &[
     known_error(
         400,
         "embedding_config",
         "no_embedding_config",
-        "Index the dataset once with an embedding model; nothing can be added before",
+        "Index the dataset once with an embedding model first",
     ),
     known_error(
         400,
         "one media source",
         "media_source_count",
-        "Give one of files, an address in storage, and an archive",
+        "Give exactly one of: files, a storage URI, an archive",
     ),
     known_error(400, "no media files found", "no_media_at_uri", STORAGE_URI_REMEDY),
     known_error(400, "invalid s3 uri", "no_media_at_uri", STORAGE_URI_REMEDY),
@@ -45,7 +44,7 @@ const KNOWN_ERRORS: &[KnownError] = &[
         403,
         "add media feature is not enabled",
         "add_media_disabled",
-        "Whoever runs the service switches adding media on, with ADD_MEDIA_ENABLED",
+        "Ask the operator of the service to set ADD_MEDIA_ENABLED",
     ),
     known_error(
         403,
@@ -57,7 +56,7 @@ const KNOWN_ERRORS: &[KnownError] = &[
         404,
         "dataset not found",
         "dataset_not_found",
-        "List the datasets: it may be gone, or not shared with you",
+        "List the datasets: it may have been deleted, or not be shared with you",
     ),
     known_error(
         409,
@@ -86,7 +85,7 @@ pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Fai
         Some(cause) => Failure { code: Some(cause.code), ..failure.with_remedy(cause.remedy) },
         // A 403 has two meanings, and the message may not tell them apart.
         None if failure.status == Some(403) && operation.adds_media() => failure.with_remedy(
-            "Either adding media is switched off, or you may not write to the dataset",
+            "Either adding media is disabled, or you have no write access to the dataset",
         ),
         None => failure,
     }
@@ -135,7 +134,7 @@ mod tests {
         assert_eq!((failure.code, failure.remedy), (None, None));
         let failure = refused(403, "Forbidden");
         let remedy = failure.remedy.as_ref().map(SafeText::as_str).unwrap_or_default();
-        assert!(remedy.contains("switched off") && remedy.contains("write"), "{remedy}");
+        assert!(remedy.contains("disabled") && remedy.contains("write"), "{remedy}");
         assert_eq!(refused(404, "no embedding_config").code, None, "of another status");
     }
 }

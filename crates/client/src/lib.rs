@@ -5,6 +5,7 @@
 //! `transport` carries one request, and `failure_text` words every error.
 
 mod access_token;
+mod add_media;
 mod archive;
 mod attempt_error;
 mod auth_provider;
@@ -32,6 +33,7 @@ mod request;
 mod retry;
 mod retry_table;
 #[cfg(test)]
+#[path = "../tests/client/test_zip.rs"]
 mod test_zip;
 pub mod trace;
 mod transport;
@@ -50,7 +52,8 @@ pub use inspect::{inspect_archive, read_entry};
 pub use part_file::{ExistingFile, check_target};
 pub use policy::ClientPolicy;
 pub use query_image::QueryImageUpload;
-pub use raw_request::{RawBody, RawPart, RawRequest, RawResponse};
+pub use raw_request::{RawBody, RawRequest, RawResponse};
 pub use recorder::RequestRecorder;
+pub use request::RawPart;
 pub use retry_table::ApiOperation;
 pub use upload::{files_to_send, preflight};

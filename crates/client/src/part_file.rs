@@ -24,7 +24,7 @@ const MIN_FREE_BYTES: u64 = 64 << 20;
 
 /// Write buffer; at most this much is fetched again after a crash.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;
-const FREE_SPACE_REMEDY: &str = "Free some space and download again: it goes on where it stopped";
+const FREE_SPACE_REMEDY: &str = "Free some space and download again; the download resumes";
 
 /// What happens to an existing file at the target path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,8 @@ pub(super) struct PartFile {
 impl PartFile {
     /// Opens or creates the part file of `target`.
     ///
-    /// # Errors As [`check_target`]; also if another program downloads to it or the folder is not
+    /// # Errors
+    /// As [`check_target`]; also if another program downloads to it or the folder is not
     /// writable.
     pub(super) async fn open(
         target: &Path,
@@ -56,7 +57,7 @@ impl PartFile {
     ) -> Result<Self, Failure> {
         check_target(target, existing)?;
         let Some(name) = target.file_name() else {
-            return Err(local_failure(target, "this is not the name of a file"));
+            return Err(local_failure(target, "not a file name"));
         };
         let mut part = name.to_owned();
         part.push(format!(".{}.part", task.short()));
@@ -141,12 +142,13 @@ impl PartFile {
 
 /// Checks that a download may be saved at this path.
 ///
-/// # Errors The file exists and is kept, or is not a regular file.
+/// # Errors
+/// The file exists and is kept, or is not a regular file.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
     match fs::symlink_metadata(target) {
         Ok(found) if existing == ExistingFile::Replace && found.is_file() => Ok(()),
         Ok(_) if existing == ExistingFile::Replace => {
-            Err(local_failure(target, "is no plain file and is not replaced")
+            Err(local_failure(target, "not a regular file, so it is not replaced")
                 .with_remedy("Choose another name"))
         }
         Ok(_) => Err(local_failure(target, "already exists and is not overwritten")
@@ -164,20 +166,23 @@ pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(
         return Ok(());
     }
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    let reason = format!("{} MiB are still to come, and {} MiB are free", mib(missing), mib(free));
+    let reason = format!("needs {} MiB more, but only {} MiB are free", mib(missing), mib(free));
     Err(local_failure(path, &reason).with_remedy(FREE_SPACE_REMEDY))
 }
 
 fn open_locked(path: &Path) -> Result<File, Failure> {
     let is_not_a_file = fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
     if is_not_a_file {
-        return Err(local_failure(path, "is in the way and is no file").with_remedy("Move it away"));
+        return Err(
+            local_failure(path, "exists and is not a regular file").with_remedy("Move it away")
+        );
     }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
     let file = options.open(path).map_err(|error| disk_failure(path, &error))?;
     let busy = || {
-        local_failure(path, "another program downloads this archive").with_remedy("Let it finish")
+        local_failure(path, "another program is downloading this archive")
+            .with_remedy("Wait until it has finished")
     };
     match file.try_lock() {
         Ok(()) => {}
@@ -201,7 +206,9 @@ pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             failure.with_remedy(FREE_SPACE_REMEDY)
         }
-        io::ErrorKind::NotFound => failure.with_remedy("Make the folder first, or choose another"),
+        io::ErrorKind::NotFound => {
+            failure.with_remedy("Create the folder first, or choose another one")
+        }
         io::ErrorKind::PermissionDenied => failure.with_remedy("Choose a folder you may write to"),
         io::ErrorKind::AlreadyExists => failure.with_remedy("Choose another name"),
         _ => failure,

@@ -24,7 +24,8 @@ impl QueryImageUpload {
 
     /// Reads a local file.
     ///
-    /// # Errors The file cannot be read, is not a picture or exceeds
+    /// # Errors
+    /// The file cannot be read, is not a picture or exceeds
     /// [`QueryImageUpload::MAX_BYTES`].
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
@@ -55,7 +56,7 @@ impl QueryImageUpload {
             Self { bytes: bytes.clone(), name: file_name, media_type, is_decodable: false };
         let turned =
             tokio::task::spawn_blocking(move || tessera_picture::to_upright_jpeg(&bytes)).await;
-        match turned.map_err(|_| image_failure(name, "it could not be opened"))? {
+        match turned.map_err(|_| image_failure(name, "it could not be decoded"))? {
             Ok(None) => Ok(Self { is_decodable: true, ..unchanged }),
             Ok(Some(jpeg)) => Ok(Self {
                 bytes: jpeg.into(),

@@ -7,9 +7,8 @@ use reqwest::{StatusCode, Url, header::HeaderMap};
 use crate::{
     attempt_error::AttemptError,
     client::Client,
-    multipart::{self, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     recorder::Attempt,
-    request::{ApiRequest, RequestBody},
+    request::{ApiRequest, RawPart, RequestBody},
     retry_table::ApiOperation,
 };
 use tessera_model::Failure;
@@ -33,25 +32,6 @@ pub enum RawBody {
 }
 
 #[derive(Clone, Debug)]
-pub struct RawPart {
-    pub name: String,
-    /// The name of the file that contains the content.
-    pub file: Option<String>,
-    pub content: Bytes,
-}
-
-impl RawPart {
-    /// The field as a `curl -F` argument.
-    pub(super) fn curl_field(&self) -> String {
-        let value = match &self.file {
-            Some(file) => format!("@{file}"),
-            None => String::from_utf8_lossy(&self.content).into_owned(),
-        };
-        format!("{}={value}", self.name)
-    }
-}
-
-#[derive(Clone, Debug)]
 pub struct RawResponse {
     pub status: u16,
     /// Lower-case names and values as text.
@@ -65,7 +45,8 @@ pub struct RawResponse {
 impl Client {
     /// Sends a custom request once.
     ///
-    /// # Errors The path leads out of `/api/v1`, or no complete response arrived.
+    /// # Errors
+    /// The path leads out of `/api/v1`, or no complete response arrived.
     pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
         let mut url: Url = self.endpoint().base_url().resolve_path(&request.path)?;
         if !request.parameters.is_empty() {
@@ -77,23 +58,23 @@ impl Client {
             RawBody::Json(body) => RequestBody::Json(body),
             RawBody::Form(parts) => RequestBody::Form(parts),
         };
-        let call = ApiRequest::new(ApiOperation::Raw, url, payload);
-        let attempt = Attempt::new(&call, 1);
-        let setback = match self.transport.fetch_once(&call).await {
+        let request = ApiRequest::new(ApiOperation::Raw, url, payload);
+        let attempt = Attempt::new(&request, 1);
+        let error = match self.transport.fetch_once(&request).await {
             Ok(reply) => {
                 let bytes = reply.body.len() as u64;
                 self.transport.recorder.notify(|| attempt.succeeded(reply.status, bytes));
                 return Ok(raw_response(reply.status, &reply.headers, reply.body, None));
             }
-            Err(setback) => setback,
+            Err(error) => error,
         };
-        self.transport.recorder.notify(|| attempt.failed(&setback, None));
-        let AttemptError::Rejected(refusal) = setback else {
-            return Err(self.transport.explain(&call, setback));
+        self.transport.recorder.notify(|| attempt.failed(&error, None));
+        let AttemptError::Rejected(rejection) = error else {
+            return Err(self.transport.explain(&request, error));
         };
         let (status, headers, body) =
-            (refusal.status, refusal.headers.clone(), refusal.body.clone());
-        let failure = self.transport.explain(&call, AttemptError::Rejected(refusal));
+            (rejection.status, rejection.headers.clone(), rejection.body.clone());
+        let failure = self.transport.explain(&request, AttemptError::Rejected(rejection));
         Ok(raw_response(status, &headers, body, Some(failure)))
     }
 }
@@ -110,18 +91,4 @@ fn raw_response(
         .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
         .collect();
     RawResponse { status: status.as_u16(), headers, body, failure }
-}
-
-/// Encodes the form. Names are escaped so that they cannot break out of a part header.
-pub(super) fn multipart_body(parts: &[RawPart]) -> MultipartBody {
-    let safe = parts.iter().map(|part| {
-        let file = part.file.as_deref().map(escape_file_name);
-        (escape_file_name(&part.name), file, part.content.clone())
-    });
-    let safe: Vec<_> = safe.collect();
-    let parts = safe.iter().map(|(name, file, content)| {
-        let file = file.as_deref().map(|file| (file, OCTET_STREAM));
-        (PartHeader { field: name, file }, content.clone())
-    });
-    multipart::in_memory(&parts.collect::<Vec<_>>())
 }

@@ -68,14 +68,14 @@ impl fmt::Debug for RequestRecorder {
 
 /// One attempt of a request.
 pub(super) struct Attempt<'a> {
-    call: &'a ApiRequest,
+    request: &'a ApiRequest,
     number: u32,
     started: Instant,
 }
 
 impl<'a> Attempt<'a> {
-    pub(super) fn new(call: &'a ApiRequest, number: u32) -> Self {
-        Self { call, number, started: Instant::now() }
+    pub(super) fn new(request: &'a ApiRequest, number: u32) -> Self {
+        Self { request, number, started: Instant::now() }
     }
 
     pub(super) fn succeeded(&self, status: StatusCode, bytes: u64) -> RequestRecord {
@@ -83,15 +83,15 @@ impl<'a> Attempt<'a> {
     }
 
     /// Describes a failed attempt. `pause` is the time until the next one, if there is one.
-    pub(super) fn failed(&self, setback: &AttemptError, pause: Option<Duration>) -> RequestRecord {
+    pub(super) fn failed(&self, error: &AttemptError, pause: Option<Duration>) -> RequestRecord {
         let lost = |words: &str| RequestOutcome::Failed(SafeText::detail(words));
-        let outcome = match setback {
+        let outcome = match error {
             AttemptError::NoConnection(cause) => lost(&format!("no connection: {cause}")),
             AttemptError::NoResponse(cause) => lost(cause),
             AttemptError::Fatal(failure) => lost(failure.message.as_str()),
-            AttemptError::Rejected(refusal) => RequestOutcome::Rejected {
-                status: refusal.status.as_u16(),
-                message: refusal.detail.clone(),
+            AttemptError::Rejected(rejection) => RequestOutcome::Rejected {
+                status: rejection.status.as_u16(),
+                message: rejection.detail.clone(),
             },
         };
         self.exchange(outcome, pause)
@@ -99,11 +99,11 @@ impl<'a> Attempt<'a> {
 
     fn exchange(&self, outcome: RequestOutcome, again_in: Option<Duration>) -> RequestRecord {
         RequestRecord {
-            method: self.call.method(),
-            target: printable_target(&self.call.url, self.call.operation.follows_link()),
+            method: self.request.method(),
+            target: printable_target(&self.request.url, self.request.operation.follows_link()),
             attempt: self.number,
             duration: self.started.elapsed(),
-            bytes_sent: self.call.body_bytes(),
+            bytes_sent: self.request.body_bytes(),
             outcome,
             retry_in: again_in,
         }

@@ -8,9 +8,8 @@ use serde_json::Value;
 
 use crate::{
     attempt_error::AttemptError,
-    multipart::{self, MultipartBody, PartHeader},
+    multipart::{self, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
-    raw_request::RawPart,
     retry_table::ApiOperation,
     upload::MediaForm,
 };
@@ -41,6 +40,25 @@ pub(super) enum RequestBody {
     /// A media upload, monitored by its sender.
     Media(Arc<MediaForm>),
     Form(Vec<RawPart>),
+}
+
+#[derive(Clone, Debug)]
+pub struct RawPart {
+    pub name: String,
+    /// The name of the file that contains the content.
+    pub file: Option<String>,
+    pub content: Bytes,
+}
+
+impl RawPart {
+    /// The field as a `curl -F` argument.
+    pub(super) fn curl_field(&self) -> String {
+        let value = match &self.file {
+            Some(file) => format!("@{file}"),
+            None => String::from_utf8_lossy(&self.content).into_owned(),
+        };
+        format!("{}={value}", self.name)
+    }
 }
 
 pub(super) struct ApiResponse {
@@ -94,7 +112,7 @@ impl ApiRequest {
 
     pub(super) fn response_too_large(&self) -> AttemptError {
         let sentence = format!(
-            "cannot {}: the answer is larger than {} MiB",
+            "cannot {}: the response is larger than {} MiB",
             self.operation.retry_rule().purpose,
             self.max_bytes >> 20
         );
@@ -115,7 +133,8 @@ impl QueryImageUpload {
 impl ApiResponse {
     /// Parses the body as JSON with `read`.
     ///
-    /// # Errors [`FailureKind::Unexpected`] with the status, the media type and the beginning of
+    /// # Errors
+    /// [`FailureKind::Unexpected`] with the status, the media type and the beginning of
     /// the body.
     pub(super) fn parse<T>(
         &self,
@@ -125,7 +144,7 @@ impl ApiResponse {
         let value: Option<Value> = serde_json::from_slice(&self.body).ok();
         value.as_ref().and_then(read).ok_or_else(|| {
             let sentence = format!(
-                "cannot {}: the answer ({}, {}) is not what the interface describes",
+                "cannot {}: the response ({}, {}) does not match the interface",
                 operation.retry_rule().purpose,
                 self.status.as_u16(),
                 self.media_type,
@@ -136,4 +155,18 @@ impl ApiResponse {
                 .with_remedy("Check that the base URL leads to a dataset service")
         })
     }
+}
+
+/// Encodes the form. Names are escaped so that they cannot break out of a part header.
+pub(super) fn multipart_of_parts(parts: &[RawPart]) -> MultipartBody {
+    let safe = parts.iter().map(|part| {
+        let file = part.file.as_deref().map(escape_file_name);
+        (escape_file_name(&part.name), file, part.content.clone())
+    });
+    let safe: Vec<_> = safe.collect();
+    let parts = safe.iter().map(|(name, file, content)| {
+        let file = file.as_deref().map(|file| (file, OCTET_STREAM));
+        (PartHeader { field: name, file }, content.clone())
+    });
+    multipart::in_memory(&parts.collect::<Vec<_>>())
 }

@@ -66,24 +66,24 @@ impl RetryEngine {
     pub(super) fn next_pause(
         &self,
         attempts: &mut RetryState,
-        setback: &AttemptError,
+        error: &AttemptError,
     ) -> Option<Duration> {
         attempts.failed += 1;
-        let (allowed, cost) = attempt_limit_and_cost(attempts.rule, setback, self.policy.retries);
+        let (allowed, cost) = attempt_limit_and_cost(attempts.rule, error, self.policy.retries);
         if attempts.failed >= allowed || !self.spend_budget(&attempts.origin, cost) {
             return None;
         }
         attempts.last_cost = cost;
-        let asked = match setback {
-            AttemptError::Rejected(refusal) => {
-                refusal.retry_after().and_then(|value| parse_retry_after(value, SystemTime::now()))
-            }
+        let requested = match error {
+            AttemptError::Rejected(rejection) => rejection
+                .retry_after()
+                .and_then(|value| parse_retry_after(value, SystemTime::now())),
             AttemptError::NoConnection(_)
             | AttemptError::NoResponse(_)
             | AttemptError::Fatal(_) => None,
         };
-        let asked = asked.unwrap_or_default().min(self.policy.max_retry_after);
-        Some(self.backoff(attempts.failed).max(asked))
+        let requested = requested.unwrap_or_default().min(self.policy.max_retry_after);
+        Some(self.backoff(attempts.failed).max(requested))
     }
 
     /// Records a success, which refunds the latest retry, or a little.
@@ -131,19 +131,19 @@ impl RetryEngine {
 /// side effects are never retried, whatever the number of retries.
 fn attempt_limit_and_cost(
     rule: RetryRule,
-    setback: &AttemptError,
+    error: &AttemptError,
     retries: Option<u32>,
 ) -> (u32, u32) {
-    let wished = |table: u32| retries.map_or(table, |retries| retries.saturating_add(1));
-    let harmless = |table: u32| if table == 1 { 1 } else { wished(table) };
-    match setback {
+    let with_retries = |table: u32| retries.map_or(table, |retries| retries.saturating_add(1));
+    let if_repeatable = |table: u32| if table == 1 { 1 } else { with_retries(table) };
+    match error {
         AttemptError::NoConnection(_) => {
-            (wished(MAX_UNSENT_ATTEMPTS.max(rule.max_attempts)), ERROR_RETRY_COST)
+            (with_retries(MAX_UNSENT_ATTEMPTS.max(rule.max_attempts)), ERROR_RETRY_COST)
         }
-        AttemptError::NoResponse(_) => (harmless(rule.max_attempts), ERROR_RETRY_COST),
-        AttemptError::Rejected(refusal) => match refusal.status.as_u16() {
-            429 => (harmless(rule.max_attempts_when_busy), BUSY_RETRY_COST),
-            500 | 502 | 503 | 504 => (harmless(rule.max_attempts), ERROR_RETRY_COST),
+        AttemptError::NoResponse(_) => (if_repeatable(rule.max_attempts), ERROR_RETRY_COST),
+        AttemptError::Rejected(rejection) => match rejection.status.as_u16() {
+            429 => (if_repeatable(rule.max_attempts_when_busy), BUSY_RETRY_COST),
+            500 | 502 | 503 | 504 => (if_repeatable(rule.max_attempts), ERROR_RETRY_COST),
             _ => (1, 0),
         },
         AttemptError::Fatal(_) => (1, 0),
@@ -189,11 +189,11 @@ mod tests {
     }
 
     /// The number of requests when every attempt fails in the same way.
-    fn requests(operation: ApiOperation, setback: &AttemptError) -> u32 {
+    fn requests(operation: ApiOperation, error: &AttemptError) -> u32 {
         let engine = engine(1);
         let mut attempts = RetryState::new(operation, "o".to_owned());
         let mut sent = 1;
-        while engine.next_pause(&mut attempts, setback).is_some() {
+        while engine.next_pause(&mut attempts, error).is_some() {
             sent += 1;
         }
         sent
@@ -281,10 +281,10 @@ mod tests {
             if let Ok(header) = value.parse::<reqwest::header::HeaderValue>() {
                 let mut headers = HeaderMap::new();
                 headers.insert(RETRY_AFTER, header);
-                let setback = AttemptError::Rejected(Box::new(ErrorResponse {
+                let error = AttemptError::Rejected(Box::new(ErrorResponse {
                     status: StatusCode::TOO_MANY_REQUESTS, headers, body: bytes::Bytes::new(), detail: None,
                 }));
-                let pause = engine.next_pause(&mut attempts, &setback).unwrap();
+                let pause = engine.next_pause(&mut attempts, &error).unwrap();
                 prop_assert!(pause <= Duration::from_mins(1));
                 prop_assert!(pause >= wait.unwrap_or_default().min(Duration::from_mins(1)));
             }

@@ -64,9 +64,11 @@ impl RetryRule {
 
 impl ApiOperation {
     pub(super) fn retry_rule(self) -> RetryRule {
-        const DATASET: &str = "no such dataset, or no access to it";
+        const DATASET: &str = "dataset not found, or no access to it";
         match self {
-            Self::Datasets => RetryRule::new("list the datasets", "no dataset service there", 3, 3),
+            Self::Datasets => {
+                RetryRule::new("list the datasets", "no dataset service at this address", 3, 3)
+            }
             Self::Dataset => RetryRule::new("read the dataset", DATASET, 3, 3),
             Self::Explore => RetryRule::new("fetch the clusters", DATASET, 3, 3),
             // A second anchor for the same image is harmless.
@@ -78,19 +80,17 @@ impl ApiOperation {
             Self::AddMedia | Self::ProcessMedia => RetryRule::new("add the media", DATASET, 1, 1),
             Self::Enrichment => RetryRule::new("read the enrichments", DATASET, 3, 3),
             Self::Credentials => {
-                RetryRule::new("make a key pair", "this service hands out no key pairs", 1, 1)
+                RetryRule::new("create a key pair", "this service does not issue key pairs", 1, 1)
             }
             Self::Raw => {
-                RetryRule::new("carry out the request", "nothing there, or no access to it", 1, 1)
+                RetryRule::new("send the request", "path not found, or no access to it", 1, 1)
             }
             Self::ExportStatus => {
-                RetryRule::new("ask for the state of the export", "no such export", 3, 3)
+                RetryRule::new("read the status of the export", "no such export", 3, 3)
             }
-            Self::Picture => RetryRule::new("fetch the picture", "the picture is not there", 3, 3),
+            Self::Picture => RetryRule::new("fetch the picture", "picture not found", 3, 3),
             // Attempts without a byte of progress; progress resets the count.
-            Self::Download => {
-                RetryRule::new("download the archive", "the archive is not there", 5, 5)
-            }
+            Self::Download => RetryRule::new("download the archive", "archive not found", 5, 5),
         }
     }
 

@@ -31,7 +31,8 @@ impl Trace {
 
     /// Creates a new file.
     ///
-    /// # Errors The file already exists or cannot be created.
+    /// # Errors
+    /// The file already exists or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let out = File::create_new(path)?;
         Ok(Self(Some(Arc::new(Mutex::new(TraceWriter {

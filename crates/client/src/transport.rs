@@ -15,9 +15,8 @@ use crate::{
     http_clients::{self, BodyReader},
     multipart::MultipartBody,
     policy::ClientPolicy,
-    raw_request,
     recorder::{Attempt, RequestRecorder},
-    request::{ApiRequest, ApiResponse, RequestBody},
+    request::{self, ApiRequest, ApiResponse, RequestBody},
     retry::{RetryEngine, RetryState},
 };
 use reqwest::{
@@ -64,104 +63,116 @@ impl Transport {
                 && (base.is_local_only() || !is_local_only(url))
         });
         url.ok_or_else(|| {
-            let sentence = format!("the service gave a link that is not followed: {link}");
+            let sentence = format!("the service sent a link that is not allowed: {link}");
             Failure::new(FailureKind::Unexpected, sentence)
         })
     }
 
     /// Sends `request` until it succeeds or the retry table forbids another attempt.
-    pub(super) async fn fetch(&self, call: &ApiRequest) -> Result<ApiResponse, Failure> {
-        let mut attempts = RetryState::new(call.operation, call.origin());
+    pub(super) async fn fetch(&self, request: &ApiRequest) -> Result<ApiResponse, Failure> {
+        let mut attempts = RetryState::new(request.operation, request.origin());
         loop {
-            let attempt = Attempt::new(call, attempts.number());
-            let setback = match self.fetch_once(call).await {
+            let attempt = Attempt::new(request, attempts.number());
+            let error = match self.fetch_once(request).await {
                 Ok(reply) => {
                     let bytes = reply.body.len() as u64;
                     self.recorder.notify(|| attempt.succeeded(reply.status, bytes));
                     self.retry_engine.succeeded(&mut attempts);
                     return Ok(reply);
                 }
-                Err(setback) => setback,
+                Err(error) => error,
             };
-            let pause = self.retry_engine.next_pause(&mut attempts, &setback);
-            self.recorder.notify(|| attempt.failed(&setback, pause));
+            let pause = self.retry_engine.next_pause(&mut attempts, &error);
+            self.recorder.notify(|| attempt.failed(&error, pause));
             match pause {
                 Some(pause) => tokio::time::sleep(pause).await,
-                None => return Err(self.explain(call, setback)),
+                None => return Err(self.explain(request, error)),
             }
         }
     }
 
     /// Turns an error of `request` into a failure for the user.
-    pub(super) fn explain(&self, call: &ApiRequest, setback: AttemptError) -> Failure {
-        let (operation, method) = (call.operation, call.method());
-        FailureContext { operation, method, url: &call.url, hosted: !self.auth.is_anonymous() }
-            .explain(setback)
+    pub(super) fn explain(&self, request: &ApiRequest, error: AttemptError) -> Failure {
+        let (operation, method) = (request.operation, request.method());
+        FailureContext { operation, method, url: &request.url, hosted: !self.auth.is_anonymous() }
+            .explain(error)
     }
 
     /// Makes one attempt, including the response body.
-    pub(super) async fn fetch_once(&self, call: &ApiRequest) -> Result<ApiResponse, AttemptError> {
+    pub(super) async fn fetch_once(
+        &self,
+        request: &ApiRequest,
+    ) -> Result<ApiResponse, AttemptError> {
         let policy = self.retry_engine.policy();
         // Pictures may be large: rate and size limits replace the deadline.
-        let deadline = if call.operation.follows_link() {
+        let deadline = if request.operation.follows_link() {
             Duration::MAX
         } else {
-            policy.total_timeout.saturating_add(call.upload_timeout())
+            policy.total_timeout.saturating_add(request.upload_timeout())
         };
         let answer = async {
-            let response = self.open_response(call).await?;
+            let response = self.open_response(request).await?;
             let (status, headers) = (response.status(), response.headers().clone());
             let media_type = media_type(&response);
-            let body = if call.operation.follows_link() {
+            let body = if request.operation.follows_link() {
                 BodyReader::transfer(response, policy.idle_timeout)
             } else {
                 BodyReader::new(response, policy.idle_timeout)
             };
-            let body =
-                body.collect(call.max_bytes).await?.ok_or_else(|| call.response_too_large())?;
+            let body = body
+                .collect(request.max_bytes)
+                .await?
+                .ok_or_else(|| request.response_too_large())?;
             Ok(ApiResponse { status, headers, media_type, body })
         };
-        let late = |_| AttemptError::NoResponse("the answer took too long".to_owned());
+        let late = |_| AttemptError::NoResponse("the response took too long".to_owned());
         tokio::time::timeout(deadline, answer).await.map_err(late)?
     }
 
     /// Makes one attempt up to the headers of a success response. After a 401 it is repeated once
     /// with a new token, because the check precedes every effect.
-    pub(super) async fn open_response(&self, call: &ApiRequest) -> Result<Response, AttemptError> {
-        let bare = call.operation.follows_link() || call.operation.uses_pipeline();
-        let pass =
+    pub(super) async fn open_response(
+        &self,
+        request: &ApiRequest,
+    ) -> Result<Response, AttemptError> {
+        let bare = request.operation.follows_link() || request.operation.uses_pipeline();
+        let auth_header =
             if bare { None } else { self.auth.current_header().map_err(AttemptError::Fatal)? };
-        let rehearsed = self.dry_run.as_ref().and_then(|all| all.intercept(pass.is_some(), call));
-        if let Some(failure) = rehearsed {
+        let intercepted =
+            self.dry_run.as_ref().and_then(|run| run.intercept(auth_header.is_some(), request));
+        if let Some(failure) = intercepted {
             return Err(AttemptError::Fatal(failure));
         }
-        let attempt = Attempt::new(call, 1);
-        let outcome = self.send(call, pass.as_ref()).await;
-        let rejected = matches!(&outcome, Err(AttemptError::Rejected(refusal))
-            if refusal.status == StatusCode::UNAUTHORIZED);
-        let (Err(expired), Some(pass), true) = (&outcome, &pass, rejected) else {
+        let attempt = Attempt::new(request, 1);
+        let outcome = self.send(request, auth_header.as_ref()).await;
+        let rejected = matches!(&outcome, Err(AttemptError::Rejected(rejection))
+            if rejection.status == StatusCode::UNAUTHORIZED);
+        let (Err(expired), Some(auth_header), true) = (&outcome, &auth_header, rejected) else {
             return outcome;
         };
-        let Some(renewed) = self.auth.renew_header(pass).await.map_err(AttemptError::Fatal)? else {
+        let Some(renewed) =
+            self.auth.renew_header(auth_header).await.map_err(AttemptError::Fatal)?
+        else {
             return outcome;
         };
         self.recorder.notify(|| attempt.failed(expired, Some(Duration::ZERO)));
-        self.send(call, Some(&renewed)).await
+        self.send(request, Some(&renewed)).await
     }
 
     async fn send(
         &self,
-        call: &ApiRequest,
-        pass: Option<&AuthHeader>,
+        request: &ApiRequest,
+        auth_header: Option<&AuthHeader>,
     ) -> Result<Response, AttemptError> {
         let policy = self.retry_engine.policy();
         let sent = SystemTime::now();
-        let late = |_| AttemptError::NoResponse("no answer in time".to_owned());
-        let deadline = policy.header_timeout.saturating_add(call.upload_timeout());
-        let response = tokio::time::timeout(deadline, self.build_request(call, pass).send())
-            .await
-            .map_err(late)??;
-        if pass.is_some() {
+        let late = |_| AttemptError::NoResponse("no response in time".to_owned());
+        let deadline = policy.header_timeout.saturating_add(request.upload_timeout());
+        let response =
+            tokio::time::timeout(deadline, self.build_request(request, auth_header).send())
+                .await
+                .map_err(late)??;
+        if auth_header.is_some() {
             self.auth.update_clock_skew(response.headers(), sent, SystemTime::now());
         }
         if response.status().is_success() {
@@ -178,16 +189,16 @@ impl Transport {
 
     fn build_request(
         &self,
-        call: &ApiRequest,
-        pass: Option<&AuthHeader>,
+        request: &ApiRequest,
+        auth_header: Option<&AuthHeader>,
     ) -> reqwest::RequestBuilder {
-        let client = match call.operation {
+        let client = match request.operation {
             operation if operation.follows_link() => &self.blob_client,
             operation if operation.uses_pipeline() => &self.pipeline_client,
             _ => &self.api_client,
         };
-        let url = call.url.clone();
-        let mut request = match &call.body {
+        let url = request.url.clone();
+        let mut builder = match &request.body {
             RequestBody::Get => client.get(url),
             // Some proxies reject a POST without this header (411), and `reqwest` does not send it.
             RequestBody::Post => client.post(url).header(CONTENT_LENGTH, 0),
@@ -195,13 +206,13 @@ impl Transport {
                 client.post(url).header(CONTENT_TYPE, "application/json").body(body.clone())
             }
             RequestBody::Image(image) => post_form(client, url, image.multipart_body()),
-            RequestBody::Form(parts) => post_form(client, url, raw_request::multipart_body(parts)),
+            RequestBody::Form(parts) => post_form(client, url, request::multipart_of_parts(parts)),
             RequestBody::Media(media) => post_form(client, url, media.multipart_body()),
         };
-        if let Some(pass) = pass {
-            request = request.header(pass.name.clone(), pass.value.clone());
+        if let Some(auth_header) = auth_header {
+            builder = builder.header(auth_header.name.clone(), auth_header.value.clone());
         }
-        request.headers(call.headers.clone())
+        builder.headers(request.headers.clone())
     }
 }
 

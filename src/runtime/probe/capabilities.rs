@@ -54,8 +54,8 @@ impl Environment {
     /// How long to wait for the last reply. Terminals known to reply get longer: one may still be
     /// opening its window, and a timeout would mean half-blocks for the whole session.
     pub(super) fn reply_timeout(&self) -> Duration {
-        let answers = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
-        if answers.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
+        let known = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
+        if known.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
             Duration::from_secs(2)
         } else if self.over_ssh {
             Duration::from_millis(800)
@@ -77,7 +77,7 @@ impl Environment {
     pub fn theme(&self, background: Option<[u8; 3]>) -> ThemeName {
         let number = self.colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
         let is_light = match background {
-            Some(colour) => is_light(colour),
+            Some(color) => is_light(color),
             None => matches!(number, Some(7 | 9..=15)),
         };
         match (self.no_color, is_light) {
@@ -180,8 +180,8 @@ fn color_depth(environment: &Environment, version: &str, attributes: &[u16]) -> 
 }
 
 /// Whether dark text is readable on this background.
-fn is_light(colour: [u8; 3]) -> bool {
-    let [red, green, blue] = colour.map(u32::from);
+fn is_light(color: [u8; 3]) -> bool {
+    let [red, green, blue] = color.map(u32::from);
     // Luma weights in thousandths.
     299 * red + 587 * green + 114 * blue > 127_500
 }
@@ -190,9 +190,9 @@ fn is_light(colour: [u8; 3]) -> bool {
 mod tests {
     use super::*;
 
-    fn decide(environment: &Environment, answer: &[u8], forced: Option<Protocol>) -> Capabilities {
+    fn decide(environment: &Environment, reply: &[u8], forced: Option<Protocol>) -> Capabilities {
         let mut replies = TerminalReplies::default();
-        replies.feed(answer);
+        replies.feed(reply);
         replies.finish();
         decide_capabilities(environment, replies, (10, 20), forced)
     }
@@ -220,8 +220,8 @@ mod tests {
             ("Konsole 24.02", Protocol::HalfBlock),
             ("WezTerm 20240203", Protocol::Iterm),
         ] {
-            let answer = format!("{ok}\x1bP>|{version}\x1b\\\x1b[?62;c");
-            let found = decide(&xterm(), answer.as_bytes(), None);
+            let reply = format!("{ok}\x1bP>|{version}\x1b\\\x1b[?62;c");
+            let found = decide(&xterm(), reply.as_bytes(), None);
             assert_eq!((found.protocol, found.kitty), (protocol, true), "{version}");
         }
         let nameless = decide(&xterm(), format!("{ok}\x1b[?62;c").as_bytes(), None);

@@ -75,35 +75,35 @@ mod tests {
         for delay in [0, 400, 5_000] {
             let start = Instant::now();
             let now = start + Duration::from_millis(delay);
-            let mut stragglers = LateReplyFilter::new(start);
+            let mut filter = LateReplyFilter::new(start);
             for key in keys("\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b]11;rgb:0/0/0\x1b\\")
             {
-                assert!(stragglers.drops(now, &key), "{key:?} after {delay} ms");
+                assert!(filter.drops(now, &key), "{key:?} after {delay} ms");
             }
-            assert!(!stragglers.drops(now, &keys("j")[0]));
+            assert!(!filter.drops(now, &keys("j")[0]));
         }
     }
 
     #[test]
     fn a_person_gets_through() {
         let start = Instant::now();
-        let mut stragglers = LateReplyFilter::new(start);
+        let mut filter = LateReplyFilter::new(start);
         for key in keys("jk\x1bxq") {
-            assert!(!stragglers.drops(start, &key));
+            assert!(!filter.drops(start, &key));
         }
         // A typed Alt+P loses that one key, and nothing after the time window.
-        assert!(stragglers.drops(start, &keys("\x1bP")[0]));
+        assert!(filter.drops(start, &keys("\x1bP")[0]));
         let later = start + MAX_KEY_GAP * 2;
-        assert!(!stragglers.drops(later, &keys("j")[0]));
-        assert!(!stragglers.drops(start + REPLY_WINDOW, &keys("\x1bP")[0]));
+        assert!(!filter.drops(later, &keys("j")[0]));
+        assert!(!filter.drops(start + REPLY_WINDOW, &keys("\x1bP")[0]));
     }
 
     #[test]
     fn an_endless_answer_ends() {
         let start = Instant::now();
-        let mut stragglers = LateReplyFilter::new(start);
+        let mut filter = LateReplyFilter::new(start);
         let endless = format!("\x1b_{}", "x".repeat(MAX_REPLY_KEYS));
-        let swallowed = keys(&endless).iter().filter(|key| stragglers.drops(start, key)).count();
-        assert_eq!(swallowed, MAX_REPLY_KEYS);
+        let dropped = keys(&endless).iter().filter(|key| filter.drops(start, key)).count();
+        assert_eq!(dropped, MAX_REPLY_KEYS);
     }
 }

@@ -140,8 +140,8 @@ impl TerminalReplies {
         } else if let Some(version) = self.sequence.strip_prefix(b"P>|") {
             let version = String::from_utf8_lossy(version).into_owned();
             self.version.get_or_insert(version);
-        } else if let Some(colour) = self.sequence.strip_prefix(b"]11;rgb:") {
-            self.background = self.background.or_else(|| read_color(colour));
+        } else if let Some(color) = self.sequence.strip_prefix(b"]11;rgb:") {
+            self.background = self.background.or_else(|| read_color(color));
         }
     }
 }
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_background_is_read_at_any_depth() {
-        for (answer, colour) in [
+        for (reply, color) in [
             ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some([0x1E, 0x1E, 0x2E])),
             ("\x1b]11;rgb:ff/ff/f0\x07", Some([255, 255, 240])),
             ("\x1b]11;rgb:f/0/f\x1b\\", Some([255, 0, 255])),
@@ -230,8 +230,8 @@ mod tests {
             ("\x1b]11;rgb:00/00\x1b\\", None),
             ("\x1b]11;?\x1b\\", None),
         ] {
-            let replies = replies(&[answer.as_bytes()]);
-            assert_eq!((replies.background, replies.keys.as_slice()), (colour, &b""[..]));
+            let replies = replies(&[reply.as_bytes()]);
+            assert_eq!((replies.background, replies.keys.as_slice()), (color, &b""[..]));
         }
     }
 

@@ -6,8 +6,10 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Map, Value};
 
 use super::{
-    ArchiveListing, FILE_COLUMN, IMAGES_PREFIX, MetadataFile, has_extension, metadata_json,
+    listing::{ArchiveListing, FILE_COLUMN, MetadataFile, has_extension, prefix_file_name},
+    metadata_json,
 };
+use crate::archive::IMAGES_PREFIX;
 use tessera_model::{Failure, FailureKind};
 
 /// Writes the rows of `archive` as one JSON object per line, with the path of the picture as
@@ -17,11 +19,11 @@ pub(crate) fn write_joined_rows(
     has: impl Fn(&str) -> bool,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let refuse = |reason: String| {
+    let to_failure = |reason: String| {
         Failure::new(FailureKind::Local, format!("{}: {reason}", archive.display()))
     };
-    let file = File::open(archive).map_err(|error| refuse(error.to_string()))?;
-    let metadata = ArchiveListing::read(file).map_err(refuse)?.metadata;
+    let file = File::open(archive).map_err(|error| to_failure(error.to_string()))?;
+    let metadata = ArchiveListing::read(file).map_err(to_failure)?.metadata;
     let mut write = |mut row: Map<String, Value>| {
         let image = row.get(FILE_COLUMN).and_then(Value::as_str).filter(|image| has(image));
         let path = image.map(|image| format!("{IMAGES_PREFIX}{image}"));
@@ -29,7 +31,7 @@ pub(crate) fn write_joined_rows(
         writeln!(out, "{}", Value::Object(row)).map_err(|error| error.to_string())
     };
     let name = metadata.name.clone();
-    for_each_row(metadata, &mut write).map_err(|why| refuse(super::prefix_file_name(&name, &why)))
+    for_each_row(metadata, &mut write).map_err(|why| to_failure(prefix_file_name(&name, &why)))
 }
 
 fn for_each_row(

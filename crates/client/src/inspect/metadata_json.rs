@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
+use super::listing::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
 
 /// Reads all rows.
 pub(super) fn read_rows(text: &str, out: &mut impl RowVisitor) -> Result<(), String> {
@@ -46,7 +46,7 @@ pub(super) fn find_rows(text: &str) -> Result<Vec<&RawValue>, String> {
         let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
         items.iter().all(|item| item.get().starts_with('{')).then_some(items)
     });
-    arrays.max_by_key(Vec::len).ok_or_else(|| "no rows in it".to_owned())
+    arrays.max_by_key(Vec::len).ok_or_else(|| "no rows".to_owned())
 }
 
 /// A value, as far as the inspection needs it.

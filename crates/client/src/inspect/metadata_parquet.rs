@@ -8,7 +8,7 @@ use parquet::{
     schema::types::Type,
 };
 
-use super::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
+use super::listing::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
 
 /// Reads all rows.
 pub(super) fn read_rows(file: File, out: &mut impl RowVisitor) -> Result<(), String> {

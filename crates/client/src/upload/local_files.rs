@@ -185,7 +185,7 @@ fn check_file(path: &Path) -> Result<FileFingerprint, String> {
         return Err("not a regular file".to_owned());
     }
     if metadata.len() == 0 {
-        return Err("an empty file".to_owned());
+        return Err("the file is empty".to_owned());
     }
     File::open(path).map_err(|error| error.to_string())?;
     Ok(FileFingerprint::of(&metadata))
@@ -242,49 +242,11 @@ mod tests {
         assert_eq!(names, ["a.png", "clip.MP4", "a-2.png"]);
         assert_eq!((found.images, found.videos, found.skipped, found.unreadable), (2, 1, 2, 2));
         assert_eq!(found.bytes, 2 * png().len() as u64 + 5);
-        assert_eq!(found.unreadable_files[1].reason.as_str(), "an empty file");
+        assert_eq!(found.unreadable_files[1].reason.as_str(), "the file is empty");
 
         let (chosen, found) =
             collect_files(&[at("link.png"), at("notes.txt"), at("gone.png")], None);
         assert_eq!((chosen.len(), found.unreadable), (1, 2));
-    }
-
-    #[test]
-    fn pipes_are_refused_before_they_are_opened() {
-        let (chosen, found) =
-            collect_files(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);
-        assert_eq!((chosen.len(), found.unreadable), (0, 2));
-        assert_eq!(found.unreadable_files[0].reason.as_str(), "not a regular file");
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        let mode = rustix::fs::Mode::RUSR;
-        let fifo = rustix::fs::FileType::Fifo;
-        rustix::fs::mknodat(rustix::fs::CWD, at("pipe.png"), fifo, mode, 0).unwrap();
-        let _socket = std::os::unix::net::UnixListener::bind(at("socket.mp4")).unwrap();
-        std::os::unix::fs::symlink(at("gone.png"), at("link.png")).unwrap();
-        let (chosen, found) =
-            collect_files(&[at("pipe.png"), at("socket.mp4"), at("link.png")], None);
-        assert_eq!((chosen.len(), found.unreadable), (0, 3));
-        let (chosen, found) = collect_files(&[folder.path().to_owned()], None);
-        assert_eq!(
-            (chosen.len(), found.unreadable, found.skipped),
-            (0, 2, 1),
-            "the link is passed"
-        );
-    }
-
-    #[test]
-    fn a_pattern_is_for_names_or_for_paths_below_the_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("day")).unwrap();
-        for name in ["a.png", "b.png", "day/a.png"] {
-            fs::write(folder.path().join(name), png()).unwrap();
-        }
-        let count = |pattern: &str| {
-            let glob = Pattern::new(pattern).unwrap();
-            collect_files(&[folder.path().to_owned()], Some(&glob)).0.len()
-        };
-        assert_eq!((count("a.*"), count("*.png"), count("day/*"), count("*.jpg")), (2, 3, 1, 0));
     }
 
     #[test]

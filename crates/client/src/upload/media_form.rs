@@ -46,12 +46,13 @@ struct UploadStreamState {
 impl MediaForm {
     /// Checks the files; unreadable ones are left out.
     ///
-    /// # Errors Nothing is left to send, or the archive is invalid.
-    pub(super) async fn open(addition: &MediaAddition) -> Result<Self, Failure> {
+    /// # Errors
+    /// Nothing is left to send, or the archive is invalid.
+    pub(crate) async fn open(addition: &MediaAddition) -> Result<Self, Failure> {
         let source = addition.source.clone();
         let files = tokio::task::spawn_blocking(move || files_of_source(&source)).await;
         let (field, files, found) =
-            files.map_err(|_| upload_failure("the files could not be looked at"))??;
+            files.map_err(|_| upload_failure("the files could not be checked"))??;
         let total = files.iter().map(|file| file.fingerprint.bytes).sum();
         let (texts, files) = (text_fields(addition), files.into());
         Ok(Self {
@@ -74,16 +75,16 @@ impl MediaForm {
         self.total_bytes
     }
 
-    pub(super) fn preflight(&self) -> &Preflight {
+    pub(crate) fn preflight(&self) -> &Preflight {
         &self.preflight
     }
 
-    pub(super) fn sent_bytes(&self) -> u64 {
+    pub(crate) fn sent_bytes(&self) -> u64 {
         self.stream_state.sent_bytes.load(Ordering::Relaxed)
     }
 
     /// The first error of a file while it was sent.
-    pub(super) fn file_error(&self) -> Option<String> {
+    pub(crate) fn file_error(&self) -> Option<String> {
         self.stream_state.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

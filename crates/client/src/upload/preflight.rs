@@ -13,13 +13,14 @@ use tessera_model::{
 
 /// Checks a source as far as this machine can see it. Reads names and headers; blocks on the disk.
 ///
-/// # Errors The source cannot be sent at all.
+/// # Errors
+/// The source cannot be sent at all.
 pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
     match source {
         MediaSource::Files(paths) => {
             let (_, mut found) = collect_files(paths, None);
             if found.images + found.videos == 0 {
-                found.warnings.push(SafeText::detail("no readable media among these"));
+                found.warnings.push(SafeText::detail("no readable media found"));
             }
             Ok(found)
         }
@@ -39,9 +40,9 @@ pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
         }
         MediaSource::Storage(uri) => check_storage_uri(uri)
             .map_err(|invalid| Failure::new(FailureKind::Local, invalid.to_string())),
-        MediaSource::ServerPath(_) => Ok(with_warning(
-            "the path is looked up by the pipeline, so it cannot be checked from here",
-        )),
+        MediaSource::ServerPath(_) => {
+            Ok(with_warning("the pipeline resolves the path, so it cannot be checked locally"))
+        }
     }
 }
 
@@ -62,7 +63,7 @@ pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFil
 fn check_storage_uri(uri: &str) -> Result<Preflight, InvalidField> {
     Ok(match StorageKind::parse(uri)? {
         StorageKind::Folder => with_warning("everything in this storage folder is added"),
-        StorageKind::Manifest => with_warning("a manifest: what it lists is added"),
+        StorageKind::Manifest => with_warning("a manifest: all listed files are added"),
         StorageKind::Object => with_warning(
             "neither a folder nor a manifest (.csv, .parquet, .txt): the service may refuse it",
         ),

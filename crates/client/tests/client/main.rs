@@ -3,10 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
 
+mod certificates;
+mod curl;
 mod downloads;
+mod extract;
 mod faults;
+mod inspect;
 mod interface;
 mod links;
 mod log;
+mod preflight;
 mod retry_table;
+mod test_zip;
 mod uploads;

@@ -1,9 +1,12 @@
-//! Builds archives byte by byte for tests, including hostile ones.
+//! Builds archives byte by byte for tests, including hostile ones. The unit tests of the crate use
+//! this file, too.
+
+#![allow(dead_code, reason = "each of the two users needs a part")]
 
 use std::{fs::File, io::Write as _};
 
 #[derive(Clone)]
-pub(super) struct ZipMember {
+pub(crate) struct ZipMember {
     pub name: Vec<u8>,
     /// Unix file type and permissions.
     pub mode: u32,
@@ -14,7 +17,7 @@ pub(super) struct ZipMember {
     pub size: u32,
 }
 
-pub(super) fn stored_member(name: &str, bytes: &[u8]) -> ZipMember {
+pub(crate) fn stored_member(name: &str, bytes: &[u8]) -> ZipMember {
     ZipMember {
         name: name.into(),
         mode: 0o100_644,
@@ -28,7 +31,7 @@ pub(super) fn stored_member(name: &str, bytes: &[u8]) -> ZipMember {
 }
 
 /// Zeros, deflated.
-pub(super) fn deflated_zeros(name: &str, size: usize) -> ZipMember {
+pub(crate) fn deflated_zeros(name: &str, size: usize) -> ZipMember {
     let mut deflate = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
     let bytes = vec![0; size];
     deflate.write_all(&bytes).unwrap();
@@ -36,7 +39,7 @@ pub(super) fn deflated_zeros(name: &str, size: usize) -> ZipMember {
     ZipMember { method: 8, packed: deflate.finish().unwrap(), ..raw }
 }
 
-pub(super) fn zip_bytes(members: &[ZipMember]) -> Vec<u8> {
+pub(crate) fn zip_bytes(members: &[ZipMember]) -> Vec<u8> {
     let (mut all, mut directory) = (Vec::new(), Vec::new());
     for raw in members {
         let start = u32::try_from(all.len()).unwrap();
@@ -48,17 +51,17 @@ pub(super) fn zip_bytes(members: &[ZipMember]) -> Vec<u8> {
     [&all[..], &directory, &end_of_directory(count, directory.len(), all.len())].concat()
 }
 
-pub(super) fn local_header(raw: &ZipMember) -> Vec<u8> {
+pub(crate) fn local_header(raw: &ZipMember) -> Vec<u8> {
     [&b"PK\x03\x04\x14\0"[..], &common_fields(raw), &raw.name].concat()
 }
 
-pub(super) fn central_header(raw: &ZipMember, start: u32) -> Vec<u8> {
+pub(crate) fn central_header(raw: &ZipMember, start: u32) -> Vec<u8> {
     let rest = [&[0; 6][..], &(raw.mode << 16).to_le_bytes(), &start.to_le_bytes()];
     // Made on Unix, so that the mode applies.
     [&b"PK\x01\x02\x14\x03\x14\0"[..], &common_fields(raw), &rest.concat(), &raw.name].concat()
 }
 
-pub(super) fn end_of_directory(count: u16, size: usize, start: usize) -> Vec<u8> {
+pub(crate) fn end_of_directory(count: u16, size: usize, start: usize) -> Vec<u8> {
     let (count, word) = (count.to_le_bytes(), |n: usize| u32::try_from(n).unwrap().to_le_bytes());
     [&b"PK\x05\x06\0\0\0\0"[..], &count, &count, &word(size), &word(start), &[0, 0]].concat()
 }
@@ -81,7 +84,7 @@ fn common_fields(raw: &ZipMember) -> Vec<u8> {
     .concat()
 }
 
-pub(super) fn temporary_file(bytes: &[u8]) -> File {
+pub(crate) fn temporary_file(bytes: &[u8]) -> File {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     file

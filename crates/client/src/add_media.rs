@@ -1,0 +1,189 @@
+//! Adding media. An upload is never sent twice automatically, and its outcome is never guessed:
+//! after a lost connection, the state of the dataset decides.
+
+use std::{
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    AuthMethod, ProgressCallback,
+    client::Client,
+    request::{ApiRequest, ApiResponse, RequestBody},
+    retry_table::ApiOperation,
+    upload::{MediaForm, upload_failure},
+};
+use tessera_model::{
+    Dataset, DatasetId, Failure, FailureKind, MediaAddition, MediaSource, Preflight, SafeText,
+    dataset::Operation,
+};
+use tessera_wire::paths::{self, Parameters, query};
+
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// Minimum rate in bytes per second at which a service is expected to store an upload before it
+/// responds.
+const MIN_STORE_RATE: u64 = 1 << 20;
+
+impl Client {
+    /// Adds media to a dataset. Sent once. Returns what was sent and which files were left out.
+    ///
+    /// # Errors
+    /// [`FailureKind::Local`] before any request for invalid input, and for files that
+    /// change while they are sent; [`FailureKind::Conflict`] if the dataset is busy;
+    /// [`FailureKind::NoResponse`] if the outcome is unknown.
+    pub async fn add_media(
+        &self,
+        dataset: DatasetId,
+        addition: &MediaAddition,
+        report: ProgressCallback<'_>,
+    ) -> Result<Preflight, Failure> {
+        addition.validate().map_err(|invalid| upload_failure(&invalid.to_string()))?;
+        if addition.spot.is_some() && matches!(self.endpoint().auth(), AuthMethod::OnPremises) {
+            return Err(upload_failure("use_spot: only for hosted deployments"));
+        }
+        if let MediaSource::ServerPath(path) = &addition.source {
+            return self.process_folder(dataset, path, addition.force).await;
+        }
+        let form = Arc::new(MediaForm::open(addition).await?);
+        // A long upload often loses an early rejection, so the status is checked first.
+        let before = self.require_addable(dataset, addition.force).await?;
+        let url =
+            self.endpoint().base_url().url_for(&paths::add_media(dataset), &Parameters::new());
+        let request =
+            ApiRequest::new(ApiOperation::AddMedia, url, RequestBody::Media(Arc::clone(&form)));
+        match self.upload(&request, &form, report).await {
+            Ok(_) => {}
+            Err(failure) => self.resolve_lost_upload(&before, Some(&form), failure).await?,
+        }
+        Ok(form.preflight().clone())
+    }
+
+    /// `GET process/add_media` of the pipeline: adds a folder that the pipeline can read.
+    async fn process_folder(
+        &self,
+        dataset: DatasetId,
+        path: &str,
+        force: bool,
+    ) -> Result<Preflight, Failure> {
+        let pipeline = self.endpoint().pipeline_url().ok_or_else(|| {
+            upload_failure("path: no pipeline URL is configured for this deployment")
+                .with_remedy("Set pipeline_url in the profile of the deployment")
+        })?;
+        let parameters =
+            vec![(query::DATASET_ID, dataset.to_string()), (query::PATH, path.to_owned())];
+        let url = pipeline.url_for(paths::PROCESS_ADD_MEDIA, &parameters);
+        let before = self.require_addable(dataset, force).await?;
+        let request = ApiRequest::get(ApiOperation::ProcessMedia, url);
+        if let Err(failure) = self.transport.fetch(&request).await {
+            self.resolve_lost_upload(&before, None, failure).await?;
+        }
+        Ok(Preflight::default())
+    }
+
+    /// Returns the dataset, unless its status forbids adding media.
+    async fn require_addable(&self, dataset: DatasetId, force: bool) -> Result<Dataset, Failure> {
+        let before = self.dataset(dataset).await?;
+        match before.status.allows(Operation::AddMedia).denial_reason() {
+            Some(reason) if !force => {
+                let sentence =
+                    format!("cannot add media while the dataset is {}", before.status.word());
+                Err(Failure::new(FailureKind::Conflict, sentence)
+                    .with_detail(Some(SafeText::detail(reason))))
+            }
+            _ => Ok(before),
+        }
+    }
+
+    /// Sends an upload and stops it when it stalls.
+    async fn upload(
+        &self,
+        request: &ApiRequest,
+        form: &MediaForm,
+        report: ProgressCallback<'_>,
+    ) -> Result<ApiResponse, Failure> {
+        let policy = self.transport.retry_engine.policy();
+        let storing =
+            policy.header_timeout + Duration::from_secs(form.total_bytes() / MIN_STORE_RATE);
+        let mut reporter = UploadReporter { form, report };
+        let mut answer = pin!(self.transport.fetch(request));
+        let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
+        let mut latest = (0, Instant::now());
+        loop {
+            tokio::select! {
+                reply = &mut answer => return reply,
+                _ = ticks.tick() => {}
+            }
+            let sent = form.sent_bytes();
+            reporter.report_progress();
+            if sent != latest.0 {
+                latest = (sent, Instant::now());
+            }
+            let timeout =
+                if sent < form.total_bytes() { policy.upload_idle_timeout } else { storing };
+            if latest.1.elapsed() > timeout {
+                let sentence = "the upload stalled: the service accepts no more data";
+                return Err(Failure::new(FailureKind::NoResponse, sentence));
+            }
+        }
+    }
+
+    /// Determines the outcome of a request without a response from the state of the dataset.
+    /// Without a form there was nothing to upload.
+    async fn resolve_lost_upload(
+        &self,
+        before: &Dataset,
+        form: Option<&MediaForm>,
+        failure: Failure,
+    ) -> Result<(), Failure> {
+        if let Some(fault) = form.and_then(MediaForm::file_error) {
+            return Err(Failure::new(FailureKind::Local, format!("nothing was added: {fault}"))
+                .with_remedy("Send it again when the files no longer change"));
+        }
+        if failure.kind != FailureKind::NoResponse {
+            return Err(failure);
+        }
+        let Ok(now) = self.dataset(before.id).await else { return Err(failure) };
+        let changed = (&now.status, now.n_images, now.n_videos)
+            != (&before.status, before.n_images, before.n_videos);
+        let word = now.status.word();
+        let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.total_bytes()));
+        match (sent == total, changed) {
+            (true, true) => Ok(()),
+            (true, false) => Err(failure),
+            (false, true) => Err(Failure::new(
+                FailureKind::Conflict,
+                format!("the upload was rejected during the transfer: the dataset is {word} now"),
+            )
+            .with_remedy("Another operation is running; send it again when that is done")),
+            (false, false) => Err(Failure::new(
+                FailureKind::NoResponse,
+                format!(
+                    "the upload was interrupted after {sent} of {total} bytes; the dataset is {word} as \
+                     before, so nothing was added"
+                ),
+            )
+            .with_detail(failure.detail)
+            .with_remedy("Send it again, in smaller parts if the service rejects its size")),
+        }
+    }
+}
+
+/// Reports upload progress, and once more on drop: whether everything was sent decides how the
+/// outcome is reported.
+struct UploadReporter<'a> {
+    form: &'a MediaForm,
+    report: ProgressCallback<'a>,
+}
+
+impl UploadReporter<'_> {
+    fn report_progress(&mut self) {
+        (self.report)(self.form.sent_bytes(), Some(self.form.total_bytes()));
+    }
+}
+
+impl Drop for UploadReporter<'_> {
+    fn drop(&mut self) {
+        self.report_progress();
+    }
+}

@@ -1,0 +1,24 @@
+//! Requests as `curl` commands.
+
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
+use tessera_model::Search;
+use tessera_testing::clients::dataset;
+
+fn client(access: AuthMethod) -> Client {
+    let base = BaseUrl::parse("https://media.example").unwrap();
+    Client::new(Endpoint::new(base, access).unwrap()).unwrap()
+}
+
+#[test]
+fn the_secret_is_in_no_command() {
+    let hosted = client(AuthMethod::Hosted(Credentials {
+        api_key: "key-canary".into(),
+        api_secret: "secret-canary".to_owned().into(),
+    }));
+    let search = Search::browse(dataset());
+    let command = hosted.curl_explore(&search);
+    assert!(command.contains("Bearer $TESSERA_TOKEN") && !command.contains("canary"));
+    assert!(command.contains("'https://media.example/api/v1/explore/"), "{command}");
+    let open = client(AuthMethod::OnPremises).curl_dataset(search.dataset);
+    assert_eq!(open, format!("curl -sS https://media.example/api/v1/dataset/{}", search.dataset));
+}

@@ -1,0 +1,65 @@
+//! Inspecting the archive of an export.
+
+use std::{io::Write as _, path::Path};
+
+use tessera_client::{inspect_archive, read_entry};
+use tessera_model::{PictureSource, SafeText};
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+fn archive(entries: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut zip = ZipWriter::new(file.reopen().unwrap());
+    for (name, bytes) in entries {
+        zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap();
+    file
+}
+
+const ROWS: &[u8] = br#"{"info": {"tags": ["x"]}, "media_items": [
+    {"image_filename": "a.jpg", "uniqueness_score": 0.05, "extra": {"deep": [1]}},
+    {"image_filename": "gone.jpg", "uniqueness_score": 1.0},
+    {"image_filename": null, "uniqueness_score": "0.55"},
+    {"uniqueness_score": null}]}"#;
+
+#[test]
+fn rows_scores_and_pictures_are_counted() {
+    let file = archive(&[
+        ("Rows.JSON", ROWS),
+        ("images/a.jpg", b"a"),
+        ("images/b.jpg", b"b"),
+        ("../evil.json", b"x"),
+    ]);
+    let found = inspect_archive(file.path()).unwrap();
+    assert_eq!((found.metadata_file.as_str(), found.rows, found.images), ("Rows.JSON", 4, 2));
+    let columns: Vec<_> = found.columns.iter().map(SafeText::as_str).collect();
+    assert_eq!(columns, ["image_filename", "uniqueness_score", "extra"]);
+    assert_eq!(found.uniqueness, [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]);
+    assert_eq!(found.unscored, 1);
+    for (named, name) in [
+        (&found.rows_without_file, "gone.jpg"),
+        (&found.files_without_row, "b.jpg"),
+        (&found.unsafe_entries, "../evil.json"),
+    ] {
+        assert_eq!((named.count, named.first[0].as_str()), (1, name));
+    }
+    let PictureSource::Entry(path, name) = &found.first_images[1] else { panic!() };
+    assert_eq!(read_entry(path, name).unwrap(), "b");
+    assert!(read_entry(path, "images/none").is_err());
+}
+
+#[test]
+fn missing_and_surplus_files_are_reported() {
+    for (entries, words) in [
+        (vec![("images/a.jpg", &b"a"[..])], "no metadata"),
+        (vec![("a.json", b"[]"), ("b.parquet", b"")], "more than one"),
+        (vec![("a.json", b"{")], "a.json"),
+        (vec![("a.json", b"{\"a\": 1}")], "no rows"),
+        (vec![("metadata.parquet", b"PAR1")], "metadata.parquet"),
+    ] {
+        let failure = inspect_archive(archive(&entries).path()).unwrap_err();
+        assert!(failure.to_string().contains(words), "{failure}");
+    }
+    assert!(inspect_archive(Path::new("/dev/null")).is_err());
+}

@@ -1,0 +1,148 @@
+//! Checks of local media before an upload.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use glob::Pattern;
+use tessera_client::{files_to_send, preflight};
+use tessera_model::{Failure, MediaSource, Preflight};
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+fn check_archive(path: &Path) -> Result<Preflight, Failure> {
+    preflight(&MediaSource::Archive(path.to_owned()))
+}
+
+fn tarball() -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    for name in ["a.JPG", "b/c.mp4", "readme"] {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(3);
+        header.set_cksum();
+        tar.append_data(&mut header, name, &b"abc"[..]).unwrap();
+    }
+    tar.into_inner().unwrap()
+}
+
+fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(bytes).unwrap();
+    gz.finish().unwrap()
+}
+
+fn zipped_with(name: &str) -> Vec<u8> {
+    let mut zip = ZipWriter::new(io::Cursor::new(Vec::new()));
+    zip.start_file(name, SimpleFileOptions::default()).unwrap();
+    zip.write_all(b"abc").unwrap();
+    zip.finish().unwrap().into_inner()
+}
+
+#[test]
+fn archives_are_opened_before_a_byte_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        check_archive(&path)
+    };
+    for (name, bytes) in [("x.tar", tarball()), ("x.tar.gz", gz(&tarball()))] {
+        let packed = check(name, &bytes).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+        assert_eq!((packed.images, packed.videos, packed.skipped), (1, 1, 1), "{name}");
+        assert!(packed.warnings.is_empty());
+    }
+    let short = check("x.TGZ", &gz(&tarball())).ok().unwrap();
+    assert!(short.warnings[0].as_str().contains(".tgz"));
+    let none = check("x.zip", &zipped_with("a.txt")).ok().unwrap();
+    assert!(none.warnings[0].as_str().contains("no image"));
+    assert_eq!(check("y.zip", &zipped_with("a.png")).ok().unwrap().images, 1);
+}
+
+/// Sets the encryption bit in both headers of a ZIP archive with one entry.
+fn locked(mut zip: Vec<u8>) -> Vec<u8> {
+    zip[6] |= 1;
+    let central = zip.windows(4).position(|bytes| bytes == b"PK\x01\x02").unwrap();
+    zip[central + 8] |= 1;
+    zip
+}
+
+#[test]
+fn invalid_archives_are_rejected_immediately() {
+    let (zip, tar, text) = (zipped_with("a.png"), tarball(), b"<html> plain text ".repeat(99));
+    let mut wrong_sum = tar.clone();
+    wrong_sum[150] ^= 1;
+    let nothing = ZipWriter::new(io::Cursor::new(Vec::new())).finish().unwrap().into_inner();
+    let corpus = [
+        ("html.zip", text.clone()),
+        ("tar.zip", tar.clone()),
+        ("gz.zip", gz(&tar)),
+        ("empty.zip", Vec::new()),
+        ("cut.zip", zip[..zip.len() / 2].to_vec()),
+        ("locked.zip", locked(zip.clone())),
+        ("rar.zip", b"Rar!\x1a\x07\x01\x00 and more".to_vec()),
+        ("seven.zip", b"7z\xbc\xaf\x27\x1c and more".to_vec()),
+        ("nothing.zip", nothing),
+        ("html.tar", text.clone()),
+        ("zip.tar", zip),
+        ("gz.tar", gz(&tar)),
+        ("empty.tar", Vec::new()),
+        ("cut.tar", tar[..700].to_vec()),
+        ("sum.tar", wrong_sum),
+        ("zeros.tar", vec![0; 1_024]),
+        ("html.tar.gz", text.clone()),
+        ("text.tar.gz", gz(&text)),
+        ("tar.tar.gz", tar.clone()),
+        ("cut.tar.gz", gz(&tar)[..20].to_vec()),
+        ("empty.tgz", gz(b"")),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in corpus {
+        let (path, begun) = (folder.path().join(name), std::time::Instant::now());
+        fs::write(&path, bytes).unwrap();
+        assert!(check_archive(&path).is_err(), "{name}");
+        assert!(begun.elapsed().as_millis() < 1_000, "{name}");
+    }
+    fs::create_dir(folder.path().join("folder.zip")).unwrap();
+    let failure = check_archive(&folder.path().join("folder.zip")).unwrap_err();
+    assert!(failure.to_string().contains("not a regular file"), "{failure}");
+}
+
+fn png() -> Vec<u8> {
+    let mut bytes = io::Cursor::new(Vec::new());
+    image::RgbImage::new(3, 2).write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+    bytes.into_inner()
+}
+
+#[test]
+fn pipes_are_rejected_before_they_are_opened() {
+    let (chosen, found) =
+        files_to_send(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);
+    assert_eq!((chosen.len(), found.unreadable), (0, 2));
+    assert_eq!(found.unreadable_files[0].reason.as_str(), "not a regular file");
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mode = rustix::fs::Mode::RUSR;
+    let fifo = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, at("pipe.png"), fifo, mode, 0).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(at("socket.mp4")).unwrap();
+    std::os::unix::fs::symlink(at("gone.png"), at("link.png")).unwrap();
+    let (chosen, found) = files_to_send(&[at("pipe.png"), at("socket.mp4"), at("link.png")], None);
+    assert_eq!((chosen.len(), found.unreadable), (0, 3));
+    let (chosen, found) = files_to_send(&[folder.path().to_owned()], None);
+    assert_eq!((chosen.len(), found.unreadable, found.skipped), (0, 2, 1), "the link is skipped");
+}
+
+#[test]
+fn a_pattern_matches_names_or_paths_below_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("day")).unwrap();
+    for name in ["a.png", "b.png", "day/a.png"] {
+        fs::write(folder.path().join(name), png()).unwrap();
+    }
+    let count = |pattern: &str| {
+        let glob = Pattern::new(pattern).unwrap();
+        files_to_send(&[folder.path().to_owned()], Some(&glob)).0.len()
+    };
+    assert_eq!((count("a.*"), count("*.png"), count("day/*"), count("*.jpg")), (2, 3, 1, 0));
+}
