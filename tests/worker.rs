@@ -1,5 +1,5 @@
-//! The worker: every request is answered once, cancelled and superseded ones are not, pictures
-//! take turns. The server holds its answers behind gates, so nothing here depends on time.
+//! The worker: every request gets one response, cancelled and superseded ones get none, and
+//! pictures queue. The server holds its responses behind gates, so nothing depends on timing.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn open_gate() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(Semaphore::MAX_PERMITS))
 }
 
-/// What the worker says next, its log of exchanges left out.
+/// The next event, except request records.
 async fn next(replies: &mut UnboundedReceiver<WorkerEvent>) -> Option<WorkerEvent> {
     loop {
         match replies.recv().await {
@@ -81,7 +81,7 @@ async fn response(replies: &mut UnboundedReceiver<WorkerEvent>) -> Response {
 }
 
 #[tokio::test]
-async fn every_request_is_answered_with_its_ticket() {
+async fn every_request_gets_a_response_with_its_ticket() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let spec = ExportSpec {
@@ -109,7 +109,7 @@ async fn every_request_is_answered_with_its_ticket() {
 }
 
 #[tokio::test]
-async fn a_newer_request_silences_the_older_one() {
+async fn a_newer_request_supersedes_the_older_one() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
     let (worker, mut replies) = worker(&server);
@@ -124,7 +124,7 @@ async fn a_newer_request_silences_the_older_one() {
 }
 
 #[tokio::test]
-async fn cancelled_reads_are_silent_and_writes_go_on() {
+async fn cancelled_reads_are_dropped_and_writes_continue() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
     let (worker, mut replies) = worker(&server);
@@ -146,7 +146,7 @@ async fn cancelled_reads_are_silent_and_writes_go_on() {
 }
 
 #[tokio::test]
-async fn pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() {
+async fn pictures_queue_in_order_and_cancelled_ones_are_never_sent() {
     let gate = Arc::new(Semaphore::new(0));
     let server = gated(&gate).await;
     let (worker, mut replies) = worker(&server);
@@ -161,7 +161,7 @@ async fn pictures_take_turns_in_order_and_cancelled_wishes_are_never_sent() {
     server.reaches(6).await;
     worker.cancel(picture_lane(6, CANVAS));
     worker.cancel(picture_lane(0, CANVAS));
-    // The place of the picture that was given up goes to the first that waits.
+    // The slot of the cancelled picture goes to the next one in the queue.
     server.reaches(7).await;
     worker.send(ticket(Lane::Datasets, 99), Request::Datasets);
     server.reaches(8).await;
@@ -188,7 +188,7 @@ async fn another_size_of_the_same_picture_needs_no_request() {
     let (worker, mut replies) = worker(&server);
     let large = Canvas { columns: 8, rows: 4, ..CANVAS };
     for (number, canvas) in [(1, CANVAS), (2, large), (3, CANVAS)] {
-        // Signed anew, but the same resource.
+        // A new signature, but the same resource.
         let link = Link::new(format!("/1?signature={number}"));
         worker.send(
             ticket(picture_lane(1, canvas), number),
@@ -201,7 +201,7 @@ async fn another_size_of_the_same_picture_needs_no_request() {
 }
 
 #[tokio::test]
-async fn a_broken_picture_is_a_failure_of_that_picture_alone() {
+async fn a_broken_picture_fails_alone() {
     let server = gated(&open_gate()).await;
     let (worker, mut replies) = worker(&server);
     let lane = picture_lane(1, CANVAS);
@@ -219,12 +219,12 @@ async fn a_broken_picture_is_a_failure_of_that_picture_alone() {
 }
 
 #[tokio::test]
-async fn a_download_tells_its_progress_and_then_its_result() {
+async fn a_download_reports_progress_and_then_its_result() {
     let server = Scripted::start(|seen: &Seen| {
         if seen.path().ends_with("export_status") {
             Act::json(r#"{"status":"COMPLETED","download_uri":"/x.zip"}"#)
         } else {
-            // The shortest archive there is: an empty one.
+            // The shortest valid archive: an empty one.
             let empty = [&b"PK\x05\x06"[..], &[0; 18]].concat();
             Act::reply(200, &[], empty)
         }

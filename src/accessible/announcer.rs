@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_line_begins_with_its_word_and_answers_are_numbers() {
+    async fn every_line_starts_with_its_kind_and_choices_are_numbers() {
         let paper = Paper::default();
         let mut voice = Announcer::new(&b"9\nx\n2\n"[..], paper.clone());
         voice.status("two\nlines\u{1b}[2J").unwrap();

@@ -3,7 +3,7 @@
 
 use std::{io, time::Duration};
 
-use super::{AccessibleSession, sentences};
+use super::{sentences, session::AccessibleSession};
 use tessera_client::ExistingFile;
 use tessera_model::{
     ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem,
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_for_each_change_and_a_sign_of_life_in_between() {
+    fn every_change_and_heartbeat_is_announced() {
         let (mut progress, second) = (ProgressStatus::new(), Duration::from_secs(1));
         let mut lines = Vec::new();
         for at in 0..95 {

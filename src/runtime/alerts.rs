@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn each_terminal_gets_what_it_understands_and_no_more() {
+    fn each_terminal_gets_only_supported_alerts() {
         let done = JobAlert::Desktop(SafeText::detail("export of a;b is done"));
         let ghostty = terminal(&[("TERM", "xterm-ghostty")]);
         assert_eq!(ghostty.sequence(&done, true), "\x1b]9;tessera: export of a;b is done\x1b\\");

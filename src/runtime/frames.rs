@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_a_change_writes_nothing() {
+    fn an_unchanged_frame_writes_nothing() {
         let mut frames = FrameWriter::new(Vec::new());
         assert_eq!(text(&mut frames, "calm").cells, 4);
         assert_eq!(text(&mut frames, "calm"), FrameCost::default());

@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_terminal_keeps_its_own_verdict() {
+    fn each_terminal_keeps_its_own_graphics_result() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state/terminals.toml");
         let kitty = Environment { term: "xterm-kitty".into(), ..Environment::default() };

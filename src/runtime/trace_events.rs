@@ -79,7 +79,7 @@ mod tests {
     use tessera_model::{DatasetId, Failure, FailureKind, Search};
 
     #[test]
-    fn a_trace_tells_what_happened_and_no_secret() {
+    fn a_trace_records_events_but_no_secrets() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
         let trace = SessionTrace(Trace::create(&path).unwrap());

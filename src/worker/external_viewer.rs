@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_viewer_gets_a_private_copy_and_nothing_else() {
+    async fn the_viewer_gets_only_a_private_copy() {
         let folder = tempfile::tempdir().unwrap();
         let outside = ViewerCopies::default();
         let copy = outside.copy(&Bytes::from_static(b"\x89PNG\r\n\x1a\n")).unwrap();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_viewer_that_refuses_or_is_missing_is_named() {
+    async fn a_failing_or_missing_viewer_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let picture = folder.path().join("-a.png");
         fs::write(&picture, "x").unwrap();

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_in_order_and_printable() {
+    fn names_are_sorted_and_printable() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["b.png", "A.jpg", "c\u{1b}[2J"] {
             fs::write(folder.path().join(name), "123").unwrap();

@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_reports_a_second_at_most() {
+    fn at_most_ten_reports_per_second() {
         let start = Instant::now();
         let mut throttle = ProgressThrottle::default();
         let reports = (0..1_000).filter(|&ms| throttle.is_due(start + Duration::from_millis(ms)));

@@ -133,13 +133,13 @@ impl RequestHandler {
                     .map(|selection| Payload::Selection(dataset, selection))
             }
             Request::SaveNamed(name, dataset, selection) => self
-                .with_journal(move |state| state.save_named_selection(&name, dataset, &selection))
+                .with_state(move |state| state.save_named_selection(&name, dataset, &selection))
                 .await
                 .map(Payload::SelectionSaved),
             Request::OpenNamed(name, dataset) => {
                 let unknown = format!("there is no selection named `{}`", SafeText::name(&name));
                 let found = self
-                    .with_journal(move |state| state.load_named_selection(&name, dataset))
+                    .with_state(move |state| state.load_named_selection(&name, dataset))
                     .await?;
                 found
                     .map(|selection| Payload::Selection(dataset, selection))
@@ -147,11 +147,11 @@ impl RequestHandler {
             }
             Request::SaveState(entry) => {
                 let number = ticket.number;
-                self.with_journal(move |state| state.save(number, &entry)).await?;
+                self.with_state(move |state| state.save(number, &entry)).await?;
                 Ok(Payload::StateSaved)
             }
             Request::Recall(book) => {
-                self.with_journal(move |state| state.load(&book)).await.map(Payload::StateLoaded)
+                self.with_state(move |state| state.load(&book)).await.map(Payload::StateLoaded)
             }
         }
     }

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shelf_keeps_what_was_used_last() {
+    fn the_cache_keeps_recently_used_pictures() {
         let mut cache = PictureByteCache::new(20);
         for name in ["a", "b", "c", "d"] {
             cache.put(name, Bytes::from_static(b"12345"));

@@ -1,5 +1,5 @@
-//! The two ways of the README to a service, as they are printed there: from an account, or from an
-//! on-premises deployment, to the first grid of thumbnails.
+//! The two ways to connect from the README, as printed there: from an account, and to an
+//! on-premises deployment, up to the first grid of thumbnails.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -13,7 +13,7 @@ use super::{Program, assert_given_back};
 
 const README: &str = include_str!("../../README.md");
 
-/// The block of the README between markers of this name.
+/// The README block between the markers of this name.
 fn block(name: &str) -> &'static str {
     let begin = format!("<!-- {name}: begin -->\n```bash\n");
     let (_, rest) = README.split_once(&begin).unwrap();
@@ -48,7 +48,7 @@ impl Drop for Serving {
     }
 }
 
-/// Opens the dataset, and looks at its first grid of thumbnails.
+/// Opens the dataset and checks its first grid of thumbnails.
 fn looks_at_the_grid(program: &mut Program) {
     program.wait_for("● READY");
     program.press("\r");

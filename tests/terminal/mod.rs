@@ -1,5 +1,5 @@
-//! Level 7: the real binary under a pseudo-terminal. Whatever happens, the terminal is given back
-//! as it was, and the program ends.
+//! The real binary in a pseudo-terminal: whatever happens, the program ends and restores the
+//! terminal.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod connect;
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use pty::Program;
 
-/// What is switched on while the program has the terminal: the other screen, paste and mouse
-/// reports. The cursor is the other way round.
+/// The modes that are on while the program runs: alternate screen, paste and mouse reports. The
+/// cursor is off.
 const SWITCHES: [&str; 3] = ["\x1b[?1049", "\x1b[?2004", "\x1b[?1000"];
 
 fn assert_given_back(program: &Program, what: &str) {
@@ -35,7 +35,7 @@ fn a_silent_terminal_gets_its_first_frame_and_quits() {
 }
 
 #[test]
-fn the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
+fn the_first_run_opens_and_saves_a_folder() {
     let mut program = Program::alone();
     program.wait_for("What do you want to look at?");
     let pictures = program.home().join("pictures");
@@ -46,7 +46,7 @@ fn the_first_run_leads_from_nothing_to_a_folder_and_remembers_it() {
     program.wait_for("No such file");
     let kept = program.home().join("tessera/config.toml");
     assert!(!kept.exists(), "nothing is written before it was reached");
-    // Up to the folder, its line emptied.
+    // Up to the folder field, and clear it.
     program.press("\x1b[A\x15");
     program.press(&format!("{}\rmine\r", pictures.display()));
     program.wait_for("● READY");
@@ -72,7 +72,7 @@ fn a_signal_ends_the_first_run() {
 }
 
 #[test]
-fn signals_end_it_and_give_the_terminal_back() {
+fn signals_end_the_program_and_restore_the_terminal() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129), ("QUIT", 131)] {
         let mut program = Program::demo();
         program.wait_for("Results");
@@ -83,7 +83,7 @@ fn signals_end_it_and_give_the_terminal_back() {
 }
 
 #[test]
-fn a_signal_ends_it_from_the_full_size_view() {
+fn a_signal_ends_the_full_size_view() {
     let mut program = Program::demo();
     program.wait_for("● READY");
     program.press("iv");
@@ -96,7 +96,7 @@ fn a_signal_ends_it_from_the_full_size_view() {
 }
 
 #[test]
-fn it_ends_when_the_terminal_vanishes() {
+fn the_program_ends_when_the_terminal_closes() {
     let mut program = Program::demo();
     program.wait_for("Results");
     program.vanish();
@@ -115,7 +115,7 @@ fn stop_and_continue() {
     for _ in 0..3 {
         program.signal("TSTP");
         program.wait_until_stopped();
-        // Everything written before the stop has been read once its end has.
+        // All output before the stop has been read once its last sequence is there.
         program.wait_for_last("\x1b[?1049l", "\x1b[?1049h");
         assert_given_back(&program, "stopped");
         let before = program.output().len();
@@ -129,7 +129,7 @@ fn stop_and_continue() {
 }
 
 #[test]
-fn a_terminal_of_20x5_says_so() {
+fn a_too_small_terminal_shows_a_message() {
     let mut program = Program::sized(20, 5);
     program.wait_for("needs");
     program.press("q");
@@ -137,7 +137,7 @@ fn a_terminal_of_20x5_says_so() {
 }
 
 #[test]
-fn answers_to_the_probe_never_become_keys() {
+fn probe_replies_never_become_keys() {
     // A device attributes reply with `q`-like bytes, split and late, must not quit.
     let mut program = Program::in_half_blocks();
     program.wait_for("Results");
@@ -153,8 +153,8 @@ fn answers_to_the_probe_never_become_keys() {
 }
 
 #[test]
-fn a_panic_gives_the_terminal_back_before_it_reports() {
-    let mut program = Program::ignored_test("panics_with_the_terminal_taken");
+fn a_panic_restores_the_terminal_before_its_report() {
+    let mut program = Program::ignored_test("panics_inside_the_terminal_screen");
     assert_ne!(program.wait(), 0);
     program.wait_for_after(0, "this panic is wanted");
     assert_given_back(&program, "panic");
@@ -163,10 +163,10 @@ fn a_panic_gives_the_terminal_back_before_it_reports() {
 }
 
 #[test]
-#[ignore = "a_panic_gives_the_terminal_back_before_it_reports runs it in a terminal"]
-fn panics_with_the_terminal_taken() {
+#[ignore = "a_panic_restores_the_terminal_before_its_report runs it in a terminal"]
+fn panics_inside_the_terminal_screen() {
     let screen = tessera::runtime::terminal::TerminalScreen::enter(true).unwrap();
-    // Kept by whatever panics elsewhere: only the hook can give the terminal back.
+    // Leaked, so that only the panic hook can restore the terminal.
     std::mem::forget(screen);
     panic!("this panic is wanted");
 }

@@ -1,4 +1,4 @@
-//! The program under a pseudo-terminal that answers nothing, with everything it writes.
+//! The program in a pseudo-terminal that never replies, with all its output.
 
 use std::{
     io::{Read, Write},
@@ -14,13 +14,13 @@ use std::{
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// Longer than anything here takes; only a mistake reaches it.
+/// Much longer than any step takes.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 struct Output {
     parser: vt100::Parser,
     bytes: String,
-    /// Whether all of it is here: nobody holds the terminal any more.
+    /// Whether the output is complete: nobody holds the terminal open any more.
     ended: bool,
 }
 
@@ -48,7 +48,7 @@ impl Program {
         Self::start(command, folder, (columns, rows))
     }
 
-    /// `demo` in half-blocks, whatever the terminal answers: no test picture asks for a look.
+    /// `demo` with half-blocks, so that no test picture is shown.
     pub fn in_half_blocks() -> Self {
         let (mut command, folder) = Self::demonstration();
         command.env("TESSERA_GRAPHICS", "half");
@@ -63,13 +63,13 @@ impl Program {
         (command, folder)
     }
 
-    /// `tessera` with nothing to open, in a home where it has never run.
+    /// `tessera` without a target, in an empty home folder.
     pub fn alone() -> Self {
         let command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
         Self::start(command, tempfile::tempdir().unwrap(), (120, 40))
     }
 
-    /// A script of commands, as a person types them, in the home `folder`.
+    /// A typed shell script, with `folder` as home.
     pub fn script(script: &str, folder: tempfile::TempDir) -> Self {
         let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
         let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
@@ -87,7 +87,7 @@ impl Program {
         self.folder.path()
     }
 
-    /// One test of this binary that is otherwise ignored.
+    /// Runs one ignored test of this binary.
     pub fn ignored_test(name: &str) -> Self {
         let mut command = CommandBuilder::new(std::env::current_exe().unwrap());
         command.args(["--exact", name, "--ignored", "--nocapture"]);
@@ -104,7 +104,7 @@ impl Program {
         let tty = pair.master.tty_name().unwrap().to_string_lossy().into_owned();
         let found = settings(&tty);
         command.env("TERM", "xterm-256color");
-        // The keyring of whoever runs the tests is none of their business.
+        // The keyring of the developer must not be used.
         command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
         for home in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
             command.env(home, folder.path());
@@ -120,7 +120,7 @@ impl Program {
             let (output, vanished) = (Arc::clone(&output), Arc::clone(&vanished));
             move || read_all(reader, &output, &vanished)
         });
-        // The slave stays open in `pair` only until here: afterwards the program alone holds it.
+        // From here on, only the program holds the slave open.
         drop(pair.slave);
         Self {
             child,
@@ -135,22 +135,22 @@ impl Program {
         }
     }
 
-    /// Waits until the screen shows some words.
+    /// Waits until the screen shows `words`.
     pub fn wait_for(&self, words: &str) {
         self.wait_until(words, |output| output.parser.screen().contents().contains(words));
     }
 
-    /// Waits until the screen shows some words no more.
+    /// Waits until the screen no longer shows `words`.
     pub fn wait_until_gone(&self, words: &str) {
         self.wait_until(words, |output| !output.parser.screen().contents().contains(words));
     }
 
-    /// Waits until words are written after some point of the output.
+    /// Waits until `words` are written after `start`.
     pub fn wait_for_after(&self, start: usize, words: &str) {
         self.wait_until(words, |output| output.bytes[start..].contains(words));
     }
 
-    /// Waits until one sequence has been written after the last of another.
+    /// Waits until `wanted` is written after the last `other`.
     pub fn wait_for_last(&self, wanted: &str, other: &str) {
         self.wait_until(wanted, |output| output.bytes.rfind(wanted) > output.bytes.rfind(other));
     }
@@ -175,8 +175,8 @@ impl Program {
         assert!(sent.success());
     }
 
-    /// Closes the terminal under the program. The reader holds it open until it has read once
-    /// more, so the program is made to draw something.
+    /// Closes the terminal under the program. The reader holds it open until its next read, so the
+    /// program is made to draw.
     pub fn vanish(&mut self) {
         self.vanished.store(true, Ordering::SeqCst);
         self.press("?");
@@ -185,7 +185,7 @@ impl Program {
         self.master = None;
     }
 
-    /// Waits for the end, and for everything that was written until then; the exit code.
+    /// Waits for the end and all output, and returns the exit code.
     pub fn wait(&mut self) -> u32 {
         let start = Instant::now();
         loop {
@@ -198,7 +198,7 @@ impl Program {
         }
     }
 
-    /// Waits until the process is stopped, as `/proc` tells.
+    /// Waits until the process is stopped, according to `/proc`.
     pub fn wait_until_stopped(&self) {
         let start = Instant::now();
         let id = self.child.process_id().unwrap();
@@ -208,12 +208,12 @@ impl Program {
         }
     }
 
-    /// Everything written so far.
+    /// All output so far.
     pub fn output(&self) -> String {
         self.output.0.lock().unwrap().bytes.clone()
     }
 
-    /// Whether the line settings are what they were before the program started.
+    /// Whether the line settings are the same as before the start.
     pub fn is_as_found(&self) -> bool {
         settings(&self.tty) == self.found
     }
@@ -221,12 +221,12 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // A failed test must not leave the program behind; it may have ended already.
+        // A failed test must not leave the program running; it may have ended already.
         let _ = self.child.kill();
     }
 }
 
-/// Reads what the program writes, until it ends or the terminal is to vanish.
+/// Reads the output until the program ends or the terminal closes.
 fn read_all(
     mut reader: Box<dyn Read + Send>,
     output: &(Mutex<Output>, Condvar),

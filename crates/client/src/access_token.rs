@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_secret_is_read_again_once_when_a_token_is_rejected() {
+    async fn a_rejected_token_reloads_the_secret_once() {
         let reads = Arc::<AtomicUsize>::default();
         let counted = Arc::clone(&reads);
         let reload = SecretReloader::new(move || {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_built_as_the_interface_says() {
+    fn tokens_match_the_interface_document() {
         let token = sign_jwt("ak_1", &"secret".into(), 1_767_225_600, TOKEN_LIFETIME).unwrap();
         let parts: Vec<&str> = token.expose_secret().split('.').collect();
         let read = |part: &str| -> Value {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_renewed_after_four_fifths_of_its_life() {
+    fn tokens_are_renewed_after_four_fifths_of_their_lifetime() {
         let tokens = TokenSource::new(&credentials(), Duration::from_mins(1), None);
         let begun = Instant::now();
         let left = tokens.current().unwrap().renew_at - begun;

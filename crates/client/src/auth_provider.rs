@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn one_header_or_none_and_never_printed() {
+    fn at_most_one_auth_header_is_sent_and_never_printed() {
         assert!(login(AuthMethod::OnPremises).unwrap().current_header().unwrap().is_none());
         for (access, name) in [
             (AuthMethod::Session("canary".into()), COOKIE),

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base_urls_as_people_paste_them() {
+    fn pasted_base_urls_are_normalized() {
         for (raw, path) in [
             ("https://vl.example", "https://vl.example/api/v1/datasets"),
             ("https://vl.example/", "https://vl.example/api/v1/datasets"),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_a_person_stays_below_the_interface() {
+    fn typed_paths_stay_below_the_api_prefix() {
         let base_url = BaseUrl::parse("https://vl.example/lab").unwrap();
         for (raw, url) in [
             ("datasets", "https://vl.example/lab/api/v1/datasets"),

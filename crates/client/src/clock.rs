@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ten_published_vectors() {
+    fn published_clock_skew_cases() {
         for (number, (mut skew, answers)) in VECTORS.into_iter().enumerate() {
             for (sent, received, date, cached, expected) in answers {
                 let date = date.map(|time| format!("Thu, 01 Jan 2026 {time} GMT"));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn any_skew_is_learned_and_a_useless_date_is_not() {
+    fn any_skew_is_measured_and_invalid_dates_are_ignored() {
         let (sent, received) = (moment("12:00:00"), moment("12:00:02"));
         let skew = |date: &str| measure_skew(&headers(Some(date), false), sent, received);
         assert_eq!(skew("Fri, 02 Jan 2026 13:00:01 GMT"), Some(90_000));

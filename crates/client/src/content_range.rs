@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_promises_equal_bytes_is_a_validator() {
+    fn weak_etags_are_not_validators() {
         let of = |pairs: &[(reqwest::header::HeaderName, &str)]| {
             let pairs = pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap()));
             validator(&pairs.collect())

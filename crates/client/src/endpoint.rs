@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_search_goes_where_the_profile_says() {
+    fn text_search_uses_the_configured_path() {
         let base_url = || BaseUrl::parse("https://vl.example").unwrap();
         let endpoint = || Endpoint::new(base_url(), AuthMethod::OnPremises).unwrap();
         let dataset = DatasetId(uuid::Uuid::nil());

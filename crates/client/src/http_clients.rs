@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn redirects_that_are_not_followed() {
+    fn forbidden_redirects_are_not_followed() {
         let url = |raw: &str| Url::parse(raw).unwrap();
         let objects =
             |from: &str, to: &str, near| redirect_error(&[url(from)], &url(to), near).is_some();

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_interface_have_a_code_and_a_remedy() {
+    fn documented_messages_have_a_code_and_a_remedy() {
         for (status, words, code) in [
             (404, "Dataset not found", "dataset_not_found"),
             (400, "Dataset 95233006 has no embedding_config set", "no_embedding_config"),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_no_cause_and_a_bare_403_names_both() {
+    fn unknown_messages_get_no_code_and_a_bare_403_both_remedies() {
         let failure = refused(400, "something else");
         assert_eq!((failure.code, failure.remedy), (None, None));
         let failure = refused(403, "Forbidden");

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_names_are_read_as_they_were_meant() {
+    fn random_names_survive_encoding() {
         let boundary = Boundary::new();
         let mut seed = 7_u64;
         for _ in 0..1_000_000 {

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_values_of_a_signed_link_are_masked() {
+    fn values_of_signed_links_are_masked() {
         let link = "https://me:canary@cdn.example/a.zip?X-Amz-Signature=canary&Expires=canary";
         let shown = printable_target(&Url::parse(link).unwrap(), true);
         assert_eq!(shown.as_str(), "https://cdn.example/a.zip?X-Amz-Signature=…&Expires=…");

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_was_not_sent_may_be_tried_again() {
+    fn unsent_requests_may_be_retried() {
         let unsent = AttemptError::NoConnection("connection refused".to_owned());
         assert_eq!(requests(ApiOperation::StartExport, &unsent), 3);
         assert_eq!(requests(ApiOperation::Datasets, &unsent), 3);
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_service_asks_for_is_honoured_and_clamped() {
+    fn retry_after_is_respected_up_to_the_limit() {
         let pause = |wait: &str| {
             let engine = engine(7);
             let mut attempts = RetryState::new(ApiOperation::Explore, "o".to_owned());
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_outage_empties_the_budget_of_its_origin_only() {
+    fn an_outage_uses_up_only_the_budget_of_its_origin() {
         let engine = engine(3);
         let fails = |origin: &str| {
             let mut attempts = RetryState::new(ApiOperation::Explore, origin.to_owned());
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_clients_do_not_knock_together() {
+    fn retries_of_many_clients_are_spread_out() {
         let mut slots = [0_u32; 50];
         for seed in 0..1_000 {
             let policy = ClientPolicy {

@@ -1,6 +1,5 @@
-//! Secrets that must be found nowhere. Whatever a service of the tests hands out is made known
-//! here; every output of every command, its trace and every file it leaves are searched for all of
-//! them, however they are spelled.
+//! Secrets that must not leak. Every secret handed out by a test service is registered here, and
+//! every output, trace and file of every command is searched for all of them, in any encoding.
 
 use std::{
     collections::BTreeMap,
@@ -13,19 +12,19 @@ use std::{
 use aho_corasick::AhoCorasick;
 use base64::{Engine as _, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE};
 
-/// How every token begins: `{"typ":"JWT","` in base64.
+/// The start of every token: `{"typ":"JWT","` in base64.
 const TOKEN: &str = "eyJ0eXAiOiJKV1QiL";
 
-/// Values with whether the file of secrets is there to keep them.
+/// Secrets, and whether the secrets file may contain them.
 static KNOWN: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
 
-/// Makes a secret known. `kept`: `secrets.toml` may hold it.
+/// Registers a secret. `kept`: `secrets.toml` may contain it.
 pub fn know(value: &str, kept: bool) {
     assert!(value.len() >= 12, "a word this short is found by chance");
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned(), kept);
 }
 
-/// How a value may be spelled: as it is, in base64 at each of its three offsets, in hex, in percent.
+/// All encodings of a value: plain, base64 at each of its three offsets, hex, percent.
 pub fn forms(value: &str) -> Vec<String> {
     let hex: Vec<String> = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     let hex = hex.concat();
@@ -42,14 +41,14 @@ pub fn forms(value: &str) -> Vec<String> {
     for offset in 0..3 {
         let padded = [&b"\0\0\0"[..offset], value.as_bytes()].concat();
         for spelled in [BASE64_STANDARD.encode(&padded), BASE64_URL_SAFE.encode(&padded)] {
-            // The first and last letters depend on what is around it.
+            // The first and last characters depend on the surrounding bytes.
             forms.push(spelled[4..spelled.len() - 4].to_owned());
         }
     }
     forms
 }
 
-/// What is looked for: in `secrets.toml` only what is not kept there.
+/// The secrets to search for; in `secrets.toml` only those not stored there.
 struct Search {
     forms: Vec<String>,
     everywhere: AhoCorasick,
@@ -86,7 +85,7 @@ impl Search {
             } else if kind.is_file() {
                 match fs::read(&path) {
                     Ok(content) => self.text(&path.display().to_string(), &content),
-                    // A service next to it is at work.
+                    // A running service may delete files.
                     Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound, "{error}"),
                 }
             }
@@ -94,7 +93,7 @@ impl Search {
     }
 }
 
-/// Panics where a known secret stands in one of these outputs or in any file below a folder.
+/// Panics if a registered secret is in one of these outputs or in any file below a folder.
 pub fn assert_clean(outputs: &[&[u8]], folder: Option<&Path>) {
     let search = Search::of_all_known();
     for output in outputs {

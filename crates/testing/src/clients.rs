@@ -1,4 +1,4 @@
-//! Clients for tests: hosted and on-premises, impatient by default, and the identifiers they use.
+//! Clients for tests: hosted and on-premises, without retry pauses by default, and their ids.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub fn task() -> ExportTaskId {
     "cf8b3e78-0000-4954-a782-000000000001".parse().unwrap()
 }
 
-/// No pauses between attempts; deadlines stay long, so that only what a test shortens can strike.
+/// No pauses between attempts. Timeouts stay long, so that only those shortened by a test apply.
 pub fn impatient() -> ClientPolicy {
     ClientPolicy {
         initial_backoff: Duration::ZERO,
@@ -35,7 +35,7 @@ pub fn impatient() -> ClientPolicy {
 pub fn hosted(url: &str, policy: ClientPolicy) -> Client {
     let credentials = Credentials { api_key: API_KEY.into(), api_secret: API_SECRET.into() };
     canaries::know(API_SECRET, false);
-    // Whatever befalls it, nobody is told a secret of it (F6).
+    // Whatever happens, no record may contain a secret.
     client(url, AuthMethod::Hosted(credentials), policy).with_recorder(RequestRecorder::new(
         |exchange| {
             let told = format!("{exchange:?}{}", RequestRecorder::exchange_json(&exchange));

@@ -1,5 +1,5 @@
-//! What the tests of several crates share: clients, a scripted server, the secrets that must never
-//! appear in output, and pictures of the sample dataset.
+//! Shared test support: clients, a scripted server, secrets that must not leak, and sample
+//! pictures.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,9 +1,8 @@
-//! Paintings of the sample dataset, painted once for all tests of a binary: painting is the
-//! slowest thing that tests do.
+//! Pictures of the sample dataset, generated once per test binary because that is slow.
 
 use std::{path::Path, sync::LazyLock};
 
-/// Most paintings a test may ask for.
+/// The limit per test.
 const PAINTED: usize = 48;
 
 static PAINTINGS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
@@ -12,7 +11,7 @@ static PAINTINGS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     folder
 });
 
-/// Puts the first `count` paintings into a new folder.
+/// Copies the first `count` pictures into a new folder.
 pub fn paintings(folder: &Path, count: usize) {
     let mut files: Vec<_> = walkdir::WalkDir::new(PAINTINGS.path())
         .into_iter()
@@ -27,11 +26,11 @@ pub fn paintings(folder: &Path, count: usize) {
     }
 }
 
-/// Puts `count` small pictures without any likeness into a new folder.
+/// Writes `count` small, dissimilar pictures into a new folder.
 pub fn noise(folder: &Path, count: u32) {
     std::fs::create_dir_all(folder).unwrap();
     for number in 0..count {
-        // Blocks of a colour each: as different from one another as small pictures can be.
+        // Blocks of one color each: as different as small pictures can be.
         let block = |x: u32, y: u32| {
             (number * 977 + (x / 8) * 131 + (y / 8) * 373).wrapping_mul(2_654_435_761)
         };

@@ -1,5 +1,5 @@
-//! A scripted HTTP/1.1 server on loopback: it records every request and does exactly what its
-//! script says, byte by byte, including the rude things. One request per connection.
+//! A scripted HTTP/1.1 server on loopback. It records every request and plays its script byte by
+//! byte, including protocol violations. One request per connection.
 
 use std::{
     net::SocketAddr,
@@ -17,7 +17,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// A request as it came over the wire.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub method: String,
@@ -34,13 +34,12 @@ impl Seen {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The path without the query.
     pub fn path(&self) -> &str {
         self.target.split('?').next().unwrap()
     }
 }
 
-/// What the server does with one request.
+/// The reaction to one request.
 pub struct Act {
     /// Waits for one permit first.
     gate: Option<Arc<Semaphore>>,
@@ -50,14 +49,14 @@ pub struct Act {
 
 enum End {
     Close,
-    /// Keeps the connection open and says nothing more.
+    /// Keeps the connection open without sending.
     Hold,
-    /// Says the same again and again, until the other side has enough.
+    /// Repeats the bytes until the client disconnects.
     Repeat(Vec<u8>, Duration),
 }
 
 impl Act {
-    /// A whole answer.
+    /// A complete response.
     pub fn reply(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Self {
         let length = body.as_ref().len().to_string();
         let mut all = vec![("content-length", length.as_str())];
@@ -67,39 +66,39 @@ impl Act {
         Self::raw(bytes)
     }
 
-    /// A whole answer in JSON.
+    /// A complete JSON response.
     pub fn json(body: impl AsRef<[u8]>) -> Self {
         Self::reply(200, &[("content-type", "application/json")], body)
     }
 
-    /// These bytes, then the connection is closed.
+    /// Sends the bytes and closes the connection.
     pub fn raw(bytes: Vec<u8>) -> Self {
         Self { gate: None, bytes, end: End::Close }
     }
 
-    /// Closes the connection without an answer.
+    /// Closes the connection without a response.
     pub fn cut() -> Self {
         Self::raw(Vec::new())
     }
 
-    /// These bytes, then nothing for ever.
+    /// Sends the bytes and keeps the connection open.
     pub fn hold(bytes: Vec<u8>) -> Self {
         Self { end: End::Hold, ..Self::raw(bytes) }
     }
 
-    /// These bytes, then `piece` again and again.
+    /// Sends the bytes, then `piece` repeatedly.
     pub fn repeat(bytes: Vec<u8>, piece: Vec<u8>, every: Duration) -> Self {
         Self { end: End::Repeat(piece, every), ..Self::raw(bytes) }
     }
 
-    /// Waits for a permit of `gate` before it does anything.
+    /// Waits for a permit of `gate` first.
     pub fn behind(mut self, gate: &Arc<Semaphore>) -> Self {
         self.gate = Some(Arc::clone(gate));
         self
     }
 }
 
-/// The head of an answer, closing the connection afterwards.
+/// The head of a response that closes the connection.
 pub fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     let first = format!("HTTP/1.1 {status} Scripted\r\nconnection: close\r\n");
     let lines = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n"));
@@ -107,7 +106,7 @@ pub fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
     format!("{head}\r\n").into_bytes()
 }
 
-/// The server; it ends when dropped.
+/// The server, which stops when dropped.
 pub struct Scripted {
     pub address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -119,13 +118,13 @@ pub struct Scripted {
 type Script = dyn Fn(&Seen) -> Act + Send + Sync;
 
 impl Scripted {
-    /// Answers each request as `script` says.
+    /// Responds to each request as `script` says.
     pub async fn start(script: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
         Self::listen(None, Arc::new(script)).await
     }
 
-    /// Closes connections whose request begins like this without reading any of it, and counts them;
-    /// answers all others as `script` says.
+    /// Closes connections whose request starts like this without reading on, and counts them;
+    /// responds to all others as `script` says.
     pub async fn deaf_to(
         beginning: &'static str,
         script: impl Fn(&Seen) -> Act + Send + Sync + 'static,
@@ -163,17 +162,15 @@ impl Scripted {
         format!("http://{}", self.address)
     }
 
-    /// All requests so far.
     pub fn requests(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }
 
-    /// How many requests there were so far.
     pub fn count(&self) -> usize {
         *self.count.borrow()
     }
 
-    /// How many requests were closed without being read.
+    /// The number of requests that were closed unread.
     pub fn unread(&self) -> usize {
         self.unread.load(Ordering::SeqCst)
     }
@@ -206,7 +203,7 @@ async fn serve(
     if let Some(gate) = act.gate {
         gate.acquire().await.unwrap().forget();
     }
-    // The client may have gone away: then there is nobody to tell.
+    // The client may have disconnected.
     let mut alive = stream.write_all(&act.bytes).await.is_ok();
     match act.end {
         End::Close => {}

@@ -1,115 +1,52 @@
 //! Decides what the terminal can draw, from its environment and its replies.
 
-use std::{env, time::Duration};
-
-use super::{Capabilities, replies::TerminalReplies};
+use super::{Environment, replies::TerminalReplies};
 use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::Protocol;
 
-/// The variables that identify the terminal.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What the terminal can draw.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
-pub struct Environment {
-    pub term: String,
-    /// `TERM_PROGRAM`, or `LC_TERMINAL`, which survives SSH.
-    pub program: String,
-    pub colorterm: String,
-    /// `COLORFGBG`: the numbers of the text and background colors.
-    pub colorfgbg: String,
-    pub no_color: bool,
+pub struct Capabilities {
+    pub protocol: Protocol,
+    /// Cell size in pixels (width, height). It changes with the font, so call [`super::cell_size`] after a
+    /// resize.
+    pub cell: (u16, u16),
+    /// tmux passes graphics on only when wrapped.
     pub in_tmux: bool,
-    pub in_other_multiplexer: bool,
-    pub over_ssh: bool,
+    pub color_depth: ColorDepth,
+    /// The theme for `auto`.
+    pub theme: ThemeName,
+    /// The background color (red, green, blue), if reported.
+    pub background: Option<[u8; 3]>,
+    /// Whether the terminal replied in time. Only then may it be queried again.
+    pub has_replied: bool,
+    /// Kitty graphics, possibly without placeholders.
+    pub kitty: bool,
+    pub iterm: bool,
+    pub sixel: bool,
+    /// Bytes received during the probe that are not replies: typed keys.
+    pub typed_bytes: Vec<u8>,
 }
 
-impl Environment {
+impl Capabilities {
+    /// The protocols that `viuer` may use, best first. `viuer` queries again without a timeout, so
+    /// only protocols that were confirmed here, and only without a multiplexer.
     #[must_use]
-    pub fn read() -> Self {
-        let text = |name: &str| env::var(name).unwrap_or_default();
-        let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
-        Self {
-            term: text("TERM"),
-            program: ["TERM_PROGRAM", "LC_TERMINAL"]
-                .map(text)
-                .into_iter()
-                .find(|name| !name.is_empty())
-                .unwrap_or_default(),
-            colorterm: text("COLORTERM"),
-            colorfgbg: text("COLORFGBG"),
-            no_color: is_set("NO_COLOR"),
-            in_tmux: is_set("TMUX"),
-            in_other_multiplexer: is_set("STY") || is_set("ZELLIJ"),
-            over_ssh: is_set("SSH_CONNECTION"),
-        }
+    pub fn viewer_protocols(&self) -> Vec<Protocol> {
+        let may_ask = self.has_replied && !self.in_tmux;
+        let draws = [
+            (may_ask && self.kitty, Protocol::Kitty),
+            (self.iterm, Protocol::Iterm),
+            (may_ask && self.sixel, Protocol::Sixel),
+            (true, Protocol::HalfBlock),
+        ];
+        draws.into_iter().filter_map(|(draws, protocol)| draws.then_some(protocol)).collect()
     }
 
-    /// Whether graphics queries are safe: multiplexers misinterpret them, and two old terminals
-    /// print them.
-    pub(super) fn can_be_queried(&self) -> bool {
-        !self.is_multiplexed()
-            && !matches!(self.term.as_str(), "linux" | "dumb" | "")
-            && self.program != "Apple_Terminal"
-    }
-
-    /// How long to wait for the last reply. Terminals known to reply get longer: one may still be
-    /// opening its window, and a timeout would mean half-blocks for the whole session.
-    pub(super) fn reply_timeout(&self) -> Duration {
-        let known = ["kitty", "ghostty", "foot", "wezterm", "WezTerm", "iTerm"];
-        if known.iter().any(|name| self.term.contains(name) || self.program.contains(name)) {
-            Duration::from_secs(2)
-        } else if self.over_ssh {
-            Duration::from_millis(800)
-        } else {
-            Duration::from_millis(300)
-        }
-    }
-
-    /// The key under which graphics results are stored: the terminal and a multiplexer.
     #[must_use]
-    pub fn terminal_name(&self) -> String {
-        let name = if self.program.is_empty() { &self.term } else { &self.program };
-        if self.is_multiplexed() { format!("{name} in a multiplexer") } else { name.clone() }
-    }
-
-    /// The default theme: plain under `NO_COLOR`, otherwise by the reported background or, less
-    /// reliably, by `COLORFGBG`.
-    #[must_use]
-    pub fn theme(&self, background: Option<[u8; 3]>) -> ThemeName {
-        let number = self.colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
-        let is_light = match background {
-            Some(color) => is_light(color),
-            None => matches!(number, Some(7 | 9..=15)),
-        };
-        match (self.no_color, is_light) {
-            (true, _) => ThemeName::Plain,
-            (false, true) => ThemeName::Light,
-            (false, false) => ThemeName::Dark,
-        }
-    }
-
-    /// The color depth until the terminal has replied.
-    #[must_use]
-    pub fn initial_color_depth(&self) -> ColorDepth {
-        if self.claims_truecolor() { ColorDepth::TrueColor } else { self.limited_color_depth() }
-    }
-
-    fn claims_truecolor(&self) -> bool {
-        matches!(self.colorterm.as_str(), "truecolor" | "24bit")
-    }
-
-    /// The color depth of a terminal without 24-bit colors.
-    fn limited_color_depth(&self) -> ColorDepth {
-        let old =
-            ["linux", "ansi", "cygwin", "vt", "rxvt-16color", "xterm-16color", "screen-16color"];
-        let is_old = self.term == "screen" || old.iter().any(|name| self.term.starts_with(name));
-        if is_old { ColorDepth::Palette16 } else { ColorDepth::Palette256 }
-    }
-
-    fn is_multiplexed(&self) -> bool {
-        self.in_tmux
-            || self.in_other_multiplexer
-            || self.term.starts_with("screen")
-            || self.term.starts_with("tmux")
+    pub fn viewer_protocol(&self) -> Protocol {
+        self.viewer_protocols().first().copied().unwrap_or_default()
     }
 }
 
@@ -179,15 +116,10 @@ fn color_depth(environment: &Environment, version: &str, attributes: &[u16]) -> 
     }
 }
 
-/// Whether dark text is readable on this background.
-fn is_light(color: [u8; 3]) -> bool {
-    let [red, green, blue] = color.map(u32::from);
-    // Luma weights in thousandths.
-    299 * red + 587 * green + 114 * blue > 127_500
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn decide(environment: &Environment, reply: &[u8], forced: Option<Protocol>) -> Capabilities {
@@ -202,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_terminal_gets_half_blocks_and_is_never_asked_again() {
+    fn a_silent_terminal_gets_half_blocks_and_is_never_queried_again() {
         let silent = decide(&xterm(), b"", None);
         assert_eq!((silent.protocol, silent.has_replied), (Protocol::HalfBlock, false));
     }
 
     #[test]
-    fn placeholders_only_where_they_are_known() {
+    fn placeholders_only_in_supporting_terminals() {
         let ok = "\x1b_Gi=31;OK\x1b\\";
         for (version, protocol) in [
             ("kitty(0.36.4)", Protocol::Kitty),
@@ -237,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn multiplexers_are_not_asked_and_get_half_blocks_unless_told_otherwise() {
+    fn multiplexers_are_not_queried_and_default_to_half_blocks() {
         let tmux = Environment { in_tmux: true, program: "WezTerm".into(), ..xterm() };
         let zellij = Environment { in_other_multiplexer: true, ..xterm() };
         let screen = Environment { term: "screen.xterm-256color".into(), ..xterm() };
@@ -251,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_terminal_that_will_answer_is_waited_for() {
+    fn only_replying_terminals_get_a_long_timeout() {
         let of = |term: &str| Environment { term: term.into(), ..Environment::default() };
         assert_eq!(of("xterm-256color").reply_timeout(), Duration::from_millis(300));
         assert_eq!(of("xterm-kitty").reply_timeout(), Duration::from_secs(2));
     }
 
     #[test]
-    fn colours_are_not_taken_for_granted() {
+    fn color_depth_is_detected_conservatively() {
         let apple = Environment { program: "Apple_Terminal".into(), ..xterm() };
         assert_eq!(decide(&apple, b"", None).color_depth, ColorDepth::Palette256);
         assert_eq!(decide(&xterm(), b"\x1b[?1;2c", None).color_depth, ColorDepth::Palette256);

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_answer_never_becomes_keys() {
+    fn late_replies_never_become_keys() {
         for delay in [0, 400, 5_000] {
             let start = Instant::now();
             let now = start + Duration::from_millis(delay);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_gets_through() {
+    fn typed_keys_pass() {
         let start = Instant::now();
         let mut filter = LateReplyFilter::new(start);
         for key in keys("jk\x1bxq") {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_answer_ends() {
+    fn an_endless_reply_is_limited() {
         let start = Instant::now();
         let mut filter = LateReplyFilter::new(start);
         let endless = format!("\x1b_{}", "x".repeat(MAX_REPLY_KEYS));

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_wherever_they_are_split() {
+    fn replies_may_be_split_anywhere() {
         for at in 0..KITTY.len() {
             let (first, second) = KITTY.split_at(at);
             let replies = replies(&[first, second]);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn doubled_answers_are_eaten_and_the_first_counts() {
+    fn duplicate_replies_are_dropped() {
         let replies = replies(&[KITTY, b"\x1b[?4c\x1bP>|other\x07", KITTY]);
         assert_eq!(replies.attributes, Some(vec![62]));
         assert_eq!(replies.version.as_deref(), Some("kitty(0.36.4)"));
@@ -201,14 +201,14 @@ mod tests {
     }
 
     #[test]
-    fn keys_between_the_answers_are_kept() {
+    fn keys_between_replies_are_kept() {
         let replies = replies(&[b"j\x1b[A\x1b[?6", b"2;4ck\x1bx", b"\x1b"]);
         assert_eq!(replies.attributes, Some(vec![62, 4]));
         assert_eq!(replies.keys, b"j\x1b[Ak\x1bx\x1b");
     }
 
     #[test]
-    fn hostile_answers_neither_grow_nor_count() {
+    fn hostile_replies_are_limited_and_ignored() {
         let mut endless = b"\x1b_G".to_vec();
         endless.resize(100_000, b'x');
         let replies = replies(&[&endless, b"\x1b\\\x1b[6;0;0t\x1b[?99999999;4c"]);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_background_is_read_at_any_depth() {
+    fn background_colors_of_any_depth_are_read() {
         for (reply, color) in [
             ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some([0x1E, 0x1E, 0x2E])),
             ("\x1b]11;rgb:ff/ff/f0\x07", Some([255, 255, 240])),

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_are_walked_and_bad_files_named() {
+    fn folders_are_searched_and_bad_files_reported() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::create_dir_all(at("sub/.git")).unwrap();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_used_once_however_many_are_the_same() {
+    fn equal_names_become_unique() {
         let mut choice = FileCollector::default();
         let names: std::collections::HashSet<_> = (0..20_000)
             .map(|n| choice.unique_name(Path::new(["a.png", "a-2.png"][n % 2])))

@@ -10,7 +10,7 @@ fn client(access: AuthMethod) -> Client {
 }
 
 #[test]
-fn the_secret_is_in_no_command() {
+fn commands_contain_no_secret() {
     let hosted = client(AuthMethod::Hosted(Credentials {
         api_key: "key-canary".into(),
         api_secret: "secret-canary".to_owned().into(),

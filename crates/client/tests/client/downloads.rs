@@ -1,4 +1,4 @@
-//! Downloads: cut, continued, changed, expired, damaged; and what is left on the disk each time.
+//! Downloads: interrupted, resumed, changed, expired and damaged ones, and what remains on disk.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use zip::{ZipWriter, write::SimpleFileOptions};
 use tessera_testing::clients::{dataset, hosted, impatient, task};
 use tessera_testing::scripted::{Act, Scripted, Seen, head};
 
-/// An archive as an export holds it, about 4 kB.
+/// The archive of an export, about 4 kB.
 fn archive() -> Vec<u8> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     zip.start_file("metadata.json", SimpleFileOptions::default()).unwrap();
@@ -29,7 +29,7 @@ fn archive() -> Vec<u8> {
     zip.finish().unwrap().into_inner()
 }
 
-/// Where the first byte is that a request asks for.
+/// The first byte that a request asks for.
 fn start_of(seen: &Seen) -> Option<usize> {
     let range = seen.header("range")?.strip_prefix("bytes=")?;
     range.strip_suffix('-')?.parse().ok()
@@ -44,14 +44,14 @@ fn part(bytes: &[u8], start: usize, tag: &str) -> Act {
     Act::reply(206, &[("etag", tag), ("content-range", &range)], &bytes[start..])
 }
 
-/// The whole head, but only some of the bytes.
+/// All headers, but only some of the bytes.
 fn torn(bytes: &[u8], cut: usize, tag: &str) -> Act {
     let length = bytes.len().to_string();
     let head = head(200, &[("etag", tag), ("content-length", &length)]);
     Act::raw([&head, &bytes[..cut]].concat())
 }
 
-/// A store that does as the standard says: ranges only of the version named by `If-Range`.
+/// A standard-conforming store: ranges only for the version named by `If-Range`.
 fn serve(seen: &Seen, bytes: &[u8], tag: &str) -> Act {
     let current = seen.header("if-range").is_none_or(|known| known == tag);
     match start_of(seen).filter(|_| current) {
@@ -64,8 +64,8 @@ fn serve(seen: &Seen, bytes: &[u8], tag: &str) -> Act {
     }
 }
 
-/// A service with one finished export, whose link `store` answers. The store is also told which
-/// of its requests this is, from 0.
+/// A service with one finished export, whose link `store` serves. The store is also given the
+/// number of the request, from 0.
 async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Scripted {
     let links = AtomicUsize::new(0);
     let requests = AtomicUsize::new(0);
@@ -80,7 +80,7 @@ async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) ->
     .await
 }
 
-/// The answer to the request for the second half.
+/// The response to the request for the second half.
 type Second = fn(&[u8], usize) -> Act;
 
 /// A folder to download into.
@@ -135,7 +135,7 @@ fn equal(path: &Path, bytes: &[u8]) -> bool {
 }
 
 #[tokio::test]
-async fn an_archive_is_fetched_verified_and_named() {
+async fn an_archive_is_fetched_verified_and_renamed() {
     let bytes = archive();
     let stored = bytes.clone();
     let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
@@ -151,7 +151,7 @@ async fn an_archive_is_fetched_verified_and_named() {
 }
 
 #[tokio::test]
-async fn a_cut_anywhere_is_continued_there() {
+async fn an_interrupted_download_resumes_at_the_same_byte() {
     let bytes = archive();
     for cut in (1..bytes.len()).step_by(bytes.len() / 200) {
         let stored = bytes.clone();
@@ -170,7 +170,7 @@ async fn a_cut_anywhere_is_continued_there() {
 }
 
 #[tokio::test]
-async fn whatever_does_not_fit_is_begun_anew() {
+async fn a_mismatching_part_restarts_the_download() {
     let bytes = archive();
     let half = bytes.len() / 2;
     let seconds: [(&str, Second); 6] = [
@@ -199,13 +199,13 @@ async fn whatever_does_not_fit_is_begun_anew() {
 }
 
 #[tokio::test]
-async fn what_an_earlier_run_left_is_continued() {
+async fn the_part_of_an_earlier_run_is_resumed() {
     let bytes = archive();
     let half = bytes.len() / 2;
     for (left, expected) in [
         (bytes[..half].to_vec(), vec![Some(half)]),
         (bytes.clone(), vec![Some(bytes.len())]),
-        // Not of this archive: only the checksums can tell.
+        // Not of this archive: only the checksums reveal it.
         (vec![7; half], vec![Some(half), None]),
     ] {
         let stored = bytes.clone();
@@ -220,7 +220,7 @@ async fn what_an_earlier_run_left_is_continued() {
 }
 
 #[tokio::test]
-async fn an_expired_link_is_replaced_by_a_fresh_one() {
+async fn an_expired_link_is_renewed() {
     let bytes = archive();
     for status in [400, 401, 403, 404, 410] {
         let stored = bytes.clone();
@@ -240,7 +240,7 @@ async fn an_expired_link_is_replaced_by_a_fresh_one() {
 }
 
 #[tokio::test]
-async fn three_fresh_links_without_a_byte_are_enough() {
+async fn links_are_renewed_three_times_without_progress() {
     let server = service(|_, _| Act::reply(403, &[], "expired")).await;
     let place = Place::new();
     let failure = place.download(&server).await.unwrap_err();
@@ -251,14 +251,14 @@ async fn three_fresh_links_without_a_byte_are_enough() {
 }
 
 #[tokio::test]
-async fn damage_never_gets_the_final_name() {
+async fn a_damaged_archive_never_gets_the_final_name() {
     let bytes = archive();
     let torn = bytes[..bytes.len() - 30].to_vec();
     let cut = Scripted::start(move |seen: &Seen| {
         if seen.path().ends_with("export_status") {
             return Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#);
         }
-        // Without a length the end of the connection is the end of the file.
+        // Without a length, the end of the connection is the end of the file.
         Act::raw([&head(200, &[]), torn.as_slice()].concat())
     })
     .await;
@@ -273,7 +273,7 @@ async fn damage_never_gets_the_final_name() {
         let server = service(move |seen, _| serve(seen, &damaged, "\"v1\"")).await;
         let place = Place::new();
         match place.download(&server).await {
-            // A flip in a field that no checksum covers, like a time stamp.
+            // A flip in a field that no checksum covers, such as a timestamp.
             Ok(archive) => assert_eq!(archive.entries, 4, "{at}"),
             Err(failure) => {
                 assert!(failure.to_string().contains("damaged"), "{failure}");
@@ -284,7 +284,7 @@ async fn damage_never_gets_the_final_name() {
 }
 
 #[tokio::test]
-async fn an_archive_that_unpacks_to_far_too_much_is_refused() {
+async fn archive_bombs_are_rejected() {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let name = "images/\u{1b}[2J.jpg";
     zip.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -298,7 +298,7 @@ async fn an_archive_that_unpacks_to_far_too_much_is_refused() {
 }
 
 #[tokio::test]
-async fn nothing_is_overwritten_and_nobody_is_disturbed() {
+async fn existing_files_and_other_downloads_are_left_alone() {
     let server = service(|_, _| Act::cut()).await;
     let place = Place::new();
     fs::write(place.target(), "mine").unwrap();
@@ -326,7 +326,7 @@ async fn nothing_is_overwritten_and_nobody_is_disturbed() {
 }
 
 #[tokio::test]
-async fn a_file_that_appears_meanwhile_is_not_replaced() {
+async fn a_file_created_meanwhile_is_not_replaced() {
     let place = Place::new();
     let (target, bytes) = (place.target(), archive());
     let server = service(move |seen, _| {
@@ -341,7 +341,7 @@ async fn a_file_that_appears_meanwhile_is_not_replaced() {
 }
 
 #[tokio::test]
-async fn exports_without_an_archive() {
+async fn exports_without_an_archive_fail() {
     for (body, kind) in [
         (r#"{"status":"FAILED","result_message":"out of memory"}"#, FailureKind::NotFound),
         (r#"{"status":"IN_PROGRESS"}"#, FailureKind::Conflict),
@@ -354,7 +354,7 @@ async fn exports_without_an_archive() {
 }
 
 #[tokio::test]
-async fn a_link_that_comes_late_is_waited_for() {
+async fn a_late_link_is_awaited() {
     let asked = AtomicUsize::new(0);
     let bytes = archive();
     let server = Scripted::start(move |seen: &Seen| {
@@ -379,7 +379,7 @@ async fn a_link_that_comes_late_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_disk_without_room_is_told_before_the_bytes_come() {
+async fn missing_disk_space_is_reported_before_the_transfer() {
     let huge = (1_u64 << 60).to_string();
     let endless = move |_: &Seen, _| Act::hold(head(200, &[("content-length", &huge)]));
     let server = service(endless).await;

@@ -86,7 +86,7 @@ impl ExtractFixture {
 }
 
 #[test]
-fn hostile_names_are_refused_and_listed() {
+fn unsafe_names_are_rejected_and_listed() {
     let mut members: Vec<ZipMember> =
         HOSTILE.iter().map(|name| stored_member(name, b"evil")).collect();
     members.push(stored_member(&"n".repeat(300), b"evil"));
@@ -105,7 +105,7 @@ fn hostile_names_are_refused_and_listed() {
 }
 
 #[test]
-fn links_and_devices_and_what_would_go_through_them_stay_out() {
+fn links_devices_and_conflicting_entries_are_rejected() {
     let kind = |name: &str, mode, bytes: &[u8]| ZipMember { mode, ..stored_member(name, bytes) };
     let place = ExtractFixture::new(&[
         kind("link", 0o120_777, b"/"),
@@ -141,7 +141,7 @@ fn a_link_in_the_folder_is_not_followed() {
 }
 
 #[test]
-fn nothing_is_written_when_one_file_is_there() {
+fn nothing_is_written_if_one_file_exists() {
     let place = ExtractFixture::new(&[
         stored_member("a.json", b"[]"),
         stored_member("images/b.jpg", b"new"),

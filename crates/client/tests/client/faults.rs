@@ -1,4 +1,4 @@
-//! Requests that go wrong: no answer, slow answers, huge answers, refusals, expired logins.
+//! Failing requests: no response, slow responses, huge responses, rejections, expired logins.
 
 use std::{
     io::Write as _,
@@ -19,7 +19,7 @@ async fn datasets(server: &Scripted, policy: ClientPolicy) -> Result<usize, Fail
 }
 
 #[tokio::test]
-async fn silence_and_stalling_end_at_their_deadlines() {
+async fn silence_and_stalls_time_out() {
     let short = Duration::from_millis(100);
     let silent = Scripted::start(|_: &Seen| Act::hold(Vec::new())).await;
     let policy = ClientPolicy { header_timeout: short, ..impatient() };
@@ -34,7 +34,7 @@ async fn silence_and_stalling_end_at_their_deadlines() {
 }
 
 #[tokio::test]
-async fn a_drip_ends_at_the_total_deadline() {
+async fn a_slow_response_hits_the_total_timeout() {
     let drip = |_: &Seen| Act::repeat(head(200, &[]), b" ".to_vec(), Duration::from_millis(5));
     let server = Scripted::start(drip).await;
     let policy = ClientPolicy { total_timeout: Duration::from_millis(150), ..impatient() };
@@ -43,7 +43,7 @@ async fn a_drip_ends_at_the_total_deadline() {
 }
 
 #[tokio::test]
-async fn a_second_try_succeeds() {
+async fn a_retry_succeeds() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let server = Scripted::start(move |_: &Seen| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -58,7 +58,7 @@ async fn a_second_try_succeeds() {
 }
 
 #[tokio::test]
-async fn one_new_token_and_one_replay() {
+async fn a_401_causes_one_new_token_and_one_replay() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let once = Scripted::start(move |_: &Seen| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
@@ -80,7 +80,7 @@ async fn one_new_token_and_one_replay() {
     assert!(failure.to_string().contains("A hosted deployment"), "{failure}");
 }
 
-/// When a token says it was issued.
+/// When a token was issued.
 fn issued(seen: &Seen) -> u64 {
     let token = seen.header("authorization").unwrap();
     let payload = token.split('.').nth(1).unwrap();
@@ -89,7 +89,8 @@ fn issued(seen: &Seen) -> u64 {
     payload["iat"].as_u64().unwrap()
 }
 
-/// A service whose clock is off by some seconds, and which accepts only tokens of this minute.
+/// A service whose clock is off by `ahead` seconds, and which accepts only tokens of the current
+/// minute.
 async fn service_with_clock(ahead: i64) -> Scripted {
     Scripted::start(move |seen: &Seen| {
         let seconds = UNIX_EPOCH.elapsed().unwrap().as_secs().strict_add_signed(ahead);
@@ -106,7 +107,7 @@ async fn service_with_clock(ahead: i64) -> Scripted {
 }
 
 #[tokio::test]
-async fn any_clock_is_learned_within_two_requests() {
+async fn clock_skew_is_learned_within_two_requests() {
     for ahead in [-90_000, -3_600, -300, 0, 300, 3_600, 90_000] {
         let server = service_with_clock(ahead).await;
         let client = hosted(&server.url(), impatient());
@@ -122,7 +123,7 @@ async fn any_clock_is_learned_within_two_requests() {
 }
 
 #[tokio::test]
-async fn documented_refusals_are_final_and_in_the_words_of_the_service() {
+async fn documented_rejections_are_final_and_quote_the_service() {
     use FailureKind as Kind;
     for (status, detail, kind) in [
         (400, "no file", Kind::Invalid),
@@ -150,7 +151,7 @@ async fn endless() -> Scripted {
 }
 
 #[tokio::test]
-async fn answers_are_capped_after_decoding() {
+async fn responses_are_limited_after_decoding() {
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(&vec![b' '; 40 << 20]).unwrap();
     let bomb = gzip.finish().unwrap();
@@ -165,7 +166,7 @@ async fn answers_are_capped_after_decoding() {
 }
 
 #[tokio::test]
-async fn answers_that_are_no_answers() {
+async fn invalid_responses_are_reported() {
     let deep = "[".repeat(100_000);
     let long = "x".repeat(5_000);
     for body in [
@@ -196,7 +197,7 @@ async fn answers_that_are_no_answers() {
 }
 
 #[tokio::test]
-async fn an_endless_error_body_is_still_a_refusal() {
+async fn an_endless_error_body_is_still_a_rejection() {
     let piece = vec![b'x'; 4 << 10];
     let act = move |_: &Seen| Act::repeat(head(409, &[]), piece.clone(), Duration::ZERO);
     let server = Scripted::start(act).await;
@@ -204,16 +205,16 @@ async fn an_endless_error_body_is_still_a_refusal() {
     assert_eq!(failure.kind, FailureKind::Conflict);
 }
 
-/// Run in a process of its own by the next test, with proxies in its environment.
+/// Run by the next test in its own process, with proxies in its environment.
 #[tokio::test]
-#[ignore = "a_service_on_this_machine_is_reached_directly runs it"]
+#[ignore = "a_local_service_bypasses_the_proxy runs it"]
 async fn inner() {
     let url = std::env::var("SCRIPTED_URL").unwrap();
     hosted(&url, impatient()).list_datasets().await.unwrap();
 }
 
 #[tokio::test]
-async fn a_service_on_this_machine_is_reached_directly() {
+async fn a_local_service_bypasses_the_proxy() {
     let service = Scripted::start(|_: &Seen| Act::json("[]")).await;
     let proxy = Scripted::start(|_: &Seen| Act::json("[]")).await;
     let mut inner = std::process::Command::new(std::env::current_exe().unwrap());
@@ -228,7 +229,7 @@ async fn a_service_on_this_machine_is_reached_directly() {
 }
 
 #[tokio::test]
-async fn what_is_no_picture_is_not_sent() {
+async fn invalid_pictures_are_not_sent() {
     let server = Scripted::start(|_: &Seen| Act::json("{}")).await;
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.jpg");
@@ -245,7 +246,7 @@ async fn what_is_no_picture_is_not_sent() {
         assert_eq!(failure.kind, FailureKind::Local);
         assert!(failure.to_string().contains(word), "{failure}");
     }
-    // What cannot be opened here may be sent whole, but no box can be trusted on it.
+    // A picture that cannot be decoded locally may be sent whole, but not with a box.
     let client: Client = hosted(&server.url(), impatient());
     let photo = QueryImageUpload::new("II*\0 a TIFF".into(), "photo.tiff").await.unwrap();
     let region = Region::new(0.0, 0.0, 0.5, 0.5);
@@ -256,7 +257,7 @@ async fn what_is_no_picture_is_not_sent() {
 }
 
 #[tokio::test]
-async fn accepted_with_and_without_an_anchor() {
+async fn a_202_needs_an_anchor() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.gif");
     std::fs::write(&file, b"GIF89a").unwrap();

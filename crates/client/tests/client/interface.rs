@@ -1,6 +1,6 @@
-//! The bytes of the interface, written by hand from its document and from recorded answers:
-//! bodies both ways, and the exact requests the client sends. Client and local deployment share
-//! `wire`; a mistake they share shows here.
+//! The bytes of the interface, written by hand from its document and from recorded responses:
+//! bodies in both directions, and the exact requests of the client. The client and the local
+//! deployment share `wire`; an error they share is caught here.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
 
@@ -39,7 +39,7 @@ const RECORD: &str = r#"{"id":"ad48d250-0000-11f1-bfca-000000000001","display_na
 const UPDATING: &str = r#"{"id":"ad48d250-0000-11f1-bfca-000000000001","display_name":"demo",
  "status":"UPDATING","status_new":"READ ONLY","n_images":17,"n_videos":31,"progress":100}"#;
 
-/// A recorded page of clusters: no metadata, -1 counts, objects where lists are meant.
+/// A recorded page of clusters: no metadata, counts of -1, objects instead of lists.
 const EXPLORE: &str = r#"{"clusters":[{"cluster_id":"9a205a5e-0000-46be-83a3-000000000001",
  "type":"IMAGES","n_images":85,"n_objects":-1,"n_videos":-1,"n_frames":-1,
  "size_display_value":"0B","similarity_threshold":"0",
@@ -223,7 +223,7 @@ fn anchors_and_problems_both_ways() {
     assert_eq!(body, r#"{"detail":"Dataset not found"}"#);
 }
 
-/// A service that knows one of everything.
+/// A service with one of everything.
 async fn service() -> Scripted {
     Scripted::start(|seen: &Seen| {
         let path = seen.path();
@@ -238,10 +238,10 @@ async fn service() -> Scripted {
     .await
 }
 
-/// Query image: the first bytes are what the client looks at.
+/// A query image: the client checks only the first bytes.
 const JPEG: &[u8] = b"\xff\xd8\xff\xe0 the rest is for the service";
 
-/// Asks for one of everything that needs no file.
+/// Sends every request that needs no file.
 async fn ask_for_everything(client: &tessera_client::Client) {
     let search = Search::browse(dataset());
     let anchored = Search {
@@ -361,7 +361,7 @@ async fn the_form_of_a_query_image() {
 }
 
 #[tokio::test]
-async fn what_a_person_typed_does_not_break_out_of_a_form_of_their_own() {
+async fn custom_form_fields_cannot_break_out_of_their_part() {
     let server = service().await;
     let part = |name: &str, file: Option<&str>, content: &'static str| RawPart {
         name: name.to_owned(),
@@ -459,7 +459,7 @@ fn every_filter_of_the_document_both_ways() {
 }
 
 #[test]
-fn the_list_of_wrong_parameters_is_written_as_such_services_do() {
+fn validation_errors_have_the_usual_format() {
     use tessera_wire::error_body::{InvalidBody, InvalidParameter};
     let parameter = InvalidParameter {
         r#type: "value_error",
@@ -511,7 +511,7 @@ async fn a_selective_export_is_a_post_of_items() {
 }
 
 #[tokio::test]
-async fn a_reindex_has_no_body_and_its_answer_is_not_read() {
+async fn a_reindex_has_no_body_and_its_response_is_ignored() {
     let server = Scripted::start(|_: &Seen| Act::reply(202, &[], "anything")).await;
     hosted(&server.url(), impatient()).reindex(dataset()).await.unwrap();
     let seen = server.requests().remove(0);
@@ -574,8 +574,8 @@ async fn the_form_of_an_addition() {
 }
 
 #[tokio::test]
-async fn the_pipeline_is_asked_without_a_login() {
-    // The dataset is read before, at the service itself: so a lost answer can be explained.
+async fn the_pipeline_gets_no_login() {
+    // The dataset is read first from the service itself, so that a lost response can be explained.
     let record = format!(r#"{{"id":"{}","status_new":"READY"}}"#, dataset());
     let service = Scripted::start(move |_: &Seen| Act::json(&record)).await;
     let pipeline = Scripted::start(|_: &Seen| Act::json("{}")).await;

@@ -1,4 +1,4 @@
-//! Links and redirects: where the login may go, and where the client does not follow.
+//! Links and redirects: where the login is sent, and which targets the client refuses.
 
 use tessera_model::{FailureKind, Link};
 
@@ -12,7 +12,7 @@ async fn redirecting(status: u16, target: String) -> Scripted {
 }
 
 #[tokio::test]
-async fn paths_of_the_interface_are_never_redirected() {
+async fn api_paths_are_never_redirected() {
     let elsewhere = Scripted::start(|_: &Seen| Act::json("[]")).await;
     for status in REDIRECTS {
         for target in [
@@ -52,7 +52,7 @@ async fn links_are_followed_without_login_or_referrer() {
 }
 
 #[tokio::test]
-async fn loops_and_other_schemes_end() {
+async fn redirect_loops_and_other_schemes_fail() {
     let looping = redirecting(302, "/again".to_owned()).await;
     let client = hosted(&looping.url(), impatient());
     let failure = client.fetch_picture(&Link::new("/a?SECRET"), 100).await.unwrap_err();
@@ -66,7 +66,7 @@ async fn loops_and_other_schemes_end() {
 }
 
 #[tokio::test]
-async fn links_that_are_not_fetched_at_all() {
+async fn unsafe_links_are_not_fetched() {
     let server = Scripted::start(|_: &Seen| Act::reply(200, &[], "x")).await;
     let local = hosted(&server.url(), impatient());
     let remote = hosted("https://vl.example", impatient());

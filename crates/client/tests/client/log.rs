@@ -1,4 +1,4 @@
-//! The log of exchanges: everything that was sent and what came of it, without anything secret.
+//! The request log: every request and its outcome, without secrets.
 
 use std::{
     sync::{Arc, Mutex},
@@ -19,7 +19,7 @@ fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<RequestRecord>>>) {
 }
 
 #[tokio::test]
-async fn every_attempt_is_told_with_its_reason_and_the_wait_after_it() {
+async fn every_attempt_is_recorded_with_error_and_pause() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
     let server = Scripted::start(move |_: &Seen| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {

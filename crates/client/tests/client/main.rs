@@ -1,5 +1,5 @@
-//! The client and its worker against a server that misbehaves by script: faults of the network
-//! and of services, downloads, and what the worker promises.
+//! The client against a scripted server that misbehaves: faults of the network and of services,
+//! downloads and uploads; and the local side of exports and uploads.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
 

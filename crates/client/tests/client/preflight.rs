@@ -40,7 +40,7 @@ fn zipped_with(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn archives_are_opened_before_a_byte_is_sent() {
+fn archives_are_checked_before_sending() {
     let folder = tempfile::tempdir().unwrap();
     let check = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);

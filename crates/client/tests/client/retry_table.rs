@@ -1,6 +1,5 @@
-//! The retry table, written by hand: every operation meets every failure,
-//! and the scripted server counts the requests. `export_context_async` is a GET that starts a
-//! job, so the number that matters most here is its 1.
+//! The retry table, written by hand: every operation meets every fault, and the scripted server
+//! counts the requests. `export_context_async` is a GET that starts a job, so its 1 matters most.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails here fails rightly")]
 
@@ -20,7 +19,7 @@ use tessera_model::{
 use tessera_testing::clients::{dataset, hosted, impatient, task};
 use tessera_testing::scripted::{Act, Scripted, Seen};
 
-/// What goes wrong, in the order of the columns below.
+/// The faults, in the order of the columns below.
 const FAULTS: [&str; 8] = [
     "refused",
     "cut before it was read",
@@ -32,10 +31,9 @@ const FAULTS: [&str; 8] = [
     "503",
 ];
 
-/// Requests seen for each fault; of an addition those that add, not those that read the dataset.
-/// Pictures and archives carry no login, so a 401 there is no expired token; for an archive it means
-/// a link that has expired, and three fresh ones are tried. A pipeline knows no login
-/// either, and a session has no other to replace it.
+/// Requests per fault; of an addition only those that add. Pictures and archives carry no login, so
+/// a 401 is not an expired token; for an archive it means an expired link, and three new ones are
+/// tried. A pipeline has no login either, and a session cannot be renewed.
 #[rustfmt::skip]
 const TABLE: [(&str, [usize; 8]); 16] = [
     //                          refused  cut  cut  401  409  429  500  503
@@ -57,7 +55,7 @@ const TABLE: [(&str, [usize; 8]); 16] = [
     ("api_credentials",         [0,      1,   1,   1,   1,   1,   1,   1]),
 ];
 
-/// How the requests begin that are counted: those before and after them read the dataset.
+/// The start of the counted requests. Requests around them read the dataset.
 fn beginning(operation: &str) -> &'static str {
     let posts = ["search-", "export_entities", "add_media", "reindex"];
     match operation {
@@ -130,7 +128,7 @@ async fn add(client: &Client, source: MediaSource) -> Result<(), Failure> {
     client.add_media(dataset(), &MediaAddition::new(source), &mut |_, _| {}).await.map(drop)
 }
 
-/// What the server does when it reads the request and the fault is `fault`.
+/// The server's reaction to a request for `fault`.
 fn act(fault: &str) -> Act {
     match fault.parse() {
         Ok(status) => Act::reply(status, &[("retry-after", "1")], r#"{"detail":"scripted"}"#),
@@ -138,18 +136,18 @@ fn act(fault: &str) -> Act {
     }
 }
 
-/// The dataset, ready, whatever is asked.
+/// The READY dataset, for any request.
 fn record(_: &Seen) -> Act {
     Act::json(format!(r#"{{"id":"{}","status_new":"READY","n_images":3}}"#, dataset()))
 }
 
-/// A service that works, but whose archive is at `link`.
+/// A working service whose archive is at `link`.
 async fn service_with_archive_at(link: String) -> Scripted {
     let status = format!(r#"{{"status":"COMPLETED","download_uri":"{link}"}}"#);
     Scripted::start(move |_: &Seen| Act::json(&status)).await
 }
 
-/// An address where nobody listens.
+/// An address where nothing listens.
 fn closed() -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}", listener.local_addr().unwrap())
@@ -159,7 +157,7 @@ fn begins(seen: &Seen, with: &str) -> bool {
     format!("{} {}", seen.method, seen.target).starts_with(with)
 }
 
-/// A server with the fault, which only requests meet that begin like this; none where it refuses
+/// A server with the fault for requests that start with `beginning`; `None` if it refuses
 /// connections.
 async fn faulty(beginning: &'static str, fault: &'static str) -> Option<Scripted> {
     match fault {
@@ -174,7 +172,7 @@ async fn faulty(beginning: &'static str, fault: &'static str) -> Option<Scripted
     }
 }
 
-/// Runs one case. Returns the requests seen by the server with the fault, and the failure.
+/// Runs one case. Returns the number of requests to the faulty server, and the failure.
 async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
     let beginning = beginning(operation);
     let server = faulty(beginning, fault).await;
@@ -193,7 +191,7 @@ async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
 }
 
 #[tokio::test]
-async fn e_every_operation_meets_every_failure() {
+async fn every_operation_meets_every_fault() {
     let mut wrong = Vec::new();
     for (operation, row) in TABLE {
         for (fault, expected) in FAULTS.into_iter().zip(row) {
@@ -207,7 +205,7 @@ async fn e_every_operation_meets_every_failure() {
 }
 
 #[tokio::test]
-async fn e_each_failure_has_its_kind() {
+async fn every_fault_maps_to_its_failure_kind() {
     use FailureKind as Kind;
     for (fault, read, write) in [
         ("refused", Kind::Unreachable, Kind::Unreachable),
@@ -227,7 +225,7 @@ async fn e_each_failure_has_its_kind() {
 }
 
 #[tokio::test]
-async fn e_what_was_never_sent_may_be_sent_again() {
+async fn unsent_requests_are_retried() {
     for (retries, expected) in [(None, 3), (Some(0), 1), (Some(4), 5)] {
         for operation in ["dataset", "export_context_async", "reindex", "picture"] {
             let tried = Arc::<AtomicUsize>::default();
@@ -245,7 +243,7 @@ async fn e_what_was_never_sent_may_be_sent_again() {
 }
 
 #[tokio::test]
-async fn retries_are_for_what_changes_nothing() {
+async fn custom_retries_apply_only_to_safe_requests() {
     for (operation, retries, expected) in
         [("dataset", 0, 1), ("dataset", 4, 5), ("export_context_async", 4, 1), ("reindex", 4, 1)]
     {

@@ -1,5 +1,5 @@
-//! Uploads that go wrong: refused early, cut off, answered by nobody, and files that do not hold
-//! still. None is ever sent twice by itself.
+//! Failing uploads: rejected early, interrupted, without a response, and with changing files. None
+//! is ever retried automatically.
 
 use std::{
     path::{Path, PathBuf},
@@ -38,7 +38,8 @@ async fn add(url: &str, path: &Path) -> Result<(), Failure> {
     hosted(url, impatient()).add_media(dataset(), &addition, &mut |_, _| {}).await.map(drop)
 }
 
-/// A service whose dataset has these states, one a question, and that meets uploads with `act`.
+/// A service whose dataset has these states, one per request, and that reacts to uploads with
+/// `act`.
 async fn service(states: [&'static str; 2], act: fn() -> Act) -> Scripted {
     let asked = AtomicUsize::new(0);
     Scripted::start(move |seen: &Seen| {
@@ -55,11 +56,11 @@ fn uploads(server: &Scripted) -> usize {
     server.requests().iter().filter(|seen| seen.method == "POST").count()
 }
 
-/// What the service does, how often it is asked, and how that ends.
+/// The server's reaction, the number of requests, and the resulting failure.
 type Case = (fn() -> Act, usize, FailureKind);
 
 #[tokio::test]
-async fn an_upload_is_sent_once_whatever_happens() {
+async fn an_upload_is_never_sent_twice() {
     let (_folder, path) = picture(10_000);
     let acts: [Case; 6] = [
         (Act::cut, 1, FailureKind::NoResponse),
@@ -77,7 +78,7 @@ async fn an_upload_is_sent_once_whatever_happens() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_read_from_the_state_of_the_dataset() {
+async fn a_lost_response_is_resolved_from_the_dataset_state() {
     let (_folder, path) = picture(10_000);
     let server = service(["READY", "READ ONLY"], Act::cut).await;
     assert_eq!(add(&server.url(), &path).await, Ok(()));
@@ -89,7 +90,7 @@ async fn a_lost_answer_is_read_from_the_state_of_the_dataset() {
 }
 
 #[tokio::test]
-async fn a_busy_dataset_is_told_before_a_byte_is_sent() {
+async fn a_busy_dataset_is_reported_before_sending() {
     let (_folder, path) = picture(10_000);
     let server = service(["INDEXING", "INDEXING"], Act::cut).await;
     let failure = add(&server.url(), &path).await.unwrap_err();
@@ -97,7 +98,7 @@ async fn a_busy_dataset_is_told_before_a_byte_is_sent() {
     assert!(failure.to_string().contains("busy indexing"), "{failure}");
 }
 
-/// Closes the connection in the middle of an upload, and says what state the dataset is in.
+/// Closes the connection in the middle of an upload, and reports the dataset in `state`.
 async fn impolite(state: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -115,7 +116,7 @@ async fn impolite(state: &'static str) -> String {
                 "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
                 body.len()
             );
-            // A client that has gone needs no answer.
+            // A disconnected client needs no response.
             let _ = stream.write_all(answer.as_bytes()).await;
         }
     });
@@ -123,7 +124,7 @@ async fn impolite(state: &'static str) -> String {
 }
 
 #[tokio::test]
-async fn an_upload_that_is_cut_off_is_told_with_its_cause() {
+async fn an_interrupted_upload_is_reported_with_its_cause() {
     let (_folder, path) = picture(50 << 20);
     let failure = add(&impolite("READ ONLY").await, &path).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Conflict);
@@ -133,7 +134,7 @@ async fn an_upload_that_is_cut_off_is_told_with_its_cause() {
     assert!(failure.to_string().contains("nothing was added"), "{failure}");
 }
 
-/// Answers an upload when it has begun, and goes on reading it, as proxies do.
+/// Responds as soon as an upload starts, and continues reading it, as proxies do.
 async fn hasty() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -154,7 +155,7 @@ async fn hasty() -> (String, Arc<AtomicUsize>) {
                 body.len()
             );
             stream.write_all(answer.as_bytes()).await.unwrap();
-            // The client goes when it has read the answer.
+            // The client disconnects after reading the response.
             while stream.read(&mut head).await.is_ok_and(|read| read > 0) {}
         }
     });
@@ -162,7 +163,7 @@ async fn hasty() -> (String, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn an_answer_in_the_middle_of_an_upload_is_what_is_told() {
+async fn a_response_during_an_upload_is_reported() {
     let (_folder, path) = picture(4 << 20);
     let (url, uploads) = hasty().await;
     let mut right = 0;
@@ -175,7 +176,7 @@ async fn an_answer_in_the_middle_of_an_upload_is_what_is_told() {
 }
 
 #[tokio::test]
-async fn a_thousand_lost_answers_are_a_thousand_requests() {
+async fn lost_responses_are_never_retried() {
     let (_folder, path) = picture(0);
     let server = service(["READY", "READY"], Act::cut).await;
     let client = on_premises(&server.url(), impatient());
@@ -188,7 +189,7 @@ async fn a_thousand_lost_answers_are_a_thousand_requests() {
 }
 
 #[tokio::test]
-async fn a_name_arrives_as_browsers_write_it() {
+async fn file_names_are_escaped_as_in_browsers() {
     let (folder, path) = picture(0);
     let odd = folder.path().join("a\"b\r\nX: y\u{202e}.png");
     std::fs::rename(&path, &odd).unwrap();
@@ -207,7 +208,7 @@ async fn a_name_arrives_as_browsers_write_it() {
 type Change = fn(&Path, &dyn Fn(&Path, u64));
 
 #[tokio::test]
-async fn a_file_that_changes_on_the_way_ends_the_upload_by_name() {
+async fn a_changing_file_ends_the_upload_and_is_named() {
     let resized = |path: &Path, bytes| {
         let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
         file.set_len(bytes).unwrap();

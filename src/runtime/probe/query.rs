@@ -2,11 +2,7 @@
 //!
 //! Terminals reply in order, and nearly all reply to the last query (the primary attributes), so
 //! that reply ends the wait. A silent terminal costs 300 ms (more over SSH) and gets half-blocks.
-//! [`LateReplyFilter`] keeps later replies from becoming keys.
-
-mod capabilities;
-mod late_replies;
-mod replies;
+//! [`super::LateReplyFilter`] keeps later replies from becoming keys.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -19,10 +15,9 @@ use rustix::{
     termios::tcgetwinsize,
 };
 
-use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
-pub use capabilities::Environment;
-pub use late_replies::LateReplyFilter;
-use replies::TerminalReplies;
+use super::{
+    Capabilities, Environment, capabilities::decide_capabilities, replies::TerminalReplies,
+};
 use tessera_picture::Protocol;
 
 /// Kitty graphics, name and version, cell size, background, and finally the primary attributes.
@@ -30,52 +25,6 @@ const QUERIES: &str =
     "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\x1b[c";
 /// The usual cell size, for terminals that do not report one.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
-
-/// What the terminal can draw.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
-pub struct Capabilities {
-    pub protocol: Protocol,
-    /// Cell size in pixels (width, height). It changes with the font, so call [`cell_size`] after a
-    /// resize.
-    pub cell: (u16, u16),
-    /// tmux passes graphics on only when wrapped.
-    pub in_tmux: bool,
-    pub color_depth: ColorDepth,
-    /// The theme for `auto`.
-    pub theme: ThemeName,
-    /// The background color (red, green, blue), if reported.
-    pub background: Option<[u8; 3]>,
-    /// Whether the terminal replied in time. Only then may it be queried again.
-    pub has_replied: bool,
-    /// Kitty graphics, possibly without placeholders.
-    pub kitty: bool,
-    pub iterm: bool,
-    pub sixel: bool,
-    /// Bytes received during the probe that are not replies: typed keys.
-    pub typed_bytes: Vec<u8>,
-}
-
-impl Capabilities {
-    /// The protocols that `viuer` may use, best first. `viuer` queries again without a timeout, so
-    /// only protocols that were confirmed here, and only without a multiplexer.
-    #[must_use]
-    pub fn viewer_protocols(&self) -> Vec<Protocol> {
-        let may_ask = self.has_replied && !self.in_tmux;
-        let draws = [
-            (may_ask && self.kitty, Protocol::Kitty),
-            (self.iterm, Protocol::Iterm),
-            (may_ask && self.sixel, Protocol::Sixel),
-            (true, Protocol::HalfBlock),
-        ];
-        draws.into_iter().filter_map(|(draws, protocol)| draws.then_some(protocol)).collect()
-    }
-
-    #[must_use]
-    pub fn viewer_protocol(&self) -> Protocol {
-        self.viewer_protocols().first().copied().unwrap_or_default()
-    }
-}
 
 /// Runs [`probe`] for a command, in raw mode only while it queries.
 pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> {
@@ -105,7 +54,7 @@ pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilitie
     }
     replies.finish();
     let cell = cell_size().or(replies.cell).unwrap_or(DEFAULT_CELL);
-    capabilities::decide_capabilities(environment, replies, cell, forced)
+    decide_capabilities(environment, replies, cell, forced)
 }
 
 /// The cell size in pixels, as reported by the system.

@@ -1,0 +1,373 @@
+//! The event loop around the core. The first frame is drawn before the network or the terminal have
+//! replied.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use tokio::sync::mpsc;
+
+use crate::{
+    app::{App, Effect, Event, Setup},
+    config::Destination,
+    runtime::{
+        RuntimeOptions, Session, editor, full_size, graphics_results,
+        input::InputReader,
+        probe::{self, Environment},
+        signals::{self, Signal, SignalReceiver},
+        terminal::{self, TerminalScreen},
+    },
+    ui::{self, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
+    worker::{Worker, WorkerEvent},
+};
+use tessera_model::{Failure, FailureKind};
+use tessera_picture::Protocol;
+
+/// Minimum interval of frames for responses; keys are drawn immediately.
+const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
+/// Limits the events per frame, so that a flood of responses cannot starve the screen.
+const MAX_EVENTS_PER_FRAME: usize = 256;
+
+/// How the interface ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunOutcome {
+    /// With an exit code.
+    Exit(i32),
+    /// To open another deployment.
+    Switch(Destination),
+}
+
+/// Runs the interface.
+///
+/// # Errors
+/// The terminal cannot be used.
+pub async fn run(
+    mut setup: Setup,
+    options: RuntimeOptions,
+    worker: (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
+    signals: &mut SignalReceiver,
+) -> io::Result<RunOutcome> {
+    let screen = TerminalScreen::enter(options.mouse)?;
+    setup.size = terminal::size()?;
+    let environment = Environment::read();
+    let surface = GraphicsSettings {
+        in_tmux: environment.in_tmux,
+        color_depth: environment.initial_color_depth(),
+    };
+    let confirmed_protocol =
+        options.forced_protocol.or_else(|| graphics_results::load(&environment));
+    // A negative graphics result always applies. A positive one needs the terminal's confirmation,
+    // because another terminal may have the same name.
+    let graphics =
+        options.forced_protocol.or(confirmed_protocol.filter(|protocol| !draws_pixels(*protocol)));
+    let mut event_loop = EventLoop {
+        session: Session::new(App::new(setup), worker).with_trace(options.trace),
+        screen,
+        layer: PictureLayer::new(surface),
+        themes: options.themes,
+        start: Instant::now(),
+        last_drawn: None,
+        needs_redraw: true,
+        input: InputReader::new()?,
+        signals,
+        pending_signal: None,
+        capabilities: None,
+        confirmed_protocol,
+    };
+    if let Some(code) = event_loop.apply(Event::Wake).await? {
+        return Ok(code);
+    }
+    event_loop.draw()?;
+    // Only now: nothing waits for the terminal, and nobody else may write while it is queried.
+    event_loop.input.start_probe(environment, graphics);
+    event_loop.run().await
+}
+
+struct EventLoop<'a> {
+    session: Session,
+    screen: TerminalScreen,
+    layer: PictureLayer,
+    themes: Themes,
+    start: Instant,
+    last_drawn: Option<Instant>,
+    needs_redraw: bool,
+    input: InputReader,
+    signals: &'a mut SignalReceiver,
+    /// A signal received during the full-size view.
+    pending_signal: Option<Signal>,
+    capabilities: Option<probe::Capabilities>,
+    /// The graphics protocol from the settings or the test picture.
+    confirmed_protocol: Option<Protocol>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "one at a time, and never kept")]
+enum LoopEvent {
+    Signal(Option<Signal>),
+    Input(Vec<Event>, Option<probe::Capabilities>),
+    Reply(Option<Event>),
+    Timer,
+    Frame,
+}
+
+impl EventLoop<'_> {
+    async fn run(mut self) -> io::Result<RunOutcome> {
+        loop {
+            let code = match self.next_event().await {
+                LoopEvent::Signal(signal) => self.handle_signal(signal).await?,
+                LoopEvent::Input(events, capabilities) => {
+                    self.handle_input(events, capabilities).await?
+                }
+                LoopEvent::Reply(Some(event)) => self.handle_replies(event).await?,
+                // The worker lives as long as its handle in the session.
+                LoopEvent::Reply(None) => Some(RunOutcome::Exit(1)),
+                LoopEvent::Timer => {
+                    self.session.clear_wake();
+                    self.apply(Event::Wake).await?
+                }
+                LoopEvent::Frame => None,
+            };
+            if let Some(code) = code {
+                return Ok(code);
+            }
+            let is_frame_due =
+                self.last_drawn.is_none_or(|drawn| drawn.elapsed() >= MIN_FRAME_INTERVAL);
+            if self.needs_redraw && is_frame_due {
+                self.draw()?;
+            }
+        }
+    }
+
+    /// Waits for the next event. Signals come before keys and keys before responses, so that the
+    /// user stays in control under load.
+    async fn next_event(&mut self) -> LoopEvent {
+        if let Some(signal) = self.pending_signal.take() {
+            return LoopEvent::Signal(Some(signal));
+        }
+        let timer = self.session.next_wake().map(|moment| self.start + moment);
+        let frame =
+            self.last_drawn.filter(|_| self.needs_redraw).map(|drawn| drawn + MIN_FRAME_INTERVAL);
+        tokio::select! {
+            biased;
+            signal = self.signals.recv() => LoopEvent::Signal(signal),
+            (events, capabilities) = self.input.next_events() => LoopEvent::Input(events, capabilities),
+            reply = self.session.next_worker_event() => LoopEvent::Reply(reply),
+            () = sleep_until(timer) => LoopEvent::Timer,
+            () = sleep_until(frame) => LoopEvent::Frame,
+        }
+    }
+
+    async fn handle_input(
+        &mut self,
+        events: Vec<Event>,
+        capabilities: Option<probe::Capabilities>,
+    ) -> io::Result<Option<RunOutcome>> {
+        if let Some(capabilities) = capabilities {
+            terminal::delete_pictures_on_exit(capabilities.kitty, capabilities.in_tmux);
+            let surface = GraphicsSettings {
+                in_tmux: capabilities.in_tmux,
+                color_depth: capabilities.color_depth,
+            };
+            self.layer = PictureLayer::new(surface);
+            self.themes.auto = capabilities.theme;
+            let is_unconfirmed = draws_pixels(capabilities.protocol)
+                && self.confirmed_protocol != Some(capabilities.protocol);
+            let event = Event::Terminal(capabilities.protocol, capabilities.cell);
+            self.capabilities = Some(capabilities);
+            let unproved = is_unconfirmed.then_some(Event::PixelsUnconfirmed);
+            for event in [Some(event), unproved].into_iter().flatten() {
+                if let Some(code) = self.apply(event).await? {
+                    return Ok(Some(code));
+                }
+            }
+        }
+        for event in events {
+            if let Some(code) = self.apply(event).await? {
+                return Ok(Some(code));
+            }
+        }
+        // Keys are drawn immediately, regardless of the last frame.
+        self.draw()?;
+        Ok(None)
+    }
+
+    async fn handle_replies(&mut self, first: Event) -> io::Result<Option<RunOutcome>> {
+        let mut next = Some(first);
+        for _ in 0..MAX_EVENTS_PER_FRAME {
+            let Some(event) = next else { break };
+            if let Some(code) = self.apply(event).await? {
+                return Ok(Some(code));
+            }
+            next = self.session.try_worker_event();
+        }
+        Ok(None)
+    }
+
+    /// Passes one event to the core and executes the effects that need the terminal. `Some` ends
+    /// the loop.
+    async fn apply(&mut self, event: Event) -> io::Result<Option<RunOutcome>> {
+        self.needs_redraw = true;
+        let mut effects = self.session.apply(self.start.elapsed(), event);
+        while let Some(effect) = effects.pop() {
+            match effect {
+                Effect::Quit => return Ok(Some(RunOutcome::Exit(0))),
+                Effect::OpenDeployment(choice) => return Ok(Some(RunOutcome::Switch(choice))),
+                Effect::Redraw => self.redraw()?,
+                Effect::Alert(alert) => self.screen.send_alert(&alert)?,
+                Effect::Suspend => self.suspend()?,
+                Effect::CaptureMouse(capture) => self.screen.set_mouse(capture)?,
+                Effect::Copy(text) => self.copy_to_clipboard(&text)?,
+                Effect::SaveProtocol(protocol) => {
+                    let done = self.save_graphics_result(protocol);
+                    effects.extend(
+                        self.session.apply(self.start.elapsed(), Event::TerminalTaskDone(done)),
+                    );
+                }
+                Effect::FullSize(bytes) => {
+                    let done = self.show_full_size(bytes).await?;
+                    effects.extend(
+                        self.session.apply(self.start.elapsed(), Event::TerminalTaskDone(done)),
+                    );
+                }
+                Effect::Edit(text) => {
+                    let edited = self.edit_text(text).await?;
+                    effects.extend(self.session.apply(self.start.elapsed(), Event::Edited(edited)));
+                }
+                Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    async fn handle_signal(&mut self, signal: Option<Signal>) -> io::Result<Option<RunOutcome>> {
+        match signal {
+            Some(Signal::Exit(code)) => return Ok(Some(RunOutcome::Exit(code))),
+            Some(Signal::Suspend) => self.suspend()?,
+            Some(Signal::Resume) => {
+                self.screen.reenter()?;
+                return self.handle_resize().await;
+            }
+            Some(Signal::Resized) => return self.handle_resize().await,
+            None => {}
+        }
+        Ok(None)
+    }
+
+    /// Restores the terminal and stops the process; takes the terminal back afterwards.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.delete_pictures()?;
+        terminal::restore();
+        // The input reader stops with the process.
+        signals::suspend_process()?;
+        // Taken back immediately, so that no frame goes to the shell's screen. Other changes are
+        // handled in `Signal::Resume`.
+        self.screen.reenter()
+    }
+
+    /// Shows one picture and waits for a key. A signal also ends the view and is handled
+    /// afterwards.
+    async fn show_full_size(
+        &mut self,
+        bytes: std::sync::Arc<[u8]>,
+    ) -> io::Result<Result<(), Failure>> {
+        let Some(capabilities) = self.capabilities.clone() else {
+            let sentence = "the graphics capabilities of the terminal are not known yet";
+            return Ok(Err(Failure::new(FailureKind::Local, sentence).with_remedy("Try again")));
+        };
+        self.delete_pictures()?;
+        let on_screen = capabilities.clone();
+        let shown = tokio::task::spawn_blocking(move || full_size::show(&bytes, &on_screen)).await;
+        if let Err(error) = shown.map_err(io::Error::other)? {
+            return Ok(Err(Failure::new(FailureKind::Local, error.to_string())));
+        }
+        tokio::select! {
+            biased;
+            signal = self.signals.recv() => self.pending_signal = signal,
+            () = self.input.wait_for_key_or_click() => {}
+        }
+        full_size::clear(&capabilities)?;
+        Ok(Ok(()))
+    }
+
+    /// Runs the user's editor with the restored terminal.
+    async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
+        self.delete_pictures()?;
+        terminal::restore();
+        let edited = tokio::task::spawn_blocking(move || editor::edit(&text)).await;
+        self.screen.reenter()?;
+        edited.map_err(io::Error::other)
+    }
+
+    /// The size of the screen or of its cells may have changed.
+    async fn handle_resize(&mut self) -> io::Result<Option<RunOutcome>> {
+        self.redraw()?;
+        if let Some(capabilities) = &mut self.capabilities {
+            capabilities.cell = probe::cell_size().unwrap_or(capabilities.cell);
+            let event = Event::Terminal(capabilities.protocol, capabilities.cell);
+            if let Some(code) = self.apply(event).await? {
+                return Ok(Some(code));
+            }
+        }
+        let (columns, rows) = terminal::size()?;
+        self.apply(Event::Resize(columns, rows)).await
+    }
+
+    fn redraw(&mut self) -> io::Result<()> {
+        self.delete_pictures()?;
+        self.screen.frames.invalidate();
+        Ok(())
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let started = Instant::now();
+        let (app, layer) = (&self.session.app, &mut self.layer);
+        let theme = self.themes.resolve(&app.theme);
+        let cost = self.screen.frames.draw(app.size, |buffer| {
+            ui::draw(app, theme, buffer, layer);
+            layer.end_frame()
+        })?;
+        self.session.trace.write_frame(started.elapsed(), cost, self.layer.placed());
+        self.last_drawn = Some(Instant::now());
+        self.needs_redraw = false;
+        Ok(())
+    }
+
+    /// Applies and saves the protocol that the user confirmed.
+    fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {
+        if let Some(capabilities) = &mut self.capabilities {
+            capabilities.protocol = protocol;
+        }
+        self.confirmed_protocol = Some(protocol);
+        graphics_results::save(&Environment::read(), protocol)
+    }
+
+    /// Copies a text to the terminal's clipboard (OSC 52).
+    fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
+        self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
+    }
+
+    fn delete_pictures(&mut self) -> io::Result<()> {
+        let forget = self.layer.forget_all();
+        self.screen.frames.write(forget.as_bytes())
+    }
+}
+
+/// Returns the OSC 52 sequence. tmux gets it twice: plain for its own buffer, and wrapped for the
+/// outer terminal.
+fn clipboard_sequence(text: &str, in_tmux: bool) -> String {
+    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
+    if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
+}
+
+fn draws_pixels(protocol: Protocol) -> bool {
+    !matches!(protocol, Protocol::HalfBlock | Protocol::None)
+}
+
+/// Waits until `instant`, or forever without one.
+async fn sleep_until(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => tokio::time::sleep_until(instant.into()).await,
+        None => std::future::pending().await,
+    }
+}
