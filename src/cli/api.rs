@@ -1,4 +1,4 @@
-//! `tessera api`: any request below `/api/v1`, with the login of the profile, sent once.
+//! `tessera api`: sends one request below `/api/v1` with the login of the profile.
 
 use std::{
     fmt::Write as _,
@@ -14,25 +14,25 @@ use crate::cli::{CliError, Context, Exit};
 use tessera_client::{ApiOperation, RawBody, RawPart, RawRequest, RawResponse};
 use tessera_model::SafeText;
 
-/// The options.
 #[derive(Debug, Args)]
 pub struct ApiOptions {
-    /// GET or POST, the methods of the interface.
+    /// GET or POST, the methods of the API.
     #[arg(ignore_case = true)]
     method: HttpMethod,
-    /// The path, with or without /api/v1: `datasets`, `dataset/ID/export_status?export_task_id=...`.
+    /// The path, with or without /api/v1: `datasets`,
+    /// `dataset/ID/export_status?export_task_id=...`.
     path: String,
-    /// A parameter of the query; it is encoded for you. Repeatable.
+    /// A query parameter; encoded automatically. Repeatable.
     #[arg(long, short = 'Q', value_name = "NAME=VALUE", value_parser = parse_pair)]
     query: Vec<(String, String)>,
-    /// A field of a form: text, or the content of a file. Repeatable.
+    /// A form field: text, or the content of a file. Repeatable.
     #[arg(long, short = 'F', value_name = "NAME=VALUE|NAME=@FILE", value_parser = parse_pair,
           conflicts_with = "input")]
     form: Vec<(String, String)>,
-    /// A file with JSON to send; `-` for standard input.
+    /// A JSON file to send as the body; `-` for standard input.
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
-    /// Print status and headers before the body.
+    /// Print the status and headers before the body.
     #[arg(long)]
     include: bool,
 }
@@ -48,10 +48,7 @@ fn parse_pair(raw: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Sends it, and prints what comes back. The exit code is that of the status.
-///
-/// # Errors
-/// The request cannot be made, no whole answer came, or the answer is no success.
+/// Sends the request and prints the response. The exit code reflects the HTTP status.
 pub async fn run(context: &Context, api: ApiOptions) -> Result<Exit, CliError> {
     let include = api.include;
     let request = build_request(context, api)?;
@@ -72,7 +69,7 @@ fn build_request(context: &Context, api: ApiOptions) -> Result<RawRequest, CliEr
     let usage = |sentence: &str| CliError::new(Exit::Usage, sentence);
     let body = match api.method {
         HttpMethod::Get if api.input.is_none() && api.form.is_empty() => RawBody::Get,
-        HttpMethod::Get => return Err(usage("a GET carries nothing; did you mean POST?")),
+        HttpMethod::Get => return Err(usage("a GET request has no body; did you mean POST?")),
         HttpMethod::Post => {
             context.require_writable()?;
             post_body(api.form, api.input)?
@@ -108,7 +105,7 @@ fn read_bytes(path: &Path) -> Result<Bytes, CliError> {
         .map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", path.display())))
 }
 
-/// In a pipe the bytes as they are; in a terminal only what does nothing there.
+/// Prints raw bytes to a pipe, and only text that is safe to display to a terminal.
 fn print_response(context: &Context, answer: &RawResponse, include: bool) -> Result<(), CliError> {
     if include {
         let mut head = format!("HTTP {}\n", answer.status);
@@ -127,8 +124,10 @@ fn print_response(context: &Context, answer: &RawResponse, include: bool) -> Res
         return context.out.print_json(&value);
     }
     let text = std::str::from_utf8(&answer.body).map_err(|_| {
-        let sentence =
-            format!("{} bytes that are no text: send them to a file with >", answer.body.len());
+        let sentence = format!(
+            "the response is {} bytes of binary data; redirect it to a file with >",
+            answer.body.len()
+        );
         CliError::new(Exit::Failed, sentence)
     })?;
     for line in text.lines() {

@@ -1,6 +1,6 @@
-//! `tessera config`: the settings, where each comes from, and changes to the user's file.
+//! `tessera config`: shows the settings with their origins, and edits the user's file.
 //!
-//! These work on a broken file, too: they are what it is mended with.
+//! Works on an invalid file too: this is the tool to repair it.
 
 use std::{fs, path::PathBuf};
 
@@ -18,39 +18,38 @@ use crate::{
 };
 use tessera_model::subprocess::editor_command;
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print where the user's file is, or all the places.
+    /// Print the path of the user's file, or all paths.
     Path {
-        /// Every file and folder of this program.
+        /// Show every file and folder that tessera uses.
         #[arg(long)]
         all: bool,
     },
-    /// Show every setting: its value, where it comes from, and what it hides.
+    /// Show every setting: its value, its origin, and the values it overrides.
     Show,
     /// Print one setting.
     Get {
-        /// Its name: `ui.theme`.
+        /// Name of the setting, for example `ui.theme`.
         key: String,
     },
-    /// Change one setting in the user's file; the rest of the file stays as it is.
+    /// Change one setting in the user's file; the rest of the file stays unchanged.
     Set {
-        /// Its name: `ui.theme`.
+        /// Name of the setting, for example `ui.theme`.
         key: String,
-        /// Its value; of a list with commas.
+        /// New value; separate list items with commas.
         value: String,
     },
-    /// Take one setting out of the user's file, so that the next layer holds.
+    /// Remove one setting from the user's file, so that the next layer applies.
     Unset {
-        /// Its name: `ui.theme`.
+        /// Name of the setting, for example `ui.theme`.
         key: String,
     },
     /// Open the user's file in $VISUAL or $EDITOR, and check it afterwards.
     Edit,
-    /// Check all files of settings, keys and themes, and tell all mistakes.
+    /// Check all settings, key and theme files, and report every error.
     Validate,
-    /// Print a JSON Schema of the file.
+    /// Print a JSON Schema of the settings file.
     Schema,
 }
 
@@ -71,13 +70,9 @@ const ERROR_COLUMNS: &[Column] = &[
     Column::new("MISTAKE", "reason"),
 ];
 
-/// How a theme is checked: a theme belongs to the interface, which commands do not know.
+/// Validates a theme file. Themes belong to the interface, which this module does not know.
 pub type ThemeValidator = fn(&str) -> Result<(), String>;
 
-/// Runs one of them.
-///
-/// # Errors
-/// Whatever keeps the answer away; [`Exit::Usage`] for settings with mistakes.
 pub fn run(
     context: &Context,
     command: ConfigCommand,
@@ -102,10 +97,11 @@ pub fn run(
     }
 }
 
-/// The user's file.
 pub(super) fn user_file(context: &Context) -> Result<PathBuf, CliError> {
     let file = context.global.config.clone().or_else(config::user_config_file);
-    file.ok_or_else(|| CliError::new(Exit::Usage, "there is no home folder; give --config FILE"))
+    file.ok_or_else(|| {
+        CliError::new(Exit::Usage, "there is no home folder; give the file with --config FILE")
+    })
 }
 
 fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
@@ -136,7 +132,6 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// All layers; a mistake in them is an error.
 fn read_layers(context: &Context) -> Result<Layers, CliError> {
     let (layers, mistakes) = Layers::read(&context.global.sources());
     if mistakes.is_empty() { Ok(layers) } else { Err(invalid_settings(&mistakes)) }
@@ -169,7 +164,7 @@ fn setting_row(name: &str, given: &[Setting]) -> Option<Value> {
     Some(json!({ "key": name, "value": first.value, "origin": origin, "hides": hides }))
 }
 
-/// A value as a person would type it.
+/// A value in the form it is typed.
 fn value_text(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -178,10 +173,9 @@ fn value_text(value: &toml::Value) -> String {
     }
 }
 
-/// The key of this name.
 fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
     key::find(name).ok_or_else(|| {
-        let nearest = key::suggest(name).map(|near| format!("; the nearest is `{near}`"));
+        let nearest = key::suggest(name).map(|near| format!("; did you mean `{near}`?"));
         let sentence = format!("there is no setting `{name}`{}", nearest.unwrap_or_default());
         CliError::new(Exit::Usage, sentence).with_remedy("tessera config show")
     })
@@ -220,7 +214,11 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
     context.messages.info(format!("{name} = {value} in {}", file.display()));
     let (layers, _) = Layers::read(&context.global.sources());
     if let Some(nearer) = layers.get(name).filter(|given| given.value != value) {
-        let hidden = format!("{} is nearer and says {}", nearer.origin, value_text(&nearer.value));
+        let hidden = format!(
+            "{} takes precedence, with the value {}",
+            nearer.origin,
+            value_text(&nearer.value)
+        );
         context.messages.warn(hidden);
     }
     Ok(Exit::Done)
@@ -229,7 +227,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
 fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     require_key(name)?;
     let file = user_file(context)?;
-    if report_dry_run(context, &format!("{name} taken out"), &file) {
+    if report_dry_run(context, &format!("{name} removed"), &file) {
         return Ok(Exit::Done);
     }
     if !edit::unset(&file, name).map_err(edit_error)? {
@@ -238,7 +236,7 @@ fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Whether it is only told what would be written.
+/// Reports the change instead of making it if `--dry-run` is given.
 pub(super) fn report_dry_run(context: &Context, change: &str, file: &std::path::Path) -> bool {
     if context.global.dry_run {
         context
@@ -248,7 +246,6 @@ pub(super) fn report_dry_run(context: &Context, change: &str, file: &std::path::
     context.global.dry_run
 }
 
-/// A change that was not made.
 pub(super) fn edit_error(sentence: String) -> CliError {
     CliError::new(Exit::Usage, sentence)
 }
@@ -267,7 +264,7 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     }
     let mistakes = find_errors(context, theme);
     if mistakes.is_empty() {
-        context.messages.info(format!("{} is in order", file.display()));
+        context.messages.info(format!("{} is valid", file.display()));
         return Ok(Exit::Done);
     }
     Err(invalid_settings(&mistakes))
@@ -283,14 +280,14 @@ fn report_errors(context: &Context, mistakes: &[ConfigError]) -> Result<Exit, Cl
         .collect();
     let answer = json!({ "valid": rows.is_empty(), "mistakes": rows });
     if mistakes.is_empty() && !context.out.is_machine() {
-        context.messages.info("settings, keys and themes are in order");
+        context.messages.info("settings, keys and themes are valid");
         return Ok(Exit::Done);
     }
     context.print(&Document::list("tessera.mistakes/1", answer, "mistakes", ERROR_COLUMNS))?;
     Ok(if mistakes.is_empty() { Exit::Done } else { Exit::Usage })
 }
 
-/// All that is wrong with the files of this user and of the project.
+/// All errors in the files of the user and of the project.
 fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     let (layers, mut mistakes) = Layers::read(&context.global.sources());
     for (name, given) in layers.all() {
@@ -321,7 +318,6 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     mistakes
 }
 
-/// The person's own themes.
 fn user_themes() -> Vec<PathBuf> {
     let entries = config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
     let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));

@@ -1,5 +1,4 @@
-//! The connection of a command to a deployment: opened for the requests it is there for, and closed
-//! with what is left to tell and to keep.
+//! The connection of a command to a deployment.
 
 use std::{
     io::{self, Write as _},
@@ -15,39 +14,30 @@ use tessera_client::trace::Trace;
 use tessera_client::{ApiOperation as Request, DryRun, DryRunRequest, RequestRecorder};
 use tessera_model::{Failure, JobRecord, RequestOutcome, StateKey, StateValue, job};
 
-/// Seconds by which clocks may differ without a word.
+/// Clock differences up to this many seconds are not reported.
 const MAX_CLOCK_SKEW_SECS: u64 = 30;
 
-/// A deployment that is being asked.
+/// A connection to a deployment.
 pub struct Connection {
-    /// The client.
     pub client: tessera_client::Client,
-    /// Its name, by which baskets, jobs and views are kept.
+    /// The name under which baskets, jobs and views are saved.
     pub deployment_name: String,
-    /// What outlives the program.
     pub journal: StateStore,
     dry_run: Option<DryRun>,
-    /// The local deployment in this process, for as long as the command runs.
+    /// The local deployment in this process, for the duration of the command.
     local: Option<LocalService>,
-    /// The jobs of this command, and how often they were written. Never locked over a wait.
+    /// The jobs of this command and the number of writes. Never locked across an await.
     jobs: Mutex<(u64, Vec<JobRecord>)>,
 }
 
 impl Context {
-    /// Connects to the deployment that the options name. `about` are the requests that the command is
-    /// there for: `--print` and `--dry-run` print the first of them instead of sending it.
-    ///
-    /// # Errors
-    /// No deployment is named, it has no secret, or a local one cannot start.
+    /// Connects to the selected deployment. `about` lists the requests that the command exists for:
+    /// `--print` and `--dry-run` print the first of them instead of sending it.
     pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, CliError> {
         let target = self.target()?;
         self.connect_to(&target, about).await
     }
 
-    /// The same to a deployment that was found otherwise.
-    ///
-    /// # Errors
-    /// As [`Context::connect`].
     pub async fn connect_to(
         &self,
         target: &ServiceTarget,
@@ -75,7 +65,7 @@ impl Context {
         })
     }
 
-    /// A client whose exchanges are told where the options say so.
+    /// A client that reports its requests if the options ask for it.
     pub(super) fn with_recorder(&self, client: tessera_client::Client) -> tessera_client::Client {
         if self.global.verbose || self.trace.is_enabled() {
             return client.with_recorder(request_recorder(self.global.verbose, self.trace.clone()));
@@ -83,11 +73,8 @@ impl Context {
         client
     }
 
-    /// Does the work of a command at the deployment that the options name, and ends the connection
-    /// after it, whatever came of it.
-    ///
-    /// # Errors
-    /// As [`Context::connect`], and those of the work.
+    /// Runs the work of a command against the selected deployment, and closes the connection
+    /// afterwards.
     pub async fn with_connection(
         &self,
         about: &'static [Request],
@@ -98,21 +85,14 @@ impl Context {
         connection.close(self, outcome).await
     }
 
-    /// What outlives the program at the deployment that the options name. Asks nobody.
-    ///
-    /// # Errors
-    /// No deployment is named.
+    /// The saved state of the selected deployment. Needs no connection.
     pub fn journal(&self) -> Result<StateStore, CliError> {
         self.target().map(|target| target_journal(&target))
     }
 }
 
 impl Connection {
-    /// Ends the connection after a command: a local deployment stops, and a rehearsal prints what was
-    /// not sent.
-    ///
-    /// # Errors
-    /// Those of the command, or standard output is closed.
+    /// Closes the connection: stops a local deployment, and prints the request of a dry run.
     pub async fn close(
         self,
         context: &Context,
@@ -126,7 +106,7 @@ impl Connection {
         }
         report_login_changes(context, &self.client);
         if let Err(error) = context.trace.finish() {
-            context.messages.warn(format!("the trace is not complete: {error}"));
+            context.messages.warn(format!("the trace is incomplete: {error}"));
         }
         match self.dry_run.and_then(|rehearsal| rehearsal.request()) {
             Some(written) => context.print_dry_run(Some(written)),
@@ -134,14 +114,13 @@ impl Connection {
         }
     }
 
-    /// The request that was not sent. Whoever takes it prints it.
-    #[must_use]
+    /// The request that was not sent. The caller prints it.
     pub fn take_dry_run_request(&self) -> Option<DryRunRequest> {
         self.dry_run.as_ref()?.take_request()
     }
 
-    /// Puts the jobs of this command and those that others left behind into one file: else every command
-    /// would leave one, and there is room for a few only.
+    /// Merges the jobs of this command and of earlier commands into one file; the number of files
+    /// is limited.
     fn merge_jobs(&self) -> Result<(), Failure> {
         let mut ours = self.with_jobs(|jobs| jobs.clone());
         if ours.is_empty() {
@@ -160,14 +139,13 @@ impl Connection {
         )
     }
 
-    /// Number of the next entry of the journal: later ones replace earlier ones.
+    /// Sequence number of the next write; later writes replace earlier ones.
     pub(super) fn next_sequence(&self) -> u64 {
         let mut jobs = self.jobs.lock().unwrap_or_else(PoisonError::into_inner);
         jobs.0 += 1;
         jobs.0
     }
 
-    /// Looks at the jobs of this command, or changes them.
     pub(super) fn with_jobs<T>(&self, look: impl FnOnce(&mut Vec<JobRecord>) -> T) -> T {
         look(&mut self.jobs.lock().unwrap_or_else(PoisonError::into_inner).1)
     }
@@ -177,25 +155,25 @@ fn target_journal(target: &ServiceTarget) -> StateStore {
     config::state_dir(&target.name()).map(StateStore::in_dir).unwrap_or_default()
 }
 
-/// How far the clock of this machine is from the service's, when that is worth a word.
+/// A warning if the clocks of this machine and the service differ noticeably.
 pub fn clock_skew_warning(client: &tessera_client::Client) -> Option<String> {
     let skew = client.clock_skew();
     let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
     (seconds > MAX_CLOCK_SKEW_SECS)
-        .then(|| format!("the clock of this machine is {seconds} s {side} the service's"))
+        .then(|| format!("this machine's clock is {seconds} s {side} the service's"))
 }
 
-/// Tells what a command has learned about its login.
+/// Reports what a command has learned about its login.
 fn report_login_changes(context: &Context, client: &tessera_client::Client) {
     if let Some(words) = clock_skew_warning(client) {
-        context.messages.info(format!("{words}; tokens are dated by the latter"));
+        context.messages.info(format!("{words}; tokens use the service's time"));
     }
     if client.has_replaced_secret() {
-        context.messages.info("the secret was replaced meanwhile; the new one was read and used");
+        context.messages.info("the stored secret was replaced meanwhile; the new one was used");
     }
 }
 
-/// Tells every exchange, on standard error and in a trace.
+/// Reports every request on standard error and in a trace.
 fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
     RequestRecorder::new(move |exchange| {
         trace.write(|| RequestRecorder::exchange_json(&exchange));
@@ -211,7 +189,7 @@ fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
             RequestOutcome::Failed(cause) => format!("no answer: {cause}"),
         };
         let took = exchange.duration.as_millis();
-        // Nobody is left to be told when standard error is closed.
+        // Standard error may be closed.
         let _ = writeln!(
             io::stderr(),
             "tessera: {} {} -> {outcome} ({took} ms)",

@@ -1,5 +1,4 @@
-//! What a command works in: its settings and options, the two streams, and the person who may be
-//! asked.
+//! The context of a command: settings, options, output, and prompts.
 
 use std::{
     fs,
@@ -22,36 +21,30 @@ use crate::{
 use tessera_client::DryRunRequest;
 use tessera_client::trace::Trace;
 
-/// Time for a last look at the service after a person interrupted the command.
+/// Time limit for checking the service after the user interrupted a command.
 pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The surroundings of a command.
+/// The context of a command.
 #[derive(Debug)]
 pub struct Context {
-    /// The options of every command.
     pub global: GlobalOptions,
-    /// The settings, all layers.
     pub settings: Settings,
-    /// Where the answer goes.
     pub out: Output,
-    /// Where the rest goes.
     pub messages: Messages,
-    /// Asks the terminal what it draws. That is known to the interface alone, which commands do not
-    /// know.
+    /// Detects the terminal's capabilities. Provided by the interface, which commands do not
+    /// import.
     pub detect_terminal: fn() -> TerminalInfo,
-    /// Where every exchange is written down, if anywhere.
     pub(super) trace: Trace,
-    /// Whether the command ends by itself when it is interrupted, and how it learns that it is: one
-    /// listener for the signal, because two do not always hear it together.
+    /// Whether the command handles an interrupt itself, and how it is notified. There is one signal
+    /// listener, because two do not reliably both receive the signal.
     handles_interrupt: AtomicBool,
     interrupt: Notify,
 }
 
-/// As long as it lives, the command ends by itself when it is interrupted.
+/// While it exists, the command handles an interrupt itself.
 pub struct InterruptGuard<'a>(&'a Context);
 
 impl InterruptGuard<'_> {
-    /// Waits until they are wanted: somebody has interrupted the command.
     pub async fn interrupted(&self) {
         self.0.interrupt.notified().await;
     }
@@ -64,10 +57,7 @@ impl Drop for InterruptGuard<'_> {
 }
 
 impl Context {
-    /// The surroundings that the options describe.
-    ///
-    /// # Errors
-    /// Options that do not go together, or settings that cannot be read.
+    /// Creates the context that the options describe.
     pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> Result<Self, CliError> {
         global.validate()?;
         let settings = Settings::load(&global.sources()).map_err(|error| {
@@ -75,16 +65,13 @@ impl Context {
         })?;
         let context = Self::from_settings(global, settings, screen);
         if let Some(project) = &context.settings.project {
-            context.messages.info(format!("settings of the project: {}", project.display()));
+            context.messages.info(format!("using project settings: {}", project.display()));
         }
         Ok(context)
     }
 
-    /// The surroundings of a command that must work whatever is wrong with the settings: those that
-    /// come with the program.
-    ///
-    /// # Errors
-    /// Options that do not go together.
+    /// A context with the built-in settings, for commands that must work when the settings are
+    /// invalid.
     pub fn with_default_settings(
         global: GlobalOptions,
         screen: fn() -> TerminalInfo,
@@ -113,10 +100,7 @@ impl Context {
         }
     }
 
-    /// The same for a command that writes its own trace; the interface writes more into one.
-    ///
-    /// # Errors
-    /// The file of `--trace` is there already or cannot be made.
+    /// Opens the trace file. The interface opens its own, because it records more.
     pub fn with_trace(self) -> Result<Self, CliError> {
         let Some(path) = &self.global.trace else { return Ok(self) };
         let trace = Trace::create(path).map_err(|error| {
@@ -125,21 +109,17 @@ impl Context {
         Ok(Self { trace, ..self })
     }
 
-    /// Whether the request that the command is about is printed instead of sent.
-    #[must_use]
     pub fn is_dry_run(&self) -> bool {
         self.global.print.is_some() || self.global.dry_run
     }
 
-    /// Lets the command end by itself when it is interrupted, for as long as the answer lives. It has
-    /// a second for that.
-    #[must_use]
+    /// Lets the command handle an interrupt, within one second, until the guard is dropped.
     pub fn handle_interrupt(&self) -> InterruptGuard<'_> {
         self.handles_interrupt.store(true, Ordering::Relaxed);
         InterruptGuard(self)
     }
 
-    /// Tells the command that it is interrupted, if it ends by itself then.
+    /// Notifies the command of an interrupt. Returns whether the command handles it.
     pub(super) fn notify_interrupt(&self) -> bool {
         let has = self.handles_interrupt.load(Ordering::Relaxed);
         if has {
@@ -148,29 +128,22 @@ impl Context {
         has
     }
 
-    /// The deployment that the options name.
-    ///
-    /// # Errors
-    /// None is named.
     pub(super) fn target(&self) -> Result<ServiceTarget, CliError> {
         deployment::select_target(&self.global, &self.settings)?.ok_or_else(|| {
             let sentence =
-                "no deployment is named: give --profile NAME or --base-url URL --kind KIND, or add a profile";
+                "no deployment is selected; give --profile NAME or --base-url URL --kind KIND, or add a profile";
             CliError::new(Exit::Usage, sentence)
                 .with_remedy("tessera profile add NAME --kind hosted --base-url URL")
         })
     }
 
-    /// Asks the person. `flag` is what answers it in a script.
-    ///
-    /// # Errors
-    /// There is nobody to ask.
+    /// Asks the user to confirm. `flag` is the option that confirms in a script.
     pub fn confirm(&self, question: &str, flag: &str) -> Result<bool, CliError> {
         if self.global.yes {
             return Ok(true);
         }
         if self.global.no_input || !io::stdin().is_terminal() {
-            let sentence = format!("{question} There is nobody to ask: give {flag}");
+            let sentence = format!("{question} Cannot prompt here; confirm with {flag}");
             return Err(CliError::new(Exit::Usage, sentence));
         }
         let mut err = io::stderr().lock();
@@ -181,12 +154,9 @@ impl Context {
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Prints a request that was not sent.
-    ///
-    /// # Errors
-    /// There is none, or standard output is closed.
+    /// Prints a request instead of sending it.
     pub fn print_dry_run(&self, written: Option<DryRunRequest>) -> Result<Exit, CliError> {
-        let missing = || CliError::new(Exit::Failed, "the command has no request to print");
+        let missing = || CliError::new(Exit::Failed, "this command has no request to print");
         let written = written.ok_or_else(missing)?;
         if self.global.print.is_some() {
             self.out.print_text(&format!("{}\n", written.curl))?;
@@ -197,27 +167,16 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Prints an answer.
-    ///
-    /// # Errors
-    /// As [`Out::print`].
     pub fn print(&self, document: &Document) -> Result<(), CliError> {
         self.out.print(document)
     }
 }
 
-/// Reads what a person or a program gives on standard input, whole.
-///
-/// # Errors
-/// It cannot be read.
 pub fn read_stdin() -> io::Result<String> {
     io::read_to_string(io::stdin().lock())
 }
 
-/// A path of the command line where `-` means standard input.
-///
-/// # Errors
-/// The file cannot be read.
+/// Reads a path from the command line, where `-` is standard input.
 pub fn read_file_or_stdin(path: &PathBuf) -> Result<String, CliError> {
     let read = if path.as_os_str() == "-" { read_stdin() } else { fs::read_to_string(path) };
     read.map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", path.display())))

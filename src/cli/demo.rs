@@ -1,4 +1,4 @@
-//! `tessera demo`: the sample dataset, and its tour as text where there is no terminal.
+//! `tessera demo`: the sample dataset, and a text tour for runs without a terminal.
 
 use std::{
     io::{self, Write},
@@ -16,15 +16,12 @@ use tessera_model::{
 };
 use tessera_service::{AccessMode, DeploymentSettings, ServiceCredentials};
 
-/// The seed of the sample dataset: everybody sees the same pictures.
+/// A fixed seed: everyone gets the same pictures.
 const SAMPLE_SEED: u64 = 2026;
 
-/// Paints the sample dataset, unless it is there already, and starts a deployment over it.
-///
-/// # Errors
-/// The pictures cannot be written, or the deployment cannot start.
+/// Generates the sample dataset unless it exists, and starts a deployment that serves it.
 pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalService, CliError> {
-    // Beside the index of the user's own folders, so that the two never mix.
+    // Separate from the index of the user's own folders.
     let data = match data {
         Some(given) => given,
         None => data_folder(None)?.with_file_name("demo"),
@@ -40,7 +37,7 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalServi
     });
     let painted = painted.await.map_err(io::Error::other)?;
     painted.map_err(|error| {
-        CliError::new(Exit::Failed, format!("cannot paint into {}: {error}", folder.display()))
+        CliError::new(Exit::Failed, format!("cannot write to {}: {error}", folder.display()))
     })?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let access = AccessMode::Token(ServiceCredentials::generate());
@@ -48,23 +45,20 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalServi
     LocalService::start(index, &[folder], listen, DeploymentSettings::detect(), access.into()).await
 }
 
-/// Tells every tenth part of the painting, so that nobody wonders.
+/// Reports each tenth of the progress.
 fn report_painting(told: &AtomicUsize, done: usize, all: usize) {
     let tenth = done * 10 / all.max(1);
-    // All at once: they are there already.
+    // Everything at once: the files existed already.
     if done == all && told.load(Ordering::Relaxed) == 0 {
         return;
     }
     if told.fetch_max(tenth, Ordering::Relaxed) < tenth {
-        // Nobody listens when standard error is closed.
-        let _ = writeln!(io::stderr(), "painting the sample dataset: {done} of {all}");
+        // Standard error may be closed.
+        let _ = writeln!(io::stderr(), "generating the sample dataset: {done} of {all}");
     }
 }
 
-/// The tour as text: datasets, first clusters, a look-alike search, an export that is verified.
-///
-/// # Errors
-/// Any step of the tour fails.
+/// The text tour: datasets, clusters, a similarity search, and a verified export.
 pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
     let client = local.client()?;
     let dataset = wait_until_ready(&client, local).await?;
@@ -87,7 +81,7 @@ pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
     show_export(&client, &mut out, &dataset).await
 }
 
-/// Waits until the dataset can be searched, telling how far its index is.
+/// Waits until the dataset can be searched, and reports the indexing progress.
 async fn wait_until_ready(client: &Client, local: &LocalService) -> Result<Dataset, CliError> {
     let id = *local.datasets.first().ok_or_else(|| CliError::new(Exit::Failed, "no dataset"))?;
     let mut told = None;
@@ -147,7 +141,7 @@ async fn show_export(
     }
     if let ExportState::Failed(word) = &task.state {
         let message = task.message.map_or_else(String::new, |message| format!(": {message}"));
-        return Err(CliError::new(Exit::Remote, format!("the export ended {word}{message}")));
+        return Err(CliError::new(Exit::Remote, format!("the export ended with {word}{message}")));
     }
     let archive = client
         .download((dataset.id, task.id), (&target, ExistingFile::Keep), &mut |_, _| {})
@@ -172,7 +166,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What a cluster shows: a caption, or the name of its first file.
+/// A caption, or the name of the first file.
 fn cluster_label(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
     let caption =

@@ -1,4 +1,5 @@
-//! Deployments ready to be asked: a local one that runs in this process, or one elsewhere.
+//! Selects the deployment that a command works with, and creates clients for it: a local one in
+//! this process, or a remote one.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -20,25 +21,20 @@ use tessera_client::{BaseUrl, CertificateAuthorities, Endpoint, TextSearchPath};
 use tessera_model::{DatasetId, Failure};
 use tessera_service::LocalError;
 
-/// A local deployment that runs in this process and is reached by HTTP like any other.
+/// A local deployment that runs in this process and is reached over HTTP like any other.
 pub struct LocalService {
-    /// The deployment itself, for what only its owner may know.
+    /// Direct access, for what is not part of the API.
     pub deployment: tessera_service::Deployment,
-    /// The datasets of the folders it was started with, in their order.
+    /// The datasets of the folders given at start, in the same order.
     pub datasets: Vec<DatasetId>,
-    /// Where it listens.
     pub address: SocketAddr,
-    /// Who may come in.
     access: tessera_service::AccessMode,
     stop: oneshot::Sender<()>,
     server_task: JoinHandle<Result<(), LocalError>>,
 }
 
 impl LocalService {
-    /// Opens the data folder (or the default one, `name` inside it), adds the folders, and serves them.
-    ///
-    /// # Errors
-    /// A folder or the data folder cannot be used, or the address is taken.
+    /// Opens the data folder (or the default one), adds the folders, and serves them.
     pub async fn start(
         data: Option<PathBuf>,
         folders: &[PathBuf],
@@ -47,10 +43,10 @@ impl LocalService {
         options: tessera_service::ServerOptions,
     ) -> Result<Self, CliError> {
         let data = data_folder(data)?;
-        // The address first: a taken one must not cost an index.
+        // Bind first: an address in use must not cost an index.
         let listener = TcpListener::bind(listen).await.map_err(|error| {
-            let remedy = "choose another with --listen, or port 0 for any free one";
-            CliError::new(Exit::Failed, format!("cannot listen at {listen}: {error}; {remedy}"))
+            let remedy = "choose another address with --listen, or port 0 for a free port";
+            CliError::new(Exit::Failed, format!("cannot listen on {listen}: {error}; {remedy}"))
         })?;
         let address = listener.local_addr()?;
         let access = options.access.clone();
@@ -71,16 +67,10 @@ impl LocalService {
         Ok(Self { deployment, datasets, address, access, stop, server_task: served })
     }
 
-    /// The address for clients.
-    #[must_use]
     pub fn base_url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// A client that may come in.
-    ///
-    /// # Errors
-    /// The client cannot be set up.
     pub fn client(&self) -> Result<tessera_client::Client, CliError> {
         let access = match &self.access {
             tessera_service::AccessMode::Token(credentials) => {
@@ -95,21 +85,18 @@ impl LocalService {
         Ok(tessera_client::Client::new(endpoint)?)
     }
 
-    /// Comes back only when serving has ended by itself, which is a failure.
+    /// Returns only when the server stopped by itself, which is a failure.
     pub async fn wait_for_failure(&mut self) -> CliError {
         match (&mut self.server_task).await {
             Ok(Err(error)) => error.into(),
-            Ok(Ok(())) => CliError::new(Exit::Failed, "the service has stopped by itself"),
+            Ok(Ok(())) => CliError::new(Exit::Failed, "the service stopped unexpectedly"),
             Err(error) => CliError::new(Exit::Failed, error.to_string()),
         }
     }
 
-    /// Stops serving, and waits until open answers are finished.
-    ///
-    /// # Errors
-    /// Serving had failed.
+    /// Stops the server after it has finished open responses.
     pub async fn stop(self) -> Result<(), CliError> {
-        // The receiver is gone only when serving has ended by itself.
+        // The receiver is gone only if the server stopped by itself.
         let _ = self.stop.send(());
         match self.server_task.await {
             Ok(served) => Ok(served?),
@@ -118,41 +105,33 @@ impl LocalService {
     }
 }
 
-/// The folder of the index: the given one, or the one of this user.
+/// The given index folder, or the user's default.
 pub(super) fn data_folder(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
     given.or_else(config::local_data_dir).ok_or_else(|| {
         CliError::new(
             Exit::Usage,
-            "there is no home folder to keep the index in; give one with --data DIR",
+            "there is no home folder for the index; give a folder with --data DIR",
         )
     })
 }
 
-/// The deployment that the command line, the environment and the settings lead to.
+/// The deployment selected by the command line, the environment and the settings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceTarget {
-    /// A profile of the settings.
     Profile(Profile),
-    /// An address of the command line.
     Address(ServiceAddress),
 }
 
-/// An address that the command line or the environment gives.
+/// An address from the command line or the environment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceAddress {
-    /// Where the service is.
     pub base_url: String,
-    /// How one gets in.
     pub kind: DeploymentKind,
-    /// Where its pipeline is.
     pub pipeline_url: Option<String>,
-    /// How it is treated.
     pub options: ProfileOptions,
 }
 
 impl ServiceTarget {
-    /// How it is treated.
-    #[must_use]
     pub fn options(&self) -> &ProfileOptions {
         match self {
             Self::Profile(profile) => &profile.options,
@@ -160,8 +139,7 @@ impl ServiceTarget {
         }
     }
 
-    /// Its name on screen, by which baskets, jobs and views are kept.
-    #[must_use]
+    /// The display name, under which baskets, jobs and views are saved.
     pub fn name(&self) -> String {
         match self {
             Self::Profile(profile) => profile.name.clone(),
@@ -171,24 +149,21 @@ impl ServiceTarget {
 }
 
 impl ServiceAddress {
-    /// Its name on screen: the address without its scheme.
-    #[must_use]
+    /// The address without its scheme.
     pub fn place(&self) -> String {
         let url = &self.base_url;
         url.trim_start_matches("https://").trim_start_matches("http://").to_owned()
     }
 }
 
-/// Decides the deployment: an address, else the named profile, else the default one, else the only
-/// one; `None` when there is none of them.
-///
-/// # Errors
-/// There is no profile of that name.
+/// Selects the deployment: an address, the named profile, the default profile, or the only profile;
+/// `None` if there is none.
 pub fn select_target(
     global: &GlobalOptions,
     settings: &Settings,
 ) -> Result<Option<ServiceTarget>, CliError> {
-    // A flag is nearer than the environment: a profile that is named wins over an address that is set.
+    // A flag takes precedence over the environment: a named profile wins over an address from a
+    // variable.
     if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
         let (base_url, pipeline_url) = (base_url.clone(), global.pipeline_url.clone());
         let manner = ProfileOptions {
@@ -213,7 +188,7 @@ pub fn select_target(
     Ok(Some(ServiceTarget::Profile(Profile { options: manner, ..profile })))
 }
 
-/// How a deployment is treated when the options have their say, too.
+/// Adds the command line options to those of a profile.
 fn with_global_options(manner: ProfileOptions, global: &GlobalOptions) -> ProfileOptions {
     ProfileOptions {
         read_only: manner.read_only || global.read_only,
@@ -223,24 +198,17 @@ fn with_global_options(manner: ProfileOptions, global: &GlobalOptions) -> Profil
     }
 }
 
-/// The profile of this name.
-///
-/// # Errors
-/// There is none; the sentence names those there are.
 pub fn profile_by_name(settings: &Settings, name: &str) -> Result<Profile, CliError> {
     let known = settings.profiles.iter().find(|profile| profile.name == name);
     known.cloned().ok_or_else(|| {
         let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
         let names = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
-        CliError::new(Exit::Usage, format!("there is no profile `{name}`; there are: {names}"))
+        CliError::new(Exit::Usage, format!("there is no profile `{name}`; available: {names}"))
     })
 }
 
-/// A client of a target. A local one is started in this process, and waited for until its folder is
-/// indexed; it serves as long as it is held.
-///
-/// # Errors
-/// The address cannot be used, a secret is missing, or the local deployment cannot start.
+/// A client for a target. A local deployment is started in this process and indexed first; it runs
+/// until it is dropped.
 pub async fn client_for(
     target: &ServiceTarget,
 ) -> Result<(tessera_client::Client, Option<LocalService>), CliError> {
@@ -271,11 +239,8 @@ pub async fn client_for(
     }
 }
 
-/// A client of a profile elsewhere. `typed` is a secret that was just entered; else the environment
-/// gives it, else what is stored.
-///
-/// # Errors
-/// The address cannot be used, or a hosted profile has no secret.
+/// A client for a remote profile. `typed` is a secret that was just entered; otherwise the secret
+/// comes from the environment or the store.
 pub fn profile_client(
     profile: &Profile,
     typed: Option<SecretString>,
@@ -302,7 +267,6 @@ pub fn profile_client(
     configured_client(endpoint, &profile.options)
 }
 
-/// A client that treats the service as is wanted.
 fn configured_client(
     mut endpoint: Endpoint,
     manner: &ProfileOptions,
@@ -320,7 +284,7 @@ fn configured_client(
     Ok(tessera_client::Client::new(endpoint)?)
 }
 
-/// A service with login. Over a line that is not encrypted only where a person has said so.
+/// An endpoint with login. Unencrypted connections require `allow_http`.
 fn hosted_endpoint(
     base_url: BaseUrl,
     login: ServiceLogin,
@@ -346,11 +310,8 @@ fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> Result<En
     })
 }
 
-/// A client for a deployment elsewhere. The secret comes from the environment, never from the
-/// command line, where other users of the machine could read it.
-///
-/// # Errors
-/// The address or the credentials cannot be used.
+/// A client for an address. The secret comes from the environment, never from the command line,
+/// which other users of the machine can read.
 pub fn address_client(address: &ServiceAddress) -> Result<tessera_client::Client, CliError> {
     let ServiceAddress { base_url, kind, pipeline_url, options: manner } = address;
     let endpoint = match kind {
@@ -360,7 +321,7 @@ pub fn address_client(address: &ServiceAddress) -> Result<tessera_client::Client
         }
         DeploymentKind::Local => {
             let sentence =
-                "a folder has no address: `tessera open DIR`, or a profile of the kind local";
+                "a local folder has no address; use `tessera open DIR`, or a profile of kind local";
             return Err(CliError::new(Exit::Usage, sentence));
         }
     };

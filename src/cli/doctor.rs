@@ -1,5 +1,5 @@
-//! `tessera doctor`: what the program finds around itself, and whether one can work with it: the
-//! terminal, the settings, the secrets' places, every profile with its login, and the folders.
+//! `tessera doctor`: checks the terminal, the settings, the secret stores, every profile with its
+//! login, and the folders.
 
 use std::{
     env,
@@ -22,20 +22,19 @@ use crate::{
 use tessera_model::{Failure, SafeText};
 use tessera_service::store::lock_holder;
 
-/// The options.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DoctorOptions {
-    /// Print all of it as a document to attach to a report: no secrets, the home folder as ~.
+    /// Print everything as a document to attach to a bug report: without secrets, and with the home
+    /// directory as ~.
     #[arg(long)]
     pub report: bool,
-    /// Ask no deployment.
+    /// Do not contact any deployment.
     #[arg(long)]
     pub offline: bool,
 }
 
-/// Longest time for the answer of one deployment.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Variables that change what is seen; none of them is a secret.
+/// Environment variables that affect the display; none of them is secret.
 const REPORTED_VARIABLES: [&str; 12] = [
     "TERM",
     "COLORTERM",
@@ -54,11 +53,9 @@ const REPORTED_VARIABLES: [&str; 12] = [
 const CHECK_COLUMNS: &[Column] =
     &[Column::new("", "state"), Column::new("SUBJECT", "subject"), Column::new("FOUND", "words")];
 
-/// One thing that was looked at.
 struct CheckResult {
     subject: String,
     message: String,
-    /// Whether it is worth a look, or the code of what it would end a command with.
     status: CheckStatus,
 }
 
@@ -81,7 +78,7 @@ impl CheckResult {
         Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, words) }
     }
 
-    /// The state in a word, and the exit code of a trouble.
+    /// The printed name of the status, and the exit code of a failed check.
     fn status_word(&self) -> (&'static str, Option<i32>) {
         match self.status {
             CheckStatus::Passed => ("ok", None),
@@ -107,11 +104,8 @@ impl CheckResult {
     }
 }
 
-/// Looks at everything, tells it, and ends with the code of the first trouble. Needs no settings that
-/// can be read: that they cannot is a finding.
-///
-/// # Errors
-/// Standard output is closed.
+/// Runs all checks, prints the results, and returns the exit code of the first failure. Invalid
+/// settings are a result, not an error.
 pub async fn run_doctor(
     global: GlobalOptions,
     options: DoctorOptions,
@@ -143,7 +137,7 @@ pub async fn run_doctor(
     if options.report {
         out.print_whole(&document)?;
     } else if out.is_table() {
-        // Whole sentences: a table would cut them to the width of the terminal.
+        // A table would truncate the sentences to the width of the terminal.
         out.print_text(&findings.iter().map(CheckResult::line).collect::<String>())?;
     } else {
         out.print(&document)?;
@@ -157,7 +151,7 @@ pub async fn run_doctor(
         .unwrap_or(Exit::Done))
 }
 
-/// A text with the home folder as `~`: it names the person.
+/// Replaces the home directory with `~`, because it contains the user's name.
 fn redact_home(text: &str) -> String {
     match env::home_dir().map(|home| home.display().to_string()) {
         Some(home) if home.len() > 1 => text.replace(&home, "~"),
@@ -175,8 +169,10 @@ fn check_terminal(screen: fn() -> TerminalInfo) -> CheckResult {
             .zip(streams)
             .filter_map(|(name, terminal)| (!terminal).then_some(name))
             .collect();
-        let words =
-            format!("none for {}: commands work, the interface does not", missing.join(", "));
+        let words = format!(
+            "no terminal for {}: commands work, the interface does not",
+            missing.join(", ")
+        );
         return CheckResult::warning("terminal", words);
     }
     let found = screen();
@@ -189,21 +185,21 @@ fn check_terminal(screen: fn() -> TerminalInfo) -> CheckResult {
         found.size.1,
         found.cell.0,
         found.cell.1,
-        if found.truecolor { "all colours" } else { "few colours" },
+        if found.truecolor { "true color" } else { "limited colors" },
         draws.join(", "),
-        if found.answered { "" } else { "; it did not answer what it can draw" },
+        if found.answered { "" } else { "; it did not respond to capability queries" },
     );
     CheckResult::passed("terminal", words)
 }
 
-/// The files of settings, each with what is wrong in it.
+/// The settings files and the errors in them.
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let sources = global.sources();
     let (_, mistakes) = Layers::read(&sources);
     let mut findings = Vec::new();
     for (subject, file) in [("settings", &sources.user), ("project", &sources.project)] {
         let Some(file) = file else { continue };
-        let there = if file.exists() { "" } else { ": none, so everything is as shipped" };
+        let there = if file.exists() { "" } else { ": not present, so the defaults apply" };
         findings.push(CheckResult::passed(subject, format!("{}{there}", file.display())));
     }
     let wrong = mistakes.iter().map(ToString::to_string);
@@ -222,14 +218,14 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     findings
 }
 
-/// Where secrets come from; never what they are.
+/// Where secrets are stored; never the secrets themselves.
 fn check_secrets() -> Vec<CheckResult> {
     let given = [credentials::SECRET_FILE_VARIABLE, credentials::SECRET_VARIABLE];
     let mut findings: Vec<CheckResult> = given
         .into_iter()
         .filter(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
         .map(|name| {
-            CheckResult::passed("secrets", format!("{name} is set, and wins for every profile"))
+            CheckResult::passed("secrets", format!("{name} is set, and overrides every profile"))
         })
         .collect();
     if let Ok(kept) = login::open_secrets() {
@@ -238,18 +234,18 @@ fn check_secrets() -> Vec<CheckResult> {
                 "secrets",
                 format!("{} answers", kept.describe(SecretStore::Keyring)),
             ),
-            // Not a trouble: there is the file.
+            // Not a failure: the file is the fallback.
             Err(words) => CheckResult::passed("secrets", format!("no keyring: {words}")),
         });
         findings.push(CheckResult::passed(
             "secrets",
-            format!("else {}", kept.describe(SecretStore::File)),
+            format!("otherwise {}", kept.describe(SecretStore::File)),
         ));
     }
     findings
 }
 
-/// The folders of this user, and whether another process works in the one of local deployments.
+/// The user's folders, and whether another process uses the local index.
 fn check_folders() -> Vec<CheckResult> {
     let mut findings = Vec::new();
     if let Some(folder) = config::state_dir("x").as_deref().and_then(Path::parent) {
@@ -271,7 +267,7 @@ fn check_folders() -> Vec<CheckResult> {
     findings
 }
 
-/// Every profile, and the address of the command line.
+/// Every profile, and the address from the command line.
 async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<CheckResult> {
     let mut targets: Vec<ServiceTarget> =
         settings.profiles.iter().cloned().map(ServiceTarget::Profile).collect();
@@ -302,10 +298,14 @@ fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
     if folder.is_dir() {
         return CheckResult::passed(subject, folder.display().to_string());
     }
-    CheckResult::failed(subject, format!("{}: there is no folder", folder.display()), Exit::Usage)
+    CheckResult::failed(
+        subject,
+        format!("{}: there is no such folder", folder.display()),
+        Exit::Usage,
+    )
 }
 
-/// Whether a deployment answers and lets us in, and how far its clock is from ours.
+/// Whether a deployment responds and accepts the login, and how far its clock deviates.
 async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult {
     let client = match deployment::client_for(target).await {
         Ok((client, _)) => client.with_retries(0),
@@ -324,7 +324,7 @@ async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult
         }
         Ok(Err(failure)) => failed_request(subject, &address, failure),
         Err(_) => {
-            let words = format!("{address}: no answer in {} s", RESPONSE_TIMEOUT.as_secs());
+            let words = format!("{address}: no response within {} s", RESPONSE_TIMEOUT.as_secs());
             CheckResult::failed(subject, words, Exit::Network)
         }
     }

@@ -1,4 +1,4 @@
-//! The options that name a person's own encoders, for every command with a local deployment.
+//! The options for custom encoders, shared by all commands with a local deployment.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -7,13 +7,13 @@ use clap::Args;
 use crate::cli::{CliError, Exit};
 use tessera_service::{DeploymentSettings, text::encoders::Encoders};
 
-/// The three files of a pair of encoders; all or none.
+/// Three files that belong together: all or none.
 #[derive(Debug, Default, Args)]
 pub struct EncoderOptions {
-    /// Your own image encoder, an ONNX file: with it, texts find pictures that nobody described.
+    /// Your own image encoder, an ONNX file. Text searches then also find images without captions.
     #[arg(long, value_name = "FILE", requires = "text_encoder", requires = "tokenizer")]
     pub image_encoder: Option<PathBuf>,
-    /// The text encoder that goes with it, an ONNX file.
+    /// The matching text encoder, an ONNX file.
     #[arg(long, value_name = "FILE", requires = "image_encoder")]
     pub text_encoder: Option<PathBuf>,
     /// The tokenizer of the text encoder, a tokenizer.json.
@@ -22,10 +22,7 @@ pub struct EncoderOptions {
 }
 
 impl EncoderOptions {
-    /// The settings of this machine, with the encoders where they are given.
-    ///
-    /// # Errors
-    /// A file is no encoder; the sentence says which and why.
+    /// The settings of this machine, with the custom encoders if given.
     pub fn settings(&self) -> Result<DeploymentSettings, CliError> {
         let mut settings = DeploymentSettings::detect();
         if let Self {

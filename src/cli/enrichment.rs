@@ -1,5 +1,5 @@
-//! `tessera enrichment`: which models were applied to a dataset. What the answer of the service
-//! does not tell is unknown, never missing.
+//! `tessera enrichment`: shows which models were applied to a dataset. What the response does not
+//! mention is unknown, not missing.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -8,14 +8,13 @@ use crate::cli::{CliError, Column, Connection, Context, Document, Exit};
 use tessera_client::ApiOperation as Request;
 use tessera_model::{EnrichmentModel, ModelStatus};
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum EnrichmentCommand {
-    /// Show which models were applied: yes, no, or ? where the service does not tell.
+    /// Show which models were applied: yes, no, or ? if the service does not say.
     Show {
-        /// The dataset: its id or its name.
+        /// ID or name of the dataset.
         dataset: Option<String>,
-        /// The whole answer of the service beside it.
+        /// Include the whole response of the service.
         #[arg(long)]
         raw: bool,
     },
@@ -24,10 +23,6 @@ pub enum EnrichmentCommand {
 const MODEL_COLUMNS: &[Column] =
     &[Column::new("MODEL", "model"), Column::new("APPLIED", "_word"), Column::new("FOR", "_for")];
 
-/// Runs one of them.
-///
-/// # Errors
-/// Whatever keeps the answer away.
 pub async fn run(context: &Context, command: EnrichmentCommand) -> Result<Exit, CliError> {
     let EnrichmentCommand::Show { dataset, raw } = command;
     let work = async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
@@ -57,7 +52,7 @@ async fn show(
     let mut answer = json!({ "dataset_id": dataset.id, "models": models });
     if raw {
         let body = enrichment.raw.as_str();
-        // A very long answer was cut, and is then shown as text.
+        // A very long response was truncated, and is then shown as text.
         answer["raw"] = serde_json::from_str(body).unwrap_or_else(|_| body.into());
         if !context.out.is_machine() {
             return context.out.print_text(&format!("{body}\n")).map(|()| Exit::Done);
@@ -67,7 +62,7 @@ async fn show(
     Ok(Exit::Done)
 }
 
-/// What needs the model.
+/// The features that need the model.
 fn purpose(model: EnrichmentModel) -> &'static str {
     match model {
         EnrichmentModel::CaptionImages => "search caption, VQL full text",

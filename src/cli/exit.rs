@@ -1,4 +1,4 @@
-//! How a command ends: a contract for scripts, and one line for the person.
+//! Exit codes and the error of a command.
 
 use std::io::{self, Write};
 
@@ -6,39 +6,26 @@ use serde_json::json;
 use tessera_model::{Failure, FailureKind, SafeText};
 use tessera_service::LocalError;
 
-/// The exit codes (features: exit codes are a contract).
+/// The exit codes. Scripts rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done; an empty answer is no failure.
     Done = 0,
-    /// A failure without a code of its own.
     Failed = 1,
-    /// Wrong use or configuration.
     Usage = 2,
-    /// Network or server trouble; worth trying again.
     Network = 3,
-    /// Login or permission.
     Login = 4,
-    /// Not found, or no access.
     NotFound = 5,
-    /// The state of the dataset forbids it.
     Conflict = 6,
-    /// The work at the service ended badly.
     Remote = 7,
-    /// Refused as invalid.
     Invalid = 8,
-    /// Only partly done: some files or pages were left out.
     Partly = 9,
-    /// Nothing was found, and `--fail-empty` makes that a failure.
     Empty = 10,
-    /// `--timeout` ran out while waiting; the code of `timeout(1)`.
+    /// The same code as `timeout(1)`.
     TimedOut = 124,
-    /// Interrupted by the person.
     Interrupted = 130,
 }
 
 impl Exit {
-    /// All of them, in their order.
     pub const ALL: [Self; 13] = [
         Self::Done,
         Self::Failed,
@@ -55,28 +42,26 @@ impl Exit {
         Self::Interrupted,
     ];
 
-    /// What it says, for the help, the manual and the description for programs.
-    #[must_use]
+    /// The meaning for the help, the manual and `tessera spec`.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Done => "done; an empty answer, or a reader that wants no more, is no failure",
-            Self::Failed => "failed, for a reason without a code of its own",
-            Self::Usage => "wrong use or configuration",
-            Self::Network => "network or server trouble, worth trying again",
-            Self::Login => "login or permission",
+            Self::Done => "success, also if nothing was found or the reader closed the pipe",
+            Self::Failed => "failure without a more specific code",
+            Self::Usage => "incorrect usage or configuration",
+            Self::Network => "network or server failure; try again",
+            Self::Login => "login or permission missing",
             Self::NotFound => "not found, or no access",
-            Self::Conflict => "the state of the dataset forbids it",
-            Self::Remote => "the work at the service ended badly",
-            Self::Invalid => "refused as invalid",
-            Self::Partly => "only partly done",
+            Self::Conflict => "not possible in the dataset's current status",
+            Self::Remote => "the operation failed at the service",
+            Self::Invalid => "rejected as invalid",
+            Self::Partly => "partly done",
             Self::Empty => "nothing found, with --fail-empty",
-            Self::TimedOut => "--timeout ran out while waiting",
+            Self::TimedOut => "--timeout expired while waiting",
             Self::Interrupted => "interrupted",
         }
     }
 
-    /// The code in a word, for error documents.
-    #[must_use]
+    /// The machine-readable name for error documents.
     pub fn code(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -96,36 +81,30 @@ impl Exit {
     }
 }
 
-/// Why a command ended early.
+/// The error of a command: an exit code, a message, and what helps.
 #[derive(Debug)]
 pub struct CliError {
-    /// The code for scripts.
     pub exit: Exit,
-    /// The sentence for people; empty when nobody listens any more.
+    /// Empty if the reader closed the output.
     pub message: String,
-    /// What went wrong in a word for programs, where it is more than the exit code says.
+    /// A machine-readable code, if it is more specific than the exit code.
     code: Option<&'static str>,
     /// A command that helps.
     remedy: Option<String>,
-    /// What the service did, where it was asked.
+    /// The failed request, if one was sent.
     failure: Option<Box<Failure>>,
 }
 
 impl CliError {
-    /// An end with a sentence.
-    #[must_use]
     pub fn new(exit: Exit, sentence: impl Into<String>) -> Self {
         Self { exit, message: sentence.into(), code: None, remedy: None, failure: None }
     }
 
-    /// The person interrupted it.
-    #[must_use]
     pub fn interrupted() -> Self {
-        Self::new(Exit::Interrupted, "interrupted; what the service works on goes on there")
+        Self::new(Exit::Interrupted, "interrupted; operations of the service continue there")
     }
 
-    /// The same in other words, which say more than the failure alone.
-    #[must_use]
+    /// Replaces the message, also in the error document.
     pub fn with_message(mut self, words: impl Into<String>) -> Self {
         self.message = words.into();
         if let Some(failure) = &mut self.failure {
@@ -134,22 +113,17 @@ impl CliError {
         self
     }
 
-    /// The same with a word for programs.
-    #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {
         self.code = Some(code);
         self
     }
 
-    /// The same with a command that helps.
-    #[must_use]
     pub fn with_remedy(mut self, command: impl Into<String>) -> Self {
         self.remedy = Some(command.into());
         self
     }
 
-    /// The same after other words.
-    #[must_use]
+    /// Prefixes the message.
     pub fn with_context(mut self, words: &str) -> Self {
         self.message = format!("{words}: {}", self.message);
         if let Some(failure) = &mut self.failure {
@@ -158,14 +132,11 @@ impl CliError {
         self
     }
 
-    /// The HTTP status of what the service did, where it was asked and answered.
-    #[must_use]
     pub fn http_status(&self) -> Option<u16> {
         self.failure.as_ref().and_then(|failure| failure.status)
     }
 
-    /// Tells it on standard error, as a document where programs read, and gives the code.
-    #[must_use]
+    /// Prints the error on standard error, as a document for programs, and returns the exit code.
     pub fn report(&self, machine: bool) -> i32 {
         if !self.message.is_empty() {
             let words = SafeText::detail(&self.message);
@@ -176,7 +147,7 @@ impl CliError {
                 }
                 None => format!("tessera: {words}"),
             };
-            // Nobody is left to be told when standard error is closed.
+            // Standard error may be closed.
             let _ = writeln!(io::stderr(), "{text}");
         }
         self.exit as i32
@@ -232,7 +203,7 @@ impl From<LocalError> for CliError {
 impl From<io::Error> for CliError {
     fn from(error: io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            // `| head -1` is no mistake: the reader has what it wanted.
+            // `| head -1` is not an error: the reader has what it needs.
             return Self::new(Exit::Done, "");
         }
         Self::new(Exit::Failed, error.to_string())

@@ -1,4 +1,4 @@
-//! The options that every command takes. Secrets are none of them: other users of the machine can
+//! The options of every command. None of them is a secret, because other users of the machine can
 //! read a command line.
 
 use std::{path::PathBuf, time::Duration};
@@ -10,12 +10,11 @@ use crate::{
     config::{GraphicsChoice, Sources, ThemeChoice, user_config_file},
 };
 
-/// The options.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
 pub struct GlobalOptions {
-    /// The deployment of this name in the user's file.
+    /// Profile of the user's settings file.
     #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME")]
     pub profile: Option<String>,
 
@@ -23,8 +22,8 @@ pub struct GlobalOptions {
     #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
 
-    /// hosted (with login), onprem (without) or local (a folder): of --base-url, or of a profile that
-    /// is added.
+    /// hosted (with login), onprem (without login) or local (a folder): kind of --base-url, or of a
+    /// new profile.
     #[arg(long, global = true, env = "TESSERA_KIND")]
     pub kind: Option<DeploymentKind>,
 
@@ -38,16 +37,16 @@ pub struct GlobalOptions {
     )]
     pub pipeline_url: Option<String>,
 
-    /// Send the login also where the line is not encrypted: for a test service.
+    /// Send the login over unencrypted connections too; for test services.
     #[arg(long, global = true, hide_short_help = true)]
     pub allow_http: bool,
 
-    /// A PEM file of certificates to trust beside those of the system.
+    /// A PEM file of certificates to trust in addition to the system's.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub ca_file: Option<PathBuf>,
 
-    /// The dataset: its id or its name.
-    // An id of its own: commands have a positional `dataset`, which would take its place.
+    /// ID or name of the dataset.
+    // The ID differs from that of the positional `dataset` of some commands, which would shadow it.
     #[arg(
         id = "global_dataset",
         long = "dataset",
@@ -58,11 +57,11 @@ pub struct GlobalOptions {
     )]
     pub dataset: Option<String>,
 
-    /// Change nothing, and offer nothing that changes a dataset.
+    /// Reject every change, and do not offer any in the interface.
     #[arg(long, global = true, env = "TESSERA_READ_ONLY", hide_short_help = true)]
     pub read_only: bool,
 
-    /// The user's file, when it is another one.
+    /// Use this settings file instead of the user's.
     #[arg(
         long,
         global = true,
@@ -72,26 +71,26 @@ pub struct GlobalOptions {
     )]
     pub config: Option<PathBuf>,
 
-    /// Answer with one JSON document, or with these fields of its rows.
+    /// Print one JSON document, or only these fields of its rows.
     #[arg(long, global = true, value_name = "FIELDS", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_delimiter = ',')]
     pub json: Option<Vec<String>>,
 
-    /// Answer with one JSON object per line.
+    /// Print one JSON object per line.
     #[arg(long, global = true, hide_short_help = true)]
     pub jsonl: bool,
 
-    /// Answer with comma-separated values, names first.
+    /// Print comma-separated values with a header line.
     #[arg(long, global = true, hide_short_help = true)]
     pub csv: bool,
 
-    /// Answer with what this jq expression makes of the JSON document: texts as they are, all else as
-    /// JSON, one on a line.
+    /// Filter the JSON document with a jq expression. Strings are printed without quotes, other
+    /// values as JSON, one per line.
     #[arg(long, global = true, value_name = "EXPR", value_parser = jq::parse_expression,
           hide_short_help = true)]
     pub jq: Option<String>,
 
-    /// When to use colour.
+    /// When to use color.
     #[arg(
         long,
         global = true,
@@ -105,34 +104,35 @@ pub struct GlobalOptions {
     #[arg(long, global = true, hide_short_help = true)]
     pub no_color: bool,
 
-    /// Never ask; fail where a question would have to be asked.
+    /// Never prompt; fail if a prompt would be needed.
     #[arg(long, global = true, hide_short_help = true)]
     pub no_input: bool,
 
-    /// Answer yes to every question. Overwrites nothing and skips no check: that is --force.
+    /// Answer yes to every prompt. Does not overwrite files or skip checks: that is --force.
     #[arg(long, short, global = true, hide_short_help = true)]
     pub yes: bool,
 
-    /// Tell nothing beside the answer and errors.
+    /// Print nothing but the output and errors.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 
-    /// Tell every request on standard error, without secrets.
+    /// Log every request on standard error, without secrets.
     #[arg(long, short, global = true)]
     pub verbose: bool,
 
-    /// Longest time to wait for work of the service: 90s, 10m, 2h. Exit code 124 when it runs out.
+    /// Longest time to wait for operations of the service: 90s, 10m, 2h. Exit code 124 when it
+    /// expires.
     #[arg(long, global = true, value_name = "DURATION", value_parser = humantime::parse_duration,
           hide_short_help = true)]
     pub timeout: Option<Duration>,
 
-    /// Further attempts of a request that changes nothing and met trouble; 2 when not given. What may
-    /// have had an effect is never sent twice.
+    /// Retries of a failed request that changes nothing [default: 2]. A request that may have had
+    /// an effect is never sent twice.
     #[arg(long, global = true, value_name = "N", hide_short_help = true,
           value_parser = clap::value_parser!(u32).range(..=100))]
     pub retries: Option<u32>,
 
-    /// Print the request that the command is about, instead of sending it: `curl` is the one form.
+    /// Print the command's request instead of sending it. The only form is `curl`.
     #[arg(long, global = true, value_name = "FORM", hide_short_help = true)]
     pub print: Option<PrintFormat>,
 
@@ -140,48 +140,43 @@ pub struct GlobalOptions {
     #[arg(long, short = 'n', global = true, hide_short_help = true)]
     pub dry_run: bool,
 
-    /// auto, dark, light, plain, or the name of a theme of your own; as `TESSERA_THEME`.
+    /// auto, dark, light, plain, or the name of your own theme; like `TESSERA_THEME`.
     #[arg(long, global = true, value_name = "THEME", hide_short_help = true)]
     pub theme: Option<ThemeChoice>,
 
-    /// auto, half, kitty, sixel, iterm or none: how pictures are drawn; as `TESSERA_GRAPHICS`.
+    /// auto, half, kitty, sixel, iterm or none: how to draw images; like `TESSERA_GRAPHICS`.
     #[arg(long, global = true, value_name = "PROTOCOL", hide_short_help = true)]
     pub graphics: Option<GraphicsChoice>,
 
-    /// Sentences and numbered questions for screen readers and pipes, instead of a drawn screen;
-    /// as `TESSERA_ACCESSIBLE`.
+    /// Use sentences and numbered prompts, for screen readers and pipes, instead of a full screen;
+    /// like `TESSERA_ACCESSIBLE`.
     #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1,
           require_equals = true, default_missing_value = "true", hide_short_help = true)]
     pub accessible: Option<bool>,
 
-    /// Write what happens and how long it takes into this new file, as JSON lines without secrets.
+    /// Write events and timings to this new file, as JSON lines without secrets.
     #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
     pub trace: Option<PathBuf>,
 }
 
-/// The kind of a deployment: stated, never guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DeploymentKind {
     /// Every request carries a token.
     Hosted,
-    /// No login, and no Authorization header at all.
+    /// No login, and no Authorization header.
     Onprem,
-    /// A folder of this machine.
+    /// A folder on this machine.
     Local,
 }
 
-/// How a request is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PrintFormat {
-    /// As a command with `$TESSERA_TOKEN` where the login goes.
+    /// As a command with `$TESSERA_TOKEN` in place of the login.
     Curl,
 }
 
 impl GlobalOptions {
-    /// Refuses options that do not go together. Clap cannot: some come from the environment.
-    ///
-    /// # Errors
-    /// A sentence that names them.
+    /// Rejects conflicting options. Clap cannot, because some come from the environment.
     pub fn validate(&self) -> Result<(), CliError> {
         let usage = |sentence: &str| Err(CliError::new(Exit::Usage, sentence));
         if self.base_url.is_some() && self.kind.is_none() {
@@ -193,19 +188,19 @@ impl GlobalOptions {
             );
         }
         if [self.json.is_some(), self.jsonl, self.csv].iter().filter(|on| **on).count() > 1 {
-            return usage("--json, --jsonl and --csv are three forms of one answer: choose one");
+            return usage("--json, --jsonl and --csv are mutually exclusive");
         }
         let fields = self.json.as_ref().is_some_and(|fields| fields.iter().any(|f| !f.is_empty()));
         if self.jq.is_some() && (fields || self.jsonl || self.csv) {
             return usage(
-                "--jq reads the whole JSON document: give it with --json alone, or by itself",
+                "--jq filters the whole JSON document; use it alone or with a plain --json",
             );
         }
         Ok(())
     }
 
-    /// Lets what was typed win over what the environment says: of a profile and an address, the one
-    /// that was typed is meant.
+    /// Gives options precedence over the environment: if only one of profile and address was typed,
+    /// the other is dropped.
     pub(super) fn prefer_typed(&mut self, matches: &ArgMatches) {
         let typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
         if typed("base_url") && !typed("profile") {
@@ -216,8 +211,7 @@ impl GlobalOptions {
         }
     }
 
-    /// Where settings are read from, with these options over all of it.
-    #[must_use]
+    /// The sources of the settings, with these options on top.
     pub fn sources(&self) -> Sources {
         let theme = self.theme.as_ref().map(|theme| theme.word().to_owned());
         let graphics = self.graphics.and_then(|graphics| graphics.to_possible_value());
@@ -231,8 +225,7 @@ impl GlobalOptions {
         Sources::from_environment(flags.into_iter().flatten().collect(), user)
     }
 
-    /// Whether answers and errors are documents for programs.
-    #[must_use]
+    /// Whether output and errors are documents for programs.
     pub fn is_machine(&self) -> bool {
         self.json.is_some() || self.jsonl || self.jq.is_some()
     }

@@ -1,5 +1,5 @@
-//! `tessera init`: the first profile. With a terminal and without options the welcome of the interface
-//! asks; these are the ways without questions.
+//! `tessera init`: creates the first profile without prompts. In a terminal and without options,
+//! the interface's welcome screen does it.
 
 use std::{env, path::PathBuf};
 
@@ -13,40 +13,34 @@ use crate::{
 };
 use tessera_client::BaseUrl;
 
-/// The options of `init`.
 #[derive(Debug, Args)]
 pub struct InitOptions {
-    /// Make a profile of `TESSERA_BASE_URL`, `TESSERA_KIND`, `TESSERA_API_KEY` and `TESSERA_PIPELINE_URL`.
+    /// Create a profile from `TESSERA_BASE_URL`, `TESSERA_KIND`, `TESSERA_API_KEY` and
+    /// `TESSERA_PIPELINE_URL`.
     #[arg(long, conflicts_with = "local")]
     pub from_env: bool,
-    /// Make a profile of a folder of pictures.
+    /// Create a profile for a folder of images.
     #[arg(long, value_name = "DIR")]
     pub local: Option<PathBuf>,
-    /// The name of the profile; else one made of its address.
+    /// Name of the profile [default: derived from its address].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Store the secret of `TESSERA_API_SECRET`, too; else it stays in the environment.
+    /// Also store the secret from `TESSERA_API_SECRET`; otherwise it stays in the environment.
     #[arg(long, requires = "from_env")]
     store: bool,
 }
 
 impl InitOptions {
-    /// Whether the person has to be asked.
-    #[must_use]
     pub fn is_interactive(&self) -> bool {
         !self.from_env && self.local.is_none()
     }
 
-    /// Makes the profile.
-    ///
-    /// # Errors
-    /// The environment lacks what it needs, or the profile cannot be written.
     pub fn run(self, context: &Context) -> Result<Exit, CliError> {
         let place = match self.local {
             Some(folder) => DeploymentConfig::Local { folder: absolute(folder)? },
             None if self.from_env => deployment_from_environment(context)?,
             None => {
-                let sentence = "without a terminal nobody can be asked: `tessera init --local DIR` for a \
+                let sentence = "without a terminal, use `tessera init --local DIR` for a \
                                 folder of pictures, `tessera init --from-env` for a service of the \
                                 environment, or `tessera profile add`";
                 return Err(CliError::new(Exit::Usage, sentence));
@@ -63,7 +57,6 @@ impl InitOptions {
     }
 }
 
-/// The service that the environment names.
 fn deployment_from_environment(context: &Context) -> Result<DeploymentConfig, CliError> {
     let lacks =
         |name: &str| CliError::new(Exit::Usage, format!("--from-env needs {name} to be set"));
@@ -81,7 +74,7 @@ fn deployment_from_environment(context: &Context) -> Result<DeploymentConfig, Cl
             Ok(DeploymentConfig::OnPrem { base_url, pipeline_url: global.pipeline_url.clone() })
         }
         DeploymentKind::Local => {
-            Err(CliError::new(Exit::Usage, "a folder is given with `tessera init --local DIR`"))
+            Err(CliError::new(Exit::Usage, "use `tessera init --local DIR` for a folder"))
         }
     }
 }
@@ -97,9 +90,9 @@ fn store_secret(
     let (secret, _) =
         secret.ok_or_else(|| usage("--store needs TESSERA_API_SECRET to be set".into()))?;
     let secrets = login::open_secrets()?;
-    // Told before anything is written.
+    // Reported before anything is written.
     let store = secrets.preferred_store();
-    context.messages.info(format!("the secret is stored in {}", secrets.describe(store)));
+    context.messages.info(format!("the secret will be stored in {}", secrets.describe(store)));
     let origin = BaseUrl::parse(base_url)?.to_string();
     let holder = SecretOwner { profile: name, origin: &origin, api_key };
     secrets.save(holder, &secret, store).map_err(|error| CliError::new(Exit::Failed, error))

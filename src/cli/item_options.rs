@@ -1,4 +1,4 @@
-//! Marks that are named on the command line: media, and clusters with what is left out of them.
+//! The options that name media items and clusters, with exclusions.
 
 use std::str::FromStr;
 
@@ -9,16 +9,15 @@ use tessera_model::{
     SelectionEntry,
 };
 
-/// The options.
 #[derive(Debug, Args)]
 pub struct ItemOptions {
-    /// These media; repeatable.
+    /// Media items, by ID; repeatable.
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub media: Vec<MediaId>,
-    /// The members of this cluster, without those after `^`; repeatable.
+    /// All members of a cluster except those after `^`; repeatable.
     #[arg(long, value_name = "ID[^ID,..]")]
     pub cluster: Vec<ClusterItem>,
-    /// What the members of the clusters are: images or objects.
+    /// Members of the clusters: images or objects.
     #[arg(long, value_name = "ENTITY", requires = "cluster", default_value = "images",
           value_parser = parse_entity)]
     entity: EntityType,
@@ -27,9 +26,7 @@ pub struct ItemOptions {
 /// A cluster without some of its members.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterItem {
-    /// The cluster.
     pub cluster: ClusterId,
-    /// Members left out.
     pub exclude: Vec<MediaId>,
 }
 
@@ -38,29 +35,26 @@ impl FromStr for ClusterItem {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (cluster, exclude) = text.split_once('^').unwrap_or((text, ""));
-        let wrong = |what: &str, id: &str| format!("`{id}` is no id of a {what}");
+        let wrong = |what: &str, id: &str| format!("`{id}` is not a valid {what} ID");
         let media = exclude.split(',').filter(|id| !id.trim().is_empty());
         Ok(Self {
             cluster: cluster.parse().map_err(|_| wrong("cluster", cluster))?,
             exclude: media
-                .map(|id| id.parse().map_err(|_| wrong("medium", id)))
+                .map(|id| id.parse().map_err(|_| wrong("media item", id)))
                 .collect::<Result<_, _>>()?,
         })
     }
 }
 
 fn parse_entity(text: &str) -> Result<EntityType, String> {
-    EntityType::parse(text).ok_or_else(|| "images or objects".to_owned())
+    EntityType::parse(text).ok_or_else(|| "expected images or objects".to_owned())
 }
 
 impl ItemOptions {
-    /// Whether none is named.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.media.is_empty() && self.cluster.is_empty()
     }
 
-    /// All of them, the media first.
     pub fn to_marks(&self) -> impl Iterator<Item = SelectionEntry> {
         let mark = |name: String, entity, what| SelectionEntry {
             name: SafeText::name(&name),

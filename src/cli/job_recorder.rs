@@ -1,5 +1,5 @@
-//! A job of the command line in the journal: written down before its request is sent, so that a kill
-//! in between leaves a trace, and taken over by the interface when this command is gone.
+//! Saves a job of the command line before its request is sent, so that a crash in between leaves a
+//! trace, and the interface can take it over.
 
 use crate::cli::{CliError, Connection, Context, Exit, polling::timestamp_now};
 use tessera_model::{
@@ -7,7 +7,6 @@ use tessera_model::{
     StateValue, operation_tracker::OperationTracker,
 };
 
-/// A job that is written down.
 pub struct JobRecorder<'a> {
     context: &'a Context,
     connection: &'a Connection,
@@ -15,8 +14,7 @@ pub struct JobRecorder<'a> {
 }
 
 impl<'a> JobRecorder<'a> {
-    /// Writes down that the request is about to be sent. A rehearsal writes nothing.
-    #[must_use]
+    /// Saves the job before its request is sent. A dry run saves nothing.
     pub fn begin(
         context: &'a Context,
         connection: &'a Connection,
@@ -36,20 +34,17 @@ impl<'a> JobRecorder<'a> {
         record
     }
 
-    /// The job as it is written down.
-    #[must_use]
     pub fn job(&self) -> &JobRecord {
         &self.job
     }
 
-    /// It stands otherwise now.
     pub fn set_state(&mut self, standing: SavedJobState) {
         self.job.ended_at = standing.is_over().then(timestamp_now);
         self.job.state = standing;
         self.save();
     }
 
-    /// Its request was refused, or nobody knows whether it was taken on.
+    /// The request was rejected, or its effect is unknown.
     pub fn set_failed(&mut self, failure: &Failure) {
         let words = SafeText::detail(&failure.to_string());
         self.set_state(if failure.may_have_taken_effect() {
@@ -59,11 +54,7 @@ impl<'a> JobRecorder<'a> {
         });
     }
 
-    /// Follows the addition or reindex to its end: the status the dataset came to rest in. `course` is
-    /// the dataset as it was before the request.
-    ///
-    /// # Errors
-    /// As [`Context::follow_operation`].
+    /// Waits for the addition or reindex to finish, and returns the final status.
     pub async fn follow(&mut self, course: OperationTracker) -> Result<SafeText, CliError> {
         let (dataset, work) = (self.job.dataset, self.job.kind.clone());
         let outcome = self.context.follow_operation(self.connection, dataset, &work, course).await;
@@ -72,7 +63,7 @@ impl<'a> JobRecorder<'a> {
             Err(ended) if ended.exit == Exit::Remote => {
                 self.set_state(SavedJobState::Failed(SafeText::detail(&ended.message)));
             }
-            // It goes on at the service; whoever looks next follows it.
+            // The operation continues at the service; the interface or another command follows it.
             Err(_) => {}
         }
         outcome
@@ -82,7 +73,7 @@ impl<'a> JobRecorder<'a> {
         if self.context.is_dry_run() {
             return;
         }
-        // One file holds all jobs of a process: a batch must not replace the one before it.
+        // One file contains all jobs of a process: a batch must not replace the previous job.
         let ours = self.connection.with_jobs(|jobs| {
             match jobs.iter_mut().find(|job| job.started_at == self.job.started_at) {
                 Some(job) => *job = self.job.clone(),
@@ -93,12 +84,12 @@ impl<'a> JobRecorder<'a> {
         let jobs = StateValue::Jobs { own: ours, other_instances: Vec::new() };
         let kept = self.connection.journal.save(self.connection.next_sequence(), &jobs);
         if let Err(failure) = kept {
-            self.context.messages.warn(format!("the job is not written down: {failure}"));
+            self.context.messages.warn(format!("the job was not saved: {failure}"));
         }
     }
 }
 
-/// The archive of an export that was started here is on this machine: nobody needs to fetch it again.
+/// Records that the archive was downloaded, so that nothing downloads it again.
 pub fn record_download(
     context: &Context,
     connection: &Connection,
@@ -122,6 +113,6 @@ pub fn record_download(
         )
     };
     if let Err(failure) = write() {
-        context.messages.warn(format!("the download is not written down: {failure}"));
+        context.messages.warn(format!("the download was not recorded: {failure}"));
     }
 }

@@ -1,5 +1,5 @@
-//! `tessera jobs`: what was started from this machine, at every deployment, read from the journal. A job
-//! that a running copy of the program follows stays with that copy.
+//! `tessera jobs`: the jobs started from this machine, at every deployment. A job that a running
+//! process follows stays with that process.
 
 use std::path::{Path, PathBuf};
 
@@ -20,34 +20,33 @@ use tessera_model::{
     shell::quote,
 };
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum JobsCommand {
-    /// List the jobs of the last week, and every job that is not over.
+    /// List the jobs of the last week, and all unfinished jobs.
     List {
-        /// Older ones, too.
+        /// Include older jobs.
         #[arg(long)]
         all: bool,
-        /// Only those that are still at work.
+        /// Only running jobs.
         #[arg(long)]
         running: bool,
     },
-    /// Follow a job to its end; without a name the newest one that is at work.
+    /// Wait for a job to finish [default: the newest running job].
     Watch {
-        /// Its id, the beginning of it, or the id of its export.
+        /// ID of the job, a prefix of it, or the ID of its export.
         job: Option<String>,
     },
-    /// Show all that is known of a job, with the command that does the same again.
+    /// Show everything known about a job, with the command to repeat it.
     Show {
-        /// Its id, the beginning of it, or the id of its export.
+        /// ID of the job, a prefix of it, or the ID of its export.
         job: String,
     },
-    /// Forget jobs. Nothing is deleted but the note that they were.
+    /// Remove jobs from the list. Nothing else is deleted.
     Forget {
-        /// Their ids.
+        /// IDs of the jobs.
         #[arg(required_unless_present = "ended", value_name = "JOB")]
         jobs: Vec<String>,
-        /// All that are over.
+        /// All finished jobs.
         #[arg(long)]
         ended: bool,
     },
@@ -81,22 +80,17 @@ const JOB_COLUMNS: &[Column] = &[
 
 const FORGOTTEN_COLUMNS: &[Column] = &[Column::new("forgotten", "forgotten")];
 
-/// A job that ended longer ago is listed with `--all` only.
+/// Jobs that ended longer ago are listed with `--all` only.
 const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 
-/// A deployment with jobs.
+/// The jobs of one deployment.
 struct DeploymentJobs {
-    /// Its name: that of its profile where it has one.
     deployment_name: String,
     profile: Option<Profile>,
     journal: StateStore,
     jobs: Vec<StoredJob>,
 }
 
-/// Runs one of them.
-///
-/// # Errors
-/// The journal cannot be read, there is no such job, or what keeps its state away.
 pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliError> {
     let shelves = load_deployments(context)?;
     match command {
@@ -115,7 +109,7 @@ pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliErr
     }
 }
 
-/// The journals of the deployment that is named, else of all.
+/// The jobs of the selected deployment, or of all.
 fn load_deployments(context: &Context) -> Result<Vec<DeploymentJobs>, CliError> {
     let (global, settings) = (&context.global, &context.settings);
     let named = global.profile.is_some() || global.base_url.is_some();
@@ -142,7 +136,6 @@ fn folder_name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// All jobs, the newest first.
 fn newest_first(shelves: &[DeploymentJobs]) -> Vec<(&DeploymentJobs, &StoredJob)> {
     let jobs = shelves.iter().flat_map(|shelf| shelf.jobs.iter().map(move |noted| (shelf, noted)));
     let mut jobs: Vec<_> = jobs.collect();
@@ -171,14 +164,13 @@ fn list(
         .collect();
     let older = wanted.len() - shown.len();
     if older > 0 {
-        context.messages.info(format!("{older} older jobs are left out: --all lists them"));
+        context.messages.info(format!("{older} older jobs are not listed; use --all"));
     }
     let answer = json!({ "jobs": shown, "truncated": older > 0 });
     context.print(&Document::list("tessera.job_list/1", answer, "jobs", LIST_COLUMNS))?;
     Ok(Exit::Done)
 }
 
-/// The one job of this name.
 fn find_job<'a>(
     shelves: &'a [DeploymentJobs],
     name: &str,
@@ -193,21 +185,21 @@ fn find_job<'a>(
         (Some(only), None) => Ok(*only),
         (Some(_), Some(_)) => Err(CliError::new(
             Exit::Usage,
-            format!("several jobs begin with `{name}`; give more of it"),
+            format!("several jobs start with `{name}`; give a longer prefix"),
         )),
         (None, _) => {
-            let sentence = format!("there is no job `{name}` in the journal");
+            let sentence = format!("there is no job `{name}`");
             Err(CliError::new(Exit::NotFound, sentence).with_remedy("tessera jobs list --all"))
         }
     }
 }
 
-/// The name of a job: when it was started, which no two jobs share.
+/// The ID of a job: its start time, which is unique.
 fn job_id(noted: &StoredJob) -> String {
     format!("{:x}", noted.job.started_at.as_millis())
 }
 
-/// A job as it was written down, with where, whose it is, and how it is done again.
+/// A job record with its deployment and the command to repeat it.
 fn job_document(shelf: &DeploymentJobs, noted: &StoredJob) -> Value {
     let job = &noted.job;
     let mut facts = json!({ "id": job_id(noted), "place": shelf.deployment_name });
@@ -237,7 +229,7 @@ async fn watch(
             .into_iter()
             .find(|(_, noted)| noted.job.state.is_running())
             .ok_or_else(|| {
-            CliError::new(Exit::NotFound, "no job is at work").with_remedy("tessera jobs list")
+            CliError::new(Exit::NotFound, "no job is running").with_remedy("tessera jobs list")
         })?,
     };
     let target = match &shelf.profile {
@@ -246,7 +238,7 @@ async fn watch(
             .filter(|target| target.name() == shelf.deployment_name)
             .ok_or_else(|| {
                 let sentence = format!(
-                    "{} is no profile: name the deployment of the job with --base-url and --kind",
+                    "{} is not a profile; give the deployment of the job with --base-url and --kind",
                     shelf.deployment_name
                 );
                 CliError::new(Exit::Usage, sentence)
@@ -264,8 +256,8 @@ async fn watch(
     connection.close(context, outcome).await
 }
 
-/// Follows what the service does for a job, in the words in which it ended. Nothing is written down:
-/// the job stays with the copy that has it.
+/// Waits for a job to finish, and returns its final status. Saves nothing: the job stays with the
+/// process that follows it.
 async fn follow(
     context: &Context,
     connection: &Connection,
@@ -285,10 +277,7 @@ async fn follow(
                 let export = context.follow_export(connection, job.dataset, task, None).await?;
                 Ok(SafeText::name(export.state.word()))
             }
-            None => Err(CliError::new(
-                Exit::Failed,
-                "the service has not answered yet whether it took the job on; nothing can be followed",
-            )),
+            None => Err(CliError::new(Exit::Failed, "the service has not accepted the job yet")),
         },
     }
 }
@@ -303,7 +292,7 @@ fn forget(
         names.iter().map(|name| find_job(shelves, name)).collect::<Result<_, _>>()?;
     if let Some((_, noted)) = chosen.iter().find(|(_, noted)| noted.is_followed) {
         let sentence = format!(
-            "the job {} is followed by a copy of the program that is running: end that one first",
+            "the job {} is followed by a running tessera process; exit that process first",
             job_id(noted)
         );
         return Err(CliError::new(Exit::Conflict, sentence));

@@ -1,6 +1,5 @@
-//! The login of a hosted deployment: what is shown to it, and where that was found. The environment
-//! comes first, then the keyring, then the file of secrets; never the command line, which other users of
-//! the machine can read.
+//! Finds the login of a hosted deployment: in the environment, the keyring, or the file of secrets.
+//! Never on the command line, which other users of the machine can read.
 
 use std::env;
 
@@ -13,33 +12,24 @@ use crate::{
 };
 use tessera_client::{AuthMethod, Credentials, SecretReloader};
 
-/// The environment variable that names the secret where no profile does.
+/// The variable with the API key, if the profile has none.
 pub const API_KEY_VARIABLE: &str = "TESSERA_API_KEY";
 
-/// A login that was found.
 pub struct ServiceLogin {
-    /// What is shown to the service.
     pub access: AuthMethod,
-    /// Where it was.
     pub source: SecretSource,
-    /// Reads the secret again, where it may change.
+    /// Reads the secret again, if it may change.
     pub reload: Option<SecretReloader>,
 }
 
-/// Where a login was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretSource {
-    /// A person has just typed it.
     Typed,
-    /// This variable of the environment.
     Variable(&'static str),
-    /// A store of this user.
     Stored(SecretStore),
 }
 
 impl SecretSource {
-    /// Where it is, for people.
-    #[must_use]
     pub fn description(self, secrets: &SecretStores) -> String {
         match self {
             Self::Typed => "typed".to_owned(),
@@ -49,10 +39,6 @@ impl SecretSource {
     }
 }
 
-/// What this user's secrets are kept in.
-///
-/// # Errors
-/// There is no home folder.
 pub fn open_secrets() -> Result<SecretStores, CliError> {
     config::config_dir()
         .map(|folder| SecretStores::in_dir(&folder))
@@ -60,11 +46,7 @@ pub fn open_secrets() -> Result<SecretStores, CliError> {
 }
 
 impl ServiceLogin {
-    /// The login of a profile with this key, which may be empty. `typed` is a secret that was just
-    /// entered.
-    ///
-    /// # Errors
-    /// There is no key or no secret, or what is stored cannot be used.
+    /// The login of a profile. `typed` is a secret that was just entered.
     pub fn for_profile(
         holder: SecretOwner,
         typed: Option<SecretString>,
@@ -94,17 +76,14 @@ impl ServiceLogin {
         Ok(Self { access, source, reload: (source != SecretSource::Typed).then_some(reload) })
     }
 
-    /// The login for an address without a profile: the environment alone gives it.
-    ///
-    /// # Errors
-    /// The environment lacks the key or the secret.
+    /// The login for an address without a profile, from the environment only.
     pub fn from_environment() -> Result<Self, CliError> {
         if let Some(token) = credentials::token_from_environment() {
             return Ok(Self::from_token(token));
         }
         let lacks = |names: &str| {
             let sentence = format!(
-                "a hosted deployment needs {names} in the environment; for one without login give --kind onprem"
+                "a hosted deployment needs {names} in the environment; for one without login, use --kind onprem"
             );
             CliError::new(Exit::Usage, sentence)
         };
@@ -130,8 +109,7 @@ impl ServiceLogin {
         Self { access: AuthMethod::Token(token), source, reload: None }
     }
 
-    /// The key that names the secret; a ready token has its own.
-    #[must_use]
+    /// The API key; a ready-made token has none.
     pub fn api_key(&self) -> Option<&str> {
         match &self.access {
             AuthMethod::Hosted(credentials) => Some(&credentials.api_key),
@@ -140,7 +118,7 @@ impl ServiceLogin {
     }
 }
 
-/// The key of a profile; where it has none yet, the environment's.
+/// The API key of a profile, or of the environment if it has none.
 fn profile_key(holder: SecretOwner) -> Result<String, CliError> {
     let own = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
     own.or_else(|| nonempty_variable(API_KEY_VARIABLE)).ok_or_else(|| {
@@ -151,10 +129,7 @@ fn profile_key(holder: SecretOwner) -> Result<String, CliError> {
     })
 }
 
-/// The secret of a profile, from the environment or from where it is stored, and its source.
-///
-/// # Errors
-/// What is there cannot be used.
+/// The secret of a profile and its source.
 pub fn find_secret(
     holder: SecretOwner,
     secrets: Option<&SecretStores>,
@@ -166,15 +141,12 @@ pub fn find_secret(
     Ok(stored.map(|(secret, store)| (secret, SecretSource::Stored(store))))
 }
 
-/// A secret that was given as text, without the space around it.
-///
-/// # Errors
-/// It is empty, or holds what no request can carry.
+/// Trims and validates a secret that was entered as text.
 pub fn validate_secret(text: &SecretString, what: &str) -> Result<SecretString, CliError> {
     let text = text.expose_secret().trim();
     if text.is_empty() || !text.chars().all(|c| c.is_ascii_graphic()) {
         return Err(usage_error(format!(
-            "that is no {what}: it is one word of letters, digits and signs"
+            "this is not a {what}; expected one word of printable ASCII characters"
         )));
     }
     Ok(SecretString::from(text))

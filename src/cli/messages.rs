@@ -1,4 +1,4 @@
-//! What is told beside the answer, on standard error: notes, warnings and progress.
+//! Messages on standard error: information, warnings and progress.
 
 use std::{
     fmt::Write as _,
@@ -8,73 +8,65 @@ use std::{
 
 use crate::cli::GlobalOptions;
 
-/// Without a terminal, a line this often at most, or for every tenth part.
+/// Without a terminal: the longest time between two lines, besides one line per tenth.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
-/// In a terminal, drawn this often at most.
+/// In a terminal: the shortest time between two updates.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
-/// Cells of a bar.
 const BAR_CELLS: u64 = 24;
 
-/// Standard error with its manners.
+/// Writes messages to standard error.
 #[derive(Clone, Copy, Debug)]
 pub struct Messages {
     quiet: bool,
     verbose: bool,
-    /// Whether lines can be drawn over, and progress told in the tab (OSC 9;4).
+    /// Whether lines can be overwritten, and progress shown in the tab (OSC 9;4).
     terminal: bool,
 }
 
 impl Messages {
-    /// By the options and by what standard error is.
-    #[must_use]
     pub fn new(global: &GlobalOptions) -> Self {
         let terminal = io::stderr().is_terminal();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         Self { quiet: global.quiet, verbose: global.verbose, terminal: terminal && !dumb }
     }
 
-    /// Tells something that is good to know.
     pub fn info(self, sentence: impl AsRef<str>) {
         if !self.quiet {
             self.write_line(sentence.as_ref());
         }
     }
 
-    /// Tells something that the answer alone would hide: also when quiet.
+    /// Prints a warning, even with `--quiet`.
     pub fn warn(self, sentence: impl AsRef<str>) {
         self.write_line(&format!("warning: {}", sentence.as_ref()));
     }
 
-    /// Tells something only those want to know who asked for it.
+    /// Prints a message with `--verbose` only.
     pub fn debug(self, sentence: impl AsRef<str>) {
         if self.verbose {
             self.write_line(sentence.as_ref());
         }
     }
 
-    /// Whether a person looks at it in a terminal.
-    #[must_use]
     pub fn is_terminal(self) -> bool {
         self.terminal
     }
 
-    /// Sends the terminal a sequence that moves nothing, such as the bell; nothing else gets one.
+    /// Sends the terminal a sequence that does not move the cursor, such as the bell.
     pub fn terminal_sequence(self, sequence: &str) {
         if self.terminal {
-            // Nobody is left to be told when standard error is closed.
+            // Standard error may be closed.
             let _ = write!(io::stderr(), "{sequence}");
         }
     }
 
     fn write_line(self, sentence: &str) {
-        // A bar may stand in the line; it is drawn again below.
+        // Clears a progress bar; it is drawn again below.
         let clear = if self.terminal { "\r\u{1b}[K" } else { "" };
-        // Nobody is left to be told when standard error is closed.
+        // Standard error may be closed.
         let _ = writeln!(io::stderr(), "{clear}tessera: {sentence}");
     }
 
-    /// Begins to tell how far something is.
-    #[must_use]
     pub fn progress_bar(self, label: impl Into<String>) -> ProgressBar {
         ProgressBar {
             messages: self,
@@ -86,19 +78,18 @@ impl Messages {
     }
 }
 
-/// How far something is: a bar in a terminal, else a line for each tenth.
+/// Progress: a bar in a terminal, otherwise a line per tenth.
 #[derive(Debug)]
 pub struct ProgressBar {
     messages: Messages,
     label: String,
     started: Instant,
-    /// When it was told last, and which tenth that was.
+    /// Time and tenth of the last report.
     last_report: Option<(Instant, u64)>,
     drawn: bool,
 }
 
 impl ProgressBar {
-    /// So much is done, of so much where that is known; in bytes.
     pub fn set_bytes(&mut self, done: u64, all: Option<u64>) {
         let seconds = self.started.elapsed().as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
@@ -123,7 +114,6 @@ impl ProgressBar {
         self.update(done, all, &words);
     }
 
-    /// So many hundredths are done, in these words.
     pub fn set_percent(&mut self, percent: Option<u8>, words: &str) {
         let all = percent.is_some().then_some(100);
         self.update(percent.unwrap_or(0).into(), all, words);
@@ -167,7 +157,7 @@ impl ProgressBar {
         }
         text += words;
         let mut err = io::stderr().lock();
-        // Nobody looks when standard error is closed.
+        // Standard error may be closed.
         let _ = write!(err, "{text}").and_then(|()| err.flush());
     }
 }
@@ -175,14 +165,12 @@ impl ProgressBar {
 impl Drop for ProgressBar {
     fn drop(&mut self) {
         if self.drawn {
-            // Nobody looks when standard error is closed.
+            // Standard error may be closed.
             let _ = write!(io::stderr(), "\r\u{1b}[K\u{1b}]9;4;0;\u{7}");
         }
     }
 }
 
-/// Bytes in words.
-#[must_use]
 pub fn format_bytes(bytes: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
     let value = bytes as f64;

@@ -1,6 +1,6 @@
-//! The command line: what can be typed, and the commands that need no terminal interface.
+//! The command line, and the commands that need no interface.
 //!
-//! What was asked for goes to standard output, what is told beside it to standard error.
+//! Output goes to standard output, messages to standard error.
 
 mod api;
 mod auth;
@@ -69,20 +69,18 @@ use tessera_service::InjectedFailure;
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = help_footer())]
 pub struct Cli {
-    /// What every command takes.
     #[command(flatten)]
     pub global: GlobalOptions,
 
-    /// What to do.
     #[command(subcommand)]
     pub command: Option<CliCommand>,
 }
 
 const HELP_EXAMPLES: &str = "\
 Examples:
-  tessera                         ask what to open, or open the default profile
-  tessera demo                    paint a sample dataset and open it
-  tessera open ~/photos           open a folder of pictures
+  tessera                         choose what to open, or open the default profile
+  tessera demo                    generate a sample dataset and open it
+  tessera open ~/photos           open a folder of images
   tessera serve ~/photos          serve it to other programs
   tessera --base-url https://media.example --kind hosted
                                   open a service; TESSERA_API_KEY and TESSERA_API_SECRET log in
@@ -94,23 +92,19 @@ fn help_footer() -> String {
     format!("{HELP_EXAMPLES}\nExit codes:\n{}", codes.concat().trim_end())
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {
-    /// What opens the interface.
     #[command(flatten)]
     Interface(InterfaceCommand),
-    /// Serve folders of pictures over HTTP, in the words of the interface.
+    /// Serve folders of images over HTTP, with the same API as the service.
     Serve(ServeOptions),
-    /// What needs no interface.
     #[command(flatten)]
     Headless(HeadlessCommand),
     /// Show, change and check settings.
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Look at the terminal, the settings, the profiles and their logins, and tell what is wrong.
+    /// Check the terminal, the settings, the profiles and their logins, and report problems.
     Doctor(DoctorOptions),
-    /// What the program tells about itself.
     #[command(flatten)]
     Info(InfoCommand),
 }
@@ -118,80 +112,77 @@ pub enum CliCommand {
 /// The commands that open the interface.
 #[derive(Debug, Subcommand)]
 pub enum InterfaceCommand {
-    /// Paint a sample dataset and open it; without a terminal, tell the same as text.
+    /// Generate a sample dataset and open it. Without a terminal, print a text tour instead.
     Demo {
-        /// How many images are painted.
+        /// Number of images to generate.
         #[arg(long, default_value_t = 240, value_parser = clap::value_parser!(u32).range(12..=100_000))]
         images: u32,
         /// Folder for the images and their index.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
     },
-    /// Open a folder of pictures: index it and browse it.
+    /// Index a folder of images and browse it.
     Open {
         /// The folder.
         folder: PathBuf,
         /// Folder for the index.
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
-        /// A person's own encoders.
         #[command(flatten)]
         encoders: EncoderOptions,
     },
-    /// Open the interface at a place.
+    /// Open the interface at a dataset, pane or view.
     Tui(TuiOptions),
-    /// Make the first profile: by questions in a terminal, or of the environment or a folder.
+    /// Create the first profile, interactively or from the environment.
     Init(init::InitOptions),
 }
 
-/// The commands that ask a deployment, and need no interface.
+/// The commands that need no interface.
 #[derive(Debug, Subcommand)]
 pub enum HeadlessCommand {
-    /// Send any request of the interface, with the login of the profile, once.
+    /// Send any API request once, with the login of the profile.
     Api(api::ApiOptions),
     /// Import, check and remove the key pair of a profile; print a token.
     #[command(subcommand)]
     Auth(auth::AuthCommand),
-    /// List, show and follow datasets.
+    /// List, show and watch datasets.
     #[command(subcommand)]
     Dataset(dataset::DatasetCommand),
     /// Show which models were applied to a dataset.
     #[command(subcommand)]
     Enrichment(enrichment::EnrichmentCommand),
-    /// Start, follow, fetch and inspect exports.
+    /// Start, watch, download and inspect exports.
     #[command(subcommand)]
     Export(export::ExportCommand),
     /// Draw pictures in the terminal.
     #[command(subcommand)]
     Image(image::ImageCommand),
-    /// List, show and follow what was started from this machine.
+    /// List, show and watch the jobs started from this machine.
     #[command(subcommand)]
     Jobs(jobs::JobsCommand),
     /// Add media to datasets.
     #[command(subcommand)]
     Media(media::MediaCommand),
-    /// List, show, add and remove the deployments that have a name.
+    /// List, show, add and remove profiles: named deployments.
     #[command(subcommand)]
     Profile(profile::ProfileCommand),
-    /// Write, check and keep queries.
+    /// Write, check and save queries.
     #[command(subcommand)]
     Query(query::QueryCommand),
-    /// Cluster a dataset anew, after media were added.
+    /// Cluster a dataset again after media were added.
     Reindex(reindex::ReindexOptions),
-    /// Search a dataset: by text, picture, media, anchor or filters.
+    /// Search a dataset by text, image, media item, anchor or filters.
     #[command(subcommand)]
     Search(search::SearchCommand),
-    /// Mark media and clusters, for exports of a part of a dataset.
+    /// Select media and clusters, to export part of a dataset.
     #[command(subcommand)]
     Selection(selection::SelectionCommand),
-    /// Put two answers of searches together.
+    /// Combine two search results.
     #[command(subcommand)]
     Set(set_algebra::SetCommand),
 }
 
-/// The command line of this process. Ends the process where it cannot be understood, or only asks for
-/// help.
-#[must_use]
+/// Parses the command line. Exits on errors and after printing the help.
 pub fn parse_args() -> Cli {
     let line = Cli::command().try_get_matches().and_then(|matches| {
         let mut line = Cli::from_arg_matches(&matches)?;
@@ -213,18 +204,14 @@ pub fn parse_args() -> Cli {
     })
 }
 
-/// Tells the short help on standard error: nothing was asked for.
-///
-/// # Errors
-/// Standard error is closed.
+/// Prints the short help on standard error.
 pub fn print_help() -> std::io::Result<()> {
     let help = Cli::command().render_help();
     writeln!(std::io::stderr(), "{help}")
 }
 
 impl CliCommand {
-    /// The command behind another name of it.
-    #[must_use]
+    /// Resolves aliases of a command.
     pub fn canonical(self) -> Self {
         match self {
             Self::Headless(HeadlessCommand::Dataset(dataset::DatasetCommand::Open { dataset })) => {
@@ -239,23 +226,21 @@ impl CliCommand {
     }
 }
 
-/// The options of `tui`.
 #[derive(Debug, Args)]
 pub struct TuiOptions {
-    /// The dataset: its id or its name.
+    /// ID or name of the dataset.
     pub at: Option<String>,
-    /// The pane that takes the keys.
+    /// Pane to focus.
     #[arg(long, value_name = "PANE")]
     pub tab: Option<StartPane>,
-    /// A saved view, by its name.
+    /// Name of a saved view.
     #[arg(long, value_name = "NAME")]
     pub view: Option<String>,
 }
 
-/// A pane of the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StartPane {
-    /// List of datasets and the status of one.
+    /// List of datasets, and the status of one.
     Datasets,
     /// Clusters as tiles.
     Results,
@@ -263,51 +248,49 @@ pub enum StartPane {
     Detail,
     /// The filters of the search.
     Query,
-    /// What takes time.
+    /// Running and finished jobs.
     Jobs,
-    /// What is marked.
+    /// The selection.
     Basket,
 }
 
-/// The options of `serve`.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
 pub struct ServeOptions {
-    /// The folders; one dataset each.
+    /// Folders to serve; one dataset each.
     #[arg(required_unless_present = "explain")]
     pub folders: Vec<PathBuf>,
-    /// Address and port; port 0 takes a free one.
+    /// Address and port; port 0 picks a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
     /// Folder for the index.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Without login, as an on-premises deployment; on this machine only.
+    /// Serve without login, like an on-premises deployment; this machine only.
     #[arg(long)]
     pub no_auth: bool,
-    /// Accept and answer what public clients send beyond the interface; --explain lists it.
+    /// Accept what public clients send beyond the API; --explain lists it.
     #[arg(long)]
     pub compat: bool,
-    /// Nobody may change a dataset: adding media and reindexing answer 403.
+    /// Reject changes: adding media and reindexing respond with 403.
     #[arg(long)]
     pub read_only: bool,
-    /// Switch off the feature of adding media.
+    /// Disable adding media.
     #[arg(long)]
     pub no_add_media: bool,
-    /// A folder below which `process/add_media` may read, beside those served; repeatable.
+    /// A folder that `process/add_media` may read, in addition to the served ones; repeatable.
     #[arg(long, value_name = "DIR")]
     pub allow_path: Vec<PathBuf>,
-    /// Let every operation and export take at least so long, to look at passing states.
+    /// Minimum duration of operations and exports, to test intermediate states.
     #[arg(long, value_name = "SECONDS", default_value_t = 0,
           value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub slow_progress: u64,
-    /// Let a part fail, to look at rare states; repeatable.
+    /// Make a component fail, to test error states; repeatable.
     #[arg(long, value_name = "WHAT", value_parser = parse_failing)]
     pub fail: Vec<InjectedFailure>,
-    /// A person's own encoders.
     #[command(flatten)]
     pub encoding: EncoderOptions,
-    /// Tell what the interface leaves open and what is done here, and end.
+    /// Explain what the API leaves open and what this service does, and exit.
     #[arg(long)]
     pub explain: bool,
 }
@@ -315,17 +298,14 @@ pub struct ServeOptions {
 fn parse_failing(raw: &str) -> Result<InjectedFailure, String> {
     InjectedFailure::parse(raw).ok_or_else(|| {
         let words = InjectedFailure::ALL.map(InjectedFailure::as_str).join(", ");
-        format!("there are {words}")
+        format!("expected one of {words}")
     })
 }
 
-/// Time for the last words of a command that was interrupted.
+/// Time that an interrupted command has to finish.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
 
 /// Runs a command that needs no interface.
-///
-/// # Errors
-/// The command ends early; a person who interrupts it is one reason.
 pub async fn run(context: &Context, command: HeadlessCommand) -> Result<Exit, CliError> {
     let work = async {
         match command {
@@ -353,7 +333,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> Result<Exit, Cl
             if context.notify_interrupt() && let Ok(outcome) = timeout(INTERRUPT_GRACE, work).await {
                 return outcome;
             }
-            // The second one ends the program at once.
+            // The second interrupt ends the program at once.
             Err(CliError::interrupted())
         }
     }
@@ -370,7 +350,8 @@ mod tests {
         Cli::command().debug_assert();
     }
 
-    /// An option with the name of one of every command is read as that one: it must be of its type.
+    /// Clap reads an option with the ID of a global one as the global one, so their types must
+    /// match.
     #[test]
     fn no_command_takes_an_option_of_every_command_for_something_else() {
         fn walk(command: &clap::Command, taken: &clap::Command) {

@@ -1,4 +1,4 @@
-//! `tessera profile`: the deployments that have a name. A profile never holds a secret.
+//! `tessera profile`: named deployments. A profile never contains a secret.
 
 use std::path::PathBuf;
 
@@ -13,51 +13,49 @@ use crate::{
 };
 use tessera_client::{BaseUrl, CertificateAuthorities, TextSearchPath};
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
     /// List the profiles.
     List,
-    /// Show one: what it is, and where its secret is.
+    /// Show one profile, and where its secret is stored.
     Show {
-        /// Its name; else the one in use.
+        /// Name of the profile [default: the active one].
         name: Option<String>,
     },
-    /// Add one, of --kind, --base-url and --pipeline-url or --folder.
+    /// Add a profile from --kind, --base-url and --pipeline-url or --folder.
     Add(ProfileAddOptions),
-    /// Make one the default.
+    /// Make a profile the default.
     Use {
-        /// Its name.
+        /// Name of the profile.
         name: String,
     },
-    /// Remove one, with its secret.
+    /// Remove a profile and its secret.
     Remove {
-        /// Its name.
+        /// Name of the profile.
         name: String,
     },
 }
 
-/// The options of `profile add`.
 #[derive(Debug, Args)]
 pub struct ProfileAddOptions {
-    /// Its name: letters, digits, - and _.
+    /// Name of the profile: letters, digits, - and _.
     name: String,
-    /// The key that names the secret; `tessera auth` stores the secret.
+    /// API key; `tessera auth` stores its secret.
     #[arg(long, value_name = "KEY")]
     api_key: Option<String>,
-    /// The folder of pictures, for --kind local.
+    /// Folder of images, for --kind local.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// How long a token holds: 10m.
+    /// Lifetime of tokens, for example 10m.
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     token_ttl: Option<std::time::Duration>,
-    /// Where text searches are answered, with `{dataset_id}` in it.
+    /// Path for text searches, with `{dataset_id}` in it.
     #[arg(long, value_name = "PATH")]
     text_search_path: Option<String>,
     /// A dataset that the service does not list; repeatable.
     #[arg(long, value_name = "ID")]
     pin: Vec<String>,
-    /// Make it the default.
+    /// Make it the default profile.
     #[arg(long = "use")]
     make_default: bool,
 }
@@ -85,10 +83,6 @@ const PROFILE_COLUMNS: &[Column] = &[
     Column::new("default", "default"),
 ];
 
-/// Runs one of them.
-///
-/// # Errors
-/// Whatever keeps the answer away.
 pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError> {
     match command {
         ProfileCommand::List => list(context),
@@ -104,7 +98,7 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
             if !report_dry_run(context, &format!("default_profile = {name}"), &file) {
                 let value = toml::Value::from(name.clone());
                 edit::set(&file, "default_profile", &value).map_err(edit_error)?;
-                context.messages.info(format!("{name} is the default now"));
+                context.messages.info(format!("{name} is now the default"));
             }
             Ok(Exit::Done)
         }
@@ -163,7 +157,10 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
         None => match deployment::select_target(&context.global, &context.settings)? {
             Some(deployment::ServiceTarget::Profile(profile)) => profile,
             Some(deployment::ServiceTarget::Address(_)) | None => {
-                return Err(CliError::new(Exit::Usage, "which profile? `tessera profile list`"));
+                return Err(CliError::new(
+                    Exit::Usage,
+                    "no profile is selected; `tessera profile list` lists them",
+                ));
             }
         },
     };
@@ -173,7 +170,7 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Where the secret of a profile is, without it; `None` where none is needed.
+/// Where the secret of a profile is stored; `None` if it needs none.
 fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
     let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
         return Ok(None);
@@ -195,7 +192,7 @@ impl ProfileAddOptions {
             global
                 .base_url
                 .clone()
-                .ok_or_else(|| CliError::new(Exit::Usage, "give its address with --base-url"))
+                .ok_or_else(|| CliError::new(Exit::Usage, "give the address with --base-url"))
         };
         let place = match global.kind {
             None => {
@@ -214,7 +211,7 @@ impl ProfileAddOptions {
             Some(DeploymentKind::Local) => {
                 let folder = self
                     .folder
-                    .ok_or_else(|| CliError::new(Exit::Usage, "give its folder with --folder"))?;
+                    .ok_or_else(|| CliError::new(Exit::Usage, "give the folder with --folder"))?;
                 DeploymentConfig::Local { folder: absolute(folder)? }
             }
         };
@@ -230,12 +227,11 @@ impl ProfileAddOptions {
     }
 }
 
-/// A path that means the same from every folder.
 pub(super) fn absolute(path: PathBuf) -> Result<PathBuf, CliError> {
     Ok(std::path::absolute(path)?)
 }
 
-/// Writes a profile, if all of it can be used, and shows it.
+/// Validates and saves a profile, and prints it.
 pub(super) fn save_profile(
     context: &Context,
     profile: &Profile,
@@ -265,7 +261,6 @@ pub(super) fn save_profile(
     Ok(Exit::Done)
 }
 
-/// Whether the addresses, paths and files of a profile can be used.
 fn check_profile(profile: &Profile) -> Result<(), CliError> {
     let manner = &profile.options;
     let (base_url, pipeline_url) = match &profile.deployment {
@@ -274,7 +269,10 @@ fn check_profile(profile: &Profile) -> Result<(), CliError> {
             (Some(base_url), pipeline_url.as_ref())
         }
         DeploymentConfig::Local { folder } if !folder.is_dir() => {
-            return Err(CliError::new(Exit::Usage, format!("{} is no folder", folder.display())));
+            return Err(CliError::new(
+                Exit::Usage,
+                format!("{} is not a folder", folder.display()),
+            ));
         }
         DeploymentConfig::Local { .. } => (None, None),
     };
@@ -291,7 +289,7 @@ fn check_profile(profile: &Profile) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Whether a value can be used that only the client can judge.
+/// Checks values that only the client can validate.
 pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
     let told = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
     match key {
@@ -307,11 +305,7 @@ pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     deployment::profile_by_name(&context.settings, name)?;
     let file = user_file(context)?;
-    if report_dry_run(
-        context,
-        &format!("without the profile {name}, and its secret removed"),
-        &file,
-    ) {
+    if report_dry_run(context, &format!("remove the profile {name} and its secret"), &file) {
         return Ok(Exit::Done);
     }
     let question = format!("remove the profile {name} and its secret?");
@@ -323,18 +317,18 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
         let sentence = format!("{name} is not in {}", file.display());
         return Err(CliError::new(Exit::NotFound, sentence));
     }
-    context.messages.info(format!("{name} is removed from {}", file.display()));
+    context.messages.info(format!("{name} was removed from {}", file.display()));
     let secrets = login::open_secrets()?;
     let stores = secrets.remove(name).map_err(|error| {
         CliError::new(Exit::Partly, format!("its secret may still be stored: {error}"))
     })?;
     for store in stores {
-        context.messages.info(format!("its secret is removed from {}", secrets.describe(store)));
+        context.messages.info(format!("its secret was removed from {}", secrets.describe(store)));
     }
     Ok(Exit::Done)
 }
 
-/// A profile of what the environment or a folder says; without a name, one made of its address.
+/// A profile with a given or suggested name.
 pub(super) fn named_profile(place: DeploymentConfig, name: Option<String>) -> Profile {
     let name = name.unwrap_or_else(|| suggested_name(&place));
     Profile::new(name, place)

@@ -1,5 +1,5 @@
-//! `tessera reindex`: a dataset is clustered anew. Sent once; when its answer is lost, the status
-//! of the dataset tells whether it was taken on.
+//! `tessera reindex`: sends the request once. If the response is lost, the dataset's status shows
+//! whether it was accepted.
 
 use std::time::Duration;
 
@@ -14,34 +14,28 @@ use tessera_model::{
     shell::{ProfilerCommand, profiler_command_line},
 };
 
-/// After a lost answer the dataset is looked at after each of these pauses: three times within ten
-/// seconds.
+/// Delays between checks of the dataset after a lost response: three within ten seconds.
 const STATUS_CHECK_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(3), Duration::from_secs(5)];
 
 const REINDEX_COLUMNS: &[Column] =
     &[Column::new("dataset", "dataset_id"), Column::new("status", "status_new")];
 
-/// The options.
 #[derive(Debug, Args)]
 pub struct ReindexOptions {
-    /// Its id or its name.
+    /// ID or name of the dataset.
     dataset: Option<String>,
-    /// Follow it until the dataset is READY again.
+    /// Wait until the dataset is READY again.
     #[arg(long)]
     wait: bool,
-    /// Send it whatever the status of the dataset is.
+    /// Send even if the status of the dataset forbids it.
     #[arg(long)]
     force: bool,
-    /// Print the line for `run_profiler.sh` of an on-premises deployment instead, and send nothing.
+    /// Print the `run_profiler.sh` command line for an on-premises deployment, and send nothing.
     #[arg(long)]
     print_script: bool,
 }
 
-/// Runs it.
-///
-/// # Errors
-/// [`Exit::Conflict`] unless the dataset is in PARTIAL INDEX, [`Exit::Remote`] when it ended in ERROR.
 pub async fn run(context: &Context, options: ReindexOptions) -> Result<Exit, CliError> {
     let work = async |connection: &_| run_reindex(context, connection, &options).await;
     context.with_connection(&[Request::Reindex], work).await
@@ -55,7 +49,7 @@ async fn run_reindex(
     let dataset = context.dataset(connection, options.dataset.as_deref()).await?;
     if options.print_script {
         if !connection.client.endpoint().is_on_premises() {
-            let sentence = "run_profiler.sh is a command of on-premises deployments";
+            let sentence = "run_profiler.sh is for on-premises deployments";
             return Err(CliError::new(Exit::Usage, sentence));
         }
         context.out.print_text(&format!(
@@ -73,7 +67,7 @@ async fn run_reindex(
         Some(record.follow(OperationTracker::starting_from(Some(&dataset))).await?)
     } else {
         let id = dataset.id;
-        context.messages.info(format!("accepted; follow it with: tessera dataset wait {id}"));
+        context.messages.info(format!("accepted; wait for it with: tessera dataset wait {id}"));
         None
     };
     let answer = json!({
@@ -89,16 +83,13 @@ async fn run_reindex(
 fn confirmation_question(dataset: &Dataset) -> String {
     let count = dataset.n_images.map(|count| format!(" of {count} images")).unwrap_or_default();
     format!(
-        "{}: full re-clustering{count}; add-media and export wait until READY, and clusters get new \
+        "{}: full re-clustering{count}; adding media and exporting wait until READY, and clusters get new \
          ids. Reindex it?",
         dataset.name
     )
 }
 
-/// Sends the reindex of a dataset, once, and writes it down.
-///
-/// # Errors
-/// It was not taken on, or nobody can tell.
+/// Sends the request once, and saves the job.
 pub async fn send_reindex<'a>(
     context: &'a Context,
     connection: &'a Connection,
@@ -112,10 +103,7 @@ pub async fn send_reindex<'a>(
     Ok(record)
 }
 
-/// Whether a reindex whose request failed was taken on all the same.
-///
-/// # Errors
-/// It was not, or nobody can tell.
+/// Checks whether the service accepted a reindex although its request failed.
 async fn verify_accepted(
     context: &Context,
     connection: &Connection,
@@ -130,7 +118,7 @@ async fn verify_accepted(
             _ => failure.into(),
         });
     }
-    context.messages.info(format!("{}; looking whether it was taken on", failure_text(&failure)));
+    context.messages.info(format!("{}; checking whether it was accepted", failure_text(&failure)));
     for pause in STATUS_CHECK_DELAYS {
         tokio::time::sleep(pause).await;
         match connection.client.dataset(dataset.id).await {
@@ -143,22 +131,22 @@ async fn verify_accepted(
         }
     }
     record.set_failed(&failure);
-    let sentence = format!("{}; it seems not to have been taken on", failure_text(&failure));
+    let sentence = format!("{}; it was probably not accepted", failure_text(&failure));
     let remedy = format!("tessera dataset show {}", dataset.id);
     Err(CliError::from(failure).with_message(sentence).with_remedy(remedy))
 }
 
-/// A failure in words without its remedy, where there is a better one.
+/// The failure without its remedy, for messages with a better one.
 fn failure_text(failure: &Failure) -> String {
     Failure { remedy: None, ..failure.clone() }.to_string()
 }
 
-/// Whether the status tells that a reindex was taken on.
+/// Whether the status change shows that the reindex was accepted.
 fn was_accepted(before: &Status, now: &Status) -> bool {
     now.is_busy() || (*before == Status::PartialIndex && *now == Status::Ready)
 }
 
-/// A conflict with what the dataset is now, and what would help.
+/// A conflict with the current status, and what helps.
 async fn conflict_error(connection: &Connection, dataset: &Dataset, failure: Failure) -> CliError {
     let Ok(now) = connection.client.dataset(dataset.id).await else { return failure.into() };
     let reason = now.status.allows(Operation::Reindex).denial_reason();

@@ -1,4 +1,5 @@
-//! The saved answer of a search (`tessera search --json > FILE`), read again for set algebra and marks.
+//! The saved output of a search (`tessera search --json > FILE`), for set operations and
+//! selections.
 
 use std::collections::HashMap;
 
@@ -7,28 +8,22 @@ use serde_json::Value;
 use tessera_model::{Cluster, ClusterId};
 use tessera_wire::explore::read_page;
 
-/// An answer that was saved.
 pub struct SavedSearch {
-    /// All of it.
     pub document: Value,
-    /// Its clusters; those that cannot be read are left out.
+    /// Without those that cannot be read.
     pub clusters: Vec<Cluster>,
-    /// Whether it holds every page of its search, and all of it could be read.
+    /// Whether it contains every page of the search, and all of it could be read.
     pub complete: bool,
-    /// The place of each cluster in the document.
     row_indexes: HashMap<ClusterId, usize>,
 }
 
 impl SavedSearch {
-    /// Reads an answer.
-    ///
-    /// # Errors
-    /// A sentence without its subject: why this is none.
+    /// Parses a document; the error is a phrase without a subject.
     pub fn parse(source: &str) -> Result<Self, String> {
         let document: Value =
-            serde_json::from_str(source).map_err(|error| format!("is no JSON: {error}"))?;
+            serde_json::from_str(source).map_err(|error| format!("is not JSON: {error}"))?;
         if document["schema"] != "tessera.search/1" {
-            return Err("is no answer of a search (tessera.search/1)".to_owned());
+            return Err("is not a search result (tessera.search/1)".to_owned());
         }
         let page = read_page(&document).ok_or("has no `clusters`")?;
         let complete = document["truncated"] == false
@@ -44,13 +39,12 @@ impl SavedSearch {
     }
 
     /// A cluster as it was saved.
-    #[must_use]
     pub fn row(&self, id: ClusterId) -> Option<&Value> {
         self.document["clusters"].get(*self.row_indexes.get(&id)?)
     }
 
-    /// The search that found a cluster: its own in a set of two answers, else that of the answer.
-    #[must_use]
+    /// The search that found a cluster: its own after a set operation, otherwise that of the
+    /// document.
     pub fn query(&self, id: ClusterId) -> &Value {
         let own = self.row(id).map(|row| &row["_query"]).filter(|own| !own.is_null());
         own.unwrap_or(&self.document["query"])

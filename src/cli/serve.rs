@@ -1,4 +1,4 @@
-//! `tessera serve`: the local deployment alone, for other programs.
+//! `tessera serve`: runs the local deployment for other programs.
 
 use std::{
     env,
@@ -18,10 +18,7 @@ use tessera_service::{
     AccessMode, DeploymentSettings, OPENAPI, ServerOptions, ServiceCredentials, object_storage,
 };
 
-/// Serves until it is told to stop; returns the exit code.
-///
-/// # Errors
-/// A folder, the data folder, the address or a setting cannot be used.
+/// Serves until a signal ends it; returns the exit code.
 pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
     if options.explain {
         let mut out = io::stdout().lock();
@@ -35,7 +32,7 @@ pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
     let ServeOptions { data, folders, listen, .. } = options;
     let mut local = LocalService::start(data, &folders, listen, settings, served).await?;
     print_announcement(&local, login.as_ref())?;
-    // Told from a task of its own: a stop must not wait for the index.
+    // A separate task: stopping must not wait for indexing.
     let telling = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
         async move {
@@ -54,7 +51,7 @@ pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
     Ok(code)
 }
 
-/// The settings of the deployment. The environment is read here and nowhere else.
+/// Builds the settings. The environment is read here and nowhere else.
 fn serve_settings(options: &ServeOptions) -> Result<DeploymentSettings, CliError> {
     let storage = object_storage::StorageSettings::from_env(|name| env::var(name).ok())
         .map_err(|why| CliError::new(Exit::Usage, format!("object storage: {why}")))?;
@@ -75,7 +72,7 @@ fn serve_settings(options: &ServeOptions) -> Result<DeploymentSettings, CliError
     })
 }
 
-/// Prints the one line that scripts read, as soon as the service can be asked.
+/// Prints the one line that scripts read, as soon as the service accepts requests.
 fn print_announcement(
     local: &LocalService,
     login: Option<&ServiceCredentials>,
@@ -102,7 +99,7 @@ fn print_announcement(
     Ok(out.flush()?)
 }
 
-/// Names the files that are no media of a dataset, on standard error.
+/// Lists the skipped files of a dataset on standard error.
 pub fn report_skipped(deployment: &tessera_service::Deployment, dataset: tessera_model::DatasetId) {
     const NAMED: usize = 20;
     let Ok(skipped) = deployment.skipped_files(dataset) else {
@@ -112,8 +109,8 @@ pub fn report_skipped(deployment: &tessera_service::Deployment, dataset: tessera
         return;
     }
     let mut err = io::stderr().lock();
-    // Nobody listens when standard error is closed.
-    let _ = writeln!(err, "tessera: skipped as no pictures, {} in all:", skipped.len());
+    // Standard error may be closed.
+    let _ = writeln!(err, "tessera: skipped {} files that are not images:", skipped.len());
     for file in skipped.iter().take(NAMED) {
         let _ = writeln!(err, "  {}: {}", file.file, file.reason);
     }
@@ -122,7 +119,7 @@ pub fn report_skipped(deployment: &tessera_service::Deployment, dataset: tessera
     }
 }
 
-/// Waits for a signal to end; its exit code. Ctrl-C and a polite kill are the normal ways.
+/// Waits for a signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
 async fn wait_for_signal() -> io::Result<i32> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;

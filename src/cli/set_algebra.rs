@@ -1,5 +1,5 @@
-//! `tessera set`: algebra on the answers of searches, because the interface has no OR and no NOT. It is
-//! made of the pages that were saved, and says so.
+//! `tessera set`: set operations on saved search results, because the API has no OR and no NOT.
+//! Only loaded pages are compared, which the output states.
 
 use std::path::PathBuf;
 
@@ -14,25 +14,24 @@ use tessera_model::{
     set_algebra::{SetOperator, combine},
 };
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum SetCommand {
-    /// What is in any of the two.
+    /// Clusters in either of the two.
     Union(SetOptions),
-    /// What is in the first and not in the second.
+    /// Clusters in the first but not in the second.
     Minus(SetOptions),
-    /// What is in both.
+    /// Clusters in both.
     Intersect(SetOptions),
 }
 
-/// Two answers of `tessera search --json`.
+/// Two outputs of `tessera search --json`.
 #[derive(Debug, Args)]
 pub struct SetOptions {
-    /// The first; - is standard input.
+    /// First results; - for standard input.
     a: PathBuf,
-    /// The second; - is standard input.
+    /// Second results; - for standard input.
     b: PathBuf,
-    /// End with code 9 when one of them does not hold every page of its search.
+    /// Exit with code 9 if one of them lacks pages of its search.
     #[arg(long)]
     strict: bool,
 }
@@ -45,10 +44,6 @@ const SET_COLUMNS: &[Column] = &[
     Column::new("FIRST FILE", "previews.0.file_name"),
 ];
 
-/// Combines two answers.
-///
-/// # Errors
-/// One of them is no answer of a search, or they are of two datasets: [`Exit::Usage`].
 pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
     let (word, operator, pair) = match command {
         SetCommand::Union(pair) => ("union", SetOperator::Union, pair),
@@ -56,11 +51,14 @@ pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
         SetCommand::Intersect(pair) => ("intersect", SetOperator::Intersection, pair),
     };
     if pair.a.as_os_str() == "-" && pair.b.as_os_str() == "-" {
-        return Err(CliError::new(Exit::Usage, "only one of the two can come from standard input"));
+        return Err(CliError::new(
+            Exit::Usage,
+            "only one of the two can be read from standard input",
+        ));
     }
     let (a, b) = (read_search(&pair.a)?, read_search(&pair.b)?);
     if a.document["dataset_id"] != b.document["dataset_id"] {
-        let sentence = "the two answers are of different datasets; a set is of one";
+        let sentence = "the two results are of different datasets";
         return Err(CliError::new(Exit::Usage, sentence));
     }
     let combined = combine(&a.clusters, &b.clusters, operator);
@@ -78,11 +76,11 @@ pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
         "clusters": rows,
     });
     context.print(&Document::list("tessera.search/1", answer, "clusters", SET_COLUMNS))?;
-    context.messages.info("made of loaded pages: of a cluster only its previews are compared");
+    context.messages.info("only loaded pages and their previews were compared");
     if complete {
         return Ok(Exit::Done);
     }
-    context.messages.warn("an answer does not hold every page of its search; --all fetches them");
+    context.messages.warn("a result lacks pages of its search; fetch them with --all");
     Ok(if pair.strict { Exit::Partly } else { Exit::Done })
 }
 
@@ -94,14 +92,14 @@ fn read_search(path: &PathBuf) -> Result<SavedSearch, CliError> {
     })
 }
 
-/// The row of a cluster with the search that found it, which a selection needs to mark it.
+/// The row of a cluster with the search that found it, which a selection needs.
 fn row_with_query(saved: &SavedSearch, id: ClusterId) -> Option<Value> {
     let mut row = saved.row(id)?.clone();
     row["_query"] = saved.query(id).clone();
     Some(row)
 }
 
-/// A cluster as it was saved, without the previews that the operation left out.
+/// A cluster as it was saved, without the previews that the operation removed.
 fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<Value> {
     let mut row = row_with_query(a, cluster.id).or_else(|| row_with_query(b, cluster.id))?;
     let kept = |preview: &Value| {

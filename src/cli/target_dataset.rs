@@ -1,22 +1,15 @@
-//! The dataset that a command is about, and whether its status allows what the command does.
+//! Resolves the dataset of a command, and checks whether its status permits the operation.
 
 use crate::cli::{CliError, Connection, Context, Exit};
 use tessera_model::{Dataset, DatasetId, Operation, Permission, Status};
 
 impl Context {
-    /// The datasets that are pinned at the deployment.
-    ///
-    /// # Errors
-    /// No deployment is named.
     pub(super) fn pinned_datasets(&self) -> Result<Vec<DatasetId>, CliError> {
         let target = self.target()?;
         Ok(target.options().pinned.iter().filter_map(|id| id.parse().ok()).collect())
     }
 
-    /// The dataset that is named: by `given`, else by `--dataset`; else the only one there is.
-    ///
-    /// # Errors
-    /// None or several are of that name, or the service keeps it away.
+    /// The dataset given as an argument, or by `--dataset`, or the only one of the deployment.
     pub async fn dataset(
         &self,
         connection: &Connection,
@@ -32,32 +25,29 @@ impl Context {
         match (found.as_slice(), named) {
             ([only], Some(_)) => Ok((*only).clone()),
             ([only], None) => {
-                self.messages.info(format!("dataset: {} (the only one)", only.name));
+                self.messages.info(format!("using the only dataset: {}", only.name));
                 Ok((*only).clone())
             }
             ([], Some(name)) => Err(CliError::new(
                 Exit::NotFound,
-                format!("there is no dataset `{name}`; there are: {}", join_names(&all)),
+                format!("there is no dataset `{name}`; available: {}", join_names(&all)),
             )),
-            ([], None) => Err(CliError::new(Exit::NotFound, "the deployment lists no datasets")),
+            ([], None) => Err(CliError::new(Exit::NotFound, "the deployment has no datasets")),
             (several, Some(name)) => {
                 let ids: Vec<String> = several.iter().map(|each| each.id.to_string()).collect();
                 let sentence =
-                    format!("several datasets are called `{name}`; give an id: {}", ids.join(", "));
+                    format!("several datasets are named `{name}`; give an ID: {}", ids.join(", "));
                 Err(CliError::new(Exit::Usage, sentence))
             }
             (_, None) => {
                 let sentence =
-                    format!("which dataset? Give --dataset; there are: {}", join_names(&all));
+                    format!("give a dataset with --dataset; available: {}", join_names(&all));
                 Err(CliError::new(Exit::Usage, sentence))
             }
         }
     }
 
-    /// The id of the dataset that is named, as [`Context::dataset`] finds it. An id asks nobody.
-    ///
-    /// # Errors
-    /// As [`Context::dataset`].
+    /// The ID of the dataset. An ID given by the user needs no request.
     pub async fn dataset_id(&self, given: Option<&str>) -> Result<DatasetId, CliError> {
         let named = given.or(self.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse().ok()) {
@@ -66,10 +56,7 @@ impl Context {
         self.fetch_dataset(given).await.map(|dataset| dataset.id)
     }
 
-    /// The dataset that is named, asked for over a connection of its own, in a rehearsal, too.
-    ///
-    /// # Errors
-    /// As [`Context::dataset`].
+    /// The dataset, fetched over a connection of its own, in a dry run too.
     pub(super) async fn fetch_dataset(&self, given: Option<&str>) -> Result<Dataset, CliError> {
         let connection = self.connect(&[]).await?;
         let found = self.dataset(&connection, given).await;
@@ -78,23 +65,17 @@ impl Context {
         closed.map(|_| dataset)
     }
 
-    /// Whether anything may be changed at the service from here.
-    ///
-    /// # Errors
-    /// [`Exit::Conflict`]: the options or the profile forbid it.
+    /// Rejects changes if the options or the profile are read-only.
     pub(super) fn require_writable(&self) -> Result<(), CliError> {
         let target = self.target();
         if !self.global.read_only && !target.is_ok_and(|target| target.options().read_only) {
             return Ok(());
         }
-        let sentence = "nothing is changed here: --read-only is on, or the profile is read_only";
+        let sentence = "changes are disabled by --read-only or the profile's read_only";
         Err(CliError::new(Exit::Conflict, sentence).with_code("read_only"))
     }
 
-    /// Whether the status of the dataset allows an operation. `force` sends it anyway.
-    ///
-    /// # Errors
-    /// [`Exit::Conflict`] with the reason and what would help.
+    /// Whether the status of the dataset permits an operation. `force` skips the check.
     pub fn require_allowed(
         &self,
         dataset: &Dataset,
@@ -111,14 +92,15 @@ impl Context {
             Permission::Allowed | Permission::Unspecified => Ok(()),
             Permission::Confirm => {
                 let question =
-                    format!("{name} is {word}, a status this program does not know; send it?");
+                    format!("{name} has the unknown status {word}; send the request anyway?");
                 if self.confirm(&question, "--yes")? {
                     return Ok(());
                 }
                 Err(CliError::new(Exit::Conflict, format!("not sent: {name} is {word}")))
             }
             Permission::Denied(reason) => {
-                let sentence = format!("{} refused: {name} is {word}: {reason}", operation.label());
+                let sentence =
+                    format!("{} is not available: {name} is {word}: {reason}", operation.label());
                 let remedy = match dataset.status {
                     Status::PartialIndex => Some(format!("tessera reindex {} --wait", dataset.id)),
                     Status::ReadOnly | Status::Indexing => {

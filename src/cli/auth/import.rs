@@ -1,6 +1,6 @@
-//! `tessera auth import`: from the session of a browser to a stored secret. A service shows the secret
-//! once, so the order is fixed: a place for it first, then the one request, then storing and reading
-//! back, and only then a word about it.
+//! `tessera auth import`: turns a browser session into a stored key pair. The service shows a
+//! secret only once, so the order is fixed: choose the store, send the one request, store the
+//! secret, read it back, then report.
 
 use std::{
     fs::OpenOptions,
@@ -29,19 +29,18 @@ use tessera_client::{ApiOperation, AuthMethod, Client, DryRun, Endpoint};
 use tessera_model::{FailureKind, SafeText};
 use tessera_wire::credentials::{IssuedCredentials, SESSION_COOKIE};
 
-/// The options.
 #[derive(Debug, Args)]
 pub struct ImportOptions {
-    /// Read the cookie SESSION from standard input instead of asking for it.
+    /// Read the SESSION cookie from standard input instead of prompting for it.
     #[arg(long, conflicts_with = "secret_stdin")]
     cookie_stdin: bool,
-    /// Store a secret that you have: it is read from standard input. No request is sent.
+    /// Store a secret that you already have, read from standard input. No request is sent.
     #[arg(long, requires = "api_key")]
     secret_stdin: bool,
     /// The key that this secret belongs to.
     #[arg(long, value_name = "KEY", requires = "secret_stdin")]
     api_key: Option<String>,
-    /// Without a keyring, keep the secret in a file that you alone can read.
+    /// Without a keyring, store the secret in a file that only you can read.
     #[arg(long)]
     insecure_storage: bool,
 }
@@ -53,7 +52,6 @@ const IMPORT_COLUMNS: &[Column] = &[
     Column::new("message", "message"),
 ];
 
-/// Runs it.
 pub(super) async fn run(context: &Context, import: ImportOptions) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     if context.is_dry_run() {
@@ -63,7 +61,9 @@ pub(super) async fn run(context: &Context, import: ImportOptions) -> Result<Exit
     let store = choose_store(context, &secrets, import.insecure_storage)?;
     confirm_replacement(context, &secrets, &hosted)?;
     let name = &hosted.profile.name;
-    context.messages.info(format!("the secret of `{name}` goes into {}", secrets.describe(store)));
+    context
+        .messages
+        .info(format!("the secret of `{name}` will be stored in {}", secrets.describe(store)));
     let issued = if let Some(api_key) = import.api_key {
         let secret = validate_secret(&SecretString::from(read_stdin()?), "secret")?;
         IssuedCredentials { api_key, api_secret: Some(secret), message: None }
@@ -74,7 +74,7 @@ pub(super) async fn run(context: &Context, import: ImportOptions) -> Result<Exit
     store_credentials(context, &hosted, &secrets, store, (issued, import.insecure_storage))
 }
 
-/// Where the secret will be. A plain file only when the person agrees to it.
+/// Chooses the store. A plain file requires the user's consent.
 fn choose_store(
     context: &Context,
     secrets: &SecretStores,
@@ -90,39 +90,39 @@ fn choose_store(
         return Ok(SecretStore::File);
     }
     let sentence =
-        "nothing was asked for and nothing stored; the environment can give the secret, too";
+        "nothing was requested or stored; alternatively, set the secret in the environment";
     Err(CliError::new(Exit::Usage, sentence))
 }
 
-/// Asks before a secret that is stored is replaced.
+/// Asks before an existing secret is replaced.
 fn confirm_replacement(
     context: &Context,
     secrets: &SecretStores,
     hosted: &HostedProfile,
 ) -> Result<(), CliError> {
-    // One that belongs to another key or address is of no use any more.
+    // A secret of another key or address is no longer usable.
     let Ok(Some(_)) = secrets.find(hosted.holder()) else { return Ok(()) };
     let question = format!(
-        "`{}` has a secret, of the key {}; replace it?",
+        "`{}` already has a secret, for the key {}; replace it?",
         hosted.profile.name, hosted.api_key
     );
     if context.confirm(&question, "--yes")? {
         return Ok(());
     }
-    Err(CliError::new(Exit::Usage, "the secret stays as it is"))
+    Err(CliError::new(Exit::Usage, "the secret was not changed"))
 }
 
-/// The terminal as it was before nothing was echoed; also when the question is interrupted.
+/// Restores the terminal's echo setting on drop, also when the prompt is interrupted.
 struct EchoGuard(Option<Termios>);
 
 impl EchoGuard {
-    /// Off before the question stands there: `rpassword` asks first, and a cookie pasted at once would
-    /// be echoed.
+    /// Disables echo before the prompt appears: `rpassword` prints the prompt first, and a cookie
+    /// pasted immediately would be echoed.
     fn off() -> Self {
         let before = tcgetattr(stdin()).ok();
         if let Some(mut now) = before.clone() {
             now.local_modes.remove(LocalModes::ECHO);
-            // A terminal that takes no settings is left to `rpassword`, which says so.
+            // If the terminal rejects the settings, `rpassword` reports it.
             let _ = tcsetattr(stdin(), OptionalActions::Now, &now);
         }
         Self(before)
@@ -138,33 +138,34 @@ impl Drop for EchoGuard {
     }
 }
 
-/// The cookie, typed without echo or piped.
+/// Reads the cookie, typed without echo or piped.
 async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
     let text = if piped {
         SecretString::from(read_stdin()?)
     } else if no_input || !io::stdin().is_terminal() {
-        let sentence = "there is nobody to ask for the cookie: pipe it, with --cookie-stdin";
+        let sentence =
+            "cannot prompt for the cookie without a terminal; pipe it with --cookie-stdin";
         return Err(CliError::new(Exit::Usage, sentence));
     } else {
         let _echo = EchoGuard::off();
         let asked = tokio::task::spawn_blocking(|| {
-            rpassword::prompt_password("tessera: the cookie SESSION of your browser (not shown): ")
+            rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
         });
         let typed = asked.await.map_err(|error| CliError::new(Exit::Failed, error.to_string()))?;
         SecretString::from(typed?)
     };
     let cookie = text.expose_secret().trim();
-    // As the tools of a browser copy it: alone, or with its name.
+    // Browser tools copy the value alone or with the cookie's name.
     let value = cookie.strip_prefix(SESSION_COOKIE).and_then(|rest| rest.strip_prefix('='));
     let value = validate_secret(&SecretString::from(value.unwrap_or(cookie)), "cookie")?;
     if value.expose_secret().contains([';', ',', '"', '\\']) {
-        let sentence = "that is no cookie: copy the value of SESSION alone";
+        let sentence = "this is not a cookie; copy only the value of SESSION";
         return Err(CliError::new(Exit::Usage, sentence));
     }
     Ok(value)
 }
 
-/// The client that shows the session and nothing else.
+/// A client that authenticates with the session only.
 fn session_client(hosted: &HostedProfile, session: SecretString) -> Result<Client, CliError> {
     let (base_url, access) = (hosted.base_url.clone(), AuthMethod::Session(session));
     let endpoint = if hosted.profile.options.allow_http {
@@ -179,12 +180,11 @@ async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliE
     let rehearsal = DryRun::new(&[ApiOperation::Credentials]);
     let client =
         session_client(hosted, SecretString::from("unknown"))?.with_dry_run(rehearsal.clone());
-    // It ends with the failure that takes the place of sending.
+    // A dry run always ends with a failure in place of the response.
     let _ = client.create_credentials().await;
     context.print_dry_run(rehearsal.request())
 }
 
-/// The one request.
 async fn fetch_credentials(
     context: &Context,
     hosted: &HostedProfile,
@@ -195,7 +195,7 @@ async fn fetch_credentials(
             || matches!(failure.kind, FailureKind::Unreachable | FailureKind::Local);
         if !none_was_made {
             context.messages.warn(
-                "a key pair may have been made whose secret nobody has seen: look at your keys before \
+                "the service may have created a key pair whose secret was lost; check your keys before \
                  you ask again",
             );
         }
@@ -203,7 +203,7 @@ async fn fetch_credentials(
     })
 }
 
-/// Stores it, reads it back, and only then tells of it.
+/// Stores the secret, reads it back, and then reports it.
 fn store_credentials(
     context: &Context,
     hosted: &HostedProfile,
@@ -217,8 +217,8 @@ fn store_credentials(
     let Some(secret) = api_secret else {
         let words = message.map(|words| format!(" (it says: {words})")).unwrap_or_default();
         let sentence = format!(
-            "the service names the key {api_key} without its secret, which it shows only when the pair \
-             is made{words}; nothing was stored"
+            "the service returned the key {api_key} without its secret, which it shows only when it creates \
+             the pair{words}; nothing was stored"
         );
         let remedy =
             format!("tessera auth import --profile {name} --secret-stdin --api-key {api_key}");
@@ -234,12 +234,12 @@ fn store_credentials(
         );
     }
     let file = context.global.config.clone().or_else(user_config_file);
-    let noted = file.ok_or_else(|| "there is no folder for settings".to_owned()).and_then(|file| {
+    let noted = file.ok_or_else(|| "there is no settings folder".to_owned()).and_then(|file| {
         edit::set(&file, &format!("profiles.{name}.api_key"), &api_key.clone().into())
     });
     if let Err(reason) = noted {
         let sentence = format!(
-            "the secret is in {}, but the profile does not know its key yet: {reason}",
+            "the secret is in {}, but its key could not be saved in the profile: {reason}",
             secrets.describe(store)
         );
         let remedy = format!("tessera config set profiles.{name}.api_key {api_key}");
@@ -254,12 +254,12 @@ fn store_credentials(
         "message": message,
     });
     context.print(&Document::one("tessera.credentials/1", answer, IMPORT_COLUMNS))?;
-    context.messages.info(format!("to check it: tessera auth status --profile {name}"));
+    context.messages.info(format!("check it with: tessera auth status --profile {name}"));
     Ok(Exit::Done)
 }
 
-/// The secret could not be stored, and the service does not show it again: rather than lost, it is
-/// shown once here, or kept in the file where nobody would see it.
+/// The secret could not be stored, and the service does not show it again: shows it once on the
+/// terminal, or stores it in the file where there is no terminal.
 fn reveal_unstored_secret(
     context: &Context,
     (holder, secret): (SecretOwner, &SecretString),
@@ -297,7 +297,6 @@ fn reveal_unstored_secret(
     Err(import_error(holder, told))
 }
 
-/// The end of an import that has not stored what it should have.
 fn import_error(holder: SecretOwner, told: String) -> CliError {
     let (name, key) = (holder.profile, holder.api_key);
     CliError::new(Exit::Failed, told)

@@ -1,4 +1,4 @@
-//! `tessera auth`: the key pair of a profile, from its import to its removal, and tokens made of it.
+//! `tessera auth`: imports, checks and removes the key pair of a profile, and prints tokens.
 
 mod import;
 mod status;
@@ -19,23 +19,22 @@ use crate::{
 };
 use tessera_client::{AuthMethod, BaseUrl, TOKEN_LIFETIME};
 
-/// Shortest and longest life of a token that is printed. The interface states no longest; a day is what
-/// services of its kind accept.
+/// Limits of a printed token's lifetime. The API states no maximum; similar services accept a day.
 const TTL_RANGE: [Duration; 2] = [Duration::from_secs(30), Duration::from_hours(24)];
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum AuthCommand {
-    /// Store the key pair of a profile: fetched with the session of a browser, or one you have.
+    /// Store the key pair of a profile: fetched with a browser session, or one that you have.
     Import(import::ImportOptions),
-    /// Tell where the secret is, and whether the service accepts it; with --dataset, for that one.
+    /// Show where the secret is stored, and whether the service accepts it; with --dataset, for
+    /// that dataset.
     Status,
-    /// Print a token for other programs, dated by the clock of this machine.
+    /// Print a token for other programs, dated by this machine's clock.
     Token {
-        /// How long it holds: 30s to 24h; else as long as the profile says, or 10m.
+        /// Lifetime of the token: 30s to 24h. Default: the profile's setting, or 10m.
         #[arg(long, value_name = "DURATION", value_parser = parse_ttl)]
         ttl: Option<Duration>,
-        /// As the header that carries it: `Authorization: Bearer ...`.
+        /// Print the whole header: `Authorization: Bearer ...`.
         #[arg(long)]
         as_header: bool,
     },
@@ -50,15 +49,11 @@ fn parse_ttl(raw: &str) -> Result<Duration, String> {
     let life = humantime::parse_duration(raw).map_err(|error| error.to_string())?;
     let [shortest, longest] = TTL_RANGE;
     if life < shortest || life > longest {
-        return Err("a token holds for 30s to 24h".to_owned());
+        return Err("the lifetime must be between 30s and 24h".to_owned());
     }
     Ok(life)
 }
 
-/// Runs one of them.
-///
-/// # Errors
-/// There is no login, it is not accepted, or a store cannot be used.
 pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliError> {
     match command {
         AuthCommand::Import(import) => import::run(context, import).await,
@@ -68,7 +63,7 @@ pub async fn run(context: &Context, command: AuthCommand) -> Result<Exit, CliErr
     }
 }
 
-/// A hosted profile, whose secret is kept.
+/// A hosted profile with its parsed address.
 struct HostedProfile {
     profile: Profile,
     base_url: BaseUrl,
@@ -81,12 +76,12 @@ impl HostedProfile {
         SecretOwner { profile: &self.profile.name, origin: &self.origin, api_key: &self.api_key }
     }
 
-    /// The profile that the options name.
     fn selected(context: &Context) -> Result<Self, CliError> {
         match context.target()? {
             ServiceTarget::Profile(profile) => Self::from_profile(profile),
             ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
-                let sentence = "secrets are kept for profiles: give the address a name first";
+                let sentence =
+                    "secrets are stored per profile; add a profile for this address first";
                 let remedy =
                     format!("tessera profile add NAME --kind hosted --base-url {base_url}");
                 Err(CliError::new(Exit::Usage, sentence).with_remedy(remedy))
@@ -106,7 +101,7 @@ impl HostedProfile {
     }
 }
 
-/// The login that commands use, and the life of its tokens.
+/// The login that commands use, and the lifetime of its tokens.
 fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
     match context.target()? {
         ServiceTarget::Profile(profile) => {
@@ -134,7 +129,8 @@ fn print_token(
     let token = match login.access {
         AuthMethod::Hosted(pair) => pair.sign_token(life)?,
         AuthMethod::Token(_) if ttl.is_some() => {
-            let sentence = format!("the token of {} has its own life", credentials::TOKEN_VARIABLE);
+            let sentence =
+                format!("the token in {} has a fixed lifetime", credentials::TOKEN_VARIABLE);
             return Err(CliError::new(Exit::Usage, sentence).with_remedy("tessera auth token"));
         }
         AuthMethod::Token(token) => token,
@@ -144,7 +140,7 @@ fn print_token(
     };
     if context.out.is_terminal() {
         let life = humantime::format_duration(life);
-        context.messages.warn(format!("for {life}, whoever has this token can do what you can"));
+        context.messages.warn(format!("anyone who has this token can do what you can, for {life}"));
     }
     let before = if as_header { "Authorization: Bearer " } else { "" };
     context.out.print_text(&format!("{before}{}\n", token.expose_secret()))?;
@@ -155,7 +151,8 @@ fn logout(context: &Context) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     let secrets = open_secrets()?;
     let name = &hosted.profile.name;
-    let failed = |error| CliError::new(Exit::Failed, format!("not all is removed: {error}"));
+    let failed =
+        |error| CliError::new(Exit::Failed, format!("not everything was removed: {error}"));
     let stores = secrets.remove(name).map_err(failed)?;
     if stores.is_empty() {
         context.messages.info(format!("no secret of `{name}` is stored"));
@@ -170,7 +167,7 @@ fn logout(context: &Context) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// A source in a word for programs.
+/// The machine-readable name of a source.
 fn source_word(source: SecretSource) -> &'static str {
     match source {
         SecretSource::Typed => "typed",

@@ -1,4 +1,4 @@
-//! `tessera auth status`: where the secret is, and what the service says to it.
+//! `tessera auth status`: where the secret is stored, and whether the service accepts it.
 
 use serde_json::{Value, json};
 
@@ -21,8 +21,8 @@ const STATUS_COLUMNS: &[Column] = &[
     Column::new("check", "check.words"),
 ];
 
-/// Runs it. The exit code is that of the check: 0, or 4 for a login or permission that is missing, 5
-/// for no such dataset.
+/// The exit code is that of the check: 0, 4 for a missing login or permission missing, 5 for an unknown
+/// dataset.
 pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
     let mut answer = secret_status(context)?;
     let by_dataset = context.global.dataset.is_some();
@@ -44,7 +44,7 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
     connection.close(context, printed.map(|()| exit)).await
 }
 
-/// What is known without asking the service.
+/// The part of the status that needs no request.
 fn secret_status(context: &Context) -> Result<Value, CliError> {
     let target = context.target()?;
     let (profile, kind, base_url) = match &target {
@@ -74,7 +74,7 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
         (login.api_key().map(str::to_owned), Some(login.source))
     };
     let place = match source {
-        None => "none is needed".to_owned(),
+        None => "not needed".to_owned(),
         Some(source) => source.description(&open_secrets()?),
     };
     Ok(json!({
@@ -87,7 +87,7 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
     }))
 }
 
-/// Exit code, HTTP status and words of a check.
+/// Exit code, HTTP status and message of a check.
 fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Option<u16>, String) {
     let Err(ended) = checked else {
         let words = if by_dataset { "accepted for this dataset" } else { "accepted" };
@@ -95,9 +95,9 @@ fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Opt
     };
     let status = ended.http_status();
     let words = match status {
-        Some(401) => "401: expired or wrong key, or its secret is another",
-        Some(403) if by_dataset => "403: token fine, no permission for this dataset",
-        Some(403) => "403: token fine, no permission to list datasets",
+        Some(401) => "401: the key has expired or is wrong, or the secret does not match",
+        Some(403) if by_dataset => "403: the login works, but has no permission for this dataset",
+        Some(403) => "403: the login works, but has no permission to list datasets",
         Some(404) if by_dataset => "404: no such dataset, or no access to it",
         _ => ended.message.as_str(),
     };

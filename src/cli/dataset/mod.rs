@@ -1,4 +1,4 @@
-//! `tessera dataset`: the records of datasets.
+//! `tessera dataset`: lists, shows and watches datasets.
 
 mod pin;
 mod reaction;
@@ -12,55 +12,52 @@ use crate::cli::{CliError, Column, Connection, Context, Document, Exit, polling:
 use tessera_client::ApiOperation as Request;
 use tessera_model::{Dataset as Record, Operation, Permission, Status};
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum DatasetCommand {
     /// List the datasets.
     List {
-        /// Only those of this status.
+        /// Only datasets with this status.
         #[arg(long, value_name = "STATUS")]
         status: Option<String>,
     },
-    /// Show one record.
+    /// Show one dataset.
     Show {
-        /// Its id or its name.
+        /// ID or name of the dataset.
         dataset: Option<String>,
-        /// Every field as the service sent it.
+        /// Show every field as the service sent it.
         #[arg(long)]
         raw: bool,
     },
-    /// Keep a dataset that the service does not list in the profile, so that it is listed here.
+    /// Pin a dataset that the service does not list to the profile, so that it is listed here.
     Pin {
-        /// Its id or its name.
+        /// ID or name of the dataset.
         dataset: Option<String>,
     },
-    /// Take such a dataset out of the profile.
+    /// Unpin a dataset from the profile.
     Unpin {
-        /// Its id or its name.
+        /// ID or name of the dataset.
         dataset: Option<String>,
     },
     /// Open the interface at a dataset; the same as `tessera tui DATASET`.
     Open {
-        /// Its id or its name.
+        /// ID or name of the dataset.
         dataset: Option<String>,
     },
-    /// Wait until it stands as wanted: without --until, until nothing changes by itself any more.
+    /// Wait for a dataset to reach a status. Without --until, wait until no operation is running.
     ///
-    /// Ends with 0 when it does, also at once; with 7 when it is in ERROR; with 124 when --timeout
-    /// (24h when nobody says) has run out. A lost connection is borne.
+    /// Exits with 0 when the status is reached, with 7 when the dataset is in ERROR, and with 124
+    /// when --timeout (default: 24h) expires. Keeps waiting through connection losses.
     Wait {
-        /// What is waited for.
         #[command(flatten)]
         options: WatchOptions,
     },
-    /// Tell every change as it comes, until it stands as wanted or you interrupt it.
+    /// Report every change of a dataset until it reaches a status or you interrupt.
     ///
-    /// With --json or --jsonl each event is a JSON object on a line. With --until it ends like wait.
+    /// With --json or --jsonl, each event is a JSON object on one line. With --until, it ends like
+    /// wait.
     Watch {
-        /// What is watched.
         #[command(flatten)]
         looking: WatchOptions,
-        /// What else happens at a change.
         #[command(flatten)]
         reaction: ReactionOptions,
     },
@@ -89,10 +86,6 @@ const RECORD_COLUMNS: &[Column] = &[
 
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
 
-/// Runs one of them.
-///
-/// # Errors
-/// Whatever keeps the answer away.
 pub async fn run(context: &Context, command: DatasetCommand) -> Result<Exit, CliError> {
     match command {
         DatasetCommand::List { status } => {
@@ -106,9 +99,9 @@ pub async fn run(context: &Context, command: DatasetCommand) -> Result<Exit, Cli
         }
         DatasetCommand::Pin { dataset } => pin::pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => pin::unpin(context, dataset.as_deref()).await,
-        // It has a house of its own: `main` opens it.
+        // `main` opens the interface.
         DatasetCommand::Open { .. } => {
-            let sentence = "the interface cannot be opened from here: `tessera tui` does it";
+            let sentence = "the interface cannot be opened from here; use `tessera tui`";
             Err(CliError::new(Exit::Usage, sentence))
         }
         DatasetCommand::Wait { options: looking } => {
@@ -135,7 +128,9 @@ async fn list(
         }
         match connection.client.dataset(id).await {
             Ok(dataset) => all.push(dataset),
-            Err(failure) => context.messages.warn(format!("{id} is pinned, but: {failure}")),
+            Err(failure) => {
+                context.messages.warn(format!("cannot read the pinned dataset {id}: {failure}"))
+            }
         }
     }
     let wanted = status.map(Status::parse);
@@ -145,9 +140,7 @@ async fn list(
         .map(dataset_document)
         .collect();
     if skipped > 0 {
-        context
-            .messages
-            .warn(format!("{skipped} rows of the list could not be read and are left out"));
+        context.messages.warn(format!("skipped {skipped} datasets that could not be read"));
     }
     let answer = json!({ "datasets": rows, "skipped": skipped });
     context.print(&Document::list("tessera.datasets/1", answer, "datasets", LIST_COLUMNS))?;
@@ -179,8 +172,7 @@ async fn show(
     Ok(Exit::Done)
 }
 
-/// A record in the words of the interface, with what its status allows.
-#[must_use]
+/// A dataset with what its status permits.
 pub fn dataset_document(dataset: &Record) -> Value {
     let text =
         |text: &Option<tessera_model::SafeText>| text.as_ref().map(|text| text.as_str().to_owned());
@@ -198,7 +190,7 @@ pub fn dataset_document(dataset: &Record) -> Value {
             let allowed = match verdict {
                 Permission::Allowed => Value::Bool(true),
                 Permission::Denied(_) => Value::Bool(false),
-                // No rule is given: the answer decides.
+                // The API does not specify it: the response decides.
                 Permission::Unspecified | Permission::Confirm => Value::Null,
             };
             ((*name).to_owned(), allowed)

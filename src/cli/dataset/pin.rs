@@ -1,5 +1,5 @@
-//! `tessera dataset pin` and `unpin`: datasets that a service does not list, kept by id in the profile.
-//! The interface and `dataset list` ask for each of them.
+//! `tessera dataset pin` and `unpin`: datasets that the service does not list, stored by ID in the
+//! profile. The interface and `dataset list` request each of them.
 
 use serde_json::json;
 
@@ -14,10 +14,6 @@ use crate::{
 const PIN_COLUMNS: &[Column] =
     &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
 
-/// Pins a dataset that can be reached.
-///
-/// # Errors
-/// Its record cannot be read, or the user's file cannot be changed.
 pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, CliError> {
     let profile = pinning_profile(context)?;
     let id = context.fetch_dataset(given).await?.id;
@@ -28,10 +24,7 @@ pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, 
     })
 }
 
-/// Takes a pin away. An id is enough, whatever became of the dataset.
-///
-/// # Errors
-/// As [`pin`]; or it was not pinned.
+/// Unpins by ID, even if the dataset no longer exists.
 pub(super) async fn unpin(context: &Context, given: Option<&str>) -> Result<Exit, CliError> {
     let profile = pinning_profile(context)?;
     let id = context.dataset_id(given).await?;
@@ -42,12 +35,11 @@ pub(super) async fn unpin(context: &Context, given: Option<&str>) -> Result<Exit
     change_pins(context, &profile, |pinned| pinned.retain(|each| *each != id.to_string()))
 }
 
-/// The profile that keeps the pins.
 fn pinning_profile(context: &Context) -> Result<Profile, CliError> {
     match context.target()? {
         ServiceTarget::Profile(profile) => Ok(profile),
         ServiceTarget::Address(_) => {
-            let sentence = "pins are kept in a profile, and this deployment has none";
+            let sentence = "pins are stored in a profile, and this deployment has none";
             Err(CliError::new(Exit::Usage, sentence).with_remedy("tessera profile add"))
         }
     }

@@ -1,5 +1,5 @@
-//! What `tessera dataset watch` does at a change beside telling it: a command of the person, the bell,
-//! a notification of the desktop.
+//! Reactions of `tessera dataset watch` to a status change: a shell command, the bell, a desktop
+//! notification.
 
 use std::{
     env, io,
@@ -12,30 +12,24 @@ use crate::{
 };
 use tessera_model::{Dataset, SafeText, Status, subprocess};
 
-/// What is done at each change of a status.
+/// The reaction to each status change.
 pub(super) struct ChangeReaction<'a> {
     context: &'a Context,
-    /// A line for `sh`.
+    /// A command line for `sh`.
     command: Option<&'a str>,
-    /// Whether the terminal rings, and notifies.
+    /// Whether to ring the bell and notify the desktop.
     notify: bool,
 }
 
 impl<'a> ChangeReaction<'a> {
-    /// The reaction that was asked for.
     pub(super) fn new(context: &'a Context, command: Option<&'a str>, notify: bool) -> Self {
         if notify && !context.messages.is_terminal() {
-            context
-                .messages
-                .warn("--notify needs a terminal at standard error: nobody is notified");
+            context.messages.warn("--notify has no effect: standard error is not a terminal");
         }
         Self { context, command, notify }
     }
 
-    /// Reacts to a change. The first look is none.
-    ///
-    /// # Errors
-    /// The shell cannot be started. A command that fails is a warning.
+    /// Reacts to a change. The initial status is not a change.
     pub(super) async fn react(
         &self,
         dataset: &Dataset,
@@ -60,14 +54,15 @@ impl<'a> ChangeReaction<'a> {
         let ended = tokio::task::spawn_blocking(move || command.status()).await;
         let status = ended.map_err(|error| CliError::new(Exit::Failed, error.to_string()))??;
         if !status.success() {
-            self.context.messages.warn(format!("the command of --on-change ended with {status}"));
+            self.context.messages.warn(format!("the --on-change command failed: {status}"));
         }
         Ok(())
     }
 }
 
-/// The command with the event in its environment: what a service says never becomes a part of the
-/// line that the shell reads. What it prints goes to standard error, which is not ours to answer on.
+/// The command with the event in its environment, so that text from the service never becomes part
+/// of the shell command line. Its output goes to standard error, because standard output is for the
+/// events.
 fn change_command(line: &str, dataset: &Dataset, from: &Status, to: &Status) -> Command {
     let mut command = subprocess::command("sh");
     command.args(["-c", line]);

@@ -1,5 +1,4 @@
-//! `tessera dataset wait` and `tessera dataset watch`: a dataset looked at until it stands as wanted,
-//! with an honest exit code.
+//! `tessera dataset wait` and `tessera dataset watch`: polls a dataset until it reaches a status.
 
 use std::time::Duration;
 
@@ -11,41 +10,39 @@ use crate::cli::{
 use clap::Args;
 use tessera_model::{Dataset, DatasetId, JobKind, SavedJobState, Status};
 
-/// So long after an addition was accepted the status may still be the one from before.
+/// For this long after an addition was accepted, the service may still report the previous status.
 const SETTLING_TIME: Duration = Duration::from_mins(1);
 
 const STATUS_COLUMNS: &[Column] = &[Column::new("status", "status_new")];
 
-/// What `wait` and `watch` have in common.
+/// Options of `wait` and `watch`.
 #[derive(Debug, Args)]
 pub struct WatchOptions {
-    /// Its id or its name.
+    /// ID or name of the dataset.
     dataset: Option<String>,
-    /// The statuses that end it, for example `READY,PARTIAL_INDEX`.
+    /// Statuses to wait for, for example `READY,PARTIAL_INDEX`.
     #[arg(long, value_name = "STATUS", value_delimiter = ',')]
     until: Vec<String>,
-    /// Time between two looks; else often at first, and more slowly as nothing changes.
+    /// Polling interval [default: 1s, backing off to 15s].
     #[arg(long, value_name = "DURATION", value_parser = parse_interval)]
     interval: Option<Duration>,
 }
 
-/// What else `watch` takes.
+/// Further options of `watch`.
 #[derive(Debug, Args)]
 pub struct ReactionOptions {
-    /// Run this with `sh -c` at each change of the status. It is told by `TESSERA_EVENT`,
+    /// Run this command with `sh -c` at each status change. The event is in `TESSERA_EVENT`,
     /// `TESSERA_DATASET`, `TESSERA_DATASET_NAME`, `TESSERA_FROM`, `TESSERA_TO` and
-    /// `TESSERA_PROGRESS`, gets no secrets, and the next look waits for its end.
+    /// `TESSERA_PROGRESS`. The command gets no secrets, and polling continues when it has finished.
     #[arg(long, value_name = "COMMAND")]
     on_change: Option<String>,
-    /// Ring the bell at each change of the status, and notify the desktop where the terminal can.
+    /// Ring the bell at each status change, and send a desktop notification if the terminal
+    /// supports it.
     #[arg(long)]
     notify: bool,
 }
 
-/// Waits until the dataset stands as wanted; without `--until`, until it rests. Answers its record.
-///
-/// # Errors
-/// [`Exit::Remote`] when it is in ERROR, [`Exit::TimedOut`], or what keeps the record away.
+/// Waits until the goal is reached, and prints the dataset.
 pub(super) async fn wait(
     context: &Context,
     connection: &Connection,
@@ -69,10 +66,8 @@ pub(super) async fn wait(
     Ok(Exit::Done)
 }
 
-/// Tells every change as it comes, until the person ends it or it stands as wanted.
-///
-/// # Errors
-/// As [`wait`]; without `--until`, ERROR is a change like any other.
+/// Reports every change until the goal is reached or the user interrupts. Without `--until`, ERROR
+/// is a change like any other.
 pub(super) async fn watch(
     context: &Context,
     connection: &Connection,
@@ -93,7 +88,7 @@ pub(super) async fn watch(
     outcome.map(|_| Exit::Done)
 }
 
-/// The same, which a person can end: the stream of events ends with one that says so.
+/// Ends the stream of events properly when the user interrupts.
 async fn interruptible<T>(
     context: &Context,
     looking: impl Future<Output = Result<T, CliError>>,
@@ -105,13 +100,12 @@ async fn interruptible<T>(
     }
 }
 
-/// What is waited for.
+/// The statuses that end polling.
 enum WaitGoal {
-    /// Nothing: it is looked at for ever.
+    /// Polls until interrupted.
     Never,
-    /// Any status that does not change by itself.
+    /// Any status without a running operation.
     Rest,
-    /// One of these.
     AnyOf(Vec<Status>),
 }
 
@@ -120,13 +114,13 @@ impl WaitGoal {
         let wanted: Vec<Status> = words.iter().map(|word| Status::parse(word)).collect();
         for status in &wanted {
             if let Status::Other(word) = status {
-                context.messages.warn(format!("{word} is a status this program does not know"));
+                context.messages.warn(format!("{word} is not a known status"));
             }
         }
         if wanted.is_empty() { Self::Rest } else { Self::AnyOf(wanted) }
     }
 
-    /// Whether it is reached, or cannot be any more because the dataset is in ERROR.
+    /// Whether the goal is reached, or unreachable because the dataset is in ERROR.
     fn reached(&self, dataset: &Dataset) -> Option<Result<(), CliError>> {
         let there = match self {
             Self::Never => return None,
@@ -145,17 +139,17 @@ impl WaitGoal {
         }
     }
 
-    /// What has to happen first, when the dataset rests in another status.
+    /// What has to happen first when the dataset stays in another status.
     fn hint(&self, dataset: &Dataset) -> Option<String> {
         let Self::AnyOf(wanted) = self else { return None };
         let (name, id) = (&dataset.name, dataset.id);
         match dataset.status {
             Status::PartialIndex if wanted.contains(&Status::Ready) => Some(format!(
-                "{name} rests in PARTIAL INDEX: its new media are visible, and it becomes READY when \
-                 somebody reindexes it: tessera reindex {id}"
+                "{name} stays in PARTIAL INDEX: its new media are visible, and it becomes READY after \
+                 a reindex: tessera reindex {id}"
             )),
             Status::Ready | Status::PartialIndex => Some(format!(
-                "{name} rests in {}: another status comes only when media are added or it is reindexed",
+                "{name} stays in {} until media are added or it is reindexed",
                 dataset.status.word()
             )),
             Status::ReadOnly | Status::Indexing | Status::Error | Status::Other(_) => None,
@@ -163,7 +157,7 @@ impl WaitGoal {
     }
 }
 
-/// Looks until the goal is reached: the dataset as it is then.
+/// Polls until the goal is reached, and returns the dataset.
 async fn poll_until(
     follow: &mut Poller<'_>,
     connection: &Connection,
@@ -197,7 +191,7 @@ async fn poll_until(
     }
 }
 
-/// How long a status that rests may still be the one from before an addition of ours.
+/// How long an idle status may still be the one from before an addition of ours.
 fn remaining_settling(context: &Context, connection: &Connection, dataset: DatasetId) -> Duration {
     let noted = connection.journal.jobs().unwrap_or_else(|failure| {
         context.messages.warn(failure.to_string());

@@ -1,5 +1,4 @@
-//! What is exported when it is not the whole dataset: a selection by its name, from a file, or put
-//! together on the command line.
+//! What to export: a saved selection, a selection file, or items named on the command line.
 
 use std::path::PathBuf;
 
@@ -11,31 +10,25 @@ use crate::{
 };
 use tessera_model::{Dataset, Selection};
 
-/// The options that choose.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What is exported; else all of the dataset")]
+#[command(next_help_heading = "What to export [default: the whole dataset]")]
 pub struct ExportContentOptions {
-    /// The selection that was kept under this name.
+    /// The saved selection of this name.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["media", "cluster", "selection_file"])]
     selection: Option<String>,
-    /// The selection in a file, or `-` for standard input.
+    /// A selection file; `-` for standard input.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["media", "cluster"])]
     selection_file: Option<PathBuf>,
-    /// What is named here.
     #[command(flatten)]
     items: ItemOptions,
 }
 
 impl ExportContentOptions {
-    /// The name of the selection, if it has one.
     pub(super) fn name(&self) -> Option<&str> {
         self.selection.as_deref()
     }
 
-    /// What is exported; `None` for the whole dataset.
-    ///
-    /// # Errors
-    /// There is no such selection, it is of another dataset, or nothing is in it.
+    /// The selection to export; `None` for the whole dataset.
     pub(super) fn selection(
         &self,
         context: &Context,
@@ -44,7 +37,7 @@ impl ExportContentOptions {
     ) -> Result<Option<Selection>, CliError> {
         let selection = if let Some(name) = &self.selection {
             connection.journal.load_named_selection(name, dataset.id)?.ok_or_else(|| {
-                let sentence = format!("no selection is called `{name}`");
+                let sentence = format!("there is no selection `{name}`");
                 CliError::new(Exit::NotFound, sentence).with_remedy("tessera selection list")
             })?
         } else if let Some(path) = &self.selection_file {
@@ -58,12 +51,12 @@ impl ExportContentOptions {
             self.items.to_marks().collect()
         };
         if selection.is_empty() {
-            return Err(CliError::new(Exit::Usage, "nothing is marked in this selection"));
+            return Err(CliError::new(Exit::Usage, "this selection is empty"));
         }
         let stale = selection.totals().stale;
         if stale > 0 {
             context.messages.warn(format!(
-                "{stale} clusters are from before the dataset was clustered anew and may be gone"
+                "{stale} clusters were selected before the last reindex and may no longer exist"
             ));
         }
         Ok(Some(selection))

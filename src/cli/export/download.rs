@@ -1,4 +1,4 @@
-//! Archives on this machine: fetched with a part file, verified, counted, and taken apart.
+//! Downloads archives: resumable, verified, and optionally extracted.
 
 use std::path::{Path, PathBuf};
 
@@ -16,50 +16,42 @@ use crate::cli::{
 use tessera_client::ExistingFile;
 use tessera_model::{Archive, ArchiveName, ExportTaskId, Extraction, Failure, Inspection};
 
-/// Where an archive goes.
+/// Where an archive is saved.
 #[derive(Debug, Args)]
 pub struct DownloadOptions {
-    /// The file it becomes.
+    /// Path of the archive.
     #[arg(long, short, value_name = "FILE", conflicts_with = "dir")]
     output: Option<PathBuf>,
-    /// The folder it goes to; else this one.
+    /// Folder for the archive [default: the current folder].
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// What happens to it then.
     #[command(flatten)]
     archive: ArchiveOptions,
 }
 
-/// What happens to an archive.
+/// What to do with the archive.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "What happens then")]
+#[command(next_help_heading = "After the export")]
 pub struct ArchiveOptions {
-    /// Replace files that are there: the archive only when the new one is verified.
+    /// Replace existing files; the archive only after the new one is verified.
     #[arg(long)]
     pub force: bool,
-    /// Take it apart into this folder.
+    /// Extract the archive into this folder.
     #[arg(long, value_name = "DIR")]
     pub extract: Option<PathBuf>,
-    /// Write rows.jsonl there: each row of the metadata, with the path of its picture as _path.
+    /// Write rows.jsonl there: each metadata row, with the path of its image as _path.
     #[arg(long, requires = "extract")]
     pub join: bool,
 }
 
-/// An archive as it is wanted.
 pub(super) struct DownloadTarget<'a> {
-    /// The file it becomes.
     pub path: PathBuf,
-    /// What happens to it then.
     pub options: &'a ArchiveOptions,
 }
 
-/// An archive that is here.
 pub(super) struct DownloadedArchive {
-    /// The archive, verified.
     pub archive: Archive,
-    /// What is in it.
     pub inspection: Result<Inspection, Failure>,
-    /// What came out of it, if it was taken apart.
     pub extraction: Option<Extraction>,
 }
 
@@ -70,21 +62,18 @@ impl ArchiveOptions {
 }
 
 impl DownloadTarget<'_> {
-    /// Looks whether the archive can be put where it is wanted.
-    ///
-    /// # Errors
-    /// There is no such folder, or something is there already.
+    /// Checks that the archive can be saved at this path.
     pub(super) fn check(&self) -> Result<(), CliError> {
         tessera_client::check_target(&self.path, self.options.existing()).map_err(|failure| {
             let replaceable = self.path.is_file() && !self.options.force;
             let ended = CliError::from(failure);
-            if replaceable { ended.with_remedy("the same with --force") } else { ended }
+            if replaceable { ended.with_remedy("repeat the command with --force") } else { ended }
         })
     }
 }
 
 impl DownloadedArchive {
-    /// The exit code, after everything that is wrong with the archive is told.
+    /// Warns about every problem of the archive, and returns the exit code.
     pub(super) fn report_problems(&self, context: &Context, found: &FoundExport) -> Exit {
         let mut wrong = match &self.inspection {
             Ok(inside) => {
@@ -96,7 +85,7 @@ impl DownloadedArchive {
         wrong.extend(
             refused
                 .filter(|named| named.count > 0)
-                .map(|named| describe_named("entries were refused", named)),
+                .map(|named| describe_named("entries were rejected", named)),
         );
         for words in &wrong {
             context.messages.warn(words);
@@ -105,10 +94,6 @@ impl DownloadedArchive {
     }
 }
 
-/// Fetches the archive of a finished export.
-///
-/// # Errors
-/// It is not finished, or what keeps the archive away.
 pub(super) async fn download(
     context: &Context,
     connection: &Connection,
@@ -128,7 +113,7 @@ pub(super) async fn download(
     Ok(fetched.report_problems(context, &found))
 }
 
-/// The file: as it is named, else as it was asked for, else after the dataset.
+/// The path: as given, or named by the export request, or after the dataset.
 async fn archive_path(
     connection: &Connection,
     found: &FoundExport,
@@ -147,10 +132,7 @@ async fn archive_path(
     Ok(folder.join(name.as_str()))
 }
 
-/// Fetches an archive, and looks into it.
-///
-/// # Errors
-/// As [`tessera_client::Client::download`].
+/// Downloads an archive and inspects it.
 pub(super) async fn download_archive(
     context: &Context,
     connection: &Connection,
@@ -182,7 +164,6 @@ pub(super) async fn download_archive(
     Ok(DownloadedArchive { archive, inspection: inside, extraction })
 }
 
-/// Takes an archive apart, on a thread of its own.
 async fn extract_archive(
     context: &Context,
     archive: &Path,
@@ -199,7 +180,7 @@ async fn extract_archive(
     Ok(extraction)
 }
 
-/// Says, when a person stops a download, that it can go on.
+/// On interruption, prints how to resume the download.
 struct ResumeHint<'a> {
     messages: Messages,
     task: ExportTaskId,
@@ -211,7 +192,7 @@ impl Drop for ResumeHint<'_> {
     fn drop(&mut self) {
         if !self.finished {
             self.messages.info(format!(
-                "what has come of {} is kept; `tessera export download {}` goes on with it",
+                "the partial download of {} was kept; resume with `tessera export download {}`",
                 file_name(self.target),
                 self.task
             ));

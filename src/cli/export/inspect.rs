@@ -1,4 +1,4 @@
-//! `tessera export inspect`: what is in an archive, and whether its rows and pictures belong together.
+//! `tessera export inspect`: shows what an archive contains, and whether its rows and images match.
 
 use std::{fmt::Write as _, path::PathBuf};
 
@@ -22,10 +22,6 @@ const INSPECTION_COLUMNS: &[Column] = &[
     Column::new("rows without a score", "unscored"),
 ];
 
-/// Looks into an archive.
-///
-/// # Errors
-/// It is no archive of an export.
 pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, CliError> {
     let inside = inspect_archive(file).await?;
     context.print(&Document::one(
@@ -40,10 +36,6 @@ pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, Cl
     Ok(if wrong.is_empty() { Exit::Done } else { Exit::Partly })
 }
 
-/// Reads the archive on a thread of its own.
-///
-/// # Errors
-/// As [`inspect_archive`](tessera_client::inspect_archive).
 pub(super) async fn inspect_archive(file: PathBuf) -> Result<Inspection, Failure> {
     tokio::task::spawn_blocking(move || tessera_client::inspect_archive(&file))
         .await
@@ -68,14 +60,14 @@ fn inspection_document(inside: &Inspection) -> Value {
     })
 }
 
-/// What is wrong with an archive, a sentence each. `with_images` tells whether pictures were
-/// asked for; where that is not known, an archive without any is whole.
+/// The problems of an archive, one sentence each. `with_images` is whether images were requested;
+/// if unknown, an archive without images is complete.
 pub(super) fn archive_problems(inside: &Inspection, with_images: Option<bool>) -> Vec<String> {
     let images = with_images.unwrap_or(inside.images > 0);
     [
         ("rows have no file in the archive", &inside.rows_without_file, images),
         ("files have no row in the metadata", &inside.files_without_row, true),
-        ("entries have names that lead out of the archive", &inside.unsafe_entries, true),
+        ("entries have paths outside the archive", &inside.unsafe_entries, true),
     ]
     .into_iter()
     .filter(|(_, named, counts)| *counts && named.count > 0)
@@ -83,7 +75,7 @@ pub(super) fn archive_problems(inside: &Inspection, with_images: Option<bool>) -
     .collect()
 }
 
-/// How many, and the names of some.
+/// The count, and the first few names.
 pub(super) fn describe_named(words: &str, named: &NameSample) -> String {
     const SHOWN: usize = 5;
     let first: Vec<&str> = named.first.iter().take(SHOWN).map(SafeText::as_str).collect();

@@ -1,4 +1,4 @@
-//! The exports that were started here, and where one stands.
+//! `tessera export list`, `status` and `watch`.
 
 use std::time::Duration;
 
@@ -26,10 +26,7 @@ const LIST_COLUMNS: &[Column] = &[
     Column::new("FILE", "file"),
 ];
 
-/// Lists the exports that were started here, oldest first.
-///
-/// # Errors
-/// The journal cannot be read.
+/// Lists the exports started on this machine, oldest first.
 pub(super) fn list(
     context: &Context,
     connection: &Connection,
@@ -51,7 +48,7 @@ pub(super) fn list(
 fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
     let export = export_of(job);
     let (status, message, archive) = match &job.state {
-        // The program that sent it is gone, and took the answer with it.
+        // The process that sent the request is gone, and the response with it.
         SavedJobState::Sent if !followed => ("may have started", None, None),
         SavedJobState::Queued | SavedJobState::Sent | SavedJobState::Accepted => {
             ("starting", None, None)
@@ -81,10 +78,6 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
     })
 }
 
-/// Shows where an export stands.
-///
-/// # Errors
-/// [`Exit::Remote`] is no error but the answer for one that failed; else what keeps it away.
 pub(super) async fn status(
     context: &Context,
     connection: &Connection,
@@ -99,10 +92,6 @@ pub(super) async fn status(
     })
 }
 
-/// Follows an export to its end.
-///
-/// # Errors
-/// [`Exit::Remote`] when it failed, [`Exit::TimedOut`], or what keeps its state away.
 pub(super) async fn watch(
     context: &Context,
     connection: &Connection,

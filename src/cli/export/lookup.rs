@@ -1,4 +1,4 @@
-//! Which export is meant, and what the journal knows of it.
+//! Finds an export, and its job record if it was started on this machine.
 
 use clap::Args;
 
@@ -8,30 +8,23 @@ use crate::{
 };
 use tessera_model::{DatasetId, ExportJob, ExportTaskId, Failure, JobKind, JobRecord};
 
-/// An export of a dataset.
 #[derive(Debug, Args)]
 pub struct ExportLookup {
-    /// Its dataset; not needed for an export that was started here.
+    /// Dataset of the export; not needed if the export was started on this machine.
     dataset: Option<String>,
-    /// The id of the export.
+    /// ID of the export.
     id: ExportTaskId,
 }
 
-/// An export that was found.
 pub(super) struct FoundExport {
-    /// Its dataset.
     pub dataset: DatasetId,
-    /// Its id.
     pub task: ExportTaskId,
-    /// What was written down when it was started here.
+    /// The job record, if the export was started on this machine.
     pub job: Option<JobRecord>,
 }
 
 impl ExportLookup {
-    /// Finds it: the journal knows the dataset of what was started here.
-    ///
-    /// # Errors
-    /// As [`Context::dataset`].
+    /// Finds the export. Job records tell the dataset of exports started on this machine.
     pub(super) async fn find(
         &self,
         context: &Context,
@@ -53,13 +46,12 @@ impl ExportLookup {
 }
 
 impl FoundExport {
-    /// How it was asked for, when that is known.
+    /// The export request, if known.
     pub(super) fn request(&self) -> Option<&ExportJob> {
         self.job.as_ref().and_then(export_of)
     }
 }
 
-/// The export that a job is.
 pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
     match &job.kind {
         JobKind::Export(export) => Some(export),
@@ -67,10 +59,7 @@ pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
     }
 }
 
-/// The exports that were started here, by any copy of the program; oldest first.
-///
-/// # Errors
-/// The journal cannot be read.
+/// The exports started on this machine by any process, oldest first.
 pub(super) fn journaled_exports(connection: &Connection) -> Result<Vec<StoredJob>, Failure> {
     let mut jobs = connection.journal.jobs()?;
     jobs.retain(|noted| export_of(&noted.job).is_some());

@@ -1,4 +1,4 @@
-//! `tessera export`: start exports, follow them, fetch their archives, and look inside.
+//! `tessera export`: starts, lists, watches, downloads and inspects exports.
 
 mod content;
 mod download;
@@ -15,50 +15,42 @@ use clap::Subcommand;
 use crate::cli::{CliError, Context, Exit, polling::parse_interval};
 use tessera_client::ApiOperation as Request;
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
-    /// Start an export of a dataset, or of a selection of it.
+    /// Start an export of a dataset, or of a selection in it.
     Start(start::ExportStartOptions),
-    /// List the exports that were started here.
+    /// List the exports started on this machine.
     List {
-        /// Only those of this dataset: its id, or its name when it was exported.
+        /// Only exports of this dataset: its ID, or its name at the time.
         dataset: Option<String>,
     },
-    /// Show where an export stands.
+    /// Show the status of an export.
     #[command(allow_missing_positional = true)]
     Status(lookup::ExportLookup),
-    /// Follow an export to its end.
+    /// Wait for an export to finish.
     #[command(allow_missing_positional = true)]
     Watch {
-        /// Which one.
         #[command(flatten)]
         export: lookup::ExportLookup,
-        /// Time between two questions; else 1 to 15 seconds, by its age.
+        /// Polling interval [default: 1 to 15 seconds, depending on the age of the export].
         #[arg(long, value_name = "DURATION", value_parser = parse_interval)]
         interval: Option<Duration>,
     },
-    /// Fetch the archive of a finished export, verified; an interrupted download goes on.
+    /// Download and verify the archive of a finished export. Resumes an interrupted download.
     #[command(allow_missing_positional = true)]
     Download {
-        /// Which one.
         #[command(flatten)]
         which: lookup::ExportLookup,
-        /// Where it goes.
         #[command(flatten)]
         download: download::DownloadOptions,
     },
-    /// Look inside an archive: rows, columns, scores, and whether rows and pictures belong together.
+    /// Show what an archive contains: rows, columns, scores, and whether rows and images match.
     Inspect {
         /// The archive.
         file: PathBuf,
     },
 }
 
-/// Runs one of them.
-///
-/// # Errors
-/// Whatever keeps the answer away.
 pub async fn run(context: &Context, command: ExportCommand) -> Result<Exit, CliError> {
     match command {
         ExportCommand::Start(start) => {

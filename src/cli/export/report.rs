@@ -1,4 +1,4 @@
-//! What is told of an export: `tessera.export/1`, whatever the command.
+//! The document `tessera.export/1`, which all export commands print.
 
 use serde_json::{Value, json};
 
@@ -19,8 +19,8 @@ const EXPORT_COLUMNS: &[Column] = &[
     Column::new("images", "images"),
 ];
 
-/// The document of an export: as the service told it, as it was asked for when it was started here,
-/// and what came of it on this machine.
+/// Combines the service's response, the request if the request was sent from this machine, and the
+/// downloaded archive.
 pub(super) fn export_document(
     found: &FoundExport,
     task: &ExportTask,
@@ -65,12 +65,11 @@ pub(super) fn export_document(
     Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
 }
 
-/// Whether a whole dataset or what was marked in it.
+/// Whether the export covers a whole dataset or a selection.
 pub(super) fn kind(export: &tessera_model::ExportJob) -> &'static str {
     if export.selection.is_some() { "selection" } else { "dataset" }
 }
 
-/// Names as a list.
 pub(super) fn names_json(names: &[SafeText]) -> Value {
     names.iter().map(SafeText::as_str).collect()
 }

@@ -1,4 +1,4 @@
-//! `tessera export start`: written down, sent once, followed and fetched as far as is wanted.
+//! `tessera export start`: sends the request once, then waits and downloads as requested.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -19,48 +19,41 @@ use tessera_model::{
     Operation, SafeText, SavedJobState, Selection,
 };
 
-/// The options of `export start`.
 #[derive(Debug, Args)]
 pub struct ExportStartOptions {
-    /// Its id or its name.
+    /// ID or name of the dataset.
     dataset: Option<String>,
-    /// Format of the metadata: json or parquet; else as the settings say.
+    /// Format of the metadata: expected json or parquet [default: from the settings].
     #[arg(long, value_parser = parse_format)]
     format: Option<ExportFormat>,
-    /// With the pictures, or without; else as the settings say.
+    /// Include the images [default: from the settings].
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
           default_missing_value = "true")]
     images: Option<bool>,
-    /// Name of the archive; else that of the dataset.
+    /// Name of the archive [default: the dataset's name].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// What is exported.
     #[command(flatten)]
     content: ExportContentOptions,
-    /// Follow it to its end.
-    #[arg(long, help_heading = "What happens then")]
+    /// Wait for the export to finish.
+    #[arg(long, help_heading = "After the export")]
     wait: bool,
-    /// Time between two questions; else 1 to 15 seconds, by its age.
+    /// Polling interval [default: 1 to 15 seconds, depending on the age of the export].
     #[arg(long, value_name = "DURATION", value_parser = parse_interval,
-          help_heading = "What happens then")]
+          help_heading = "After the export")]
     interval: Option<Duration>,
-    /// Follow it, and fetch the archive to this folder.
-    #[arg(long, value_name = "DIR", help_heading = "What happens then")]
+    /// Wait for the export, and download the archive to this folder.
+    #[arg(long, value_name = "DIR", help_heading = "After the export")]
     download: Option<PathBuf>,
-    /// What happens to the archive.
     #[command(flatten)]
     archive: ArchiveOptions,
 }
 
 fn parse_format(text: &str) -> Result<ExportFormat, String> {
-    ExportFormat::parse(text).ok_or_else(|| "json or parquet".to_owned())
+    ExportFormat::parse(text).ok_or_else(|| "expected json or parquet".to_owned())
 }
 
 impl ExportStartOptions {
-    /// Starts an export.
-    ///
-    /// # Errors
-    /// It cannot be started, or not be followed or fetched as was wanted.
     pub(super) async fn run(
         self,
         context: &Context,
@@ -74,7 +67,7 @@ impl ExportStartOptions {
             .auto_download
             .then(|| DownloadTarget { path: export.target(), options: &self.archive });
         if let Some(wanted) = &wanted {
-            // What cannot be fetched to there should not be started.
+            // Check before the export starts that the archive can be saved.
             wanted.check()?;
         }
         let mut record =
@@ -107,7 +100,6 @@ impl ExportStartOptions {
         Ok(fetched.report_problems(context, &found))
     }
 
-    /// The export as it is asked for.
     fn export_spec(
         &self,
         usual: &ExportDefaults,
@@ -126,7 +118,7 @@ impl ExportStartOptions {
                 .download
                 .clone()
                 .unwrap_or_else(|| expand_home((&usual.download_dir).into())),
-            // Nobody else would be there to fetch what is waited for.
+            // When waiting, no other process is there to download the archive.
             auto_download: self.download.is_some()
                 || self.archive.extract.is_some()
                 || self.wait && usual.auto_download,
@@ -134,7 +126,6 @@ impl ExportStartOptions {
     }
 }
 
-/// Asks for the export, once.
 async fn send_request(
     connection: &Connection,
     dataset: &Dataset,
@@ -147,7 +138,7 @@ async fn send_request(
     client.start_selective_export(dataset.id, spec.format, spec.include_images, &items).await
 }
 
-/// The request came to nothing, or perhaps it did not.
+/// The request failed, or its effect is unknown.
 fn record_failure(record: &mut JobRecorder<'_>, failure: Failure) -> CliError {
     record.set_failed(&failure);
     let open = failure.may_have_taken_effect();
@@ -155,7 +146,7 @@ fn record_failure(record: &mut JobRecorder<'_>, failure: Failure) -> CliError {
     if open { ended.with_code("may_have_started") } else { ended }
 }
 
-/// Tells where it stands; only the id, when little is wanted.
+/// Prints the export; with `--quiet`, only its ID.
 fn print_export(
     context: &Context,
     found: &FoundExport,

@@ -1,7 +1,7 @@
-//! Pictures drawn at the cursor by `viuer`: rows of tiles, each row one picture with its names below.
+//! Draws pictures at the cursor with `viuer`: one image per row of pictures, with the names below.
 //!
-//! `viuer` asks the terminal again before it uses a protocol, and waits for the answer without a
-//! deadline: it is allowed only what our own probe has got an answer for.
+//! `viuer` queries the terminal again before it uses a protocol, and waits for the response without
+//! a deadline. It therefore only gets protocols that our own probe has confirmed.
 
 use image::{DynamicImage, RgbImage, Rgba, RgbaImage, imageops};
 use unicode_width::UnicodeWidthStr as _;
@@ -17,49 +17,42 @@ use tessera_picture::{Canvas, Crop, Protocol, fit, fit_picture};
 /// A picture with its name, before it is drawn.
 #[derive(Clone, Debug)]
 pub struct NamedPicture {
-    /// The picture as it is stored.
     pub bytes: Vec<u8>,
-    /// How much of it is shown.
     pub crop: Crop,
-    /// What stands below it.
     pub name: SafeText,
 }
 
-/// What pictures are drawn on.
+/// What the terminal can draw.
 #[derive(Clone, Debug, Default)]
 pub struct TerminalInfo {
-    /// The terminal's name for people.
     pub name: String,
-    /// Cells (columns, rows).
+    /// Columns and rows.
     pub size: (u16, u16),
     /// Size of a cell in pixels.
     pub cell: (u16, u16),
-    /// Whether it answered when it was asked.
+    /// Whether the terminal responded to queries.
     pub answered: bool,
-    /// The colour behind its text (red, green, blue), where it says so.
+    /// The background color (red, green, blue), if known.
     pub background: Option<[u8; 3]>,
-    /// Whether all colours arrive.
     pub truecolor: bool,
-    /// The protocols that `viuer` may use on it, the best first; half-blocks always do.
+    /// The protocols that `viuer` may use, best first; half-blocks always work.
     pub protocols: Vec<Protocol>,
 }
 
-/// Rows of a tile of a sheet for each of its columns, as pixels: a little flat, as most pictures are.
+/// Height and width of a picture in a grid, as a ratio.
 const TILE_SHAPE: (u32, u32) = (3, 4);
-/// Columns between two tiles.
 const TILE_GAP: u16 = 1;
-/// What a pipe is taken for.
+/// The size assumed for a pipe.
 const PIPE_SIZE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
 
-/// The screen of this process, asked once.
-///
-/// # Errors
-/// [`Exit::Usage`]: there is no terminal and nobody insists on half-blocks, or pictures are off.
+/// The terminal of this process. Fails if there is none, unless half-blocks are requested.
 pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     let usage = |sentence: &str| Err(CliError::new(Exit::Usage, sentence));
     let wanted = match context.settings.graphics {
         GraphicsChoice::None => {
-            return usage("pictures are switched off; --graphics half draws them all the same");
+            return usage(
+                "pictures are disabled in the settings; enable them with --graphics half",
+            );
         }
         GraphicsChoice::Half if !context.out.is_terminal() => {
             let ((size, cell), draws) = (PIPE_SIZE, vec![Protocol::HalfBlock]);
@@ -74,7 +67,9 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
             });
         }
         _ if !context.out.is_terminal() => {
-            return usage("there is no terminal to draw on; --graphics half draws with characters");
+            return usage(
+                "there is no terminal to draw on; use --graphics half to draw with characters",
+            );
         }
         GraphicsChoice::Auto => None,
         GraphicsChoice::Half => Some(Protocol::HalfBlock),
@@ -87,7 +82,8 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
         None => {}
         Some(wanted) if screen.protocols.contains(&wanted) => screen.protocols = vec![wanted],
         Some(_) => {
-            let sentence = format!("{} does not draw that way: half-blocks instead", screen.name);
+            let sentence =
+                format!("{} does not support this protocol; using half-blocks", screen.name);
             context.messages.warn(sentence);
             screen.protocols = vec![Protocol::HalfBlock];
         }
@@ -95,11 +91,8 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     Ok(screen)
 }
 
-/// Draws tiles, `across` of them in a row, in at most `width` cells. Returns the failure of the first
-/// one that could not be opened; the others are drawn.
-///
-/// # Errors
-/// The terminal is gone.
+/// Draws pictures, `across` per row, in at most `width` columns. Returns the error of the first one
+/// that could not be decoded; the others are drawn.
 pub fn draw_pictures(
     context: &Context,
     screen: &TerminalInfo,
@@ -133,7 +126,7 @@ pub fn draw_pictures(
                 gap_color(screen, canvas, context.out.is_terminal()),
             )?;
             if canvas.protocol == Protocol::Sixel {
-                // After sixels the cursor stands in the last row that they cover.
+                // After sixels, the cursor is in the last row they cover.
                 context.out.print_text("\n")?;
             }
             let names: Vec<&str> = pictures.iter().map(|(_, name)| name.as_str()).collect();
@@ -143,10 +136,10 @@ pub fn draw_pictures(
     Ok(damaged)
 }
 
-/// The cells of one tile.
+/// The cell area of one picture.
 fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     let protocol = screen.protocols.first().copied().unwrap_or_default();
-    // A wider row would be drawn smaller, and its names no longer stand below the pictures.
+    // A wider row would be scaled down, and the names would no longer match.
     let columns = match protocol {
         Protocol::Sixel => columns.min(fit::max_sixel_columns(screen.cell.0)).max(across * 2),
         _ => columns,
@@ -159,8 +152,8 @@ fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     Canvas { columns: wide, rows: high.max(1), cell: screen.cell, protocol }
 }
 
-/// What is between the pictures of a row: nothing, but in a pipe, where nothing moves a cursor, black,
-/// and among sixels, which cover all of it, the background.
+/// The color between pictures: transparent; black in a pipe, where nothing moves a cursor; the
+/// background color for sixels, which cover the gap.
 fn gap_color(screen: &TerminalInfo, canvas: Canvas, is_terminal: bool) -> Rgba<u8> {
     match (canvas.protocol, screen.background) {
         (Protocol::Sixel, Some([red, green, blue])) => Rgba([red, green, blue, u8::MAX]),
@@ -169,7 +162,7 @@ fn gap_color(screen: &TerminalInfo, canvas: Canvas, is_terminal: bool) -> Rgba<u
     }
 }
 
-/// Prints the pictures of a row beside each other, as one picture; `gap` is what none of them covers.
+/// Prints a row of pictures as one image.
 fn print_row(
     pictures: &[(fit::Fit, &RgbImage)],
     canvas: Canvas,
@@ -210,7 +203,7 @@ fn print_row(
     }
 }
 
-/// A line of names, each as wide as its tile.
+/// A line of names, each as wide as its picture.
 fn caption_line(names: &[&str], wide: usize) -> String {
     let mut line = String::new();
     for name in names {

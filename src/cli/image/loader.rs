@@ -1,4 +1,4 @@
-//! Where a picture to be shown comes from: a file, standard input, an address, or a dataset.
+//! Loads a picture from a file, standard input, a URL, or a dataset.
 
 use std::{
     fs,
@@ -12,20 +12,15 @@ use tessera_client::{ApiOperation, AuthMethod, BaseUrl, Client, Endpoint};
 use tessera_model::{Anchor, AnchorKind, Link, MediaId, Query, SafeText, Search};
 use tessera_picture::Crop;
 
-/// Bytes of a picture that is opened.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
 
-/// Opens pictures, and keeps the connection that the first media needed.
+/// Loads pictures, and reuses the connection to the deployment.
 #[derive(Default)]
 pub struct PictureLoader {
     connection: Option<Connection>,
 }
 
 impl PictureLoader {
-    /// Opens one picture.
-    ///
-    /// # Errors
-    /// It is not there, it is larger than 64 MiB, or the service keeps it away.
     pub async fn load(
         &mut self,
         context: &Context,
@@ -61,8 +56,8 @@ impl PictureLoader {
         }
     }
 
-    /// A media of the dataset: the interface has no path for one, so it is found as the most similar
-    /// to itself.
+    /// Loads a media item. The API has no path for one, so it is found as the item most similar to
+    /// itself.
     async fn load_media(
         &mut self,
         context: &Context,
@@ -78,7 +73,7 @@ impl PictureLoader {
         let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
         let mut previews = page.clusters.iter().flat_map(|cluster| &cluster.previews);
         let Some(preview) = previews.find(|preview| preview.media == media) else {
-            let sentence = format!("{media}: no such media is found in the dataset");
+            let sentence = format!("{media}: the dataset has no such media item");
             return Err(CliError::new(Exit::NotFound, sentence));
         };
         let Some(link) = preview.original.as_ref().or(preview.thumbnail.as_ref()) else {
@@ -89,10 +84,6 @@ impl PictureLoader {
         Ok(NamedPicture { bytes: bytes.into(), crop: part, name: preview.file_name.clone() })
     }
 
-    /// Ends the connection, if there is one.
-    ///
-    /// # Errors
-    /// As [`Connection::close`].
     pub async fn close(self, context: &Context) -> Result<(), CliError> {
         match self.connection {
             Some(connection) => connection.close(context, Ok(Exit::Done)).await.map(drop),
@@ -101,7 +92,7 @@ impl PictureLoader {
     }
 }
 
-/// A client of whatever host an address names: without login, and held to the rules for pictures.
+/// A client without login for the host of a URL, with the usual limits for pictures.
 fn anonymous_client(address: &str) -> Result<Client, CliError> {
     let origin = reqwest::Url::parse(address)
         .map(|url| url.origin().ascii_serialization())

@@ -1,4 +1,4 @@
-//! `tessera image`: pictures in the scrollback of the terminal.
+//! `tessera image`: draws pictures in the terminal's scrollback.
 
 mod draw;
 mod loader;
@@ -11,22 +11,21 @@ use crate::cli::{CliError, Context, Exit};
 use tessera_model::Region;
 use tessera_picture::Crop;
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum ImageCommand {
-    /// Draw pictures below the prompt: one large, or several as a contact sheet.
+    /// Draw pictures below the prompt: one large picture, or several in a grid.
     #[command(after_help = EXAMPLES)]
     Show {
-        /// A file, `-` for standard input, an http(s) address, or the id of a media of --dataset.
+        /// A file, `-` for standard input, an http(s) URL, or the ID of a media item in --dataset.
         #[arg(required = true, value_name = "FILE|URL|MEDIA")]
         pictures: Vec<String>,
-        /// Pictures in a row; several have their names below them.
+        /// Pictures per row; several pictures have their names below them.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
         grid: Option<u16>,
-        /// Cells the picture or the sheet may be wide.
+        /// Maximum width in columns.
         #[arg(long, value_name = "CELLS", value_parser = clap::value_parser!(u16).range(1..=1000))]
         width: Option<u16>,
-        /// A region to frame: x,y,width,height in fractions of the picture.
+        /// Region to outline: x,y,width,height as fractions of the picture.
         #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_region)]
         region: Option<Region>,
     },
@@ -38,17 +37,12 @@ Examples:
   tessera image show --grid 4 photos/*.jpg
   tessera image show van.jpg --graphics half | less -R";
 
-/// Pictures in a row of a sheet when nobody says how many.
 const DEFAULT_GRID: u16 = 4;
 
-/// Runs one of them.
-///
-/// # Errors
-/// No picture could be drawn, or there is nothing to draw on.
 pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliError> {
     let ImageCommand::Show { pictures, grid, width, region } = command;
     if context.out.is_machine() {
-        let sentence = "pictures are drawn, not told: leave --json, --jsonl and --jq out";
+        let sentence = "this command draws pictures; remove --json, --jsonl and --jq";
         return Err(CliError::new(Exit::Usage, sentence));
     }
     let screen = draw::terminal_info(context)?;
@@ -75,12 +69,11 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     }
 }
 
-/// Reads a region of the command line.
 fn parse_region(raw: &str) -> Result<Region, String> {
     let parts: Vec<f64> = raw.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     let &[x, y, width, height] = parts.as_slice() else {
-        return Err("four numbers with commas between them: x,y,width,height".to_owned());
+        return Err("expected four comma-separated numbers: x,y,width,height".to_owned());
     };
     Region::new(x, y, width, height)
-        .ok_or_else(|| "fractions from 0.0 to 1.0 that stay inside the picture".to_owned())
+        .ok_or_else(|| "expected fractions from 0.0 to 1.0 inside the picture".to_owned())
 }

@@ -1,4 +1,4 @@
-//! The pages of the manual.
+//! Renders the manual pages.
 
 use std::io;
 
@@ -12,16 +12,12 @@ use super::ENVIRONMENT_VARIABLES;
 use crate::cli::Exit;
 
 const FILE_DESCRIPTIONS: [(&str, &str); 4] = [
-    ("~/.config/tessera/config.toml", "the settings and profiles of the user; no secrets"),
-    ("~/.config/tessera/keys.toml, themes/", "keys and themes of one's own"),
+    ("~/.config/tessera/config.toml", "settings and profiles of the user; no secrets"),
+    ("~/.config/tessera/keys.toml, themes/", "custom keys and themes"),
     ("~/.local/state/tessera/", "jobs, selections, saved views and history, by deployment"),
-    ("~/.local/share/tessera/", "the index of local deployments"),
+    ("~/.local/share/tessera/", "index of local deployments"),
 ];
 
-/// The page of a command.
-///
-/// # Errors
-/// None in memory.
 pub(super) fn render_page(command: &Command) -> io::Result<String> {
     // Exit codes have a section of their own.
     let man = Man::new(command.clone().after_help("")).manual("User Commands");
@@ -36,10 +32,7 @@ pub(super) fn render_page(command: &Command) -> io::Result<String> {
     Ok(page)
 }
 
-/// Every page with the name of its file.
-///
-/// # Errors
-/// As [`page`].
+/// Renders every page, with its file name.
 pub(super) fn render_all(mut root: Command) -> io::Result<Vec<(String, String)>> {
     root.build();
     let mut found = Vec::new();
@@ -55,7 +48,7 @@ fn collect_pages(command: &Command, found: &mut Vec<(String, String)>) -> io::Re
         .try_for_each(|each| collect_pages(each, found))
 }
 
-/// A section of names with what they mean.
+/// A section of names and their meanings.
 fn table(title: &str, rows: impl IntoIterator<Item = (impl ToString, &'static str)>) -> String {
     let mut roff = Roff::new();
     roff.control("SH", [title]);

@@ -1,5 +1,5 @@
-//! What the program tells about itself, for shells, readers and programs: `completion`, `man`, `spec`
-//! and `version`. All of it is read from the command line as it is defined, and needs no settings.
+//! `tessera completion`, `man`, `spec` and `version`: derived from the command line definition,
+//! without settings.
 
 mod man;
 mod spec;
@@ -15,24 +15,23 @@ use serde_json::json;
 
 use crate::cli::{Cli, CliError, Column, Document, Exit, Output};
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
-    /// Print the completions for a shell.
+    /// Generate shell completions.
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completion {
         /// The shell.
         shell: Shell,
     },
-    /// Print the manual, as `man -l -` reads it.
+    /// Print the manual in the format that `man -l -` reads.
     Man {
-        /// Write it and a page for each command into this folder instead.
+        /// Write the manual to this directory instead, one page per command.
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
     /// Describe every command, option, exit code and document as JSON.
     Spec,
-    /// Tell the version, and the platform it was built for.
+    /// Show version information.
     Version,
 }
 
@@ -42,31 +41,25 @@ Examples:
   tessera completion zsh  > ~/.zfunc/_tessera
   tessera completion fish > ~/.config/fish/completions/tessera.fish";
 
-/// A variable of the environment and what it is for, beside those that stand for an option.
+/// Environment variables that do not correspond to an option.
 const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
-    ("TESSERA_API_KEY", "names the key of a hosted deployment"),
-    (
-        "TESSERA_API_SECRET_FILE",
-        "a file that holds the secret of the key; better than the next one",
-    ),
-    ("TESSERA_API_SECRET", "the secret of the key"),
-    ("NO_COLOR", "no colour, when set and not empty"),
-    ("FORCE_COLOR, CLICOLOR_FORCE", "colour also where no terminal is, when neither empty nor 0"),
-    ("TERM", "dumb: no colour, nothing drawn over"),
-    ("COLORTERM", "truecolor or 24bit: colours are drawn as they are"),
-    ("COLUMNS", "cells of a line of a table"),
-    ("ACCESSIBLE", "the same as --accessible, when neither empty nor 0"),
-    ("VISUAL, EDITOR", "the editor for texts of several lines"),
-    ("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY", "the way to services and pictures"),
+    ("TESSERA_API_KEY", "API key of a hosted deployment"),
+    ("TESSERA_API_SECRET_FILE", "file with the secret of the key; safer than the next one"),
+    ("TESSERA_API_SECRET", "secret of the key"),
+    ("NO_COLOR", "no color, if set and not empty"),
+    ("FORCE_COLOR, CLICOLOR_FORCE", "color without a terminal too, if neither empty nor 0"),
+    ("TERM", "dumb: no color, no redrawing"),
+    ("COLORTERM", "truecolor or 24bit: exact colors"),
+    ("COLUMNS", "width of tables in columns"),
+    ("ACCESSIBLE", "the same as --accessible, if neither empty nor 0"),
+    ("VISUAL, EDITOR", "editor for multi-line text"),
+    ("HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY", "proxies for services and pictures"),
     ("XDG_CONFIG_HOME", "settings, keys and themes, below tessera/"),
     ("XDG_STATE_HOME", "jobs, selections and history, below tessera/"),
-    ("XDG_DATA_HOME", "the index of local deployments, below tessera/"),
-    (
-        "TMUX, STY, ZELLIJ",
-        "inside these pictures are drawn with half-blocks unless asked otherwise",
-    ),
-    ("SSH_CONNECTION", "a terminal that is asked what it draws has longer to answer"),
-    ("TMPDIR", "uploads on their way through a local deployment"),
+    ("XDG_DATA_HOME", "index of local deployments, below tessera/"),
+    ("TMUX, STY, ZELLIJ", "inside these, pictures are drawn with half-blocks by default"),
+    ("SSH_CONNECTION", "longer timeout for terminal queries"),
+    ("TMPDIR", "temporary files of uploads to a local deployment"),
 ];
 
 const VERSION_COLUMNS: &[Column] = &[
@@ -75,10 +68,6 @@ const VERSION_COLUMNS: &[Column] = &[
     Column::new("platform", "platform"),
 ];
 
-/// Runs one of them.
-///
-/// # Errors
-/// Standard output is closed, or the folder for the manual cannot be written.
 pub fn run_info(out: &Output, command: InfoCommand) -> Result<Exit, CliError> {
     match command {
         InfoCommand::Completion { shell } => {
@@ -101,7 +90,7 @@ pub fn run_info(out: &Output, command: InfoCommand) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// Writes a page for the program and one for each command, and prints their names.
+/// Writes one page for the program and one per command, and prints their paths.
 fn write_pages(out: &Output, folder: &Path) -> Result<(), CliError> {
     let refused = |error: std::io::Error| {
         CliError::new(Exit::Usage, format!("--dir {}: {error}", folder.display()))

@@ -1,5 +1,5 @@
-//! The command line as a document: every command with its arguments and their types, the exit codes,
-//! the variables of the environment, and the documents that commands answer with.
+//! `tessera spec`: the command line as a document, with commands, arguments, types, exit codes,
+//! environment variables and output documents.
 
 use std::{any::TypeId, io, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -11,21 +11,16 @@ use crate::cli::{Column, Document, Exit};
 
 const SPEC_COLUMNS: &[Column] = &[Column::new("COMMAND", "command"), Column::new("DOES", "about")];
 
-/// The documents by name, each as JSON Schema. Their version grows when a field changes its meaning or
-/// goes; a field more is no new version.
+/// JSON Schemas of the output documents, by name. The version increases when a field is removed or
+/// changes its meaning, not when one is added.
 const DOCUMENT_SCHEMAS: &str = include_str!("../../../assets/documents.json");
 
-/// What each document is, and its fields.
 fn document_schemas() -> serde_json::Result<Vec<Value>> {
     let known: Map<String, Value> = serde_json::from_str(DOCUMENT_SCHEMAS)?;
     let described = |(name, schema): (String, Value)| json!({ "schema": name, "meaning": schema["description"], "json_schema": schema });
     Ok(known.into_iter().map(described).collect())
 }
 
-/// The document.
-///
-/// # Errors
-/// The descriptions that came with the program are damaged.
 pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
     root.build();
     let mut commands = Vec::new();
@@ -48,7 +43,7 @@ pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
     Ok(Document::list("tessera.spec/1", answer, "commands", SPEC_COLUMNS))
 }
 
-/// A command and those below it; those that only hold others are not to be run.
+/// Collects a command and its subcommands; commands that only group others are omitted.
 fn collect_commands(command: &Command, path: &mut Vec<String>, found: &mut Vec<Value>) {
     path.push(command.get_name().to_owned());
     if !command.is_subcommand_required_set() {
@@ -93,7 +88,6 @@ fn argument_json(each: &Arg) -> Value {
     })
 }
 
-/// The type of a value, in a word.
 fn value_type(each: &Arg) -> &'static str {
     if !each.get_action().takes_values() {
         return "flag";

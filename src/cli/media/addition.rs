@@ -1,5 +1,5 @@
-//! An addition on its way: each part is sent once, and waited for before the next. Whatever stops it,
-//! what was accepted is told, and what was not can be sent with one command.
+//! Runs an addition: sends each part once, and waits for it before the next. However it ends, it
+//! reports what was accepted, and prints a command that sends the rest.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,21 +22,18 @@ use tessera_model::{
     operation_tracker::OperationTracker, polling::PollTarget, shell::quote,
 };
 
-/// An addition that is being carried out.
 pub struct AdditionRun<'a> {
     context: &'a Context,
     connection: &'a Connection,
     options: &'a MediaAddOptions,
     plan: &'a AdditionPlan,
-    /// As it was seen last.
+    /// The latest observation.
     dataset: Dataset,
-    /// Parts that the service has taken on.
     accepted_parts: usize,
-    /// The part that is being sent, written down.
+    /// The job of the part that is being sent.
     current_job: Option<JobRecorder<'a>>,
-    /// Bytes of it that were handed over.
     sent_bytes: AtomicU64,
-    /// What could not be read when its turn came, although it could before.
+    /// Files that became unreadable after the preflight.
     late_skips: Preflight,
     reindexed: bool,
 }
@@ -72,10 +69,6 @@ impl<'a> AdditionRun<'a> {
         }
     }
 
-    /// Sends everything, or tells how far it came.
-    ///
-    /// # Errors
-    /// A part was refused or lost, or the work at the service ended badly.
     pub async fn run(mut self) -> Result<Exit, CliError> {
         if self.context.is_dry_run() {
             return self.dry_run().await;
@@ -102,7 +95,7 @@ impl<'a> AdditionRun<'a> {
         if self.options.then_reindex { self.reindex().await } else { Ok(()) }
     }
 
-    /// Waits until the dataset is free, if that is asked for.
+    /// With `--queue`, waits until no operation is running.
     async fn wait_until_idle(&mut self) -> Result<(), CliError> {
         let busy = |status: &Status| matches!(status, Status::ReadOnly | Status::Indexing);
         if !self.options.queue
@@ -113,7 +106,7 @@ impl<'a> AdditionRun<'a> {
         }
         let mut follow = Poller::new(self.context, None);
         let (id, word) = (self.dataset.id, self.dataset.status.word().to_owned());
-        let words = format!("{} is {word}: this waits here until it is free", self.dataset.name);
+        let words = format!("{} is {word}; waiting until it is idle", self.dataset.name);
         follow.emit("queued", json!({ "dataset_id": id, "status_new": word }), &words)?;
         while busy(&self.dataset.status) {
             follow.wait(PollTarget::BusyDatasets).await?;
@@ -124,7 +117,7 @@ impl<'a> AdditionRun<'a> {
         Ok(())
     }
 
-    /// Sends one part, and waits for it when something comes after it.
+    /// Sends one part. Waits for it if another step follows.
     async fn send_part(&mut self, part: &AdditionPart) -> Result<(), CliError> {
         let id = self.dataset.id;
         let course = OperationTracker::starting_from(Some(&self.dataset));
@@ -143,7 +136,7 @@ impl<'a> AdditionRun<'a> {
         };
         let answer = self.connection.client.add_media(id, &part.addition, &mut report).await;
         drop(bar);
-        // Whoever was interrupted has taken it for the last words, and never comes here.
+        // After an interrupt the record is gone, and this code does not run.
         let Some(mut record) = self.current_job.take() else { return Err(CliError::interrupted()) };
         match answer {
             Ok(found) => self.record_accepted(part, found),
@@ -169,17 +162,16 @@ impl<'a> AdditionRun<'a> {
         };
         self.context.messages.info(format!("{}: accepted ({what})", self.part_label()));
         for file in &found.unreadable_files {
-            self.context.messages.warn(format!("left out: {}: {}", file.name, file.reason));
+            self.context.messages.warn(format!("skipped {}: {}", file.name, file.reason));
         }
         self.late_skips.unreadable += found.unreadable;
         self.late_skips.unreadable_files.extend(found.unreadable_files);
         self.accepted_parts += 1;
     }
 
-    /// The one reindex after all parts.
     async fn reindex(&mut self) -> Result<(), CliError> {
         if self.dataset.status == Status::Ready {
-            self.context.messages.info("READY already: nothing to reindex");
+            self.context.messages.info("the dataset is READY; nothing to reindex");
             return Ok(());
         }
         let id = self.dataset.id;
@@ -195,23 +187,24 @@ impl<'a> AdditionRun<'a> {
         Ok(())
     }
 
-    /// Prints what would be sent, and whether the status of the dataset would refuse it.
+    /// Prints what would be sent, and whether the dataset's status would reject it.
     async fn dry_run(&self) -> Result<Exit, CliError> {
         let Some(first) = self.plan.parts.first() else { return Ok(Exit::Done) };
         let gate =
             self.context.require_allowed(&self.dataset, Operation::AddMedia, self.options.force);
-        // Only what the gate says is of interest here: the request itself is written down.
+        // Only the status check matters here: the request itself is recorded, not sent.
         let forced = tessera_model::MediaAddition { force: true, ..first.addition.clone() };
         let id = self.dataset.id;
         let failure = self.connection.client.add_media(id, &forced, &mut |_, _| {}).await.err();
         if self.context.global.print.is_some() {
-            // Ending the connection prints it.
+            // Closing the connection prints it.
             return gate.map(|()| Exit::Done);
         }
         let Some(request) = self.connection.take_dry_run_request() else {
-            return Err(
-                failure.map_or_else(|| CliError::new(Exit::Failed, "it was sent"), CliError::from)
-            );
+            return Err(failure.map_or_else(
+                || CliError::new(Exit::Failed, "the request was sent"),
+                CliError::from,
+            ));
         };
         self.context.messages.info(self.plan.summary(&self.dataset));
         self.context.messages.info(format!("{} {}", request.method, request.url));
@@ -221,7 +214,6 @@ impl<'a> AdditionRun<'a> {
         gate.map(|()| if self.plan.preflight.unreadable > 0 { Exit::Partly } else { Exit::Done })
     }
 
-    /// What is being sent, in the words of the journal.
     fn work_description(&self) -> JobKind {
         let source = match self.plan.parts.len() {
             1 => self.plan.description.clone(),
@@ -234,7 +226,6 @@ impl<'a> AdditionRun<'a> {
         })
     }
 
-    /// The part that comes next, or is being sent.
     fn part_label(&self) -> String {
         match self.plan.parts.len() {
             1 => "add media".to_owned(),
@@ -242,7 +233,7 @@ impl<'a> AdditionRun<'a> {
         }
     }
 
-    /// What an interrupt means for a part that was being sent.
+    /// What an interrupt means for the part that was being sent.
     async fn handle_interrupt(&mut self) -> CliError {
         let Some(mut record) = self.current_job.take() else {
             return CliError::interrupted();
@@ -271,33 +262,35 @@ impl<'a> AdditionRun<'a> {
         CliError::new(Exit::Interrupted, format!("{what}; {status}"))
     }
 
-    /// The end of an addition in parts, with what is left to do.
+    /// Adds the command that sends the remaining parts.
     fn with_resume_command(&self, ended: CliError) -> CliError {
         let all = self.plan.parts.len();
         let rest = self.plan.parts.get(self.accepted_parts..).unwrap_or_default();
-        // Before the first part, the same command again does it.
+        // Before the first part, the same command can be repeated.
         if self.accepted_parts == 0 || rest.is_empty() {
             return ended;
         }
         let ended = ended.with_context(&format!(
-            "{} of {all} parts were accepted, {} files are not",
+            "{} of {all} parts were accepted; {} files remain",
             self.accepted_parts,
             AdditionPlan::file_count(rest)
         ));
         match self.save_remaining(rest) {
             Ok(list) => ended.with_remedy(self.resume_command(&list)),
             Err(reason) => {
-                self.context.messages.warn(format!("the list of the rest is not kept: {reason}"));
+                self.context
+                    .messages
+                    .warn(format!("cannot save the list of remaining files: {reason}"));
                 ended
             }
         }
     }
 
-    /// Writes down the files that are left, to be given to `--files-from`.
+    /// Writes the list of remaining files for `--files-from`.
     fn save_remaining(&self, rest: &[AdditionPart]) -> Result<String, String> {
         let list = AdditionPlan::file_list(rest).map_err(|error| error.to_string())?;
         let folder = config::state_dir(&self.connection.deployment_name);
-        let folder = folder.ok_or_else(|| "there is no folder for it".to_owned())?;
+        let folder = folder.ok_or_else(|| "there is no state folder".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));
         std::fs::create_dir_all(&folder)
             .and_then(|()| std::fs::write(&path, list))
@@ -305,7 +298,7 @@ impl<'a> AdditionRun<'a> {
         Ok(path.display().to_string())
     }
 
-    /// The command that sends the rest.
+    /// The command that sends the remaining files.
     fn resume_command(&self, list: &str) -> String {
         let MediaAddOptions { split, wait, then_reindex, .. } = self.options;
         let split = split.map(|split| format!(" --split {split}")).unwrap_or_default();
@@ -324,7 +317,7 @@ impl<'a> AdditionRun<'a> {
         let summary = json!({
             "id": self.dataset.id,
             "display_name": self.dataset.name.as_str(),
-            // Without waiting, the status that was seen is the one from before.
+            // Without waiting, the observed status is the previous one.
             "status_new": waited.then(|| self.dataset.status.word()),
             "_source": self.plan.description,
             "_files": AdditionPlan::file_count(accepted) - self.late_skips.unreadable,

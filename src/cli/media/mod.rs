@@ -1,6 +1,6 @@
-//! `tessera media`: media are looked at, planned, and added to a dataset, in parts if asked for.
+//! `tessera media add`: plans an addition, and sends it, in parts if requested.
 //!
-//! `source` reads where they come from, `plan` says what would be sent and how, `addition` sends it.
+//! `source` reads the sources, `plan` prepares the requests, `addition` sends them.
 
 mod addition;
 mod plan;
@@ -16,10 +16,9 @@ use tessera_model::{
     shell::{ProfilerCommand, profiler_command_line},
 };
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum MediaCommand {
-    /// Add media to a dataset: from object storage, from files of this machine, from an archive, or
+    /// Add media to a dataset: from object storage, from files on this machine, from an archive, or
     /// from a folder that the pipeline of an on-premises deployment can read.
     #[command(after_help = EXAMPLES)]
     Add(Box<MediaAddOptions>),
@@ -32,52 +31,50 @@ Examples:
   find . -name '*.jpg' -print0 |
     tessera media add street --files-from - --split 2000 --then-reindex --wait";
 
-/// The options of `media add`.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
 pub struct MediaAddOptions {
-    /// The dataset: its id or its name.
+    /// ID or name of the dataset.
     pub dataset: Option<String>,
-    /// Where the media come from.
     #[command(flatten)]
     source: SourceOptions,
-    /// Cluster the dataset anew as part of the addition; else it rests in PARTIAL INDEX.
+    /// Cluster the dataset again as part of the addition; otherwise it stays in PARTIAL INDEX.
     #[arg(long, conflicts_with_all = ["then_reindex", "split"])]
     reindex: bool,
-    /// Wait until the media are in, then start a reindex.
+    /// Wait for the addition, then start a reindex.
     #[arg(long)]
     then_reindex: bool,
     /// Role to assume for storage of another account.
     #[arg(long, value_name = "ARN")]
     assume_role: Option<String>,
-    /// Images to make room for, instead of the computed number.
+    /// Number of images to allocate for, instead of the computed number.
     #[arg(long, value_name = "N")]
     batch_images: Option<u64>,
-    /// Videos to make room for.
+    /// Number of videos to allocate for.
     #[arg(long, value_name = "N")]
     batch_videos: Option<u64>,
-    /// Objects to make room for.
+    /// Number of objects to allocate for.
     #[arg(long, value_name = "N")]
     batch_objects: Option<u64>,
-    /// Whether spot instances may do it; hosted deployments only.
+    /// Whether to use spot instances; hosted deployments only.
     #[arg(long, value_name = "on|off", value_parser = parse_on_off)]
     spot: Option<bool>,
-    /// Send so many files at a time, each part when the one before it is in.
+    /// Send at most this many files per request, each after the previous part was added.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     split: Option<u64>,
-    /// Wait until the dataset is free, then send.
+    /// Wait until the dataset is idle, then send.
     #[arg(long)]
     queue: bool,
-    /// Send nothing if any file cannot be read.
+    /// Send nothing if a file cannot be read.
     #[arg(long)]
     strict: bool,
-    /// Wait until the dataset is at rest again.
+    /// Wait until the addition has finished.
     #[arg(long)]
     wait: bool,
-    /// Print the line for `run_profiler.sh` of an on-premises deployment, and send nothing.
+    /// Print the `run_profiler.sh` command line for an on-premises deployment, and send nothing.
     #[arg(long, requires = "server_path")]
     print_script: bool,
-    /// Send it although the status of the dataset forbids it.
+    /// Send even if the status of the dataset forbids it.
     #[arg(long)]
     force: bool,
 }
@@ -86,17 +83,13 @@ fn parse_on_off(raw: &str) -> Result<bool, String> {
     match raw {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err("there are on and off".to_owned()),
+        _ => Err("expected on or off".to_owned()),
     }
 }
 
-/// Runs one of them.
-///
-/// # Errors
-/// Whatever keeps the media out.
 pub async fn run(context: &Context, command: MediaCommand) -> Result<Exit, CliError> {
     let MediaCommand::Add(add) = command;
-    // Before anything is asked: what cannot be sent at all.
+    // Fail early on what cannot be sent at all.
     let taken = add.source.resolve()?;
     let wishes = add.addition_request(&taken.media)?;
     let connection = context.connect(&[Request::AddMedia, Request::ProcessMedia]).await?;
@@ -114,7 +107,6 @@ pub async fn run(context: &Context, command: MediaCommand) -> Result<Exit, CliEr
 }
 
 impl MediaAddOptions {
-    /// What is asked of the service beside the media.
     fn addition_request(
         &self,
         media: &MediaSource,
@@ -143,7 +135,7 @@ impl MediaAddOptions {
         Ok(wishes)
     }
 
-    /// Refuses what this kind of deployment does not take.
+    /// Rejects what this kind of deployment does not support.
     fn check_deployment(
         &self,
         connection: &Connection,
@@ -153,8 +145,8 @@ impl MediaAddOptions {
         let by_path = matches!(media, MediaSource::ServerPath(_));
         let wrong = match (hosted, by_path) {
             (true, true) => {
-                "--server-path is for on-premises deployments: a hosted service sees no folder of \
-                 yours; use --dir or --s3"
+                "--server-path is for on-premises deployments; a hosted service cannot read your \
+                 folders, so use --dir or --s3"
             }
             (false, _) if self.spot.is_some() => "--spot is for hosted deployments only",
             (false, true)
@@ -169,7 +161,7 @@ impl MediaAddOptions {
     }
 }
 
-/// The line for the machine of the deployment. It is never run by us.
+/// Prints the command line to run on the deployment's machine.
 fn print_script(
     context: &Context,
     dataset: &Dataset,

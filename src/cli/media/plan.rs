@@ -1,5 +1,5 @@
-//! What an addition would send: a look at the media, the parts they are sent in, and what is left out.
-//! `--dry-run` prints it.
+//! Plans an addition: inspects the media, splits them into parts, and lists what is skipped.
+//! `--dry-run` prints the plan.
 
 use std::path::PathBuf;
 
@@ -10,27 +10,21 @@ use crate::cli::{CliError, Column, Context, Document, Exit, messages::format_byt
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_model::{Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight};
 
-/// What is sent, and how.
 #[derive(Debug)]
 pub struct AdditionPlan {
-    /// One request each, in their order; at least one.
+    /// One per request, in order; at least one.
     pub parts: Vec<AdditionPart>,
-    /// What a look at the media has found.
     pub preflight: Preflight,
-    /// The source in words.
     pub description: String,
-    /// The source as an option of this command.
+    /// The source as options of this command.
     pub option: String,
 }
 
-/// What one request carries.
 #[derive(Debug)]
 pub struct AdditionPart {
-    /// The request.
     pub addition: MediaAddition,
-    /// Files that are uploaded; none for what the service fetches by itself.
+    /// Uploaded files; zero for sources that the service fetches itself.
     pub files: u64,
-    /// Their bytes.
     pub bytes: u64,
 }
 
@@ -38,10 +32,7 @@ const PART_COLUMNS: &[Column] =
     &[Column::new("PART", "part"), Column::new("FILES", "files"), Column::new("BYTES", "bytes")];
 
 impl AdditionPlan {
-    /// Looks at the media and cuts them into parts; tells what is left out.
-    ///
-    /// # Errors
-    /// There is nothing to send, or something cannot be read and `--strict` is given.
+    /// Inspects the media, splits them into parts, and reports what is skipped.
     pub async fn prepare(
         context: &Context,
         add: &MediaAddOptions,
@@ -72,7 +63,7 @@ impl AdditionPlan {
                 (vec![AdditionPart { files, bytes: found.bytes, addition: wishes }], found)
             }),
         });
-        let lost = |_| Failure::new(FailureKind::Local, "the media could not be looked at");
+        let lost = |_| Failure::new(FailureKind::Local, "the media could not be inspected");
         let (parts, found) = looked.await.map_err(lost)??;
         let plan = Self { parts, preflight: found, description: words, option };
         plan.report(context);
@@ -80,49 +71,42 @@ impl AdditionPlan {
         Ok(plan)
     }
 
-    /// Tells what a person should know before it is sent.
     fn report(&self, context: &Context) {
         for file in &self.preflight.unreadable_files {
-            context.messages.warn(format!("left out: {}: {}", file.name, file.reason));
+            context.messages.warn(format!("skipped {}: {}", file.name, file.reason));
         }
         let more = self.preflight.unreadable - self.preflight.unreadable_files.len() as u64;
         if more > 0 {
-            context.messages.warn(format!("left out: {more} more that cannot be read"));
+            context.messages.warn(format!("skipped {more} more files that cannot be read"));
         }
         for warning in &self.preflight.warnings {
             context.messages.warn(warning);
         }
         if self.preflight.skipped > 0 {
             let others = self.preflight.skipped;
-            context.messages.info(format!("passed over, as no media or as links: {others}"));
+            context.messages.info(format!("ignored {others} links and files that are not media"));
         }
     }
 
     fn check(&self, strict: bool) -> Result<(), CliError> {
         let unreadable = self.preflight.unreadable;
         if strict && unreadable > 0 {
-            let sentence = format!(
-                "nothing was sent: not every file can be read (--strict); left out would be {unreadable}"
-            );
+            let sentence =
+                format!("nothing was sent (--strict): {unreadable} files cannot be read");
             return Err(CliError::new(Exit::Failed, sentence).with_code("unreadable_files"));
         }
         if self.parts.is_empty() {
-            let sentence = format!("no image or video that can be read: {}", self.description);
+            let sentence = format!("no readable image or video: {}", self.description);
             return Err(CliError::new(Exit::Failed, sentence).with_code("no_media"));
         }
         Ok(())
     }
 
-    /// Files of some parts.
-    #[must_use]
     pub fn file_count(parts: &[AdditionPart]) -> u64 {
         parts.iter().map(|part| part.files).sum()
     }
 
-    /// The paths of some parts, absolute, with a NUL byte after each.
-    ///
-    /// # Errors
-    /// There is no working folder any more.
+    /// Absolute paths, each followed by a NUL byte.
     pub fn file_list(parts: &[AdditionPart]) -> std::io::Result<Vec<u8>> {
         let mut list = Vec::new();
         for part in parts {
@@ -136,8 +120,6 @@ impl AdditionPlan {
         Ok(list)
     }
 
-    /// The plan, with its first request, as a document.
-    #[must_use]
     pub fn document(
         &self,
         dataset: &Dataset,
@@ -167,8 +149,6 @@ impl AdditionPlan {
         Document::list("tessera.media_plan/1", plan, "_parts", PART_COLUMNS)
     }
 
-    /// The plan in a sentence.
-    #[must_use]
     pub fn summary(&self, dataset: &Dataset) -> String {
         let Preflight { images, videos, bytes, .. } = &self.preflight;
         let parts = match self.parts.len() {
@@ -180,12 +160,10 @@ impl AdditionPlan {
         } else {
             format!("{images} images and {videos} videos, {}", format_bytes(*bytes))
         };
-        format!("{what}, would be added to {} ({}) in {parts}", dataset.name, dataset.status.word())
+        format!("would add {what} to {} ({}) in {parts}", dataset.name, dataset.status.word())
     }
 }
 
-/// The files that are left out, as far as they are named.
-#[must_use]
 pub fn skipped_files(found: &Preflight) -> Value {
     let named = found.unreadable_files.iter();
     named

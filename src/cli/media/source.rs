@@ -1,5 +1,5 @@
-//! Where the media of `tessera media add` come from: exactly one kind of source, and for files of this
-//! machine the lists, folders and patterns that name them.
+//! The sources of `tessera media add`: exactly one kind, and for local files the lists, folders and
+//! patterns that name them.
 
 use std::{
     ffi::OsString,
@@ -14,52 +14,43 @@ use glob::Pattern;
 use crate::cli::{CliError, Exit};
 use tessera_model::{MediaSource, shell::quote};
 
-/// The options.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sources (one of these kinds)")]
 pub struct SourceOptions {
-    /// A folder in object storage, or a manifest there (.csv, .parquet, .txt): <s3://bucket/path>.
+    /// A folder or a manifest (.csv, .parquet, .txt) in object storage: <s3://bucket/path>.
     #[arg(long, value_name = "URI")]
     s3: Option<String>,
-    /// A file; repeatable, or several after one another.
+    /// One or more files; repeatable.
     #[arg(long = "file", short = 'f', value_name = "FILE", num_args = 1..)]
     files: Vec<PathBuf>,
-    /// A folder with all that is below it, but no hidden files and no links; repeatable.
+    /// A folder with its subfolders, without hidden files and links; repeatable.
     #[arg(long = "dir", value_name = "DIR")]
     folders: Vec<PathBuf>,
-    /// Of the folders, only files whose names match; with a slash, whose paths below them match.
+    /// Only files in the folders whose names match; a pattern with a slash matches relative paths.
     #[arg(long, value_name = "PATTERN", requires = "folders")]
     glob: Option<Pattern>,
-    /// A list of files, separated by NUL or else by line; `-` is standard input.
+    /// A list of files, separated by NUL bytes or newlines; `-` for standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
     /// An archive: .zip, .tar or .tar.gz.
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
-    /// A folder as the pipeline of an on-premises deployment sees it; not looked at from here.
+    /// A folder as seen by the pipeline of an on-premises deployment; not checked from here.
     #[arg(long, value_name = "PATH")]
     server_path: Option<String>,
 }
 
-/// A source that was read.
 #[derive(Debug)]
 pub struct ResolvedSource {
-    /// The media.
     pub media: MediaSource,
-    /// Of folders, which files are meant.
+    /// Filter for the files of folders.
     pub glob: Option<Pattern>,
-    /// In words.
     pub description: String,
-    /// As options of this command.
+    /// The same as options of this command.
     pub option: String,
 }
 
 impl SourceOptions {
-    /// Reads the source.
-    ///
-    /// # Errors
-    /// There is none or more than one (in the words of the interface), or a list or folder that cannot
-    /// be read.
     pub fn resolve(&self) -> Result<ResolvedSource, CliError> {
         let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
         let given = [
@@ -99,14 +90,13 @@ impl SourceOptions {
         }
     }
 
-    /// The files in the order in which they are named, with the words for them.
     fn resolve_files(&self) -> Result<ResolvedSource, CliError> {
         let mut paths = self.files.clone();
         let mut options: Vec<String> =
             self.files.iter().map(|path| format!("--file {}", quote(&path_text(path)))).collect();
         for folder in &self.folders {
             if !folder.is_dir() {
-                let sentence = format!("--dir {}: no folder", folder.display());
+                let sentence = format!("--dir {}: not a folder", folder.display());
                 return Err(CliError::new(Exit::Usage, sentence));
             }
             options.push(format!("--dir {}", quote(&path_text(folder))));
@@ -131,7 +121,6 @@ impl SourceOptions {
     }
 }
 
-/// The paths of a list.
 fn read_file_list(list: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut bytes = Vec::new();
     let read = if list.as_os_str() == "-" {
@@ -145,7 +134,7 @@ fn read_file_list(list: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(split_file_list(&bytes))
 }
 
-/// Paths between NUL bytes, or else on lines. Any other byte is part of a name.
+/// Splits at NUL bytes, or at newlines if there are none. Any other byte is part of a name.
 fn split_file_list(bytes: &[u8]) -> Vec<PathBuf> {
     let lines = !bytes.contains(&0);
     let names = bytes.split(|byte| *byte == if lines { b'\n' } else { 0 });

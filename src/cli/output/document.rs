@@ -1,33 +1,26 @@
-//! One answer: a JSON document with the name of its schema, and which of its parts are the rows and
-//! columns of a table.
+//! The output of a command: a JSON document with a schema name, and the rows and columns of its
+//! table.
 
 use serde_json::{Map, Value};
 
-/// A column of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
-    /// Its name above the table.
     pub title: &'static str,
-    /// The field of a row that it shows; parts of parts with a point between, places in a list as
-    /// numbers from 0.
+    /// The field of a row; nested fields are separated by dots, and numbers are list indexes.
     pub field: &'static str,
 }
 
 impl Column {
-    /// The column `title` of the field `field`.
-    #[must_use]
     pub const fn new(title: &'static str, field: &'static str) -> Self {
         Self { title, field }
     }
 
-    /// Whether it holds identifiers: cut, they would be of no use.
-    #[must_use]
+    /// Whether the column contains IDs, which must not be truncated.
     pub fn is_id(&self) -> bool {
         self.field == "id" || self.field.ends_with("_id")
     }
 
-    /// What it shows of a row.
-    #[must_use]
+    /// The value of the column in a row.
     pub fn value<'a>(&self, row: &'a Value) -> &'a Value {
         self.field.split('.').fold(row, |value, part| {
             let place = part.parse::<usize>().ok().and_then(|place| value.get(place));
@@ -36,7 +29,6 @@ impl Column {
     }
 }
 
-/// An answer.
 #[derive(Clone, Debug)]
 pub struct Document {
     root: Value,
@@ -45,14 +37,12 @@ pub struct Document {
 }
 
 impl Document {
-    /// A single object; `fields` is an object. A table of it has a line for each column.
-    #[must_use]
+    /// A single object. Its table has one line per column.
     pub fn one(schema: &str, fields: Value, columns: &'static [Column]) -> Self {
         Self { root: with_schema(schema, fields), list: None, columns }
     }
 
-    /// A list: the array `list` of the object `fields` holds its rows.
-    #[must_use]
+    /// A list: the array `list` of the object `fields` contains the rows.
     pub fn list(
         schema: &str,
         fields: Value,
@@ -62,33 +52,26 @@ impl Document {
         Self { root: with_schema(schema, fields), list: Some(list), columns }
     }
 
-    /// The document.
-    #[must_use]
     pub fn root(&self) -> &Value {
         &self.root
     }
 
-    /// Whether it is a list of rows.
-    #[must_use]
     pub fn is_list(&self) -> bool {
         self.list.is_some()
     }
 
-    /// Its rows; of a single object itself.
+    /// The rows; a single object is its only row.
     pub fn rows(&self) -> impl Iterator<Item = &Value> {
         let listed = self.list.and_then(|list| self.root.get(list)).and_then(Value::as_array);
         let single = self.list.is_none().then_some(&self.root);
         listed.into_iter().flatten().chain(single)
     }
 
-    /// The columns of its table.
-    #[must_use]
     pub fn columns(&self) -> &'static [Column] {
         self.columns
     }
 
-    /// Names of the fields of its rows.
-    #[must_use]
+    /// The field names of the rows.
     pub fn fields(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.rows().filter_map(Value::as_object).flat_map(Map::keys) {
@@ -100,7 +83,7 @@ impl Document {
     }
 }
 
-/// The name of the schema before all else.
+/// Puts the schema name first.
 fn with_schema(schema: &str, fields: Value) -> Value {
     let mut whole = Map::new();
     whole.insert("schema".to_owned(), schema.into());

@@ -1,5 +1,5 @@
-//! JSON that is safe on a terminal: what JSON allows raw and a terminal would act on, such as C1
-//! controls and changes of the writing direction, is written as `\u` escapes (M7).
+//! JSON that is safe to print to a terminal: characters that JSON allows but a terminal interprets,
+//! such as C1 controls and bidirectional overrides, are `\u` escapes.
 
 use std::io;
 
@@ -9,24 +9,22 @@ use serde_json::{
     ser::{CompactFormatter, Formatter, PrettyFormatter},
 };
 
-/// A document over several lines.
 pub(super) fn pretty(value: &Value) -> String {
     serialize(value, EscapingFormatter(PrettyFormatter::new()))
 }
 
-/// A document on one line.
 pub(super) fn compact(value: &Value) -> String {
     serialize(value, EscapingFormatter(CompactFormatter))
 }
 
 fn serialize(value: &Value, formatter: impl Formatter) -> String {
     let mut bytes = Vec::new();
-    // Writing to memory cannot fail, and a value has no keys that are no text.
+    // Writing to memory cannot fail, and all keys are strings.
     let _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether a terminal would do something else than show it.
+/// Whether a terminal would interpret the character instead of showing it.
 pub(super) fn is_terminal_active(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),

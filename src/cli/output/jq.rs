@@ -1,4 +1,4 @@
-//! `--jq`: an expression in the language of jq over the JSON document of an answer.
+//! `--jq`: filters the JSON document of a command.
 
 use jaq_core::{
     Compiler, Ctx, Filter, Vars, compile,
@@ -12,18 +12,12 @@ use super::escaped_json;
 use crate::cli::{CliError, Exit};
 use tessera_model::SafeText;
 
-/// An expression that can be run, as it came.
-///
-/// # Errors
-/// What is wrong with it, and at which character.
+/// Returns the expression unchanged if it is valid.
 pub fn parse_expression(expression: &str) -> Result<String, String> {
     compile_filter(expression).map(|_| expression.to_owned())
 }
 
-/// What the expression makes of a document: a line for each result.
-///
-/// # Errors
-/// [`Exit::Usage`]: the expression does not fit the document.
+/// Applies the expression to a document: one line per result.
 pub fn apply(expression: &str, document: &Value) -> Result<String, CliError> {
     let wrong = |words: String| CliError::new(Exit::Usage, format!("--jq {expression}: {words}"));
     let filter = compile_filter(expression).map_err(wrong)?;
@@ -43,17 +37,17 @@ pub fn apply(expression: &str, document: &Value) -> Result<String, CliError> {
     Ok(text)
 }
 
-/// A result for a terminal: texts without quotes, all else as JSON.
+/// Strings without quotes, other values as JSON.
 fn output_line(result: &str) -> String {
     match serde_json::from_str(result) {
         Ok(Value::String(text)) => text.lines().map(sanitize_line).collect::<Vec<_>>().join("\n"),
         Ok(value) => escaped_json::compact(&value),
-        // jq knows more than JSON: bytes, numbers that are none.
+        // jq values beyond JSON: bytes, NaN.
         Err(_) => SafeText::caption(result).as_str().to_owned(),
     }
 }
 
-/// A line of text as it is but for what a terminal acts on; tabs are what columns are made with.
+/// Replaces control characters; keeps tabs, which separate columns.
 fn sanitize_line(line: &str) -> String {
     let cell = |cell: &str| {
         if cell.chars().any(escaped_json::is_terminal_active) {
@@ -79,7 +73,6 @@ fn compile_filter(expression: &str) -> Result<Filter<JustLut<Val>>, String> {
         .map_err(|errors| undefined_name(expression, errors))
 }
 
-/// The first thing that cannot be read.
 fn syntax_error(whole: &str, errors: jaq_core::load::Errors<&str, ()>) -> String {
     let at = |part: &str| whole[..span(whole, part).start].chars().count() + 1;
     let first = errors.into_iter().find_map(|(_, error)| match error {
@@ -89,24 +82,23 @@ fn syntax_error(whole: &str, errors: jaq_core::load::Errors<&str, ()>) -> String
         }),
         Error::Parse(errors) => errors.into_iter().next().map(|(expected, part)| {
             let place = if part.is_empty() {
-                "at its end".to_owned()
+                "at the end".to_owned()
             } else {
                 format!("character {}", at(part))
             };
             format!("{place}: expected {}", expected.as_str())
         }),
     });
-    first.unwrap_or_else(|| "it cannot be read".to_owned())
+    first.unwrap_or_else(|| "invalid expression".to_owned())
 }
 
-/// The first name that stands for nothing.
 fn undefined_name(whole: &str, errors: compile::Errors<&str, ()>) -> String {
     let first = errors.into_iter().flat_map(|(_, errors)| errors).next();
     let words = |(name, kind): (&str, compile::Undefined)| {
         let at = whole[..span(whole, name).start].chars().count() + 1;
         format!("character {at}: there is no {} `{name}`", kind.as_str())
     };
-    first.map_or_else(|| "it cannot be read".to_owned(), words)
+    first.map_or_else(|| "invalid expression".to_owned(), words)
 }
 
 #[cfg(test)]

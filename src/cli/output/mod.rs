@@ -1,5 +1,5 @@
-//! The answer of a command, on standard output and nothing else there: a table for people, plain
-//! tab-separated rows in a pipe, or a JSON or CSV document for programs.
+//! The output of a command on standard output: a table in a terminal, tab-separated rows in a pipe,
+//! or a JSON or CSV document.
 
 mod document;
 mod escaped_json;
@@ -18,35 +18,31 @@ pub use document::{Column, Document};
 
 use crate::cli::{CliError, Exit, GlobalOptions};
 
-/// How the answer is spelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OutputFormat {
-    /// Aligned columns with names above them.
     Table,
-    /// Values with tabs between them, no names.
+    /// Tab-separated values without a header.
     Tsv,
-    /// Values with commas between them, names first.
+    /// Comma-separated values with a header.
     Csv,
     /// One document, or these fields of its rows.
     Json(Vec<String>),
-    /// A row per line.
+    /// One row per line.
     Jsonl,
-    /// What an expression of jq makes of the document.
+    /// The results of a jq expression.
     Jq(String),
 }
 
-/// Standard output with its form.
+/// Writes to standard output in the requested format.
 #[derive(Clone, Debug)]
 pub struct Output {
     format: OutputFormat,
     color: bool,
-    /// Cells of a line; `None` in a pipe.
+    /// Columns of the terminal; `None` in a pipe.
     width: Option<usize>,
 }
 
 impl Output {
-    /// Decides the form by the options and by what standard output is.
-    #[must_use]
     pub fn new(global: &GlobalOptions) -> Self {
         let terminal = io::stdout().is_terminal();
         let format = match &global.json {
@@ -66,34 +62,23 @@ impl Output {
         }
     }
 
-    /// Whether programs read the answer.
-    #[must_use]
+    /// Whether programs read the output.
     pub fn is_machine(&self) -> bool {
         matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
     }
 
-    /// Whether it is a table for people.
-    #[must_use]
     pub fn is_table(&self) -> bool {
         self.format == OutputFormat::Table
     }
 
-    /// Whether events are told as objects, one per line.
-    #[must_use]
     pub fn is_jsonl(&self) -> bool {
         self.format == OutputFormat::Jsonl
     }
 
-    /// Whether a person looks at it in a terminal.
-    #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.width.is_some()
     }
 
-    /// Prints an answer.
-    ///
-    /// # Errors
-    /// Standard output is closed, or `--json=FIELDS` names a field that is not there.
     pub fn print(&self, document: &Document) -> Result<(), CliError> {
         let text = match &self.format {
             OutputFormat::Table => table::aligned_table(document, self.color, self.width),
@@ -113,10 +98,7 @@ impl Output {
         self.print_text(&text)
     }
 
-    /// Prints a document that is for programs alone: whole, if nothing else was asked for.
-    ///
-    /// # Errors
-    /// As [`Out::print`].
+    /// Prints a document for programs: pretty-printed by default.
     pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
@@ -128,10 +110,7 @@ impl Output {
         }
     }
 
-    /// Prints an event: an object on a line for programs, else a line of words.
-    ///
-    /// # Errors
-    /// Standard output is closed.
+    /// Prints an event: an object on one line for programs, otherwise a sentence.
     pub fn print_event(&self, event: &Value, words: &str) -> Result<(), CliError> {
         if let OutputFormat::Jq(expression) = &self.format {
             return self.print_text(&jq::apply(expression, event)?);
@@ -142,10 +121,7 @@ impl Output {
         self.print_text(&format!("{words}\n"))
     }
 
-    /// Prints JSON that is itself the answer: a document of the service, or one to be sent.
-    ///
-    /// # Errors
-    /// Standard output is closed.
+    /// Prints JSON that is itself the output, such as a response of the service.
     pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Jq(expression) => self.print_text(&jq::apply(expression, value)?),
@@ -153,10 +129,7 @@ impl Output {
         }
     }
 
-    /// Prints text that is the answer as it is, whatever the form.
-    ///
-    /// # Errors
-    /// Standard output is closed.
+    /// Prints text as it is, whatever the format.
     pub fn print_text(&self, text: &str) -> Result<(), CliError> {
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -164,14 +137,14 @@ impl Output {
     }
 }
 
-/// The fields of the rows that were asked for.
+/// The requested fields of the rows.
 fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {
     let known = document.fields();
     if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
         && document.rows().next().is_some()
     {
         let sentence =
-            format!("--json: there is no field `{unknown}`; there are: {}", known.join(", "));
+            format!("--json: there is no field `{unknown}`; available: {}", known.join(", "));
         return Err(CliError::new(Exit::Usage, sentence));
     }
     let pick = |row: &Value| {
@@ -184,8 +157,7 @@ fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliErr
     Ok(if document.is_list() { rows.collect() } else { rows.next().unwrap_or_default() })
 }
 
-/// Whether colours are wanted: by the options, by the conventions of the environment, by what it is
-/// printed to.
+/// Whether to use color, according to the options, the environment and the kind of output.
 pub(super) fn use_color(global: &GlobalOptions, terminal: bool) -> bool {
     let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let forced = |name| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");

@@ -1,5 +1,4 @@
-//! Tables: aligned for a terminal, separated for a pipe. Values are text by now: nothing in them can
-//! move a cursor or begin another cell.
+//! Tables: aligned for a terminal, delimited for a pipe. Cells contain no control characters.
 
 use std::{env, fmt::Write as _};
 
@@ -9,14 +8,11 @@ use unicode_width::UnicodeWidthStr as _;
 use super::{Column, Document};
 use tessera_model::SafeText;
 
-/// Cells of a line when nobody tells.
+/// Columns of an unknown terminal.
 const DEFAULT_WIDTH: usize = 80;
-/// Between two columns.
 const COLUMN_GAP: usize = 2;
-/// What a narrowed column keeps at least.
 const MIN_COLUMN_WIDTH: usize = 8;
 
-/// Cells of a line of the terminal.
 pub(super) fn terminal_width() -> usize {
     let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let size = || rustix::termios::tcgetwinsize(std::io::stdout()).ok();
@@ -25,7 +21,7 @@ pub(super) fn terminal_width() -> usize {
         .unwrap_or(DEFAULT_WIDTH)
 }
 
-/// Aligned columns with their names; a single object has a line for each.
+/// Aligned columns with a header; a single object has one line per column.
 pub(super) fn aligned_table(document: &Document, color: bool, width: Option<usize>) -> String {
     let columns = document.columns();
     if !document.is_list() {
@@ -61,7 +57,7 @@ pub(super) fn aligned_table(document: &Document, color: bool, width: Option<usiz
     text
 }
 
-/// Takes what is too much from the widest columns; from identifiers last.
+/// Narrows the widest columns first; columns of IDs last.
 fn shrink_to_width(widths: &mut [usize], ids: &[bool], width: Option<usize>) {
     let Some(width) = width else { return };
     let gaps = COLUMN_GAP * widths.len().saturating_sub(1);
@@ -87,7 +83,6 @@ fn aligned_line(cells: &[String], widths: &[usize]) -> String {
     text
 }
 
-/// The beginning of a text that fits, with a mark where it was cut.
 fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -107,7 +102,7 @@ fn bold(text: &str, color: bool) -> String {
     if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
-/// Values with `separator` between them: a row per line, or a line per column of a single object.
+/// One row per line; a single object has one line per column.
 pub(super) fn delimited(document: &Document, separator: char) -> String {
     let columns = document.columns();
     let mut text = String::new();
@@ -127,7 +122,7 @@ pub(super) fn delimited(document: &Document, separator: char) -> String {
     text
 }
 
-/// Comma-separated values with the names of the fields first (RFC 4180).
+/// Comma-separated values with a header (RFC 4180).
 pub(super) fn csv(document: &Document) -> String {
     let columns = document.columns();
     let quoted = |cell: &str| {
@@ -148,7 +143,7 @@ pub(super) fn csv(document: &Document) -> String {
     text
 }
 
-/// A value for people: nothing is a dash, long fractions are cut.
+/// A value for display: null is a dash, fractions are rounded.
 fn display_cell(value: &Value) -> String {
     match value {
         Value::Null => "—".to_owned(),
@@ -160,7 +155,6 @@ fn display_cell(value: &Value) -> String {
     }
 }
 
-/// A value as one cell of text.
 fn cell_text(value: &Value) -> String {
     let text = match value {
         Value::Null => String::new(),

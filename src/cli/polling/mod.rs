@@ -1,7 +1,7 @@
-//! Work of the service, followed until it is over: each change an event, a sign of life in between,
-//! and an end when the time that was given runs out.
+//! Polls an operation of the service until it finishes: reports each change, prints a heartbeat,
+//! and stops at the timeout.
 //!
-//! A link that is lost for a while ends nothing: the work goes on at the service, and so does this.
+//! Connection losses do not end it, because the operation continues at the service.
 
 mod operations;
 
@@ -13,34 +13,32 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use crate::cli::{CliError, Connection, Context, Exit, messages::ProgressBar};
 use tessera_model::{Dataset, DatasetId, Failure, Status, Timestamp, polling::PollTarget};
 
-/// Longest silence while something is followed.
+/// Longest time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
-/// Longest time something is waited for when nobody says.
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(24);
-/// The look at the very end may take this long.
+/// Minimum time for the last request.
 const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
-/// A sleeping machine does not count; so often the time of day is compared.
+/// Sleep in steps and compare the wall clock, so that time asleep counts after a suspend.
 const SLEEP_STEP: Duration = Duration::from_secs(1);
 
-/// One thing that is being followed.
+/// Polls one operation.
 pub struct Poller<'a> {
     context: &'a Context,
     started: Instant,
     last_output: Instant,
-    /// Time between two questions, when the person chose it.
+    /// The user's polling interval.
     interval: Option<Duration>,
-    /// How long it is followed at most.
+    /// Total time limit.
     limit: Option<Duration>,
-    /// Whether the events are what the person asked for, and not told beside the answer.
+    /// Whether the events are the command's output rather than status messages.
     is_primary_output: bool,
     consecutive_failures: u32,
-    /// The dataset as it was seen last, and when that was new.
     snapshot: Option<DatasetSnapshot>,
     last_change: Instant,
     progress_bar: Option<ProgressBar>,
 }
 
-/// What is told of a dataset.
+/// The reported fields of a dataset.
 #[derive(Clone, Debug, PartialEq)]
 struct DatasetSnapshot {
     status: Status,
@@ -49,18 +47,16 @@ struct DatasetSnapshot {
     videos: Option<u64>,
 }
 
-/// A dataset has another status than before.
+/// A status change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {
-    /// The one before; `None` at the first look.
+    /// `None` at the first observation.
     pub from: Option<Status>,
-    /// The one of now.
     pub to: Status,
 }
 
 impl<'a> Poller<'a> {
-    /// Begins now, and ends after `--timeout`, or a day.
-    #[must_use]
+    /// Starts now, and ends after `--timeout` or a day.
     pub fn new(context: &'a Context, interval: Option<Duration>) -> Self {
         let now = Instant::now();
         let limit = Some(context.global.timeout.unwrap_or(DEFAULT_TIMEOUT));
@@ -78,30 +74,23 @@ impl<'a> Poller<'a> {
         }
     }
 
-    /// Begins now. The events are the answer of the command, and only `--timeout` ends them.
-    #[must_use]
+    /// Starts now. The events are the command's output, and only `--timeout` ends them.
     pub fn stream(context: &'a Context, interval: Option<Duration>) -> Self {
         let limit = context.global.timeout;
         Self { limit, is_primary_output: true, ..Self::new(context, interval) }
     }
 
-    /// How long it has been followed.
-    #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Whether programs read the events.
     fn is_machine(&self) -> bool {
         let out = &self.context.out;
         out.is_jsonl() || (self.is_primary_output && out.is_machine())
     }
 
-    /// Tells a change: an event for programs, words for people; on standard error unless the events are
-    /// what was asked for.
-    ///
-    /// # Errors
-    /// Standard output is closed.
+    /// Reports a change: an event for programs, or a message. On standard error, unless the events
+    /// are the command's output.
     pub fn emit(&mut self, event: &str, fields: Value, words: &str) -> Result<(), CliError> {
         self.last_output = Instant::now();
         let out = &self.context.out;
@@ -116,10 +105,7 @@ impl<'a> Poller<'a> {
         Ok(())
     }
 
-    /// Tells the last event: why it is followed no longer, and with which exit code.
-    ///
-    /// # Errors
-    /// As [`Follow::tell`].
+    /// Emits the last event: why polling ended, and the exit code.
     pub fn emit_end<T>(&mut self, outcome: &Result<T, CliError>) -> Result<(), CliError> {
         let (reason, exit) = match outcome.as_ref().map_err(|ended| ended.exit) {
             Ok(_) => ("until", Exit::Done),
@@ -130,15 +116,11 @@ impl<'a> Poller<'a> {
         self.emit("end", json!({ "reason": reason, "exit_code": exit as i32 }), reason)
     }
 
-    /// Says something that is no change, on standard error.
     pub fn info(&self, words: &str) {
         self.context.messages.info(words);
     }
 
-    /// Takes a look at a dataset: what is new is told. Gives the change of its status.
-    ///
-    /// # Errors
-    /// Standard output is closed.
+    /// Reports what is new in a dataset. Returns a change of its status.
     pub fn observe(&mut self, dataset: &Dataset) -> Result<Option<StatusChange>, CliError> {
         let sight = DatasetSnapshot {
             status: dataset.status.clone(),
@@ -170,7 +152,7 @@ impl<'a> Poller<'a> {
             "n_images": dataset.n_images,
             "n_videos": dataset.n_videos,
         });
-        // A bar is about one status.
+        // A progress bar belongs to one status.
         self.progress_bar = None;
         self.emit("status", fields, &words)?;
         Ok(Some(StatusChange { from, to: sight.status }))
@@ -197,16 +179,11 @@ impl<'a> Poller<'a> {
         Ok(())
     }
 
-    /// How often to look at a dataset: seldom once it has not changed for long.
-    #[must_use]
     pub fn watch(&self) -> PollTarget {
         PollTarget::Dataset(self.last_change.elapsed())
     }
 
-    /// Waits until the next look.
-    ///
-    /// # Errors
-    /// [`Exit::TimedOut`] when the time that was given has run out.
+    /// Waits until the next poll.
     pub async fn wait(&mut self, watch: PollTarget) -> Result<(), CliError> {
         let mut wait = match self.interval {
             Some(chosen) if self.consecutive_failures == 0 => chosen,
@@ -223,7 +200,7 @@ impl<'a> Poller<'a> {
             self.emit_heartbeat(wait)?;
         }
         let (steady, clock) = (Instant::now(), SystemTime::now());
-        // A clock that was set back says nothing: then the other one counts.
+        // If the wall clock was set back, the monotonic clock counts.
         while let Some(left) =
             remaining(wait, steady.elapsed(), clock.elapsed().unwrap_or_default())
         {
@@ -241,18 +218,15 @@ impl<'a> Poller<'a> {
                 .out
                 .print_event(&event_document("heartbeat", json!({ "next_poll_s": seconds })), "");
         }
-        // In a terminal a bar says it, or the last line that was told.
+        // In a terminal, the progress bar or the last message is visible.
         if !self.context.messages.is_terminal() {
             let age = humantime::format_duration(Duration::from_secs(self.elapsed().as_secs()));
-            self.context.messages.info(format!("still waiting, {age} by now"));
+            self.context.messages.info(format!("still waiting after {age}"));
         }
         Ok(())
     }
 
-    /// Asks within the time that is left, and bears a lost link: `None`.
-    ///
-    /// # Errors
-    /// As [`Follow::bear`], or [`Exit::TimedOut`].
+    /// Runs a request within the remaining time; `None` if the connection was lost.
     pub async fn request<T>(
         &mut self,
         question: impl Future<Output = Result<T, Failure>>,
@@ -268,10 +242,7 @@ impl<'a> Poller<'a> {
         self.tolerate_outage(answer)
     }
 
-    /// Looks at a dataset, again and again while the link is lost.
-    ///
-    /// # Errors
-    /// As [`Follow::ask`].
+    /// Fetches a dataset, retrying while the connection is lost.
     pub async fn fetch_dataset(
         &mut self,
         connection: &Connection,
@@ -285,10 +256,7 @@ impl<'a> Poller<'a> {
         }
     }
 
-    /// Takes an answer, or bears a lost link.
-    ///
-    /// # Errors
-    /// A failure that asking again does not mend: a refused login is never taken for an end.
+    /// Turns a connection loss into `None`; any other failure ends polling.
     pub fn tolerate_outage<T>(
         &mut self,
         answer: Result<T, Failure>,
@@ -296,7 +264,7 @@ impl<'a> Poller<'a> {
         match answer {
             Ok(value) => {
                 if std::mem::take(&mut self.consecutive_failures) > 0 {
-                    self.emit("back", json!({}), "the service answers again")?;
+                    self.emit("back", json!({}), "the service responds again")?;
                 }
                 Ok(Some(value))
             }
@@ -304,7 +272,7 @@ impl<'a> Poller<'a> {
                 self.consecutive_failures += 1;
                 if self.consecutive_failures == 1 {
                     let fields = json!({ "message": failure.message.as_str() });
-                    self.emit("lost", fields, &format!("no answer, trying again: {failure}"))?;
+                    self.emit("lost", fields, &format!("no response, retrying: {failure}"))?;
                 }
                 Ok(None)
             }
@@ -313,38 +281,33 @@ impl<'a> Poller<'a> {
     }
 }
 
-/// What is left of a pause: by the steady clock, which may stand still while the machine sleeps, and
-/// by the time of day.
+/// The rest of a pause. The monotonic clock may stop while the machine is suspended, so the wall
+/// clock counts too.
 fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Duration> {
     wait.checked_sub(steady.max(clock)).filter(|left| !left.is_zero())
 }
 
 fn timeout_error(limit: Duration) -> CliError {
     let words = humantime::format_duration(limit);
-    let sentence = format!("{words} have passed; what the service works on goes on there");
+    let sentence = format!("timed out after {words}; the operation continues at the service");
     CliError::new(Exit::TimedOut, sentence)
 }
 
-/// A number in [0, 1) that differs from look to look, so that many who began together do not ask
-/// together.
+/// A number in [0, 1) that varies, so that many clients started together do not poll together.
 fn jitter() -> f64 {
     f64::from(timestamp_now().subsec_micros() % 1000) / 1000.0
 }
 
-/// An interval as a person gives it.
-///
-/// # Errors
-/// It is no duration, or so short that it would burden the service.
+/// Parses a polling interval. Too short an interval would burden the service.
 pub fn parse_interval(raw: &str) -> Result<Duration, String> {
     let interval = humantime::parse_duration(raw).map_err(|error| error.to_string())?;
     if interval < Duration::from_millis(100) {
-        return Err("an interval is 100ms at least".to_owned());
+        return Err("the interval must be at least 100ms".to_owned());
     }
     Ok(interval)
 }
 
-/// An event with its schema and the time of now.
-#[must_use]
+/// An event with its schema and the current time.
 pub fn event_document(event: &str, fields: Value) -> Value {
     let mut whole = json!({ "schema": "tessera.event/1", "at": now_rfc3339(), "event": event });
     if let (Some(whole), Value::Object(fields)) = (whole.as_object_mut(), fields) {
@@ -353,25 +316,21 @@ pub fn event_document(event: &str, fields: Value) -> Value {
     whole
 }
 
-/// Now, as RFC 3339 in UTC to the second.
-#[must_use]
+/// The current time, as RFC 3339 in UTC to the second.
 pub fn now_rfc3339() -> String {
     let now = OffsetDateTime::now_utc();
-    // Only years beyond 9999 cannot be spelled.
+    // Only years beyond 9999 cannot be formatted.
     now.replace_nanosecond(0).unwrap_or(now).format(&Rfc3339).unwrap_or_default()
 }
 
-/// A time of the journal, as RFC 3339 in UTC to the second; `None` beyond the year 9999.
-#[must_use]
+/// A timestamp, as RFC 3339 in UTC to the second; `None` beyond the year 9999.
 pub fn format_timestamp(stamp: Timestamp) -> Option<String> {
     let seconds = i64::try_from(stamp.as_secs()).ok()?;
     OffsetDateTime::from_unix_timestamp(seconds).ok()?.format(&Rfc3339).ok()
 }
 
-/// Now, as jobs are written down.
-#[must_use]
 pub fn timestamp_now() -> Timestamp {
-    // Before 1970 there is no time of day; ages then count from there.
+    // A clock before 1970 counts as 1970.
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 

@@ -1,5 +1,5 @@
-//! Jobs of the service, followed to their end: exports by their own state, additions and reindexes by
-//! the statuses of the dataset.
+//! Waits for operations of the service: exports by their own status, additions and reindexes by the
+//! dataset's status.
 
 use std::time::Duration;
 
@@ -14,10 +14,7 @@ use tessera_model::{
 };
 
 impl Context {
-    /// Follows an export to its end.
-    ///
-    /// # Errors
-    /// [`Exit::Remote`] when it failed, [`Exit::TimedOut`], or what keeps its state away.
+    /// Waits for an export to finish.
     pub async fn follow_export(
         &self,
         connection: &Connection,
@@ -43,10 +40,10 @@ impl Context {
                     ExportState::Failed(word) => {
                         let why = export.message.as_ref().map(|words| format!(": {words}"));
                         let sentence =
-                            format!("the export ended as {word}{}", why.unwrap_or_default());
+                            format!("the export ended with {word}{}", why.unwrap_or_default());
                         return Err(CliError::new(Exit::Remote, sentence));
                     }
-                    // Complete, and the link comes later.
+                    // Completed, but without a download link yet.
                     ExportState::Completed | ExportState::Running(_) => {}
                 }
             }
@@ -54,11 +51,8 @@ impl Context {
         }
     }
 
-    /// Follows an addition or a reindex to its end: the status the dataset came to rest in. `course`
-    /// is the dataset as it was before the request.
-    ///
-    /// # Errors
-    /// [`Exit::Remote`] when it ended in ERROR, [`Exit::TimedOut`], or what keeps the dataset away.
+    /// Waits for an addition or a reindex to finish, and returns the final status. `course` is
+    /// created from the dataset before the request.
     pub async fn follow_operation(
         &self,
         connection: &Connection,

@@ -1,5 +1,4 @@
-//! `tessera query add`: one filter more, in words instead of JSON. The service's own words where it
-//! has some: KIND OP VALUE.
+//! `tessera query add`: adds a filter, in words instead of JSON.
 
 use std::{
     io::{self, IsTerminal as _},
@@ -15,25 +14,23 @@ use tessera_model::{
     vql::{InvalidField, IssueMode, IssueName, LabelRule, MAX_FILTERS},
 };
 
-/// What is added to what.
 #[derive(Debug, Args)]
 pub struct QueryAddOptions {
-    /// The query so far; - or none: standard input. In a terminal an empty one.
+    /// Query to extend; - or none: standard input. In a terminal, an empty query.
     #[arg(long, short, value_name = "FILE", global = true)]
     file: Option<PathBuf>,
     #[command(subcommand)]
     kind: FilterCommand,
 }
 
-/// The filter.
 #[derive(Debug, Subcommand)]
 enum FilterCommand {
-    /// What captions say, or what they or the picture mean.
+    /// Captions: full text or meaning.
     #[command(subcommand)]
     Text(TextFilterCommand),
     /// Classification labels.
     Labels {
-        /// How they are compared.
+        /// How to compare labels.
         #[arg(value_name = "OP",
               value_parser = PossibleValuesParser::new(LabelRule::ALL.iter().map(|rule| rule.word())))]
         rule: String,
@@ -41,79 +38,75 @@ enum FilterCommand {
         #[arg(required = true)]
         labels: Vec<String>,
     },
-    /// Tags that people gave, by id: a medium must carry every one.
+    /// User tags, by ID: a media item must have all of them.
     Tags {
-        /// The only comparison there is.
+        /// The only operator.
         #[arg(value_name = "OP", value_parser = ["is"])]
         _op: String,
-        /// The ids.
+        /// IDs of the tags.
         #[arg(required = true, value_name = "UUID")]
         tags: Vec<TagId>,
     },
-    /// A quality issue; `blur` is the word that is published.
+    /// A quality issue; `blur` is the documented one.
     Issues {
-        /// Its word.
+        /// Name of the issue.
         #[arg(value_name = "ISSUE")]
         word: String,
-        /// Media with it, or without it.
+        /// Media items with the issue, or without it.
         #[arg(long, default_value = "in", value_parser = ["in", "out"])]
         mode: String,
-        /// Lowest confidence that counts, 0 to 1.
+        /// Minimum confidence, 0 to 1.
         #[arg(long, value_name = "0-1")]
         min_confidence: Option<f64>,
-        /// Highest confidence that counts, 0 to 1.
+        /// Maximum confidence, 0 to 1.
         #[arg(long, value_name = "0-1")]
         max_confidence: Option<f64>,
     },
-    /// Has a near-duplicate at least this similar.
+    /// Media items with a near-duplicate of at least this similarity.
     Duplicates {
         /// The similarity, 0 to 1.
         #[arg(value_name = "0-1")]
         similarity: f64,
     },
-    /// Is more unlike the rest than this.
+    /// Media items that are at least this unique.
     Uniqueness {
         /// The score, 0 to 1.
         #[arg(value_name = "0-1")]
         score: f64,
     },
-    /// Looks like an image.
+    /// Media items that are similar to an image.
     Similarity {
-        /// Of the dataset, or uploaded.
+        /// An image in the dataset, or an uploaded one.
         #[arg(value_name = "OP", value_parser = ["media", "upload"])]
         op: String,
-        /// Its id.
+        /// ID of the image.
         #[arg(value_name = "UUID")]
         media: MediaId,
-        /// Largest distance that counts, 0 to 1: lower is stricter.
+        /// Maximum distance, 0 to 1: lower is stricter.
         #[arg(long, value_name = "0-1")]
         max_distance: Option<f64>,
     },
 }
 
-/// A filter on text.
 #[derive(Debug, Subcommand)]
 enum TextFilterCommand {
-    /// The caption matches words, with AND, OR, NOT and "phrases".
+    /// Captions that match words, with AND, OR, NOT and "phrases".
     Fts {
         /// The words.
         text: String,
     },
-    /// The caption or the picture means something like a text.
+    /// Captions or images with a meaning similar to a text.
     Semantic {
         /// The text.
         text: String,
-        /// Least similarity that counts, 0 to 1: higher is stricter.
+        /// Minimum similarity, 0 to 1: higher is stricter.
         #[arg(long, value_name = "0-1")]
         min_sim: Option<f64>,
     },
 }
 
 impl QueryAddOptions {
-    /// The query with the filter.
-    ///
-    /// # Errors
-    /// [`Exit::Invalid`]: the query so far is wrong, or full; [`Exit::Usage`]: the filter is wrong.
+    /// The query with the added filter.
     pub(super) fn extended_query(self) -> Result<Vec<Filter>, CliError> {
         let filter = self.kind.to_filter().map_err(|InvalidField { field, reason }| {
             let named = match field {
@@ -128,7 +121,7 @@ impl QueryAddOptions {
             QuerySource { file: self.file, vql: None }.filters()?
         };
         if filters.len() == MAX_FILTERS {
-            let sentence = format!("the query is full: at most {MAX_FILTERS} filters");
+            let sentence = format!("a query has at most {MAX_FILTERS} filters");
             return Err(CliError::new(Exit::Invalid, sentence));
         }
         filters.push(filter);

@@ -1,4 +1,4 @@
-//! `tessera query check`: everything there is to say of a query before it is sent.
+//! `tessera query check`: reports everything that can be checked without sending a query.
 
 use serde_json::{Value, json};
 
@@ -20,16 +20,12 @@ const CHECK_COLUMNS: &[Column] = &[
     Column::new("MESSAGE", "message"),
 ];
 
-/// One thing to say; an error when the service would refuse it, else a note.
+/// A problem; an error if the service would reject the query, otherwise a note.
 struct QueryDiagnostic {
     is_error: bool,
     problem: VqlError,
 }
 
-/// Checks a query.
-///
-/// # Errors
-/// [`Exit::Invalid`] when it is wrong; [`Exit::Usage`] when it cannot be read at all.
 pub(super) async fn run(context: &Context, written: &QuerySource) -> Result<Exit, CliError> {
     let (name, text) = (written.name(), written.text()?);
     let (filters, mut findings) = parse_errors(&text);
@@ -44,22 +40,21 @@ pub(super) async fn run(context: &Context, written: &QuerySource) -> Result<Exit
     match errors {
         0 => {
             context.messages.info(format!(
-                "{name}: {}, no mistakes",
+                "{name}: {}, no errors",
                 count_with_noun(filters.len(), "filter", "filters")
             ));
             Ok(Exit::Done)
         }
         errors => {
             let sentence = format!(
-                "{name}: {}; it would be refused",
-                count_with_noun(errors, "mistake", "mistakes")
+                "{name}: {}; the service would reject it",
+                count_with_noun(errors, "error", "errors")
             );
             Err(CliError::new(Exit::Invalid, sentence))
         }
     }
 }
 
-/// The filters that can be read, and what is wrong with the others.
 fn parse_errors(text: &str) -> (Vec<Filter>, Vec<QueryDiagnostic>) {
     let each = vql::read_each(text).unwrap_or_else(|whole| vec![Err(whole)]);
     let (mut filters, mut findings) = (Vec::new(), Vec::new());
@@ -72,7 +67,7 @@ fn parse_errors(text: &str) -> (Vec<Filter>, Vec<QueryDiagnostic>) {
     (filters, findings)
 }
 
-/// What may be refused.
+/// Values that the service may reject.
 fn value_notes(filters: &[Filter]) -> Vec<QueryDiagnostic> {
     let mut notes = Vec::new();
     for (place, filter) in filters.iter().enumerate() {
@@ -90,7 +85,7 @@ fn value_notes(filters: &[Filter]) -> Vec<QueryDiagnostic> {
     notes
 }
 
-/// What the dataset that is named may lack; `known` is what was told of it.
+/// Enrichment that the selected dataset may lack.
 fn enrichment_notes<'a>(
     filters: &'a [Filter],
     known: Option<&'a Enrichment>,
@@ -106,8 +101,7 @@ fn note_diagnostic(filter: Option<usize>, field: Option<&str>, reason: String) -
     QueryDiagnostic { is_error: false, problem }
 }
 
-/// What is told of the dataset that is named. The query itself is checked also where that cannot be
-/// read.
+/// The enrichment of the selected dataset, if it can be read.
 async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
     let read = async {
         let connection = context.connect(&[Request::Enrichment]).await?;
@@ -122,7 +116,7 @@ async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
     known
         .inspect_err(|ended| {
             let words = SafeText::detail(&ended.message);
-            context.messages.warn(format!("the enrichment of the dataset is not checked: {words}"));
+            context.messages.warn(format!("the dataset's enrichment was not checked: {words}"));
         })
         .ok()
 }

@@ -1,5 +1,5 @@
-//! `tessera query`: queries as text (`vql`, a JSON array of filters), and the views that are kept by
-//! name. Nothing here needs the service but `run`, and `check` where a dataset is named.
+//! `tessera query`: queries as text (`vql`, a JSON array of filters), and saved views. Only `run`,
+//! and `check` with a dataset, need the service.
 
 mod add;
 mod check;
@@ -14,38 +14,32 @@ use crate::cli::{CliError, Context, Document, Exit, context::read_stdin, read_fi
 use tessera_model::Filter;
 use tessera_wire::vql::{self, TextPosition, VqlError};
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum QueryCommand {
     /// Print an empty query, to add filters to.
     New,
-    /// Print a query with one filter more; all filters must hold (AND).
+    /// Print a query with one more filter; all filters must match (AND).
     Add(add::QueryAddOptions),
-    /// Check a query without sending it: every mistake with its line and column. With --dataset,
-    /// also whether the dataset has the enrichment that it needs.
+    /// Check a query without sending it, and report every error with its line and column. With
+    /// --dataset, also check that the dataset has the required enrichment.
     Check(QuerySource),
-    /// Print a query spelled in one way, whatever way it was written.
+    /// Print a query in the canonical format.
     Fmt(QuerySource),
-    /// Tell a query in sentences.
+    /// Explain a query in sentences.
     Explain(QuerySource),
     #[command(flatten)]
     Views(views::ViewCommand),
 }
 
-/// A query that somebody wrote.
 #[derive(Clone, Debug, Args)]
 pub struct QuerySource {
-    /// The file; - or none: standard input.
+    /// Query file; - or none: standard input.
     file: Option<PathBuf>,
     /// The query itself, instead of a file.
     #[arg(long, value_name = "JSON", conflicts_with = "file")]
     vql: Option<String>,
 }
 
-/// Runs one of them.
-///
-/// # Errors
-/// [`Exit::Invalid`] for a query that would be refused; else whatever keeps the answer away.
 pub async fn run(context: &Context, command: QueryCommand) -> Result<Exit, CliError> {
     match command {
         QueryCommand::New => print_query(context, &[]),
@@ -58,7 +52,7 @@ pub async fn run(context: &Context, command: QueryCommand) -> Result<Exit, CliEr
 }
 
 impl QuerySource {
-    /// What it is called in a sentence about it.
+    /// The name of the source in messages.
     fn name(&self) -> String {
         match &self.file {
             Some(file) if file.as_os_str() != "-" => file.display().to_string(),
@@ -76,19 +70,12 @@ impl QuerySource {
         require_nonempty(&self.name(), text)
     }
 
-    /// Its filters.
-    ///
-    /// # Errors
-    /// It cannot be read, or [`Exit::Invalid`] with the first mistake and its place.
     fn filters(&self) -> Result<Vec<Filter>, CliError> {
         parse_filters(&self.name(), self.text()?)
     }
 }
 
-/// The filters of a text; `name` is what it is called in a sentence about it.
-///
-/// # Errors
-/// [`Exit::Invalid`]: it is empty, or with the first mistake and its place.
+/// Parses a query; `name` is the source in messages.
 pub fn parse_filters(name: &str, text: String) -> Result<Vec<Filter>, CliError> {
     let text = require_nonempty(name, text)?;
     vql::read_lenient(&text).map_err(|problem| {
@@ -97,16 +84,16 @@ pub fn parse_filters(name: &str, text: String) -> Result<Vec<Filter>, CliError> 
     })
 }
 
-/// In a pipe an empty text is a command that failed before: it must not widen the query.
+/// In a pipe, empty input is a failed command: it must not widen the query.
 fn require_nonempty(name: &str, text: String) -> Result<String, CliError> {
     if !text.trim().is_empty() {
         return Ok(text);
     }
-    let sentence = format!("{name}: there is no query in it");
+    let sentence = format!("{name}: the query is empty");
     Err(CliError::new(Exit::Invalid, sentence).with_remedy("tessera query new"))
 }
 
-/// A problem with its place and level in front, as compilers tell it: `FILE:LINE:COLUMN: note: ...`.
+/// A problem with its position, as compilers report it: `FILE:LINE:COLUMN: note: ...`.
 fn located_problem(name: &str, text: &str, level: &str, problem: &VqlError) -> String {
     let TextPosition { line, column } = TextPosition::locate(problem, text);
     format!("{name}:{line}:{column}: {level}{problem}")
@@ -119,7 +106,7 @@ fn print_query(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> 
 
 /// Filters as they are sent.
 fn query_json(filters: &[Filter]) -> Value {
-    // What was just written is JSON.
+    // The text was just serialized, so it is JSON.
     serde_json::from_str(&vql::write(filters)).unwrap_or_default()
 }
 
@@ -135,9 +122,9 @@ fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
     }
     let told: Vec<String> = filters.iter().map(Filter::to_string).collect();
     context.out.print_text(&match told.as_slice() {
-        [] => "every medium passes: there are no filters\n".to_owned(),
-        [only] => format!("a medium passes when {only}\n"),
-        several => format!("a medium passes when\n  {}\n", several.join(", and\n  ")),
+        [] => "matches every media item: there are no filters\n".to_owned(),
+        [only] => format!("matches media items if {only}\n"),
+        several => format!("matches media items if\n  {}\n", several.join(", and\n  ")),
     })?;
     Ok(Exit::Done)
 }

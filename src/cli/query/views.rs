@@ -1,4 +1,4 @@
-//! Queries that are kept by name: the saved views of the interface, in the same book.
+//! `tessera query save`, `list`, `run` and `remove`: the saved views, shared with the interface.
 
 use clap::{Args, Subcommand};
 
@@ -11,40 +11,36 @@ use tessera_model::{
     DatasetId, EntityType, Granularity, Query, SafeText, SavedView, StateKey, StateValue,
 };
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum ViewCommand {
-    /// Keep a query under a name, in the place of an older one of this name.
+    /// Save a query as a view; replaces a view of the same name.
     Save {
-        /// Its name.
+        /// Name of the view.
         name: String,
-        /// The query.
         #[command(flatten)]
         source: QuerySource,
-        /// What is searched for: images or objects.
+        /// What to search for: images or objects.
         #[arg(long, default_value = "images", value_parser = parse_entity)]
         entity: EntityType,
-        /// How coarse the clusters are: 0 finest, 4 coarsest.
+        /// Granularity of the clusters: 0 (finest) to 4.
         #[arg(long, value_name = "0-4", value_parser = parse_granularity)]
         granularity: Option<Granularity>,
     },
-    /// List what is kept.
+    /// List the saved views.
     List,
-    /// Run a query, in the dataset it belongs to; what is given beside it goes before what was kept.
+    /// Run a saved view in its dataset; options override the saved values.
     Run(Box<ViewRunOptions>),
-    /// Forget a query.
+    /// Remove a saved view.
     Remove {
-        /// Its name.
+        /// Name of the view.
         name: String,
     },
 }
 
-/// A query that is run again.
 #[derive(Debug, Args)]
 pub struct ViewRunOptions {
-    /// Its name.
+    /// Name of the view.
     name: String,
-    /// What every search takes.
     #[command(flatten)]
     options: search::SearchOptions,
 }
@@ -59,14 +55,17 @@ const VIEW_COLUMNS: &[Column] = &[
 ];
 
 fn parse_entity(word: &str) -> Result<EntityType, String> {
-    EntityType::parse(word).ok_or_else(|| "images or objects".to_owned())
+    EntityType::parse(word).ok_or_else(|| "expected images or objects".to_owned())
 }
 
 fn parse_granularity(level: &str) -> Result<Granularity, String> {
-    level.parse().ok().and_then(Granularity::new).ok_or_else(|| "0 (finest) to 4".to_owned())
+    level
+        .parse()
+        .ok()
+        .and_then(Granularity::new)
+        .ok_or_else(|| "expected 0 (finest) to 4 (coarsest)".to_owned())
 }
 
-/// Runs one of them.
 pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit, CliError> {
     match command {
         ViewCommand::Save { name, source: written, entity, granularity } => {
@@ -106,12 +105,12 @@ pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit,
 fn view_name(name: &str) -> Result<SafeText, CliError> {
     let title = SafeText::name(name.trim());
     if title.is_empty() {
-        return Err(CliError::new(Exit::Usage, "a query that is kept needs a name"));
+        return Err(CliError::new(Exit::Usage, "give the view a name"));
     }
     Ok(title)
 }
 
-/// The dataset it belongs to; `None` for whichever is asked, when none is named.
+/// The dataset of the view; `None` for any.
 async fn view_dataset(context: &Context) -> Result<Option<DatasetId>, CliError> {
     match &context.global.dataset {
         Some(_) => context.dataset_id(None).await.map(Some),
@@ -129,7 +128,7 @@ fn load_views(journal: &StateStore) -> Result<Vec<SavedView>, CliError> {
 fn save_view(context: &Context, view: SavedView) -> Result<Exit, CliError> {
     let journal = context.journal()?;
     let mut views = load_views(&journal)?;
-    let words = format!("kept as `{}`; `tessera query run` runs it", view.name);
+    let words = format!("saved as `{}`; run it with `tessera query run`", view.name);
     view.insert_into(&mut views);
     journal.save(1, &StateValue::Views(views))?;
     context.messages.info(words);
@@ -145,11 +144,11 @@ fn remove_view(context: &Context, name: &str) -> Result<Exit, CliError> {
         return Err(unknown_view(name));
     }
     journal.save(1, &StateValue::Views(views))?;
-    context.messages.info(format!("`{}` is forgotten", SafeText::name(name)));
+    context.messages.info(format!("removed `{}`", SafeText::name(name)));
     Ok(Exit::Done)
 }
 
 fn unknown_view(name: &str) -> CliError {
-    CliError::new(Exit::NotFound, format!("no query is kept as `{name}`"))
+    CliError::new(Exit::NotFound, format!("there is no view `{name}`"))
         .with_remedy("tessera query list")
 }

@@ -1,5 +1,5 @@
-//! An anchor that is searched by again. An uploaded one holds only for what it was registered with, so
-//! the history is asked how that was.
+//! `tessera search anchor`: searches by an anchor again. An uploaded anchor is valid only for the
+//! entity and granularity it was registered with, which the search history knows.
 
 use super::options::SearchOptions;
 use crate::cli::{CliError, Connection, Context, Exit};
@@ -7,10 +7,7 @@ use tessera_model::{
     Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search, StateKey, StateValue, shell::quote,
 };
 
-/// A search by `anchor`; `search` is what the options ask for, and what they leave open.
-///
-/// # Errors
-/// The options contradict what the anchor was registered with, or the history cannot be read.
+/// Searches by `anchor`. The options may not contradict its registration.
 pub fn search_by_anchor(
     context: &Context,
     connection: &Connection,
@@ -27,7 +24,7 @@ pub fn search_by_anchor(
     let Some(known) = find_registered(connection, &search)? else {
         let level = search.granularity.level();
         context.messages.warn(format!(
-            "this anchor was not registered here: it is taken for one of {} at granularity {level}",
+            "this anchor was not registered from this machine; assuming {} at granularity {level}",
             search.entity.word()
         ));
         return Ok(HistoryEntry { search, similar_to: None, file: None, region: None });
@@ -37,10 +34,8 @@ pub fn search_by_anchor(
         || options.granularity.is_some_and(|wanted| wanted != granularity);
     if other {
         let level = granularity.level();
-        let sentence = format!(
-            "this anchor was registered for {} at granularity {level}, and holds for nothing else",
-            entity.word()
-        );
+        let sentence =
+            format!("this anchor is valid only for {} at granularity {level}", entity.word());
         let ended = CliError::new(Exit::Usage, sentence);
         return Err(match &known.file {
             Some(file) => ended.with_remedy(format!(
@@ -55,7 +50,7 @@ pub fn search_by_anchor(
     Ok(HistoryEntry { search: Search { entity, granularity, ..search }, ..known })
 }
 
-/// The search that an uploaded anchor was registered for, if it is remembered.
+/// The search that the uploaded anchor was registered for, if the history contains it.
 fn find_registered(
     connection: &Connection,
     asked: &Search,

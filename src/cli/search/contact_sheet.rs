@@ -1,4 +1,4 @@
-//! The contact sheet of `--show`: the first picture of each cluster, drawn below the answer.
+//! The contact sheet of `--show`: the first picture of each cluster, drawn below the results.
 
 use futures_util::{StreamExt as _, stream};
 
@@ -9,35 +9,27 @@ use crate::cli::{
 use tessera_model::{Cluster, Link, SafeText};
 use tessera_picture::Crop;
 
-/// Pictures of a sheet.
 const MAX_PICTURES: usize = 24;
-/// Pictures in a row.
 const PICTURES_PER_ROW: u16 = 4;
-/// Pictures that are fetched at once.
 const CONCURRENT_DOWNLOADS: usize = 6;
-/// Bytes of a thumbnail.
 const MAX_THUMBNAIL_BYTES: usize = 16 << 20;
 
-/// A sheet that is being filled.
 pub struct ContactSheet {
     terminal: TerminalInfo,
     pictures: Vec<(SafeText, Link)>,
 }
 
 impl ContactSheet {
-    /// A sheet for this terminal, before anything is asked of the service.
-    ///
-    /// # Errors
-    /// [`Exit::Usage`]: there is nothing to draw on, or programs read the answer.
+    /// Fails early if there is nothing to draw on, or programs read the output.
     pub fn new(context: &Context) -> Result<Self, CliError> {
         if context.out.is_machine() {
-            let sentence = "--show draws pictures: leave --json, --jsonl and --jq out";
+            let sentence = "--show draws pictures; remove --json, --jsonl and --jq";
             return Err(CliError::new(Exit::Usage, sentence));
         }
         Ok(Self { terminal: terminal_info(context)?, pictures: Vec::new() })
     }
 
-    /// Takes the first picture of each cluster, as far as there is room.
+    /// Adds the first picture of each cluster, up to the limit.
     pub fn add_clusters(&mut self, clusters: &[Cluster]) {
         let first = |cluster: &Cluster| {
             let preview = cluster.previews.first()?;
@@ -47,10 +39,7 @@ impl ContactSheet {
         self.pictures.extend(clusters.iter().filter_map(first).take(room));
     }
 
-    /// Fetches the pictures and draws them. One that does not come is told, and left out.
-    ///
-    /// # Errors
-    /// The terminal is gone.
+    /// Downloads and draws the pictures. Failed downloads are reported and skipped.
     pub async fn draw(self, context: &Context, connection: &Connection) -> Result<(), CliError> {
         let fetch = async |(name, link): (SafeText, Link)| {
             let fetched = connection.client.fetch_picture(&link, MAX_THUMBNAIL_BYTES).await;
@@ -65,7 +54,7 @@ impl ContactSheet {
             }
         }
         if let Some(failure) = missing {
-            context.messages.warn(format!("not every picture came: {failure}"));
+            context.messages.warn(format!("some pictures are missing: {failure}"));
         }
         if let Some(damaged) =
             draw_pictures(context, &self.terminal, &tiles, PICTURES_PER_ROW, None)?

@@ -1,5 +1,5 @@
-//! The answer of a search as a document: clusters with their previews, or a row for each preview.
-//! What the service sends keeps its name; what is ours begins with `_`.
+//! Search results as a document: one row per cluster or per preview. Fields of the service keep
+//! their names; our own begin with `_`.
 
 use serde_json::{Map, Value, json};
 
@@ -38,40 +38,33 @@ const ANCHOR_COLUMNS: &[Column] = &[
 
 const BODY_COLUMNS: &[Column] = &[Column::new("body", "body")];
 
-/// The anchor of a search, without what it finds.
-#[must_use]
+/// The anchor of a search, without results.
 pub fn anchor_document(past: &HistoryEntry) -> Document {
     let mut fields = query_json(past);
     fields["dataset_id"] = json!(past.search.dataset);
     Document::one("tessera.anchor/1", fields, ANCHOR_COLUMNS)
 }
 
-/// What came in the place of clusters.
-#[must_use]
+/// A response without clusters.
 pub fn body_document(body: &Value) -> Document {
     Document::one("tessera.body/1", json!({ "body": body }), BODY_COLUMNS)
 }
 
-/// How the rows are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
-    /// One for each cluster.
+    /// One row per cluster.
     Clusters,
-    /// One for each cluster, with the fields that the service sent.
+    /// One row per cluster, with the fields as sent.
     Raw,
-    /// One for each preview.
+    /// One row per preview.
     Previews,
 }
 
 impl RowFormat {
-    /// A document of these rows alone.
-    #[must_use]
     pub fn rows_document(self, rows: Vec<Value>) -> Document {
         self.document(Map::new(), rows)
     }
 
-    /// The whole answer.
-    #[must_use]
     pub fn search_document(
         self,
         kind: &str,
@@ -105,8 +98,7 @@ impl RowFormat {
         Document::list(schema, Value::Object(head), list, columns)
     }
 
-    /// The rows of some clusters of a page; `body` is the page as the service sent it.
-    #[must_use]
+    /// The rows of the clusters of a page; `body` is the page as sent.
     pub fn rows(
         self,
         clusters: &[Cluster],
@@ -128,7 +120,7 @@ impl RowFormat {
     }
 }
 
-/// What was asked, in the words of the interface; the granularity in ours, because there it is one of
+/// The query in the API's terms, except for the granularity, which the API expresses as one of
 /// three thresholds.
 fn query_json(past: &HistoryEntry) -> Value {
     let search = &past.search;
@@ -151,12 +143,12 @@ fn query_json(past: &HistoryEntry) -> Value {
     query
 }
 
-/// JSON that we have written ourselves.
+/// Parses JSON that was just serialized.
 fn parse_own_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-/// The fields of a cluster as the service sent them.
+/// The fields of a cluster as sent.
 fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Value {
     let rows = body.get("clusters").and_then(Value::as_array).into_iter().flatten();
     let of_it = |row: &&Value| {
@@ -200,7 +192,7 @@ fn preview_row(preview: &Preview, cluster: &Cluster, scale: ScoreScale, page: u3
 }
 
 fn preview_fields(preview: &Preview) -> Value {
-    // Links are given whole: without their signatures nobody could follow them.
+    // Links stay complete: without their signatures they would not work.
     json!({
         "media_id": preview.media,
         "type": preview.kind.as_str(),
@@ -216,7 +208,7 @@ fn preview_fields(preview: &Preview) -> Value {
     })
 }
 
-/// A list, or null where the service told none.
+/// A list, or null if the service sent none.
 fn list_or_null<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
     if items.is_empty() { Value::Null } else { items.iter().map(one).collect() }
 }

@@ -1,4 +1,4 @@
-//! From a question to its answer: the gate, the anchor, the pages, and what is told beside them.
+//! Runs a search: status check, anchor, pages, output, and messages.
 
 use serde_json::Value;
 
@@ -17,28 +17,23 @@ use tessera_model::{
 };
 use tessera_wire::explore::read_page;
 
-/// What was found, as far as it came.
+/// The results so far.
 pub struct SearchResults {
-    /// How far the pages are.
     pub pages: PageCursor,
-    /// The rows of the answer, unless they are printed already.
+    /// The rows, unless they are already printed.
     pub rows: Vec<Value>,
     clusters: usize,
     selected: Vec<SelectionEntry>,
-    /// The pictures of `--show`.
+    /// The pictures for `--show`.
     contact_sheet: Option<ContactSheet>,
-    /// The page that did not come, and why.
+    /// The number of the page that failed, and why.
     pub missing_page: Option<(u32, Failure)>,
-    /// Whether the service reads the max score the other way.
+    /// Whether the service interprets the maximum score inversely.
     max_score_inverted: bool,
-    /// What the service says beside the clusters of the first page.
+    /// What the service sent beside the clusters of the first page.
     pub metadata: Value,
 }
 
-/// Searches, and answers.
-///
-/// # Errors
-/// Whatever keeps the first page away.
 pub async fn execute(
     context: &Context,
     connection: &Connection,
@@ -86,7 +81,7 @@ pub async fn execute(
     Ok(exit)
 }
 
-/// Fetches the pages. With `--jsonl` each is printed when it is there.
+/// Fetches the pages. With `--jsonl`, prints each page immediately.
 async fn fetch_pages(
     context: &Context,
     connection: &Connection,
@@ -137,38 +132,40 @@ async fn fetch_pages(
             let pages = found.pages.fetched;
             progress.set_percent(
                 None,
-                &format!("{} so far, from {pages} of the pages", count_clusters(found.clusters)),
+                &format!("{} so far, from {pages} pages", count_clusters(found.clusters)),
             );
         }
     }
     Ok(found)
 }
 
-/// The service answers in another shape: nothing describes that of text searches.
+/// The response format of text searches is not documented, so it may lack clusters.
 fn missing_clusters_error(
     context: &Context,
     options: &SearchOptions,
     body: &Value,
 ) -> Result<CliError, CliError> {
-    let sentence = "the answer of the service holds no `clusters`";
+    let sentence = "the response of the service has no `clusters`";
     if options.display.raw {
         context.print(&document::body_document(body))?;
-        return Ok(CliError::new(Exit::Failed, format!("{sentence}: printed is what came")));
+        return Ok(CliError::new(
+            Exit::Failed,
+            format!("{sentence}; printed the response as it is"),
+        ));
     }
-    Ok(CliError::new(Exit::Failed, format!("{sentence}; --raw shows what it holds")))
+    Ok(CliError::new(Exit::Failed, format!("{sentence}; use --raw to see it")))
 }
 
-/// A search that was answered.
 struct CompletedSearch {
     kind: &'static str,
     dataset: Dataset,
     past: HistoryEntry,
     options: SearchOptions,
-    /// Marks of the selection that this answer replaces.
+    /// Size of the saved selection that the results replace.
     replaced_count: Option<usize>,
 }
 
-/// Keeps the marks, prints the answer, and tells what it does not say itself.
+/// Saves the selection, prints the results, and reports what they omit.
 async fn finish(
     context: &Context,
     connection: &Connection,
@@ -195,54 +192,53 @@ async fn finish(
     Ok(exit)
 }
 
-/// What the rows do not tell: never silent where something is left out.
+/// Reports whatever the rows omit.
 fn report(context: &Context, dataset: &Dataset, past: &HistoryEntry, found: &SearchResults) {
     let note = context.messages;
     let PageCursor { repeated, skipped, fetched, state: reach, .. } = found.pages;
     let clusters = count_clusters(found.clusters);
     if dataset.status == Status::PartialIndex {
         note.info(format!(
-            "{}: new media are not in its clusters yet; searches may show them outside",
+            "{}: new media are not clustered yet; searches may show them separately",
             dataset.name
         ));
     }
     if found.max_score_inverted {
-        note.warn("this service reads the max score the other way: it keeps scores above it");
+        note.warn("this service interprets the maximum score inversely: it keeps scores above it");
     }
     if repeated > 0 {
         let repeated = count_clusters(repeated);
-        note.info(format!("{repeated} came again on later pages and are left out"));
+        note.info(format!("skipped {repeated} repeated on later pages"));
     }
     if skipped > 0 {
-        note.warn(format!("{} could not be read and left out", count_clusters(skipped)));
+        note.warn(format!("skipped {} that could not be read", count_clusters(skipped)));
     }
     match (&found.missing_page, reach) {
-        (Some((page, failure)), _) => note.warn(format!(
-            "page {page} did not come, so the answer ends after {clusters}: {failure}"
-        )),
+        (Some((page, failure)), _) => {
+            note.warn(format!("page {page} failed, so the results end after {clusters}: {failure}"))
+        }
         (None, PageState::PageLimitReached) => note.warn(format!(
-            "stopped after {fetched} pages; go on with --page {}",
+            "stopped after {fetched} pages; continue with --page {}",
             past.search.page.saturating_add(fetched)
         )),
         (None, PageState::LimitReached) => {
-            note.warn(format!("{clusters} shown; more may exist (--all gets them)"));
+            note.warn(format!("{clusters} shown; more may exist (use --all)"));
         }
         (None, PageState::Last | PageState::Next) => {}
     }
 }
 
-/// So many clusters, in words.
 pub fn count_clusters(count: usize) -> String {
     if count == 1 { "1 cluster".to_owned() } else { format!("{count} clusters") }
 }
 
-/// Why nothing may have been found.
+/// Explains why nothing may have been found.
 async fn report_no_results(context: &Context, connection: &Connection, past: &HistoryEntry) {
     context.messages.info("nothing was found");
     if !matches!(past.search.query, Query::Caption { .. }) {
         return;
     }
-    // Only a reason is looked for: without it the answer is as good.
+    // Only an explanation: without it the output is just as valid.
     if let Ok(enrichment) = connection.client.enrichment(past.search.dataset).await
         && enrichment.status_of(EnrichmentModel::CaptionImages) == ModelStatus::NotApplied
     {

@@ -1,5 +1,5 @@
-//! `tessera search`: clusters ranked by a text, a picture, a media of the dataset or an anchor, kept by
-//! filters, or as they are.
+//! `tessera search`: ranks clusters by a text, an image, a media item or an anchor, filters them,
+//! or lists them.
 
 mod anchor;
 mod contact_sheet;
@@ -21,123 +21,101 @@ use tessera_model::{
     Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, SavedView,
 };
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum SearchCommand {
-    /// Search by what captions say, closest meaning first.
+    /// Search captions by meaning, closest first.
     Caption(CaptionOptions),
-    /// Search by a picture of this machine, or a part of it.
+    /// Search by an image file, or a region of it.
     Image(ImageOptions),
-    /// Search by a media of the dataset.
+    /// Search by a media item of the dataset.
     Media {
-        /// Its id.
+        /// ID of the media item.
         media: MediaId,
-        /// What every search takes.
         #[command(flatten)]
         options: SearchOptions,
     },
-    /// Search by an anchor again, for example one of `search image --anchor-only`.
+    /// Search by an existing anchor, for example from `search image --anchor-only`.
     Anchor {
-        /// Its id.
+        /// ID of the anchor.
         anchor: MediaId,
-        /// UPLOAD for a picture that was registered, MEDIA for a media of the dataset.
+        /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
         #[arg(long = "type", value_name = "TYPE", value_parser = parse_anchor_type)]
         anchor_type: AnchorKind,
-        /// What every search takes.
         #[command(flatten)]
         options: SearchOptions,
     },
-    /// Filter by the query language.
+    /// Search with filters of the query language.
     Vql {
-        /// Where text searches are answered.
         #[command(flatten)]
         place: PathOptions,
-        /// What every search takes.
         #[command(flatten)]
         options: SearchOptions,
     },
-    /// List the clusters as they are, the largest first.
+    /// List the clusters without ranking, largest first.
     Browse {
-        /// What every search takes.
         #[command(flatten)]
         options: SearchOptions,
     },
 }
 
-/// A search by a caption.
 #[derive(Debug, Args)]
 pub struct CaptionOptions {
-    /// What is meant, in words.
+    /// What to search for.
     #[arg(value_parser = parse_text)]
     text: QueryText,
-    /// Keep only scores below this, from 0.0 to 1.0: lower is stricter.
+    /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
     #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
     max_score: Option<Fraction>,
-    /// Where text searches are answered.
     #[command(flatten)]
     place: PathOptions,
-    /// What every search takes.
     #[command(flatten)]
     options: SearchOptions,
 }
 
-/// A search by a picture.
 #[derive(Debug, Args)]
 pub struct ImageOptions {
-    /// The picture.
     #[command(flatten)]
     picture: query_image::QueryImageOptions,
-    /// Register the picture and answer with its anchor, without searching.
+    /// Register the image and print its anchor, without searching.
     #[arg(long)]
     anchor_only: bool,
-    /// What every search takes.
     #[command(flatten)]
     options: SearchOptions,
 }
 
-/// Where text searches are answered: the interface leaves it open.
+/// The path of text searches, which the API does not specify.
 #[derive(Debug, Args)]
 pub struct PathOptions {
-    /// Path of text searches below `/api/v1`, when it is not `explore/{dataset_id}`.
+    /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
     #[arg(long, value_name = "PATH", value_parser = parse_path)]
     path: Option<TextSearchPath>,
 }
 
 /// What ranks the clusters.
 enum RankingSource {
-    /// Nothing, or what needs no preparation.
+    /// A query that needs no preparation.
     Query(Query),
-    /// An anchor that exists.
     Anchor(Anchor),
-    /// A picture that is registered first; and whether that is all.
+    /// An image to register, and whether to stop after that.
     Picture(PreparedQueryImage, bool),
 }
 
-/// A command whose options are checked.
+/// A command with validated options.
 struct SearchRequest {
     kind: &'static str,
     ranking: RankingSource,
     filters: Vec<Filter>,
     path: Option<TextSearchPath>,
-    /// The dataset that a saved view belongs to, where none is named.
+    /// The dataset of a saved view, unless the options name one.
     dataset: Option<DatasetId>,
     options: SearchOptions,
 }
 
-/// Runs one of them.
-///
-/// # Errors
-/// Whatever keeps the answer away. A page that is missing after others came is no error but
-/// [`Exit::Partly`].
 pub async fn run(context: &Context, command: SearchCommand) -> Result<Exit, CliError> {
     connect_and_execute(context, SearchRequest::from_command(command).await?).await
 }
 
-/// Runs a saved view. Entity and granularity of the options go before its own, and their filters hold
-/// besides.
-///
-/// # Errors
-/// As [`run`]; or its picture cannot be read any more.
+/// Runs a saved view. Options override its entity and granularity, and add filters.
 pub async fn run_view(
     context: &Context,
     view: SavedView,
@@ -162,7 +140,7 @@ async fn connect_and_execute(context: &Context, question: SearchRequest) -> Resu
 }
 
 impl SearchRequest {
-    /// Checks everything that can be checked without the service.
+    /// Validates everything that needs no service.
     async fn from_command(command: SearchCommand) -> Result<Self, CliError> {
         let (kind, ranking, path, options) = match command {
             SearchCommand::Caption(CaptionOptions { text, max_score, place, options }) => {
@@ -190,13 +168,12 @@ impl SearchRequest {
         };
         let filters = options.filters.read()?;
         if kind == "vql" && filters.is_empty() {
-            let sentence = "a filter is needed: --vql JSON, -f FILE, --label or --tag";
+            let sentence = "give a filter with --vql JSON, -f FILE, --label or --tag";
             return Err(CliError::new(Exit::Usage, sentence));
         }
         Ok(Self { kind, ranking, filters, path, dataset: None, options })
     }
 
-    /// The question that a saved view asks.
     async fn from_view(view: SavedView, mut options: SearchOptions) -> Result<Self, CliError> {
         let SavedView { query, query_image: image, mut filters, dataset, .. } = view;
         filters.extend(options.filters.read()?);
@@ -230,11 +207,11 @@ fn parse_text(raw: &str) -> Result<QueryText, String> {
 
 fn parse_fraction(raw: &str) -> Result<Fraction, String> {
     let number = raw.trim().parse().ok().and_then(Fraction::new);
-    number.ok_or_else(|| "a number from 0.0 to 1.0".to_owned())
+    number.ok_or_else(|| "expected a number from 0.0 to 1.0".to_owned())
 }
 
 fn parse_anchor_type(raw: &str) -> Result<AnchorKind, String> {
-    AnchorKind::parse(raw).ok_or_else(|| "there are UPLOAD and MEDIA".to_owned())
+    AnchorKind::parse(raw).ok_or_else(|| "expected UPLOAD or MEDIA".to_owned())
 }
 
 fn parse_path(raw: &str) -> Result<TextSearchPath, String> {

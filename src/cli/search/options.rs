@@ -1,4 +1,4 @@
-//! What every search takes: images or objects, filters, how many pages, and where the answer is kept.
+//! The options of every search.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
@@ -13,58 +13,54 @@ use tessera_model::{
     vql::{InvalidField, LabelRule},
 };
 
-/// The options.
 #[derive(Debug, Args)]
 pub struct SearchOptions {
-    /// What the members of the clusters are: images or objects.
+    /// Members of the clusters: images or objects.
     #[arg(long, value_name = "KIND", value_parser = parse_entity)]
     pub entity: Option<EntityType>,
 
-    /// How coarse the clusters are: 0 (finest) to 4.
+    /// Granularity of the clusters: 0 (finest) to 4.
     #[arg(long, value_name = "0-4", value_parser = parse_granularity)]
     pub granularity: Option<Granularity>,
 
-    /// What media must be besides.
     #[command(flatten)]
     pub filters: FilterOptions,
 
-    /// How much of the answer is fetched.
     #[command(flatten)]
     pub pages: PageOptions,
 
-    /// How it is shown.
     #[command(flatten)]
     pub display: DisplayOptions,
 
-    /// Keep the question under this name as a saved view, in the place of an older one.
+    /// Save the search as a view; replaces a view of the same name.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub save: Option<String>,
 
-    /// Keep all clusters of the answer under this name as a selection, for `export start
-    /// --selection NAME`; in the place of an older one.
+    /// Save all clusters of the results as a selection, for `export start --selection NAME`;
+    /// replaces a selection of the same name.
     #[arg(long, value_name = "NAME")]
     pub mark: Option<String>,
 
-    /// End with code 10 when nothing is found.
+    /// Exit with code 10 if nothing is found.
     #[arg(long)]
     pub fail_empty: bool,
 
-    /// Send it whatever the status of the dataset is.
+    /// Send even if the status of the dataset forbids it.
     #[arg(long)]
     pub force: bool,
 }
 
-/// Filters; all of them hold.
+/// Filters; all of them must match.
 ///
-/// Labels and tags travel in `vql`, not in the parameters `labels` and `tags`, which mean the same:
-/// a saved view, the history and a marked cluster can then keep them all in one way.
+/// Labels and tags are sent in `vql` rather than in the equivalent parameters `labels` and `tags`:
+/// saved views, the history and selected clusters then store all filters the same way.
 #[derive(Debug, Args)]
 pub struct FilterOptions {
-    /// A label that media have; of several any; repeatable.
+    /// A label; media items must have at least one of several; repeatable.
     #[arg(long = "label", value_name = "LABEL")]
     labels: Vec<String>,
 
-    /// The UUID of a user tag that media carry; of several all; repeatable.
+    /// The UUID of a user tag; media items must have all of several; repeatable.
     #[arg(long = "tag", value_name = "UUID")]
     tags: Vec<TagId>,
 
@@ -72,46 +68,43 @@ pub struct FilterOptions {
     #[arg(long, value_name = "JSON", conflicts_with = "file")]
     vql: Option<String>,
 
-    /// The same in a file; - is standard input.
+    /// File with filters; - for standard input.
     #[arg(long = "file", short = 'f', value_name = "FILE", id = "file")]
     file: Option<PathBuf>,
 }
 
-/// How much of the answer is fetched.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct PageOptions {
-    /// The page to begin with, from 0; a page holds up to 100 clusters.
+    /// First page, from 0; a page has up to 100 clusters.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub page: u32,
 
-    /// Every page from there on.
+    /// Fetch all further pages.
     #[arg(long)]
     pub all: bool,
 
-    /// At most so many clusters, from as many pages as that takes.
+    /// Maximum number of clusters; fetches as many pages as needed.
     #[arg(long, value_name = "N")]
     pub limit: Option<NonZeroUsize>,
 }
 
-/// How the answer is shown.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DisplayOptions {
-    /// A row for each preview instead of each cluster.
+    /// Print a row per preview instead of per cluster.
     #[arg(long)]
     pub flat: bool,
 
-    /// Clusters with every field as the service sent it.
+    /// Print clusters with every field as the service sent it.
     #[arg(long, conflicts_with = "flat")]
     pub raw: bool,
 
-    /// Draw the first picture of each cluster below the answer, 24 at most.
+    /// Draw the first picture of each cluster below the results, at most 24.
     #[arg(long)]
     pub show: bool,
 }
 
 impl SearchOptions {
-    /// The search in a dataset that nothing ranks yet, at the page to begin with.
-    #[must_use]
+    /// The unranked search that the options describe.
     pub fn search(
         &self,
         dataset: DatasetId,
@@ -129,10 +122,7 @@ impl SearchOptions {
 }
 
 impl FilterOptions {
-    /// The filters that are given, checked.
-    ///
-    /// # Errors
-    /// The file cannot be read, or [`Exit::Invalid`]: a filter is wrong, and the sentence tells where.
+    /// Parses and validates the filters.
     pub fn read(&self) -> Result<Vec<Filter>, CliError> {
         let mut filters = match (&self.vql, &self.file) {
             (Some(text), _) => parse_filters("--vql", text.clone())?,
@@ -158,10 +148,10 @@ impl FilterOptions {
 }
 
 fn parse_entity(raw: &str) -> Result<EntityType, String> {
-    EntityType::parse(raw).ok_or_else(|| "there are images and objects".to_owned())
+    EntityType::parse(raw).ok_or_else(|| "expected images or objects".to_owned())
 }
 
 fn parse_granularity(raw: &str) -> Result<Granularity, String> {
     let level = raw.trim().parse().ok().and_then(Granularity::new);
-    level.ok_or_else(|| "a whole number from 0 (finest) to 4 (coarsest)".to_owned())
+    level.ok_or_else(|| "expected 0 (finest) to 4 (coarsest)".to_owned())
 }

@@ -1,49 +1,42 @@
-//! The pages of a search, one after the other. The service gives no total: a page that is not full,
-//! or holds nothing new, is the last one.
+//! Iterates over the pages of a search. The API gives no total: a page that is not full, or has
+//! nothing new, is the last one.
 
 use std::collections::HashSet;
 
 use super::options::PageOptions;
 use tessera_model::{Cluster, ClusterId, Page, Search};
 
-/// Most pages of one answer: a service that never ends must not be asked for ever.
+/// A limit for services that never send a last page.
 const MAX_PAGES: u32 = 10_000;
 
-/// How far the pages are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageState {
-    /// Another page is wanted.
+    /// Another page will be fetched.
     Next,
-    /// The last page was seen.
+    /// The last page was received.
     Last,
-    /// What was wanted is there; more may exist.
+    /// Everything requested was received; more may exist.
     LimitReached,
-    /// There are more pages than are fetched.
+    /// More pages exist than are fetched.
     PageLimitReached,
 }
 
-/// The pages that are fetched for one answer.
 #[derive(Debug)]
 pub struct PageCursor {
     next: Search,
-    /// Whether more than one page is wanted.
     fetches_more: bool,
-    /// How many clusters are still wanted, where they are counted.
+    /// Clusters still to fetch, if limited.
     remaining: Option<usize>,
     known_clusters: HashSet<ClusterId>,
-    /// How far they are.
     pub state: PageState,
-    /// Pages that came.
     pub fetched: u32,
-    /// Clusters that an earlier page had shown, left out.
+    /// Clusters dropped because an earlier page contained them.
     pub repeated: usize,
-    /// Clusters that could not be read, left out.
+    /// Clusters dropped because they could not be read.
     pub skipped: usize,
 }
 
 impl PageCursor {
-    /// The pages from that of `search` on.
-    #[must_use]
     pub fn new(search: Search, extent: PageOptions) -> Self {
         Self {
             next: search,
@@ -57,13 +50,12 @@ impl PageCursor {
         }
     }
 
-    /// The page that is to be asked for.
-    #[must_use]
+    /// The search for the next page.
     pub fn next(&self) -> Option<&Search> {
         (self.state == PageState::Next).then_some(&self.next)
     }
 
-    /// Takes the page that was asked for, and gives what is new in it, as far as it is wanted.
+    /// Accepts a page, and returns its new clusters up to the limit.
     pub fn accept(&mut self, mut page: Page) -> Vec<Cluster> {
         page.drop_repeated(&mut self.known_clusters);
         self.fetched += 1;
@@ -117,7 +109,7 @@ mod tests {
         PageCursor::new(Search::browse(DatasetId(Uuid::nil())), PageOptions { page: 0, all, limit })
     }
 
-    /// Number of requests, clusters and how it ended, over a service that answers `at` for a page.
+    /// Fetches all pages from a service that responds with `at`: requests, clusters, final state.
     fn walk(mut pages: PageCursor, at: impl Fn(u32) -> Page) -> (u32, usize, PageState) {
         let mut found = 0;
         while let Some(search) = pages.next() {

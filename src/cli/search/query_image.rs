@@ -1,5 +1,4 @@
-//! The query image of `search image`: a file of this machine, turned upright, and the part of it that
-//! counts.
+//! The query image of `search image`: a local file, rotated upright, and an optional region.
 
 use std::path::PathBuf;
 
@@ -11,46 +10,39 @@ use tessera_model::{
     Dataset, Failure, FailureKind, HistoryEntry, Query, Region, SafeText, Search, Status,
 };
 
-/// The picture, as given.
 #[derive(Debug, Args)]
 pub struct QueryImageOptions {
     /// A JPEG, PNG, WebP, GIF or BMP file of at most 32 MiB.
     #[arg(value_name = "FILE", id = "picture")]
     file: PathBuf,
 
-    /// The part of it that counts: x,y,width,height in fractions of the picture.
+    /// Region to search by: x,y,width,height as fractions of the image.
     #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_fractions,
           allow_hyphen_values = true, conflicts_with = "pixels")]
     region: Option<Region>,
 
-    /// The same in pixels of the picture as it is looked at.
+    /// The same in pixels of the upright image.
     #[arg(long = "box-px", value_name = "X,Y,W,H", value_parser = parse_pixels, id = "pixels",
           allow_hyphen_values = true)]
     pixels: Option<[u32; 4]>,
 }
 
 impl QueryImageOptions {
-    /// A part of a file.
-    #[must_use]
     pub fn cropped(file: PathBuf, region: Option<Region>) -> Self {
         Self { file, region, pixels: None }
     }
 }
 
-/// The picture, ready to be sent.
 #[derive(Debug)]
 pub struct PreparedQueryImage {
     image: QueryImageUpload,
-    /// Where it is, from the root on: it is read again when the search is.
+    /// An absolute path: the file is read again when the search is repeated.
     file: PathBuf,
     region: Option<Region>,
 }
 
 impl PreparedQueryImage {
     /// Reads the file. Nothing is sent yet.
-    ///
-    /// # Errors
-    /// It cannot be read, is no picture or too large, or the box does not lie in it.
     pub async fn open(given: QueryImageOptions) -> Result<Self, CliError> {
         let usage = |sentence: String| CliError::new(Exit::Usage, sentence);
         let image = QueryImageUpload::read(&given.file).await;
@@ -59,15 +51,13 @@ impl PreparedQueryImage {
             (None, Some(_)) => given.region,
             (None, None) if given.region.is_none() => None,
             (_, None) => {
-                let sentence = "cannot be opened here, so no box can be taken of it";
+                let sentence = "cannot be decoded, so no region of it can be used";
                 return Err(usage(format!("{}: {sentence}", given.file.display())));
             }
             (Some(pixels), Some((width, height))) => {
                 let region = Region::from_pixels(pixels, (width, height));
                 Some(region.ok_or_else(|| {
-                    usage(format!(
-                        "--box-px does not lie in the picture of {width}x{height} pixels"
-                    ))
+                    usage(format!("--box-px is not inside the image of {width}x{height} pixels"))
                 })?)
             }
         };
@@ -75,10 +65,7 @@ impl PreparedQueryImage {
         Ok(Self { image, file, region })
     }
 
-    /// Registers it for a search, which it then ranks.
-    ///
-    /// # Errors
-    /// The service refuses it or cannot be reached.
+    /// Registers the image, and returns the search that it ranks.
     pub async fn register(
         self,
         client: &Client,
@@ -100,7 +87,7 @@ impl PreparedQueryImage {
     }
 }
 
-/// A visual search that is refused while the dataset is READY lacks a model, most likely.
+/// A visual search that is rejected while the dataset is READY most likely lacks a model.
 pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
     if failure.kind != FailureKind::Conflict || dataset.status != Status::Ready {
         return failure.into();
@@ -113,7 +100,7 @@ pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
 fn parse_fractions(raw: &str) -> Result<Region, String> {
     let [x, y, width, height] = parse_four(raw)?;
     Region::new(x, y, width, height).ok_or_else(|| {
-        "fractions from 0 to 1, with x + width and y + height at most 1, and an area".to_owned()
+        "expected fractions from 0 to 1, with x + width and y + height at most 1, and a non-empty area".to_owned()
     })
 }
 
@@ -124,7 +111,7 @@ fn parse_pixels(raw: &str) -> Result<[u32; 4], String> {
 fn parse_four<T: std::str::FromStr>(raw: &str) -> Result<[T; 4], String> {
     let numbers: Result<Vec<T>, _> = raw.split(',').map(|number| number.trim().parse()).collect();
     let four = numbers.ok().and_then(|numbers| numbers.try_into().ok());
-    four.ok_or_else(|| "four numbers with commas between them: x,y,width,height".to_owned())
+    four.ok_or_else(|| "expected four comma-separated numbers: x,y,width,height".to_owned())
 }
 
 #[cfg(test)]

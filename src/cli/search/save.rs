@@ -1,5 +1,5 @@
-//! What a search leaves behind: an entry in the history, a saved view, a named selection. The same
-//! files that the interface reads.
+//! Saves a search: in the history, as a view, as a selection. The files are shared with the
+//! interface.
 
 use super::execute::count_clusters;
 use crate::cli::{CliError, Connection, Context, Exit};
@@ -8,15 +8,14 @@ use tessera_model::{
     StateKey, StateValue,
 };
 
-/// Adds it to the searches of the past. A history that cannot be kept is no reason to keep an answer
-/// back.
+/// Adds the search to the history. Failing to save it is only a warning.
 pub fn add_to_history(context: &Context, connection: &Connection, past: &HistoryEntry) {
     let rehearsing = context.global.dry_run || context.global.print.is_some();
     if rehearsing || past.search.query == Query::Browse && past.search.filters.is_empty() {
         return;
     }
     if let Err(failure) = write_history(connection, past) {
-        context.messages.warn(format!("the search is not in the history: {failure}"));
+        context.messages.warn(format!("the search was not saved in the history: {failure}"));
     }
 }
 
@@ -33,10 +32,6 @@ fn first_page(past: &HistoryEntry) -> HistoryEntry {
     HistoryEntry { search: Search { page: 0, ..past.search.clone() }, ..past.clone() }
 }
 
-/// Keeps the question as a saved view.
-///
-/// # Errors
-/// The views cannot be read or written.
 pub fn save_view(
     context: &Context,
     connection: &Connection,
@@ -62,15 +57,12 @@ pub fn save_view(
     };
     view.insert_into(&mut views);
     connection.journal.save(connection.next_sequence(), &StateValue::Views(views))?;
-    let older = if replaced { ", in the place of an older one" } else { "" };
+    let older = if replaced { ", replacing an existing one" } else { "" };
     context.messages.info(format!("saved as the view `{name}`{older}"));
     Ok(())
 }
 
-/// How many marks the selection of a name has, looked at before a search that is to replace it.
-///
-/// # Errors
-/// The name is none, or belongs to a selection of another dataset.
+/// Size of the existing selection, read before the search that replaces it.
 pub fn selection_size(
     connection: &Connection,
     name: &str,
@@ -81,11 +73,8 @@ pub fn selection_size(
     Ok(before.map(|selection| selection.len()))
 }
 
-/// Keeps the clusters that were found as a named selection; an empty answer empties it, because what
-/// comes next would else take an older one for this one.
-///
-/// # Errors
-/// It cannot be written.
+/// Saves the clusters as a selection. Empty results save an empty selection: otherwise a following
+/// command would use an outdated one.
 pub fn save_selection(
     context: &Context,
     connection: &Connection,
@@ -97,9 +86,8 @@ pub fn save_selection(
     let selection: Selection = marks.into_iter().collect();
     connection.journal.save_named_selection(name, dataset.id, &selection)?;
     let clusters = count_clusters(selection.len());
-    let older = before.map_or_else(String::new, |marks| {
-        format!(", in the place of an older one with {marks} marks")
-    });
-    context.messages.info(format!("marked {clusters} as the selection `{name}`{older}"));
+    let older =
+        before.map_or_else(String::new, |marks| format!(", replacing one with {marks} entries"));
+    context.messages.info(format!("saved {clusters} as the selection `{name}`{older}"));
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! Marking, and taking marks away, by the rules of the interface: a cluster swallows the single marks of
-//! its members, and a member of a marked cluster is left out, never marked twice.
+//! `tessera selection add`, `remove` and `exclude`, with the interface's rules: selecting a cluster
+//! absorbs its selected members, and a member of a selected cluster can be excluded, never selected
+//! twice.
 
 use std::path::PathBuf;
 
@@ -12,28 +13,25 @@ use tessera_model::{
     text::count_with_noun,
 };
 
-/// What is marked.
 #[derive(Debug, Args)]
 pub struct SelectionAddOptions {
-    /// In what.
     #[command(flatten)]
     selection: SelectionOptions,
-    /// What is named here.
     #[command(flatten)]
     items: ItemOptions,
-    /// Every cluster in an answer of `tessera search --json`, or of `tessera set`; - is standard input.
+    /// Select every cluster in the output of `tessera search --json` or `tessera set`; - for
+    /// standard input.
     #[arg(long, value_name = "FILE")]
     from_results: Option<PathBuf>,
 }
 
 impl SelectionAddOptions {
-    /// Marks it.
     pub(super) async fn run(self, context: &Context) -> Result<Exit, CliError> {
         let Self { selection: which, items: marks, from_results } = self;
         if marks.is_empty() && from_results.is_none() {
             return Err(CliError::new(
                 Exit::Usage,
-                "what is marked? Give --media, --cluster or --from-results",
+                "nothing to select; give --media, --cluster or --from-results",
             ));
         }
         let kept = SelectionStore::open(context, which).await?;
@@ -52,8 +50,8 @@ impl SelectionAddOptions {
     }
 }
 
-/// Marks what is not marked. Returns what that changed, and how many media a marked cluster covers
-/// already.
+/// Selects entries. Returns the change, and how many media items a selected cluster already
+/// contains.
 fn add_marks(basket: &mut Basket, marks: Vec<SelectionEntry>) -> (SelectionChange, usize) {
     let (mut change, mut covered) = (SelectionChange::default(), 0);
     for mark in marks {
@@ -77,7 +75,7 @@ fn add_marks(basket: &mut Basket, marks: Vec<SelectionEntry>) -> (SelectionChang
     (change, covered)
 }
 
-/// The marked cluster that a medium is a member of, as far as is known.
+/// The selected cluster that contains a media item, as far as known.
 fn containing_cluster(
     selection: &Selection,
     medium: MediaId,
@@ -100,29 +98,29 @@ fn report_change(
 ) {
     let singles = match change.absorbed {
         0 => String::new(),
-        swallowed => format!(", {swallowed} single ones inside them are gone"),
+        swallowed => format!(", absorbing {swallowed} selected media items"),
     };
     let inside = match covered {
         0 => String::new(),
-        covered => format!(", {covered} media are in marked clusters"),
+        covered => format!(", {covered} already in selected clusters"),
     };
-    let words = format!("{} more{singles}{inside}", count_with_noun(change.added, "mark", "marks"));
+    let words =
+        format!("{} more{singles}{inside}", count_with_noun(change.added, "entry", "entries"));
     let totals = selection.totals();
     let rows = format!("{}{} media", totals.estimate_sign(), totals.export_rows());
     context.messages.info(format!(
         "{words}; now {} of {rows}",
-        count_with_noun(selection.len(), "mark", "marks")
+        count_with_noun(selection.len(), "entry", "entries")
     ));
 }
 
-/// Takes marks away.
 pub(super) async fn remove(
     context: &Context,
     which: SelectionOptions,
     marks: &ItemOptions,
 ) -> Result<Exit, CliError> {
     if marks.is_empty() {
-        return Err(CliError::new(Exit::Usage, "which marks? Give --media or --cluster"));
+        return Err(CliError::new(Exit::Usage, "nothing to remove; give --media or --cluster"));
     }
     let kept = SelectionStore::open(context, which).await?;
     let mut basket = Basket::new(kept.load()?);
@@ -130,22 +128,22 @@ pub(super) async fn remove(
         marks.to_marks().filter(|mark| basket.selection().get(mark.id()).is_none()).count();
     let removed = basket.remove(marks.to_marks().map(|mark| mark.id()));
     if removed == 0 {
-        return Err(CliError::new(Exit::NotFound, "none of them is marked")
+        return Err(CliError::new(Exit::NotFound, "none of them is selected")
             .with_remedy("tessera selection show"));
     }
     kept.save(basket.selection())?;
     if missing > 0 {
-        context.messages.warn(format!("{missing} of them were not marked"));
+        context.messages.warn(format!("{missing} of them were not selected"));
     }
-    let left = count_with_noun(basket.selection().len(), "mark", "marks");
+    let left = count_with_noun(basket.selection().len(), "entry", "entries");
     context
         .messages
-        .info(format!("{} gone, {left} left", count_with_noun(removed, "mark", "marks")));
+        .info(format!("{} gone, {left} left", count_with_noun(removed, "entry", "entries")));
     Ok(Exit::Done)
 }
 
-/// Leaves media out of marked clusters: those after `^` of a cluster, and those that are known to be in
-/// a marked one.
+/// Excludes media items from selected clusters: those after `^` of a cluster, and those known to be
+/// in a selected one.
 pub(super) async fn exclude(
     context: &Context,
     which: SelectionOptions,
@@ -158,7 +156,7 @@ pub(super) async fn exclude(
     });
     let media: Vec<_> = marks.media.iter().map(|medium| (*medium, None)).chain(named).collect();
     if media.is_empty() {
-        let sentence = "which media? Give --media ID, or --cluster ID^ID,..";
+        let sentence = "nothing to exclude; give --media ID, or --cluster ID^ID,..";
         return Err(CliError::new(Exit::Usage, sentence));
     }
     let mut left_out = 0;
@@ -179,7 +177,7 @@ pub(super) async fn exclude(
     kept.save(basket.selection())?;
     let totals = basket.selection().totals();
     let rows = format!("{}{} media", totals.estimate_sign(), totals.export_rows());
-    context.messages.info(format!("{left_out} more left out; now {rows}"));
+    context.messages.info(format!("excluded {left_out} more; now {rows}"));
     Ok(Exit::Done)
 }
 
@@ -193,10 +191,10 @@ fn require_containing_cluster(
     };
     match within {
         Some(cluster) if selection.cluster(cluster).is_some() => Ok(cluster),
-        Some(cluster) => Err(not_found(format!("the cluster {cluster} is not marked"))),
+        Some(cluster) => Err(not_found(format!("the cluster {cluster} is not selected"))),
         None => selection.cluster_containing(medium).ok_or_else(|| {
             not_found(format!(
-                "no marked cluster is known to hold {medium}; name it with --cluster ID^{medium}"
+                "no selected cluster is known to contain {medium}; give it with --cluster ID^{medium}"
             ))
         }),
     }

@@ -1,5 +1,4 @@
-//! `tessera selection`: what is marked in a dataset. Without `--name` it is the basket of the interface,
-//! with it a selection that is kept by that name.
+//! `tessera selection`: the basket of the interface, or with `--name` a named selection.
 
 mod edit;
 mod results;
@@ -20,71 +19,60 @@ use crate::{
 };
 use tessera_model::{SafeText, text::count_with_noun};
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum SelectionCommand {
-    /// Mark media and clusters.
+    /// Select media and clusters.
     Add(SelectionAddOptions),
-    /// Take marks away.
+    /// Deselect media and clusters.
     Remove {
-        /// Of what.
         #[command(flatten)]
         which: SelectionOptions,
-        /// The marks.
         #[command(flatten)]
         marks: ItemOptions,
     },
-    /// Leave media out of marked clusters.
+    /// Exclude media from selected clusters.
     Exclude {
-        /// Of what.
         #[command(flatten)]
         which: SelectionOptions,
-        /// The media that are left out; after `^` of the cluster that holds them, where that is not
-        /// known here.
         #[command(flatten)]
         marks: ItemOptions,
     },
-    /// Show what is marked.
+    /// Show the selection.
     Show {
-        /// Of what.
         #[command(flatten)]
         which: SelectionOptions,
     },
-    /// List the selections that have a name.
+    /// List the named selections.
     List,
-    /// Take every mark away; a selection with a name is forgotten.
+    /// Clear the selection; a named selection is deleted.
     Clear {
-        /// Of what.
         #[command(flatten)]
         which: SelectionOptions,
     },
-    /// Mark what a file says, in the place of what is marked.
+    /// Replace the selection with one loaded from a file.
     #[command(allow_missing_positional = true)]
     Import {
-        /// Of what.
         #[command(flatten)]
         which: SelectionOptions,
-        /// The file; - is standard input.
+        /// Selection file; - for standard input.
         from: PathBuf,
     },
-    /// Write what is marked into a new file.
+    /// Save the selection to a new file.
     #[command(allow_missing_positional = true)]
     Export {
-        /// Of what.
         #[command(flatten)]
         which: SelectionOptions,
-        /// The file; - is standard output.
+        /// File to write; - for standard output.
         to: PathBuf,
     },
 }
 
-/// Which selection.
 #[derive(Debug, Args)]
 pub struct SelectionOptions {
-    /// The dataset: its id or its name.
+    /// ID or name of the dataset.
     #[arg(id = "of", value_name = "DATASET")]
     dataset: Option<String>,
-    /// The selection of this name, instead of the basket.
+    /// Name of the selection, instead of the basket.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }
@@ -99,10 +87,6 @@ const ITEM_COLUMNS: &[Column] = &[
     Column::new("STALE", "stale"),
 ];
 
-/// Runs one of them.
-///
-/// # Errors
-/// The dataset or the selection is not there, or the state folder cannot be read or written.
 pub async fn run(context: &Context, command: SelectionCommand) -> Result<Exit, CliError> {
     match command {
         SelectionCommand::Add(add) => add.run(context).await,
@@ -127,7 +111,7 @@ fn show_selection(context: &Context, kept: &SelectionStore) -> Result<Exit, CliE
     let document = state::write_selection(kept.dataset, &selection);
     context.print(&Document::list("tessera.selection/1", document, "_marks", ITEM_COLUMNS))?;
     if selection.is_empty() {
-        context.messages.info("nothing is marked");
+        context.messages.info("the selection is empty");
     }
     Ok(Exit::Done)
 }
@@ -145,11 +129,11 @@ async fn import_selection(
     kept.save(&selection)?;
     let instead = match before {
         0 => String::new(),
-        before => format!(", in the place of {}", count_with_noun(before, "mark", "marks")),
+        before => format!(", replacing {}", count_with_noun(before, "entry", "entries")),
     };
     context
         .messages
-        .info(format!("{}{instead}", count_with_noun(selection.len(), "mark", "marks")));
+        .info(format!("{}{instead}", count_with_noun(selection.len(), "entry", "entries")));
     Ok(Exit::Done)
 }
 
@@ -167,6 +151,6 @@ fn export_selection(
     let file = SafeText::file_name(&file.to_string_lossy());
     context
         .messages
-        .info(format!("{} in {file}", count_with_noun(selection.len(), "mark", "marks")));
+        .info(format!("{} in {file}", count_with_noun(selection.len(), "entry", "entries")));
     Ok(Exit::Done)
 }

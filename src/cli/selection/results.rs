@@ -1,4 +1,4 @@
-//! Marks for what a search found, from its saved answer.
+//! Selection entries for saved search results.
 
 use serde_json::Value;
 
@@ -9,11 +9,8 @@ use tessera_model::{
 };
 use tessera_wire::vql;
 
-/// The marks of an answer: its clusters whole, with the filters that found them. A cluster of which set
-/// algebra left something out is marked by the media that are left: whole it would bring back the rest.
-///
-/// # Errors
-/// A sentence: it is no answer of a search, or of another dataset.
+/// Clusters are selected whole, with the filters that found them. A cluster that a set operation
+/// reduced is selected by its remaining media items: whole, it would bring the removed ones back.
 pub(super) fn marks_from_results(
     source: &str,
     dataset: DatasetId,
@@ -21,7 +18,7 @@ pub(super) fn marks_from_results(
     let saved = SavedSearch::parse(source)?;
     let of = &saved.document["dataset_id"];
     if of.as_str().and_then(|id| id.parse().ok()) != Some(dataset) {
-        return Err(format!("belongs to the dataset {of}"));
+        return Err(format!("belongs to dataset {of}"));
     }
     let mut marks = Vec::new();
     for cluster in &saved.clusters {
@@ -37,7 +34,7 @@ pub(super) fn marks_from_results(
     Ok(marks)
 }
 
-/// What a mark keeps of the search that found it.
+/// The part of the search that an entry records.
 fn search_of_query(dataset: DatasetId, query: &Value) -> Result<Search, String> {
     let filters = match &query["vql"] {
         Value::Null => Vec::new(),

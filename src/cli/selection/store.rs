@@ -1,5 +1,5 @@
-//! Where a selection is kept: the basket of a dataset, or a file with its name. A running interface
-//! holds a basket of its own: whoever writes last wins.
+//! Where a selection is saved: as the basket of a dataset, or in a file under its name. A running
+//! interface has its own copy of the basket: the last write wins.
 
 use serde_json::{Value, json};
 
@@ -10,12 +10,10 @@ use crate::{
 };
 use tessera_model::{DatasetId, SafeText, Selection, StateKey, StateValue};
 
-/// A selection that is kept.
 pub(super) struct SelectionStore {
     journal: StateStore,
-    /// The dataset.
     pub(super) dataset: DatasetId,
-    /// Its name; `None` for the basket.
+    /// `None` for the basket.
     name: Option<String>,
 }
 
@@ -29,26 +27,22 @@ const LIST_COLUMNS: &[Column] = &[
 ];
 
 impl SelectionStore {
-    /// Finds out which it is. The dataset is asked for only where it is not named by its id.
+    /// Opens the selection. Sends a request only if the dataset is given by name.
     pub(super) async fn open(context: &Context, which: SelectionOptions) -> Result<Self, CliError> {
         let SelectionOptions { dataset, name } = which;
         let dataset = context.dataset_id(dataset.as_deref()).await?;
         Ok(Self { journal: context.journal()?, dataset, name })
     }
 
-    /// What is marked.
-    ///
-    /// # Errors
-    /// There is no selection of this name: [`Exit::NotFound`]; or it cannot be read.
     pub(super) fn load(&self) -> Result<Selection, CliError> {
         let Some(name) = &self.name else { return self.load_or_default() };
         self.journal.load_named_selection(name, self.dataset)?.ok_or_else(|| {
-            let sentence = format!("no selection is called `{}`", SafeText::name(name));
+            let sentence = format!("there is no selection `{}`", SafeText::name(name));
             CliError::new(Exit::NotFound, sentence).with_remedy("tessera selection list")
         })
     }
 
-    /// What was marked so far; nothing where there is no such selection yet.
+    /// The selection, or an empty one if it does not exist yet.
     pub(super) fn load_or_default(&self) -> Result<Selection, CliError> {
         if let Some(name) = &self.name {
             return Ok(self.journal.load_named_selection(name, self.dataset)?.unwrap_or_default());
@@ -59,7 +53,6 @@ impl SelectionStore {
         }
     }
 
-    /// Keeps this in its place.
     pub(super) fn save(&self, selection: &Selection) -> Result<(), CliError> {
         match &self.name {
             Some(name) => {
@@ -70,26 +63,26 @@ impl SelectionStore {
         Ok(())
     }
 
-    /// Empties the basket, or forgets the name.
+    /// Empties the basket, or deletes the named selection.
     pub(super) fn clear(&self, context: &Context) -> Result<Exit, CliError> {
         let selection = self.load()?;
         match &self.name {
             Some(name) => drop(self.journal.delete_named_selection(name)?),
             None => self.save(&Selection::default())?,
         }
-        context.messages.info(format!("{} marks are gone", selection.len()));
+        context.messages.info(format!("removed {} entries", selection.len()));
         Ok(Exit::Done)
     }
 }
 
-/// Answers with every selection that has a name.
+/// Lists all named selections.
 pub(super) fn list(context: &Context) -> Result<Exit, CliError> {
     let journal = context.journal()?;
     let mut rows: Vec<Value> = Vec::new();
     for name in journal.selection_names()? {
         match journal.load_named_selection_of_any_dataset(&name) {
             Ok(Some((dataset, selection))) => rows.push(selection_row(&name, dataset, &selection)),
-            // It went since the names were read.
+            // Deleted since the names were read.
             Ok(None) => {}
             Err(failure) => context.messages.warn(failure.to_string()),
         }
