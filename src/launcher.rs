@@ -12,7 +12,7 @@ use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, Pane, welcome::CandidateProfile},
     cli::{
-        self, CliError, Context, Exit, InterfaceCommand, LocalService, ServiceTarget, StartPane,
+        self, CliError, Context, InterfaceCommand, LocalService, ServiceTarget, StartPane,
         TuiOptions,
     },
     config::{self, DeploymentConfig, Destination, Profile, Settings},
@@ -56,7 +56,7 @@ pub fn has_terminal() -> bool {
 }
 
 fn usage_error(error: impl Into<String>) -> CliError {
-    CliError::new(Exit::Usage, error.into())
+    CliError::usage(error.into())
 }
 
 /// Runs the interface until the user quits.

@@ -66,7 +66,7 @@ pub async fn run(context: &Context, api: ApiOptions) -> Result<Exit, CliError> {
 }
 
 fn build_request(context: &Context, api: ApiOptions) -> Result<RawRequest, CliError> {
-    let usage = |sentence: &str| CliError::new(Exit::Usage, sentence);
+    let usage = |message: &str| CliError::usage(message);
     let body = match api.method {
         HttpMethod::Get if api.input.is_none() && api.form.is_empty() => RawBody::Get,
         HttpMethod::Get => return Err(usage("a GET request has no body; did you mean POST?")),
@@ -101,8 +101,7 @@ fn read_bytes(path: &Path) -> Result<Bytes, CliError> {
     } else {
         fs::read(path)
     };
-    read.map(Bytes::from)
-        .map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", path.display())))
+    read.map(Bytes::from).map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
 /// Prints raw bytes to a pipe, and only text that is safe to display to a terminal.
@@ -124,11 +123,11 @@ fn print_response(context: &Context, answer: &RawResponse, include: bool) -> Res
         return context.out.print_json(&value);
     }
     let text = std::str::from_utf8(&answer.body).map_err(|_| {
-        let sentence = format!(
+        let message = format!(
             "the response is {} bytes of binary data; redirect it to a file with >",
             answer.body.len()
         );
-        CliError::new(Exit::Failed, sentence)
+        CliError::failed(message)
     })?;
     for line in text.lines() {
         context.out.print_text(&format!("{}\n", SafeText::new(line, usize::MAX)))?;

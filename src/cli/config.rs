@@ -86,8 +86,8 @@ pub fn run(
         ConfigCommand::Unset { key } => unset_setting(context, &key),
         ConfigCommand::Edit => edit_settings(context, theme),
         ConfigCommand::Validate => {
-            let mistakes = find_errors(context, theme);
-            report_errors(context, &mistakes)
+            let errors = find_errors(context, theme);
+            report_errors(context, &errors)
         }
         ConfigCommand::Schema => {
             let schema = schema::schema();
@@ -99,9 +99,7 @@ pub fn run(
 
 pub(super) fn user_file(context: &Context) -> Result<PathBuf, CliError> {
     let file = context.global.config.clone().or_else(config::user_config_file);
-    file.ok_or_else(|| {
-        CliError::new(Exit::Usage, "there is no home folder; give the file with --config FILE")
-    })
+    file.ok_or_else(|| CliError::usage("there is no home folder; give the file with --config FILE"))
 }
 
 fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
@@ -128,18 +126,17 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
         })
         .collect();
     let answer = json!({ "places": rows });
-    context.print(&Document::list("tessera.places/1", answer, "places", PATH_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.places/1", answer, "places", PATH_COLUMNS))
 }
 
 fn read_layers(context: &Context) -> Result<Layers, CliError> {
-    let (layers, mistakes) = Layers::read(&context.global.sources());
-    if mistakes.is_empty() { Ok(layers) } else { Err(invalid_settings(&mistakes)) }
+    let (layers, errors) = Layers::read(&context.global.sources());
+    if errors.is_empty() { Ok(layers) } else { Err(invalid_settings(&errors)) }
 }
 
-fn invalid_settings(mistakes: &[ConfigError]) -> CliError {
-    let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-    CliError::new(Exit::Usage, told.join("\n")).with_remedy("tessera config edit")
+fn invalid_settings(errors: &[ConfigError]) -> CliError {
+    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    CliError::usage(told.join("\n")).with_remedy("tessera config edit")
 }
 
 fn show_settings(context: &Context) -> Result<Exit, CliError> {
@@ -150,8 +147,7 @@ fn show_settings(context: &Context) -> Result<Exit, CliError> {
     let rows: Vec<Value> =
         layers.all().filter_map(|(name, given)| setting_row(name, given)).chain(unset).collect();
     let answer = json!({ "settings": rows });
-    context.print(&Document::list("tessera.config/1", answer, "settings", SETTING_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.config/1", answer, "settings", SETTING_COLUMNS))
 }
 
 fn setting_row(name: &str, given: &[Setting]) -> Option<Value> {
@@ -176,8 +172,8 @@ fn value_text(value: &toml::Value) -> String {
 fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
     key::find(name).ok_or_else(|| {
         let nearest = key::suggest(name).map(|near| format!("; did you mean `{near}`?"));
-        let sentence = format!("there is no setting `{name}`{}", nearest.unwrap_or_default());
-        CliError::new(Exit::Usage, sentence).with_remedy("tessera config show")
+        let message = format!("there is no setting `{name}`{}", nearest.unwrap_or_default());
+        CliError::usage(message).with_remedy("tessera config show")
     })
 }
 
@@ -185,8 +181,8 @@ fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     let key = require_key(name)?;
     let layers = read_layers(context)?;
     let Some(given) = layers.get(name) else {
-        let sentence = format!("`{name}` is not set; it takes {}", key.value_type.description());
-        return Err(CliError::new(Exit::NotFound, sentence));
+        let message = format!("`{name}` is not set; it takes {}", key.value_type.description());
+        return Err(CliError::not_found(message));
     };
     if context.out.is_machine() {
         let origin = given.origin.to_string();
@@ -201,10 +197,7 @@ fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
 fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliError> {
     let key = require_key(name)?;
     let value = key.value_type.parse(word).ok_or_else(|| {
-        CliError::new(
-            Exit::Usage,
-            format!("`{name}` takes {}, not `{word}`", key.value_type.description()),
-        )
+        CliError::usage(format!("`{name}` takes {}, not `{word}`", key.value_type.description()))
     })?;
     let file = user_file(context)?;
     if report_dry_run(context, &format!("{name} = {value}"), &file) {
@@ -246,8 +239,8 @@ pub(super) fn report_dry_run(context: &Context, change: &str, file: &std::path::
     context.global.dry_run
 }
 
-pub(super) fn edit_error(sentence: String) -> CliError {
-    CliError::new(Exit::Usage, sentence)
+pub(super) fn edit_error(message: String) -> CliError {
+    CliError::usage(message)
 }
 
 fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliError> {
@@ -259,63 +252,63 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     let (editor, mut command) = editor_command(&file);
     let status = command.status()?;
     if !status.success() {
-        let sentence = format!("{editor} could not edit {}: {status}", file.display());
-        return Err(CliError::new(Exit::Failed, sentence));
+        let message = format!("{editor} could not edit {}: {status}", file.display());
+        return Err(CliError::failed(message));
     }
-    let mistakes = find_errors(context, theme);
-    if mistakes.is_empty() {
+    let errors = find_errors(context, theme);
+    if errors.is_empty() {
         context.messages.info(format!("{} is valid", file.display()));
         return Ok(Exit::Done);
     }
-    Err(invalid_settings(&mistakes))
+    Err(invalid_settings(&errors))
 }
 
-fn report_errors(context: &Context, mistakes: &[ConfigError]) -> Result<Exit, CliError> {
-    let rows: Vec<Value> = mistakes
+fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliError> {
+    let rows: Vec<Value> = errors
         .iter()
-        .map(|mistake| {
-            let (line, column) = mistake.position.unzip();
-            json!({ "file": mistake.location, "line": line, "column": column, "reason": mistake.reason })
+        .map(|error| {
+            let (line, column) = error.position.unzip();
+            json!({ "file": error.location, "line": line, "column": column, "reason": error.reason })
         })
         .collect();
     let answer = json!({ "valid": rows.is_empty(), "mistakes": rows });
-    if mistakes.is_empty() && !context.out.is_machine() {
+    if errors.is_empty() && !context.out.is_machine() {
         context.messages.info("settings, keys and themes are valid");
         return Ok(Exit::Done);
     }
     context.print(&Document::list("tessera.mistakes/1", answer, "mistakes", ERROR_COLUMNS))?;
-    Ok(if mistakes.is_empty() { Exit::Done } else { Exit::Usage })
+    Ok(if errors.is_empty() { Exit::Done } else { Exit::Usage })
 }
 
 /// All errors in the files of the user and of the project.
 fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
-    let (layers, mut mistakes) = Layers::read(&context.global.sources());
+    let (layers, mut errors) = Layers::read(&context.global.sources());
     for (name, given) in layers.all() {
         let text = given.first().and_then(|given| Some((given, given.value.as_str()?)));
         let own = name.rsplit('.').next().unwrap_or(name);
         if let Some((given, text)) = text
             && let Err(reason) = super::profile::check_value(own, text)
         {
-            mistakes.push(given.origin.error(reason));
+            errors.push(given.origin.error(reason));
         }
     }
     if let Some(file) = config::keymap_file()
         && let Err(reason) = config::load_keymap(Some(&file))
     {
         let reason = reason.trim_start_matches(&format!("{}: ", file.display())).to_owned();
-        mistakes.push(ConfigError { location: file.display().to_string(), position: None, reason });
+        errors.push(ConfigError { location: file.display().to_string(), position: None, reason });
     }
     for path in user_themes() {
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());
         if let Err(reason) = read.and_then(|source| theme(&source)) {
-            mistakes.push(ConfigError {
+            errors.push(ConfigError {
                 location: path.display().to_string(),
                 position: None,
                 reason,
             });
         }
     }
-    mistakes
+    errors
 }
 
 fn user_themes() -> Vec<PathBuf> {

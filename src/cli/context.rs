@@ -60,9 +60,8 @@ impl Context {
     /// Creates the context that the options describe.
     pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> Result<Self, CliError> {
         global.validate()?;
-        let settings = Settings::load(&global.sources()).map_err(|error| {
-            CliError::new(Exit::Usage, error).with_remedy("tessera config validate")
-        })?;
+        let settings = Settings::load(&global.sources())
+            .map_err(|error| CliError::usage(error).with_remedy("tessera config validate"))?;
         let context = Self::from_settings(global, settings, screen);
         if let Some(project) = &context.settings.project {
             context.messages.info(format!("using project settings: {}", project.display()));
@@ -77,8 +76,8 @@ impl Context {
         screen: fn() -> TerminalInfo,
     ) -> Result<Self, CliError> {
         global.validate()?;
-        let settings = Settings::load(&Sources::default())
-            .map_err(|error| CliError::new(Exit::Failed, error))?;
+        let settings =
+            Settings::load(&Sources::default()).map_err(|error| CliError::failed(error))?;
         Ok(Self::from_settings(global, settings, screen))
     }
 
@@ -103,9 +102,8 @@ impl Context {
     /// Opens the trace file. The interface opens its own, because it records more.
     pub fn with_trace(self) -> Result<Self, CliError> {
         let Some(path) = &self.global.trace else { return Ok(self) };
-        let trace = Trace::create(path).map_err(|error| {
-            CliError::new(Exit::Usage, format!("--trace {}: {error}", path.display()))
-        })?;
+        let trace = Trace::create(path)
+            .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
         Ok(Self { trace, ..self })
     }
 
@@ -130,9 +128,9 @@ impl Context {
 
     pub(super) fn target(&self) -> Result<ServiceTarget, CliError> {
         deployment::select_target(&self.global, &self.settings)?.ok_or_else(|| {
-            let sentence =
+            let message =
                 "no deployment is selected; give --profile NAME or --base-url URL --kind KIND, or add a profile";
-            CliError::new(Exit::Usage, sentence)
+            CliError::usage(message)
                 .with_remedy("tessera profile add NAME --kind hosted --base-url URL")
         })
     }
@@ -143,8 +141,8 @@ impl Context {
             return Ok(true);
         }
         if self.global.no_input || !io::stdin().is_terminal() {
-            let sentence = format!("{question} Cannot prompt here; confirm with {flag}");
-            return Err(CliError::new(Exit::Usage, sentence));
+            let message = format!("{question} Cannot prompt here; confirm with {flag}");
+            return Err(CliError::usage(message));
         }
         let mut err = io::stderr().lock();
         write!(err, "tessera: {question} [y/N] ")?;
@@ -156,7 +154,7 @@ impl Context {
 
     /// Prints a request instead of sending it.
     pub fn print_dry_run(&self, written: Option<DryRunRequest>) -> Result<Exit, CliError> {
-        let missing = || CliError::new(Exit::Failed, "this command has no request to print");
+        let missing = || CliError::failed("this command has no request to print");
         let written = written.ok_or_else(missing)?;
         if self.global.print.is_some() {
             self.out.print_text(&format!("{}\n", written.curl))?;
@@ -167,8 +165,9 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    pub fn print(&self, document: &Document) -> Result<(), CliError> {
-        self.out.print(document)
+    /// Prints the document that is the command's whole output.
+    pub fn print(&self, document: &Document) -> Result<Exit, CliError> {
+        self.out.print(document).map(|()| Exit::Done)
     }
 }
 
@@ -179,5 +178,5 @@ pub fn read_stdin() -> io::Result<String> {
 /// Reads a path from the command line, where `-` is standard input.
 pub fn read_file_or_stdin(path: &PathBuf) -> Result<String, CliError> {
     let read = if path.as_os_str() == "-" { read_stdin() } else { fs::read_to_string(path) };
-    read.map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", path.display())))
+    read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }

@@ -37,7 +37,7 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalServi
     });
     let painted = painted.await.map_err(io::Error::other)?;
     painted.map_err(|error| {
-        CliError::new(Exit::Failed, format!("cannot write to {}: {error}", folder.display()))
+        CliError::failed(format!("cannot write to {}: {error}", folder.display()))
     })?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let access = AccessMode::Token(ServiceCredentials::generate());
@@ -75,15 +75,14 @@ pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
         writeln!(out, "  {:>4}  {}", cluster.size().unwrap_or_default(), cluster_label(cluster))?;
     }
     let first = page.clusters.iter().find_map(|cluster| cluster.previews.first());
-    let first =
-        first.ok_or_else(|| CliError::new(Exit::Failed, "the sample dataset has no clusters"))?;
+    let first = first.ok_or_else(|| CliError::failed("the sample dataset has no clusters"))?;
     show_similar(&client, &mut out, browse, first).await?;
     show_export(&client, &mut out, &dataset).await
 }
 
 /// Waits until the dataset can be searched, and reports the indexing progress.
 async fn wait_until_ready(client: &Client, local: &LocalService) -> Result<Dataset, CliError> {
-    let id = *local.datasets.first().ok_or_else(|| CliError::new(Exit::Failed, "no dataset"))?;
+    let id = *local.datasets.first().ok_or_else(|| CliError::failed("no dataset"))?;
     let mut told = None;
     loop {
         let dataset = client.dataset(id).await?;

@@ -11,7 +11,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
     cli::{
-        CliError, DeploymentKind, Exit, GlobalOptions,
+        CliError, DeploymentKind, GlobalOptions,
         login::{self, ServiceLogin},
     },
     config::{self, DeploymentConfig, Profile, ProfileOptions, Settings},
@@ -46,7 +46,7 @@ impl LocalService {
         // Bind first: an address in use must not cost an index.
         let listener = TcpListener::bind(listen).await.map_err(|error| {
             let remedy = "choose another address with --listen, or port 0 for a free port";
-            CliError::new(Exit::Failed, format!("cannot listen on {listen}: {error}; {remedy}"))
+            CliError::failed(format!("cannot listen on {listen}: {error}; {remedy}"))
         })?;
         let address = listener.local_addr()?;
         let access = options.access.clone();
@@ -89,8 +89,8 @@ impl LocalService {
     pub async fn wait_for_failure(&mut self) -> CliError {
         match (&mut self.server_task).await {
             Ok(Err(error)) => error.into(),
-            Ok(Ok(())) => CliError::new(Exit::Failed, "the service stopped unexpectedly"),
-            Err(error) => CliError::new(Exit::Failed, error.to_string()),
+            Ok(Ok(())) => CliError::failed("the service stopped unexpectedly"),
+            Err(error) => CliError::failed(error.to_string()),
         }
     }
 
@@ -100,7 +100,7 @@ impl LocalService {
         let _ = self.stop.send(());
         match self.server_task.await {
             Ok(served) => Ok(served?),
-            Err(error) => Err(CliError::new(Exit::Failed, error.to_string())),
+            Err(error) => Err(CliError::failed(error.to_string())),
         }
     }
 }
@@ -108,10 +108,7 @@ impl LocalService {
 /// The given index folder, or the user's default.
 pub(super) fn data_folder(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
     given.or_else(config::local_data_dir).ok_or_else(|| {
-        CliError::new(
-            Exit::Usage,
-            "there is no home folder for the index; give a folder with --data DIR",
-        )
+        CliError::usage("there is no home folder for the index; give a folder with --data DIR")
     })
 }
 
@@ -203,7 +200,7 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> Result<Profile, CliEr
     known.cloned().ok_or_else(|| {
         let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
         let names = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
-        CliError::new(Exit::Usage, format!("there is no profile `{name}`; available: {names}"))
+        CliError::usage(format!("there is no profile `{name}`; available: {names}"))
     })
 }
 
@@ -248,7 +245,7 @@ pub fn profile_client(
 ) -> Result<tessera_client::Client, CliError> {
     let endpoint = match &profile.deployment {
         DeploymentConfig::Local { .. } => {
-            return Err(CliError::new(Exit::Usage, "a local profile has no address"));
+            return Err(CliError::usage("a local profile has no address"));
         }
         DeploymentConfig::OnPrem { base_url, pipeline_url } => {
             on_premises_endpoint(base_url, pipeline_url.as_deref())?
@@ -271,7 +268,7 @@ fn configured_client(
     mut endpoint: Endpoint,
     manner: &ProfileOptions,
 ) -> Result<tessera_client::Client, CliError> {
-    let usage = |failure: Failure| CliError::new(Exit::Usage, failure.to_string());
+    let usage = |failure: Failure| CliError::usage(failure.to_string());
     if let Some(life) = manner.token_ttl {
         endpoint = endpoint.with_token_lifetime(life);
     }
@@ -320,9 +317,9 @@ pub fn address_client(address: &ServiceAddress) -> Result<tessera_client::Client
             hosted_endpoint(BaseUrl::parse(base_url)?, ServiceLogin::from_environment()?, manner)?
         }
         DeploymentKind::Local => {
-            let sentence =
+            let message =
                 "a local folder has no address; use `tessera open DIR`, or a profile of kind local";
-            return Err(CliError::new(Exit::Usage, sentence));
+            return Err(CliError::usage(message));
         }
     };
     configured_client(endpoint, manner)

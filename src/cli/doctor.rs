@@ -195,16 +195,16 @@ fn check_terminal(screen: fn() -> TerminalInfo) -> CheckResult {
 /// The settings files and the errors in them.
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let sources = global.sources();
-    let (_, mistakes) = Layers::read(&sources);
+    let (_, errors) = Layers::read(&sources);
     let mut findings = Vec::new();
     for (subject, file) in [("settings", &sources.user), ("project", &sources.project)] {
         let Some(file) = file else { continue };
         let there = if file.exists() { "" } else { ": not present, so the defaults apply" };
         findings.push(CheckResult::passed(subject, format!("{}{there}", file.display())));
     }
-    let wrong = mistakes.iter().map(ToString::to_string);
+    let wrong = errors.iter().map(ToString::to_string);
     findings.extend(wrong.map(|words| CheckResult::failed("settings", words, Exit::Usage)));
-    if mistakes.is_empty()
+    if errors.is_empty()
         && let Err(words) = Settings::load(&sources)
     {
         findings.push(CheckResult::failed("settings", words, Exit::Usage));
@@ -274,7 +274,7 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
     match deployment::select_target(global, settings) {
         Ok(Some(address @ ServiceTarget::Address(_))) => targets.push(address),
         Ok(_) => {}
-        Err(ended) => return vec![CheckResult::failed("profiles", ended.message, ended.exit)],
+        Err(error) => return vec![CheckResult::failed("profiles", error.message, error.exit)],
     }
     if targets.is_empty() {
         let words = "none: `tessera profile add` names a deployment";
@@ -309,7 +309,7 @@ fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
 async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult {
     let client = match deployment::client_for(target).await {
         Ok((client, _)) => client.with_retries(0),
-        Err(ended) => return CheckResult::failed(subject, ended.message, ended.exit),
+        Err(error) => return CheckResult::failed(subject, error.message, error.exit),
     };
     let address = client.endpoint().base_url().to_string();
     let login =
@@ -331,6 +331,6 @@ async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult
 }
 
 fn failed_request(subject: String, address: &str, failure: Failure) -> CheckResult {
-    let ended = CliError::from(failure);
-    CheckResult::failed(subject, format!("{address}: {}", ended.message), ended.exit)
+    let error = CliError::from(failure);
+    CheckResult::failed(subject, format!("{address}: {}", error.message), error.exit)
 }

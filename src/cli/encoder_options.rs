@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 
-use crate::cli::{CliError, Exit};
+use crate::cli::CliError;
 use tessera_service::{DeploymentSettings, text::encoders::Encoders};
 
 /// Three files that belong together: all or none.
@@ -32,7 +32,7 @@ impl EncoderOptions {
         } = self
         {
             let encoders = Encoders::load(image, text, tokens)
-                .map_err(|cause| CliError::new(Exit::Usage, cause.to_string()))?;
+                .map_err(|cause| CliError::usage(cause.to_string()))?;
             settings.encoders = Some(Arc::new(encoders));
         }
         Ok(settings)

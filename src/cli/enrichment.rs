@@ -58,8 +58,7 @@ async fn show(
             return context.out.print_text(&format!("{body}\n")).map(|()| Exit::Done);
         }
     }
-    context.print(&Document::list("tessera.enrichment/1", answer, "models", MODEL_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.enrichment/1", answer, "models", MODEL_COLUMNS))
 }
 
 /// The features that need the model.

@@ -96,8 +96,20 @@ pub struct CliError {
 }
 
 impl CliError {
-    pub fn new(exit: Exit, sentence: impl Into<String>) -> Self {
-        Self { exit, message: sentence.into(), code: None, remedy: None, failure: None }
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), code: None, remedy: None, failure: None }
+    }
+
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(Exit::NotFound, message)
+    }
+
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::new(Exit::Failed, message)
     }
 
     pub fn interrupted() -> Self {

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::{ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
 
 use crate::{
-    cli::{CliError, Exit, output::jq},
+    cli::{CliError, output::jq},
     config::{GraphicsChoice, Sources, ThemeChoice, user_config_file},
 };
 
@@ -178,7 +178,7 @@ pub enum PrintFormat {
 impl GlobalOptions {
     /// Rejects conflicting options. Clap cannot, because some come from the environment.
     pub fn validate(&self) -> Result<(), CliError> {
-        let usage = |sentence: &str| Err(CliError::new(Exit::Usage, sentence));
+        let usage = |message: &str| Err(CliError::usage(message));
         if self.base_url.is_some() && self.kind.is_none() {
             return usage("--base-url needs --kind hosted (with login) or --kind onprem (without)");
         }

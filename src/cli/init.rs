@@ -40,10 +40,10 @@ impl InitOptions {
             Some(folder) => DeploymentConfig::Local { folder: absolute(folder)? },
             None if self.from_env => deployment_from_environment(context)?,
             None => {
-                let sentence = "without a terminal, use `tessera init --local DIR` for a \
+                let message = "without a terminal, use `tessera init --local DIR` for a \
                                 folder of pictures, `tessera init --from-env` for a service of the \
                                 environment, or `tessera profile add`";
-                return Err(CliError::new(Exit::Usage, sentence));
+                return Err(CliError::usage(message));
             }
         };
         let profile = named_profile(place, self.name);
@@ -58,8 +58,7 @@ impl InitOptions {
 }
 
 fn deployment_from_environment(context: &Context) -> Result<DeploymentConfig, CliError> {
-    let lacks =
-        |name: &str| CliError::new(Exit::Usage, format!("--from-env needs {name} to be set"));
+    let lacks = |name: &str| CliError::usage(format!("--from-env needs {name} to be set"));
     let global = &context.global;
     let base_url = global.base_url.clone().ok_or_else(|| lacks("TESSERA_BASE_URL"))?;
     match global.kind.ok_or_else(|| lacks("TESSERA_KIND"))? {
@@ -74,7 +73,7 @@ fn deployment_from_environment(context: &Context) -> Result<DeploymentConfig, Cl
             Ok(DeploymentConfig::OnPrem { base_url, pipeline_url: global.pipeline_url.clone() })
         }
         DeploymentKind::Local => {
-            Err(CliError::new(Exit::Usage, "use `tessera init --local DIR` for a folder"))
+            Err(CliError::usage("use `tessera init --local DIR` for a folder"))
         }
     }
 }
@@ -85,7 +84,7 @@ fn store_secret(
     base_url: &str,
     api_key: &str,
 ) -> Result<(), CliError> {
-    let usage = |error: String| CliError::new(Exit::Usage, error);
+    let usage = |error: String| CliError::usage(error);
     let secret = credentials::from_environment().map_err(usage)?;
     let (secret, _) =
         secret.ok_or_else(|| usage("--store needs TESSERA_API_SECRET to be set".into()))?;
@@ -95,5 +94,5 @@ fn store_secret(
     context.messages.info(format!("the secret will be stored in {}", secrets.describe(store)));
     let origin = BaseUrl::parse(base_url)?.to_string();
     let holder = SecretOwner { profile: name, origin: &origin, api_key };
-    secrets.save(holder, &secret, store).map_err(|error| CliError::new(Exit::Failed, error))
+    secrets.save(holder, &secret, store).map_err(|error| CliError::failed(error))
 }

@@ -60,8 +60,8 @@ impl<'a> JobRecorder<'a> {
         let outcome = self.context.follow_operation(self.connection, dataset, &work, course).await;
         match &outcome {
             Ok(rest) => self.set_state(SavedJobState::Done(rest.clone())),
-            Err(ended) if ended.exit == Exit::Remote => {
-                self.set_state(SavedJobState::Failed(SafeText::detail(&ended.message)));
+            Err(error) if error.exit == Exit::Remote => {
+                self.set_state(SavedJobState::Failed(SafeText::detail(&error.message)));
             }
             // The operation continues at the service; the interface or another command follows it.
             Err(_) => {}

@@ -92,20 +92,19 @@ struct DeploymentJobs {
 }
 
 pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliError> {
-    let shelves = load_deployments(context)?;
+    let deployments = load_deployments(context)?;
     match command {
-        JobsCommand::List { all, running } => list(context, &shelves, all, running),
-        JobsCommand::Watch { job } => watch(context, &shelves, job.as_deref()).await,
+        JobsCommand::List { all, running } => list(context, &deployments, all, running),
+        JobsCommand::Watch { job } => watch(context, &deployments, job.as_deref()).await,
         JobsCommand::Show { job } => {
-            let (shelf, noted) = find_job(&shelves, &job)?;
+            let (deployment, stored) = find_job(&deployments, &job)?;
             context.print(&Document::one(
                 "tessera.job/1",
-                job_document(shelf, noted),
+                job_document(deployment, stored),
                 JOB_COLUMNS,
-            ))?;
-            Ok(Exit::Done)
+            ))
         }
-        JobsCommand::Forget { jobs, ended } => forget(context, &shelves, &jobs, ended),
+        JobsCommand::Forget { jobs, ended } => forget(context, &deployments, &jobs, ended),
     }
 }
 
@@ -136,83 +135,83 @@ fn folder_name(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn newest_first(shelves: &[DeploymentJobs]) -> Vec<(&DeploymentJobs, &StoredJob)> {
-    let jobs = shelves.iter().flat_map(|shelf| shelf.jobs.iter().map(move |noted| (shelf, noted)));
+fn newest_first(deployments: &[DeploymentJobs]) -> Vec<(&DeploymentJobs, &StoredJob)> {
+    let jobs = deployments
+        .iter()
+        .flat_map(|deployment| deployment.jobs.iter().map(move |stored| (deployment, stored)));
     let mut jobs: Vec<_> = jobs.collect();
-    jobs.sort_by_key(|(_, noted)| std::cmp::Reverse(noted.job.started_at));
+    jobs.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.job.started_at));
     jobs
 }
 
 fn list(
     context: &Context,
-    shelves: &[DeploymentJobs],
+    deployments: &[DeploymentJobs],
     all: bool,
     running: bool,
 ) -> Result<Exit, CliError> {
-    let recent = |noted: &StoredJob| {
-        let ended = noted.job.ended_at.filter(|_| noted.job.state.is_over());
+    let recent = |stored: &StoredJob| {
+        let ended = stored.job.ended_at.filter(|_| stored.job.state.is_over());
         ended.is_none_or(|ended| timestamp_now().saturating_sub(ended) < RECENT_AGE)
     };
-    let wanted: Vec<_> = newest_first(shelves)
+    let wanted: Vec<_> = newest_first(deployments)
         .into_iter()
-        .filter(|(_, noted)| !running || noted.job.state.is_running())
+        .filter(|(_, stored)| !running || stored.job.state.is_running())
         .collect();
     let shown: Vec<Value> = wanted
         .iter()
-        .filter(|(_, noted)| all || recent(noted))
-        .map(|(shelf, noted)| job_document(shelf, noted))
+        .filter(|(_, stored)| all || recent(stored))
+        .map(|(deployment, stored)| job_document(deployment, stored))
         .collect();
     let older = wanted.len() - shown.len();
     if older > 0 {
         context.messages.info(format!("{older} older jobs are not listed; use --all"));
     }
     let answer = json!({ "jobs": shown, "truncated": older > 0 });
-    context.print(&Document::list("tessera.job_list/1", answer, "jobs", LIST_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.job_list/1", answer, "jobs", LIST_COLUMNS))
 }
 
 fn find_job<'a>(
-    shelves: &'a [DeploymentJobs],
+    deployments: &'a [DeploymentJobs],
     name: &str,
 ) -> Result<(&'a DeploymentJobs, &'a StoredJob), CliError> {
-    let all = newest_first(shelves);
-    let is_of = |noted: &StoredJob| {
-        let task = noted.job.state.export().map(|task| task.to_string());
-        !name.is_empty() && (job_id(noted).starts_with(name) || task.as_deref() == Some(name))
+    let all = newest_first(deployments);
+    let is_of = |stored: &StoredJob| {
+        let task = stored.job.state.export().map(|task| task.to_string());
+        !name.is_empty() && (job_id(stored).starts_with(name) || task.as_deref() == Some(name))
     };
-    let mut found = all.iter().filter(|(_, noted)| is_of(noted));
+    let mut found = all.iter().filter(|(_, stored)| is_of(stored));
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(*only),
-        (Some(_), Some(_)) => Err(CliError::new(
-            Exit::Usage,
-            format!("several jobs start with `{name}`; give a longer prefix"),
-        )),
+        (Some(_), Some(_)) => {
+            Err(CliError::usage(format!("several jobs start with `{name}`; give a longer prefix")))
+        }
         (None, _) => {
-            let sentence = format!("there is no job `{name}`");
-            Err(CliError::new(Exit::NotFound, sentence).with_remedy("tessera jobs list --all"))
+            let message = format!("there is no job `{name}`");
+            Err(CliError::not_found(message).with_remedy("tessera jobs list --all"))
         }
     }
 }
 
 /// The ID of a job: its start time, which is unique.
-fn job_id(noted: &StoredJob) -> String {
-    format!("{:x}", noted.job.started_at.as_millis())
+fn job_id(stored: &StoredJob) -> String {
+    format!("{:x}", stored.job.started_at.as_millis())
 }
 
 /// A job record with its deployment and the command to repeat it.
-fn job_document(shelf: &DeploymentJobs, noted: &StoredJob) -> Value {
-    let job = &noted.job;
-    let mut facts = json!({ "id": job_id(noted), "place": shelf.deployment_name });
+fn job_document(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
+    let job = &stored.job;
+    let mut facts = json!({ "id": job_id(stored), "place": deployment.deployment_name });
     if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), job_facts(job)) {
         all.extend(known);
     }
     let profile =
-        shelf.profile.as_ref().map(|profile| format!(" --profile {}", quote(&profile.name)));
+        deployment.profile.as_ref().map(|profile| format!(" --profile {}", quote(&profile.name)));
     facts["started"] = format_timestamp(job.started_at).into();
     facts["ended"] = job.ended_at.and_then(format_timestamp).into();
     facts["took_s"] =
         job.ended_at.map(|ended| ended.saturating_sub(job.started_at).as_secs()).into();
-    facts["followed"] = noted.is_followed.into();
+    facts["followed"] = stored.is_followed.into();
     facts["command"] =
         format!("{}{}", job.kind.command_line(job.dataset), profile.unwrap_or_default()).into();
     facts
@@ -220,38 +219,37 @@ fn job_document(shelf: &DeploymentJobs, noted: &StoredJob) -> Value {
 
 async fn watch(
     context: &Context,
-    shelves: &[DeploymentJobs],
+    deployments: &[DeploymentJobs],
     name: Option<&str>,
 ) -> Result<Exit, CliError> {
-    let (shelf, noted) = match name {
-        Some(name) => find_job(shelves, name)?,
-        None => newest_first(shelves)
+    let (shelf, stored) = match name {
+        Some(name) => find_job(deployments, name)?,
+        None => newest_first(deployments)
             .into_iter()
-            .find(|(_, noted)| noted.job.state.is_running())
+            .find(|(_, stored)| stored.job.state.is_running())
             .ok_or_else(|| {
-            CliError::new(Exit::NotFound, "no job is running").with_remedy("tessera jobs list")
-        })?,
+                CliError::not_found("no job is running").with_remedy("tessera jobs list")
+            })?,
     };
     let target = match &shelf.profile {
         Some(profile) => ServiceTarget::Profile(profile.clone()),
         None => deployment::select_target(&context.global, &context.settings)?
             .filter(|target| target.name() == shelf.deployment_name)
             .ok_or_else(|| {
-                let sentence = format!(
+                let message = format!(
                     "{} is not a profile; give the deployment of the job with --base-url and --kind",
                     shelf.deployment_name
                 );
-                CliError::new(Exit::Usage, sentence)
+                CliError::usage(message)
             })?,
     };
     let connection =
         context.connect_to(&target, &[Request::Dataset, Request::ExportStatus]).await?;
-    let outcome = follow(context, &connection, &noted.job).await;
+    let outcome = follow(context, &connection, &stored.job).await;
     let outcome = outcome.and_then(|words| {
-        let mut facts = job_document(shelf, noted);
+        let mut facts = job_document(shelf, stored);
         facts["standing"] = words.as_str().into();
-        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))?;
-        Ok(Exit::Done)
+        context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))
     });
     connection.close(context, outcome).await
 }
@@ -277,37 +275,36 @@ async fn follow(
                 let export = context.follow_export(connection, job.dataset, task, None).await?;
                 Ok(SafeText::name(export.state.word()))
             }
-            None => Err(CliError::new(Exit::Failed, "the service has not accepted the job yet")),
+            None => Err(CliError::failed("the service has not accepted the job yet")),
         },
     }
 }
 
 fn forget(
     context: &Context,
-    shelves: &[DeploymentJobs],
+    deployments: &[DeploymentJobs],
     names: &[String],
     ended: bool,
 ) -> Result<Exit, CliError> {
     let chosen: Vec<(&DeploymentJobs, &StoredJob)> =
-        names.iter().map(|name| find_job(shelves, name)).collect::<Result<_, _>>()?;
-    if let Some((_, noted)) = chosen.iter().find(|(_, noted)| noted.is_followed) {
-        let sentence = format!(
+        names.iter().map(|name| find_job(deployments, name)).collect::<Result<_, _>>()?;
+    if let Some((_, stored)) = chosen.iter().find(|(_, stored)| stored.is_followed) {
+        let message = format!(
             "the job {} is followed by a running tessera process; exit that process first",
-            job_id(noted)
+            job_id(stored)
         );
-        return Err(CliError::new(Exit::Conflict, sentence));
+        return Err(CliError::new(Exit::Conflict, message));
     }
     let mut forgotten = 0;
-    for shelf in shelves {
+    for deployment in deployments {
         let is_named = |started| {
-            let here = chosen.iter().filter(|(of, _)| std::ptr::eq(*of, shelf));
-            here.into_iter().any(|(_, noted)| noted.job.started_at == started)
+            let here = chosen.iter().filter(|(of, _)| std::ptr::eq(*of, deployment));
+            here.into_iter().any(|(_, stored)| stored.job.started_at == started)
         };
-        forgotten += shelf
+        forgotten += deployment
             .journal
             .forget_jobs(|job| (ended && job.state.is_over()) || is_named(job.started_at))?;
     }
     let answer = json!({ "forgotten": forgotten });
-    context.print(&Document::one("tessera.forgotten/1", answer, FORGOTTEN_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::one("tessera.forgotten/1", answer, FORGOTTEN_COLUMNS))
 }

@@ -61,9 +61,9 @@ impl ServiceLogin {
             Some(secret) => (secret, SecretSource::Typed),
             None => find_secret(holder, secrets)?.ok_or_else(|| {
                 let name = holder.profile;
-                let sentence = format!("the profile `{name}` has no secret here");
+                let message = format!("the profile `{name}` has no secret here");
                 let import = format!("tessera auth import --profile {name}");
-                CliError::new(Exit::Login, sentence).with_remedy(import)
+                CliError::new(Exit::Login, message).with_remedy(import)
             })?,
         };
         let (profile, origin) = (holder.profile.to_owned(), holder.origin.to_owned());
@@ -82,10 +82,10 @@ impl ServiceLogin {
             return Ok(Self::from_token(token));
         }
         let lacks = |names: &str| {
-            let sentence = format!(
+            let message = format!(
                 "a hosted deployment needs {names} in the environment; for one without login, use --kind onprem"
             );
-            CliError::new(Exit::Usage, sentence)
+            CliError::usage(message)
         };
         let api_key = nonempty_variable(API_KEY_VARIABLE).ok_or_else(|| lacks(API_KEY_VARIABLE))?;
         let found = credentials::from_environment().map_err(usage_error)?;
@@ -123,8 +123,8 @@ fn profile_key(holder: SecretOwner) -> Result<String, CliError> {
     let own = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
     own.or_else(|| nonempty_variable(API_KEY_VARIABLE)).ok_or_else(|| {
         let name = holder.profile;
-        let sentence = format!("the profile `{name}` has no API key yet");
-        CliError::new(Exit::Login, sentence)
+        let message = format!("the profile `{name}` has no API key yet");
+        CliError::new(Exit::Login, message)
             .with_remedy(format!("tessera auth import --profile {name}"))
     })
 }
@@ -157,5 +157,5 @@ fn nonempty_variable(name: &str) -> Option<String> {
 }
 
 fn usage_error(error: impl Into<String>) -> CliError {
-    CliError::new(Exit::Usage, error)
+    CliError::usage(error)
 }

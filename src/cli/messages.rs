@@ -30,21 +30,21 @@ impl Messages {
         Self { quiet: global.quiet, verbose: global.verbose, terminal: terminal && !dumb }
     }
 
-    pub fn info(self, sentence: impl AsRef<str>) {
+    pub fn info(self, message: impl AsRef<str>) {
         if !self.quiet {
-            self.write_line(sentence.as_ref());
+            self.write_line(message.as_ref());
         }
     }
 
     /// Prints a warning, even with `--quiet`.
-    pub fn warn(self, sentence: impl AsRef<str>) {
-        self.write_line(&format!("warning: {}", sentence.as_ref()));
+    pub fn warn(self, message: impl AsRef<str>) {
+        self.write_line(&format!("warning: {}", message.as_ref()));
     }
 
     /// Prints a message with `--verbose` only.
-    pub fn debug(self, sentence: impl AsRef<str>) {
+    pub fn debug(self, message: impl AsRef<str>) {
         if self.verbose {
-            self.write_line(sentence.as_ref());
+            self.write_line(message.as_ref());
         }
     }
 
@@ -60,11 +60,11 @@ impl Messages {
         }
     }
 
-    fn write_line(self, sentence: &str) {
+    fn write_line(self, message: &str) {
         // Clears a progress bar; it is drawn again below.
         let clear = if self.terminal { "\r\u{1b}[K" } else { "" };
         // Standard error may be closed.
-        let _ = writeln!(io::stderr(), "{clear}tessera: {sentence}");
+        let _ = writeln!(io::stderr(), "{clear}tessera: {message}");
     }
 
     pub fn progress_bar(self, label: impl Into<String>) -> ProgressBar {

@@ -196,9 +196,9 @@ pub fn parse_args() -> Cli {
         };
         if refused.use_stderr() && std::env::args_os().any(wants_document) {
             let words = refused.render().to_string();
-            let sentence = words.split("\n\n").next().unwrap_or_default();
-            let sentence = sentence.trim_start_matches("error: ").trim();
-            std::process::exit(CliError::new(Exit::Usage, sentence).report(true));
+            let message = words.split("\n\n").next().unwrap_or_default();
+            let message = message.trim_start_matches("error: ").trim();
+            std::process::exit(CliError::usage(message).report(true));
         }
         refused.exit()
     })
@@ -354,14 +354,14 @@ mod tests {
     /// match.
     #[test]
     fn no_command_takes_an_option_of_every_command_for_something_else() {
-        fn walk(command: &clap::Command, taken: &clap::Command) {
+        fn walk(command: &clap::Command, source: &clap::Command) {
             for option in command.get_arguments() {
-                let same = taken.get_arguments().find(|known| known.get_id() == option.get_id());
+                let same = source.get_arguments().find(|known| known.get_id() == option.get_id());
                 let (own, name) = (option.get_value_parser().type_id(), command.get_name());
                 let fits = same.is_none_or(|known| known.get_value_parser().type_id() == own);
                 assert!(fits, "{name} has another `{}`", option.get_id());
             }
-            command.get_subcommands().for_each(|command| walk(command, taken));
+            command.get_subcommands().for_each(|command| walk(command, source));
         }
         let line = Cli::command();
         line.get_subcommands().for_each(|command| walk(command, &line));

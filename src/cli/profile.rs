@@ -117,8 +117,7 @@ fn list(context: &Context) -> Result<Exit, CliError> {
         context.messages.info("no profiles yet: `tessera init`, or `tessera profile add`");
     }
     let answer = json!({ "profiles": rows });
-    context.print(&Document::list("tessera.profiles/1", answer, "profiles", LIST_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.profiles/1", answer, "profiles", LIST_COLUMNS))
 }
 
 fn profile_document(context: &Context, profile: &Profile) -> Value {
@@ -157,8 +156,7 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
         None => match deployment::select_target(&context.global, &context.settings)? {
             Some(deployment::ServiceTarget::Profile(profile)) => profile,
             Some(deployment::ServiceTarget::Address(_)) | None => {
-                return Err(CliError::new(
-                    Exit::Usage,
+                return Err(CliError::usage(
                     "no profile is selected; `tessera profile list` lists them",
                 ));
             }
@@ -166,8 +164,7 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
     };
     let mut row = profile_document(context, &profile);
     row["secret"] = secret_location(&profile)?.into();
-    context.print(&Document::one("tessera.profile/1", row, PROFILE_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::one("tessera.profile/1", row, PROFILE_COLUMNS))
 }
 
 /// Where the secret of a profile is stored; `None` if it needs none.
@@ -181,7 +178,7 @@ fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
     Ok(Some(match login::find_secret(holder, Some(&secrets)) {
         Ok(Some((_, source))) => source.description(&secrets),
         Ok(None) => "none yet: `tessera auth import`".to_owned(),
-        Err(ended) => ended.message,
+        Err(error) => error.message,
     }))
 }
 
@@ -192,13 +189,13 @@ impl ProfileAddOptions {
             global
                 .base_url
                 .clone()
-                .ok_or_else(|| CliError::new(Exit::Usage, "give the address with --base-url"))
+                .ok_or_else(|| CliError::usage("give the address with --base-url"))
         };
         let place = match global.kind {
             None => {
-                let sentence =
+                let message =
                     "give --kind hosted (with login), onprem (without) or local (a folder)";
-                return Err(CliError::new(Exit::Usage, sentence));
+                return Err(CliError::usage(message));
             }
             Some(DeploymentKind::Hosted) => DeploymentConfig::Hosted {
                 base_url: base_url()?,
@@ -209,9 +206,8 @@ impl ProfileAddOptions {
                 pipeline_url: global.pipeline_url.clone(),
             },
             Some(DeploymentKind::Local) => {
-                let folder = self
-                    .folder
-                    .ok_or_else(|| CliError::new(Exit::Usage, "give the folder with --folder"))?;
+                let folder =
+                    self.folder.ok_or_else(|| CliError::usage("give the folder with --folder"))?;
                 DeploymentConfig::Local { folder: absolute(folder)? }
             }
         };
@@ -257,8 +253,7 @@ pub(super) fn save_profile(
         json!({ "profiles": [profile_document(context, profile)] }),
         "profiles",
         LIST_COLUMNS,
-    ))?;
-    Ok(Exit::Done)
+    ))
 }
 
 fn check_profile(profile: &Profile) -> Result<(), CliError> {
@@ -269,10 +264,7 @@ fn check_profile(profile: &Profile) -> Result<(), CliError> {
             (Some(base_url), pipeline_url.as_ref())
         }
         DeploymentConfig::Local { folder } if !folder.is_dir() => {
-            return Err(CliError::new(
-                Exit::Usage,
-                format!("{} is not a folder", folder.display()),
-            ));
+            return Err(CliError::usage(format!("{} is not a folder", folder.display())));
         }
         DeploymentConfig::Local { .. } => (None, None),
     };
@@ -284,7 +276,7 @@ fn check_profile(profile: &Profile) -> Result<(), CliError> {
         ("ca_file", ca_file),
     ];
     for (key, value) in values.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))) {
-        check_value(key, value).map_err(|reason| CliError::new(Exit::Usage, reason))?;
+        check_value(key, value).map_err(|reason| CliError::usage(reason))?;
     }
     Ok(())
 }
@@ -314,8 +306,8 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
         return Ok(Exit::Done);
     }
     if !edit::remove_profile(&file, name).map_err(edit_error)? {
-        let sentence = format!("{name} is not in {}", file.display());
-        return Err(CliError::new(Exit::NotFound, sentence));
+        let message = format!("{name} is not in {}", file.display());
+        return Err(CliError::not_found(message));
     }
     context.messages.info(format!("{name} was removed from {}", file.display()));
     let secrets = login::open_secrets()?;

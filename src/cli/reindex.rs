@@ -49,8 +49,8 @@ async fn run_reindex(
     let dataset = context.dataset(connection, options.dataset.as_deref()).await?;
     if options.print_script {
         if !connection.client.endpoint().is_on_premises() {
-            let sentence = "run_profiler.sh is for on-premises deployments";
-            return Err(CliError::new(Exit::Usage, sentence));
+            let message = "run_profiler.sh is for on-premises deployments";
+            return Err(CliError::usage(message));
         }
         context.out.print_text(&format!(
             "{}\n",
@@ -60,7 +60,7 @@ async fn run_reindex(
     }
     context.require_allowed(&dataset, Operation::Reindex, options.force)?;
     if !context.is_dry_run() && !context.confirm(&confirmation_question(&dataset), "--yes")? {
-        return Err(CliError::new(Exit::Failed, "not sent"));
+        return Err(CliError::failed("not sent"));
     }
     let mut record = send_reindex(context, connection, &dataset).await?;
     let rest = if options.wait {
@@ -76,8 +76,7 @@ async fn run_reindex(
         "accepted": true,
         "status_new": rest.as_ref().map(SafeText::as_str),
     });
-    context.print(&Document::one("tessera.reindex/1", answer, REINDEX_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::one("tessera.reindex/1", answer, REINDEX_COLUMNS))
 }
 
 fn confirmation_question(dataset: &Dataset) -> String {
@@ -131,9 +130,9 @@ async fn verify_accepted(
         }
     }
     record.set_failed(&failure);
-    let sentence = format!("{}; it was probably not accepted", failure_text(&failure));
+    let message = format!("{}; it was probably not accepted", failure_text(&failure));
     let remedy = format!("tessera dataset show {}", dataset.id);
-    Err(CliError::from(failure).with_message(sentence).with_remedy(remedy))
+    Err(CliError::from(failure).with_message(message).with_remedy(remedy))
 }
 
 /// The failure without its remedy, for messages with a better one.
@@ -152,12 +151,12 @@ async fn conflict_error(connection: &Connection, dataset: &Dataset, failure: Fai
     let reason = now.status.allows(Operation::Reindex).denial_reason();
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     let (said, word) = (failure_text(&failure), now.status.word());
-    let sentence = format!("{said}; {} is {word} now{reason}", now.name);
-    let ended = CliError::from(failure).with_message(sentence);
+    let message = format!("{said}; {} is {word} now{reason}", now.name);
+    let error = CliError::from(failure).with_message(message);
     if now.status.is_busy() {
-        return ended.with_remedy(format!("tessera dataset wait {}", now.id));
+        return error.with_remedy(format!("tessera dataset wait {}", now.id));
     }
-    ended
+    error
 }
 
 #[cfg(test)]

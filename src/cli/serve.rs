@@ -13,7 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use tessera_service::SERVE_EXPLANATION;
 
-use crate::cli::{CliError, Exit, LocalService, ServeOptions};
+use crate::cli::{CliError, LocalService, ServeOptions};
 use tessera_service::{
     AccessMode, DeploymentSettings, OPENAPI, ServerOptions, ServiceCredentials, object_storage,
 };
@@ -44,7 +44,7 @@ pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
     });
     let code = tokio::select! {
         code = wait_for_signal() => code?,
-        ended = local.wait_for_failure() => return Err(ended),
+        error = local.wait_for_failure() => return Err(error),
     };
     telling.abort();
     local.stop().await?;
@@ -54,11 +54,11 @@ pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
 /// Builds the settings. The environment is read here and nowhere else.
 fn serve_settings(options: &ServeOptions) -> Result<DeploymentSettings, CliError> {
     let storage = object_storage::StorageSettings::from_env(|name| env::var(name).ok())
-        .map_err(|why| CliError::new(Exit::Usage, format!("object storage: {why}")))?;
+        .map_err(|why| CliError::usage(format!("object storage: {why}")))?;
     let root = |folder: &PathBuf| {
         folder.canonicalize().map_err(|cause| {
-            let sentence = format!("--allow-path {}: {cause}", folder.display());
-            CliError::new(Exit::Usage, sentence)
+            let message = format!("--allow-path {}: {cause}", folder.display());
+            CliError::usage(message)
         })
     };
     Ok(DeploymentSettings {

@@ -51,15 +51,12 @@ pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
         SetCommand::Intersect(pair) => ("intersect", SetOperator::Intersection, pair),
     };
     if pair.a.as_os_str() == "-" && pair.b.as_os_str() == "-" {
-        return Err(CliError::new(
-            Exit::Usage,
-            "only one of the two can be read from standard input",
-        ));
+        return Err(CliError::usage("only one of the two can be read from standard input"));
     }
     let (a, b) = (read_search(&pair.a)?, read_search(&pair.b)?);
     if a.document["dataset_id"] != b.document["dataset_id"] {
-        let sentence = "the two results are of different datasets";
-        return Err(CliError::new(Exit::Usage, sentence));
+        let message = "the two results are of different datasets";
+        return Err(CliError::usage(message));
     }
     let combined = combine(&a.clusters, &b.clusters, operator);
     let rows: Vec<Value> =
@@ -87,8 +84,7 @@ pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
 fn read_search(path: &PathBuf) -> Result<SavedSearch, CliError> {
     SavedSearch::parse(&read_file_or_stdin(path)?).map_err(|reason| {
         let name = SafeText::file_name(&path.to_string_lossy());
-        CliError::new(Exit::Usage, format!("{name}: {reason}"))
-            .with_remedy("tessera search ... --json > FILE")
+        CliError::usage(format!("{name}: {reason}")).with_remedy("tessera search ... --json > FILE")
     })
 }
 

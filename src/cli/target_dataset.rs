@@ -28,21 +28,21 @@ impl Context {
                 self.messages.info(format!("using the only dataset: {}", only.name));
                 Ok((*only).clone())
             }
-            ([], Some(name)) => Err(CliError::new(
-                Exit::NotFound,
-                format!("there is no dataset `{name}`; available: {}", join_names(&all)),
-            )),
-            ([], None) => Err(CliError::new(Exit::NotFound, "the deployment has no datasets")),
+            ([], Some(name)) => Err(CliError::not_found(format!(
+                "there is no dataset `{name}`; available: {}",
+                join_names(&all)
+            ))),
+            ([], None) => Err(CliError::not_found("the deployment has no datasets")),
             (several, Some(name)) => {
                 let ids: Vec<String> = several.iter().map(|each| each.id.to_string()).collect();
-                let sentence =
+                let message =
                     format!("several datasets are named `{name}`; give an ID: {}", ids.join(", "));
-                Err(CliError::new(Exit::Usage, sentence))
+                Err(CliError::usage(message))
             }
             (_, None) => {
-                let sentence =
+                let message =
                     format!("give a dataset with --dataset; available: {}", join_names(&all));
-                Err(CliError::new(Exit::Usage, sentence))
+                Err(CliError::usage(message))
             }
         }
     }
@@ -71,8 +71,8 @@ impl Context {
         if !self.global.read_only && !target.is_ok_and(|target| target.options().read_only) {
             return Ok(());
         }
-        let sentence = "changes are disabled by --read-only or the profile's read_only";
-        Err(CliError::new(Exit::Conflict, sentence).with_code("read_only"))
+        let message = "changes are disabled by --read-only or the profile's read_only";
+        Err(CliError::new(Exit::Conflict, message).with_code("read_only"))
     }
 
     /// Whether the status of the dataset permits an operation. `force` skips the check.
@@ -99,7 +99,7 @@ impl Context {
                 Err(CliError::new(Exit::Conflict, format!("not sent: {name} is {word}")))
             }
             Permission::Denied(reason) => {
-                let sentence =
+                let message =
                     format!("{} is not available: {name} is {word}: {reason}", operation.label());
                 let remedy = match dataset.status {
                     Status::PartialIndex => Some(format!("tessera reindex {} --wait", dataset.id)),
@@ -108,10 +108,10 @@ impl Context {
                     }
                     _ => None,
                 };
-                let ended = CliError::new(Exit::Conflict, sentence).with_code("refused_by_status");
+                let error = CliError::new(Exit::Conflict, message).with_code("refused_by_status");
                 Err(match remedy {
-                    Some(command) => ended.with_remedy(command),
-                    None => ended,
+                    Some(command) => error.with_remedy(command),
+                    None => error,
                 })
             }
         }

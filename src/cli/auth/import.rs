@@ -89,9 +89,9 @@ fn choose_store(
     if insecure || context.confirm(&question, "--insecure-storage")? {
         return Ok(SecretStore::File);
     }
-    let sentence =
+    let message =
         "nothing was requested or stored; alternatively, set the secret in the environment";
-    Err(CliError::new(Exit::Usage, sentence))
+    Err(CliError::usage(message))
 }
 
 /// Asks before an existing secret is replaced.
@@ -109,7 +109,7 @@ fn confirm_replacement(
     if context.confirm(&question, "--yes")? {
         return Ok(());
     }
-    Err(CliError::new(Exit::Usage, "the secret was not changed"))
+    Err(CliError::usage("the secret was not changed"))
 }
 
 /// Restores the terminal's echo setting on drop, also when the prompt is interrupted.
@@ -143,15 +143,15 @@ async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliEr
     let text = if piped {
         SecretString::from(read_stdin()?)
     } else if no_input || !io::stdin().is_terminal() {
-        let sentence =
+        let message =
             "cannot prompt for the cookie without a terminal; pipe it with --cookie-stdin";
-        return Err(CliError::new(Exit::Usage, sentence));
+        return Err(CliError::usage(message));
     } else {
         let _echo = EchoGuard::off();
         let asked = tokio::task::spawn_blocking(|| {
             rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
         });
-        let typed = asked.await.map_err(|error| CliError::new(Exit::Failed, error.to_string()))?;
+        let typed = asked.await.map_err(|error| CliError::failed(error.to_string()))?;
         SecretString::from(typed?)
     };
     let cookie = text.expose_secret().trim();
@@ -159,8 +159,8 @@ async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliEr
     let value = cookie.strip_prefix(SESSION_COOKIE).and_then(|rest| rest.strip_prefix('='));
     let value = validate_secret(&SecretString::from(value.unwrap_or(cookie)), "cookie")?;
     if value.expose_secret().contains([';', ',', '"', '\\']) {
-        let sentence = "this is not a cookie; copy only the value of SESSION";
-        return Err(CliError::new(Exit::Usage, sentence));
+        let message = "this is not a cookie; copy only the value of SESSION";
+        return Err(CliError::usage(message));
     }
     Ok(value)
 }
@@ -222,7 +222,7 @@ fn store_credentials(
         );
         let remedy =
             format!("tessera auth import --profile {name} --secret-stdin --api-key {api_key}");
-        return Err(CliError::new(Exit::Failed, sentence).with_remedy(remedy));
+        return Err(CliError::failed(sentence).with_remedy(remedy));
     };
     let holder = SecretOwner { api_key: &api_key, ..hosted.holder() };
     if let Err(reason) = secrets.save(holder, &secret, store) {
@@ -234,16 +234,16 @@ fn store_credentials(
         );
     }
     let file = context.global.config.clone().or_else(user_config_file);
-    let noted = file.ok_or_else(|| "there is no settings folder".to_owned()).and_then(|file| {
+    let stored = file.ok_or_else(|| "there is no settings folder".to_owned()).and_then(|file| {
         edit::set(&file, &format!("profiles.{name}.api_key"), &api_key.clone().into())
     });
-    if let Err(reason) = noted {
+    if let Err(reason) = stored {
         let sentence = format!(
             "the secret is in {}, but its key could not be saved in the profile: {reason}",
             secrets.describe(store)
         );
         let remedy = format!("tessera config set profiles.{name}.api_key {api_key}");
-        return Err(CliError::new(Exit::Failed, sentence).with_remedy(remedy));
+        return Err(CliError::failed(sentence).with_remedy(remedy));
     }
     let answer = json!({
         "profile": name,
@@ -299,6 +299,6 @@ fn reveal_unstored_secret(
 
 fn import_error(holder: SecretOwner, told: String) -> CliError {
     let (name, key) = (holder.profile, holder.api_key);
-    CliError::new(Exit::Failed, told)
+    CliError::failed(told)
         .with_remedy(format!("tessera auth import --profile {name} --secret-stdin --api-key {key}"))
 }

@@ -80,11 +80,11 @@ impl HostedProfile {
         match context.target()? {
             ServiceTarget::Profile(profile) => Self::from_profile(profile),
             ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
-                let sentence =
+                let message =
                     "secrets are stored per profile; add a profile for this address first";
                 let remedy =
                     format!("tessera profile add NAME --kind hosted --base-url {base_url}");
-                Err(CliError::new(Exit::Usage, sentence).with_remedy(remedy))
+                Err(CliError::usage(message).with_remedy(remedy))
             }
         }
     }
@@ -92,8 +92,8 @@ impl HostedProfile {
     fn from_profile(profile: Profile) -> Result<Self, CliError> {
         let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
             let (name, kind) = (&profile.name, profile.deployment.kind());
-            let sentence = format!("the profile `{name}` is {kind}: it needs no login");
-            return Err(CliError::new(Exit::Usage, sentence));
+            let message = format!("the profile `{name}` is {kind}: it needs no login");
+            return Err(CliError::usage(message));
         };
         let base_url = BaseUrl::parse(base_url)?;
         let (origin, api_key) = (base_url.to_string(), api_key.clone());
@@ -115,7 +115,7 @@ fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError
         ServiceTarget::Address(ServiceAddress {
             kind: DeploymentKind::Onprem | DeploymentKind::Local,
             ..
-        }) => Err(CliError::new(Exit::Usage, "this deployment needs no login")),
+        }) => Err(CliError::usage("this deployment needs no login")),
     }
 }
 
@@ -129,13 +129,13 @@ fn print_token(
     let token = match login.access {
         AuthMethod::Hosted(pair) => pair.sign_token(life)?,
         AuthMethod::Token(_) if ttl.is_some() => {
-            let sentence =
+            let message =
                 format!("the token in {} has a fixed lifetime", credentials::TOKEN_VARIABLE);
-            return Err(CliError::new(Exit::Usage, sentence).with_remedy("tessera auth token"));
+            return Err(CliError::usage(message).with_remedy("tessera auth token"));
         }
         AuthMethod::Token(token) => token,
         AuthMethod::Session(_) | AuthMethod::OnPremises => {
-            return Err(CliError::new(Exit::Usage, "there is no token without a login"));
+            return Err(CliError::usage("there is no token without a login"));
         }
     };
     if context.out.is_terminal() {
@@ -151,8 +151,7 @@ fn logout(context: &Context) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     let secrets = open_secrets()?;
     let name = &hosted.profile.name;
-    let failed =
-        |error| CliError::new(Exit::Failed, format!("not everything was removed: {error}"));
+    let failed = |error| CliError::failed(format!("not everything was removed: {error}"));
     let stores = secrets.remove(name).map_err(failed)?;
     if stores.is_empty() {
         context.messages.info(format!("no secret of `{name}` is stored"));
@@ -163,8 +162,7 @@ fn logout(context: &Context) -> Result<Exit, CliError> {
     let places: Vec<_> =
         stores.iter().map(|store| source_word(SecretSource::Stored(*store))).collect();
     let answer = json!({ "profile": name, "removed_from": places });
-    context.print(&Document::one("tessera.logout/1", answer, LOGOUT_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::one("tessera.logout/1", answer, LOGOUT_COLUMNS))
 }
 
 /// The machine-readable name of a source.

@@ -41,7 +41,7 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
     answer["check"] = json!({ "http_status": http_status, "words": words });
     answer["_clock_skew_s"] = json!(connection.client.clock_skew());
     let printed = context.print(&Document::one("tessera.auth/1", answer, STATUS_COLUMNS));
-    connection.close(context, printed.map(|()| exit)).await
+    connection.close(context, printed.map(|_| exit)).await
 }
 
 /// The part of the status that needs no request.
@@ -89,17 +89,17 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
 
 /// Exit code, HTTP status and message of a check.
 fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Option<u16>, String) {
-    let Err(ended) = checked else {
+    let Err(error) = checked else {
         let words = if by_dataset { "accepted for this dataset" } else { "accepted" };
         return (Exit::Done, Some(200), words.to_owned());
     };
-    let status = ended.http_status();
+    let status = error.http_status();
     let words = match status {
         Some(401) => "401: the key has expired or is wrong, or the secret does not match",
         Some(403) if by_dataset => "403: the login works, but has no permission for this dataset",
         Some(403) => "403: the login works, but has no permission to list datasets",
         Some(404) if by_dataset => "404: no such dataset, or no access to it",
-        _ => ended.message.as_str(),
+        _ => error.message.as_str(),
     };
-    (ended.exit, status, words.to_owned())
+    (error.exit, status, words.to_owned())
 }

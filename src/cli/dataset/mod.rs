@@ -101,8 +101,8 @@ pub async fn run(context: &Context, command: DatasetCommand) -> Result<Exit, Cli
         DatasetCommand::Unpin { dataset } => pin::unpin(context, dataset.as_deref()).await,
         // `main` opens the interface.
         DatasetCommand::Open { .. } => {
-            let sentence = "the interface cannot be opened from here; use `tessera tui`";
-            Err(CliError::new(Exit::Usage, sentence))
+            let message = "the interface cannot be opened from here; use `tessera tui`";
+            Err(CliError::usage(message))
         }
         DatasetCommand::Wait { options: looking } => {
             let work = async |connection: &_| watch::wait(context, connection, &looking).await;
@@ -143,8 +143,7 @@ async fn list(
         context.messages.warn(format!("skipped {skipped} datasets that could not be read"));
     }
     let answer = json!({ "datasets": rows, "skipped": skipped });
-    context.print(&Document::list("tessera.datasets/1", answer, "datasets", LIST_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.datasets/1", answer, "datasets", LIST_COLUMNS))
 }
 
 async fn show(
@@ -161,15 +160,9 @@ async fn show(
             .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
             .collect();
         let answer = json!({ "id": dataset.id, "fields": rows });
-        context.print(&Document::list("tessera.record/1", answer, "fields", FIELD_COLUMNS))?;
-        return Ok(Exit::Done);
+        return context.print(&Document::list("tessera.record/1", answer, "fields", FIELD_COLUMNS));
     }
-    context.print(&Document::one(
-        "tessera.dataset/1",
-        dataset_document(&dataset),
-        RECORD_COLUMNS,
-    ))?;
-    Ok(Exit::Done)
+    context.print(&Document::one("tessera.dataset/1", dataset_document(&dataset), RECORD_COLUMNS))
 }
 
 /// A dataset with what its status permits.

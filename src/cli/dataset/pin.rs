@@ -29,8 +29,8 @@ pub(super) async fn unpin(context: &Context, given: Option<&str>) -> Result<Exit
     let profile = pinning_profile(context)?;
     let id = context.dataset_id(given).await?;
     if !profile.options.pinned.contains(&id.to_string()) {
-        let sentence = format!("{id} is not pinned in the profile `{}`", profile.name);
-        return Err(CliError::new(Exit::NotFound, sentence));
+        let message = format!("{id} is not pinned in the profile `{}`", profile.name);
+        return Err(CliError::not_found(message));
     }
     change_pins(context, &profile, |pinned| pinned.retain(|each| *each != id.to_string()))
 }
@@ -39,8 +39,8 @@ fn pinning_profile(context: &Context) -> Result<Profile, CliError> {
     match context.target()? {
         ServiceTarget::Profile(profile) => Ok(profile),
         ServiceTarget::Address(_) => {
-            let sentence = "pins are stored in a profile, and this deployment has none";
-            Err(CliError::new(Exit::Usage, sentence).with_remedy("tessera profile add"))
+            let message = "pins are stored in a profile, and this deployment has none";
+            Err(CliError::usage(message).with_remedy("tessera profile add"))
         }
     }
 }
@@ -60,6 +60,5 @@ fn change_pins(
         edit::set(&file, &key, &pinned.clone().into()).map_err(edit_error)?;
     }
     let answer = json!({ "profile": profile.name, "pinned": pinned });
-    context.print(&Document::one("tessera.pins/1", answer, PIN_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::one("tessera.pins/1", answer, PIN_COLUMNS))
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    cli::{CliError, Context, Exit, polling::StatusChange},
+    cli::{CliError, Context, polling::StatusChange},
     config::DesktopProtocol,
 };
 use tessera_model::{Dataset, SafeText, Status, subprocess};
@@ -52,7 +52,7 @@ impl<'a> ChangeReaction<'a> {
 
     async fn run_command(&self, mut command: Command) -> Result<(), CliError> {
         let ended = tokio::task::spawn_blocking(move || command.status()).await;
-        let status = ended.map_err(|error| CliError::new(Exit::Failed, error.to_string()))??;
+        let status = ended.map_err(|error| CliError::failed(error.to_string()))??;
         if !status.success() {
             self.context.messages.warn(format!("the --on-change command failed: {status}"));
         }

@@ -58,12 +58,7 @@ pub(super) async fn wait(
         follow.emit_end(&outcome)?;
         return outcome.map(|_| Exit::Done);
     }
-    context.print(&Document::one(
-        "tessera.dataset/1",
-        dataset_document(&outcome?),
-        STATUS_COLUMNS,
-    ))?;
-    Ok(Exit::Done)
+    context.print(&Document::one("tessera.dataset/1", dataset_document(&outcome?), STATUS_COLUMNS))
 }
 
 /// Reports every change until the goal is reached or the user interrupts. Without `--until`, ERROR
@@ -93,10 +88,10 @@ async fn interruptible<T>(
     context: &Context,
     looking: impl Future<Output = Result<T, CliError>>,
 ) -> Result<T, CliError> {
-    let last_words = context.handle_interrupt();
+    let guard = context.handle_interrupt();
     tokio::select! {
         outcome = looking => outcome,
-        () = last_words.interrupted() => Err(CliError::interrupted()),
+        () = guard.interrupted() => Err(CliError::interrupted()),
     }
 }
 
@@ -131,9 +126,9 @@ impl WaitGoal {
             _ if there => Some(Ok(())),
             Status::Error => {
                 let words = dataset.error.as_ref().map(|words| format!(": {words}"));
-                let sentence = format!("{} is in ERROR{}", dataset.name, words.unwrap_or_default());
+                let message = format!("{} is in ERROR{}", dataset.name, words.unwrap_or_default());
                 let remedy = format!("tessera dataset show {} --raw", dataset.id);
-                Some(Err(CliError::new(Exit::Remote, sentence).with_remedy(remedy)))
+                Some(Err(CliError::new(Exit::Remote, message).with_remedy(remedy)))
             }
             _ => None,
         }
@@ -193,11 +188,11 @@ async fn poll_until(
 
 /// How long an idle status may still be the one from before an addition of ours.
 fn remaining_settling(context: &Context, connection: &Connection, dataset: DatasetId) -> Duration {
-    let noted = connection.journal.jobs().unwrap_or_else(|failure| {
+    let stored = connection.journal.jobs().unwrap_or_else(|failure| {
         context.messages.warn(failure.to_string());
         Vec::new()
     });
-    let accepted = noted.into_iter().map(|noted| noted.job).filter(|job| {
+    let accepted = stored.into_iter().map(|stored| stored.job).filter(|job| {
         job.dataset == dataset
             && matches!(job.kind, JobKind::AddMedia(_))
             && matches!(job.state, SavedJobState::Accepted)
@@ -226,7 +221,7 @@ mod tests {
         let ready = WaitGoal::AnyOf(vec![Status::Ready]);
         let code = |goal: &WaitGoal, status: &str| {
             let reached = goal.reached(&dataset(status));
-            reached.map(|reached| reached.err().map_or(Exit::Done, |ended| ended.exit))
+            reached.map(|reached| reached.err().map_or(Exit::Done, |error| error.exit))
         };
         for (status, until_ready, until_rest) in [
             ("READY", Some(Exit::Done), Some(Exit::Done)),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
-    cli::{CliError, Connection, Context, Exit, item_options::ItemOptions, read_file_or_stdin},
+    cli::{CliError, Connection, Context, item_options::ItemOptions, read_file_or_stdin},
     state,
 };
 use tessera_model::{Dataset, Selection};
@@ -37,21 +37,20 @@ impl ExportContentOptions {
     ) -> Result<Option<Selection>, CliError> {
         let selection = if let Some(name) = &self.selection {
             connection.journal.load_named_selection(name, dataset.id)?.ok_or_else(|| {
-                let sentence = format!("there is no selection `{name}`");
-                CliError::new(Exit::NotFound, sentence).with_remedy("tessera selection list")
+                let message = format!("there is no selection `{name}`");
+                CliError::not_found(message).with_remedy("tessera selection list")
             })?
         } else if let Some(path) = &self.selection_file {
             let source = read_file_or_stdin(path)?;
-            state::read_selection(&source, dataset.id).map_err(|reason| {
-                CliError::new(Exit::Usage, format!("{}: {reason}", path.display()))
-            })?
+            state::read_selection(&source, dataset.id)
+                .map_err(|reason| CliError::usage(format!("{}: {reason}", path.display())))?
         } else if self.items.is_empty() {
             return Ok(None);
         } else {
             self.items.to_marks().collect()
         };
         if selection.is_empty() {
-            return Err(CliError::new(Exit::Usage, "this selection is empty"));
+            return Err(CliError::usage("this selection is empty"));
         }
         let stale = selection.totals().stale;
         if stale > 0 {

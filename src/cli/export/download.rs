@@ -66,8 +66,8 @@ impl DownloadTarget<'_> {
     pub(super) fn check(&self) -> Result<(), CliError> {
         tessera_client::check_target(&self.path, self.options.existing()).map_err(|failure| {
             let replaceable = self.path.is_file() && !self.options.force;
-            let ended = CliError::from(failure);
-            if replaceable { ended.with_remedy("repeat the command with --force") } else { ended }
+            let error = CliError::from(failure);
+            if replaceable { error.with_remedy("repeat the command with --force") } else { error }
         })
     }
 }
@@ -76,9 +76,10 @@ impl DownloadedArchive {
     /// Warns about every problem of the archive, and returns the exit code.
     pub(super) fn report_problems(&self, context: &Context, found: &FoundExport) -> Exit {
         let mut wrong = match &self.inspection {
-            Ok(inside) => {
-                archive_problems(inside, found.request().map(|export| export.spec.include_images))
-            }
+            Ok(inspection) => archive_problems(
+                inspection,
+                found.request().map(|export| export.spec.include_images),
+            ),
             Err(failure) => vec![failure.to_string()],
         };
         let refused = self.extraction.iter().map(|extraction| &extraction.rejected_entries);
@@ -141,13 +142,13 @@ pub(super) async fn download_archive(
 ) -> Result<DownloadedArchive, CliError> {
     let DownloadTarget { path: target, options: after } = wanted;
     let archive = {
-        let mut going_on =
+        let mut hint =
             ResumeHint { messages: context.messages, task: found.task, target, finished: false };
         let mut bar = context.messages.progress_bar(file_name(target));
         let report = &mut |done, all| bar.set_bytes(done, all);
         let export = (found.dataset, found.task);
         let outcome = connection.client.download(export, (target, after.existing()), report).await;
-        going_on.finished = true;
+        hint.finished = true;
         outcome?
     };
     context.messages.info(format!(

@@ -23,13 +23,13 @@ const INSPECTION_COLUMNS: &[Column] = &[
 ];
 
 pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, CliError> {
-    let inside = inspect_archive(file).await?;
+    let inspection = inspect_archive(file).await?;
     context.print(&Document::one(
         "tessera.inspection/1",
-        inspection_document(&inside),
+        inspection_document(&inspection),
         INSPECTION_COLUMNS,
     ))?;
-    let wrong = archive_problems(&inside, None);
+    let wrong = archive_problems(&inspection, None);
     for words in &wrong {
         context.messages.warn(words);
     }
@@ -42,32 +42,32 @@ pub(super) async fn inspect_archive(file: PathBuf) -> Result<Inspection, Failure
         .unwrap_or_else(|_| Err(Failure::internal_error()))
 }
 
-fn inspection_document(inside: &Inspection) -> Value {
+fn inspection_document(inspection: &Inspection) -> Value {
     let named =
         |named: &NameSample| json!({ "count": named.count, "first": names_json(&named.first) });
     json!({
-        "file": inside.path.to_string_lossy(),
-        "bytes": inside.bytes,
-        "metadata": inside.metadata_file.as_str(),
-        "rows": inside.rows,
-        "columns": names_json(&inside.columns),
-        "uniqueness": inside.uniqueness,
-        "unscored": inside.unscored,
-        "images": inside.images,
-        "rows_without_file": named(&inside.rows_without_file),
-        "files_without_row": named(&inside.files_without_row),
-        "refused": named(&inside.unsafe_entries),
+        "file": inspection.path.to_string_lossy(),
+        "bytes": inspection.bytes,
+        "metadata": inspection.metadata_file.as_str(),
+        "rows": inspection.rows,
+        "columns": names_json(&inspection.columns),
+        "uniqueness": inspection.uniqueness,
+        "unscored": inspection.unscored,
+        "images": inspection.images,
+        "rows_without_file": named(&inspection.rows_without_file),
+        "files_without_row": named(&inspection.files_without_row),
+        "refused": named(&inspection.unsafe_entries),
     })
 }
 
 /// The problems of an archive, one sentence each. `with_images` is whether images were requested;
 /// if unknown, an archive without images is complete.
-pub(super) fn archive_problems(inside: &Inspection, with_images: Option<bool>) -> Vec<String> {
-    let images = with_images.unwrap_or(inside.images > 0);
+pub(super) fn archive_problems(inspection: &Inspection, with_images: Option<bool>) -> Vec<String> {
+    let images = with_images.unwrap_or(inspection.images > 0);
     [
-        ("rows have no file in the archive", &inside.rows_without_file, images),
-        ("files have no row in the metadata", &inside.files_without_row, true),
-        ("entries have paths outside the archive", &inside.unsafe_entries, true),
+        ("rows have no file in the archive", &inspection.rows_without_file, images),
+        ("files have no row in the metadata", &inspection.files_without_row, true),
+        ("entries have paths outside the archive", &inspection.unsafe_entries, true),
     ]
     .into_iter()
     .filter(|(_, named, counts)| *counts && named.count > 0)

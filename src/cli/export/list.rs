@@ -38,11 +38,13 @@ pub(super) fn list(
             job.dataset_name.as_str() == named || job.dataset.to_string() == named
         })
     };
-    let rows: Vec<Value> =
-        journaled_exports(connection)?.iter().filter(|noted| wanted(&noted.job)).map(row).collect();
+    let rows: Vec<Value> = journaled_exports(connection)?
+        .iter()
+        .filter(|stored| wanted(&stored.job))
+        .map(row)
+        .collect();
     let answer = json!({ "exports": rows });
-    context.print(&Document::list("tessera.exports/1", answer, "exports", LIST_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.exports/1", answer, "exports", LIST_COLUMNS))
 }
 
 fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
@@ -104,6 +106,5 @@ pub(super) async fn watch(
         Poller::new(context, interval).emit_end(&followed)?;
         return followed.map(|_| Exit::Done);
     }
-    context.print(&export_document(&found, &followed?, None))?;
-    Ok(Exit::Done)
+    context.print(&export_document(&found, &followed?, None))
 }

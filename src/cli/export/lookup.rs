@@ -34,7 +34,7 @@ impl ExportLookup {
             context.messages.warn(failure.to_string());
             Vec::new()
         });
-        let mut jobs = jobs.into_iter().map(|noted| noted.job);
+        let mut jobs = jobs.into_iter().map(|stored| stored.job);
         let job = jobs.find(|job| job.state.export() == Some(self.id));
         let named = self.dataset.as_deref().or(context.global.dataset.as_deref());
         let dataset = match (named, &job) {
@@ -62,6 +62,6 @@ pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
 /// The exports started on this machine by any process, oldest first.
 pub(super) fn journaled_exports(connection: &Connection) -> Result<Vec<StoredJob>, Failure> {
     let mut jobs = connection.journal.jobs()?;
-    jobs.retain(|noted| export_of(&noted.job).is_some());
+    jobs.retain(|stored| export_of(&stored.job).is_some());
     Ok(jobs)
 }

@@ -28,7 +28,7 @@ pub(super) fn export_document(
 ) -> Document {
     let (job, export) = (found.job.as_ref(), found.request());
     let archive = fetched.map(|fetched| &fetched.archive);
-    let inside = fetched.and_then(|fetched| fetched.inspection.as_ref().ok());
+    let inspection = fetched.and_then(|fetched| fetched.inspection.as_ref().ok());
     let over = match &task.state {
         ExportState::Completed => task.download.is_some(),
         ExportState::Failed(_) => true,
@@ -49,8 +49,8 @@ pub(super) fn export_document(
         "download_ready": task.download.is_some(),
         "file": archive.map(|archive| archive.path.to_string_lossy()),
         "bytes": archive.map(|archive| archive.bytes),
-        "rows": inside.map(|inside| inside.rows),
-        "images": inside.map(|inside| inside.images),
+        "rows": inspection.map(|inspection| inspection.rows),
+        "images": inspection.map(|inspection| inspection.images),
     });
     let extraction = fetched.and_then(|fetched| fetched.extraction.as_ref());
     fields["extracted_to"] = json!(extraction.map(|it| it.folder.to_string_lossy()));
@@ -59,9 +59,10 @@ pub(super) fn export_document(
         extraction.map_or(Value::Null, |it| names_json(&it.rejected_entries.first));
     let joined = extraction.and_then(|it| it.index_file.as_ref());
     fields["_rows_file"] = json!(joined.map(|path| path.to_string_lossy()));
-    fields["missing_images"] =
-        inside.map_or(Value::Null, |inside| names_json(&inside.rows_without_file.first));
-    fields["_missing_images"] = json!(inside.map(|inside| inside.rows_without_file.count));
+    fields["missing_images"] = inspection
+        .map_or(Value::Null, |inspection| names_json(&inspection.rows_without_file.first));
+    fields["_missing_images"] =
+        json!(inspection.map(|inspection| inspection.rows_without_file.count));
     Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
 }
 

@@ -84,9 +84,9 @@ impl ExportStartOptions {
         }
         context.messages.info(format!("export {} of {}", task.id, dataset.name));
         let followed = context.follow_export(connection, dataset.id, task.id, self.interval).await;
-        let task = followed.inspect_err(|ended| {
-            if ended.exit == Exit::Remote {
-                record.set_state(SavedJobState::Failed(SafeText::detail(&ended.message)));
+        let task = followed.inspect_err(|error| {
+            if error.exit == Exit::Remote {
+                record.set_state(SavedJobState::Failed(SafeText::detail(&error.message)));
             }
         })?;
         record.set_state(SavedJobState::Completed(task.id));
@@ -142,8 +142,8 @@ async fn send_request(
 fn record_failure(record: &mut JobRecorder<'_>, failure: Failure) -> CliError {
     record.set_failed(&failure);
     let open = failure.may_have_taken_effect();
-    let ended = CliError::from(failure);
-    if open { ended.with_code("may_have_started") } else { ended }
+    let error = CliError::from(failure);
+    if open { error.with_code("may_have_started") } else { error }
 }
 
 /// Prints the export; with `--quiet`, only its ID.

@@ -47,7 +47,7 @@ const PIPE_SIZE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
 
 /// The terminal of this process. Fails if there is none, unless half-blocks are requested.
 pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
-    let usage = |sentence: &str| Err(CliError::new(Exit::Usage, sentence));
+    let usage = |message: &str| Err(CliError::usage(message));
     let wanted = match context.settings.graphics {
         GraphicsChoice::None => {
             return usage(
@@ -82,9 +82,9 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
         None => {}
         Some(wanted) if screen.protocols.contains(&wanted) => screen.protocols = vec![wanted],
         Some(_) => {
-            let sentence =
+            let message =
                 format!("{} does not support this protocol; using half-blocks", screen.name);
-            context.messages.warn(sentence);
+            context.messages.warn(message);
             screen.protocols = vec![Protocol::HalfBlock];
         }
     }
@@ -110,9 +110,9 @@ pub fn draw_pictures(
             match fit_picture(&tile.bytes, tile.crop, canvas) {
                 Ok(picture) => pictures.push((picture, &tile.name)),
                 Err(error) => {
-                    let sentence = format!("{}: {error}", tile.name);
-                    context.messages.warn(&sentence);
-                    damaged.get_or_insert(CliError::new(Exit::Invalid, sentence));
+                    let message = format!("{}: {error}", tile.name);
+                    context.messages.warn(&message);
+                    damaged.get_or_insert(CliError::new(Exit::Invalid, message));
                 }
             }
         }
@@ -199,7 +199,7 @@ fn print_row(
     match viuer::print(&DynamicImage::ImageRgba8(strip), &config) {
         Ok(_) => Ok(()),
         Err(viuer::ViuError::Io(error)) => Err(error.into()),
-        Err(error) => Err(CliError::new(Exit::Failed, error.to_string())),
+        Err(error) => Err(CliError::failed(error.to_string())),
     }
 }
 

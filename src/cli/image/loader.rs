@@ -48,11 +48,9 @@ impl PictureLoader {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => match given.parse() {
                 Ok(media) => self.load_media(context, media, part).await,
-                Err(_) => {
-                    Err(CliError::new(Exit::NotFound, format!("{given}: there is no such file")))
-                }
+                Err(_) => Err(CliError::not_found(format!("{given}: there is no such file"))),
             },
-            Err(error) => Err(CliError::new(Exit::Failed, format!("{given}: {error}"))),
+            Err(error) => Err(CliError::failed(format!("{given}: {error}"))),
         }
     }
 
@@ -73,12 +71,12 @@ impl PictureLoader {
         let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
         let mut previews = page.clusters.iter().flat_map(|cluster| &cluster.previews);
         let Some(preview) = previews.find(|preview| preview.media == media) else {
-            let sentence = format!("{media}: the dataset has no such media item");
-            return Err(CliError::new(Exit::NotFound, sentence));
+            let message = format!("{media}: the dataset has no such media item");
+            return Err(CliError::not_found(message));
         };
         let Some(link) = preview.original.as_ref().or(preview.thumbnail.as_ref()) else {
-            let sentence = format!("{media}: the service gives no link to the picture");
-            return Err(CliError::new(Exit::NotFound, sentence));
+            let message = format!("{media}: the service gives no link to the picture");
+            return Err(CliError::not_found(message));
         };
         let bytes = connection.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
         Ok(NamedPicture { bytes: bytes.into(), crop: part, name: preview.file_name.clone() })
@@ -96,7 +94,7 @@ impl PictureLoader {
 fn anonymous_client(address: &str) -> Result<Client, CliError> {
     let origin = reqwest::Url::parse(address)
         .map(|url| url.origin().ascii_serialization())
-        .map_err(|error| CliError::new(Exit::Usage, format!("{}: {error}", Link::new(address))))?;
+        .map_err(|error| CliError::usage(format!("{}: {error}", Link::new(address))))?;
     Ok(Client::new(Endpoint::new(BaseUrl::parse(&origin)?, AuthMethod::OnPremises)?)?)
 }
 
@@ -110,6 +108,6 @@ fn read_bounded(from: impl io::Read, name: &str) -> Result<Vec<u8>, CliError> {
             Exit::Invalid,
             format!("{name}: larger than {} MiB", MAX_PICTURE_BYTES >> 20),
         )),
-        Err(error) => Err(CliError::new(Exit::Failed, format!("{name}: {error}"))),
+        Err(error) => Err(CliError::failed(format!("{name}: {error}"))),
     }
 }

@@ -42,8 +42,8 @@ const DEFAULT_GRID: u16 = 4;
 pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliError> {
     let ImageCommand::Show { pictures, grid, width, region } = command;
     if context.out.is_machine() {
-        let sentence = "this command draws pictures; remove --json, --jsonl and --jq";
-        return Err(CliError::new(Exit::Usage, sentence));
+        let message = "this command draws pictures; remove --json, --jsonl and --jq";
+        return Err(CliError::usage(message));
     }
     let screen = draw::terminal_info(context)?;
     let part = region.map_or(Crop::Full, Crop::Highlighted);
@@ -53,9 +53,9 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     for picture in &pictures {
         match gallery.load(context, picture, part).await {
             Ok(tile) => tiles.push(tile),
-            Err(ended) => {
-                context.messages.warn(&ended.message);
-                first.get_or_insert(ended);
+            Err(error) => {
+                context.messages.warn(&error.message);
+                first.get_or_insert(error);
             }
         }
     }
@@ -64,7 +64,7 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     let damaged = draw_pictures(context, &screen, &tiles, across, width)?;
     match first.or(damaged) {
         None => Ok(Exit::Done),
-        Some(ended) if pictures.len() == 1 => Err(ended),
+        Some(error) if pictures.len() == 1 => Err(error),
         Some(_) => Ok(Exit::Partly),
     }
 }

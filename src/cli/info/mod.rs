@@ -92,9 +92,8 @@ pub fn run_info(out: &Output, command: InfoCommand) -> Result<Exit, CliError> {
 
 /// Writes one page for the program and one per command, and prints their paths.
 fn write_pages(out: &Output, folder: &Path) -> Result<(), CliError> {
-    let refused = |error: std::io::Error| {
-        CliError::new(Exit::Usage, format!("--dir {}: {error}", folder.display()))
-    };
+    let refused =
+        |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(refused)?;
     for (name, page) in man::render_all(Cli::command())? {
         let path = folder.join(name);

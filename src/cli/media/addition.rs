@@ -73,15 +73,15 @@ impl<'a> AdditionRun<'a> {
         if self.context.is_dry_run() {
             return self.dry_run().await;
         }
-        let last_words = self.context.handle_interrupt();
+        let guard = self.context.handle_interrupt();
         let outcome = tokio::select! {
             outcome = self.send_all() => outcome,
-            () = last_words.interrupted() => Err(self.handle_interrupt().await),
+            () = guard.interrupted() => Err(self.handle_interrupt().await),
         };
         if self.accepted_parts > 0 {
             self.context.print(&self.summary())?;
         }
-        outcome.map_err(|ended| self.with_resume_command(ended))?;
+        outcome.map_err(|error| self.with_resume_command(error))?;
         let left_out = self.plan.preflight.unreadable + self.late_skips.unreadable;
         Ok(if left_out > 0 { Exit::Partly } else { Exit::Done })
     }
@@ -110,8 +110,10 @@ impl<'a> AdditionRun<'a> {
         follow.emit("queued", json!({ "dataset_id": id, "status_new": word }), &words)?;
         while busy(&self.dataset.status) {
             follow.wait(PollTarget::BusyDatasets).await?;
-            if let Some(seen) = follow.tolerate_outage(self.connection.client.dataset(id).await)? {
-                self.dataset = seen;
+            if let Some(dataset) =
+                follow.tolerate_outage(self.connection.client.dataset(id).await)?
+            {
+                self.dataset = dataset;
             }
         }
         Ok(())
@@ -190,7 +192,7 @@ impl<'a> AdditionRun<'a> {
     /// Prints what would be sent, and whether the dataset's status would reject it.
     async fn dry_run(&self) -> Result<Exit, CliError> {
         let Some(first) = self.plan.parts.first() else { return Ok(Exit::Done) };
-        let gate =
+        let permission =
             self.context.require_allowed(&self.dataset, Operation::AddMedia, self.options.force);
         // Only the status check matters here: the request itself is recorded, not sent.
         let forced = tessera_model::MediaAddition { force: true, ..first.addition.clone() };
@@ -198,20 +200,20 @@ impl<'a> AdditionRun<'a> {
         let failure = self.connection.client.add_media(id, &forced, &mut |_, _| {}).await.err();
         if self.context.global.print.is_some() {
             // Closing the connection prints it.
-            return gate.map(|()| Exit::Done);
+            return permission.map(|()| Exit::Done);
         }
         let Some(request) = self.connection.take_dry_run_request() else {
-            return Err(failure.map_or_else(
-                || CliError::new(Exit::Failed, "the request was sent"),
-                CliError::from,
-            ));
+            return Err(
+                failure.map_or_else(|| CliError::failed("the request was sent"), CliError::from)
+            );
         };
         self.context.messages.info(self.plan.summary(&self.dataset));
         self.context.messages.info(format!("{} {}", request.method, request.url));
-        let refusal = gate.as_ref().err().map(|ended| ended.message.as_str());
+        let refusal = permission.as_ref().err().map(|error| error.message.as_str());
         self.context.print(&self.plan.document(&self.dataset, &request, refusal))?;
         self.context.messages.info("nothing was sent");
-        gate.map(|()| if self.plan.preflight.unreadable > 0 { Exit::Partly } else { Exit::Done })
+        permission
+            .map(|()| if self.plan.preflight.unreadable > 0 { Exit::Partly } else { Exit::Done })
     }
 
     fn work_description(&self) -> JobKind {
@@ -263,25 +265,25 @@ impl<'a> AdditionRun<'a> {
     }
 
     /// Adds the command that sends the remaining parts.
-    fn with_resume_command(&self, ended: CliError) -> CliError {
+    fn with_resume_command(&self, error: CliError) -> CliError {
         let all = self.plan.parts.len();
         let rest = self.plan.parts.get(self.accepted_parts..).unwrap_or_default();
         // Before the first part, the same command can be repeated.
         if self.accepted_parts == 0 || rest.is_empty() {
-            return ended;
+            return error;
         }
-        let ended = ended.with_context(&format!(
+        let error = error.with_context(&format!(
             "{} of {all} parts were accepted; {} files remain",
             self.accepted_parts,
             AdditionPlan::file_count(rest)
         ));
         match self.save_remaining(rest) {
-            Ok(list) => ended.with_remedy(self.resume_command(&list)),
+            Ok(list) => error.with_remedy(self.resume_command(&list)),
             Err(reason) => {
                 self.context
                     .messages
                     .warn(format!("cannot save the list of remaining files: {reason}"));
-                ended
+                error
             }
         }
     }

@@ -90,16 +90,16 @@ fn parse_on_off(raw: &str) -> Result<bool, String> {
 pub async fn run(context: &Context, command: MediaCommand) -> Result<Exit, CliError> {
     let MediaCommand::Add(add) = command;
     // Fail early on what cannot be sent at all.
-    let taken = add.source.resolve()?;
-    let wishes = add.addition_request(&taken.media)?;
+    let source = add.source.resolve()?;
+    let wishes = add.addition_request(&source.media)?;
     let connection = context.connect(&[Request::AddMedia, Request::ProcessMedia]).await?;
     let outcome = async {
-        add.check_deployment(&connection, &taken.media)?;
+        add.check_deployment(&connection, &source.media)?;
         let dataset = context.dataset(&connection, add.dataset.as_deref()).await?;
-        if let (true, MediaSource::ServerPath(path)) = (add.print_script, &taken.media) {
+        if let (true, MediaSource::ServerPath(path)) = (add.print_script, &source.media) {
             return print_script(context, &dataset, path, add.reindex);
         }
-        let plan = AdditionPlan::prepare(context, &add, taken, wishes).await?;
+        let plan = AdditionPlan::prepare(context, &add, source, wishes).await?;
         AdditionRun::new(context, &connection, &add, &plan, dataset).run().await
     };
     let outcome = outcome.await;
@@ -123,15 +123,12 @@ impl MediaAddOptions {
         };
         let splits = self.split.is_some() && !matches!(media, MediaSource::Files(_));
         if splits {
-            return Err(CliError::new(
-                Exit::Usage,
-                "--split is for files: --file, --dir, --files-from",
-            ));
+            return Err(CliError::usage("--split is for files: --file, --dir, --files-from"));
         }
         if self.print_script {
             return Ok(wishes);
         }
-        wishes.validate().map_err(|invalid| CliError::new(Exit::Usage, invalid.to_string()))?;
+        wishes.validate().map_err(|invalid| CliError::usage(invalid.to_string()))?;
         Ok(wishes)
     }
 
@@ -157,7 +154,7 @@ impl MediaAddOptions {
             }
             (true | false, _) => return Ok(()),
         };
-        Err(CliError::new(Exit::Usage, wrong))
+        Err(CliError::usage(wrong))
     }
 }
 

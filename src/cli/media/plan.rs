@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{MediaAddOptions, source::ResolvedSource};
-use crate::cli::{CliError, Column, Context, Document, Exit, messages::format_bytes};
+use crate::cli::{CliError, Column, Context, Document, messages::format_bytes};
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_model::{Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight};
 
@@ -91,13 +91,12 @@ impl AdditionPlan {
     fn check(&self, strict: bool) -> Result<(), CliError> {
         let unreadable = self.preflight.unreadable;
         if strict && unreadable > 0 {
-            let sentence =
-                format!("nothing was sent (--strict): {unreadable} files cannot be read");
-            return Err(CliError::new(Exit::Failed, sentence).with_code("unreadable_files"));
+            let message = format!("nothing was sent (--strict): {unreadable} files cannot be read");
+            return Err(CliError::failed(message).with_code("unreadable_files"));
         }
         if self.parts.is_empty() {
-            let sentence = format!("no readable image or video: {}", self.description);
-            return Err(CliError::new(Exit::Failed, sentence).with_code("no_media"));
+            let message = format!("no readable image or video: {}", self.description);
+            return Err(CliError::failed(message).with_code("no_media"));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use std::{
 
 use glob::Pattern;
 
-use crate::cli::{CliError, Exit};
+use crate::cli::CliError;
 use tessera_model::{MediaSource, shell::quote};
 
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ impl SourceOptions {
         ];
         let given: Vec<&str> =
             given.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
-        let taken = |media, words: String, option: &str| ResolvedSource {
+        let source = |media, words: String, option: &str| ResolvedSource {
             option: format!("{option} {}", quote(&words)),
             media,
             glob: None,
@@ -69,23 +69,23 @@ impl SourceOptions {
         };
         match (given.as_slice(), &self.s3, &self.archive, &self.server_path) {
             ([_], Some(uri), ..) => {
-                Ok(taken(MediaSource::Storage(uri.clone()), uri.clone(), "--s3"))
+                Ok(source(MediaSource::Storage(uri.clone()), uri.clone(), "--s3"))
             }
             ([_], _, Some(path), _) => {
-                Ok(taken(MediaSource::Archive(path.clone()), path_text(path), "--archive"))
+                Ok(source(MediaSource::Archive(path.clone()), path_text(path), "--archive"))
             }
             ([_], _, _, Some(path)) => {
-                Ok(taken(MediaSource::ServerPath(path.clone()), path.clone(), "--server-path"))
+                Ok(source(MediaSource::ServerPath(path.clone()), path.clone(), "--server-path"))
             }
             ([_], None, None, None) => self.resolve_files(),
             (other, ..) => {
                 let found = if other.is_empty() { "none".to_owned() } else { other.join(" and ") };
-                let sentence = format!(
+                let message = format!(
                     "Exactly one media source must be provided: files[], s3_uri, or archive \
                      (given: {found}). Give --file, --dir or --files-from; or --s3; or --archive; \
                      or --server-path"
                 );
-                Err(CliError::new(Exit::Usage, sentence).with_code("media_source_count"))
+                Err(CliError::usage(message).with_code("media_source_count"))
             }
         }
     }
@@ -96,8 +96,8 @@ impl SourceOptions {
             self.files.iter().map(|path| format!("--file {}", quote(&path_text(path)))).collect();
         for folder in &self.folders {
             if !folder.is_dir() {
-                let sentence = format!("--dir {}: not a folder", folder.display());
-                return Err(CliError::new(Exit::Usage, sentence));
+                let message = format!("--dir {}: not a folder", folder.display());
+                return Err(CliError::usage(message));
             }
             options.push(format!("--dir {}", quote(&path_text(folder))));
         }
@@ -106,8 +106,8 @@ impl SourceOptions {
         if let Some(list) = &self.files_from {
             let listed = read_file_list(list)?;
             if listed.is_empty() && paths.is_empty() {
-                let sentence = format!("--files-from {}: the list is empty", list.display());
-                return Err(CliError::new(Exit::Usage, sentence));
+                let message = format!("--files-from {}: the list is empty", list.display());
+                return Err(CliError::usage(message));
             }
             paths.extend(listed);
             options.push(format!("--files-from {}", quote(&path_text(list))));
@@ -128,9 +128,7 @@ fn read_file_list(list: &Path) -> Result<Vec<PathBuf>, CliError> {
     } else {
         fs::read(list).map(|read| bytes = read)
     };
-    read.map_err(|error| {
-        CliError::new(Exit::Usage, format!("--files-from {}: {error}", list.display()))
-    })?;
+    read.map_err(|error| CliError::usage(format!("--files-from {}: {error}", list.display())))?;
     Ok(split_file_list(&bytes))
 }
 

@@ -9,7 +9,7 @@ use jaq_json::Val;
 use serde_json::Value;
 
 use super::escaped_json;
-use crate::cli::{CliError, Exit};
+use crate::cli::CliError;
 use tessera_model::SafeText;
 
 /// Returns the expression unchanged if it is valid.
@@ -19,7 +19,7 @@ pub fn parse_expression(expression: &str) -> Result<String, String> {
 
 /// Applies the expression to a document: one line per result.
 pub fn apply(expression: &str, document: &Value) -> Result<String, CliError> {
-    let wrong = |words: String| CliError::new(Exit::Usage, format!("--jq {expression}: {words}"));
+    let wrong = |words: String| CliError::usage(format!("--jq {expression}: {words}"));
     let filter = compile_filter(expression).map_err(wrong)?;
     let input = jaq_json::read::parse_single(document.to_string().as_bytes())
         .map_err(|error| wrong(error.to_string()))?;
@@ -123,8 +123,8 @@ mod tests {
         assert_eq!(made(".rows[] | select(.n == null) | .name"), "é\n");
         assert!(!made(".rows[0].name").contains('\u{9b}'));
         assert_eq!(made(".rows[] | (.id, halt)"), "a\n");
-        let ended = apply(".rows.id", &document).unwrap_err();
-        assert_eq!(ended.exit, Exit::Usage);
+        let error = apply(".rows.id", &document).unwrap_err();
+        assert_eq!(error.exit, Exit::Usage);
     }
 
     #[test]

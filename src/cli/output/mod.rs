@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 
 pub use document::{Column, Document};
 
-use crate::cli::{CliError, Exit, GlobalOptions};
+use crate::cli::{CliError, GlobalOptions};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OutputFormat {
@@ -143,9 +143,9 @@ fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliErr
     if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
         && document.rows().next().is_some()
     {
-        let sentence =
+        let message =
             format!("--json: there is no field `{unknown}`; available: {}", known.join(", "));
-        return Err(CliError::new(Exit::Usage, sentence));
+        return Err(CliError::usage(message));
     }
     let pick = |row: &Value| {
         let value = |field: &String| row.get(field).cloned().unwrap_or_default();

@@ -107,7 +107,7 @@ impl<'a> Poller<'a> {
 
     /// Emits the last event: why polling ended, and the exit code.
     pub fn emit_end<T>(&mut self, outcome: &Result<T, CliError>) -> Result<(), CliError> {
-        let (reason, exit) = match outcome.as_ref().map_err(|ended| ended.exit) {
+        let (reason, exit) = match outcome.as_ref().map_err(|error| error.exit) {
             Ok(_) => ("until", Exit::Done),
             Err(Exit::Remote) => ("error", Exit::Remote),
             Err(Exit::TimedOut) => ("timeout", Exit::TimedOut),
@@ -289,8 +289,8 @@ fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Durati
 
 fn timeout_error(limit: Duration) -> CliError {
     let words = humantime::format_duration(limit);
-    let sentence = format!("timed out after {words}; the operation continues at the service");
-    CliError::new(Exit::TimedOut, sentence)
+    let message = format!("timed out after {words}; the operation continues at the service");
+    CliError::new(Exit::TimedOut, message)
 }
 
 /// A number in [0, 1) that varies, so that many clients started together do not poll together.

@@ -39,9 +39,9 @@ impl Context {
                     ExportState::Completed if export.download.is_some() => return Ok(export),
                     ExportState::Failed(word) => {
                         let why = export.message.as_ref().map(|words| format!(": {words}"));
-                        let sentence =
+                        let message =
                             format!("the export ended with {word}{}", why.unwrap_or_default());
-                        return Err(CliError::new(Exit::Remote, sentence));
+                        return Err(CliError::new(Exit::Remote, message));
                     }
                     // Completed, but without a download link yet.
                     ExportState::Completed | ExportState::Running(_) => {}

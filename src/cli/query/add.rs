@@ -113,7 +113,7 @@ impl QueryAddOptions {
                 "threshold" | "confidence_min" | "confidence_max" => format!("{field}: {reason}"),
                 _ => reason,
             };
-            CliError::new(Exit::Usage, named)
+            CliError::usage(named)
         })?;
         let mut filters = if self.file.is_none() && io::stdin().is_terminal() {
             Vec::new()
@@ -121,8 +121,8 @@ impl QueryAddOptions {
             QuerySource { file: self.file, vql: None }.filters()?
         };
         if filters.len() == MAX_FILTERS {
-            let sentence = format!("a query has at most {MAX_FILTERS} filters");
-            return Err(CliError::new(Exit::Invalid, sentence));
+            let message = format!("a query has at most {MAX_FILTERS} filters");
+            return Err(CliError::new(Exit::Invalid, message));
         }
         filters.push(filter);
         Ok(filters)

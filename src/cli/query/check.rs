@@ -46,11 +46,11 @@ pub(super) async fn run(context: &Context, written: &QuerySource) -> Result<Exit
             Ok(Exit::Done)
         }
         errors => {
-            let sentence = format!(
+            let message = format!(
                 "{name}: {}; the service would reject it",
                 count_with_noun(errors, "error", "errors")
             );
-            Err(CliError::new(Exit::Invalid, sentence))
+            Err(CliError::new(Exit::Invalid, message))
         }
     }
 }
@@ -107,15 +107,15 @@ async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
         let connection = context.connect(&[Request::Enrichment]).await?;
         let known = match context.dataset(&connection, None).await {
             Ok(dataset) => connection.client.enrichment(dataset.id).await.map_err(CliError::from),
-            Err(ended) => Err(ended),
+            Err(error) => Err(error),
         };
         connection.close(context, Ok(Exit::Done)).await?;
         known
     };
     let known: Result<Enrichment, CliError> = read.await;
     known
-        .inspect_err(|ended| {
-            let words = SafeText::detail(&ended.message);
+        .inspect_err(|error| {
+            let words = SafeText::detail(&error.message);
             context.messages.warn(format!("the dataset's enrichment was not checked: {words}"));
         })
         .ok()
@@ -131,7 +131,12 @@ fn print_diagnostics(
     if context.out.is_machine() || context.global.csv {
         let valid = !findings.iter().any(|finding| finding.is_error);
         let answer = json!({ "valid": valid, "remarks": rows });
-        return context.print(&Document::list("tessera.check/1", answer, "remarks", CHECK_COLUMNS));
+        return context.out.print(&Document::list(
+            "tessera.check/1",
+            answer,
+            "remarks",
+            CHECK_COLUMNS,
+        ));
     }
     let line = |finding: &QueryDiagnostic| {
         let level = if finding.is_error { "" } else { "note: " };

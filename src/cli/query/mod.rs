@@ -79,8 +79,8 @@ impl QuerySource {
 pub fn parse_filters(name: &str, text: String) -> Result<Vec<Filter>, CliError> {
     let text = require_nonempty(name, text)?;
     vql::read_lenient(&text).map_err(|problem| {
-        let sentence = located_problem(name, &text, "", &problem);
-        CliError::new(Exit::Invalid, sentence).with_remedy("tessera query check")
+        let message = located_problem(name, &text, "", &problem);
+        CliError::new(Exit::Invalid, message).with_remedy("tessera query check")
     })
 }
 
@@ -89,8 +89,8 @@ fn require_nonempty(name: &str, text: String) -> Result<String, CliError> {
     if !text.trim().is_empty() {
         return Ok(text);
     }
-    let sentence = format!("{name}: the query is empty");
-    Err(CliError::new(Exit::Invalid, sentence).with_remedy("tessera query new"))
+    let message = format!("{name}: the query is empty");
+    Err(CliError::new(Exit::Invalid, message).with_remedy("tessera query new"))
 }
 
 /// A problem with its position, as compilers report it: `FILE:LINE:COLUMN: note: ...`.
@@ -117,8 +117,7 @@ fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
             .map(|filter| json!({ "filter": query_json(std::slice::from_ref(filter))[0], "_means": filter.to_string() }))
             .collect();
         let answer = json!({ "filters": rows });
-        context.print(&Document::list("tessera.explanation/1", answer, "filters", &[]))?;
-        return Ok(Exit::Done);
+        return context.print(&Document::list("tessera.explanation/1", answer, "filters", &[]));
     }
     let told: Vec<String> = filters.iter().map(Filter::to_string).collect();
     context.out.print_text(&match told.as_slice() {

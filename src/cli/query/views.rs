@@ -89,8 +89,7 @@ pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit,
                 write_views(&views),
                 "views",
                 VIEW_COLUMNS,
-            ))?;
-            Ok(Exit::Done)
+            ))
         }
         ViewCommand::Run(again) => {
             let ViewRunOptions { name, options } = *again;
@@ -105,7 +104,7 @@ pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit,
 fn view_name(name: &str) -> Result<SafeText, CliError> {
     let title = SafeText::name(name.trim());
     if title.is_empty() {
-        return Err(CliError::new(Exit::Usage, "give the view a name"));
+        return Err(CliError::usage("give the view a name"));
     }
     Ok(title)
 }
@@ -149,6 +148,5 @@ fn remove_view(context: &Context, name: &str) -> Result<Exit, CliError> {
 }
 
 fn unknown_view(name: &str) -> CliError {
-    CliError::new(Exit::NotFound, format!("there is no view `{name}`"))
-        .with_remedy("tessera query list")
+    CliError::not_found(format!("there is no view `{name}`")).with_remedy("tessera query list")
 }

@@ -2,7 +2,7 @@
 //! entity and granularity it was registered with, which the search history knows.
 
 use super::options::SearchOptions;
-use crate::cli::{CliError, Connection, Context, Exit};
+use crate::cli::{CliError, Connection, Context};
 use tessera_model::{
     Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search, StateKey, StateValue, shell::quote,
 };
@@ -34,17 +34,17 @@ pub fn search_by_anchor(
         || options.granularity.is_some_and(|wanted| wanted != granularity);
     if other {
         let level = granularity.level();
-        let sentence =
+        let message =
             format!("this anchor is valid only for {} at granularity {level}", entity.word());
-        let ended = CliError::new(Exit::Usage, sentence);
+        let error = CliError::usage(message);
         return Err(match &known.file {
-            Some(file) => ended.with_remedy(format!(
+            Some(file) => error.with_remedy(format!(
                 "tessera search image {} --entity {} --granularity {}",
                 quote(&file.to_string_lossy()),
                 search.entity.word().to_lowercase(),
                 search.granularity.level()
             )),
-            None => ended,
+            None => error,
         });
     }
     Ok(HistoryEntry { search: Search { entity, granularity, ..search }, ..known })

@@ -3,7 +3,7 @@
 use futures_util::{StreamExt as _, stream};
 
 use crate::cli::{
-    CliError, Connection, Context, Exit,
+    CliError, Connection, Context,
     image::{NamedPicture, TerminalInfo, draw_pictures, terminal_info},
 };
 use tessera_model::{Cluster, Link, SafeText};
@@ -23,8 +23,8 @@ impl ContactSheet {
     /// Fails early if there is nothing to draw on, or programs read the output.
     pub fn new(context: &Context) -> Result<Self, CliError> {
         if context.out.is_machine() {
-            let sentence = "--show draws pictures; remove --json, --jsonl and --jq";
-            return Err(CliError::new(Exit::Usage, sentence));
+            let message = "--show draws pictures; remove --json, --jsonl and --jq";
+            return Err(CliError::usage(message));
         }
         Ok(Self { terminal: terminal_info(context)?, pictures: Vec::new() })
     }

@@ -41,8 +41,8 @@ pub async fn execute(
 ) -> Result<Exit, CliError> {
     let SearchRequest { kind, ranking, filters, dataset, options, .. } = question;
     let sheet = options.display.show.then(|| ContactSheet::new(context)).transpose()?;
-    let of_view = dataset.map(|id| id.to_string());
-    let dataset = context.dataset(connection, of_view.as_deref()).await?;
+    let dataset_of_view = dataset.map(|id| id.to_string());
+    let dataset = context.dataset(connection, dataset_of_view.as_deref()).await?;
     let before = match &options.mark {
         Some(name) => save::selection_size(connection, name, &dataset)?,
         None => None,
@@ -65,8 +65,7 @@ pub async fn execute(
     context.require_allowed(&dataset, past.search.required_operation(), options.force)?;
     save::add_to_history(context, connection, &past);
     if only_anchor {
-        context.print(&document::anchor_document(&past))?;
-        return Ok(Exit::Done);
+        return context.print(&document::anchor_document(&past));
     }
     let mut found = fetch_pages(context, connection, &dataset, &past, (&options, sheet)).await?;
     if let Some(name) = &options.save {
@@ -145,15 +144,12 @@ fn missing_clusters_error(
     options: &SearchOptions,
     body: &Value,
 ) -> Result<CliError, CliError> {
-    let sentence = "the response of the service has no `clusters`";
+    let message = "the response of the service has no `clusters`";
     if options.display.raw {
         context.print(&document::body_document(body))?;
-        return Ok(CliError::new(
-            Exit::Failed,
-            format!("{sentence}; printed the response as it is"),
-        ));
+        return Ok(CliError::failed(format!("{message}; printed the response as it is")));
     }
-    Ok(CliError::new(Exit::Failed, format!("{sentence}; use --raw to see it")))
+    Ok(CliError::failed(format!("{message}; use --raw to see it")))
 }
 
 struct CompletedSearch {

@@ -168,8 +168,8 @@ impl SearchRequest {
         };
         let filters = options.filters.read()?;
         if kind == "vql" && filters.is_empty() {
-            let sentence = "give a filter with --vql JSON, -f FILE, --label or --tag";
-            return Err(CliError::new(Exit::Usage, sentence));
+            let message = "give a filter with --vql JSON, -f FILE, --label or --tag";
+            return Err(CliError::usage(message));
         }
         Ok(Self { kind, ranking, filters, path, dataset: None, options })
     }

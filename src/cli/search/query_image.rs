@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{CliError, Exit};
+use crate::cli::CliError;
 use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
     Dataset, Failure, FailureKind, HistoryEntry, Query, Region, SafeText, Search, Status,
@@ -44,15 +44,15 @@ pub struct PreparedQueryImage {
 impl PreparedQueryImage {
     /// Reads the file. Nothing is sent yet.
     pub async fn open(given: QueryImageOptions) -> Result<Self, CliError> {
-        let usage = |sentence: String| CliError::new(Exit::Usage, sentence);
+        let usage = |message: String| CliError::usage(message);
         let image = QueryImageUpload::read(&given.file).await;
         let image = image.map_err(|failure| usage(failure.to_string()))?;
         let region = match (given.pixels, image.size()) {
             (None, Some(_)) => given.region,
             (None, None) if given.region.is_none() => None,
             (_, None) => {
-                let sentence = "cannot be decoded, so no region of it can be used";
-                return Err(usage(format!("{}: {sentence}", given.file.display())));
+                let message = "cannot be decoded, so no region of it can be used";
+                return Err(usage(format!("{}: {message}", given.file.display())));
             }
             (Some(pixels), Some((width, height))) => {
                 let region = Region::from_pixels(pixels, (width, height));

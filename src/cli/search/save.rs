@@ -2,7 +2,7 @@
 //! interface.
 
 use super::execute::count_clusters;
-use crate::cli::{CliError, Connection, Context, Exit};
+use crate::cli::{CliError, Connection, Context};
 use tessera_model::{
     Dataset, Failure, HistoryEntry, Query, SafeText, SavedView, Search, Selection, SelectionEntry,
     StateKey, StateValue,
@@ -69,7 +69,7 @@ pub fn selection_size(
     dataset: &Dataset,
 ) -> Result<Option<usize>, CliError> {
     let before = connection.journal.load_named_selection(name, dataset.id);
-    let before = before.map_err(|failure| CliError::new(Exit::Usage, failure.to_string()))?;
+    let before = before.map_err(|failure| CliError::usage(failure.to_string()))?;
     Ok(before.map(|selection| selection.len()))
 }
 

@@ -29,8 +29,7 @@ impl SelectionAddOptions {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, CliError> {
         let Self { selection: which, items: marks, from_results } = self;
         if marks.is_empty() && from_results.is_none() {
-            return Err(CliError::new(
-                Exit::Usage,
+            return Err(CliError::usage(
                 "nothing to select; give --media, --cluster or --from-results",
             ));
         }
@@ -38,8 +37,7 @@ impl SelectionAddOptions {
         let mut all: Vec<SelectionEntry> = marks.to_marks().collect();
         if let Some(path) = from_results {
             let found = results::marks_from_results(&read_file_or_stdin(&path)?, kept.dataset);
-            let refused =
-                |reason| CliError::new(Exit::Usage, format!("{}: {reason}", path.display()));
+            let refused = |reason| CliError::usage(format!("{}: {reason}", path.display()));
             all.extend(found.map_err(refused)?);
         }
         let mut basket = Basket::new(kept.load_or_default()?);
@@ -100,12 +98,12 @@ fn report_change(
         0 => String::new(),
         swallowed => format!(", absorbing {swallowed} selected media items"),
     };
-    let inside = match covered {
+    let inspection = match covered {
         0 => String::new(),
         covered => format!(", {covered} already in selected clusters"),
     };
     let words =
-        format!("{} more{singles}{inside}", count_with_noun(change.added, "entry", "entries"));
+        format!("{} more{singles}{inspection}", count_with_noun(change.added, "entry", "entries"));
     let totals = selection.totals();
     let rows = format!("{}{} media", totals.estimate_sign(), totals.export_rows());
     context.messages.info(format!(
@@ -120,7 +118,7 @@ pub(super) async fn remove(
     marks: &ItemOptions,
 ) -> Result<Exit, CliError> {
     if marks.is_empty() {
-        return Err(CliError::new(Exit::Usage, "nothing to remove; give --media or --cluster"));
+        return Err(CliError::usage("nothing to remove; give --media or --cluster"));
     }
     let kept = SelectionStore::open(context, which).await?;
     let mut basket = Basket::new(kept.load()?);
@@ -128,8 +126,9 @@ pub(super) async fn remove(
         marks.to_marks().filter(|mark| basket.selection().get(mark.id()).is_none()).count();
     let removed = basket.remove(marks.to_marks().map(|mark| mark.id()));
     if removed == 0 {
-        return Err(CliError::new(Exit::NotFound, "none of them is selected")
-            .with_remedy("tessera selection show"));
+        return Err(
+            CliError::not_found("none of them is selected").with_remedy("tessera selection show")
+        );
     }
     kept.save(basket.selection())?;
     if missing > 0 {
@@ -156,8 +155,8 @@ pub(super) async fn exclude(
     });
     let media: Vec<_> = marks.media.iter().map(|medium| (*medium, None)).chain(named).collect();
     if media.is_empty() {
-        let sentence = "nothing to exclude; give --media ID, or --cluster ID^ID,..";
-        return Err(CliError::new(Exit::Usage, sentence));
+        let message = "nothing to exclude; give --media ID, or --cluster ID^ID,..";
+        return Err(CliError::usage(message));
     }
     let mut left_out = 0;
     for (medium, within) in media {
@@ -186,9 +185,8 @@ fn require_containing_cluster(
     medium: MediaId,
     within: Option<ClusterId>,
 ) -> Result<ClusterId, CliError> {
-    let not_found = |sentence: String| {
-        CliError::new(Exit::NotFound, sentence).with_remedy("tessera selection show")
-    };
+    let not_found =
+        |message: String| CliError::not_found(message).with_remedy("tessera selection show");
     match within {
         Some(cluster) if selection.cluster(cluster).is_some() => Ok(cluster),
         Some(cluster) => Err(not_found(format!("the cluster {cluster} is not selected"))),

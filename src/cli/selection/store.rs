@@ -37,8 +37,8 @@ impl SelectionStore {
     pub(super) fn load(&self) -> Result<Selection, CliError> {
         let Some(name) = &self.name else { return self.load_or_default() };
         self.journal.load_named_selection(name, self.dataset)?.ok_or_else(|| {
-            let sentence = format!("there is no selection `{}`", SafeText::name(name));
-            CliError::new(Exit::NotFound, sentence).with_remedy("tessera selection list")
+            let message = format!("there is no selection `{}`", SafeText::name(name));
+            CliError::not_found(message).with_remedy("tessera selection list")
         })
     }
 
@@ -88,8 +88,7 @@ pub(super) fn list(context: &Context) -> Result<Exit, CliError> {
         }
     }
     let answer = json!({ "selections": rows });
-    context.print(&Document::list("tessera.selections/1", answer, "selections", LIST_COLUMNS))?;
-    Ok(Exit::Done)
+    context.print(&Document::list("tessera.selections/1", answer, "selections", LIST_COLUMNS))
 }
 
 fn selection_row(name: &str, dataset: Option<DatasetId>, selection: &Selection) -> Value {
