@@ -51,7 +51,7 @@ impl Exit {
             Self::Network => "network or server failure; try again",
             Self::Login => "login or permission missing",
             Self::NotFound => "not found, or no access",
-            Self::Conflict => "not possible in the dataset's current status",
+            Self::Conflict => "not possible in the current status of the dataset",
             Self::Remote => "the operation failed at the service",
             Self::Invalid => "rejected as invalid",
             Self::Partly => "partly done",

@@ -84,7 +84,10 @@ fn from_a_session_to_a_checked_login_and_out_again() {
     // The pair is there, its secret is not shown again, and what is stored stays.
     let (code, _, err) = piped(home, &[IMPORT, &["--yes"]].concat(), &session);
     assert_eq!(code, 1);
-    assert!(err.contains("only when the pair is made") && err.contains("--secret-stdin"), "{err}");
+    assert!(
+        err.contains("only when it creates the pair") && err.contains("--secret-stdin"),
+        "{err}"
+    );
     let (code, out, err) = run(home, &["auth", "logout", "-p", "prod", "--json"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(serde_json::from_str::<Value>(&out).unwrap()["removed_from"], json!(["file"]));
@@ -125,7 +128,7 @@ fn tokens_for_other_programs_and_what_a_wrong_secret_is_told() {
     assert_eq!(give("another-secret-of-at-least-32-bytes").0, 0);
     let (code, out, _) = run(home, &["auth", "status", "-p", "prod"]);
     assert_eq!(code, 4);
-    assert!(out.contains("expired or wrong key"), "{out}");
+    assert!(out.contains("expired or is wrong"), "{out}");
 }
 
 #[test]
@@ -216,13 +219,13 @@ async fn the_one_request_is_never_sent_again() {
     let half = || Act::json(r#"{"api_key":"ak_1","api_secret":"#);
     let (code, _, err, requests) = imported(Act::cut).await;
     assert_eq!((code, requests), (3, 1), "{err}");
-    assert!(err.contains("may have been made"), "{err}");
+    assert!(err.contains("may have created a key pair"), "{err}");
     let (code, _, err, requests) = imported(|| Act::reply(500, &[], "")).await;
     assert_eq!((code, requests), (3, 1), "{err}");
-    assert!(err.contains("may have been made"), "{err}");
+    assert!(err.contains("may have created a key pair"), "{err}");
     let (code, _, err, requests) = imported(half).await;
     assert_eq!((code, requests), (1, 1), "{err}");
-    assert!(err.contains("may have been made"), "{err}");
+    assert!(err.contains("may have created a key pair"), "{err}");
     let (code, _, err, requests) = imported(redirect).await;
     assert_eq!((code, requests), (1, 1), "{err}");
     let (code, _, err, requests) = imported(|| Act::reply(401, &[], "{}")).await;

@@ -61,7 +61,7 @@ fn every_value_is_shown_with_its_origin_and_what_it_hides() {
     let mut command = tessera(home.path(), &["profile", "list"]);
     let (code, _, err) = outcome(command.current_dir(&inner));
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("settings of the project") && err.contains(".tessera.toml"), "{err}");
+    assert!(err.contains("project settings") && err.contains(".tessera.toml"), "{err}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_setting_is_changed_where_it_stands() {
     let mut command = tessera(home, &["config", "set", "ui.theme", "dark"]);
     let (code, _, err) = outcome(command.env("TESSERA_THEME", "plain"));
     assert_eq!(code, 0);
-    assert!(err.contains("TESSERA_THEME is nearer"), "{err}");
+    assert!(err.contains("TESSERA_THEME takes precedence"), "{err}");
     assert_eq!(run(home, &["config", "unset", "ui.theme"]).0, 0);
     assert_eq!(settings(home), before);
     let (_, path, _) = run(home, &["config", "path"]);

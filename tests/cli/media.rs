@@ -79,7 +79,7 @@ fn one_source_is_taken_and_anything_else_refused_before_a_request() {
         (vec!["--s3", "s3://b/", "--split", "2"], "--split is for files"),
         (vec!["--dir", folder, "--assume-role", "arn:aws:iam::123456789012:role/x"], "storage"),
         (vec!["--dir", folder, "--spot=on"], "--spot is for hosted"),
-        (vec!["--dir", "/no/such/folder"], "no folder"),
+        (vec!["--dir", "/no/such/folder"], "not a folder"),
         (vec!["--files-from", "/dev/null"], "the list is empty"),
         (vec!["--dir", folder, "--reindex", "--then-reindex"], "cannot be used with"),
     ] {
@@ -118,8 +118,8 @@ fn the_example_of_a_list_in_parts_runs_as_written() {
         };
     }
     let (code, out, err) = outcome(&mut shell);
-    assert_eq!(code, 9, "one file is left out: {err}");
-    assert!(err.contains("left out: ./broken.jpg"), "{err}");
+    assert_eq!(code, 9, "one file is skipped: {err}");
+    assert!(err.contains("skipped ./broken.jpg"), "{err}");
     let told = document(&out);
     assert_eq!(told["schema"], "tessera.media_add/1");
     assert_eq!((&told["_parts_accepted"], &told["_files"]), (&json!(2), &json!(5)));
@@ -192,7 +192,7 @@ async fn a_queued_addition_waits_for_its_turn_and_is_sent_once() {
     let arguments = [&arguments[..], &["--queue"]].concat();
     let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
     assert_eq!((code, additions(&server)), (0, 1), "{err}");
-    assert!(err.contains("waits here until it is free") && out.contains(ID), "{err}{out}");
+    assert!(err.contains("waiting until it is idle") && out.contains(ID), "{err}{out}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,7 +73,7 @@ fn what_a_filter_may_not_hold_is_refused_here() {
     // What a failed command leaves in a pipe is no query that everything passes.
     let (code, out, err) = piped(home.path(), &["query", "add", "issues", "blur"], "");
     assert_eq!((code, out.as_str()), (8, ""));
-    assert!(err.contains("no query in it") && err.contains("tessera query new"), "{err}");
+    assert!(err.contains("the query is empty") && err.contains("tessera query new"), "{err}");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn check_names_every_mistake_by_file_line_and_column() {
         second.starts_with(&format!("{file}:4:2: filter 2: \"label\" is no filter")),
         "{second}"
     );
-    assert!(err.contains("2 mistakes; it would be refused"), "{err}");
+    assert!(err.contains("2 errors; the service would reject it"), "{err}");
 
     let (code, out, _) = run(home.path(), &["query", "check", file, "--json"]);
     let answer: Value = serde_json::from_str(&out).unwrap();
@@ -128,7 +128,7 @@ fn a_word_that_is_not_published_and_a_long_query_are_noted_and_pass() {
     let [first, second] = out.lines().collect::<Vec<_>>()[..] else { panic!("{out}") };
     assert!(first.contains(": note: filter 5, issues.value: “grain” is not published"), "{first}");
     assert!(second.contains("characters in the address"), "{second}");
-    assert!(err.contains("6 filters, no mistakes"), "{err}");
+    assert!(err.contains("6 filters, no errors"), "{err}");
 }
 
 #[test]

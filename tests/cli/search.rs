@@ -99,7 +99,7 @@ fn texts_filters_and_what_is_kept_by_name() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("selection `vans`") && err.contains("view `red vans`"), "{err}");
     let (_, _, err) = ask(&["vql", "--label", "dog", "--mark", "vans"]);
-    assert!(err.contains("1 cluster as the selection `vans`, in the place of"), "{err}");
+    assert!(err.contains("1 cluster as the selection `vans`, replacing"), "{err}");
     let (_, _, err) = ask(&["vql", "--label", "none such", "--mark", "vans", "--fail-empty"]);
     assert!(err.contains("0 clusters as") && err.contains("nothing was found"), "{err}");
 
@@ -141,16 +141,16 @@ fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
     for (arguments, words) in [
         (&["image", van, "--box", "0.5,0,0.6,1"][..], "x + width"),
         (&["image", van, "--box", "-0.1,0,1,1"], "fractions from 0 to 1"),
-        (&["image", van, "--box", "0,0,1"], "four numbers"),
+        (&["image", van, "--box", "0,0,1"], "four comma-separated numbers"),
         (&["image", van, "--box-px", "20,0,20,10"], "32x24 pixels"),
         (&["image", text.to_str().unwrap()], "not a picture"),
         (&["image", "none such.png"], "none such.png"),
         (&["caption", "  "], "must not be empty"),
         (&["caption", "van", "--max-score", "1.5"], "0.0 to 1.0"),
         (&["browse", "--granularity", "5"], "0 (finest) to 4"),
-        (&["browse", "--entity", "videos"], "images and objects"),
+        (&["browse", "--entity", "videos"], "images or objects"),
         (&["vql", "--tag", "night"], "--tag"),
-        (&["vql"], "a filter is needed"),
+        (&["vql"], "give a filter"),
         (&["browse", "--raw", "--flat"], "cannot be used with"),
     ] {
         let (code, out, err) = run(home.path(), &[&["search"], arguments, &nowhere].concat());
@@ -199,7 +199,7 @@ async fn pages_that_repeat_or_do_not_come() {
     let told = document(&out);
     assert_eq!((code, asked, told["clusters"].as_array().unwrap().len()), (0, 4, 150), "{err}");
     assert_eq!((&told["truncated"], &told["_repeated"]), (&false.into(), &150.into()));
-    assert!(err.contains("new media are not in its clusters yet"), "M18: {err}");
+    assert!(err.contains("new media are not clustered yet"), "M18: {err}");
 
     let ending = |number| if number == 0 { page(0, 100) } else { Act::reply(404, &[], "{}") };
     let (code, out, err, _) = scripted(ending, all).await;
@@ -221,7 +221,7 @@ async fn answers_that_mean_something_else() {
     let caption = ["caption", "van", "--max-score", "0.5"];
     let (code, _, err, _) = scripted(|_| page(0, 1), &caption).await;
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("reads the max score the other way"), "{err}");
+    assert!(err.contains("interprets the maximum score inversely"), "{err}");
 
     let other = |_| Act::json(r#"{"results": [1]}"#);
     let (code, out, err, _) = scripted(other, &["caption", "van"]).await;
@@ -233,7 +233,10 @@ async fn answers_that_mean_something_else() {
     let conflict = |_| Act::reply(409, &[], r#"{"detail": "no model"}"#);
     let (code, _, err, asked) = scripted(conflict, &["media", ID]).await;
     assert_eq!((code, asked), (6, 1), "{err}");
-    assert!(err.contains("image search refused") && err.contains("tessera reindex"), "{err}");
+    assert!(
+        err.contains("image search is not available") && err.contains("tessera reindex"),
+        "{err}"
+    );
     let (code, _, err, asked) = scripted(conflict, &["media", ID, "--force"]).await;
     assert_eq!((code, asked), (6, 2), "{err}");
 }

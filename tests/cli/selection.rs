@@ -32,7 +32,7 @@ fn the_basket_is_filled_cut_and_emptied() {
     let (code, out, err) =
         selection(home, &["add", DATASET, "--cluster", &cluster, "--media", &single]);
     assert_eq!((code, out.as_str()), (0, ""), "{err}");
-    assert!(err.contains("2 marks more"), "{err}");
+    assert!(err.contains("2 entries more"), "{err}");
     let left_out = format!("{}^{}", id(1), id(12));
     assert_eq!(selection(home, &["exclude", DATASET, "--cluster", &left_out]).0, 0);
     let document = shown(home, &[]);
@@ -61,7 +61,7 @@ fn the_basket_is_filled_cut_and_emptied() {
     assert_eq!(shown(home, &[])["_counts"]["excluded"], 1);
     let (code, _, err) = selection(home, &["exclude", DATASET, "--media", &id(99)]);
     assert_eq!(code, 5);
-    assert!(err.contains("no marked cluster is known to hold"), "{err}");
+    assert!(err.contains("no selected cluster is known to contain"), "{err}");
     assert_eq!(selection(home, &["remove", DATASET, "--media", &single]).0, 0);
     assert_eq!(selection(home, &["remove", DATASET, "--media", &single]).0, 5);
     assert_eq!(selection(home, &["clear", DATASET]).0, 0);

@@ -74,7 +74,7 @@ fn answers_are_put_together_by_media_and_clusters() {
             (&answer["_of_loaded_pages"], &answer["truncated"]),
             (&json!(true), &json!(false))
         );
-        assert!(err.contains("made of loaded pages"), "{err}");
+        assert!(err.contains("only loaded pages"), "{err}");
     }
 }
 
@@ -94,7 +94,7 @@ fn a_set_of_less_than_all_pages_says_so_and_is_partly_done_when_strict() {
     assert!(err.contains("different datasets"), "{err}");
     let (code, _, err) = piped(home.path(), &["set", "union", &a, "-"], "{}");
     assert_eq!(code, 2);
-    assert!(err.contains("no answer of a search"), "{err}");
+    assert!(err.contains("not a search result"), "{err}");
 }
 
 #[test]

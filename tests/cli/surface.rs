@@ -145,7 +145,7 @@ fn wrong_use_is_2_and_never_runs_a_guess() {
         (&["data", "list"], "unrecognized"),
         (&["dataset", "lst"], "list"),
         (&["dataset", "list", "--jsno"], "--json"),
-        (&["dataset", "list", "--json", "--csv"], "choose one"),
+        (&["dataset", "list", "--json", "--csv"], "mutually exclusive"),
         (&["dataset", "list", "--jq", ".a["], "character"),
         (&["dataset", "list"], "profile add"),
         (&["image", "show", "x", "--box", "0.5,0.5,0.6,0.6"], "inside the picture"),
