@@ -106,6 +106,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::cli::Exit;
 
     #[test]
     fn an_expression_makes_lines_of_a_document() {
