@@ -1,4 +1,4 @@
-//! What each action does: one line each, in the order of `input/action.rs`.
+//! What each action does: one line per action, in the order of `input/action.rs`.
 
 use crate::{
     app::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl App {
-    /// Does what the person meant, or says why not.
+    /// Performs an action, or says why it is unavailable.
     #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
     pub(in crate::app) fn perform(&mut self, action: Action) {
         if let Some(reason) = availability::unavailable_reason(self, action) {

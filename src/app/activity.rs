@@ -1,5 +1,5 @@
-//! What is told outside the panes when a job moves: once for each change, and not at all to a person
-//! who looks at the jobs.
+//! Alerts outside the panes about jobs that ended, and their overall progress. No alert about a job
+//! while the user has the jobs pane open.
 
 use crate::{
     app::{App, Effect, Job, Level, Pane},
@@ -7,28 +7,24 @@ use crate::{
 };
 use tessera_model::SafeText;
 
-/// One thing to tell through the terminal.
+/// An alert that goes through the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobAlert {
-    /// Ring.
     Bell,
-    /// Notify on the desktop.
     Desktop(SafeText),
-    /// What goes on: active jobs, and percent where it is known.
+    /// Active jobs, with percent where it is known.
     Activity(Activity),
 }
 
-/// What goes on in all jobs together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// Jobs that are going on.
     pub active_jobs: usize,
-    /// Percent of those whose part is known.
+    /// Average percent of the jobs whose progress is known.
     pub percent: Option<u8>,
 }
 
 impl App {
-    /// Tells of the jobs that ended in this step, and of what goes on now.
+    /// Announces the jobs that have just ended and the overall progress, if it changed.
     pub(in crate::app) fn send_job_alerts(&mut self, ended: &[SafeText]) {
         let looked_at = self.window_focused && self.focus == Pane::Jobs;
         let wants = |way| self.setup.notify.contains(&way);
@@ -46,7 +42,7 @@ impl App {
         }
     }
 
-    /// A line in the program about a job that went well.
+    /// Shows the success of a job inside the program.
     pub(in crate::app) fn toast(&mut self, words: impl AsRef<str>) {
         if self.setup.notify.contains(&NotificationMethod::Toast) {
             self.notify(Level::Success, words);
@@ -54,7 +50,6 @@ impl App {
     }
 }
 
-/// What goes on.
 fn overall_activity<'a>(jobs: impl Iterator<Item = &'a Job>) -> Activity {
     let active: Vec<&Job> = jobs.filter(|job| job.is_active()).collect();
     let parts: Vec<f64> = active.iter().filter_map(|job| job.fraction_done()).collect();

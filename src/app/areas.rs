@@ -1,5 +1,5 @@
-//! Where everything is: pure arithmetic on the size of the screen, used by `update` (what is
-//! visible, how far a page goes, what was clicked) and by the drawing alike.
+//! The layout: pure arithmetic on the size of the screen, used by `update` (what is visible, what
+//! was clicked) and by the drawing alike.
 //!
 //! ```text
 //! under 60 x 16      one pane, a list without pictures
@@ -17,44 +17,34 @@ use crate::{
 };
 use tessera_picture::{Canvas, Protocol};
 
-/// The parts of the screen. A pane that is not on screen has no area.
+/// The areas of the screen, frames included. A pane that is not on screen has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Areas {
-    /// The program, the deployment, the dataset.
+    /// Program, deployment and dataset.
     pub header: Rect,
-    /// What is asked, as chips, when anything is.
+    /// The search as chips, if there is one.
     pub chips: Option<Rect>,
     /// The names of the panes, when only one is on screen.
     pub tabs: Option<Rect>,
-    /// List of datasets, with its frame.
     pub datasets: Option<Rect>,
-    /// Facts and rules of one dataset.
     pub status: Option<Rect>,
-    /// Clusters, with the frame.
     pub results: Option<Rect>,
-    /// One preview, with the frame.
     pub detail: Option<Rect>,
-    /// The query builder, with the frame.
     pub query: Option<Rect>,
-    /// Jobs, with the frame.
     pub jobs: Option<Rect>,
-    /// The basket, with the frame.
     pub basket: Option<Rect>,
-    /// What just happened.
     pub notification: Rect,
-    /// What can be done now.
     pub hints: Rect,
 }
 
 /// Smallest screen anything is drawn on (columns, rows).
 pub const MIN_SCREEN: (u16, u16) = (30, 8);
-/// From this width on, the query builder has a place of its own (columns).
+/// From this width on, the query builder has an area of its own (columns).
 pub const WIDE_COLUMNS: u16 = 160;
 /// Smallest screen with pictures (columns, rows).
 pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 
 impl Areas {
-    /// The parts for this state of the program.
     #[must_use]
     pub fn new(app: &App) -> Self {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
@@ -67,7 +57,7 @@ impl Areas {
             Constraint::Length(footer),
         ])
         .areas(rest);
-        // Without a line of its own, what must be said all the same is said over the notice.
+        // Without a footer, required hints are drawn over the notification.
         let hints = if app.footer { hints } else { notice };
         let (chips, body) = Self::split_chip_line(app, body);
         let areas = Self { header, chips, notification: notice, hints, ..Self::default() };
@@ -82,7 +72,7 @@ impl Areas {
         }
     }
 
-    /// The line of chips, and what is left. While the builder has the keys, its rows say the same.
+    /// The chip line and the rest. While the query builder has the focus, its rows show the same.
     fn split_chip_line(app: &App, body: Rect) -> (Option<Rect>, Rect) {
         if app.focus == Pane::Query || chips(app).is_empty() {
             return (None, body);
@@ -118,7 +108,7 @@ impl Areas {
             160..=179 => (32, 58),
             _ => (34, 64),
         };
-        // A quarter of the usual width a step; the results keep two columns of tiles.
+        // Each step is a quarter of the usual width; the results keep two columns of tiles.
         let step =
             |usual: u16| usual.saturating_add_signed(app.side_width * (usual / 4).cast_signed());
         let most = body.width.saturating_sub(40) / 2;
@@ -151,7 +141,6 @@ impl Areas {
         }
     }
 
-    /// The pane at a cell.
     #[must_use]
     pub fn pane_at(&self, column: u16, row: u16) -> Option<Pane> {
         let hit = |area: Option<Rect>| area.is_some_and(|area| area.contains((column, row).into()));
@@ -170,7 +159,6 @@ impl Areas {
 }
 
 impl App {
-    /// Makes the panes beside the results wider or narrower by some steps.
     pub(in crate::app) fn widen_sides(&mut self, by: i16) {
         self.side_width = (self.side_width + by).clamp(-3, 8);
     }
@@ -182,8 +170,8 @@ pub fn inner_area(area: Rect) -> Rect {
     area.inner(ratatui::layout::Margin::new(1, 1))
 }
 
-/// The tiles of the results: how many fit, and where each is. A tile is a picture with two
-/// lines below it, and a margin of one cell that carries the frame of the selection.
+/// The tiles of the results. A tile is a picture with two lines below it and a margin of one cell,
+/// which carries the frame of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
     area: Rect,
@@ -200,13 +188,13 @@ impl Grid {
     #[must_use]
     pub fn new(app: &App, results: Rect) -> Self {
         let inner = inner_area(results);
-        // The first line inside the frame tells what the scores mean.
+        // The first line inside the frame explains the scores.
         let area = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
         let too_small = app.size.0 < MIN_PICTURE_SCREEN.0 || app.size.1 < MIN_PICTURE_SCREEN.1;
         if too_small || app.protocol == Protocol::None {
             return Self::list(area);
         }
-        // Two rows at least, with smaller tiles if need be: one row shows too little of a page.
+        // At least two rows, with smaller tiles if necessary: one row shows too little of a page.
         let smallest = TileSize::Small.columns();
         let wanted = (smallest..=app.tile_size.columns())
             .rev()
@@ -240,8 +228,8 @@ impl Grid {
         self.picture_size.0 == 0
     }
 
-    /// The area of the tile at `place` (0 is the top left one), without its margin; `None` when
-    /// it is not on screen.
+    /// The area of a tile (0 is the top left one), without its margin; `None` when it is not on
+    /// screen.
     #[must_use]
     pub fn tile_area(&self, place: usize) -> Option<Rect> {
         if place >= self.columns * self.rows {
@@ -252,7 +240,7 @@ impl Grid {
             let y = self.area.y + u16::try_from(row).ok()?;
             return (y < self.area.bottom()).then_some(Rect { y, height: 1, ..self.area });
         }
-        // What is left over is shared, so that the grid sits in the middle.
+        // The remaining width is shared, so that the grid is centered.
         let used = self.pitch.0 * u16::try_from(self.columns).ok()?;
         let left = self.area.x + self.area.width.saturating_sub(used) / 2;
         let tile = Rect {
@@ -264,13 +252,11 @@ impl Grid {
         (tile.bottom() < self.area.bottom()).then_some(tile)
     }
 
-    /// The picture's part of a tile.
     #[must_use]
     pub fn picture_area(&self, tile: Rect) -> Rect {
         Rect { height: self.picture_size.1, ..tile }
     }
 
-    /// The canvas of a tile's picture.
     #[must_use]
     pub fn canvas(&self, app: &App) -> Canvas {
         Canvas {
@@ -281,7 +267,6 @@ impl Grid {
         }
     }
 
-    /// The place of the tile at a cell.
     #[must_use]
     pub fn index_at(&self, column: u16, row: u16) -> Option<usize> {
         (0..self.columns * self.rows).find(|&place| {
@@ -298,13 +283,13 @@ fn tile_pitch(columns: u16, cell: (u16, u16)) -> (u16, u16) {
     (columns + 2, picture_rows(columns, cell) + CAPTION_LINES + 1)
 }
 
-/// Rows that make a 4:3 picture of this many columns, by the real shape of a cell.
+/// The rows of a 4:3 picture of this many columns, by the pixels of a cell.
 fn picture_rows(columns: u16, cell: (u16, u16)) -> u16 {
     let pixels = u32::from(columns) * u32::from(cell.0.max(1)) * 3 / 4;
     u16::try_from(pixels.div_ceil(u32::from(cell.1.max(1)))).unwrap_or(u16::MAX).max(2)
 }
 
-/// The picture's part of the detail pane: a square at most, and what the lines below leave over.
+/// The picture's area in the detail pane: at most a square, above the lines of text.
 #[must_use]
 pub fn detail_picture_area(detail: Rect, cell: (u16, u16)) -> Rect {
     let inner = inner_area(detail);

@@ -1,8 +1,7 @@
-//! What `y` copies of the focused thing: its id, link, file name, facts, and the commands that ask
-//! for it elsewhere.
+//! What `y` copies from the focused pane: id, link, file name, facts, or a command.
 //!
 //! The text goes to the clipboard through the terminal, so it works over SSH, too. A signed link is
-//! copied only where it was asked for by name, and no command ever holds a secret.
+//! copied only by the action for links, and no command contains a secret.
 
 use serde_json::{Value, json};
 
@@ -16,16 +15,15 @@ use tessera_model::{
     shell::{ProfilerCommand, profiler_command_line},
 };
 
-/// Most characters of a copied text that the notice repeats.
+/// Longest part of the copied text that the notification repeats.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// What can be copied at once.
 enum ClipboardContent {
-    /// A text, with what it is in words.
+    /// A text and its name.
     Text(&'static str, String),
-    /// A link that is good for a while.
+    /// A link that expires.
     Link(Link),
-    /// The `curl` command of a read, which only the client can spell.
+    /// The `curl` command of a read, which only the client can write.
     Curl(ReadRequest),
 }
 
@@ -35,25 +33,25 @@ pub(in crate::app) fn unavailable_reason(app: &App, action: Action) -> Option<St
 }
 
 impl App {
-    /// Copies, or sends for what is to be copied.
+    /// Copies, or requests what is to be copied.
     pub(in crate::app) fn copy_to_clipboard(&mut self, action: Action) {
         match clipboard_content(self, action) {
             Some(Ok(ClipboardContent::Text(what, text))) => self.copy_text(what, text),
             Some(Ok(ClipboardContent::Link(link))) => {
                 self.effects.push(Effect::Copy(link.expose().to_owned()));
-                let text =
-                    format!("copied the link of {link}: short-lived, and open to whoever has it");
+                let text = format!(
+                    "copied the link {link}: it expires soon, and anyone who has it can use it"
+                );
                 self.notify(Level::Warning, text);
             }
             Some(Ok(ClipboardContent::Curl(read))) => {
                 self.send(Lane::Curl, Request::Curl(read));
             }
-            // `gate` has refused it already, with the reason.
+            // `availability` has already rejected it, with the reason.
             Some(Err(_)) | None => {}
         }
     }
 
-    /// Hands a text to the terminal's clipboard and says so.
     pub(in crate::app) fn copy_text(&mut self, what: &str, text: String) {
         let shown = SafeText::new(&text, MAX_SHOWN_CHARS);
         self.notify(Level::Success, format!("copied the {what}: {shown}"));
@@ -80,10 +78,10 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
     })
 }
 
-const NO_DATASET: &str = "there is no dataset here";
-const NO_CLUSTER: &str = "there is no cluster here";
-const NO_PICTURE: &str = "there is no picture here";
-const NO_JOB: &str = "there is no job here";
+const NO_DATASET: &str = "no dataset is selected";
+const NO_CLUSTER: &str = "no cluster is selected";
+const NO_PICTURE: &str = "no picture is selected";
+const NO_JOB: &str = "no job is selected";
 
 /// The dataset that the focused pane is about.
 fn dataset(app: &App) -> Result<&Dataset, &'static str> {
@@ -130,9 +128,9 @@ fn link(app: &App) -> Result<Link, &'static str> {
         Pane::Results | Pane::Detail => {
             let preview = preview(app)?;
             let link = preview.original.as_ref().or(preview.thumbnail.as_ref());
-            link.cloned().ok_or("this picture came without a link")
+            link.cloned().ok_or("the service provides no link to this picture")
         }
-        Pane::Jobs => Err("the link of an archive is asked for when it is fetched; d does that"),
+        Pane::Jobs => Err("the link of an archive is requested for the download; d starts it"),
         Pane::Datasets | Pane::Query | Pane::Basket => Err("only pictures have links"),
     }
 }
@@ -145,12 +143,12 @@ fn name(app: &App) -> Result<String, &'static str> {
         Pane::Results | Pane::Detail => preview(app).map(|preview| preview.file_name.to_string()),
         Pane::Jobs => {
             let name = file_name(job(app)?).map(ToOwned::to_owned);
-            name.ok_or("this job makes no file")
+            name.ok_or("this job has no file")
         }
     }
 }
 
-/// The facts on screen as a document, in the words of the interface; links without signatures.
+/// The facts on screen as JSON in the format of the service; links without signatures.
 fn facts(app: &App) -> Result<Value, &'static str> {
     match app.focus {
         Pane::Datasets | Pane::Query | Pane::Basket => dataset(app).map(dataset_facts),
@@ -207,7 +205,7 @@ fn preview_facts(preview: &Preview) -> Value {
     })
 }
 
-/// The read behind what is on screen.
+/// The request whose response is on screen.
 fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
     match app.focus {
         Pane::Datasets | Pane::Basket => {
@@ -223,11 +221,11 @@ fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
     }
 }
 
-/// What `run_profiler.sh` would be asked for on the machine of the deployment.
+/// The `run_profiler.sh` command for the machine of the deployment.
 fn profiler_command(app: &App) -> Result<String, &'static str> {
     let dataset = dataset(app)?;
     if !app.setup.on_premises {
-        return Err("run_profiler.sh is a command of on-premises deployments");
+        return Err("run_profiler.sh is only available for on-premises deployments");
     }
     let what = match dataset.status {
         Status::PartialIndex => ProfilerCommand::Reindex,

@@ -1,45 +1,38 @@
-//! What was seen of each dataset while the program ran: the counts it told last, the last status
-//! that was no error, and how its status changed.
+//! What was observed of each dataset while the program ran: its last counts, its last status other
+//! than ERROR, and its status changes.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use crate::app::Uptime;
 use tessera_model::{Dataset, DatasetId, Status};
 
-/// A status that followed another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusTransition {
-    /// When it was seen.
     pub seen_at: Uptime,
-    /// Before.
     pub from: Status,
-    /// After.
     pub to: Status,
 }
 
-/// What was seen of one dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatasetHistory {
-    /// Number of images it told last, and when.
+    /// The last known number of images, and when it was reported.
     pub images: Option<(u64, Uptime)>,
-    /// Number of videos it told last, and when.
+    /// The last known number of videos, and when it was reported.
     pub videos: Option<(u64, Uptime)>,
-    /// The last status other than ERROR, and when it was seen.
+    /// The last status other than ERROR, and when it was observed.
     pub last_good_status: Option<(Status, Uptime)>,
-    /// The changes of its status, oldest first.
+    /// Status changes, oldest first.
     pub changes: Vec<StatusTransition>,
     status: Option<Status>,
 }
 
-/// What was seen of all datasets.
 #[derive(Debug, Default)]
 pub struct ObservedDatasets(BTreeMap<DatasetId, DatasetHistory>);
 
 impl ObservedDatasets {
-    /// Changes kept of one dataset.
+    /// Changes kept per dataset.
     const MAX_CHANGES: usize = 50;
 
-    /// Looks at a dataset as it is now.
     pub fn observe(&mut self, now: Uptime, dataset: &Dataset) {
         let past = self.0.entry(dataset.id).or_default();
         past.images = dataset.n_images.map(|count| (count, now)).or(past.images);
@@ -56,14 +49,13 @@ impl ObservedDatasets {
         }
     }
 
-    /// What was seen of one dataset.
     #[must_use]
     pub fn get(&self, dataset: DatasetId) -> Option<&DatasetHistory> {
         self.0.get(&dataset)
     }
 }
 
-/// How long ago something was, in a word or two.
+/// An age in a word or two.
 #[must_use]
 pub fn format_age(age: Duration) -> String {
     match age.as_secs() {

@@ -1,4 +1,4 @@
-//! What the core asks of the shell around it. Plain values: a test compares them.
+//! What the core requests from the runtime. Plain values, which tests compare.
 
 use std::sync::Arc;
 
@@ -9,32 +9,30 @@ use crate::{
 };
 use tessera_picture::Protocol;
 
-/// One thing to be done outside.
+/// Something for the runtime to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Hand a request to the worker.
     Send(Ticket, Request),
-    /// The answer of this lane is no longer wanted.
+    /// The response of this lane is no longer needed.
     Cancel(Lane),
-    /// Send `Event::Wake` at this time; replaces an earlier wish.
+    /// Send `Event::Wake` at this time; replaces an earlier one.
     WakeAt(Uptime),
-    /// Take the screen over and show this picture as large as it goes.
+    /// Show this picture on the whole screen.
     FullSize(Arc<[u8]>),
-    /// Put this text into the clipboard, through the terminal.
+    /// Copy this text to the clipboard, through the terminal.
     Copy(String),
-    /// Give the terminal to the person's editor, with this text in it.
+    /// Open the user's editor with this text.
     Edit(String),
-    /// Take the mouse, or leave it to the terminal.
+    /// Capture the mouse, or leave it to the terminal.
     CaptureMouse(bool),
-    /// Pictures are drawn like this from now on; keep it for this terminal.
+    /// Draw pictures with this protocol from now on, and save that for this terminal.
     SaveProtocol(Protocol),
-    /// Tell of the jobs through the terminal.
     Alert(JobAlert),
-    /// Draw everything anew and send all pictures again.
+    /// Draw everything and send all pictures again.
     Redraw,
-    /// Give the terminal back to the shell until it is resumed.
+    /// Give the terminal back to the shell until the program is resumed.
     Suspend,
-    /// End the program.
     Quit,
     /// Leave this deployment and open another.
     OpenDeployment(Destination),

@@ -1,16 +1,15 @@
-//! Changes rest on what is known for certain: a form that changes a dataset is sent only on a
-//! record of at most five seconds. On an older one the service is asked first, and the form waits.
+//! A form that changes a dataset is sent only if the dataset's status was loaded in the last five
+//! seconds. Otherwise the status is loaded first, and the form waits.
 
 use std::time::Duration;
 
 use crate::app::{App, Level, Overlay};
 use tessera_model::Failure;
 
-/// Oldest record that a change may rest on.
 const MAX_STATUS_AGE: Duration = Duration::from_secs(5);
 
 impl App {
-    /// Accepts a layer at once, or holds it until it is known how its dataset stands.
+    /// Accepts an overlay at once, or after the status of its dataset is loaded.
     pub(in crate::app) fn submit_overlay(&mut self, overlay: Overlay) {
         let age = self.now.saturating_sub(self.store.datasets.updated_at());
         if overlay.operation().is_some() && age > MAX_STATUS_AGE {
@@ -22,7 +21,7 @@ impl App {
         }
     }
 
-    /// The datasets came: a held form is sent, or stays with the reason why not.
+    /// The datasets were loaded: sends the waiting form, or keeps it open with the reason.
     pub(in crate::app) fn submit_held_form(&mut self) {
         if !std::mem::take(&mut self.submit_pending) {
             return;
@@ -46,11 +45,11 @@ impl App {
         }
     }
 
-    /// The datasets did not come: a held form stays, and the person is told.
+    /// The datasets could not be loaded: the waiting form stays open.
     pub(in crate::app) fn keep_form_open(&mut self, failure: &Failure) {
         if std::mem::take(&mut self.submit_pending) {
             let text = format!(
-                "nothing was sent, because it is not known how the dataset stands: {failure}"
+                "nothing was sent, because the dataset's status could not be loaded: {failure}"
             );
             self.notify(Level::Error, text);
         }

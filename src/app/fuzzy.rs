@@ -1,7 +1,7 @@
-//! Finding by a few typed letters: every word that is typed must be found, in any order, as it is
-//! or with letters left out; whole words and beginnings are better than scattered letters.
+//! Fuzzy search: every typed word must occur, in any order, in one piece or with letters in
+//! between; whole words and prefixes rank before scattered letters.
 
-/// How badly `typed` fits `text`; 0 is best, `None` is not at all. Case does not matter.
+/// How far `typed` is from `text`: 0 is best, `None` is no match. Ignores case.
 #[must_use]
 pub fn distance(typed: &str, text: &str) -> Option<usize> {
     let text: Vec<char> = text.to_lowercase().chars().collect();
@@ -13,7 +13,8 @@ pub fn distance(typed: &str, text: &str) -> Option<usize> {
     })
 }
 
-/// The best place of the word in one piece: the whole text, its beginning, a word's beginning, anywhere.
+/// The best match of the word in one piece: the whole text, its start, the start of a word,
+/// anywhere.
 fn substring_distance(word: &[char], text: &[char]) -> Option<usize> {
     text.windows(word.len())
         .enumerate()
@@ -27,7 +28,7 @@ fn substring_distance(word: &[char], text: &[char]) -> Option<usize> {
         .min()
 }
 
-/// The letters in order with others between them: the more between, the worse.
+/// The letters in order with others in between: the more in between, the worse.
 fn subsequence_distance(word: &[char], text: &[char]) -> Option<usize> {
     let (mut gaps, mut at, mut begun) = (0, 0, false);
     for letter in word {

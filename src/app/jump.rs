@@ -1,26 +1,22 @@
-//! Jumping: every part of the screen shows a letter, and the next key goes there.
+//! Jump labels: every pane shows a letter, and the next key focuses that pane.
 
 use crate::{
     app::{App, Pane},
     input::{Chord, Key},
 };
 
-/// The letters in the order they are given out: under the fingers first.
+/// In the order of assignment: home row first.
 const JUMP_LETTERS: [char; 8] = ['a', 's', 'd', 'f', 'j', 'k', 'l', 'g'];
 
-/// A part of the screen that can be jumped to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JumpTarget {
-    /// The key that goes there.
     pub letter: char,
-    /// What takes the keys then.
     pub pane: Pane,
-    /// Where the letter stands (column, row).
     pub position: (u16, u16),
 }
 
 impl App {
-    /// What can be jumped to: the panes on screen, or their names where only one pane is.
+    /// The panes on screen, or the tabs where only one pane is on screen.
     #[must_use]
     pub fn jump_targets(&self) -> Vec<JumpTarget> {
         let areas = self.areas();
@@ -49,8 +45,7 @@ impl App {
         lettered.map(|(letter, (pane, at))| JumpTarget { letter, pane, position: at }).collect()
     }
 
-    /// Takes the key after the one that asked to jump; any other than a letter shown leaves all
-    /// as it was.
+    /// Handles the key after Jump; a key that is not a label changes nothing.
     pub(in crate::app) fn jump(&mut self, chord: Chord) {
         self.jump_mode = false;
         let target = self.jump_targets().into_iter().find(|it| chord.key == Key::Char(it.letter));

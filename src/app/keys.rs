@@ -1,4 +1,4 @@
-//! From keys to actions. Keys go to the top layer only.
+//! From keys to actions. The overlay on top gets all keys.
 
 use crate::{
     app::App,
@@ -6,9 +6,8 @@ use crate::{
 };
 
 impl App {
-    /// A key: to the layer on top, or through the keymap.
     pub(in crate::app) fn handle_key(&mut self, chord: Chord) {
-        // Ctrl-C stops and leaves from anywhere, also out of a text field.
+        // Ctrl-C stops or quits from anywhere, also from a text field.
         if self.overlay.is_some() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();
         } else if let Some(overlay) = self.overlay.take() {

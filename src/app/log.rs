@@ -1,22 +1,19 @@
-//! What went between the program and the service, newest last. Bounded: a day of polling must not
-//! grow.
+//! The requests to the service, newest last. Bounded, so that a day of polling does not grow it.
 
 use std::collections::VecDeque;
 
 use crate::app::Uptime;
 use tessera_model::RequestRecord;
 
-/// The last exchanges with the moments of their ends.
+/// The last requests with the times of their ends.
 #[derive(Debug, Default)]
 pub struct RequestLog {
     exchanges: VecDeque<(Uptime, RequestRecord)>,
 }
 
 impl RequestLog {
-    /// Exchanges that are kept.
     pub const CAPACITY: usize = 500;
 
-    /// Adds one that ended now; the oldest makes room.
     pub(in crate::app) fn add(&mut self, now: Uptime, exchange: RequestRecord) {
         if self.exchanges.len() == Self::CAPACITY {
             self.exchanges.pop_front();
@@ -24,13 +21,11 @@ impl RequestLog {
         self.exchanges.push_back((now, exchange));
     }
 
-    /// All of them, newest first.
     pub fn newest_first(&self) -> impl Iterator<Item = &(Uptime, RequestRecord)> {
         self.exchanges.iter().rev()
     }
 
-    /// What is being waited for: the newest exchange that is sent again by itself and whose time has
-    /// not come, with that time.
+    /// The newest request if it is waiting to be retried, with the time of the retry.
     #[must_use]
     pub fn pending_retry(&self, now: Uptime) -> Option<(&RequestRecord, Uptime)> {
         let waits = |(ended, exchange): &(Uptime, RequestRecord)| Some(*ended + exchange.retry_in?);

@@ -1,8 +1,8 @@
-//! The core: all state, one door in (`update`), one door out (`Effect`s).
+//! The core: all state, with one entry (`update`) and one exit (`Effect`s).
 //!
-//! Pure and synchronous: the same state and event give the same state and effects. Time, the
-//! size of the screen, answers and keys come in as events; nothing here knows a terminal, a
-//! network or a clock. Reads are asked for by `demand`, writes by actions.
+//! Pure and synchronous: the same state and event give the same state and effects. Time, the size
+//! of the screen, responses and keys enter as events; nothing here knows a terminal, a network or a
+//! clock. `reads` schedules reads, actions send writes.
 
 mod actions;
 mod activity;
@@ -72,62 +72,49 @@ pub struct App {
     pub setup: Setup,
     /// The time of the last event.
     pub now: Uptime,
-    /// Size of the screen (columns, rows).
+    /// Columns, rows.
     pub size: (u16, u16),
-    /// How pictures are drawn.
     pub protocol: Protocol,
     /// Size of a cell in pixels.
     pub cell_size: (u16, u16),
-    /// Whether the window has the attention of the person, as far as the terminal tells.
+    /// Whether the terminal window has the focus, as far as the terminal reports it.
     pub window_focused: bool,
-    /// How everything looks.
     pub theme: ThemeChoice,
-    /// What the service told us.
+    /// What the service has sent.
     pub store: Store,
-    /// The answers that are awaited.
+    /// The requests that wait for a response.
     pub tickets: Tickets,
     /// The pictures searched by in this run.
     pub recent_images: RecentImages,
-    /// What just happened.
     pub notifications: Notifications,
-    /// What went to the service, and what came of it.
     pub log: RequestLog,
-    /// The pane that takes the keys.
     pub focus: Pane,
-    /// Whether it has the whole screen.
+    /// Whether the focused pane has the whole screen.
     pub zoomed: bool,
-    /// How large the tiles are.
     pub tile_size: TileSize,
     /// Steps by which the panes beside the results are wider (or narrower) than usual.
     pub side_width: i16,
-    /// The layer on top of the panes.
     pub overlay: Option<Overlay>,
-    /// State of the datasets pane.
+    /// State of the panes.
     pub datasets: pane::Datasets,
-    /// State of the results pane.
     pub results: pane::Results,
-    /// State of the query pane.
     pub query: pane::QueryBuilder,
-    /// The searches of the past.
     pub history: view::SearchHistory,
     pub jobs: Jobs,
-    /// The selected row of the basket pane.
     pub basket_cursor: usize,
-    /// Marking that takes more than one key.
     pub pending_selection: basket::PendingSelection,
-    /// Whether the line of keys is shown.
+    /// Whether the key hints are shown.
     pub footer: bool,
     /// What was typed in the palette, newest first.
     palette_history: Vec<String>,
-    /// Whether the mouse is ours.
     mouse_captured: bool,
-    /// Whether the service is asked by itself how the datasets stand.
+    /// Whether the datasets are polled.
     pub auto_refresh: bool,
-    /// Whether the parts of the screen show letters, and the next key jumps.
+    /// Whether the panes show jump labels, and the next key jumps.
     pub jump_mode: bool,
-    /// Whether the form on top waits until it is known how its dataset stands.
+    /// Whether the form on top waits for the status of its dataset.
     pub submit_pending: bool,
-    /// The beginning of a key sequence.
+    /// The start of a key sequence.
     pending_keys: Vec<Chord>,
     last_click: Option<(Uptime, Mouse)>,
     next_wake: Option<Uptime>,
@@ -136,7 +123,6 @@ pub struct App {
 }
 
 impl App {
-    /// The state before anything has happened.
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let mut notifications = Notifications::default();
@@ -181,7 +167,7 @@ impl App {
         }
     }
 
-    /// Takes one event in and gives back what is to be done outside.
+    /// Handles an event and returns what the runtime has to do.
     #[must_use]
     pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         self.now = now;
@@ -192,7 +178,7 @@ impl App {
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Terminal(protocol, cell) => (self.protocol, self.cell_size) = (protocol, cell),
             Event::WindowFocus(attended) => self.window_focused = attended,
-            // The one place where stale answers are dropped.
+            // The only place where stale responses are dropped.
             Event::Response(response) if self.tickets.close(&response.ticket) => {
                 self.handle_response(response.ticket.lane, response.result);
             }
@@ -210,7 +196,8 @@ impl App {
         std::mem::take(&mut self.effects)
     }
 
-    /// The screen was somebody else's, or pictures are drawn in another way: it is drawn anew.
+    /// Another program has used the screen, or the picture protocol has changed: redraws
+    /// everything.
     fn terminal_task_done(&mut self, result: Result<(), tessera_model::Failure>) {
         if let Err(failure) = result {
             self.notify_failure(&failure);
@@ -223,12 +210,10 @@ impl App {
         self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
     }
 
-    /// Shows a notification.
     fn notify(&mut self, level: Level, text: impl AsRef<str>) {
         self.notifications.push(self.now, level, text);
     }
 
-    /// Shows a failure as an error.
     fn notify_failure(&mut self, failure: &tessera_model::Failure) {
         self.notifications.push_failure(self.now, failure);
     }
@@ -239,7 +224,6 @@ impl App {
         self.setup.started_at + self.now
     }
 
-    /// Where everything is on the screen.
     #[must_use]
     pub fn areas(&self) -> Areas {
         Areas::new(self)
@@ -251,13 +235,12 @@ impl App {
         self.areas().results.map(|area| Grid::new(self, area))
     }
 
-    /// Whether the screen is too small to show anything.
     #[must_use]
     pub fn is_too_small(&self) -> bool {
         self.size.0 < areas::MIN_SCREEN.0 || self.size.1 < areas::MIN_SCREEN.1
     }
 
-    /// The contexts whose bindings hold, innermost first.
+    /// The contexts of the key bindings, innermost first.
     #[must_use]
     pub fn contexts(&self) -> [KeyContext; 2] {
         let inner = match self.focus {
@@ -271,7 +254,7 @@ impl App {
         [inner, KeyContext::Everywhere]
     }
 
-    /// The keys pressed so far of a sequence that is not complete.
+    /// The keys of a sequence that is not complete.
     #[must_use]
     pub fn pending_keys(&self) -> &[Chord] {
         &self.pending_keys

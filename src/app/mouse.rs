@@ -1,4 +1,4 @@
-//! What the mouse does: a click focuses and selects, a second one opens, the wheel moves.
+//! The mouse: a click focuses and selects, a double click opens, the wheel scrolls.
 
 use std::time::Duration;
 
@@ -7,11 +7,10 @@ use crate::{
     input::Action,
 };
 
-/// Two clicks on the same cell within this time open.
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl App {
-    /// Takes what the mouse did; the layer on top keeps it from the panes.
+    /// Handles the mouse; an overlay gets it first.
     pub(in crate::app) fn handle_mouse(&mut self, mouse: Mouse) {
         if let Some(overlay) = self.overlay.take() {
             return self.overlay_mouse(overlay, mouse);
@@ -83,7 +82,13 @@ impl App {
     }
 }
 
-/// The tab under a column. The tabs are drawn as ` 1 Datasets  2 Results  3 Query  4 Jobs ...`.
+/// The tab at a column. Tabs are drawn as ` 1 Datasets
+///
+/// 2 Results
+///
+/// 3 Query
+///
+/// 4 Jobs ...`.
 fn tab_at(column: u16) -> Option<Pane> {
     let mut end = 0;
     Pane::NUMBERED.into_iter().find(|pane| {

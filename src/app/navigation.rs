@@ -8,7 +8,6 @@ use crate::{
 use tessera_model::PictureSource;
 
 impl App {
-    /// Moves by one.
     pub(in crate::app) fn move_cursor(&mut self, action: Action) {
         let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);
@@ -28,7 +27,6 @@ impl App {
         }
     }
 
-    /// Moves by screens and to the ends.
     pub(in crate::app) fn move_by_page(&mut self, action: Action) {
         let screen = self.grid().map_or(1, |grid| grid.columns * grid.rows).cast_signed();
         let all = isize::MAX / 2;
@@ -68,7 +66,7 @@ impl App {
         }
     }
 
-    /// Esc: the newest thing that can be left is left, one at a time.
+    /// Esc: closes one thing at a time, the newest first.
     pub(in crate::app) fn go_back(&mut self) {
         if self.notifications.dismiss() || self.cancel_pending_selection() {
             return;
@@ -85,7 +83,7 @@ impl App {
         }
     }
 
-    /// Asks the service again.
+    /// Loads everything on screen again.
     pub(in crate::app) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
@@ -100,14 +98,14 @@ impl App {
         self.poll_jobs_now();
     }
 
-    /// Opens the original of the preview on screen in the viewer of the desktop.
+    /// Opens the original of the selected preview in the desktop's image viewer.
     pub(in crate::app) fn open_externally(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
             self.send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
         }
     }
 
-    /// Asks for the bytes of the preview on screen, to show them alone.
+    /// Requests the original of the selected preview, to show it full size.
     pub(in crate::app) fn show_full_size(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
             self.send(Lane::Original, Request::Original(link));

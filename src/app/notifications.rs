@@ -1,46 +1,41 @@
-//! The flash line: what just happened, for a while; errors stay until they are dismissed.
+//! Notifications: what has just happened. They expire, except errors, which stay until dismissed.
 
 use std::{collections::VecDeque, time::Duration};
 
 use crate::app::Uptime;
 use tessera_model::{Failure, SafeText};
 
-/// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Done as asked.
+    /// Done as requested.
     Success,
-    /// Refused, or worth knowing.
+    /// Unavailable, or worth knowing.
     Warning,
-    /// Went wrong.
     Error,
 }
 
-/// One line for the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
-    /// How bad it is.
     pub level: Level,
-    /// The line.
     pub text: SafeText,
     expires_at: Option<Uptime>,
 }
 
-/// The notices that wait to be read, oldest first.
+/// The notifications to be read, oldest first.
 #[derive(Debug, Default)]
 pub struct Notifications {
     pending: VecDeque<Notification>,
-    /// What was told, oldest first, for the log.
+    /// All of them, oldest first, for the log.
     history: VecDeque<(Uptime, Notification)>,
 }
 
 impl Notifications {
-    /// Most notices kept: older ones have been overtaken by events.
+    /// Most notifications that wait to be read.
     const MAX_PENDING: usize = 8;
-    /// Most notices kept for the log.
+    /// Most notifications kept for the log.
     const MAX_HISTORY: usize = 200;
 
-    /// Adds a line; the same line again only lives longer.
+    /// Adds a notification; the same text again only extends its life.
     pub fn push(&mut self, now: Uptime, level: Level, text: impl AsRef<str>) {
         let life = match level {
             Level::Success => Some(Duration::from_secs(4)),
@@ -60,17 +55,15 @@ impl Notifications {
         }
     }
 
-    /// Adds a failure as an error.
     pub fn push_failure(&mut self, now: Uptime, failure: &Failure) {
         self.push(now, Level::Error, failure.to_string());
     }
 
-    /// Drops what has been shown long enough.
     pub fn remove_expired(&mut self, now: Uptime) {
         self.pending.retain(|notice| notice.expires_at.is_none_or(|end| end > now));
     }
 
-    /// Drops the one on screen if it is an error, which would stay otherwise. `true` if it was.
+    /// Dismisses the one on screen if it is an error. Returns whether it was.
     pub fn dismiss(&mut self) -> bool {
         let stays = self.current().is_some_and(|notice| notice.expires_at.is_none());
         stays && self.pending.pop_back().is_some()
@@ -82,18 +75,16 @@ impl Notifications {
         self.pending.back()
     }
 
-    /// What was told so far with its time, newest first.
+    /// All notifications with their times, newest first.
     pub fn history(&self) -> impl Iterator<Item = &(Uptime, Notification)> {
         self.history.iter().rev()
     }
 
-    /// How many wait.
     #[must_use]
     pub fn count(&self) -> usize {
         self.pending.len()
     }
 
-    /// When the next one ends.
     #[must_use]
     pub fn next_expiry(&self) -> Option<Uptime> {
         self.pending.iter().filter_map(|notice| notice.expires_at).min()

@@ -1,4 +1,4 @@
-//! Waiting for the service: how long it has been, how to stop it, and a link that is down.
+//! Waiting for the service: for how long, how to stop it, and outages.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind};
 
-/// The service does not answer.
+/// The service does not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    /// How long ago the last good answer came; `None` when there was none.
+    /// Time since the last successful response; `None` when there was none.
     pub down_for: Option<Duration>,
-    /// When it is asked again; `None` while it is being asked.
+    /// Time until the next attempt; `None` while one is running.
     pub retry_in: Option<Duration>,
 }
 
-/// From when on the seconds of a wait are counted on screen.
+/// From when on a wait is shown on screen.
 const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
 
 impl App {
-    /// Whether and how the link to the service is down. What was seen stays on screen.
+    /// The outage of the service, if there is one. What was loaded stays on screen.
     #[must_use]
     pub fn outage(&self) -> Option<Outage> {
         let datasets = &self.store.datasets;
@@ -34,14 +34,14 @@ impl App {
         Some(Outage { down_for: since, retry_in: due.map(|due| due.saturating_sub(self.now)) })
     }
 
-    /// What the person waits for.
+    /// The requests that the user waits for.
     fn awaited_lanes(&self) -> impl Iterator<Item = Lane> {
         let page = self.view().map(|view| Lane::Page(view.search.clone()));
         let lanes = page.into_iter().chain([Lane::Anchor, Lane::Original]);
         lanes.filter(|lane| self.tickets.is_open(lane))
     }
 
-    /// How long the person has waited, once it is long enough to be told.
+    /// How long the user has waited, once that is worth showing.
     #[must_use]
     pub fn wait_time(&self) -> Option<Duration> {
         let waited = self.now.saturating_sub(self.waiting_since()?);
@@ -59,7 +59,7 @@ impl App {
         counted.into_iter().chain(self.outage().map(|_| next)).min()
     }
 
-    /// Stops what the person waits for; with nothing to stop, the program ends.
+    /// Cancels what the user waits for; quits if there is nothing to cancel.
     pub(in crate::app) fn stop_or_quit(&mut self) {
         let lanes: Vec<Lane> = self.awaited_lanes().collect();
         if lanes.is_empty() {
@@ -68,7 +68,8 @@ impl App {
         for lane in lanes {
             self.tickets.cancel(&lane);
             if let Lane::Page(search) = &lane {
-                let stopped = Failure::new(FailureKind::Local, "stopped before the answer came");
+                let stopped =
+                    Failure::new(FailureKind::Local, "cancelled before the service responded");
                 self.store.pages.entry(search.clone()).fail(self.now, stopped);
             }
             if lane == Lane::Anchor {

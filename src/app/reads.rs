@@ -1,8 +1,8 @@
-//! Reads by demand: after every event, what is visible decides what is asked for.
+//! Scheduled reads: after every event, what is visible decides what is loaded.
 //!
-//! No action has to remember to load anything, nothing is asked for twice, and scrolling fast
-//! leaves nothing behind, because pictures that are no longer visible are cancelled here.
-//! Polling is the same question: a value that has grown too old is missing.
+//! No action has to load anything, nothing is requested twice, and scrolling fast leaves no
+//! requests behind, because pictures that are no longer visible are cancelled here. Polling works
+//! the same way: a value that is too old is loaded again.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
 
-/// A read that is missing or too old now, or will be at a later moment.
+/// A read that is due now or later.
 pub(in crate::app) struct ScheduledRead {
     lane: Lane,
     request: Request,
@@ -20,7 +20,8 @@ pub(in crate::app) struct ScheduledRead {
 }
 
 impl App {
-    /// Asks for what is missing, lets go of what is no longer wanted, and sets the next wake.
+    /// Sends the reads that are due, cancels those that are no longer needed, and sets the next
+    /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {
         self.track_jobs();
         self.apply_typed_filter();
@@ -62,7 +63,7 @@ impl App {
         wants
     }
 
-    /// The list of datasets, again and again while it is watched.
+    /// The list of datasets, polled while automatic refresh is on.
     pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
         let moving = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
@@ -71,7 +72,7 @@ impl App {
         let watch =
             if moving || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
         let datasets = &self.store.datasets;
-        // Whoever does not watch wants to know all the same when a lost service is back.
+        // Without automatic refresh, an outage is still polled for its end.
         let asks = self.auto_refresh || followed || datasets.failures() > 0;
         let due = datasets.due(asks.then(|| {
             self.poll_interval(self.setup.cadence.interval(watch, datasets.failures()))
@@ -79,12 +80,12 @@ impl App {
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
     }
 
-    /// A window that nobody looks at asks less often.
+    /// Without the focus, the program polls less often.
     fn poll_interval(&self, interval: Duration) -> Duration {
         if self.window_focused { interval } else { self.setup.cadence.unfocused_interval(interval) }
     }
 
-    /// The models run over the selected dataset, where its status is shown.
+    /// The enrichments of the selected dataset, while its status is on screen.
     fn enrichment_read(&self) -> Option<ScheduledRead> {
         let id = self.areas().status.and(self.selected_dataset())?.id;
         let due = match self.store.enrichments.get(&id) {
@@ -94,8 +95,8 @@ impl App {
         Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
     }
 
-    /// The page on screen. A good one is kept until it is invalidated; a failed one is asked for
-    /// again by itself only when the connection was to blame.
+    /// The page on screen. It is kept until it is invalidated; a failed one is loaded again only
+    /// after a connection failure.
     fn page_read(&self) -> Option<ScheduledRead> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         let search = &view.search;
@@ -112,7 +113,7 @@ impl App {
         Some(ScheduledRead { lane, request, due })
     }
 
-    /// What was marked in the open dataset, and the page whose clusters are to be marked next.
+    /// The basket of the open dataset, and the next page to select.
     fn basket_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let book = self.basket_to_load();
         let recall = book.map(|book| (Lane::LoadState(book), Request::Recall(book)));
@@ -122,8 +123,7 @@ impl App {
         wants.map(|(lane, request)| ScheduledRead { lane, request, due: Uptime::ZERO })
     }
 
-    /// The folder in which a path is being typed. It is read once: leaving it and coming back
-    /// reads it again.
+    /// The folder in which a path is being typed, once per visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
         let folder = self.folder_to_list()?;
         let known = self.store.folder.as_ref().filter(|(path, _)| *path == folder);
@@ -141,7 +141,7 @@ impl App {
         self.jobs.needs_load().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })
     }
 
-    /// The saved views, once somebody looks where they are shown.
+    /// The saved views, when they are needed.
     fn views_read(&self) -> Option<ScheduledRead> {
         let (lane, request) = (Lane::LoadState(StateKey::Views), Request::Recall(StateKey::Views));
         self.needs_saved_views().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })
@@ -159,7 +159,7 @@ impl App {
         })
     }
 
-    /// Cancels the pages, folders and pictures that are awaited but not on screen any more.
+    /// Cancels the pages, folders and pictures that are no longer needed.
     fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
         let pages = [self.view().map(|view| &view.search), self.next_page_to_select()];
         let pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();

@@ -1,11 +1,11 @@
-//! A value that lives at the service: the last good one, how old it is, and what went wrong since.
+//! A value that comes from the service: the last good one, its age, and the last failure.
 
 use std::time::Duration;
 
 use crate::app::Uptime;
 use tessera_model::Failure;
 
-/// The last good value stays until a better one comes; a failure never wipes it.
+/// The last good value stays until a newer one comes; a failure does not remove it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remote<T> {
     value: Option<T>,
@@ -14,7 +14,7 @@ pub struct Remote<T> {
     failures: u32,
     /// When the last good value came.
     updated_at: Uptime,
-    /// When the last attempt ended; `None` asks at once.
+    /// When the last attempt ended; `None` makes it due at once.
     tried_at: Option<Uptime>,
 }
 
@@ -25,7 +25,6 @@ impl<T> Default for Remote<T> {
 }
 
 impl<T> Remote<T> {
-    /// A good answer came.
     pub fn succeed(&mut self, now: Uptime, value: T) {
         *self = Self {
             value: Some(value),
@@ -36,54 +35,48 @@ impl<T> Remote<T> {
         };
     }
 
-    /// Takes a value that came by another way; its age and what failed stay.
+    /// Replaces the value from another response; its age and the failure stay.
     pub fn replace(&mut self, value: T) {
         self.value = Some(value);
     }
 
-    /// An attempt failed; the value stays and is old from now on.
     pub fn fail(&mut self, now: Uptime, failure: Failure) {
         self.failure = Some(failure);
         self.failures += 1;
         self.tried_at = Some(now);
     }
 
-    /// Asks again at the next opportunity, whatever its age.
+    /// Makes it due at once, whatever its age.
     pub fn invalidate(&mut self) {
         self.tried_at = None;
     }
 
-    /// The last good value.
     #[must_use]
     pub fn value(&self) -> Option<&T> {
         self.value.as_ref()
     }
 
-    /// The last good value, to be changed on this side.
     pub fn value_mut(&mut self) -> Option<&mut T> {
         self.value.as_mut()
     }
 
-    /// Why the last attempt failed, if it did.
     #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
     }
 
-    /// Failed attempts in a row.
     #[must_use]
     pub fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// When the last good value came.
     #[must_use]
     pub fn updated_at(&self) -> Uptime {
         self.updated_at
     }
 
-    /// When to ask again: at once if it was never tried or is out of date, else `interval` after
-    /// the last attempt; without an interval not by itself.
+    /// When it is due: at once if it was never tried or was invalidated, otherwise `interval` after
+    /// the last attempt. Without an interval, it is not loaded again.
     #[must_use]
     pub fn due(&self, interval: Option<Duration>) -> Option<Uptime> {
         match self.tried_at {

@@ -1,4 +1,4 @@
-//! What each answer changes. Only answers whose ticket is current get here.
+//! What each response changes. Only responses with a current ticket get here.
 
 use crate::{
     app::{App, Effect, Level, Pane},
@@ -7,7 +7,7 @@ use crate::{
 use tessera_model::{Dataset, DatasetId, Failure, FailureKind, StateKey};
 
 impl App {
-    /// Puts an answer where it belongs.
+    /// Applies a response.
     #[expect(clippy::too_many_lines, reason = "a table: one arm per lane and outcome")]
     pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
@@ -35,7 +35,7 @@ impl App {
             (Lane::Picture(sight, canvas), Ok(Payload::Picture(picture))) => {
                 self.store.pictures.insert(sight, canvas, Ok(picture));
             }
-            // A picture that cannot be shown is a fact about the picture: its tile says so.
+            // The tile of the picture shows why it cannot be drawn.
             (Lane::Picture(sight, canvas), Err(failure)) => {
                 self.store.pictures.insert(sight, canvas, Err(failure.message));
             }
@@ -85,10 +85,10 @@ impl App {
                 self.selection_loaded(dataset, &selection);
             }
             (Lane::Dataset(_), Ok(Payload::Dataset(dataset))) => self.dataset_loaded(dataset),
-            // One that was there before is asked for again and again; the log tells why it fails.
+            // A pinned dataset is polled; the log has the reason of each failure.
             (Lane::Dataset(id), Err(_)) if self.store.pinned.contains(&id) => {}
             (Lane::OpenExternally, Ok(Payload::Outside)) => {
-                self.notify(Level::Success, "handed to the viewer of the desktop");
+                self.notify(Level::Success, "opened in the desktop's image viewer");
             }
             (Lane::Record(dataset), Ok(Payload::Record(fields))) => {
                 self.record_loaded(dataset, fields);
@@ -96,7 +96,8 @@ impl App {
             (Lane::Enrichment(dataset), Ok(Payload::Enrichment(enrichment))) => {
                 self.store.enrichments.entry(dataset).or_default().succeed(self.now, enrichment);
             }
-            // Not every deployment tells: the status then shows `?`, and the log says why.
+            // Not every deployment reports enrichments: the status then shows `?`, and the log has
+            // the reason.
             (Lane::Enrichment(dataset), Err(failure)) => {
                 self.store.enrichments.entry(dataset).or_default().fail(self.now, failure);
             }
@@ -136,22 +137,21 @@ impl App {
         }
     }
 
-    /// How far a transfer has come.
     pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress) {
         if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
             self.transfer_progressed(id, progress.done, progress.total);
         }
     }
 
-    /// The list of datasets. A dataset whose status or size changed has new pages; the first list
-    /// opens a dataset, so that nobody starts with an empty screen.
+    /// The list of datasets was loaded. Pages of changed datasets are invalidated; the first list
+    /// opens a dataset.
     fn datasets_loaded(&mut self, list: Vec<Dataset>, unreadable: usize) {
         if unreadable > 0 && unreadable != self.store.unreadable_datasets {
-            let text = format!("{unreadable} rows of the list of datasets could not be read");
+            let text = format!("{unreadable} rows of the list of datasets could not be parsed");
             self.notify(Level::Warning, text);
         }
         if self.store.datasets.failures() > 1 {
-            self.notify(Level::Success, "the service answers again");
+            self.notify(Level::Success, "the service responds again");
             self.store.pictures.forget_failures();
         }
         self.store.unreadable_datasets = unreadable;
@@ -182,7 +182,7 @@ impl App {
         self.advance_dataset_jobs();
     }
 
-    /// The dataset that the person named, by id or by name; else the first of the list.
+    /// The dataset that the user named, by id or by name; by default the first of the list.
     fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
         let first = list.first()?.id;
         let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.view().is_none())
@@ -194,17 +194,17 @@ impl App {
         };
         let wanted = list.iter().find(is_named).map(|dataset| dataset.id);
         if wanted.is_none() {
-            let text = format!("no dataset of this list is called {named} or has it as its id");
+            let text = format!("no dataset has the name or id {named}");
             self.notify(Level::Warning, text);
         }
         wanted.or(Some(first))
     }
 
-    /// An answer of the wrong kind is a mistake of this program; it is told, not hidden.
+    /// A payload that does not belong to its lane is an internal error, which is shown.
     fn report_mismatch(&mut self, lane: &Lane) {
         let failure = Failure::new(
             FailureKind::Unexpected,
-            format!("an answer of the wrong kind for {lane:?}"),
+            format!("internal error: a response of the wrong kind for {lane:?}"),
         );
         self.notify_failure(&failure);
     }

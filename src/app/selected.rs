@@ -1,5 +1,4 @@
-//! What is looked at now: the dataset, the view, its page, the cluster and preview under the cursor,
-//! the job under the cursor.
+//! What is open and selected: the dataset, view, page, cluster, preview and job.
 
 use crate::app::{App, Job, Pane, Remote, View};
 use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, ScoreScale};
@@ -11,38 +10,36 @@ impl App {
         self.store.dataset(self.view()?.search.dataset)
     }
 
-    /// The results that are open.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
         self.results.view()
     }
 
-    /// The number of the page that is open, 0-based.
+    /// 0-based.
     #[must_use]
     pub fn page_number(&self) -> u32 {
         self.view().map_or(0, |view| view.search.page)
     }
 
-    /// The granularity of the results that are open.
     #[must_use]
     pub fn granularity(&self) -> Granularity {
         self.view().map(|view| view.search.granularity).unwrap_or_default()
     }
 
-    /// How the scores on screen are read.
+    /// How the scores on screen are interpreted.
     #[must_use]
     pub fn score_scale(&self) -> ScoreScale {
         self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
     }
 
-    /// What is known of the page that is open.
+    /// The open page as loaded from the service.
     #[must_use]
     pub fn remote_page(&self) -> Option<&Remote<Page>> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         self.store.pages.get(&view.search)
     }
 
-    /// The page that is open: an answer of the service, or what was computed from some.
+    /// The open page: loaded from the service, or computed from loaded pages.
     #[must_use]
     pub fn page(&self) -> Option<&Page> {
         match &self.view()?.computed {
@@ -51,33 +48,29 @@ impl App {
         }
     }
 
-    /// Whether another page may follow the one that is open.
     #[must_use]
     pub fn may_have_next_page(&self) -> bool {
         self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
     }
 
-    /// The cluster under the cursor.
     #[must_use]
     pub fn cluster(&self) -> Option<&Cluster> {
         let shown = self.visible_clusters();
         self.page()?.clusters.get(shown.get(self.view()?.cursor)?.index)
     }
 
-    /// The preview that the detail shows.
+    /// The preview in the detail pane.
     #[must_use]
     pub fn preview(&self) -> Option<&Preview> {
         let previews = &self.cluster()?.previews;
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
     }
 
-    /// The job under the cursor of the jobs pane.
     #[must_use]
     pub fn selected_job(&self) -> Option<&Job> {
         self.jobs.selected()
     }
 
-    /// The dataset under the cursor of the datasets pane.
     #[must_use]
     pub fn selected_dataset(&self) -> Option<&Dataset> {
         let list = self.visible_datasets();
@@ -85,7 +78,7 @@ impl App {
         selected.or(list.first()).copied()
     }
 
-    /// The dataset that a change is for: the selected one in its list, else the open one.
+    /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
     #[must_use]
     pub fn target_dataset(&self) -> Option<&Dataset> {
         match self.focus {
@@ -94,7 +87,7 @@ impl App {
         }
     }
 
-    /// Opens the results of a dataset, where they were left.
+    /// Opens the results of a dataset as they were left.
     pub(in crate::app) fn open_dataset(&mut self, id: DatasetId) {
         self.results.open(self.initial_search(id));
         self.datasets.cursor = Some(id);

@@ -1,5 +1,4 @@
-//! What is fixed when the program starts: everything the core is told by settings, command line
-//! and terminal.
+//! What is fixed when the program starts: from settings, command line and terminal.
 
 use std::path::PathBuf;
 
@@ -14,61 +13,50 @@ use tessera_model::{
 };
 use tessera_picture::Protocol;
 
-/// What is fixed when the program starts.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The deployment in a word or two, for the header: `local`, `lab.example`.
+    /// Short name of the deployment for the header: `local`, `lab.example`.
     pub deployment_name: SafeText,
-    /// The profile that is open, if it is one.
+    /// The open profile, if there is one.
     pub profile: Option<String>,
     /// The profiles that can be opened.
     pub profiles: Vec<Profile>,
     /// Whether the deployment has no login and a pipeline that adds media by path.
     pub on_premises: bool,
-    /// The dataset that is opened first, by id or name; else the first one of the list.
+    /// The dataset to open first, by id or name; by default the first of the list.
     pub initial_dataset: Option<String>,
-    /// The pane that takes the keys first, when a dataset is open.
+    /// The pane to focus when the dataset is open.
     pub initial_pane: Option<Pane>,
-    /// The saved view that is opened first.
     pub initial_view: Option<SafeText>,
     /// Datasets that the service does not list.
     pub pinned: Vec<DatasetId>,
-    /// What a dataset opens with.
     pub search_defaults: SearchDefaults,
-    /// What the export form offers.
     pub export_defaults: ExportDefaults,
-    /// The bindings.
     pub keymap: Keymap,
-    /// Whether datasets must stay as they are. An export changes none.
+    /// Whether datasets must not be changed. Exports are allowed.
     pub read_only: bool,
-    /// What a person should know at once, of their settings.
+    /// Warnings about the settings, shown at start.
     pub warnings: Vec<String>,
-    /// Folder that downloads go to unless another is typed.
+    /// Default folder of downloads.
     pub download_dir: SafeText,
     /// The command that opens this deployment again.
     pub reopen_command: String,
-    /// What `~/` means.
+    /// What `~/` expands to.
     pub home_dir: Option<PathBuf>,
-    /// The time of day when the program starts.
     pub started_at: Timestamp,
-    /// Size of the screen (columns, rows).
     pub size: (u16, u16),
-    /// How pictures are drawn until the terminal has answered.
+    /// How pictures are drawn until the terminal's capabilities are known.
     pub protocol: Protocol,
-    /// The theme that the settings ask for.
     pub theme: ThemeChoice,
-    /// How large the tiles are at first.
     pub tile_size: TileSize,
-    /// Whether the mouse is ours at first.
     pub capture_mouse: bool,
-    /// How often is asked for what changes by itself.
     pub cadence: PollingIntervals,
-    /// How the end of a job is told.
+    /// How the end of a job is announced.
     pub notify: Vec<NotificationMethod>,
 }
 
 impl Setup {
-    /// What a program starts with that knows nothing yet.
+    /// The defaults, without any settings.
     #[must_use]
     pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {
         Self {

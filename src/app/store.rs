@@ -1,4 +1,4 @@
-//! What the service told us, once, by id. Panes keep ids and places, never copies.
+//! What the service has sent, stored once, by id. Panes keep ids and positions, never copies.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -12,59 +12,49 @@ use tessera_model::{
 };
 use tessera_picture::{Canvas, PictureSubject, PictureView, Thumbnail};
 
-/// Everything known.
 #[derive(Debug, Default)]
 pub struct Store {
-    /// The datasets in the order of the service.
+    /// In the order of the service.
     pub datasets: Remote<Vec<Dataset>>,
-    /// The datasets that were typed by their ids.
+    /// The datasets opened by their ids.
     pub pinned: BTreeSet<DatasetId>,
-    /// Rows of that list that could not be read.
+    /// Rows of the list that could not be parsed.
     pub unreadable_datasets: usize,
-    /// What was seen of the datasets so far.
     pub observed: ObservedDatasets,
-    /// The models that were run over a dataset.
     pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
-    /// Pages of clusters.
     pub pages: PageCache,
-    /// What is marked in each dataset that was opened.
     pub baskets: BTreeMap<DatasetId, Remote<Basket>>,
-    /// The saved views.
     pub views: Remote<Vec<SavedView>>,
-    /// Pictures, ready to be drawn.
     pub pictures: PictureCache,
-    /// The folder of this machine that was listed last.
+    /// The last listed folder of this machine.
     pub folder: Option<(PathBuf, Remote<FolderListing>)>,
 }
 
 impl Store {
-    /// The datasets that are known.
     #[must_use]
     pub fn dataset_list(&self) -> &[Dataset] {
         self.datasets.value().map_or(&[], Vec::as_slice)
     }
 
-    /// The place of a folder's listing; only one is kept.
+    /// The listing of a folder; only the last one is kept.
     pub fn folder_entry(&mut self, path: PathBuf) -> &mut Remote<FolderListing> {
         let known = self.folder.take().filter(|(known, _)| *known == path);
         let (_, listed) = self.folder.insert(known.unwrap_or((path, Remote::default())));
         listed
     }
 
-    /// The models that were run over a dataset, as far as they are known.
     #[must_use]
     pub fn enrichment(&self, dataset: DatasetId) -> Option<&Enrichment> {
         self.enrichments.get(&dataset)?.value()
     }
 
-    /// One dataset.
     #[must_use]
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {
         self.dataset_list().iter().find(|dataset| dataset.id == id)
     }
 }
 
-/// The pages looked at lately, so that going back is instant.
+/// The recently visited pages, so that going back is instant.
 #[derive(Debug, Default)]
 pub struct PageCache {
     /// Oldest first.
@@ -72,16 +62,15 @@ pub struct PageCache {
 }
 
 impl PageCache {
-    /// Pages kept; a page of 100 clusters takes about half a megabyte.
+    /// A page of 100 clusters takes about half a megabyte.
     const CAPACITY: usize = 24;
 
-    /// What is known of one page.
     #[must_use]
     pub fn get(&self, search: &Search) -> Option<&Remote<Page>> {
         self.recent.iter().find(|(known, _)| known == search).map(|(_, page)| page)
     }
 
-    /// The place of one page, made if it is new, and the youngest from now on.
+    /// The entry of a page, created if necessary, and from now on the most recent one.
     pub fn entry(&mut self, search: Search) -> &mut Remote<Page> {
         let known = self.recent.iter().position(|(known, _)| *known == search);
         let entry = known.map_or((search, Remote::default()), |index| self.recent.remove(index));
@@ -93,7 +82,7 @@ impl PageCache {
         &mut self.recent[last].1
     }
 
-    /// The known pages of a search, whichever page it names, in the order of their numbers.
+    /// The loaded pages of a search, ordered by number, whichever page it names.
     #[must_use]
     pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Page)> {
         let number = |page: u32| Search { page, ..search.clone() };
@@ -104,7 +93,7 @@ impl PageCache {
         pages
     }
 
-    /// The pages of a dataset are out of date: its media or clusters changed.
+    /// The media or clusters of a dataset have changed.
     pub fn invalidate(&mut self, dataset: DatasetId) {
         for (_, page) in self.recent.iter_mut().filter(|(search, _)| search.dataset == dataset) {
             page.invalidate();
@@ -112,10 +101,10 @@ impl PageCache {
     }
 }
 
-/// A picture that could be made, or why not.
+/// A picture, or why it cannot be drawn.
 pub type PictureResult = Result<Thumbnail, SafeText>;
 
-/// The one bounded cache of the core: pictures by sight and canvas.
+/// The bounded cache of pictures, by view and canvas.
 #[derive(Debug, Default)]
 pub struct PictureCache {
     entries: HashMap<(PictureView, Canvas), (PictureResult, u64)>,
@@ -124,17 +113,17 @@ pub struct PictureCache {
 }
 
 impl PictureCache {
-    /// Bytes kept: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB.
+    /// Bytes: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB.
     const BUDGET: usize = 24 << 20;
 
-    /// What is known of a picture: `None` nothing, `Some(Err)` why it cannot be shown.
+    /// `None`: not loaded. `Some(Err)`: why it cannot be drawn.
     #[must_use]
     pub fn get(&self, sight: &PictureView, canvas: Canvas) -> Option<&PictureResult> {
         self.entries.get(&(sight.clone(), canvas)).map(|(picture, _)| picture)
     }
 
-    /// The sight seen last among those that are known and differ from `wanted` in nothing but the
-    /// region; itself, if it is known.
+    /// The most recently shown view that differs from `wanted` at most in its region; `wanted`
+    /// itself, if it is cached.
     #[must_use]
     pub fn most_recent_variant(
         &self,
@@ -149,7 +138,7 @@ impl PictureCache {
         newest.map(|((sight, _), _)| sight)
     }
 
-    /// Keeps a picture, and drops those not seen for longest beyond the budget.
+    /// Adds a picture and drops the least recently shown ones over the budget.
     pub fn insert(&mut self, sight: PictureView, canvas: Canvas, picture: PictureResult) {
         self.tick += 1;
         self.bytes += size_in_bytes(&picture);
@@ -166,7 +155,7 @@ impl PictureCache {
         }
     }
 
-    /// Marks a picture as seen now.
+    /// Marks a picture as shown now.
     pub fn touch(&mut self, sight: PictureView, canvas: Canvas) {
         self.tick += 1;
         if let Some((_, seen)) = self.entries.get_mut(&(sight, canvas)) {
@@ -174,13 +163,13 @@ impl PictureCache {
         }
     }
 
-    /// Forgets that a medium could not be shown, so that it is asked for again.
+    /// Forgets that a picture could not be loaded, so that it is requested again.
     pub fn forget_failure_of(&mut self, media: MediaId) {
         let of = PictureSubject::Media(media);
         self.entries.retain(|(sight, _), (picture, _)| sight.subject != of || picture.is_ok());
     }
 
-    /// Forgets the pictures that could not be shown, so that they are asked for again.
+    /// Forgets all pictures that could not be loaded, so that they are requested again.
     pub fn forget_failures(&mut self) {
         self.entries.retain(|_, (picture, _)| picture.is_ok());
     }

@@ -1,8 +1,8 @@
-//! Tickets: the one place where stale answers are dropped.
+//! Tickets: the only place where stale responses are detected.
 //!
-//! A lane has at most one open ticket. Opening it again, or cancelling it, makes the answer to
-//! the older one stale: `close` says so, and `update` looks no further. Abort in the worker is
-//! thrift; this check is correctness.
+//! A lane has at most one open ticket. Opening it again, or cancelling it, makes the response to
+//! the older one stale: `close` returns `false` for it. The worker also aborts such requests, but
+//! only to save work; this check is what makes it correct.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,6 @@ use crate::{
     message::{Lane, Ticket},
 };
 
-/// The open tickets.
 #[derive(Debug, Default)]
 pub struct Tickets {
     last_number: u64,
@@ -19,14 +18,14 @@ pub struct Tickets {
 }
 
 impl Tickets {
-    /// Opens `lane`; an older ticket of it is stale from now on.
+    /// Opens `lane`; an older ticket of it becomes stale.
     pub fn open(&mut self, lane: Lane, now: Uptime) -> Ticket {
         self.last_number += 1;
         self.open.insert(lane.clone(), (self.last_number, now));
         Ticket { lane, number: self.last_number }
     }
 
-    /// Closes the ticket of an answer. `false`: the answer is stale.
+    /// Closes the ticket of a response. Returns `false` if it is stale.
     pub fn close(&mut self, ticket: &Ticket) -> bool {
         let current = self.is_current(ticket);
         if current {
@@ -35,35 +34,32 @@ impl Tickets {
         current
     }
 
-    /// Forgets the open ticket of `lane`. `true` if there was one.
+    /// Forgets the open ticket of `lane`. Returns whether there was one.
     pub fn cancel(&mut self, lane: &Lane) -> bool {
         self.open.remove(lane).is_some()
     }
 
-    /// Whether an answer with this ticket would be used.
+    /// Whether a response with this ticket is still needed.
     #[must_use]
     pub fn is_current(&self, ticket: &Ticket) -> bool {
         self.open.get(&ticket.lane).is_some_and(|(number, _)| *number == ticket.number)
     }
 
-    /// Whether an answer of `lane` is awaited.
     #[must_use]
     pub fn is_open(&self, lane: &Lane) -> bool {
         self.open.contains_key(lane)
     }
 
-    /// Since when an answer of `lane` is awaited.
     #[must_use]
     pub fn opened_at(&self, lane: &Lane) -> Option<Uptime> {
         self.open.get(lane).map(|(_, since)| *since)
     }
 
-    /// The lanes that are awaited.
     pub fn lanes(&self) -> impl Iterator<Item = &Lane> {
         self.open.keys()
     }
 
-    /// How many answers are awaited: the "n requests" on screen, and a test's sign of rest.
+    /// The number of open requests: shown on screen, and how tests know that nothing is pending.
     #[must_use]
     pub fn outstanding(&self) -> usize {
         self.open.len()

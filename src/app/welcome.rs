@@ -1,5 +1,5 @@
-//! The first run: what to look at, how to get in, a try, and a profile. Nothing is written before
-//! the try has succeeded, and leaving at any point writes nothing.
+//! The first run: choose what to open, enter its address, test the connection, create a profile.
+//! Nothing is saved before the connection succeeded, or if the user quits.
 
 use std::{fmt, path::Path};
 
@@ -15,50 +15,41 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// What a person can want to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WelcomeOption {
-    /// The painted sample.
     Sample,
-    /// A folder of this machine.
     Folder,
-    /// A service with login.
     Hosted,
-    /// A service without.
     OnPrem,
 }
 
 impl WelcomeOption {
-    /// All of them, in the order of their numbers.
+    /// In the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Sample, Self::Folder, Self::Hosted, Self::OnPrem];
 
-    /// What it is called.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
-            Self::Sample => "A sample that is painted for you",
-            Self::Folder => "A folder of pictures on this machine",
+            Self::Sample => "A generated sample dataset",
+            Self::Folder => "A folder of images on this machine",
             Self::Hosted => "A hosted service",
             Self::OnPrem => "An on-premises service",
         }
     }
 
-    /// What it needs and does.
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
-            Self::Sample => {
-                "240 pictures with captions, labels and objects; no account, no network"
-            }
+            Self::Sample => "240 images with captions, labels and objects; no account, no network",
             Self::Folder => {
-                "indexed here and opened; no account, no network, nothing is changed in it"
+                "indexed on this machine; no account, no network, your files are not changed"
             }
-            Self::Hosted => "needs its address, an api_key and its api_secret",
+            Self::Hosted => "needs its address, an api_key and an api_secret",
             Self::OnPrem => "needs its address; no login",
         }
     }
 
-    /// The fields of its step.
+    /// The fields of its form.
     fn fields(self) -> &'static [WelcomeField] {
         match self {
             Self::Sample => &[],
@@ -75,27 +66,20 @@ impl WelcomeOption {
     }
 }
 
-/// A field of the second step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WelcomeField {
-    /// Folder of pictures.
     Folder,
-    /// Address of the service.
     BaseUrl,
-    /// Address of its pipeline; may stay empty.
+    /// May stay empty.
     PipelineUrl,
-    /// Names the secret.
     ApiKey,
-    /// The secret; never shown.
     ApiSecret,
     /// Name of the profile.
     Name,
-    /// Whether the secret is stored.
     Store,
 }
 
 impl WelcomeField {
-    /// What stands before it.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -110,7 +94,7 @@ impl WelcomeField {
     }
 }
 
-/// Typed text whose `Debug` shows nothing.
+/// Typed text that `Debug` does not show.
 #[derive(Clone, Default)]
 pub struct RedactedInput(pub Input);
 
@@ -120,84 +104,69 @@ impl fmt::Debug for RedactedInput {
     }
 }
 
-/// What was entered and is to be tried.
+/// What was entered, to be tested.
 #[derive(Clone, Debug)]
 pub struct CandidateProfile {
-    /// The deployment with its name.
     pub profile: Profile,
-    /// The secret, for a hosted one.
+    /// For a hosted deployment.
     pub secret: Option<SecretString>,
-    /// Whether the secret is stored.
     pub store_secret: bool,
 }
 
-/// What a key asks of the shell.
+/// What a key requires from the runtime.
 #[derive(Debug)]
 pub enum WelcomeAction {
-    /// Nothing.
     Continue,
-    /// Leave; nothing is written.
+    /// Quit; nothing is saved.
     Quit,
     /// Open this, which needs no profile.
     Open(Destination),
-    /// Try to reach it.
+    /// Test the connection.
     Connect(CandidateProfile),
 }
 
-/// Where the try stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionAttempt {
-    /// Nothing is tried.
     None,
-    /// It is being asked.
     Connecting,
-    /// Why it cannot be opened.
     Failed(String),
 }
 
-/// The state of the first run.
 #[derive(Clone, Debug)]
 pub struct Welcome {
-    /// The line under the cursor of the first step.
     pub cursor: usize,
-    /// What was chosen, in the second step.
     pub option: Option<WelcomeOption>,
-    /// The field that takes the keys.
     pub field: usize,
     typed: [RedactedInput; 6],
-    /// Whether the secret is stored.
     pub store: bool,
-    /// How the last try ended.
     pub attempt: ConnectionAttempt,
 }
 
 impl Welcome {
-    /// The first step; `trouble` tells why the person is here again.
+    /// The first step; `failure` is why the user is here again.
     #[must_use]
     pub fn new(trouble: Option<String>) -> Self {
         let attempt = trouble.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
         Self { cursor: 0, option: None, field: 0, typed: Default::default(), store: false, attempt }
     }
 
-    /// The fields of the second step.
     #[must_use]
     pub fn fields(&self) -> &'static [WelcomeField] {
         self.option.map_or(&[], WelcomeOption::fields)
     }
 
-    /// The text of a field.
     #[must_use]
     pub fn text(&self, field: WelcomeField) -> &Input {
         &self.typed[field_index(field)].0
     }
 
-    /// Takes a key; `home` is what `~/` means.
+    /// Handles a key; `home` is what `~/` expands to.
     pub fn handle_key(&mut self, chord: Chord, home: Option<&Path>) -> WelcomeAction {
         if chord.ctrl && chord.key == Key::Char('c') {
             return WelcomeAction::Quit;
         }
         if self.attempt == ConnectionAttempt::Connecting {
-            // Esc gives up the try; the shell drops it.
+            // Esc cancels the attempt; the runtime drops it.
             if chord.key == Key::Esc {
                 self.attempt = ConnectionAttempt::None;
             }
@@ -263,7 +232,6 @@ impl Welcome {
         }
     }
 
-    /// Pasted text goes into the field that takes the keys.
     pub fn paste(&mut self, text: &str) {
         match self.fields().get(self.field) {
             None | Some(WelcomeField::Store) => {}
@@ -294,7 +262,7 @@ impl Welcome {
     ) -> Result<CandidateProfile, (WelcomeField, String)> {
         let typed = |field| self.text(field).value().trim().to_owned();
         let needed = |field: WelcomeField| match typed(field) {
-            text if text.is_empty() => Err((field, format!("{} is needed", field.label()))),
+            text if text.is_empty() => Err((field, format!("{} is required", field.label()))),
             text => Ok(text),
         };
         let (place, secret) = match subject {
@@ -334,7 +302,6 @@ impl Welcome {
         })
     }
 
-    /// The try has failed.
     pub fn connection_failed(&mut self, reason: String) {
         self.attempt = ConnectionAttempt::Failed(reason);
     }

@@ -19,7 +19,7 @@ async fn lose_and_regain_the_service() {
 
     service.start().await;
     person.wait(31).await;
-    person.sees("the service answers again");
+    person.sees("the service responds again");
     person.wait(31).await;
     person.sees("lower is closer");
     assert!(

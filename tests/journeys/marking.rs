@@ -54,7 +54,7 @@ async fn a_selection_is_saved_and_opened_again() {
     person.press("D").await;
     assert!(person.session.app.selection().unwrap().is_empty());
     person.press("w").await;
-    person.sees("nothing is marked");
+    person.sees("nothing is selected");
     person.press("o enter").await;
     assert_eq!(person.session.app.selection(), Some(&marked));
 }

@@ -33,6 +33,7 @@ async fn what_the_service_refuses_stands_under_its_filter() {
     person.paste("grain");
     person.sees("“grain” is not published");
     person.press("f5 3").await;
-    person.sees("row 1: the service says: query.vql: filter 0, issues.value: must be one of blur");
+    person
+        .sees("row 1: the service reports: query.vql: filter 0, issues.value: must be one of blur");
     assert_eq!(person.session.app.draft().rows.len(), 1, "the query stays");
 }

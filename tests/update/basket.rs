@@ -57,10 +57,7 @@ fn all_pages_are_marked_one_after_the_other_as_one_step() {
     desk.answer_page(page(200, 7));
     assert_eq!(totals(&desk).clusters, 207);
     assert_eq!(desk.app.page_number(), 0, "the page on screen stays");
-    assert_eq!(
-        desk.notice(),
-        "that was the last page: 207 clusters of 3 pages marked; u takes it back"
-    );
+    assert_eq!(desk.notice(), "all pages loaded: selected 207 clusters from 3 pages; u undoes it");
     desk.press("u");
     assert!(selection(&desk).is_empty());
     desk.press("U");
@@ -77,7 +74,9 @@ fn esc_stops_between_two_pages_and_a_lost_page_ends_it() {
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
     let failure = tessera_model::Failure::new(tessera_model::FailureKind::Server, "it broke");
     desk.respond(ticket, Err(failure));
-    assert!(desk.notice().starts_with("page 2 did not come: 0 clusters of 1 pages marked"));
+    assert!(
+        desk.notice().starts_with("page 2 could not be loaded: selected 0 clusters from 1 page")
+    );
     assert!(desk.app.pending_selection.all_pages.is_none() && desk.requests().is_empty());
 }
 
@@ -122,11 +121,11 @@ fn marks_stay_across_pages_and_what_is_hidden_is_counted() {
 fn a_member_is_left_out_of_its_marked_cluster_never_marked_twice() {
     let mut desk = Desk::with_clusters(3);
     desk.press("x");
-    assert_eq!(desk.notice(), "its cluster is not marked; space in the results marks it");
+    assert_eq!(desk.notice(), "its cluster is not selected; Space in the results selects it");
     desk.press("enter l space");
     assert_eq!(totals(&desk).media, 1);
     desk.press("esc space");
-    assert_eq!(desk.notice(), "1 cluster marked with 1 single mark in it; u takes it back");
+    assert_eq!(desk.notice(), "1 cluster selected, replacing 1 selected item; u undoes it");
     desk.press("enter x l space");
     let excluded: Vec<_> = cluster(0).previews[1..].iter().map(|it| it.media).collect();
     let items = selection(&desk).items();
@@ -228,7 +227,7 @@ fn an_empty_basket_is_not_exported() {
     let mut desk = Desk::with_clusters(3);
     desk.press("E");
     assert!(desk.app.overlay.is_none());
-    assert_eq!(desk.notice(), "nothing is marked: space marks a cluster");
+    assert_eq!(desk.notice(), "nothing is selected: Space selects a cluster");
 }
 
 #[test]

@@ -65,11 +65,11 @@ fn a_download_is_stopped_and_goes_on() {
 fn only_what_is_over_is_taken_off_the_list() {
     let mut desk = exporting();
     desk.press("4 D");
-    assert_eq!(desk.notice(), "this job is still going on; x stops it");
+    assert_eq!(desk.notice(), "this job is still running; x stops it");
     desk.press("x D");
     assert!(desk.app.jobs.is_empty());
     desk.press("D");
-    assert_eq!(desk.notice(), "there is no job here");
+    assert_eq!(desk.notice(), "no job is selected");
 }
 
 fn images(count: u64, status: &str) -> Payload {

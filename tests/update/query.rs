@@ -125,9 +125,9 @@ fn a_mistake_is_told_at_its_place_and_keeps_run_off() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "5");
     desk.type_text("0.9x");
-    assert!(says(&desk).starts_with("duplicates.value wants a number"), "{}", says(&desk));
+    assert!(says(&desk).starts_with("duplicates.value must be a number"), "{}", says(&desk));
     desk.press("f5");
-    assert_eq!(desk.notice(), "row 1: duplicates.value: wants a number");
+    assert_eq!(desk.notice(), "row 1: duplicates.value: must be a number");
     assert!(desk.requests().is_empty());
     desk.press("backspace f5");
     assert_eq!(asked(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
@@ -255,7 +255,7 @@ fn json_that_cannot_be_read_is_kept_and_its_place_is_told() {
     desk.press("3 tab end enter ]");
     assert!(says(&desk).contains("line 2 column"), "{}", says(&desk));
     desk.press("tab");
-    assert!(desk.notice().starts_with("this cannot be shown as a form yet"), "{}", desk.notice());
+    assert!(desk.notice().starts_with("cannot show this as a form yet"), "{}", desk.notice());
     desk.press("f5");
     assert!(desk.requests().is_empty(), "nothing is run that cannot be read");
     desk.press("esc 3 backspace tab");

@@ -88,7 +88,7 @@ fn a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
     desk.wait(31);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert!(desk.app.store.datasets.failure().is_none());
-    assert_eq!(desk.notice(), "the service answers again");
+    assert_eq!(desk.notice(), "the service responds again");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_broken_picture_is_asked_for_once() {
 fn rows_that_cannot_be_read_are_told() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 2));
-    assert_eq!(desk.notice(), "2 rows of the list of datasets could not be read");
+    assert_eq!(desk.notice(), "2 rows of the list of datasets could not be parsed");
 }
 
 #[test]

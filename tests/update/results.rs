@@ -83,7 +83,7 @@ fn forward_returns_to_where_back_came_from() {
     assert_eq!((desk.steps(), here(&desk)), (2, 51));
     assert!(asked(&desk).is_empty(), "both are still known");
     desk.press("]");
-    assert_eq!(desk.notice(), "nothing was gone back from");
+    assert_eq!(desk.notice(), "no later result to return to");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn new_media_outside_the_clusters_are_told_once() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
     desk.answer_page(page(0, 3));
-    assert!(desk.notice().starts_with("set-1: new media are not in its clusters yet"));
+    assert!(desk.notice().starts_with("set-1: new media are not clustered yet"));
     desk.wait(9);
     desk.press("r");
     desk.answer_page(page(0, 3));
@@ -230,7 +230,7 @@ fn while_the_link_is_down_changes_are_off_and_recovery_comes_by_itself() {
     let outage = desk.app.outage().unwrap();
     assert_eq!((outage.down_for.unwrap().as_secs(), outage.retry_in.unwrap().as_secs()), (15, 2));
     desk.press("e");
-    assert_eq!(desk.notice(), "the service does not answer; it is asked again by itself");
+    assert_eq!(desk.notice(), "the service does not respond; it is retried automatically");
     assert_eq!(numbers(&desk).len(), 9, "what was seen stays");
     desk.wait(2);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
@@ -292,7 +292,7 @@ fn searches_are_kept_and_run_again() {
 fn an_empty_history_says_so() {
     let mut desk = Desk::with_clusters(9);
     desk.press("H");
-    assert_eq!(desk.notice(), "nothing was searched yet");
+    assert_eq!(desk.notice(), "no searches yet");
     assert!(desk.app.overlay.is_none());
 }
 

@@ -113,7 +113,7 @@ fn a_signature_is_copied_only_with_the_link_itself() {
     }
     desk.press("y u");
     assert_eq!(clipboard(&desk), Some("https://cdn.example/a?sig=canary"));
-    assert!(desk.notice().contains("short-lived") && !desk.notice().contains("canary"));
+    assert!(desk.notice().contains("expires soon") && !desk.notice().contains("canary"));
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn the_mouse_and_the_line_of_keys_can_be_switched_off() {
     let mut desk = standing(Status::Ready);
     desk.press("alt-m");
     assert!(desk.other.contains(&Effect::CaptureMouse(false)));
-    assert!(desk.notice().contains("terminal's"));
+    assert!(desk.notice().contains("mouse released"));
     let before = desk.app.areas().results.unwrap().height;
     desk.press("alt-f");
     assert_eq!(desk.app.areas().results.unwrap().height, before + 1);

@@ -51,7 +51,7 @@ fn a_hosted_service_asks_for_what_is_missing_at_its_field() {
     press(&mut welcome, "enter");
     type_in(&mut welcome, "ak_1");
     press(&mut welcome, "enter enter enter enter");
-    assert_eq!(welcome.attempt, ConnectionAttempt::Failed("api_secret is needed".to_owned()));
+    assert_eq!(welcome.attempt, ConnectionAttempt::Failed("api_secret is required".to_owned()));
     assert_eq!(welcome.field, 2);
     type_in(&mut welcome, "s3cret-canary");
     let candidate = tried(press(&mut welcome, "tab tab space enter"));

@@ -1,4 +1,4 @@
-//! Why an export, an addition or something about a job cannot be done now.
+//! Why exports, additions, reindexes and actions on jobs are unavailable.
 
 use super::{
     dataset_status_reason, no_dataset,
@@ -11,7 +11,6 @@ use crate::{
 };
 use tessera_model::Operation;
 
-/// The reason for an action that exports, adds, reindexes, or concerns a job.
 pub(super) fn export_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Export => no_dataset(app).or_else(|| status_reason(app, Operation::Export)),
@@ -23,7 +22,7 @@ pub(super) fn export_reason(app: &App, action: Action) -> Option<String> {
             .or_else(|| nothing_selected(app))
             .or_else(|| status_reason(app, Operation::Export)),
         Action::AddMedia | Action::Reindex if app.setup.read_only => {
-            Some("opened with --read-only: nothing is changed".to_owned())
+            Some("opened with --read-only".to_owned())
         }
         Action::AddMedia => add_media_reason(app),
         Action::Reindex => no_target_dataset(app)
@@ -47,7 +46,7 @@ fn stop_watching_reason(app: &App) -> Option<String> {
     (!stops).then(|| "this job is not being watched".to_owned())
 }
 
-/// A busy dataset refuses nothing: the addition waits here until it is free.
+/// A busy dataset does not prevent an addition: it is queued until the dataset is free.
 fn add_media_reason(app: &App) -> Option<String> {
     let waits = app.target_dataset().is_some_and(|dataset| dataset.status.is_busy());
     let refused =
@@ -61,8 +60,8 @@ fn no_target_dataset(app: &App) -> Option<String> {
 
 fn forget_job_reason(app: &App) -> Option<String> {
     match app.selected_job() {
-        None => Some("there is no job here".to_owned()),
-        Some(job) if job.is_active() => Some("this job is still going on; x stops it".to_owned()),
+        None => Some("no job is selected".to_owned()),
+        Some(job) if job.is_active() => Some("this job is still running; x stops it".to_owned()),
         Some(_) => None,
     }
 }

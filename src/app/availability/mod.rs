@@ -1,5 +1,5 @@
-//! Why an action cannot be done now: one function behind the greyed-out hint, the help, the menu
-//! and the refusal, so that they never disagree. The reasons are told group by group.
+//! Why an action is unavailable: one function behind dimmed hints, help, menu and warnings, so that
+//! they always agree.
 
 mod exports;
 mod search;
@@ -11,11 +11,11 @@ use crate::{
 };
 use tessera_model::{Dataset, Operation, Permission};
 
-/// The reason why `action` cannot be done now, if there is one.
+/// The reason why `action` is unavailable, if it is.
 #[must_use]
 pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     if needs_service(action) && app.outage().is_some() {
-        return Some("the service does not answer; it is asked again by itself".to_owned());
+        return Some("the service does not respond; it is retried automatically".to_owned());
     }
     match action.group() {
         ActionGroup::Navigation => navigation_reason(app, action),
@@ -28,7 +28,7 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
-/// The step that would help, where `action` is refused and there is one.
+/// An action that would help where `action` is unavailable.
 #[must_use]
 pub fn suggested_action(app: &App, action: Action) -> Option<Action> {
     unavailable_reason(app, action)?;
@@ -53,7 +53,7 @@ pub fn suggested_action(app: &App, action: Action) -> Option<Action> {
     }
 }
 
-/// What changes something at the service, or sends it something: off while it does not answer.
+/// Whether the action sends something to the service, so that it is unavailable during an outage.
 fn needs_service(action: Action) -> bool {
     matches!(
         action,
@@ -69,7 +69,7 @@ fn navigation_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Forward => {
             let ahead = app.results.tabs().is_some_and(|tabs| !tabs.tab().forward_stack.is_empty());
-            (!ahead).then(|| "nothing was gone back from".to_owned())
+            (!ahead).then(|| "no later result to return to".to_owned())
         }
         Action::NewTab => no_dataset(app),
         Action::CloseTab => (app.tab_count() < 2).then(|| "this is the only tab".to_owned()),
@@ -90,7 +90,9 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Profiles => {
             let moving = app.jobs.any_state(|state| matches!(state, JobState::Downloading(..)));
-            moving.then(|| "a download is running here; let it end first".to_owned())
+            moving.then(|| {
+                "a download is running; wait until it ends, or stop it in the jobs pane".to_owned()
+            })
         }
         Action::LargerTiles | Action::SmallerTiles => {
             (app.focus != Pane::Results).then(|| "only the results have tiles".to_owned())
@@ -118,7 +120,7 @@ fn no_dataset(app: &App) -> Option<String> {
 }
 
 fn no_preview(app: &App) -> Option<String> {
-    app.preview().is_none().then(|| "there is no picture here".to_owned())
+    app.preview().is_none().then(|| "no picture is selected".to_owned())
 }
 
 fn no_tab(app: &App, number: usize) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Why a search, a look at its results, or a change of the query cannot be done now.
+//! Why searching, paging, grouping and editing the query are unavailable.
 
 use super::{no_dataset, no_preview, status_reason};
 use crate::{
@@ -7,19 +7,18 @@ use crate::{
 };
 use tessera_model::{AnchorKind, Operation, Query};
 
-/// The reason for an action that searches or opens.
 pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Caption => no_dataset(app).or_else(|| status_reason(app, Operation::TextSearch)),
         Action::Loosen => {
-            app.loosened_search().is_none().then(|| "nothing here can be loosened".to_owned())
+            app.loosened_search().is_none().then(|| "no condition to relax".to_owned())
         }
         Action::SimilarToFile => {
             no_dataset(app).or_else(|| status_reason(app, Operation::VisualSearch))
         }
         Action::Similar => no_preview(app).or_else(|| status_reason(app, Operation::VisualSearch)),
         Action::Record => {
-            app.selected_dataset().is_none().then(|| "there is no dataset here".to_owned())
+            app.selected_dataset().is_none().then(|| "no dataset is selected".to_owned())
         }
         Action::FullSize | Action::OpenExternally => no_preview(app),
         Action::PickRegion => no_preview(app)
@@ -39,7 +38,7 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
-/// The reason for an action that turns, groups or arranges what was found.
+/// The reason for an action that pages, groups, filters or sorts the results.
 fn results_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::NextPage => match app.page() {
@@ -55,7 +54,7 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
             Pane::Datasets => None,
             Pane::Results | Pane::Detail => no_dataset(app),
             Pane::Query | Pane::Jobs | Pane::Basket => {
-                Some("only datasets and results are filtered and sorted".to_owned())
+                Some("only datasets and results can be filtered and sorted".to_owned())
             }
         },
         Action::Fold => no_scores(app),
@@ -63,7 +62,6 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
-/// The reason for an action of the query builder.
 pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::RunQuery => no_dataset(app)
@@ -75,7 +73,7 @@ pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {
             .or_else(|| app.draft().filters().err()),
         Action::ToggleFilter | Action::DeleteFilter => {
             let none = app.draft().selected_row().is_none();
-            none.then(|| "there is no filter on this line; a adds one".to_owned())
+            none.then(|| "no filter is selected; a adds one".to_owned())
         }
         _ => None,
     }
@@ -83,12 +81,12 @@ pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {
 
 fn no_original(app: &App) -> Option<String> {
     let linked = app.preview().is_some_and(|preview| preview.original.is_some());
-    (!linked).then(|| "the service gives no link to this picture".to_owned())
+    (!linked).then(|| "the service provides no link to this picture".to_owned())
 }
 
 fn no_query_image(app: &App) -> Option<String> {
     let uploaded = app.view().is_some_and(|view| view.query_image.is_some());
-    (!uploaded).then(|| "no picture was uploaded for this search; F chooses one".to_owned())
+    (!uploaded).then(|| "no picture was uploaded for this search; F selects one".to_owned())
 }
 
 fn granularity_reason(app: &App, action: Action) -> Option<String> {
@@ -106,13 +104,14 @@ fn granularity_reason(app: &App, action: Action) -> Option<String> {
     fixed_search_reason(app)
 }
 
-/// Why what is on screen cannot be asked otherwise: another granularity, other things.
+/// Why the search on screen cannot change its granularity or entity.
 fn fixed_search_reason(app: &App) -> Option<String> {
     let view = app.view()?;
     if view.computed.is_some() {
-        return Some("this was computed from loaded pages; Esc goes back to a search".to_owned());
+        return Some("this was computed from loaded pages; Esc returns to a search".to_owned());
     }
-    // An upload holds for what it was registered with, so its file is registered again.
+    // An upload is registered for one granularity and entity, so changing them registers its file
+    // again.
     let upload =
         matches!(view.search.query, Query::Similar(anchor) if anchor.kind == AnchorKind::Upload);
     if upload { status_reason(app, Operation::VisualSearch) } else { None }
@@ -120,5 +119,5 @@ fn fixed_search_reason(app: &App) -> Option<String> {
 
 fn no_scores(app: &App) -> Option<String> {
     let scored = app.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
-    (!scored).then(|| "nothing has a score here: a search gives one".to_owned())
+    (!scored).then(|| "nothing on this page has a score; a search gives scores".to_owned())
 }

@@ -1,5 +1,5 @@
-//! The basket of the open dataset: what is marked across pages and searches. It is recalled when
-//! the dataset opens and kept after every change, so that it outlives a crash.
+//! The basket: what is selected across pages and searches, per dataset. It is loaded when the
+//! dataset opens and saved after every change, so that it survives a crash.
 
 mod select_all_pages;
 mod select_items;
@@ -18,44 +18,40 @@ use tessera_model::{
     StateValue,
 };
 
-/// Marking that takes more than one key.
+/// A selection that takes more than one key.
 #[derive(Debug, Default)]
 pub struct PendingSelection {
-    /// Where a range begins, while one is chosen.
+    /// Where a range starts, while one is being selected.
     pub range: Option<ClusterId>,
-    /// The pages that are marked one after the other.
+    /// Selecting all pages, one after the other.
     pub all_pages: Option<SelectAllPages>,
 }
 
-/// How a cluster on screen stands to the basket.
+/// How much of a cluster is in the basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionState {
-    /// Nothing of it is marked.
     Unselected,
-    /// So many of its previews are marked by themselves.
+    /// This many of its items are selected individually.
     Items(usize),
-    /// It is marked whole.
     Whole,
-    /// It is marked, and so many of its members are left out.
+    /// The cluster is selected, without this many excluded items.
     Partial(usize),
-    /// It is marked, but from before the dataset was clustered anew.
+    /// The cluster is selected, but from before the dataset was reindexed.
     Stale,
 }
 
 impl App {
-    /// What is marked in the open dataset, once it has been recalled.
+    /// The basket of the open dataset, once it is loaded.
     #[must_use]
     pub fn basket(&self) -> Option<&Basket> {
         self.store.baskets.get(&self.view()?.search.dataset)?.value()
     }
 
-    /// The marks of the open dataset.
     #[must_use]
     pub fn selection(&self) -> Option<&Selection> {
         self.basket().map(Basket::selection)
     }
 
-    /// How a cluster stands to the basket.
     #[must_use]
     pub fn cluster_selection_state(&self, cluster: &Cluster) -> SelectionState {
         let Some(selection) = self.selection() else { return SelectionState::Unselected };
@@ -73,7 +69,7 @@ impl App {
         }
     }
 
-    /// The clusters that the tiles at these places stand for.
+    /// The clusters behind the tiles at these positions, folded ones included.
     #[must_use]
     pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
         let Some(page) = self.page() else { return Vec::new() };
@@ -83,7 +79,7 @@ impl App {
         places.map(|place| &page.clusters[place]).collect()
     }
 
-    /// How a tile stands to the basket: its cluster, or the member that it shows.
+    /// The selection state of a tile: of its cluster, or of the member that it shows.
     #[must_use]
     pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
         let standing = self.cluster_selection_state(tile.cluster);
@@ -106,7 +102,7 @@ impl App {
         }
     }
 
-    /// How many marks are on screen or a scroll away, and how many this query hides.
+    /// How many entries are on the page, and how many this search hides.
     #[must_use]
     pub fn visible_and_hidden_selected(&self) -> (usize, usize) {
         let Some(selection) = self.selection() else { return (0, 0) };
@@ -119,7 +115,7 @@ impl App {
         (here, selection.len().saturating_sub(here))
     }
 
-    /// Changes the basket of the open dataset, and keeps it.
+    /// Changes the basket of the open dataset and saves it.
     pub(in crate::app) fn edit_basket<T>(
         &mut self,
         change: impl FnOnce(&mut Basket) -> T,
@@ -146,7 +142,7 @@ impl App {
         self.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
     }
 
-    /// What was marked when the program ended came back, or could not be read.
+    /// The saved basket was loaded, or could not be.
     pub(in crate::app) fn basket_loaded(
         &mut self,
         dataset: DatasetId,
@@ -157,7 +153,7 @@ impl App {
             Ok(Some(StateValue::Basket(_, selection))) => {
                 basket.succeed(self.now, Basket::new(selection));
             }
-            // Whatever else a basket's name stood for holds no marks.
+            // Other state is not stored under this key.
             Ok(
                 None
                 | Some(StateValue::Jobs { .. } | StateValue::Views(_) | StateValue::History(_)),
@@ -171,31 +167,32 @@ impl App {
         }
     }
 
-    /// The basket that is to be recalled: that of the open dataset, once.
+    /// The basket to load: that of the open dataset, once.
     pub(in crate::app) fn basket_to_load(&self) -> Option<StateKey> {
         let dataset = self.view()?.search.dataset;
         let due = self.store.baskets.get(&dataset).map(|basket| basket.due(None));
         due.is_none_or(|due| due.is_some()).then_some(StateKey::Basket(dataset))
     }
 
-    /// A dataset was clustered anew, or its service does not find what is marked.
+    /// The dataset was reindexed, or the service does not find what is selected.
     pub(in crate::app) fn flag_basket_stale(&mut self, dataset: DatasetId) {
         let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
         let stale = basket.map_or(0, Basket::mark_stale);
         if stale > 0 {
             let text =
-                format!("{} in the basket may be gone by now: 5 lists them", cluster_count(stale));
+                format!("{} in the basket may no longer exist: 5 lists them", cluster_count(stale));
             self.notify(Level::Warning, text);
             self.save_basket(dataset);
         }
     }
 
-    /// A page came: the marked clusters on it exist.
+    /// Confirms that the selected clusters on a loaded page still exist.
     pub(in crate::app) fn confirm_selected(&mut self, dataset: DatasetId, page: &Page) {
         let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
         let confirmed = basket.map_or(0, |basket| basket.confirm_clusters(&page.clusters));
         if confirmed > 0 {
-            let text = format!("{} of the basket rechecked: still there", cluster_count(confirmed));
+            let text =
+                format!("{} in the basket rechecked: they still exist", cluster_count(confirmed));
             self.notify(Level::Success, text);
             self.save_basket(dataset);
         }

@@ -1,27 +1,28 @@
-//! Marking what every page of a search holds: page after page, with a count, until the last one
-//! or a key.
+//! Selecting all clusters of a search: page after page, until the last page or a key.
 
-use crate::app::{App, Level, basket::cluster_count};
+use crate::app::{
+    App, Level,
+    basket::{cluster_count, count_with_noun},
+};
 use tessera_model::{Failure, Page, Search, basket::cluster_entry};
 
-/// Pages that are loaded before the person is asked whether to go on.
-const PAGES_PER_CONFIRMATION: u32 = 50;
+/// Pages that are loaded before the user has to confirm that it continues.
+const PAGES_PER_CONFIRMATION: usize = 50;
 
-/// A search whose pages are being marked.
+/// A search whose pages are being selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectAllPages {
-    /// The page that is awaited.
+    /// The page to load next.
     pub next_page: Search,
-    /// Pages marked so far.
-    pub pages_done: u32,
-    /// Clusters marked so far that were not before.
+    pub pages_done: usize,
+    /// Clusters that were not selected before.
     pub clusters_added: usize,
-    /// Waits for the person to go on.
+    /// Waits for the user's confirmation.
     pub paused: bool,
 }
 
 impl App {
-    /// Begins with the first page, or goes on after the question.
+    /// Starts with the first page, or continues after a pause.
     pub(in crate::app) fn select_all_pages(&mut self) {
         if let Some(all) = &mut self.pending_selection.all_pages {
             all.paused = false;
@@ -37,7 +38,7 @@ impl App {
         });
     }
 
-    /// The page that marking all waits for.
+    /// The page that selecting all pages waits for.
     pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {
         self.pending_selection
             .all_pages
@@ -46,7 +47,7 @@ impl App {
             .map(|all| &all.next_page)
     }
 
-    /// Marks those of the pages that have come.
+    /// Selects the pages that have been loaded.
     pub(in crate::app) fn select_loaded_pages(&mut self) {
         while let Some(search) = self.next_page_to_select().cloned() {
             let page = self.store.pages.get(&search).and_then(|page| page.value().cloned());
@@ -55,11 +56,11 @@ impl App {
         }
     }
 
-    /// A page will not come: what is marked stays, and nothing more is.
+    /// A page could not be loaded: stops, and keeps what is selected.
     pub(in crate::app) fn select_all_page_failed(&mut self, search: &Search, failure: &Failure) {
         if self.next_page_to_select() == Some(search) {
             self.finish_select_all(
-                &format!("page {} did not come", search.page + 1),
+                &format!("page {} could not be loaded", search.page + 1),
                 Some(failure),
             );
         }
@@ -72,7 +73,7 @@ impl App {
             0 => basket.select(marks),
             _ => basket.select_in_last_step(marks),
         });
-        // The page on screen stays among the pages that are known.
+        // Keeps the page on screen in the cache.
         if let Some(here) = self.view().map(|view| view.search.clone()) {
             self.store.pages.entry(here);
         }
@@ -82,11 +83,11 @@ impl App {
         all.next_page.page += 1;
         self.pending_selection.all_pages = Some(all);
         if !page.may_have_next() {
-            self.finish_select_all("that was the last page", None);
+            self.finish_select_all("all pages loaded", None);
         }
     }
 
-    /// Leaves a range or the marking of all pages. `false`: neither was going on.
+    /// Cancels a range or selecting all pages. Returns whether there was one.
     pub(in crate::app) fn cancel_pending_selection(&mut self) -> bool {
         if self.pending_selection.range.take().is_some() {
             return true;
@@ -100,14 +101,11 @@ impl App {
 
     fn finish_select_all(&mut self, why: &str, failure: Option<&Failure>) {
         let Some(all) = self.pending_selection.all_pages.take() else { return };
-        let text = format!(
-            "{why}: {} of {} pages marked",
-            cluster_count(all.clusters_added),
-            all.pages_done
-        );
+        let pages = count_with_noun(all.pages_done, "page", "pages");
+        let text = format!("{why}: selected {} from {pages}", cluster_count(all.clusters_added));
         match failure {
             Some(failure) => self.notify(Level::Error, format!("{text}; {failure}")),
-            None => self.notify(Level::Success, text + "; u takes it back"),
+            None => self.notify(Level::Success, text + "; u undoes it"),
         }
     }
 }

@@ -1,23 +1,22 @@
-//! The basket pane: the selected row, and what can be done with it.
+//! The basket pane: the selected row and its actions.
 
 use crate::app::{App, Level, Pane, basket::count_with_noun, pane::moved_cursor};
 use tessera_model::{Basket, EntryContent, EntryId, MediaId, Selection, SelectionEntry};
 
 impl App {
-    /// The rows of the pane, in the order of marking.
+    /// The rows of the pane, in the order of selection.
     #[must_use]
     pub fn basket_rows(&self) -> Vec<&SelectionEntry> {
         self.selection().map_or_else(Vec::new, Selection::ordered_entries)
     }
 
-    /// The mark under the cursor.
     #[must_use]
     pub fn selected_entry(&self) -> Option<&SelectionEntry> {
         let rows = self.basket_rows();
         rows.get(self.basket_cursor.min(rows.len().saturating_sub(1))).copied()
     }
 
-    /// The tile of a mark, if the page that is open shows it.
+    /// The tile of an entry, if the open page shows it.
     #[must_use]
     pub fn tile_of_entry(&self, mark: &SelectionEntry) -> Option<usize> {
         let place = self.page()?.clusters.iter().position(|cluster| match &mark.content {
@@ -27,14 +26,12 @@ impl App {
         self.visible_clusters().iter().position(|shown| shown.contains(place))
     }
 
-    /// Moves the selection by some rows.
     pub(in crate::app) fn move_in_basket(&mut self, by: isize) {
         let count = self.selection().map_or(0, Selection::len);
         self.basket_cursor =
             moved_cursor(self.basket_cursor.min(count.saturating_sub(1)), by, count);
     }
 
-    /// Takes the mark of the selected row away.
     pub(in crate::app) fn remove_selected_entry(&mut self) {
         if let Some(id) = self.selected_entry().map(SelectionEntry::id) {
             self.edit_basket(|basket| basket.remove([id]));
@@ -42,7 +39,6 @@ impl App {
         }
     }
 
-    /// Takes all marks away.
     pub(in crate::app) fn clear_basket(&mut self) {
         let clear = |basket: &mut Basket| {
             let marks: Vec<EntryId> =
@@ -52,12 +48,12 @@ impl App {
         let cleared = self.edit_basket(clear).unwrap_or(0);
         self.basket_cursor = 0;
         let text =
-            format!("{} taken away; u brings them back", count_with_noun(cleared, "mark", "marks"));
+            format!("{} removed; u restores them", count_with_noun(cleared, "entry", "entries"));
         self.notify(Level::Success, text);
     }
 
-    /// Goes to where the selected mark is: on the page that is open, or among what is similar to
-    /// it, where it comes first.
+    /// Goes to the entry under the cursor: on the open page, or else in a search for similar items,
+    /// where it comes first.
     pub(in crate::app) fn open_selected_entry(&mut self) {
         let Some(mark) = self.selected_entry() else { return };
         let found: Option<(MediaId, _)> =
@@ -70,7 +66,7 @@ impl App {
             (Some(place), _) => self.select_tile(place),
             (None, Some((face, name))) => self.search_by_media(face, name, entity, level),
             (None, None) => {
-                let text = "no member of this cluster was seen, so there is no way to it";
+                let text = "no member of this cluster was loaded, so it cannot be opened";
                 return self.notify(Level::Warning, text);
             }
         }

@@ -1,4 +1,4 @@
-//! The state of each pane: ids, places and half-typed text, nothing the store already has.
+//! The panes and the state of each: ids and positions, never copies of what the store has.
 
 use ratatui::layout::Rect;
 
@@ -13,29 +13,22 @@ pub use datasets::Datasets;
 pub use query::QueryBuilder;
 pub use results::{Registration, Results};
 
-/// The panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {
-    /// List of datasets and the status of one.
     Datasets,
-    /// Clusters as tiles.
     Results,
-    /// One preview, large.
     Detail,
-    /// The filters of the search.
     Query,
-    /// What takes time.
     Jobs,
-    /// What is marked.
     Basket,
 }
 
 impl Pane {
-    /// All panes in the order of the Tab key.
+    /// In the order of the Tab key.
     pub const ALL: [Self; 6] =
         [Self::Datasets, Self::Results, Self::Detail, Self::Query, Self::Jobs, Self::Basket];
 
-    /// The panes with a number, in its order. The detail has none: it follows the results.
+    /// The panes with a number. The detail has none: it follows the results.
     pub const NUMBERED: [Self; 5] =
         [Self::Datasets, Self::Results, Self::Query, Self::Jobs, Self::Basket];
 
@@ -45,7 +38,6 @@ impl Pane {
         Self::NUMBERED.iter().position(|pane| *pane == self).map(|place| place + 1)
     }
 
-    /// The name on its frame.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,7 +50,7 @@ impl Pane {
         }
     }
 
-    /// The pane `by` places further, around the ends.
+    /// The pane `by` positions further, wrapping around.
     #[must_use]
     pub fn nth_after(self, by: usize) -> Self {
         let place = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
@@ -66,21 +58,19 @@ impl Pane {
     }
 }
 
-/// Moves a cursor over `count` rows and keeps it on them.
+/// Moves a cursor within `count` rows.
 #[must_use]
 pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {
     cursor.saturating_add_signed(by).min(count.saturating_sub(1))
 }
 
-/// The first visible row, so that `cursor` is among `height` visible ones and as little as
-/// possible moves.
+/// The first visible row, so that `cursor` is among `height` visible rows with the least scrolling.
 #[must_use]
 pub fn scroll_top(top: usize, cursor: usize, height: usize) -> usize {
     let height = height.max(1);
     top.min(cursor).max((cursor + 1).saturating_sub(height))
 }
 
-/// The first visible row of the list of datasets.
 #[must_use]
 pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
     let selected = app.selected_dataset().map(|dataset| dataset.id);
@@ -88,7 +78,6 @@ pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
     scroll_top(0, place.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }
 
-/// The first visible row of the jobs.
 #[must_use]
 pub fn jobs_scroll_top(app: &App, area: Rect) -> usize {
     scroll_top(0, app.jobs.cursor(), usize::from(area.height.saturating_sub(2)))

@@ -1,5 +1,4 @@
-//! The query pane: a draft of filters for each dataset, and what the keys do to the one of the open
-//! dataset.
+//! The query pane: a draft of filters per dataset, and its keys.
 
 use std::collections::HashMap;
 
@@ -15,19 +14,17 @@ use crate::{
 use tessera_model::{DatasetId, Failure, Page, Search};
 use tessera_wire::vql;
 
-/// State of the pane.
 #[derive(Debug, Default)]
 pub struct QueryBuilder {
     drafts: HashMap<DatasetId, QueryDraft>,
     known_values: HashMap<DatasetId, KnownValues>,
-    /// What there is of a dataset of which nothing is known.
+    /// For a dataset without a draft or loaded pages.
     empty: (QueryDraft, KnownValues),
-    /// Whether it was told that the service reads the max score the other way.
+    /// Whether the user was warned that the service applies the max score the other way round.
     pub direction_warned: bool,
 }
 
 impl App {
-    /// The draft of the open dataset.
     #[must_use]
     pub fn draft(&self) -> &QueryDraft {
         let draft = self.view().and_then(|view| self.query.drafts.get(&view.search.dataset));
@@ -40,34 +37,33 @@ impl App {
         Some(self.query.drafts.entry(dataset).or_default())
     }
 
-    /// What was seen of the open dataset.
+    /// The values seen in the open dataset.
     #[must_use]
     pub fn known_values(&self) -> &KnownValues {
         let values = self.view().and_then(|view| self.query.known_values.get(&view.search.dataset));
         values.unwrap_or(&self.query.empty.1)
     }
 
-    /// Takes note of what a page shows.
     pub(in crate::app) fn record_known_values(&mut self, search: &Search, page: &Page) {
         self.query.known_values.entry(search.dataset).or_default().record_page(search, page);
     }
 
-    /// The JSON of the filters that are on, as it is sent; `None` when there are none, or when one
-    /// is not complete.
+    /// The JSON of the enabled filters as it is sent; `None` without filters, or when one is
+    /// incomplete.
     #[must_use]
     pub fn query_json(&self) -> Option<String> {
         let filters = self.draft().filters().ok()?;
         (!filters.is_empty()).then(|| vql::write(&filters))
     }
 
-    /// Whether the pane takes typed text, so that letters are no actions.
+    /// Whether the pane takes typed text, so that letters are not actions.
     #[must_use]
     pub fn is_editing_query(&self) -> bool {
         let draft = self.draft();
         self.focus == Pane::Query && (draft.field.is_some() || draft.json.is_some())
     }
 
-    /// What the keys do while the pane takes typed text, for the hint line.
+    /// The hints while the pane takes typed text.
     #[must_use]
     pub fn editing_hints(&self) -> Option<&'static str> {
         if !self.is_editing_query() {
@@ -76,16 +72,16 @@ impl App {
         let draft = self.draft();
         Some(match draft.selected_row().map(|row| row.kind) {
             _ if draft.json.is_some() => {
-                "Tab form   F5 run   F4 $EDITOR   Esc leave, kept as typed"
+                "Tab form   F5 run   F4 $EDITOR   Esc close, keep the text"
             }
             Some(FilterKind::Labels | FilterKind::Tags) => {
-                "Enter add to the list   ↓ take what was seen   Backspace take back   F5 run   Esc done"
+                "Enter add to the list   ↓ accept the suggestion   Backspace remove   F5 run   Esc done"
             }
             _ => "Tab next field   F5 run   Enter or Esc done",
         })
     }
 
-    /// A key while the pane takes typed text. `false`: it is not text, the keymap has it.
+    /// Handles a key while the pane takes typed text. Returns `false` for keys of the keymap.
     pub(in crate::app) fn handle_query_key(&mut self, chord: Chord) -> bool {
         if matches!(chord.key, Button::F(_)) || (chord.ctrl && chord.key == Button::Char('c')) {
             return false;
@@ -115,7 +111,7 @@ impl App {
         }
     }
 
-    /// What is pasted goes into the field or the JSON that takes the keys.
+    /// Pasted text goes into the focused field or the JSON.
     pub(in crate::app) fn paste_in_query(&mut self, text: &str) {
         self.edit_draft(|draft| {
             if let Some(json) = &mut draft.json {
@@ -129,7 +125,7 @@ impl App {
         });
     }
 
-    /// Enter in a field: an entry of a list is added, everything else is complete.
+    /// Enter in a field: adds an entry to a list, or completes any other field.
     fn confirm_field(&mut self) {
         if self.has_unfinished_entry() { self.add_entry() } else { self.finish_field() }
     }
@@ -139,7 +135,7 @@ impl App {
         row.is_some_and(|row| row.kind.is_list() && !row.text(0).trim().is_empty())
     }
 
-    /// What is typed becomes an entry of the list; a tag is sent by its id.
+    /// Adds the typed text to the list; a tag is sent by its id.
     fn add_entry(&mut self) {
         let Some(row) = self.draft().selected_row() else { return };
         let typed = row.text(0).trim().to_owned();
@@ -149,7 +145,7 @@ impl App {
         self.set_row_value(&entry);
     }
 
-    /// The value of the row under the cursor.
+    /// Sets the value of the selected row.
     fn set_row_value(&mut self, value: &str) {
         self.edit_draft(|draft| {
             let field = draft.field.unwrap_or(0);
@@ -176,7 +172,7 @@ impl App {
         });
     }
 
-    /// The first value that was seen and fits what is typed.
+    /// Accepts the first known value that matches the typed text.
     fn accept_suggestion(&mut self) {
         let draft = self.draft();
         let Some(row) = draft.selected_row().filter(|_| draft.field == Some(0)) else { return };
@@ -186,7 +182,7 @@ impl App {
         }
     }
 
-    /// Moves the cursor by some rows; behind the last one is the line that adds.
+    /// Moves the cursor; after the last row is the line that adds one.
     pub(in crate::app) fn move_in_query(&mut self, by: isize) {
         self.edit_draft(|draft| {
             draft.cursor = moved_cursor(draft.cursor, by, draft.rows.len() + 1)
@@ -202,7 +198,7 @@ impl App {
         });
     }
 
-    /// Enter: writes the row, or offers what can be added.
+    /// Enter: edits the row, or lists the filters that can be added.
     pub(in crate::app) fn edit_selected_filter(&mut self) {
         if self.draft().selected_row().is_none() {
             return self.open_filter_picker();
@@ -213,7 +209,6 @@ impl App {
         });
     }
 
-    /// Offers the kinds of filters.
     pub(in crate::app) fn open_filter_picker(&mut self) {
         let item = |kind: FilterKind| {
             PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
@@ -223,13 +218,12 @@ impl App {
         self.overlay = Some(Overlay::List(list));
     }
 
-    /// Adds a filter and begins to write it.
+    /// Adds a filter and starts to edit it.
     pub(in crate::app) fn add_filter(&mut self, key: FilterKind) {
         self.focus = Pane::Query;
         self.edit_draft(|draft| draft.add(key));
     }
 
-    /// Switches the row on or off.
     pub(in crate::app) fn toggle_filter(&mut self) {
         self.edit_draft(|draft| {
             if let Some(row) = draft.edit_row() {
@@ -238,31 +232,29 @@ impl App {
         });
     }
 
-    /// Deletes the row.
     pub(in crate::app) fn delete_filter(&mut self) {
         self.edit_draft(QueryDraft::delete);
     }
 
-    /// Takes the last change of the draft back.
     pub(in crate::app) fn undo_query_change(&mut self) {
         let undone = self.draft_mut().is_some_and(QueryDraft::undo);
         if !undone {
-            self.notify(Level::Warning, "nothing to undo in this query");
+            self.notify(Level::Warning, "no change to undo in this query");
         }
     }
 
-    /// From the form to the JSON and back.
+    /// Switches between the form and the JSON.
     pub(in crate::app) fn switch_json(&mut self) {
         let Some(draft) = self.draft_mut() else { return };
         if draft.json.is_none() {
             draft.open_json();
         } else if let Err(problem) = draft.close_json() {
-            let text = format!("this cannot be shown as a form yet: {problem}");
+            let text = format!("cannot show this as a form yet: {problem}");
             self.notify(Level::Warning, text);
         }
     }
 
-    /// Runs the draft on what is on screen: its anchor or caption stays.
+    /// Runs the draft on the search on screen, whose anchor or caption stays.
     pub(in crate::app) fn run_query(&mut self) {
         self.finish_field();
         let (Ok(filters), Some(view)) = (self.draft().filters(), self.view()) else { return };
@@ -275,21 +267,21 @@ impl App {
         }
     }
 
-    /// Opens the JSON in the person's editor.
+    /// Opens the JSON in the user's editor.
     pub(in crate::app) fn edit_json(&mut self) {
         let draft = self.draft();
         let text = draft.json.as_ref().map_or_else(|| draft.pretty_json(), |json| json.text.text());
         self.effects.push(Effect::Edit(text + "\n"));
     }
 
-    /// What the editor left. One that cannot be read stays as JSON, to be mended.
+    /// The editor was closed. Invalid text stays as JSON, to be corrected.
     pub(in crate::app) fn editor_closed(&mut self, text: Result<String, Failure>) {
         self.effects.push(Effect::Redraw);
         match text {
             Err(failure) => self.notify_failure(&failure),
             Ok(text) => self.edit_draft(|draft| {
                 draft.write_json(text.trim_end());
-                // One that can be read is shown as a form; the others stay open.
+                // Valid text is shown as a form.
                 let _ = draft.close_json();
             }),
         }

@@ -1,12 +1,10 @@
-//! The results pane: for each dataset its tabs, each a way from the whole dataset to the search on
-//! screen, with the place in every result.
+//! The results pane: the tabs of each dataset, each with its history of views.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::app::{App, Level, Pane, QueryImage, Tabs, View};
 use tessera_model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Search, Status};
 
-/// State of the pane.
 #[derive(Debug, Default)]
 pub struct Results {
     /// The tabs on screen. `None`: no dataset is open.
@@ -15,21 +13,20 @@ pub struct Results {
     tabs_of_others: HashMap<DatasetId, Tabs>,
     /// The query image that is being registered.
     pub registering: Option<Registration>,
-    /// The datasets of which it was told that new media are not in their clusters yet.
+    /// The datasets about which the user was warned that new media are not in their clusters yet.
     partial_index_warned: HashSet<DatasetId>,
 }
 
-/// A picture on its way to become a query image.
+/// A picture that is being registered as query image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registration {
-    /// The picture.
     pub image: QueryImage,
-    /// What its anchor will be searched with: the query is still the one before.
+    /// The search to run with its anchor; it still has the previous query.
     pub search: Search,
 }
 
 impl Results {
-    /// Opens the tabs of a dataset where they were left, else one with its beginning.
+    /// Opens the tabs of a dataset as they were left, or one with its first search.
     pub fn open(&mut self, beginning: Search) {
         let dataset = beginning.dataset;
         let open = self.view().map(|view| view.search.dataset);
@@ -43,29 +40,24 @@ impl Results {
         }
     }
 
-    /// The tabs of the dataset that is open.
     #[must_use]
     pub fn tabs(&self) -> Option<&Tabs> {
         self.tabs.as_ref()
     }
 
-    /// The tabs of the dataset that is open, to change them.
     pub fn tabs_mut(&mut self) -> Option<&mut Tabs> {
         self.tabs.as_mut()
     }
 
-    /// The view on screen.
     #[must_use]
     pub fn view(&self) -> Option<&View> {
         self.tabs.as_ref().map(|tabs| &tabs.tab().view)
     }
 
-    /// The view on screen, to change it.
     pub fn view_mut(&mut self) -> Option<&mut View> {
         self.tabs.as_mut().map(|tabs| &mut tabs.tab_mut().view)
     }
 
-    /// Goes on to a new view in this tab.
     pub fn push_view(&mut self, view: View) {
         if let Some(tabs) = &mut self.tabs {
             tabs.tab_mut().push(view);
@@ -74,7 +66,7 @@ impl Results {
 }
 
 impl App {
-    /// Opens a search in this tab: Esc comes back to what was before.
+    /// Opens a search in this tab; Esc returns to the previous one.
     pub(in crate::app) fn open_search(&mut self, search: Search) {
         if self.view().is_none_or(|view| view.search.dataset != search.dataset) {
             self.open_dataset(search.dataset);
@@ -85,7 +77,7 @@ impl App {
             draft.adopt_filters(&search.filters);
         }
         let (similar_to, query_image) = match self.view() {
-            // The words for an anchor are those of the view that has it.
+            // The name of an anchor comes from the view that has it.
             Some(view) if view.search.query == search.query => {
                 (view.similar_to.clone(), view.query_image.clone())
             }
@@ -95,7 +87,7 @@ impl App {
         self.focus = Pane::Results;
     }
 
-    /// A page came. What an earlier page showed is not shown again.
+    /// A page was loaded. Clusters of earlier pages are not repeated.
     pub(in crate::app) fn page_loaded(&mut self, search: Search, mut page: Page) {
         let earlier = self.store.pages.pages_of(&search).into_iter();
         let earlier = earlier.filter(|(number, _)| *number < search.page);
@@ -106,8 +98,7 @@ impl App {
         self.store.pages.entry(search).succeed(self.now, page);
     }
 
-    /// A page did not come. A service that shows nothing without a query gets one: the line that
-    /// asks for it opens by itself.
+    /// A page could not be loaded. If the service requires a query, the caption search opens.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.store.pages.entry(search).fail(self.now, failure);
         if self.needs_query() && self.overlay.is_none() {
@@ -115,7 +106,7 @@ impl App {
         }
     }
 
-    /// Whether the service refused to show the dataset without a query.
+    /// Whether the service refuses to show the dataset without a query.
     #[must_use]
     pub fn needs_query(&self) -> bool {
         let asked = self.view().map(|view| &view.search);
@@ -127,19 +118,18 @@ impl App {
         browses && matches!(refused, Some(FailureKind::Invalid | FailureKind::NotFound))
     }
 
-    /// Media that were added are found before they are clustered: told once per dataset.
+    /// New media are found by searches before they are clustered: warns once per dataset.
     fn warn_unclustered(&mut self, id: DatasetId) {
         let partial = self.store.dataset(id).filter(|set| set.status == Status::PartialIndex);
         let Some(name) = partial.map(|dataset| dataset.name.clone()) else { return };
         if self.results.partial_index_warned.insert(id) {
             let text = format!(
-                "{name}: new media are not in its clusters yet; searches may show them outside"
+                "{name}: new media are not clustered yet; searches may show them unclustered"
             );
             self.notify(Level::Warning, text);
         }
     }
 
-    /// Turns to another page.
     pub(in crate::app) fn go_to_page(&mut self, page: u32) {
         if let Some(view) = self.results.view_mut() {
             let search = Search { page, ..view.search.clone() };
@@ -147,14 +137,14 @@ impl App {
         }
     }
 
-    /// Asks the same with another granularity or for other things, from the beginning.
+    /// Runs the search again from the first page, with another granularity or entity.
     pub(in crate::app) fn restart_search(&mut self, search: Search) {
         if let Some(view) = self.results.view_mut() {
             view.replace_search(Search { page: 0, ..search });
         }
     }
 
-    /// Esc in the results: the members, the filter, then the view is left. `false` when this is
+    /// Esc in the results: closes the members, clears the filter, or goes back. Returns `false` at
     /// the first view of the tab.
     pub(in crate::app) fn close_view(&mut self) -> bool {
         let Some(tabs) = self.results.tabs_mut() else { return false };

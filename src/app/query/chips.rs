@@ -1,5 +1,4 @@
-//! Chips: what is asked, in a line above the results. The same filters as in the builder, so a
-//! click on one opens its row there.
+//! Chips: the search in a line above the results. A click on a chip opens its row in the builder.
 
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
@@ -10,21 +9,21 @@ use crate::app::{
 };
 use tessera_model::{Query, SafeText};
 
-/// How a chip stands to the results on screen.
+/// How a chip relates to the results on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChipState {
-    /// The results obey it.
+    /// Applies to the results.
     On,
-    /// It is off: kept, not sent.
+    /// Disabled: kept, not sent.
     Off,
-    /// It is on in the builder and not run yet.
+    /// Enabled in the builder, and not run yet.
     NotRun,
-    /// It is no condition, but belongs to what is asked.
+    /// Not a condition, but part of the search.
     Context,
 }
 
 impl ChipState {
-    /// The mark that tells it without colour.
+    /// The symbol that shows it without color.
     #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
@@ -36,29 +35,25 @@ impl ChipState {
     }
 }
 
-/// One chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chip {
-    /// How it stands.
     pub state: ChipState,
-    /// What it says.
     pub text: SafeText,
-    /// The row of the builder that it is, if it is one.
+    /// The row of the builder, if there is one.
     pub row: Option<usize>,
 }
 
 impl Chip {
-    /// Cells it takes with its frame: ` ✓ text `.
+    /// Columns with its frame: ` ✓ text `.
     #[must_use]
     pub fn width(&self) -> u16 {
         u16::try_from(self.text.width() + self.state.symbol().width() + 3).unwrap_or(u16::MAX)
     }
 }
 
-/// Longest text of a chip, in characters.
 const MAX_CHIP_CHARS: usize = 32;
 
-/// The chips of the open view; none while the whole dataset is on screen and nothing is drafted.
+/// The chips of the open view; none while the whole dataset is on screen without a draft.
 #[must_use]
 pub fn chips(app: &App) -> Vec<Chip> {
     let Some(view) = app.view() else { return Vec::new() };
@@ -95,7 +90,7 @@ pub fn chips(app: &App) -> Vec<Chip> {
     chips
 }
 
-/// Where each chip is drawn in the line; those that do not fit have no place.
+/// The area of each chip in the line; chips that do not fit have none.
 pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
     let mut x = line.x;
     chips.iter().map_while(move |chip| {
@@ -118,21 +113,21 @@ fn row_summary(app: &App, row: &FilterRow) -> String {
         _ => SafeText::name(row.text(0)).to_string(),
     };
     let word = match (row.kind, row.choice_keyword()) {
-        (FilterKind::Text, "fts") => "says ",
-        (FilterKind::Text, _) => "means ",
+        (FilterKind::Text, "fts") => "contains ",
+        (FilterKind::Text, _) => "matching ",
         (FilterKind::Labels, "is_not" | "not_one_of") => "not ",
         (FilterKind::Tags, _) => "tag ",
         (FilterKind::Issues, "out") => "no ",
         (FilterKind::Labels | FilterKind::Issues, _) => "",
         (FilterKind::Duplicates, _) => "duplicates ≥",
         (FilterKind::Uniqueness, _) => "uniqueness >",
-        (FilterKind::Similarity, _) => "like ",
+        (FilterKind::Similarity, _) => "similar to ",
     };
     format!("{word}{first}")
 }
 
 impl App {
-    /// A click on the line of chips edits the one that is there.
+    /// A click on a chip opens its row in the builder.
     pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
         let chips = chips(self);
         let hit =

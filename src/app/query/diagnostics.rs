@@ -1,5 +1,5 @@
-//! What there is to say of a draft, on every key and without asking anybody: what keeps it from
-//! being run, what may be refused, and how it is read.
+//! Diagnostics of a draft, computed on every key without a request: what keeps it from running,
+//! what the service may reject, and how it is interpreted.
 
 use crate::app::{
     App,
@@ -8,36 +8,32 @@ use crate::app::{
 use tessera_model::{EnrichmentModel as Model, FailureKind, enrichment, vql};
 use tessera_wire::vql::write;
 
-/// How much a remark matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The query cannot be run, or the service refused it.
+    /// The query cannot be run, or the service rejected it.
     Error,
-    /// The service may refuse it.
+    /// The service may reject it.
     Warning,
-    /// How it is read.
+    /// How the query is interpreted.
     Info,
 }
 
-/// One thing to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How much it matters.
     pub severity: Severity,
-    /// The row it is about, if it is about one.
+    /// The row that it concerns, if it is one.
     pub row: Option<usize>,
-    /// The sentence.
     pub text: String,
 }
 
-/// Everything to say of the draft of the open dataset, what matters most first.
+/// All diagnostics of the draft of the open dataset, errors first.
 #[must_use]
 pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
     let draft = app.draft();
     let mut remarks = Vec::new();
     let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
     if let Some(problem) = problem {
-        let text = format!("{problem}. Run is off until it can be read");
+        let text = format!("{problem}. The query cannot run until this is fixed");
         remarks.push(Diagnostic { severity: Severity::Error, row: None, text });
     } else {
         remarks.extend(incomplete(draft));
@@ -54,7 +50,7 @@ pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
     remarks
 }
 
-/// The rows that are on and not complete.
+/// The enabled rows that are incomplete.
 fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
     let mut remarks: Vec<Diagnostic> = Vec::new();
     for (place, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
@@ -68,7 +64,7 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
             remarks.push(Diagnostic { severity: Severity::Error, row: None, text: reason });
         }
         (Err(_), _) => {
-            let text = "Run is off until this is mended".to_owned();
+            let text = "The query cannot run until this is fixed".to_owned();
             remarks.push(Diagnostic { severity: Severity::Info, row: None, text });
         }
         (Ok(_), _) => {}
@@ -76,7 +72,7 @@ fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
     remarks
 }
 
-/// What the service said of the draft as it is, pinned to the row it names.
+/// What the service said about the draft in its present state, with the row that it names.
 fn service_rejection(app: &App) -> Option<Diagnostic> {
     let failure = app.remote_page()?.failure()?;
     let sent = app.view()?.search.filters.as_slice();
@@ -85,10 +81,14 @@ fn service_rejection(app: &App) -> Option<Diagnostic> {
     }
     let words = failure.detail.as_ref().unwrap_or(&failure.message);
     let row = row_mentioned_in(words.as_str(), app.draft());
-    Some(Diagnostic { severity: Severity::Error, row, text: format!("the service says: {words}") })
+    Some(Diagnostic {
+        severity: Severity::Error,
+        row,
+        text: format!("the service reports: {words}"),
+    })
 }
 
-/// The row that a sentence means: by the number of the filter, else by the only key it names.
+/// The row that a message refers to: by the number of the filter, or by the only key it names.
 fn row_mentioned_in(words: &str, draft: &QueryDraft) -> Option<usize> {
     let on: Vec<usize> = draft
         .rows
@@ -114,7 +114,7 @@ fn row_mentioned_in(words: &str, draft: &QueryDraft) -> Option<usize> {
     }
 }
 
-/// What may be refused about a row.
+/// What the service may reject about a row.
 fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     match row.kind {
         FilterKind::Issues if app.known_values().accepted_issue(row.text(0).trim()) => None,
@@ -131,27 +131,29 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     }
 }
 
-/// What to say of the enrichment models one of which the open dataset needs.
+/// The warning if the open dataset has none of these enrichment models.
 #[must_use]
 pub fn missing_enrichment(app: &App, models: &[Model]) -> Option<String> {
     enrichment::missing_model_warning(models, app.store.enrichment(app.view()?.search.dataset))
 }
 
-/// How the draft is read.
+/// How the draft is interpreted.
 fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
     let plain = |text: String| Diagnostic { severity: Severity::Info, row: None, text };
     let on = draft.rows.iter().filter(|row| row.enabled).count();
     let off = draft.rows.len() - on;
     let mut remarks = Vec::new();
     if !draft.rows.is_empty() {
-        let kept = if off > 0 { format!(", {off} off (kept, not sent)") } else { String::new() };
-        remarks.push(plain(format!("{on} on{kept}; media must pass every one that is on (AND)")));
+        let kept =
+            if off > 0 { format!(", {off} disabled (kept, not sent)") } else { String::new() };
+        remarks
+            .push(plain(format!("{on} enabled{kept}; media must match all enabled filters (AND)")));
     }
     if let (Ok(filters), Some(view)) = (draft.filters(), app.view()) {
         remarks.extend(vql::long_query_warning(write(&filters).len()).map(plain));
         if view.search.filters != filters {
             remarks.push(plain(
-                "the results on screen are of another query; F5 runs this one".to_owned(),
+                "the results on screen are from another query; F5 runs this one".to_owned(),
             ));
         }
     }

@@ -1,5 +1,5 @@
-//! What was seen of a dataset in the pages that were loaded: values to suggest. Nothing here claims
-//! to be complete, because the interface has no list of labels, tags or issues.
+//! Values that occurred in the loaded pages of a dataset, as suggestions. They are never complete,
+//! because the service has no list of labels, tags or issues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,29 +9,27 @@ use tessera_model::{
     vql::{IssueFilter, IssueKind, IssueName},
 };
 
-/// The values seen in one dataset.
 #[derive(Clone, Debug, Default)]
 pub struct KnownValues {
     labels: BTreeSet<SafeText>,
     tags: BTreeMap<TagId, SafeText>,
-    /// Words for issues that are not published, and that the service took.
+    /// Unpublished names of issues that the service has accepted.
     issues: BTreeSet<SafeText>,
 }
 
-/// A value to choose instead of typing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suggestion {
     /// What is sent.
     pub value: String,
-    /// What is shown.
     pub label: SafeText,
 }
 
 impl KnownValues {
-    /// Most values kept of a kind: a person types a few letters anyway.
+    /// Most values kept of a kind.
     const MAX_VALUES: usize = 2_000;
 
-    /// Notes what a page shows; that it came at all says that the words of its search are known.
+    /// Adds the values of a page, and the issue names of its search, which the service has
+    /// accepted.
     pub fn record_page(&mut self, search: &Search, page: &Page) {
         for cluster in &page.clusters {
             if self.labels.len() < Self::MAX_VALUES {
@@ -50,25 +48,22 @@ impl KnownValues {
         }
     }
 
-    /// Whether the service took this word for an issue before.
     #[must_use]
     pub fn accepted_issue(&self, word: &str) -> bool {
         self.issues.contains(&SafeText::name(word))
     }
 
-    /// The name of a tag, if it was ever seen.
     #[must_use]
     pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
         self.tags.get(&id.parse().ok()?)
     }
 
-    /// The id of a tag by its name, if it was ever seen.
     #[must_use]
     pub fn tag_id(&self, name: &str) -> Option<TagId> {
         self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
     }
 
-    /// What fits the typed beginning of a row's value and is not there yet.
+    /// The values that start with the typed text of a row and are not in it yet.
     #[must_use]
     pub fn suggest(&self, row: &FilterRow, most: usize) -> Vec<Suggestion> {
         let plain = |shown: SafeText| Suggestion { value: shown.as_str().to_owned(), label: shown };

@@ -1,24 +1,22 @@
-//! When nothing is found: which condition is the strictest, and what asks for more.
+//! When nothing is found: which condition is the strictest, and how to relax it.
 
 use crate::app::App;
 use tessera_model::{Filter, Fraction, Query, Search};
 
-/// A search that asks for more than the one on screen.
+/// A search that finds more than the one on screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoosenedSearch {
-    /// What is changed, in words: `max score 0.2 → 0.4`.
+    /// The change: `max score 0.2 → 0.4`.
     pub description: String,
-    /// The search.
     pub search: Search,
 }
 
-/// How far a bound is moved.
 const BOUND_STEP: f64 = 0.2;
 
 impl App {
-    /// The search on screen with its strictest condition loosened; `None` when it has none.
+    /// The search on screen with its strictest condition relaxed; `None` without a condition.
     ///
-    /// A bound on a score comes first, because it can be moved; without one the last filter goes.
+    /// A bound on a score is moved first; without one, the last filter is removed.
     #[must_use]
     pub fn loosened_search(&self) -> Option<LoosenedSearch> {
         let search = &self.view()?.search;
@@ -46,7 +44,6 @@ impl App {
         })
     }
 
-    /// Runs the looser search.
     pub(in crate::app) fn run_loosened_search(&mut self) {
         if let Some(looser) = self.loosened_search() {
             self.open_search(looser.search);
@@ -54,7 +51,7 @@ impl App {
     }
 }
 
-/// Moves the bound of a filter, if it has one that can be moved, and says how.
+/// Moves the bound of a filter, if it has one, and describes the change.
 fn loosen_filter(filter: &mut Filter) -> Option<String> {
     match filter {
         Filter::Semantic { min_similarity, .. } => {
@@ -86,7 +83,7 @@ fn bound_change_text(from: Fraction, to: Option<Fraction>) -> String {
     format!("{:.2} → {to}", from.value())
 }
 
-/// The bound a step higher; `None` where that is no bound any more.
+/// The bound one step higher; `None` where it no longer excludes anything.
 fn raise_bound(bound: Fraction) -> Option<Fraction> {
     rounded_bound(bound.value() + BOUND_STEP).filter(|next| next.value() < 1.0)
 }
@@ -95,7 +92,6 @@ fn lower_bound(bound: Fraction) -> Option<Fraction> {
     rounded_bound(bound.value() - BOUND_STEP).filter(|next| next.value() > 0.0)
 }
 
-/// Two digits are what people read.
 fn rounded_bound(value: f64) -> Option<Fraction> {
     Fraction::new((value * 100.0).round() / 100.0)
 }

@@ -1,7 +1,7 @@
 //! The query builder's model: a draft of filters, as a form and as the JSON that is sent.
 //!
-//! The form and the JSON are two views of one list of rows. JSON that cannot be read is kept as it
-//! was typed, and the rows stay what they were until it can.
+//! The form and the JSON are two views of one list of rows. Invalid JSON is kept as it was typed,
+//! and the rows stay unchanged until it is valid.
 
 mod chips;
 mod diagnostics;
@@ -21,38 +21,30 @@ use crate::input::Chord;
 use tessera_model::{Filter, vql::MAX_FILTERS};
 use tessera_wire::vql::{self, VqlError};
 
-/// The filters of a dataset as they are being written. It outlives every view of the dataset.
+/// The filters of a dataset while they are edited. It outlives every view of the dataset.
 #[derive(Clone, Debug, Default)]
 pub struct QueryDraft {
-    /// The rows, also those that are off.
     pub rows: Vec<FilterRow>,
-    /// The row under the cursor; behind the last one it is the line that adds.
+    /// The selected row; the line after the last row adds one.
     pub cursor: usize,
-    /// The field of that row that takes the keys, if one does.
+    /// The field of that row that is being edited.
     pub field: Option<usize>,
-    /// The JSON side, while it takes the keys.
+    /// The JSON editor, while it is open.
     pub json: Option<JsonEditor>,
-    /// What the rows were before each change, the newest last.
+    /// The rows before each change, newest last.
     undo_stack: Vec<Vec<FilterRow>>,
 }
 
-/// The JSON side of a draft.
 #[derive(Clone, Debug)]
 pub struct JsonEditor {
-    /// What is typed.
     pub text: TextArea,
-    /// Why it cannot be read, if it cannot.
     pub problem: Option<VqlError>,
 }
 
 impl QueryDraft {
-    /// Changes that can be undone.
     const MAX_UNDO: usize = 50;
 
-    /// The filters that are on.
-    ///
-    /// # Errors
-    /// The first thing that is wrong, in a sentence.
+    /// The enabled filters, or the first error.
     pub fn filters(&self) -> Result<Vec<Filter>, String> {
         if let Some(problem) = self.json.as_ref().and_then(|json| json.problem.as_ref()) {
             return Err(format!("the JSON: {problem}"));
@@ -65,30 +57,31 @@ impl QueryDraft {
             })
             .collect::<Result<_, _>>()?;
         if filters.len() > MAX_FILTERS {
-            return Err(format!("{} filters are on; at most {MAX_FILTERS} may be", filters.len()));
+            return Err(format!(
+                "{} filters are enabled; at most {MAX_FILTERS} are allowed",
+                filters.len()
+            ));
         }
         Ok(filters)
     }
 
-    /// The filters that are off and complete: kept in saved views, never sent.
+    /// The disabled filters that are complete: kept in saved views, never sent.
     #[must_use]
     pub fn disabled_filters(&self) -> Vec<Filter> {
         self.rows.iter().filter(|row| !row.enabled).filter_map(|row| row.filter().ok()).collect()
     }
 
-    /// The row under the cursor.
     #[must_use]
     pub fn selected_row(&self) -> Option<&FilterRow> {
         self.rows.get(self.cursor)
     }
 
-    /// The row under the cursor, to change it; what it was can be had back.
+    /// The selected row, to change it; `undo` restores it.
     pub fn edit_row(&mut self) -> Option<&mut FilterRow> {
         self.push_undo();
         self.rows.get_mut(self.cursor)
     }
 
-    /// Remembers the rows as they are, for `undo`.
     fn push_undo(&mut self) {
         if self.undo_stack.len() == Self::MAX_UNDO {
             self.undo_stack.remove(0);
@@ -96,7 +89,7 @@ impl QueryDraft {
         self.undo_stack.push(self.rows.clone());
     }
 
-    /// Takes the last change back. `false` when there is none.
+    /// Undoes the last change. Returns `false` when there is none.
     pub fn undo(&mut self) -> bool {
         let Some(rows) = self.undo_stack.pop() else { return false };
         self.rows = rows;
@@ -105,7 +98,7 @@ impl QueryDraft {
         true
     }
 
-    /// Adds an empty row at the end and begins to write it.
+    /// Adds an empty row and starts to edit it.
     pub fn add(&mut self, key: FilterKind) {
         self.push_undo();
         self.cursor = self.rows.len();
@@ -113,12 +106,10 @@ impl QueryDraft {
         self.field = Some(0);
     }
 
-    /// Puts the cursor on a row; the form has the keys then.
     pub fn select_row(&mut self, row: usize) {
         (self.cursor, self.field) = (row.min(self.rows.len()), None);
     }
 
-    /// Deletes the row under the cursor.
     pub fn delete(&mut self) {
         if self.cursor < self.rows.len() {
             self.push_undo();
@@ -126,8 +117,8 @@ impl QueryDraft {
         }
     }
 
-    /// Makes these the filters that are on, as a search that was opened has them. Rows that are off
-    /// stay, those of the search again excepted.
+    /// Enables exactly the filters of a search that was opened. Disabled rows stay, unless the
+    /// search has them.
     pub fn adopt_filters(&mut self, filters: &[Filter]) {
         if self.filters().as_deref() == Ok(filters) {
             return;
@@ -140,7 +131,7 @@ impl QueryDraft {
         (self.cursor, self.field, self.json) = (0, None, None);
     }
 
-    /// Replaces every row, as a saved view does.
+    /// Replaces all rows, as a saved view does.
     pub fn replace_all(&mut self, on: &[Filter], off: &[Filter]) {
         self.push_undo();
         let off =
@@ -149,7 +140,7 @@ impl QueryDraft {
         (self.cursor, self.field, self.json) = (0, None, None);
     }
 
-    /// What is sent, a line per row that is on; `Err` holds the line of a row that is not complete.
+    /// The JSON of each enabled row; `Err` has a placeholder for an incomplete row.
     pub fn filter_lines(&self) -> impl Iterator<Item = Result<String, String>> {
         self.rows.iter().filter(|row| row.enabled).map(|row| {
             let Ok(filter) = row.filter() else {
@@ -160,7 +151,7 @@ impl QueryDraft {
         })
     }
 
-    /// The JSON of what is on, a filter a line.
+    /// The JSON of the enabled rows, one filter per line.
     #[must_use]
     pub fn pretty_json(&self) -> String {
         let lines: Vec<String> =
@@ -171,7 +162,6 @@ impl QueryDraft {
         }
     }
 
-    /// Gives the keys to the JSON.
     pub fn open_json(&mut self) {
         self.field = None;
         let text = TextArea::new(&self.pretty_json());
@@ -179,10 +169,7 @@ impl QueryDraft {
         self.read_json();
     }
 
-    /// Gives the keys back to the form, if the JSON can be shown as one.
-    ///
-    /// # Errors
-    /// Why it cannot.
+    /// Closes the JSON editor, unless its text is invalid.
     pub fn close_json(&mut self) -> Result<(), VqlError> {
         if let Some(problem) = self.json.as_ref().and_then(|json| json.problem.clone()) {
             return Err(problem);
@@ -191,7 +178,6 @@ impl QueryDraft {
         Ok(())
     }
 
-    /// A key of the JSON side.
     pub fn key_in_json(&mut self, chord: Chord) {
         if let Some(json) = &mut self.json {
             json.text.handle_key(chord);
@@ -199,14 +185,14 @@ impl QueryDraft {
         }
     }
 
-    /// Replaces the JSON, as an editor or a paste does, and reads it.
+    /// Replaces the JSON, as an editor does, and parses it.
     pub fn write_json(&mut self, text: &str) {
         self.field = None;
         self.json = Some(JsonEditor { text: TextArea::new(text), problem: None });
         self.read_json();
     }
 
-    /// Reads the JSON by the reader that a service reads it by, and takes its rows over.
+    /// Parses the JSON as a service does, and replaces the rows.
     pub fn read_json(&mut self) {
         let Some(json) = &mut self.json else { return };
         match vql::read_lenient(&json.text.text()) {

@@ -1,8 +1,7 @@
-//! A row of the query builder: one filter as it is being written, valid or not yet.
+//! A row of the query builder: one filter while it is edited, valid or not yet.
 //!
-//! A row has one choice (its `op`, or the `mode` of an issue) and a few fields of typed text. Every
-//! row gives a [`Filter`] or says which field is wrong; it can hold nothing else, so that nobody
-//! can build two keys in one object.
+//! A row has one choice (its `op`, or the `mode` of an issue) and a few text fields. It gives a
+//! [`Filter`] or names the field that is wrong, so that a filter with two keys cannot be built.
 
 use tui_input::Input;
 
@@ -15,29 +14,21 @@ use tessera_model::{
     vql::{InvalidField, IssueMode, IssueName, Label, LabelRule},
 };
 
-/// What a filter is about: its key on the wire.
+/// The kind of a filter: its key on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterKind {
-    /// What a caption says or means.
     Text,
-    /// Classification labels.
     Labels,
-    /// User tags.
     Tags,
-    /// A quality issue.
     Issues,
-    /// Near-duplicates.
     Duplicates,
-    /// How unlike everything else it is.
     Uniqueness,
-    /// Likeness to an image.
     Similarity,
 }
 
-/// A field of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterField {
-    /// Its name on the wire, as in [`Invalid::field`].
+    /// Its name on the wire, as in [`InvalidField::field`].
     pub name: &'static str,
     /// Its name on screen; empty for the value itself.
     pub label: &'static str,
@@ -46,7 +37,6 @@ pub struct FilterField {
 const VALUE_FIELD: FilterField = FilterField { name: "value", label: "" };
 
 impl FilterKind {
-    /// All keys in the order they are offered.
     pub const ALL: [Self; 7] = [
         Self::Text,
         Self::Labels,
@@ -76,18 +66,17 @@ impl FilterKind {
     pub fn description(self) -> &'static str {
         match self {
             Self::Text => {
-                "what captions mean (semantic: MULTIMODEL_IMAGE_ENCODING or CAPTION_IMAGES) or say (fts)"
+                "what captions mean (semantic: MULTIMODEL_IMAGE_ENCODING or CAPTION_IMAGES) or contain (fts)"
             }
             Self::Labels => "labels of IMAGE_TAGGING: Enter adds one to the list",
-            Self::Tags => "tags of people, by id; names work once they were seen",
-            Self::Issues => "quality issues; blur is the published word, others may be refused",
+            Self::Tags => "user tags, by id; by name once a page with the tag was loaded",
+            Self::Issues => "quality issues; only blur is documented, others may be rejected",
             Self::Duplicates => "has a near-duplicate at least this similar, 0 to 1",
-            Self::Uniqueness => "is more unlike the rest than this, 0 to 1",
-            Self::Similarity => "looks like an image: the id of a media, or of an upload",
+            Self::Uniqueness => "differs more from all others than this, 0 to 1",
+            Self::Similarity => "similar to an image: the id of a media item or an upload",
         }
     }
 
-    /// The words that its choice has.
     #[must_use]
     pub fn choices(self) -> &'static [&'static str] {
         match self {
@@ -122,30 +111,26 @@ impl FilterKind {
     }
 }
 
-/// One filter as it is being written.
 #[derive(Clone, Debug)]
 pub struct FilterRow {
-    /// Whether it is sent; a row that is off is only kept.
+    /// Whether it is sent.
     pub enabled: bool,
-    /// What it is about.
     pub kind: FilterKind,
-    /// The place of its choice among [`Key::choices`].
+    /// Its position in [`FilterKind::choices`].
     pub choice: usize,
-    /// The entries of a list, as they are sent; empty where the value is no list.
+    /// The entries of a list, as they are sent; empty for other kinds.
     pub entries: Vec<String>,
-    /// The typed text of each field; of a list, the entry that is being typed.
+    /// The typed text of each field; for a list, of the new entry.
     pub(super) inputs: Vec<Input>,
 }
 
 impl FilterRow {
-    /// An empty row that is on.
     #[must_use]
     pub fn new(kind: FilterKind) -> Self {
         let inputs = vec![Input::default(); kind.fields().len()];
         Self { enabled: true, kind, choice: 0, entries: Vec::new(), inputs }
     }
 
-    /// A filter as a row.
     #[must_use]
     pub fn from_filter(filter: &Filter) -> Self {
         let number = |number: Option<tessera_model::Fraction>| {
@@ -194,37 +179,33 @@ impl FilterRow {
         row
     }
 
-    /// The word of its choice.
     #[must_use]
     pub fn choice_keyword(&self) -> &'static str {
         self.kind.choices()[self.choice]
     }
 
-    /// Changes its choice by some places, around the ends.
     pub fn cycle_choice(&mut self, by: isize) {
         let count = self.kind.choices().len().cast_signed();
         self.choice = (self.choice.cast_signed() + by).rem_euclid(count).cast_unsigned();
     }
 
-    /// The fields it has, with what is typed in each.
+    /// The fields with their typed text.
     pub fn fields(&self) -> impl Iterator<Item = (FilterField, &Input)> {
-        // Full text has no bound.
+        // A full-text filter has no bound.
         let count = if self.choice_keyword() == "fts" { 1 } else { self.inputs.len() };
         self.kind.fields().iter().copied().zip(&self.inputs).take(count)
     }
 
-    /// What is typed in one field.
     #[must_use]
     pub fn text(&self, field: usize) -> &str {
         self.inputs.get(field).map_or("", Input::value)
     }
 
-    /// The text field that takes what is typed or pasted.
     pub fn input_mut(&mut self, field: usize) -> Option<&mut Input> {
         self.inputs.get_mut(field)
     }
 
-    /// Gives a key to a field. Backspace in an empty line takes back the last entry of a list.
+    /// Handles a key in a field. Backspace in an empty list field removes the last entry.
     pub fn edit(&mut self, field: usize, chord: Chord) {
         let Some(input) = self.inputs.get_mut(field) else { return };
         if chord.key == Button::Backspace && input.value().is_empty() && self.kind.is_list() {
@@ -234,7 +215,7 @@ impl FilterRow {
         }
     }
 
-    /// Replaces what is typed in a field; in a list it becomes an entry.
+    /// Replaces the text of a field; for a list, adds an entry.
     pub fn set_value(&mut self, field: usize, text: &str) {
         if self.kind.is_list() {
             self.entries.push(text.to_owned());
@@ -245,10 +226,7 @@ impl FilterRow {
         }
     }
 
-    /// The filter.
-    ///
-    /// # Errors
-    /// The field that is wrong, and what it must be.
+    /// The filter, or the field that is wrong.
     pub fn filter(&self) -> Result<Filter, InvalidField> {
         let value = self.text(0);
         match self.kind {
@@ -281,7 +259,7 @@ impl FilterRow {
         }
     }
 
-    /// The entries with the one that is being typed.
+    /// The entries, including the one that is being typed.
     fn all_entries(&self) -> Vec<String> {
         let half = Some(self.text(0).trim()).filter(|half| !half.is_empty());
         self.entries.iter().cloned().chain(half.map(str::to_owned)).collect()
@@ -303,13 +281,16 @@ impl FilterRow {
 }
 
 fn not_a_number(field: &'static str) -> InvalidField {
-    InvalidField { field, reason: "wants a number".to_owned() }
+    InvalidField { field, reason: "must be a number".to_owned() }
 }
 
 fn tag_id(tag: &str) -> Result<TagId, InvalidField> {
     tag.parse().map_err(|_| InvalidField {
         field: "value",
-        reason: format!("“{}” is no tag id; names work once they were seen", SafeText::name(tag)),
+        reason: format!(
+            "“{}” is not a tag id; names work once a page with the tag was loaded",
+            SafeText::name(tag)
+        ),
     })
 }
 
@@ -347,7 +328,7 @@ mod tests {
     #[test]
     fn what_is_no_number_is_named() {
         let wrong = row(FilterKind::Duplicates, 0, &["0.9x"]).filter().unwrap_err();
-        assert_eq!(wrong.to_string(), "value: wants a number");
+        assert_eq!(wrong.to_string(), "value: must be a number");
         let wrong = row(FilterKind::Text, 0, &["van", "high"]).filter().unwrap_err();
         assert_eq!(wrong.field, "threshold");
     }

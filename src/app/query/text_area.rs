@@ -1,41 +1,37 @@
-//! Typed text of several lines: the JSON of a query.
+//! A multi-line text area: the JSON of a query.
 
 use crate::input::{Chord, Key};
 
-/// Most characters of a query that is written by hand; a service takes 64 KiB.
+/// The service accepts queries up to 64 KiB.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The text and the place where the next character goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextArea {
     lines: Vec<String>,
-    /// The line of the cursor, from 0.
+    /// 0-based.
     pub line: usize,
-    /// The character of the cursor in its line, from 0.
+    /// In characters, 0-based.
     pub column: usize,
 }
 
 impl TextArea {
-    /// A text with the cursor at its beginning.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let lines = text.split('\n').map(|line| line.trim_end_matches('\r').to_owned());
         Self { lines: lines.collect(), line: 0, column: 0 }
     }
 
-    /// Its lines; at least one.
+    /// At least one line.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
 
-    /// The whole text.
     #[must_use]
     pub fn text(&self) -> String {
         self.lines.join("\n")
     }
 
-    /// Takes a key that writes or moves.
     pub fn handle_key(&mut self, chord: Chord) {
         match chord.key {
             Key::Char(c) if !chord.ctrl && !chord.alt => self.insert(c),
@@ -56,7 +52,6 @@ impl TextArea {
         }
     }
 
-    /// Writes a character, or begins a line.
     pub fn insert(&mut self, c: char) {
         if self.lines.iter().map(String::len).sum::<usize>() >= MAX_BYTES {
             return;
@@ -83,7 +78,7 @@ impl TextArea {
         }
     }
 
-    /// One character back; `false` at the beginning.
+    /// Moves back by a character; `false` at the beginning.
     fn step_back(&mut self) -> bool {
         match (self.line, self.column) {
             (0, 0) => return false,
@@ -110,7 +105,7 @@ impl TextArea {
         self.lines.get(line).map_or(0, |line| line.chars().count())
     }
 
-    /// The place of the cursor in its line, in bytes.
+    /// The position of the cursor in its line, in bytes.
     fn cursor_byte(&self) -> usize {
         let line = self.lines.get(self.line).map_or("", String::as_str);
         line.char_indices().nth(self.column).map_or(line.len(), |(at, _)| at)

@@ -1,5 +1,5 @@
-//! The searches of the past: run again, in this tab or a new one, or changed first. They outlive
-//! the program, a list per deployment.
+//! The search history of a deployment: run a search again, or change it first. It is saved between
+//! runs.
 
 use crate::{
     app::{
@@ -11,33 +11,29 @@ use crate::{
 };
 use tessera_model::{Failure, HistoryEntry, PictureSource, Query, StateKey, StateValue};
 
-/// The searches, and whether they are read from and written to the state of the deployment.
 #[derive(Debug, Default)]
 pub struct SearchHistory {
-    /// The newest last.
+    /// Newest last.
     pub searches: Vec<HistoryEntry>,
-    /// Whether those of earlier runs are among them.
+    /// Whether those of earlier runs are loaded.
     saved: SavedHistory,
-    /// Whether somebody needs those of earlier runs.
+    /// Whether those of earlier runs are needed.
     needed: bool,
-    /// Whether there are some that are not written yet.
     unsaved: bool,
 }
 
 /// The searches of earlier runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SavedHistory {
-    /// Nobody has asked for them yet.
     #[default]
     NotLoaded,
-    /// They are here.
     Loaded,
-    /// They cannot be read: their file is left alone, and nothing is written over it.
+    /// They cannot be read: their file is not overwritten.
     Unreadable,
 }
 
 impl App {
-    /// Goes to a search, and remembers it.
+    /// Runs a search in this tab and adds it to the history.
     pub(in crate::app) fn run_search(&mut self, view: View) {
         let View { search, similar_to, query_image, .. } = view.clone();
         let region = query_image.as_ref().and_then(|image| image.region);
@@ -53,17 +49,16 @@ impl App {
         self.results.push_view(view);
     }
 
-    /// Opens the list, the newest first.
     pub(in crate::app) fn open_history(&mut self) {
         self.history.needed = true;
         self.show_history();
     }
 
-    /// Shows the list, or says that there is nothing in it.
+    /// Shows the list, or a warning if it is empty.
     fn show_history(&mut self) {
         if self.history.searches.is_empty() && self.history.saved != SavedHistory::NotLoaded {
             self.overlay = None;
-            self.notify(Level::Warning, "nothing was searched yet");
+            self.notify(Level::Warning, "no searches yet");
         } else {
             let list = CommandList::new(ListKind::History, "Past searches", self.past_searches());
             self.overlay = Some(Overlay::List(list));
@@ -76,7 +71,7 @@ impl App {
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
             let note = format!(
                 "{} · {} · granularity {}",
-                name.unwrap_or("a dataset that is not listed"),
+                name.unwrap_or("a dataset that is not in the list"),
                 search.entity.word(),
                 search.granularity.level()
             );
@@ -88,7 +83,7 @@ impl App {
         items.collect()
     }
 
-    /// Runs a past search again. A query image is registered again: its anchor may be gone.
+    /// Runs a past search again. A query image is registered again: its anchor may have expired.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region } = entry;
         self.open_dataset(search.dataset);
@@ -101,7 +96,7 @@ impl App {
         }
     }
 
-    /// The list of earlier runs came, or cannot be had; what was searched since is newer.
+    /// The searches of earlier runs were loaded, or could not be; those of this run are newer.
     pub(in crate::app) fn history_loaded(&mut self, answer: Result<Option<StateValue>, Failure>) {
         self.history.saved =
             if answer.is_ok() { SavedHistory::Loaded } else { SavedHistory::Unreadable };
@@ -112,7 +107,7 @@ impl App {
                     past.append_to(&mut self.history.searches);
                 }
             }
-            // The journal gives the book that was asked for.
+            // Other state is not stored under this key.
             Ok(
                 None
                 | Some(StateValue::Basket(..) | StateValue::Jobs { .. } | StateValue::Views(_)),
@@ -124,7 +119,7 @@ impl App {
         }
     }
 
-    /// Asks for the earlier searches once somebody needs them, and writes new ones after that.
+    /// Loads the earlier searches once they are needed, and saves new ones after that.
     pub(in crate::app) fn sync_history(&mut self) {
         let recall = Lane::LoadState(StateKey::History);
         match self.history.saved {

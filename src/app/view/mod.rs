@@ -1,5 +1,4 @@
-//! What is looked at: one search with the place in its results, and a tab, which is the way from the
-//! whole dataset to it. Beside it stands how the results are arranged, combined and shown.
+//! Views: one search with the position in its results. A tab is a history of views.
 
 mod history;
 pub mod query_image;
@@ -19,42 +18,37 @@ pub use visible_pictures::{detail_picture_view, full_size_link};
 use crate::app::view::sort_filter::ListOptions;
 use tessera_model::{ClusterId, Page, Query, SafeText, Search};
 
-/// One search with the place in its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
-    /// What is asked.
     pub search: Search,
-    /// What it is similar to, in words; `None` for the whole dataset.
+    /// What it is similar to, in words.
     pub similar_to: Option<SafeText>,
     /// The picture behind an uploaded anchor, to register it again for another granularity.
     pub query_image: Option<QueryImage>,
-    /// Clusters computed here from loaded pages, instead of an answer of the service.
+    /// Clusters computed from loaded pages, instead of a page of the service.
     pub computed: Option<Computed>,
-    /// Which of the clusters are shown, and in which order.
     pub list_options: ListOptions,
-    /// The tile under the cursor, among those that are shown.
+    /// The selected tile, among the visible ones.
     pub cursor: usize,
-    /// Its cluster once the person has gone there, so that it is found again wherever it goes.
+    /// Its cluster, once the user has moved the cursor, so that it is found again after every
+    /// change.
     pub cluster: Option<ClusterId>,
-    /// The first visible row of tiles.
     pub top_row: usize,
-    /// The preview of that cluster that the detail shows.
+    /// The preview of that cluster in the detail pane.
     pub preview_index: usize,
-    /// The first visible row of its members while they take the place of the clusters.
+    /// The first visible row of its members, while they take the place of the clusters.
     pub members_top_row: Option<usize>,
 }
 
-/// Clusters that no single answer holds.
+/// Clusters that are not a single page of the service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Computed {
     /// Where they come from: `A − B, of loaded pages`.
     pub label: SafeText,
-    /// The clusters.
     pub page: Page,
 }
 
 impl View {
-    /// A search from its beginning, as the service orders it.
     #[must_use]
     pub fn new(search: Search) -> Self {
         Self {
@@ -71,7 +65,6 @@ impl View {
         }
     }
 
-    /// What is looked at, in a few words.
     #[must_use]
     pub fn title(&self) -> SafeText {
         match (&self.computed, &self.search.query, &self.similar_to) {
@@ -80,7 +73,7 @@ impl View {
         }
     }
 
-    /// The same view on other clusters: from their beginning.
+    /// Replaces the search and starts at its beginning; name, query image and list options stay.
     pub(in crate::app) fn replace_search(&mut self, search: Search) {
         *self = Self {
             similar_to: self.similar_to.take(),
@@ -91,7 +84,7 @@ impl View {
     }
 }
 
-/// What a search looks for, in a few words.
+/// A search in a few words.
 #[must_use]
 pub fn title(query: &Query, similar_to: Option<&SafeText>, filters: usize) -> SafeText {
     let words = match (query, similar_to) {
@@ -114,38 +107,34 @@ fn filter_count_text(filters: usize) -> String {
     }
 }
 
-/// A view with those before it and those left by going back.
+/// A view with its back and forward history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tab {
-    /// The way to the view on screen.
     pub back_stack: Vec<View>,
-    /// The view on screen.
     pub view: View,
-    /// What was gone back from, the nearest last.
     pub forward_stack: Vec<View>,
 }
 
 impl Tab {
-    /// A tab that begins with `view`.
     #[must_use]
     pub fn new(view: View) -> Self {
         Self { back_stack: Vec::new(), view, forward_stack: Vec::new() }
     }
 
-    /// Goes on to a new view. What was ahead is forgotten.
+    /// Opens a new view and clears the forward history.
     pub fn push(&mut self, view: View) {
         self.back_stack.push(std::mem::replace(&mut self.view, view));
         self.forward_stack.clear();
     }
 
-    /// Goes back one view. `false` when this is the first one.
+    /// Goes back. Returns `false` at the first view.
     pub fn back(&mut self) -> bool {
         let Some(before) = self.back_stack.pop() else { return false };
         self.forward_stack.push(std::mem::replace(&mut self.view, before));
         true
     }
 
-    /// Goes forward again. `false` when nothing was gone back from.
+    /// Goes forward. Returns `false` at the last view.
     pub fn forward(&mut self) -> bool {
         let Some(next) = self.forward_stack.pop() else { return false };
         self.back_stack.push(std::mem::replace(&mut self.view, next));
@@ -153,48 +142,42 @@ impl Tab {
     }
 }
 
-/// The tabs of one dataset. There is always one.
+/// The tabs of one dataset; at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tabs {
     all: Vec<Tab>,
-    /// The one on screen.
     active: usize,
 }
 
 impl Tabs {
-    /// Most tabs of a dataset: each has a key, `Alt-1` to `Alt-9`.
+    /// Each tab has a key, `Alt-1` to `Alt-9`.
     pub const MAX: usize = 9;
 
-    /// One tab on a search.
     #[must_use]
     pub fn new(search: Search) -> Self {
         Self { all: vec![Tab::new(View::new(search))], active: 0 }
     }
 
-    /// The tab on screen.
     #[must_use]
     pub fn tab(&self) -> &Tab {
         &self.all[self.active]
     }
 
-    /// The tab on screen, to change it.
     pub fn tab_mut(&mut self) -> &mut Tab {
         &mut self.all[self.active]
     }
 
-    /// All tabs in their order.
     #[must_use]
     pub fn all(&self) -> &[Tab] {
         &self.all
     }
 
-    /// The place of the tab on screen, 0-based.
     #[must_use]
     pub fn active(&self) -> usize {
         self.active
     }
 
-    /// Opens a tab behind the others and goes there. `false` when there are too many.
+    /// Adds a tab and opens it. Returns `false` when there are too many.
     pub fn add(&mut self, view: View) -> bool {
         let fits = self.all.len() < Self::MAX;
         if fits {
@@ -204,7 +187,7 @@ impl Tabs {
         fits
     }
 
-    /// Closes the tab on screen; the last one stays.
+    /// Closes the tab on screen, except the last one.
     pub fn close(&mut self) {
         if self.all.len() > 1 {
             self.all.remove(self.active);
@@ -212,7 +195,6 @@ impl Tabs {
         }
     }
 
-    /// Goes to a tab, if there are so many.
     pub fn go_to(&mut self, place: usize) {
         if place < self.all.len() {
             self.active = place;

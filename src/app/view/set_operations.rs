@@ -1,5 +1,5 @@
-//! Set algebra on results: this tab with another. It is made here, of the pages that are loaded,
-//! because the interface has no OR and no NOT; so it is never shown as complete.
+//! Set operations on tabs, computed from the loaded pages, because the service has no OR and NOT.
+//! The result is never shown as complete.
 
 use crate::app::{
     App, Computed, Overlay, Tab, View,
@@ -10,11 +10,10 @@ use tessera_model::{
     set_algebra::{SetOperator, combine},
 };
 
-/// A tab to combine with, by its place, and how.
+/// A tab by its index, and the operator to combine it with.
 pub type Combination = (usize, SetOperator);
 
 impl App {
-    /// Opens the list of the other tabs with each operator.
     pub(in crate::app) fn open_combine_picker(&mut self) {
         let Some(tabs) = self.results.tabs() else { return };
         let here = tabs.tab().view.title();
@@ -48,7 +47,7 @@ impl App {
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
     }
 
-    /// The clusters of a tab that are loaded, over all its pages.
+    /// The loaded clusters of a tab, over all its pages.
     fn loaded_clusters(&self, tab: &Tab) -> Vec<Cluster> {
         if let Some(computed) = &tab.view.computed {
             return computed.page.clusters.clone();

@@ -1,4 +1,4 @@
-//! Searching by a picture: one of the dataset, or a query image that is registered first.
+//! Searching by a picture: of the dataset, or a query image that is registered first.
 
 use crate::{
     app::{App, QueryImage, View, pane::Registration},
@@ -9,7 +9,6 @@ use tessera_model::{
 };
 
 impl App {
-    /// Searches by the preview on screen.
     pub(in crate::app) fn search_similar(&mut self) {
         let (Some(preview), Some(view)) = (self.preview(), self.view()) else { return };
         let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
@@ -17,7 +16,7 @@ impl App {
         self.open_similar_search(from, anchor, name, None);
     }
 
-    /// Searches by a medium that need not be on screen.
+    /// Searches by a media item that need not be on screen.
     pub(in crate::app) fn search_by_media(
         &mut self,
         media: MediaId,
@@ -32,7 +31,7 @@ impl App {
         }
     }
 
-    /// Registers a query image; its answer opens the results.
+    /// Registers a query image; the response opens the results.
     pub(in crate::app) fn register_query_image(&mut self, image: QueryImage, search: Search) {
         let request = Request::RegisterAnchor {
             dataset: search.dataset,
@@ -46,7 +45,6 @@ impl App {
         self.send(Lane::Anchor, request);
     }
 
-    /// A query image was registered.
     pub(in crate::app) fn query_image_registered(&mut self, anchor: Anchor) {
         let Some(Registration { image, search }) = self.results.registering.take() else {
             return;
@@ -70,7 +68,6 @@ impl App {
         self.run_search(View { similar_to: Some(name), query_image, ..View::new(search) });
     }
 
-    /// Changes the granularity of what is on screen.
     pub(in crate::app) fn set_granularity(&mut self, granularity: Granularity) {
         if let Some(view) = self.view() {
             let search = Search { granularity, ..view.search.clone() };
@@ -78,7 +75,6 @@ impl App {
         }
     }
 
-    /// Images instead of objects, and back.
     pub(in crate::app) fn toggle_entity(&mut self) {
         if let Some(view) = self.view() {
             let entity = view.search.entity.toggled();
@@ -86,8 +82,8 @@ impl App {
         }
     }
 
-    /// An uploaded anchor holds for the granularity and kind it was registered with, so for others
-    /// its image is registered again.
+    /// An uploaded anchor is registered for one granularity and entity, so changing them registers
+    /// its image again.
     fn change_search(&mut self, search: Search) {
         match self.view().and_then(|view| view.query_image.clone()) {
             Some(image) => self.register_query_image(image, search),

@@ -1,5 +1,5 @@
-//! What is shown of what is loaded, and in which order: a pure function of the two. The service is
-//! not asked, so it is at once, and said to be of the loaded part only.
+//! Filtering and sorting of what is loaded, without a request. The screen says that it applies to
+//! the loaded part only.
 
 use std::cmp::Ordering;
 
@@ -8,53 +8,44 @@ use tessera_model::{Cluster, Dataset, Page, ScoreKind};
 /// How a list of loaded things is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListOptions {
-    /// Shows only what contains this, any case; empty shows all.
+    /// Shows only what contains this, ignoring case; empty shows all.
     pub filter: String,
-    /// In which order.
     pub order: SortOrder,
-    /// Folds neighbours of equal score into one tile: near duplicates drown the rest (3.8).
+    /// Folds neighbors of equal score into one tile.
     pub fold: bool,
 }
 
-/// In which order things are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SortOrder {
-    /// By what.
     pub by: SortKey,
-    /// The other way round.
     pub reversed: bool,
 }
 
-/// By what things are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
-    /// As the service gave them.
+    /// In the order of the service.
     #[default]
     Service,
-    /// The nearest first.
+    /// Nearest first.
     Score,
-    /// The largest first.
+    /// Largest first.
     Size,
-    /// From A to Z.
     Name,
-    /// What can be worked with first.
+    /// READY first.
     Status,
 }
 
 impl SortKey {
-    /// What clusters can be ordered by.
     pub const CLUSTERS: &[Self] = &[Self::Service, Self::Score, Self::Size, Self::Name];
-    /// What datasets can be ordered by.
     pub const DATASETS: &[Self] = &[Self::Service, Self::Name, Self::Status, Self::Size];
 }
 
 impl SortOrder {
-    /// The name in the menu.
     #[must_use]
     pub fn name(self) -> &'static str {
         match (self.by, self.reversed) {
             (SortKey::Service, false) => "order of the service",
-            (SortKey::Service, true) => "order of the service, from its end",
+            (SortKey::Service, true) => "order of the service, reversed",
             (SortKey::Score, false) => "score, nearest first",
             (SortKey::Score, true) => "score, farthest first",
             (SortKey::Size, false) => "size, largest first",
@@ -67,24 +58,23 @@ impl SortOrder {
     }
 }
 
-/// A cluster that is shown, with those folded into it.
+/// A visible cluster, with those folded into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisibleCluster {
-    /// Its place on the page.
+    /// Its index on the page.
     pub index: usize,
-    /// The places of the neighbours of equal score that it stands for.
+    /// The indexes of the neighbors of equal score that are folded into it.
     pub folded: Vec<usize>,
 }
 
 impl VisibleCluster {
-    /// Whether it stands for the cluster at a place of the page.
     #[must_use]
     pub fn contains(&self, place: usize) -> bool {
         self.index == place || self.folded.contains(&place)
     }
 }
 
-/// The clusters of a page that are shown, in order.
+/// The clusters of a page that match the filter, in order.
 #[must_use]
 pub fn filter_and_sort(page: &Page, arrangement: &ListOptions) -> Vec<VisibleCluster> {
     let clusters = &page.clusters;
@@ -125,7 +115,7 @@ pub fn filter_and_sort_datasets<'a>(
     shown
 }
 
-/// Sorts so that equal ones keep the order of the service, whichever way round.
+/// Sorts stably: equal elements keep the order of the service in both directions.
 fn sort<T>(things: &mut [T], order: SortOrder, compare: impl Fn(SortKey, &T, &T) -> Ordering) {
     match order {
         SortOrder { by: SortKey::Service, reversed: false } => {}
@@ -144,7 +134,7 @@ fn compare(by: SortKey, a: &Cluster, b: &Cluster) -> Ordering {
     }
 }
 
-/// A distance; what has none is farthest.
+/// A distance; a cluster without one is farthest.
 fn score(cluster: &Cluster) -> f64 {
     cluster.relevance.as_ref().map_or(f64::INFINITY, |relevance| relevance.score)
 }
@@ -170,7 +160,7 @@ fn matches_text(cluster: &Cluster, needle: &str) -> bool {
     names.chain(captions).chain(words).any(|text| text.as_str().to_lowercase().contains(needle))
 }
 
-/// Scores nearer to each other than this are equal: three digits are more than anybody sees.
+/// Scores that differ by less are shown as equal.
 const SCORE_TOLERANCE: f64 = 0.000_5;
 
 fn have_equal_scores(a: &Cluster, b: &Cluster) -> bool {
@@ -180,7 +170,7 @@ fn have_equal_scores(a: &Cluster, b: &Cluster) -> bool {
     }
 }
 
-/// Whether every score on a page has a direction that is known, so that we may sort by it.
+/// Whether the direction of every score on a page is known, so that sorting by it makes sense.
 #[must_use]
 pub fn can_sort_by_score(page: &Page) -> bool {
     let mut scores = page.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());

@@ -1,4 +1,4 @@
-//! Tabs of results, and the way back and forward in each.
+//! Tabs of results, and their history.
 
 use crate::{
     app::{App, Level, Pane, Tabs, View},
@@ -7,20 +7,18 @@ use crate::{
 use tessera_model::{DatasetId, Search};
 
 impl App {
-    /// Opens a tab on the whole dataset.
     pub(in crate::app) fn open_tab(&mut self) {
         let Some(dataset) = self.view().map(|view| view.search.dataset) else { return };
         let view = View::new(self.initial_search(dataset));
         self.open_in_tab(view);
     }
 
-    /// What a dataset opens with.
+    /// The search with which a dataset opens.
     pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
         let SearchDefaults { entity, granularity, .. } = self.setup.search_defaults;
         Search { entity, granularity, ..Search::browse(dataset) }
     }
 
-    /// Opens a tab on a view.
     pub(in crate::app) fn open_in_tab(&mut self, view: View) {
         let added = self.results.tabs_mut().is_some_and(|tabs| tabs.add(view));
         if added {
@@ -31,14 +29,13 @@ impl App {
         }
     }
 
-    /// Closes the tab on screen.
     pub(in crate::app) fn close_tab(&mut self) {
         if let Some(tabs) = self.results.tabs_mut() {
             tabs.close();
         }
     }
 
-    /// Goes to a tab, counted from 1 as on its key.
+    /// Goes to a tab; `number` is 1-based, as on its key.
     pub(in crate::app) fn go_to_tab(&mut self, number: usize) {
         if let Some(tabs) = self.results.tabs_mut() {
             tabs.go_to(number - 1);
@@ -46,7 +43,6 @@ impl App {
         }
     }
 
-    /// Goes forward to where Back came from.
     pub(in crate::app) fn go_forward(&mut self) {
         if let Some(tabs) = self.results.tabs_mut() {
             tabs.tab_mut().forward();
@@ -54,14 +50,12 @@ impl App {
         }
     }
 
-    /// Folds clusters of equal score into one tile each, and unfolds them.
     pub(in crate::app) fn toggle_fold(&mut self) {
         if let Some(view) = self.results.view_mut() {
             view.list_options.fold = !view.list_options.fold;
         }
     }
 
-    /// How many tabs the dataset on screen has.
     #[must_use]
     pub fn tab_count(&self) -> usize {
         self.results.tabs().map_or(0, |tabs| tabs.all().len())

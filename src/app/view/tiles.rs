@@ -1,5 +1,5 @@
-//! The tiles of the results and the place among them. The place is a cluster, not a number: it is
-//! found again after a reload, a filter, another order and another size of the screen.
+//! The tiles of the results and the cursor. The cursor follows its cluster: through a reload, a
+//! filter, another order and another size of the screen.
 
 use crate::app::{
     App,
@@ -8,20 +8,17 @@ use crate::app::{
 };
 use tessera_model::{Cluster, Page, Preview};
 
-/// What one tile shows: a cluster by its first preview, or one member of the cluster that is open.
+/// A cluster by its first preview, or one member of the open cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tile<'a> {
-    /// The cluster.
     pub cluster: &'a Cluster,
-    /// The picture.
     pub preview: Option<&'a Preview>,
     /// How many clusters of the same score are folded into it.
     pub folded: usize,
 }
 
 impl App {
-    /// The clusters of the page that are shown, in their order on screen. Everything that walks
-    /// the clusters on screen goes through here or through [`App::tiles`].
+    /// The clusters of the page that match the filter, in order.
     #[must_use]
     pub fn visible_clusters(&self) -> Vec<VisibleCluster> {
         match (self.page(), self.view()) {
@@ -30,7 +27,7 @@ impl App {
         }
     }
 
-    /// The tiles of the results: the clusters that are shown, or the members of the open one.
+    /// The tiles of the results: the visible clusters, or the members of the open one.
     #[must_use]
     pub fn tiles(&self) -> Vec<Tile<'_>> {
         if let (true, Some(cluster)) = (self.shows_members(), self.cluster()) {
@@ -45,7 +42,6 @@ impl App {
         self.visible_clusters().into_iter().map(tile).collect()
     }
 
-    /// Whether the tiles are the members of one cluster.
     #[must_use]
     pub fn shows_members(&self) -> bool {
         self.view().is_some_and(|view| view.members_top_row.is_some())
@@ -63,7 +59,7 @@ impl App {
         }
     }
 
-    /// Moves the cursor by some tiles, and past an end to the next or previous page.
+    /// Moves the cursor by some tiles, and past either end to the next or previous page.
     pub(in crate::app) fn move_across_pages(&mut self, by: isize) {
         let count = self.tiles().len();
         let (cursor, _) = self.tile_cursor();
@@ -82,18 +78,16 @@ impl App {
         }
     }
 
-    /// Moves the cursor by some tiles.
     pub(in crate::app) fn move_in_results(&mut self, by: isize) {
         self.select_tile(self.tile_cursor().0.saturating_add_signed(by));
     }
 
-    /// Puts the cursor on a tile, or on the last one.
     pub(in crate::app) fn select_tile(&mut self, tile: usize) {
         if self.shows_members() {
             return self.show_preview(tile);
         }
         let shown = self.visible_clusters();
-        // A page that is still awaited keeps the number for when it comes.
+        // The cursor of a page that is still loading is kept.
         let cursor = if self.page().is_some() { moved_cursor(tile, 0, shown.len()) } else { tile };
         let here = self.page().zip(shown.get(cursor));
         let here = here.map(|(page, shown)| page.clusters[shown.index].id);
@@ -117,14 +111,13 @@ impl App {
         self.retry_failed_picture();
     }
 
-    /// A picture that could not be shown is asked for again when somebody goes there.
     fn retry_failed_picture(&mut self) {
         if let Some(media) = self.preview().map(|preview| preview.media) {
             self.store.pictures.forget_failure_of(media);
         }
     }
 
-    /// Finds the place again, wherever it went, and keeps it in view.
+    /// Finds the cluster of the cursor again and scrolls to it.
     pub(in crate::app) fn restore_cursor(&mut self) {
         let Some(page) = self.page() else { return };
         let shown = self.visible_clusters();
@@ -144,12 +137,12 @@ impl App {
         }
     }
 
-    /// Whether there is more in the cluster under the cursor than its tile shows.
+    /// Whether the cluster under the cursor has more members than its tile shows.
     pub(in crate::app) fn can_open_members(&self) -> bool {
         !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
     }
 
-    /// Shows the members of the cluster under the cursor in the place of the clusters.
+    /// Shows the members of the cluster under the cursor in place of the clusters.
     pub(in crate::app) fn open_members(&mut self) {
         if let Some(view) = self.results.view_mut() {
             view.members_top_row = Some(0);

@@ -1,5 +1,4 @@
-//! The pictures on screen: which they are, where their bytes come from, and which of them are
-//! asked for and let go.
+//! The pictures on screen, and the requests for them.
 
 use crate::{
     app::{App, areas::detail_picture_area},
@@ -8,26 +7,22 @@ use crate::{
 use tessera_model::{Link, PictureSource, Preview};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
-/// A picture on screen.
 pub(in crate::app) struct VisiblePicture {
-    /// What is seen.
     pub view: PictureView,
-    /// Where its bytes are.
     pub source: PictureSource,
-    /// The place it has.
     pub canvas: Canvas,
 }
 
 impl VisiblePicture {
-    /// The lane that its pixels come by.
+    /// The lane of its request.
     pub fn lane(&self) -> Lane {
         Lane::Picture(self.view.clone(), self.canvas)
     }
 }
 
 impl App {
-    /// The pictures on screen, nearest to the cursor first by construction: the layer on top, the
-    /// detail, then the grid from the cursor outwards.
+    /// The pictures on screen in the order of loading: the overlay, the detail, then the grid from
+    /// the cursor outwards.
     pub(in crate::app) fn visible_pictures(&self) -> Vec<VisiblePicture> {
         let mut pictures = Vec::new();
         if self.protocol == Protocol::None || self.is_too_small() {
@@ -69,7 +64,7 @@ impl App {
         }
     }
 
-    /// Asks for a picture on screen, unless it is known or awaited.
+    /// Requests a picture on screen, unless it is cached or requested.
     pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
         let lane = picture.lane();
         let VisiblePicture { view: sight, source, canvas } = picture;
@@ -81,7 +76,7 @@ impl App {
     }
 }
 
-/// What the detail shows of a preview: a part of a picture is framed in the whole of it.
+/// How the detail shows a preview: a region of a picture is highlighted in the whole of it.
 #[must_use]
 pub fn detail_picture_view(preview: &Preview) -> PictureView {
     let region = preview.region.filter(|_| preview.original.is_some());
@@ -89,15 +84,14 @@ pub fn detail_picture_view(preview: &Preview) -> PictureView {
     PictureView { subject: PictureSubject::Media(preview.media), crop: part }
 }
 
-/// The picture that a preview is a part of.
+/// The picture of which the preview is a region.
 fn framed_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
     preview.region?;
     let source = PictureSource::Link(preview.original.clone()?);
     Some(VisiblePicture { view: detail_picture_view(preview), source, canvas })
 }
 
-/// A preview's picture. The thumbnail will do for small canvases; on larger ones the original is
-/// worth its bytes.
+/// A preview's picture: the thumbnail for small canvases, the original for larger ones.
 fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
     let wide = match canvas.protocol {
         Protocol::HalfBlock => u32::from(canvas.columns) > 256,
@@ -109,7 +103,6 @@ fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> 
     Some(VisiblePicture { view: preview.media.into(), source, canvas })
 }
 
-/// The picture that the full-size view shows.
 #[must_use]
 pub fn full_size_link(preview: &Preview) -> Option<Link> {
     preview.original.clone().or_else(|| preview.thumbnail.clone())
