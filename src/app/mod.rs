@@ -34,9 +34,11 @@ mod selected;
 mod setup;
 mod store;
 mod tickets;
+mod update;
 pub mod view;
 pub mod welcome;
 
+pub use basket::Baskets;
 pub use activity::{Activity, JobAlert};
 pub use effect::Effect;
 pub use event::{Event, Mouse, MouseKind, Uptime};
@@ -55,13 +57,12 @@ pub use view::{
     full_size_link,
 };
 
+use areas::{Areas, Grid};
+
 use crate::{
-    app::areas::{Areas, Grid},
     config::{ThemeChoice, TileSize},
-    input::{Chord, KeyContext},
-    message::{Lane, Request},
+    input::Chord,
 };
-use tessera_model::Timestamp;
 use tessera_picture::Protocol;
 
 /// The state of the program.
@@ -101,8 +102,7 @@ pub struct App {
     pub query: pane::QueryBuilder,
     pub history: view::SearchHistory,
     pub jobs: Jobs,
-    pub basket_cursor: usize,
-    pub pending_selection: basket::PendingSelection,
+    pub baskets: Baskets,
     /// Whether the key hints are shown.
     pub footer: bool,
     /// What was typed in the palette, newest first.
@@ -120,143 +120,4 @@ pub struct App {
     next_wake: Option<Uptime>,
     /// What the runtime has to do after this event; `update` returns and clears it.
     effects: Vec<Effect>,
-}
-
-impl App {
-    #[must_use]
-    pub fn new(setup: Setup) -> Self {
-        let mut notifications = Notifications::default();
-        for warning in &setup.warnings {
-            notifications.push(Uptime::ZERO, Level::Warning, warning);
-        }
-        Self {
-            now: Uptime::ZERO,
-            window_focused: true,
-            size: setup.size,
-            protocol: setup.protocol,
-            cell_size: (10, 20),
-            theme: setup.theme.clone(),
-            store: Store { pinned: setup.pinned.iter().copied().collect(), ..Store::default() },
-            recent_images: RecentImages::default(),
-            tickets: Tickets::default(),
-            notifications,
-            log: RequestLog::default(),
-            focus: Pane::Datasets,
-            zoomed: false,
-            tile_size: setup.tile_size,
-            side_width: 0,
-            overlay: None,
-            datasets: pane::Datasets::default(),
-            results: pane::Results::default(),
-            query: pane::QueryBuilder::default(),
-            history: view::SearchHistory::default(),
-            jobs: Jobs::default(),
-            basket_cursor: 0,
-            pending_selection: basket::PendingSelection::default(),
-            footer: true,
-            palette_history: Vec::new(),
-            mouse_captured: setup.capture_mouse,
-            auto_refresh: true,
-            jump_mode: false,
-            submit_pending: false,
-            pending_keys: Vec::new(),
-            last_click: None,
-            next_wake: None,
-            effects: Vec::new(),
-            setup,
-        }
-    }
-
-    /// Handles an event and returns what the runtime has to do.
-    #[must_use]
-    pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
-        self.now = now;
-        match event {
-            Event::Key(chord) => self.handle_key(chord),
-            Event::Mouse(mouse) => self.handle_mouse(mouse),
-            Event::Paste(text) => self.paste(&text),
-            Event::Resize(columns, rows) => self.size = (columns, rows),
-            Event::Terminal(protocol, cell) => (self.protocol, self.cell_size) = (protocol, cell),
-            Event::WindowFocus(attended) => self.window_focused = attended,
-            // The only place where stale responses are dropped.
-            Event::Response(response) if self.tickets.close(&response.ticket) => {
-                self.handle_response(response.ticket.lane, response.result);
-            }
-            Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
-                self.handle_progress(&progress);
-            }
-            Event::Exchange(exchange) => self.log.add(now, exchange),
-            Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_picture_test(),
-            Event::TerminalTaskDone(result) => self.terminal_task_done(result),
-            Event::Edited(text) => self.editor_closed(text),
-            Event::Response(_) | Event::Progress(_) | Event::PixelsUnconfirmed | Event::Wake => {}
-        }
-        self.notifications.remove_expired(now);
-        self.load_missing();
-        std::mem::take(&mut self.effects)
-    }
-
-    /// Another program has used the screen, or the picture protocol has changed: redraws
-    /// everything.
-    fn terminal_task_done(&mut self, result: Result<(), tessera_model::Failure>) {
-        if let Err(failure) = result {
-            self.notify_failure(&failure);
-        }
-        self.effects.push(Effect::Redraw);
-    }
-
-    /// Opens a ticket for a request and sends it.
-    fn send(&mut self, lane: Lane, request: Request) {
-        self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
-    }
-
-    fn notify(&mut self, level: Level, text: impl AsRef<str>) {
-        self.notifications.push(self.now, level, text);
-    }
-
-    fn notify_failure(&mut self, failure: &tessera_model::Failure) {
-        self.notifications.push_failure(self.now, failure);
-    }
-
-    /// The time of day of the last event.
-    #[must_use]
-    pub fn clock(&self) -> Timestamp {
-        self.setup.started_at + self.now
-    }
-
-    #[must_use]
-    pub fn areas(&self) -> Areas {
-        Areas::new(self)
-    }
-
-    /// The grid of the results, if they are on screen.
-    #[must_use]
-    pub fn grid(&self) -> Option<Grid> {
-        self.areas().results.map(|area| Grid::new(self, area))
-    }
-
-    #[must_use]
-    pub fn is_too_small(&self) -> bool {
-        self.size.0 < areas::MIN_SCREEN.0 || self.size.1 < areas::MIN_SCREEN.1
-    }
-
-    /// The contexts of the key bindings, innermost first.
-    #[must_use]
-    pub fn contexts(&self) -> [KeyContext; 2] {
-        let inner = match self.focus {
-            Pane::Datasets => KeyContext::Datasets,
-            Pane::Results => KeyContext::Results,
-            Pane::Detail => KeyContext::Detail,
-            Pane::Query => KeyContext::Query,
-            Pane::Jobs => KeyContext::Jobs,
-            Pane::Basket => KeyContext::Basket,
-        };
-        [inner, KeyContext::Everywhere]
-    }
-
-    /// The keys of a sequence that is not complete.
-    #[must_use]
-    pub fn pending_keys(&self) -> &[Chord] {
-        &self.pending_keys
-    }
 }

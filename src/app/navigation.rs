@@ -88,11 +88,7 @@ impl App {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
         if let Some(search) = self.view().map(|view| view.search.clone()) {
-            if let Some(basket) = self.store.baskets.get_mut(&search.dataset)
-                && basket.value().is_none()
-            {
-                basket.invalidate();
-            }
+            self.baskets.retry(search.dataset);
             self.store.pages.entry(search).invalidate();
         }
         self.poll_jobs_now();

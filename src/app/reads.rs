@@ -23,10 +23,6 @@ impl App {
     /// Sends the reads that are due, cancels those that are no longer needed, and sets the next
     /// wake-up.
     pub(in crate::app) fn load_missing(&mut self) {
-        self.track_jobs();
-        self.apply_typed_filter();
-        self.restore_cursor();
-        self.sync_history();
         let pictures = self.visible_pictures();
         self.select_loaded_pages();
         self.cancel_stale(&pictures);

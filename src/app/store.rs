@@ -7,7 +7,7 @@ use std::{
 
 use crate::app::{Remote, dataset_history::ObservedDatasets};
 use tessera_model::{
-    Basket, Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView,
+    Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView,
     Search,
 };
 use tessera_picture::{Canvas, PictureSubject, PictureView, Thumbnail};
@@ -23,7 +23,6 @@ pub struct Store {
     pub observed: ObservedDatasets,
     pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
     pub pages: PageCache,
-    pub baskets: BTreeMap<DatasetId, Remote<Basket>>,
     pub views: Remote<Vec<SavedView>>,
     pub pictures: PictureCache,
     /// The last listed folder of this machine.

@@ -187,7 +187,7 @@ fn selection_hint(app: &App) -> Option<String> {
             "range of {count} · move to change it, v or Space marks it, Esc ends"
         ));
     }
-    let all = app.pending_selection.all_pages.as_ref()?;
+    let all = app.baskets.pending.all_pages.as_ref()?;
     let done = format!(
         "{} clusters of {} pages marked",
         group_digits(all.clusters_added as u64),

@@ -77,7 +77,7 @@ fn esc_stops_between_two_pages_and_a_lost_page_ends_it() {
     assert!(
         desk.notice().starts_with("page 2 could not be loaded: selected 0 clusters from 1 page")
     );
-    assert!(desk.app.pending_selection.all_pages.is_none() && desk.requests().is_empty());
+    assert!(desk.app.baskets.pending.all_pages.is_none() && desk.requests().is_empty());
 }
 
 #[test]

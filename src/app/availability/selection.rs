@@ -36,7 +36,7 @@ pub(super) fn selection_reason(app: &App, action: Action) -> Option<String> {
 /// The saved basket must have been loaded, so that it is not overwritten.
 pub(super) fn basket_not_loaded(app: &App) -> Option<String> {
     let Some(view) = app.view() else { return no_dataset(app) };
-    let basket = app.store.baskets.get(&view.search.dataset);
+    let basket = app.baskets.remote(view.search.dataset);
     match basket.map(|basket| (basket.value(), basket.failure())) {
         Some((Some(_), _)) => None,
         Some((None, Some(failure))) => Some(format!("{failure}. r tries again")),

@@ -1,15 +1,16 @@
 //! The basket: what is selected across pages and searches, per dataset. It is loaded when the
 //! dataset opens and saved after every change, so that it survives a crash.
 
+mod entries;
 mod select_all_pages;
 mod select_items;
 
 pub use select_all_pages::SelectAllPages;
 
-use std::ops::RangeInclusive;
+use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use crate::{
-    app::{App, Level, Tile},
+    app::{App, Level, Remote, Tile, Uptime},
     message::{Lane, Request},
 };
 pub use tessera_model::text::count_with_noun;
@@ -17,6 +18,59 @@ use tessera_model::{
     Basket, Cluster, ClusterId, DatasetId, EntryId, Failure, Page, Preview, Selection, StateKey,
     StateValue,
 };
+
+/// The baskets of the datasets that were opened.
+#[derive(Debug, Default)]
+pub struct Baskets {
+    by_dataset: BTreeMap<DatasetId, Remote<Basket>>,
+    /// The selected row of the basket pane.
+    cursor: usize,
+    pub pending: PendingSelection,
+}
+
+impl Baskets {
+    /// The basket of a dataset as loaded from the state of the program.
+    #[must_use]
+    pub fn remote(&self, dataset: DatasetId) -> Option<&Remote<Basket>> {
+        self.by_dataset.get(&dataset)
+    }
+
+    /// The basket of a dataset, once it is loaded.
+    #[must_use]
+    pub fn get(&self, dataset: DatasetId) -> Option<&Basket> {
+        self.remote(dataset)?.value()
+    }
+
+    /// The row under the cursor of the basket pane.
+    #[must_use]
+    pub fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    fn get_mut(&mut self, dataset: DatasetId) -> Option<&mut Basket> {
+        self.by_dataset.get_mut(&dataset)?.value_mut()
+    }
+
+    fn loaded(&mut self, now: Uptime, dataset: DatasetId, result: Result<Basket, Failure>) {
+        let basket = self.by_dataset.entry(dataset).or_default();
+        match result {
+            Ok(loaded) => basket.succeed(now, loaded),
+            Err(failure) => basket.fail(now, failure),
+        }
+    }
+
+    /// Loads a basket again that could not be loaded.
+    pub(in crate::app) fn retry(&mut self, dataset: DatasetId) {
+        if let Some(basket) = self.by_dataset.get_mut(&dataset).filter(|it| it.value().is_none()) {
+            basket.invalidate();
+        }
+    }
+
+    /// Whether the basket of a dataset has to be loaded.
+    fn needs_load(&self, dataset: DatasetId) -> bool {
+        self.remote(dataset).is_none_or(|basket| basket.due(None).is_some())
+    }
+}
 
 /// A selection that takes more than one key.
 #[derive(Debug, Default)]
@@ -44,7 +98,7 @@ impl App {
     /// The basket of the open dataset, once it is loaded.
     #[must_use]
     pub fn basket(&self) -> Option<&Basket> {
-        self.store.baskets.get(&self.view()?.search.dataset)?.value()
+        self.baskets.get(self.view()?.search.dataset)
     }
 
     #[must_use]
@@ -129,15 +183,13 @@ impl App {
         dataset: DatasetId,
         change: impl FnOnce(&mut Basket) -> T,
     ) -> Option<T> {
-        let outcome = change(self.store.baskets.get_mut(&dataset)?.value_mut()?);
+        let outcome = change(self.baskets.get_mut(dataset)?);
         self.save_basket(dataset);
         Some(outcome)
     }
 
     fn save_basket(&mut self, dataset: DatasetId) {
-        let Some(basket) = self.store.baskets.get(&dataset).and_then(|it| it.value()) else {
-            return;
-        };
+        let Some(basket) = self.baskets.get(dataset) else { return };
         let entry = StateValue::Basket(dataset, basket.selection().clone());
         self.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
     }
@@ -148,36 +200,26 @@ impl App {
         dataset: DatasetId,
         result: Result<Option<StateValue>, Failure>,
     ) {
-        let basket = self.store.baskets.entry(dataset).or_default();
-        match result {
-            Ok(Some(StateValue::Basket(_, selection))) => {
-                basket.succeed(self.now, Basket::new(selection));
-            }
+        let result = result.map(|value| match value {
+            Some(StateValue::Basket(_, selection)) => Basket::new(selection),
             // Other state is not stored under this key.
-            Ok(
-                None
-                | Some(StateValue::Jobs { .. } | StateValue::Views(_) | StateValue::History(_)),
-            ) => {
-                basket.succeed(self.now, Basket::default());
-            }
-            Err(failure) => {
-                basket.fail(self.now, failure.clone());
-                self.notify_failure(&failure);
-            }
+            _ => Basket::default(),
+        });
+        if let Err(failure) = &result {
+            self.notify_failure(failure);
         }
+        self.baskets.loaded(self.now, dataset, result);
     }
 
     /// The basket to load: that of the open dataset, once.
     pub(in crate::app) fn basket_to_load(&self) -> Option<StateKey> {
         let dataset = self.view()?.search.dataset;
-        let due = self.store.baskets.get(&dataset).map(|basket| basket.due(None));
-        due.is_none_or(|due| due.is_some()).then_some(StateKey::Basket(dataset))
+        self.baskets.needs_load(dataset).then_some(StateKey::Basket(dataset))
     }
 
     /// The dataset was reindexed, or the service does not find what is selected.
     pub(in crate::app) fn flag_basket_stale(&mut self, dataset: DatasetId) {
-        let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
-        let stale = basket.map_or(0, Basket::mark_stale);
+        let stale = self.baskets.get_mut(dataset).map_or(0, Basket::mark_stale);
         if stale > 0 {
             let text =
                 format!("{} in the basket may no longer exist: 5 lists them", cluster_count(stale));
@@ -188,7 +230,7 @@ impl App {
 
     /// Confirms that the selected clusters on a loaded page still exist.
     pub(in crate::app) fn confirm_selected(&mut self, dataset: DatasetId, page: &Page) {
-        let basket = self.store.baskets.get_mut(&dataset).and_then(|basket| basket.value_mut());
+        let basket = self.baskets.get_mut(dataset);
         let confirmed = basket.map_or(0, |basket| basket.confirm_clusters(&page.clusters));
         if confirmed > 0 {
             let text =

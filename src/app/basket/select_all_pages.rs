@@ -24,13 +24,13 @@ pub struct SelectAllPages {
 impl App {
     /// Starts with the first page, or continues after a pause.
     pub(in crate::app) fn select_all_pages(&mut self) {
-        if let Some(all) = &mut self.pending_selection.all_pages {
+        if let Some(all) = &mut self.baskets.pending.all_pages {
             all.paused = false;
             return;
         }
         let first = self.view().map(|view| Search { page: 0, ..view.search.clone() });
-        self.pending_selection.range = None;
-        self.pending_selection.all_pages = first.map(|next| SelectAllPages {
+        self.baskets.pending.range = None;
+        self.baskets.pending.all_pages = first.map(|next| SelectAllPages {
             next_page: next,
             pages_done: 0,
             clusters_added: 0,
@@ -40,7 +40,7 @@ impl App {
 
     /// The page that selecting all pages waits for.
     pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {
-        self.pending_selection
+        self.baskets.pending
             .all_pages
             .as_ref()
             .filter(|all| !all.paused)
@@ -67,7 +67,7 @@ impl App {
     }
 
     fn select_page_contents(&mut self, search: &Search, page: &Page) {
-        let Some(mut all) = self.pending_selection.all_pages.take() else { return };
+        let Some(mut all) = self.baskets.pending.all_pages.take() else { return };
         let marks = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
         let change = self.edit_basket_of(search.dataset, |basket| match all.clusters_added {
             0 => basket.select(marks),
@@ -81,7 +81,7 @@ impl App {
         all.pages_done += 1;
         all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
         all.next_page.page += 1;
-        self.pending_selection.all_pages = Some(all);
+        self.baskets.pending.all_pages = Some(all);
         if !page.may_have_next() {
             self.finish_select_all("all pages loaded", None);
         }
@@ -89,10 +89,10 @@ impl App {
 
     /// Cancels a range or selecting all pages. Returns whether there was one.
     pub(in crate::app) fn cancel_pending_selection(&mut self) -> bool {
-        if self.pending_selection.range.take().is_some() {
+        if self.baskets.pending.range.take().is_some() {
             return true;
         }
-        let going = self.pending_selection.all_pages.is_some();
+        let going = self.baskets.pending.all_pages.is_some();
         if going {
             self.finish_select_all("stopped", None);
         }
@@ -100,7 +100,7 @@ impl App {
     }
 
     fn finish_select_all(&mut self, why: &str, failure: Option<&Failure>) {
-        let Some(all) = self.pending_selection.all_pages.take() else { return };
+        let Some(all) = self.baskets.pending.all_pages.take() else { return };
         let pages = count_with_noun(all.pages_done, "page", "pages");
         let text = format!("{why}: selected {} from {pages}", cluster_count(all.clusters_added));
         match failure {

@@ -16,7 +16,7 @@ impl App {
     pub(in crate::app) fn toggle_selected(&mut self) {
         if self.focus == Pane::Detail || self.shows_members() {
             self.toggle_preview_selected();
-        } else if self.pending_selection.range.is_some() {
+        } else if self.baskets.pending.range.is_some() {
             self.select_range();
         } else {
             let here = self.view().map_or(0, |view| view.cursor);
@@ -52,10 +52,10 @@ impl App {
     /// Starts a range at the cursor; the second time selects it.
     pub(in crate::app) fn select_range(&mut self) {
         let Some(range) = self.selected_tile_range() else {
-            self.pending_selection.range = self.cluster().map(|cluster| cluster.id);
+            self.baskets.pending.range = self.cluster().map(|cluster| cluster.id);
             return;
         };
-        self.pending_selection.range = None;
+        self.baskets.pending.range = None;
         let marks = self.entries_of_tiles(range);
         let change = self.edit_basket(|basket| basket.select(marks));
         self.notify_selection_change(change);
@@ -63,7 +63,7 @@ impl App {
 
     #[must_use]
     pub fn selected_tile_range(&self) -> Option<RangeInclusive<usize>> {
-        let from = self.pending_selection.range?;
+        let from = self.baskets.pending.range?;
         let page = self.page()?;
         let from = page.clusters.iter().position(|cluster| cluster.id == from)?;
         let from = self.visible_clusters().iter().position(|shown| shown.contains(from))?;

@@ -4,7 +4,6 @@ use ratatui::layout::Rect;
 
 use crate::app::App;
 
-mod basket;
 mod datasets;
 mod query;
 mod results;

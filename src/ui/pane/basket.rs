@@ -47,7 +47,7 @@ pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
         return centered_message(ctx, inside, ctx.theme.dim, &lines);
     }
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };
-    let cursor = app.basket_cursor.min(rows.len() - 1);
+    let cursor = app.baskets.cursor().min(rows.len() - 1);
     let top = scroll_top(0, cursor, usize::from(list.height));
     for (row, mark) in (0..list.height).zip(&rows[top..]) {
         draw_entry(ctx, list, row, mark);

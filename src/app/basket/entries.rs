@@ -1,4 +1,4 @@
-//! The basket pane: the selected row and its actions.
+//! The rows of the basket pane and their actions.
 
 use crate::app::{App, Level, Pane, basket::count_with_noun, pane::moved_cursor};
 use tessera_model::{Basket, EntryContent, EntryId, MediaId, Selection, SelectionEntry};
@@ -13,7 +13,7 @@ impl App {
     #[must_use]
     pub fn selected_entry(&self) -> Option<&SelectionEntry> {
         let rows = self.basket_rows();
-        rows.get(self.basket_cursor.min(rows.len().saturating_sub(1))).copied()
+        rows.get(self.baskets.cursor.min(rows.len().saturating_sub(1))).copied()
     }
 
     /// The tile of an entry, if the open page shows it.
@@ -28,8 +28,8 @@ impl App {
 
     pub(in crate::app) fn move_in_basket(&mut self, by: isize) {
         let count = self.selection().map_or(0, Selection::len);
-        self.basket_cursor =
-            moved_cursor(self.basket_cursor.min(count.saturating_sub(1)), by, count);
+        self.baskets.cursor =
+            moved_cursor(self.baskets.cursor.min(count.saturating_sub(1)), by, count);
     }
 
     pub(in crate::app) fn remove_selected_entry(&mut self) {
@@ -46,7 +46,7 @@ impl App {
             basket.remove(marks)
         };
         let cleared = self.edit_basket(clear).unwrap_or(0);
-        self.basket_cursor = 0;
+        self.baskets.cursor = 0;
         let text =
             format!("{} removed; u restores them", count_with_noun(cleared, "entry", "entries"));
         self.notify(Level::Success, text);

@@ -1,0 +1,158 @@
+//! `App::update`: the flow of one event through the core.
+
+use super::{
+    App, Areas, Baskets, Effect, Event, Grid, Jobs, Level, Notifications, Pane, RecentImages,
+    RequestLog, Setup, Store, Tickets, areas, pane, view,
+};
+use crate::{
+    app::Uptime,
+    input::{Chord, KeyContext},
+    message::{Lane, Request},
+};
+use tessera_model::{Failure, Timestamp};
+
+impl App {
+    #[must_use]
+    pub fn new(setup: Setup) -> Self {
+        let mut notifications = Notifications::default();
+        for warning in &setup.warnings {
+            notifications.push(Uptime::ZERO, Level::Warning, warning);
+        }
+        Self {
+            now: Uptime::ZERO,
+            window_focused: true,
+            size: setup.size,
+            protocol: setup.protocol,
+            cell_size: (10, 20),
+            theme: setup.theme.clone(),
+            store: Store { pinned: setup.pinned.iter().copied().collect(), ..Store::default() },
+            recent_images: RecentImages::default(),
+            tickets: Tickets::default(),
+            notifications,
+            log: RequestLog::default(),
+            focus: Pane::Datasets,
+            zoomed: false,
+            tile_size: setup.tile_size,
+            side_width: 0,
+            overlay: None,
+            datasets: pane::Datasets::default(),
+            results: pane::Results::default(),
+            query: pane::QueryBuilder::default(),
+            history: view::SearchHistory::default(),
+            jobs: Jobs::default(),
+            baskets: Baskets::default(),
+            footer: true,
+            palette_history: Vec::new(),
+            mouse_captured: setup.capture_mouse,
+            auto_refresh: true,
+            jump_mode: false,
+            submit_pending: false,
+            pending_keys: Vec::new(),
+            last_click: None,
+            next_wake: None,
+            effects: Vec::new(),
+            setup,
+        }
+    }
+
+    /// Handles an event and returns what the runtime has to do.
+    #[must_use]
+    pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
+        self.now = now;
+        self.handle_event(event);
+        self.notifications.remove_expired(now);
+        self.track_jobs();
+        self.apply_typed_filter();
+        self.restore_cursor();
+        self.sync_history();
+        self.load_missing();
+        std::mem::take(&mut self.effects)
+    }
+
+    fn handle_event(&mut self, event: Event) {
+        match event {
+            Event::Key(chord) => self.handle_key(chord),
+            Event::Mouse(mouse) => self.handle_mouse(mouse),
+            Event::Paste(text) => self.paste(&text),
+            Event::Resize(columns, rows) => self.size = (columns, rows),
+            Event::Terminal(protocol, cell) => (self.protocol, self.cell_size) = (protocol, cell),
+            Event::WindowFocus(attended) => self.window_focused = attended,
+            // The only place where stale responses are dropped.
+            Event::Response(response) if self.tickets.close(&response.ticket) => {
+                self.handle_response(response.ticket.lane, response.result);
+            }
+            Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
+                self.handle_progress(&progress);
+            }
+            Event::Exchange(exchange) => self.log.add(self.now, exchange),
+            Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_picture_test(),
+            Event::TerminalTaskDone(result) => self.terminal_task_done(result),
+            Event::Edited(text) => self.editor_closed(text),
+            Event::Response(_) | Event::Progress(_) | Event::PixelsUnconfirmed | Event::Wake => {}
+        }
+    }
+
+    /// Another program has used the screen, or the picture protocol has changed: redraws
+    /// everything.
+    fn terminal_task_done(&mut self, result: Result<(), Failure>) {
+        if let Err(failure) = result {
+            self.notify_failure(&failure);
+        }
+        self.effects.push(Effect::Redraw);
+    }
+
+    /// Opens a ticket for a request and sends it.
+    pub(in crate::app) fn send(&mut self, lane: Lane, request: Request) {
+        self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
+    }
+
+    pub(in crate::app) fn notify(&mut self, level: Level, text: impl AsRef<str>) {
+        self.notifications.push(self.now, level, text);
+    }
+
+    pub(in crate::app) fn notify_failure(&mut self, failure: &Failure) {
+        self.notifications.push_failure(self.now, failure);
+    }
+
+    /// The time of day of the last event.
+    #[must_use]
+    pub fn clock(&self) -> Timestamp {
+        self.setup.started_at + self.now
+    }
+
+    #[must_use]
+    pub fn areas(&self) -> Areas {
+        Areas::new(self)
+    }
+
+    /// The grid of the results, if they are on screen.
+    #[must_use]
+    pub fn grid(&self) -> Option<Grid> {
+        self.areas().results.map(|area| Grid::new(self, area))
+    }
+
+    #[must_use]
+    pub fn is_too_small(&self) -> bool {
+        self.size.0 < areas::MIN_SCREEN.0 || self.size.1 < areas::MIN_SCREEN.1
+    }
+
+    /// The contexts of the key bindings, innermost first.
+    #[must_use]
+    pub fn contexts(&self) -> [KeyContext; 2] {
+        let inner = match self.focus {
+            Pane::Datasets => KeyContext::Datasets,
+            Pane::Results => KeyContext::Results,
+            Pane::Detail => KeyContext::Detail,
+            Pane::Query => KeyContext::Query,
+            Pane::Jobs => KeyContext::Jobs,
+            Pane::Basket => KeyContext::Basket,
+        };
+        [inner, KeyContext::Everywhere]
+    }
+
+    /// The keys of a sequence that is not complete.
+    #[must_use]
+    pub fn pending_keys(&self) -> &[Chord] {
+        &self.pending_keys
+    }
+}
