@@ -38,8 +38,8 @@ mod update;
 pub mod view;
 pub mod welcome;
 
-pub use basket::Baskets;
 pub use activity::{Activity, JobAlert};
+pub use basket::Baskets;
 pub use effect::Effect;
 pub use event::{Event, Mouse, MouseKind, Uptime};
 pub use jobs::{Job, JobHistory, JobState, Jobs, Transition};

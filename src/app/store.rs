@@ -7,8 +7,7 @@ use std::{
 
 use crate::app::{Remote, dataset_history::ObservedDatasets};
 use tessera_model::{
-    Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView,
-    Search,
+    Dataset, DatasetId, Enrichment, FolderListing, MediaId, Page, SafeText, SavedView, Search,
 };
 use tessera_picture::{Canvas, PictureSubject, PictureView, Thumbnail};
 

@@ -40,11 +40,7 @@ impl App {
 
     /// The page that selecting all pages waits for.
     pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {
-        self.baskets.pending
-            .all_pages
-            .as_ref()
-            .filter(|all| !all.paused)
-            .map(|all| &all.next_page)
+        self.baskets.pending.all_pages.as_ref().filter(|all| !all.paused).map(|all| &all.next_page)
     }
 
     /// Selects the pages that have been loaded.
