@@ -1,4 +1,4 @@
-//! The lines around the panes: header and tabs above, the notice and the hints below.
+//! The lines around the panes: header, filter chips and tabs above, notification and hints below.
 
 use ratatui::{
     layout::Rect,
@@ -15,12 +15,12 @@ use crate::{
         DrawContext, Theme,
         pane::basket,
         results_header,
-        widget::{display_width, format_duration, group_digits, put},
+        widget::{display_width, format_duration, group_digits, put, put_all},
     },
 };
 use tessera_model::{Dataset, Status};
 
-/// The glyph and style of a status. The word always stands beside it.
+/// The glyph and style of a status; its name is always shown beside it.
 pub(super) fn status_glyph(theme: &Theme, status: &Status) -> (&'static str, Style) {
     match status {
         Status::Ready => ("●", theme.success),
@@ -32,7 +32,7 @@ pub(super) fn status_glyph(theme: &Theme, status: &Status) -> (&'static str, Sty
     }
 }
 
-/// The status in words, with the percentage while it moves.
+/// The status, with the percentage of a running operation.
 pub(super) fn status_text(dataset: &Dataset) -> String {
     match dataset.progress {
         Some(percent) if dataset.status.is_busy() => {
@@ -42,7 +42,7 @@ pub(super) fn status_text(dataset: &Dataset) -> String {
     }
 }
 
-/// The first line: where we are, how it stands, what is going on.
+/// Draws the deployment, the open dataset with its status, tabs, and activity.
 pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let place = format!("  {}", app.setup.deployment_name);
@@ -64,7 +64,7 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     put(ctx, Rect { x: area.x + room, width: area.width - room, ..area }, 0, &[(&right, style)]);
 }
 
-/// What is going on, for the right end of the header.
+/// Outage, open requests, selection and jobs, for the right end of the header.
 fn activity_text(ctx: &DrawContext) -> String {
     let app = ctx.app;
     let mut words = Vec::new();
@@ -82,22 +82,22 @@ fn activity_text(ctx: &DrawContext) -> String {
     words.join("   ")
 }
 
-/// The link is down: since when, what is on screen, and when it is tried again.
+/// Since when the service does not respond, and when it is tried again.
 fn outage_text(outage: Outage, columns: u16) -> String {
     let since =
         outage.down_for.map_or_else(String::new, |age| format!(" for {}", format_duration(age)));
-    let seen = match outage.down_for {
-        Some(_) if columns >= 100 => ", showing what was last seen",
+    let shown = match outage.down_for {
+        Some(_) if columns >= 100 => ", showing the last data",
         _ => "",
     };
     let next = match outage.retry_in {
         Some(next) => format!("next try in {} s", next.as_secs()),
-        None => "trying again".to_owned(),
+        None => "retrying".to_owned(),
     };
-    format!("no answer{since}{seen}, {next}")
+    format!("no response{since}{shown}, {next}")
 }
 
-/// The names of the panes, where only one of them is on screen.
+/// Draws the names of the panes where only one pane fits on the screen.
 pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
     let mut x = area.x;
     for (number, pane) in (1..).zip(Pane::NUMBERED) {
@@ -108,7 +108,7 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// What is asked, a chip each, and at the end how to change it.
+/// Draws the query as chips, and the key that edits it.
 pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
     let chips = query::chips(ctx.app);
@@ -127,31 +127,34 @@ pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     let rest = Rect { x: area.x + shown, width: area.width - shown, ..area };
     let keys = ctx.app.setup.keymap.keys_of(&ctx.app.contexts(), Action::FocusQuery);
     let key = keys.first().map_or("", String::as_str);
-    put(ctx, rest, 0, &[("   ", theme.dim), (key, theme.key), (" edits", theme.dim)]);
+    put(ctx, rest, 0, &[("   ", theme.dim), (key, theme.key), (" edit", theme.dim)]);
 }
 
-/// What just happened.
 pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
-    let Some(notice) = ctx.app.notifications.current() else {
+    let Some(notification) = ctx.app.notifications.current() else {
         return;
     };
     let theme = ctx.theme;
-    let (mark, style, end) = match notice.level {
+    let (mark, style, end) = match notification.level {
         Level::Success => (" ✔ ", theme.success, ""),
         Level::Warning => (" ⚠ ", theme.moving, ""),
-        Level::Error => (" ✖ ", theme.failure, "  Esc dismisses"),
+        Level::Error => (" ✖ ", theme.failure, "  Esc dismiss"),
     };
     let count = ctx.app.notifications.count();
     let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
     let end = format!("{more}{end}");
     let room = area.width.saturating_sub(u16::try_from(display_width(&end)).unwrap_or(0));
-    put(ctx, Rect { width: room, ..area }, 0, &[(mark, style), (notice.text.as_str(), style)]);
+    put(
+        ctx,
+        Rect { width: room, ..area },
+        0,
+        &[(mark, style), (notification.text.as_str(), style)],
+    );
     let rest = Rect { x: area.x + room, width: area.width - room, ..area };
     put(ctx, rest, 0, &[(&end, ctx.theme.dim)]);
 }
 
-/// The few actions worth showing where the keys go now, the most useful first. The menu and the help
-/// come after them, and tell the rest.
+/// The most useful actions of the focused pane, in order. The menu and the help follow them.
 fn suggested_actions(ctx: &DrawContext) -> [Action; 6] {
     use Action as Do;
     match ctx.app.focus {
@@ -179,44 +182,39 @@ fn suggested_actions(ctx: &DrawContext) -> [Action; 6] {
     }
 }
 
-/// What goes on while a range is chosen or all pages are marked.
+/// The progress of selecting a range or all pages.
 fn selection_hint(app: &App) -> Option<String> {
     if let Some(range) = app.selected_tile_range() {
         let count = range.count();
         return Some(format!(
-            "range of {count} · move to change it, v or Space marks it, Esc ends"
+            "range of {count} · move to change it, v or Space to select it, Esc to cancel"
         ));
     }
     let all = app.baskets.pending.all_pages.as_ref()?;
     let done = format!(
-        "{} clusters of {} pages marked",
+        "selected {} clusters on {} pages",
         group_digits(all.clusters_added as u64),
         all.pages_done
     );
     Some(if all.paused {
-        format!("{done} · g V goes on with the next pages, Esc ends")
+        format!("{done} · g V to continue, Esc to stop")
     } else {
-        format!("{done} · page {} is awaited, Esc ends", all.next_page.page + 1)
+        format!("{done} · loading page {}, Esc to stop", all.next_page.page + 1)
     })
 }
 
-/// What can be done now; what cannot is dimmed, and its key says why.
+/// Draws the hints of the current mode, else the suggested actions; unavailable ones are dimmed.
 pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     if app.jump_mode {
-        return put(
-            ctx,
-            area,
-            0,
-            &[(" a letter on the screen goes there; any other key leaves", theme.dim)],
-        );
+        return put(ctx, area, 0, &[(" press a letter to jump; any other key cancels", theme.dim)]);
     }
     if app.submit_pending {
         return put(
             ctx,
             area,
             0,
-            &[(" asking how the dataset stands …   Esc leaves", theme.moving)],
+            &[(" checking the dataset's status …   Esc cancel", theme.moving)],
         );
     }
     if let Some(words) = app.overlay.as_ref().map(Overlay::hints) {
@@ -248,12 +246,10 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
         }
     }
     parts.extend(always);
-    let parts: Vec<(&str, Style)> =
-        parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
-    put(ctx, area, 0, &parts);
+    put_all(ctx, area, 0, &parts);
 }
 
-/// The key and the word of an action, dimmed when it cannot be done now.
+/// The key and the hint of an action, dimmed if it is unavailable.
 fn action_hint(ctx: &DrawContext, action: Action) -> Vec<(String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {
@@ -266,7 +262,7 @@ fn action_hint(ctx: &DrawContext, action: Action) -> Vec<(String, Style)> {
     vec![(format!(" {key}"), key_style), (format!(" {} ", action.hint()), style)]
 }
 
-/// What the keys pressed so far can become.
+/// Draws the keys that continue the pressed ones.
 fn key_continuations(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let keys = app.pending_keys();
@@ -283,12 +279,10 @@ fn key_continuations(ctx: &mut DrawContext, area: Rect) {
         parts.push((format!("  {key}"), key_style));
         parts.push((format!(" {}", action.hint()), style));
     }
-    let parts: Vec<(&str, Style)> =
-        parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
-    put(ctx, area, 0, &parts);
+    put_all(ctx, area, 0, &parts);
 }
 
-/// The letters of what can be jumped to, each at the corner of its part.
+/// Draws the letters of the jump targets.
 pub(super) fn jump_letters(ctx: &mut DrawContext) {
     for target in ctx.app.jump_targets() {
         let letter = format!(" {} ", target.letter);

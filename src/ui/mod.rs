@@ -1,7 +1,6 @@
-//! View only: reads `&App`, writes cells. One file per pane, with the same name as its state.
+//! The view: reads `&App` and writes cells, with a file per pane named like its state in `app/pane`.
 //!
-//! Nothing here remembers anything; the [`Layer`] does only because terminals keep pictures, and
-//! somebody has to know which.
+//! It keeps no state, except the [`PictureLayer`]: terminals store pictures.
 
 mod bars;
 mod overlay;
@@ -22,7 +21,7 @@ use crate::app::App;
 use tessera_model::Preview;
 use tessera_picture::{Canvas, PictureView};
 
-/// What every part of the view works with.
+/// What all drawing functions need.
 struct DrawContext<'a> {
     app: &'a App,
     theme: &'a Theme,
@@ -30,7 +29,7 @@ struct DrawContext<'a> {
     layer: &'a mut PictureLayer,
 }
 
-/// Draws the whole program into `buf`.
+/// Draws the whole screen into `buf`.
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
     let overlay = app.overlay.as_ref().map(|overlay| overlay.area(app.size));
     layer.begin_frame(overlay.as_slice());
@@ -72,18 +71,17 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer
 }
 
 impl DrawContext<'_> {
-    /// Puts a preview's picture into `area`, or says in place why there is none.
     fn draw_preview(&mut self, area: Rect, preview: &Preview, canvas: Canvas) {
         self.draw_picture(area, preview.media.into(), canvas);
     }
 
-    /// Puts a picture into `area`, or says in place why there is none; the cells it covers.
+    /// Draws a picture, or a placeholder with the error. Returns the cells it covers.
     fn draw_picture(&mut self, area: Rect, sight: PictureView, canvas: Canvas) -> Option<Rect> {
         match self.app.store.pictures.get(&sight, canvas) {
             Some(Ok(thumbnail)) => {
                 let key = (sight, canvas);
                 let covered = self.layer.place(self.buf, area, key, thumbnail);
-                // A picture that cannot lie under an overlay leaves its place empty.
+                // This picture cannot be drawn beside an overlay.
                 if covered.is_none() {
                     widget::picture_placeholder(self, area, "");
                 }

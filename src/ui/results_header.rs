@@ -1,5 +1,4 @@
-//! What was asked, in the words around the results: the heading on the frame, the line that tells
-//! how to read what is shown, and the tabs.
+//! The texts around the results: the heading in the frame, the line above the tiles, and the tabs.
 
 use ratatui::{layout::Rect, style::Style};
 
@@ -7,20 +6,20 @@ use crate::{
     app::View,
     ui::{
         DrawContext,
-        widget::{display_width, format_duration, group_digits, put, truncate},
+        widget::{display_width, format_duration, group_digits, put_all, truncate},
     },
 };
 use tessera_model::{EntityType, Query, Status};
 
-/// The words on the frame: how many clusters, what they are, which page.
+/// The number of clusters, granularity and page.
 pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     let app = ctx.app;
     let mut words = Vec::new();
     if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
-        words.push("not re-clustered yet".to_owned());
+        words.push("not reindexed yet".to_owned());
     }
     if let Some(page) = app.page() {
-        // The service gives no total: a full page may be followed by another.
+        // The service reports no total: a full page may have a successor.
         let more = if app.may_have_next_page() { "+" } else { "" };
         words.push(format!("{}{more} clusters", page.clusters.len()));
     }
@@ -33,7 +32,7 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     }
     for (count, what) in app
         .page()
-        .map_or([(0, ""); 2], |page| [(page.repeated, "seen before"), (page.skipped, "unreadable")])
+        .map_or([(0, ""); 2], |page| [(page.repeated, "repeated"), (page.skipped, "unreadable")])
     {
         if count > 0 {
             words.push(format!("{count} {what}"));
@@ -42,7 +41,7 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     words.join(" · ")
 }
 
-/// The line above the tiles: what keeps the person waiting, else what is shown of what.
+/// Draws the line above the tiles: what is loading, else what is shown.
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let theme = ctx.theme;
     let line = waiting_text(ctx)
@@ -50,28 +49,28 @@ pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
         .or_else(|| members_text(ctx, view).map(|words| vec![(words, theme.dim)]))
         .or_else(|| arrangement_text(ctx, view).map(|words| vec![(words, theme.moving)]))
         .unwrap_or_else(|| query_text(ctx, view));
-    let mut parts = vec![(" ", theme.dim)];
-    parts.extend(line.iter().map(|(words, style)| (words.as_str(), *style)));
-    put(ctx, inside, 0, &parts);
+    let mut parts = vec![(" ".to_owned(), theme.dim)];
+    parts.extend(line);
+    put_all(ctx, inside, 0, &parts);
 }
 
-/// An answer that has not come, or not any more.
+/// A response that is late or failed.
 fn waiting_text(ctx: &DrawContext) -> Option<String> {
     let app = ctx.app;
     if let Some(waited) = app.wait_time() {
-        let stop = if waited.as_secs() >= 5 { "   Ctrl-C stops it" } else { "" };
-        let what = if app.results.registering.is_some() { "the query image" } else { "an answer" };
-        return Some(format!("waiting for {what} for {} s{stop}", waited.as_secs()));
+        let stop = if waited.as_secs() >= 5 { "   Ctrl-C cancel" } else { "" };
+        let what = if app.results.registering.is_some() { "the query image" } else { "a response" };
+        return Some(format!("waiting for {what} since {} s{stop}", waited.as_secs()));
     }
     if app.results.registering.is_some() {
-        return Some("sending the query image".to_owned());
+        return Some("uploading the query image".to_owned());
     }
     let page = app.remote_page().filter(|page| page.value().is_some())?;
     let age = format_duration(app.now.saturating_sub(page.updated_at()));
-    page.failure().map(|failure| format!("seen {age} ago; r tries again: {failure}"))
+    page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))
 }
 
-/// What the members of a cluster are a part of. The interface has no way to the rest of them.
+/// How many members of a cluster are shown; the service has no request for the others.
 fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     view.members_top_row?;
     let cluster = ctx.app.cluster()?;
@@ -82,11 +81,11 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
             let size = group_digits(u64::try_from(size).unwrap_or(u64::MAX));
             format!("{shown} of {size} members are shown; the rest by f or an export")
         }
-        None => format!("{shown} members are shown; there may be more, by f or an export"),
+        None => format!("{shown} members are shown; there may be more: by f or an export"),
     })
 }
 
-/// What was made of the loaded page here, so that nobody takes it for an answer of the service.
+/// How the program filters and sorts the loaded page, which the service does not do.
 fn arrangement_text(ctx: &DrawContext, view: &View) -> Option<String> {
     let (app, arrangement) = (ctx.app, &view.list_options);
     let all = app.page()?.clusters.len();
@@ -95,19 +94,19 @@ fn arrangement_text(ctx: &DrawContext, view: &View) -> Option<String> {
     if !arrangement.filter.is_empty() {
         let left: usize = shown.iter().map(|shown| 1 + shown.folded.len()).sum();
         let filter = tessera_model::SafeText::name(&arrangement.filter);
-        words.push(format!("{left} of {all} loaded have “{filter}”, Esc clears"));
+        words.push(format!("{left} of {all} loaded match “{filter}”, Esc clears"));
     }
     if arrangement.order != crate::app::view::sort_filter::SortOrder::default() {
-        words.push(format!("loaded page by {}", arrangement.order.name()));
+        words.push(format!("loaded page sorted by {}", arrangement.order.name()));
     }
     if arrangement.fold {
         let folded: usize = shown.iter().map(|shown| shown.folded.len()).sum();
-        words.push(format!("{folded} of equal score folded"));
+        words.push(format!("{folded} with equal score folded"));
     }
     (!words.is_empty()).then(|| words.join(" · "))
 }
 
-/// What was asked of the service, and how to read its scores.
+/// The query, and the meaning of its scores.
 fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     if let Some(computed) = &view.computed {
@@ -116,12 +115,12 @@ fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
     let (about, name) = match (&view.search.query, &view.similar_to) {
         (Query::Similar(_), Some(name)) => ("similar to ", name.as_str()),
         (Query::Similar(_), None) => ("similar to ", "a picture"),
-        (Query::Caption { text, .. }, _) => ("captions that mean ", text.as_str()),
+        (Query::Caption { text, .. }, _) => ("captions matching ", text.as_str()),
         (Query::Browse, _) => {
             let what = if view.search.filters.is_empty() {
                 "the whole dataset"
             } else {
-                "what passes the filters"
+                "all that matches the filters"
             };
             return vec![(format!("{what}, in the order of the service"), theme.dim)];
         }
@@ -130,10 +129,10 @@ fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
     vec![(about.to_owned(), theme.dim), (name.to_owned(), theme.accent), (legend, theme.dim)]
 }
 
-/// Most cells of the title of a tab.
+/// Most cells of a tab's title.
 const MAX_TAB_TITLE: usize = 16;
 
-/// The tabs of results where there is more than one, numbered as their keys.
+/// Draws the tabs if there is more than one, numbered like their keys.
 pub(super) fn tabs(ctx: &mut DrawContext, area: Rect) {
     let Some(tabs) = ctx.app.results.tabs().filter(|tabs| tabs.all().len() > 1) else {
         return;
@@ -154,7 +153,5 @@ pub(super) fn tabs(ctx: &mut DrawContext, area: Rect) {
         let style = if here { theme.selected } else { theme.dim };
         parts.push((if fits || here { title.clone() } else { short }, style));
     }
-    let parts: Vec<(&str, Style)> =
-        parts.iter().map(|(title, style)| (title.as_str(), *style)).collect();
-    put(ctx, area, 0, &parts);
+    put_all(ctx, area, 0, &parts);
 }

@@ -1,5 +1,5 @@
-//! About a dozen roles from which every style is taken. Text keeps the terminal's own colours;
-//! colour carries meaning only, and every meaning is also told without it.
+//! The styles of all roles. Ordinary text keeps the terminal's colors; every meaning that a color
+//! carries is also shown without it.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,49 +10,37 @@ use crate::config::ThemeChoice;
 /// The styles of the roles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
-    /// Ordinary text.
     pub text: Style,
-    /// What can be overlooked.
+    /// Secondary text.
     pub dim: Style,
-    /// The name of what is looked at.
+    /// The name of the selected item.
     pub accent: Style,
-    /// The frame of a pane.
     pub frame: Style,
-    /// The frame of the pane that takes the keys, and of the selected tile.
+    /// The frame of the focused pane and of the selected tile.
     pub frame_focus: Style,
-    /// The selected row.
     pub selected: Style,
-    /// Ready, done.
     pub success: Style,
-    /// At work, or to be noticed.
+    /// In progress, or a warning.
     pub moving: Style,
-    /// Went wrong.
     pub failure: Style,
-    /// A key to press.
     pub key: Style,
-    /// The filled part of a gauge.
     pub gauge: Style,
-    /// The place of a picture that is not there.
+    /// The placeholder of a picture.
     pub empty: Style,
 }
 
-/// The name of a shipped theme.
+/// The built-in themes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ThemeName {
-    /// For dark terminals.
     #[default]
     Dark,
-    /// For light terminals.
     Light,
-    /// Without colour.
+    /// Without color.
     Plain,
 }
 
 impl Theme {
-    /// A theme that comes with the program.
-    ///
-    /// # Errors
-    /// As [`Theme::parse`]; a test holds that it never happens.
+    /// Parses a built-in theme; a test verifies that it never fails.
     pub fn built_in(name: ThemeName) -> Result<Self, String> {
         Self::parse(match name {
             ThemeName::Dark => include_str!("../../assets/themes/dark.toml"),
@@ -61,10 +49,10 @@ impl Theme {
         })
     }
 
-    /// Reads a theme file: a line per role with the words of its style.
+    /// Parses a theme file: one line per role with its color and modifiers.
     ///
     /// # Errors
-    /// A sentence that names the role or word that is not known, or the role that is missing.
+    /// Names the unknown role or word, or the missing role.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut lines: BTreeMap<String, String> =
             toml::from_str(source).map_err(|error| error.to_string())?;
@@ -72,7 +60,7 @@ impl Theme {
             let words =
                 lines.remove(name).ok_or_else(|| format!("the role `{name}` is missing"))?;
             parse_style(&words)
-                .map_err(|word| format!("`{word}` in `{name}` is neither a colour nor a modifier"))
+                .map_err(|word| format!("`{word}` in `{name}` is neither a color nor a modifier"))
         };
         let theme = Self {
             text: role("text")?,
@@ -89,26 +77,23 @@ impl Theme {
             empty: role("empty")?,
         };
         match lines.into_keys().next() {
-            Some(unknown) => Err(format!("`{unknown}` is no role")),
+            Some(unknown) => Err(format!("`{unknown}` is not a role")),
             None => Ok(theme),
         }
     }
 }
 
-/// The themes of one run: those that come with the program and the person's own.
+/// The built-in themes and the user's theme.
 #[derive(Clone, Debug)]
 pub struct Themes {
     built_in: [Theme; 3],
     custom: Option<Theme>,
-    /// What `auto` means on this terminal.
+    /// The theme for `auto` on this terminal.
     pub auto: ThemeName,
 }
 
 impl Themes {
-    /// Reads them; `own` is the path and the source of the person's own theme.
-    ///
-    /// # Errors
-    /// As [`Theme::parse`], with the path.
+    /// Parses all themes; `own` is the path and the content of the user's theme.
     pub fn load(own: Option<(&Path, &str)>, auto: ThemeName) -> Result<Self, String> {
         let [dark, light, plain] =
             [ThemeName::Dark, ThemeName::Light, ThemeName::Plain].map(Theme::built_in);
@@ -118,7 +103,6 @@ impl Themes {
         Ok(Self { built_in: [dark?, light?, plain?], custom: own.transpose()?, auto })
     }
 
-    /// The theme that a choice means.
     #[must_use]
     pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
         let name = match (choice, &self.custom) {
@@ -144,13 +128,13 @@ fn parse_style(words: &str) -> Result<Style, String> {
             "dim" => style.add_modifier(Modifier::DIM),
             "italic" => style.add_modifier(Modifier::ITALIC),
             "underlined" => style.add_modifier(Modifier::UNDERLINED),
-            // Of the terminal's own colours, whatever lies under it.
+            // Reverses the terminal's own colors, whatever is below.
             "reversed" => style
                 .fg(Color::Reset)
                 .bg(Color::Reset)
                 .remove_modifier(Modifier::DIM)
                 .add_modifier(Modifier::REVERSED),
-            colour => style.fg(colour.parse::<Color>().map_err(|_| colour.to_owned())?),
+            color => style.fg(color.parse::<Color>().map_err(|_| color.to_owned())?),
         };
     }
     Ok(style)
@@ -161,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shipped_themes_are_complete_and_plain_has_no_colour() {
+    fn built_in_themes_are_complete_and_plain_has_no_color() {
         for name in [ThemeName::Dark, ThemeName::Light, ThemeName::Plain] {
             Theme::built_in(name).unwrap();
         }
@@ -173,9 +157,9 @@ mod tests {
         }
     }
 
-    /// Relative luminance of a colour from 0 to 255, as WCAG 2 defines it.
-    fn luminance(colour: [f64; 3]) -> f64 {
-        let [red, green, blue] = colour.map(|value| {
+    /// The relative luminance of a color as defined by WCAG 2, channels from 0 to 255.
+    fn luminance(color: [f64; 3]) -> f64 {
+        let [red, green, blue] = color.map(|value| {
             let value = value / 255.0;
             if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
         });
@@ -187,9 +171,9 @@ mod tests {
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// Xterm's palette: the usual one, and one of the hardest (its yellow, its cyan, its grey).
-    fn value(colour: Option<Color>, text: [f64; 3]) -> [f64; 3] {
-        match colour {
+    /// Xterm's palette, with a yellow, cyan and gray of low contrast.
+    fn value(color: Option<Color>, text: [f64; 3]) -> [f64; 3] {
+        match color {
             None | Some(Color::Reset) => text,
             Some(Color::Red) => [205.0, 0.0, 0.0],
             Some(Color::Green) => [0.0, 205.0, 0.0],
@@ -205,7 +189,7 @@ mod tests {
 
     #[test]
     fn words_of_the_built_in_themes_can_be_read() {
-        for (name, source, ground, text) in [
+        for (name, source, background, text) in [
             ("dark", include_str!("../../assets/themes/dark.toml"), [0.0; 3], [229.0; 3]),
             ("light", include_str!("../../assets/themes/light.toml"), [255.0; 3], [0.0; 3]),
         ] {
@@ -214,12 +198,12 @@ mod tests {
                 let style = parse_style(&words).unwrap();
                 let mut seen = value(style.fg, text);
                 if style.add_modifier.contains(Modifier::DIM) {
-                    // Terminals draw it a third of the way towards the ground.
-                    seen = [0, 1, 2].map(|at| seen[at] + (ground[at] - seen[at]) / 3.0);
+                    // Terminals blend dim text a third towards the backbackground.
+                    seen = [0, 1, 2].map(|at| seen[at] + (background[at] - seen[at]) / 3.0);
                 }
-                // Of a frame only lines are drawn, for which 3 is enough.
+                // A contrast of 3 is enough for the lines of a frame.
                 let enough = if role == "frame" { 3.0 } else { 4.5 };
-                let reached = contrast(seen, ground);
+                let reached = contrast(seen, background);
                 assert!(reached >= enough, "{name}: `{role}` reaches {reached:.1} of {enough}");
             }
         }

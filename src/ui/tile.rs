@@ -1,5 +1,5 @@
-//! One tile of the results: a picture with two lines below it, or a single line where there is no
-//! room for pictures. It stands for a cluster, or for a member of the cluster that is open.
+//! A tile of the results: a picture above two lines, or one line on a small screen. It shows a
+//! cluster, or a member of the open cluster.
 
 use ratatui::{
     layout::Rect,
@@ -17,14 +17,13 @@ use crate::{
 };
 use tessera_model::{Cluster, EntityType, Relevance, ScoreScale};
 
-/// What is written at a tile.
 struct TileText<'a> {
     relevance: Option<&'a Relevance>,
-    /// How many members it has; empty for a member.
+    /// The number of members; empty for a member.
     count: String,
-    /// The same in short, for the end of a line with a score.
+    /// The number of members for the end of a line with a score.
     short_count: String,
-    /// What it shows.
+    /// Caption, labels or file name.
     subject: String,
 }
 
@@ -36,7 +35,7 @@ impl<'a> TileText<'a> {
             return Self { relevance, count: String::new(), short_count: String::new(), subject };
         }
         let alike =
-            if tile.folded == 0 { String::new() } else { format!(" +{} alike", tile.folded) };
+            if tile.folded == 0 { String::new() } else { format!(" +{} similar", tile.folded) };
         let out = excluded_suffix(standing);
         let size = match cluster.size() {
             _ if tile.folded > 0 => alike.clone() + &out,
@@ -52,7 +51,6 @@ impl<'a> TileText<'a> {
     }
 }
 
-/// Draws a tile with its picture.
 pub(super) fn draw_tile(
     ctx: &mut DrawContext,
     grid: &Grid,
@@ -77,7 +75,7 @@ pub(super) fn draw_tile(
         None => put(ctx, line, 0, &[(&words.count, theme.text)]),
         Some(relevance) => score_line(ctx, line, relevance, &words.short_count),
     }
-    // A part of a picture, and not all of it.
+    // An object is a part of a picture.
     let part =
         if tile.preview.is_some_and(|preview| preview.region.is_some()) { "◰ " } else { "" };
     put(ctx, below, 1, &[(part, theme.accent), (&words.subject, theme.dim)]);
@@ -90,7 +88,6 @@ pub(super) fn draw_tile(
     }
 }
 
-/// Draws a tile as a line.
 pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected: bool) {
     let theme = ctx.theme;
     let standing = ctx.app.tile_selection_state(tile);
@@ -116,7 +113,7 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
     select_row(ctx, area, 0, selected);
 }
 
-/// The score, as much of its band as fits, and at the right end how many members there are.
+/// Draws the score with its band as far as it fits, and the number of members at the right end.
 fn score_line(ctx: &mut DrawContext, below: Rect, relevance: &Relevance, size: &str) {
     let theme = ctx.theme;
     let cells = usize::from(below.width);
@@ -129,7 +126,7 @@ fn score_line(ctx: &mut DrawContext, below: Rect, relevance: &Relevance, size: &
     put(ctx, end, 0, &[(size, theme.dim)]);
 }
 
-/// The longest beginning of whole words that fits.
+/// The longest prefix of whole words that fits.
 fn clip_at_word(text: &str, cells: usize) -> &str {
     if display_width(text) <= cells {
         return text;
@@ -138,7 +135,7 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
     ends.rfind(|part| display_width(part) <= cells).unwrap_or_default()
 }
 
-/// How many members a cluster has, without those that are left out.
+/// The number of members, with the excluded ones.
 fn member_count(cluster: &Cluster, out: &str) -> String {
     let one = match cluster.entity {
         EntityType::Images => "image",
@@ -151,7 +148,7 @@ fn member_count(cluster: &Cluster, out: &str) -> String {
     }
 }
 
-/// `−2`, when two members are left out of a marked cluster.
+/// `−2` for two excluded members of a selected cluster.
 fn excluded_suffix(standing: SelectionState) -> String {
     match standing {
         SelectionState::Partial(out) => format!("−{out}"),
@@ -162,7 +159,7 @@ fn excluded_suffix(standing: SelectionState) -> String {
     }
 }
 
-/// A score as number, and the rest: marks and word of its band.
+/// The score, and its band as a gauge and a word.
 fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) {
     let rest = relevance.band(scale).map_or_else(String::new, |band| {
         let marks = "▮".repeat(band.strength()) + &"▯".repeat(4 - band.strength());
@@ -171,7 +168,7 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
     (format_score(relevance.score), rest)
 }
 
-/// What the cluster shows, in the words there are: a caption, labels, or a file name.
+/// The caption of a cluster, else its labels, else a file name.
 fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
     let caption =

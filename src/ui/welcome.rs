@@ -1,4 +1,4 @@
-//! The first run on screen: four subjects, then the fields of one, then how the try went.
+//! The welcome screen: the choice of a deployment, its form, and the result of the connection.
 
 use ratatui::{
     buffer::Buffer,
@@ -14,7 +14,7 @@ use crate::{
 };
 use tessera_model::SafeText;
 
-/// Draws the whole screen; `secrets` is the file that a stored secret goes to.
+/// Draws the screen; `secrets` is the path of the file for stored secrets.
 pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let screen = buf.area;
     let width = screen.width.min(84);
@@ -24,7 +24,7 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     };
     lines.push(Line::default());
     lines.extend(outcome_lines(welcome, theme));
-    // Room for a long reason; at least as high as the first step, so that the box stays in place.
+    // At least as high as the first step, so that the box does not move.
     let rows = u16::try_from(lines.len() + 4).unwrap_or(u16::MAX);
     let height = rows.max(16).min(screen.height);
     let (x, y) = ((screen.width - width) / 2, (screen.height - height) / 3);
@@ -37,9 +37,9 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     block.render(area, buf);
     Paragraph::new(lines).wrap(Wrap { trim: false }).render(inside, buf);
     let hints = match (welcome.option, &welcome.attempt) {
-        (_, ConnectionAttempt::Connecting) => " Esc gives up",
-        (None, _) => " 1-4 or Enter choose   q leave (nothing is saved)",
-        (Some(_), _) => " Tab next field   Enter next, at the end try   Esc back   Ctrl-C leave",
+        (_, ConnectionAttempt::Connecting) => " Esc cancel",
+        (None, _) => " 1-4 or Enter select   q quit (nothing is saved)",
+        (Some(_), _) => " Tab next field   Enter next field, then connect   Esc back   Ctrl-C quit",
     };
     if area.bottom() < screen.bottom() {
         buf.set_stringn(area.x, area.bottom(), hints, usize::from(width), theme.dim);
@@ -48,7 +48,7 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
 
 fn target_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines =
-        vec![Line::default(), Line::from(" What do you want to look at?"), Line::default()];
+        vec![Line::default(), Line::from(" What do you want to open?"), Line::default()];
     for (number, subject) in (0..).zip(WelcomeOption::ALL) {
         let here = number == welcome.cursor;
         let (mark, style) = if here { (" ▸ ", theme.accent) } else { ("   ", theme.text) };
@@ -92,11 +92,9 @@ fn form_lines(
     if welcome.fields().contains(&WelcomeField::Store) {
         lines.push(Line::default());
         let words = if welcome.store {
-            format!(
-                " The secret will be written to {secrets}, as plain text that only you can read."
-            )
+            format!(" The secret is saved in {secrets} as plain text that only you can read.")
         } else {
-            " The secret is kept in memory only; TESSERA_API_SECRET gives it next time.".to_owned()
+            " The secret is not saved; set TESSERA_API_SECRET the next time.".to_owned()
         };
         lines.push(Line::styled(words, theme.dim));
     }
@@ -111,7 +109,7 @@ fn field_value(
     cells: usize,
 ) -> Vec<Span<'static>> {
     if field == WelcomeField::Store {
-        let words = if welcome.store { "in a file" } else { "do not store" };
+        let words = if welcome.store { "save in a file" } else { "do not save" };
         let words = if here { format!("‹ {words} ›") } else { words.to_owned() };
         return vec![Span::styled(words, theme.text)];
     }
@@ -121,8 +119,8 @@ fn field_value(
         _ => SafeText::detail(input.value()).to_string(),
     };
     let empty = match field {
-        WelcomeField::Name => "made from the address",
-        WelcomeField::PipelineUrl => "none: media are added elsewhere",
+        WelcomeField::Name => "default: from the address",
+        WelcomeField::PipelineUrl => "optional: needed to add media",
         WelcomeField::BaseUrl => "https://…",
         WelcomeField::Folder => "~/photos",
         WelcomeField::ApiKey | WelcomeField::ApiSecret | WelcomeField::Store => "",
@@ -142,7 +140,7 @@ fn field_value(
 fn outcome_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
     match &welcome.attempt {
         ConnectionAttempt::None => Vec::new(),
-        ConnectionAttempt::Connecting => vec![Line::styled(" asking …", theme.moving)],
+        ConnectionAttempt::Connecting => vec![Line::styled(" connecting …", theme.moving)],
         ConnectionAttempt::Failed(reason) => {
             let reason = SafeText::detail(reason);
             vec![Line::styled(format!(" ✖ {reason}"), theme.failure)]

@@ -11,7 +11,7 @@ async fn lose_and_regain_the_service() {
     service.stop().await;
     person.wait(20).await;
     person.wait(20).await;
-    person.sees("no answer for");
+    person.sees("no response for");
     assert_eq!(person.session.app.page().unwrap().clusters.len(), clusters, "what was seen stays");
     person.press("l j h k").await;
     person.press("f").await;

@@ -12,7 +12,7 @@ async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
     let mut person = Person::at(&service).await;
     // The two first clusters hold several pictures each; one preview of the second stays behind.
     person.press("space l space enter l x esc").await;
-    person.sees("marked 2 here");
+    person.sees("selected 2 here");
     let selection = person.session.app.selection().unwrap().clone();
     let totals = selection.totals();
     let left_out = person.session.app.preview().unwrap().file_name.clone();
@@ -21,7 +21,7 @@ async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
     assert!(rows < 39, "not everything is marked");
 
     person.press("E").await;
-    person.sees(&format!("2 clusters of {} members − 1 left out: ≈{rows} rows", rows + 1));
+    person.sees(&format!("2 clusters of {} members − 1 excluded: ≈{rows} rows", rows + 1));
     person.press("tab tab space enter").await;
     for _ in 0..20 {
         service.deployment.wait_until_idle().await;

@@ -37,7 +37,7 @@ fn a_silent_terminal_gets_its_first_frame_and_quits() {
 #[test]
 fn the_first_run_opens_and_saves_a_folder() {
     let mut program = Program::alone();
-    program.wait_for("What do you want to look at?");
+    program.wait_for("What do you want to open?");
     let pictures = program.home().join("pictures");
     tessera_testing::paintings::noise(&pictures, 12);
     program.press("2");
@@ -64,7 +64,7 @@ fn the_first_run_opens_and_saves_a_folder() {
 #[test]
 fn a_signal_ends_the_first_run() {
     let mut program = Program::alone();
-    program.wait_for("What do you want to look at?");
+    program.wait_for("What do you want to open?");
     program.signal("TERM");
     assert_eq!(program.wait(), 143);
     assert!(program.is_as_found());

@@ -28,7 +28,7 @@ impl Draw for ReindexConfirmation {
             ("", theme.text),
             (" PARTIAL INDEX → READ ONLY → INDEXING → READY", theme.accent),
             (" Until READY: no additions, exports, or searches by picture.", theme.dim),
-            (" Clusters get new ids; searches that are open are self again.", theme.dim),
+            (" Clusters get new ids; open searches are repeated.", theme.dim),
             (basket, theme.dim),
         ];
         for (row, line) in (0u16..).zip(lines) {

@@ -1,4 +1,4 @@
-//! The basket: what is marked for an export, a line each, with where it is.
+//! The basket: the selected clusters and media items, and whether they are on screen.
 
 use ratatui::{layout::Rect, style::Style};
 
@@ -16,7 +16,7 @@ use crate::{
 };
 use tessera_model::{EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals};
 
-/// The sign of a mark, with a space behind it; nothing for what is not marked.
+/// The glyph of a selection state with a space; empty for unselected items.
 pub(in crate::ui) fn mark_glyph(theme: &Theme, standing: SelectionState) -> (&'static str, Style) {
     match standing {
         SelectionState::Unselected => ("", theme.text),
@@ -27,7 +27,7 @@ pub(in crate::ui) fn mark_glyph(theme: &Theme, standing: SelectionState) -> (&'s
     }
 }
 
-/// How much is marked, in a few words: `basket 14 (≈431 media)`.
+/// The size of the selection: `basket 14 (≈431 media)`.
 pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
     let totals = app.selection()?.totals();
     let rows = group_digits(totals.export_rows());
@@ -35,15 +35,16 @@ pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
         .then(|| format!("basket {} ({}{rows} media)", totals.entries(), totals.estimate_sign()))
 }
 
-/// The pane.
 pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let totals = app.selection().map(Selection::totals).unwrap_or_default();
     let inside = pane_frame(ctx, area, Pane::Basket, &heading(&totals));
     let rows = app.basket_rows();
     if rows.is_empty() {
-        let lines =
-            ["Nothing is marked.", "In the results space marks a cluster, v a range, V the page."];
+        let lines = [
+            "Nothing is selected.",
+            "In the results Space selects a cluster, v a range, V the page.",
+        ];
         return centered_message(ctx, inside, ctx.theme.dim, &lines);
     }
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };
@@ -68,19 +69,19 @@ fn heading(totals: &SelectionTotals) -> String {
     }
 }
 
-/// `3 clusters of 1 204 members − 2 left out, 9 single media: ≈1 211 rows`.
+/// `3 clusters of 1 204 members − 2 excluded, 9 media items: ≈1 211 rows`.
 pub(in crate::ui) fn totals_text(totals: &SelectionTotals) -> String {
     let mut parts = Vec::new();
     if totals.clusters > 0 {
         let clusters = count_with_noun(totals.clusters, "cluster", "clusters");
         let out = match totals.excluded {
             0 => String::new(),
-            out => format!(" − {out} left out"),
+            out => format!(" − {out} excluded"),
         };
         parts.push(format!("{clusters} of {} members{out}", group_digits(totals.members)));
     }
     if totals.media > 0 {
-        parts.push(count_with_noun(totals.media, "single medium", "single media"));
+        parts.push(count_with_noun(totals.media, "media item", "media items"));
     }
     format!(
         "{}: {}{} rows",
@@ -90,7 +91,7 @@ pub(in crate::ui) fn totals_text(totals: &SelectionTotals) -> String {
     )
 }
 
-/// How much of the clusters was seen, and what is not known of them.
+/// How many members of the clusters were shown, and how many clusters may be larger.
 pub(in crate::ui) fn previews_seen_text(totals: &SelectionTotals) -> String {
     if totals.clusters == 0 {
         return String::new();
@@ -99,13 +100,12 @@ pub(in crate::ui) fn previews_seen_text(totals: &SelectionTotals) -> String {
         0 => String::new(),
         many => {
             let clusters = count_with_noun(many, "cluster", "clusters");
-            format!(" · {clusters} may hold more than was counted")
+            format!(" · {clusters} may have more members")
         }
     };
-    format!("previews seen {} of {} members{more}", totals.previewed, group_digits(totals.members))
+    format!("shown {} of {} members{more}", totals.previewed, group_digits(totals.members))
 }
 
-/// One mark with where it is.
 pub(in crate::ui) fn draw_entry(
     ctx: &mut DrawContext,
     list: Rect,
@@ -114,12 +114,12 @@ pub(in crate::ui) fn draw_entry(
 ) {
     let (app, theme) = (ctx.app, ctx.theme);
     let (standing, size) = match &mark.content {
-        EntryContent::MediaItem(..) => (SelectionState::Items(1), "1 medium".to_owned()),
+        EntryContent::MediaItem(..) => (SelectionState::Items(1), "1 media item".to_owned()),
         EntryContent::Cluster(cluster) => (mark_state(cluster), member_count(cluster)),
     };
     let (glyph, style) = mark_glyph(theme, standing);
     let place = match (standing, app.tile_of_entry(mark)) {
-        (SelectionState::Stale, _) => "stale: r rechecks on this page, Enter looks for it",
+        (SelectionState::Stale, _) => "stale: r rechecks this page, Enter shows it",
         (_, Some(_)) => "here",
         (_, None) => "hidden",
     };
@@ -147,7 +147,7 @@ fn mark_state(cluster: &SelectedCluster) -> SelectionState {
 
 /// `88 members`, `88−2 members`, `≥31 members`.
 fn member_count(cluster: &SelectedCluster) -> String {
-    let Some(members) = cluster.member_count else { return "size not told".to_owned() };
+    let Some(members) = cluster.member_count else { return "size unknown".to_owned() };
     let least = if cluster.count_is_minimum { "≥" } else { "" };
     let out = match cluster.excluded.len() {
         0 => String::new(),

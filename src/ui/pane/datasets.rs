@@ -12,7 +12,7 @@ use crate::{
 };
 use tessera_model::Dataset;
 
-/// The list: glyph, name, status, number of images.
+/// Draws glyph, name, and status or number of images of each dataset.
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.store.dataset_list().len();
     let words = if count == 0 { String::new() } else { count.to_string() };
@@ -40,7 +40,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
 fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
     let theme = ctx.theme;
     let (glyph, style) = bars::status_glyph(theme, &dataset.status);
-    // READY needs no word beside its glyph here: the status below spells it out.
+    // READY is not spelled out: the status pane does.
     let state = if dataset.status == tessera_model::Status::Ready {
         dataset.n_images.map_or_else(String::new, group_digits)
     } else {
@@ -73,8 +73,7 @@ fn draw_empty(ctx: &mut DrawContext, inside: Rect) {
             );
         }
         (None, Some(_)) => {
-            let lines =
-                ["The list is empty.", "I opens a dataset by its id, P another deployment."];
+            let lines = ["No datasets.", "I opens a dataset by its id, P another deployment."];
             centered_message(ctx, inside, theme.text, &lines);
         }
         (None, None) => centered_message(ctx, inside, theme.dim, &["loading"]),

@@ -1,4 +1,4 @@
-//! One preview, as large as the pane allows, with everything known about it.
+//! The detail of a preview: the picture as large as possible, and its facts.
 
 use ratatui::{layout::Rect, style::Style};
 
@@ -14,12 +14,11 @@ use crate::{
 use tessera_model::{Cluster, EntryId, Preview};
 use tessera_picture::Crop;
 
-/// The pane.
 pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let (Some(cluster), Some(preview)) = (app.cluster(), app.preview()) else {
         let inside = pane_frame(ctx, area, Pane::Detail, "");
-        return centered_message(ctx, inside, ctx.theme.dim, &["No preview here."]);
+        return centered_message(ctx, inside, ctx.theme.dim, &["No preview."]);
     };
     let place = app.view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
     let words = format!("{} of {} shown", place + 1, cluster.previews.len());
@@ -71,16 +70,16 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
     lines
 }
 
-/// How the preview stands to the basket.
+/// Whether the preview is selected.
 fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
     let selection = app.selection()?;
     if selection.get(EntryId::MediaItem(preview.media)).is_some() {
-        return Some("✓ marked");
+        return Some("✓ selected");
     }
     let marked = selection.cluster(app.cluster()?.id)?;
     Some(match (marked.stale, marked.excluded.contains(&preview.media)) {
-        (_, true) => "◐ left out of its marked cluster",
-        (true, false) => "⚠ its cluster is marked, to be rechecked",
-        (false, false) => "● its cluster is marked",
+        (_, true) => "◐ excluded from its selected cluster",
+        (true, false) => "⚠ its cluster is selected; recheck needed",
+        (false, false) => "● its cluster is selected",
     })
 }

@@ -14,7 +14,6 @@ use crate::{
 };
 use tessera_model::{ExportTaskId, JobKind, SafeText, operation_tracker::OperationTracker};
 
-/// The pane.
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let count = app.jobs.len();
@@ -25,7 +24,7 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
             ctx,
             inside,
             ctx.theme.dim,
-            &["no jobs yet: e exports the open dataset"],
+            &["No jobs. e exports the open dataset."],
         );
     }
     let top = jobs_scroll_top(app, area);
@@ -44,7 +43,7 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// Columns of a row: the id, the bar and the time of the next question only where there is room.
+/// Draws a job; its id and next poll only in a wide pane.
 fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
     let (app, theme) = (ctx.app, ctx.theme);
     let (mark, style) = state_glyph(theme, job);
@@ -90,7 +89,7 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
     }
 }
 
-/// The word of the state with its percentage, so that a bar is never alone (3.10).
+/// The state with its percentage, in addition to the bar.
 fn state_text(job: &Job) -> String {
     match (job.state(), job.progress()) {
         (JobState::ExportRunning(..) | JobState::DatasetRunning, Some((percent, 100))) => {
@@ -100,27 +99,26 @@ fn state_text(job: &Job) -> String {
     }
 }
 
-/// When the service is asked again.
 fn next_poll_text(app: &App, job: &Job) -> String {
     let due = job.next_poll(app.clock(), app.setup.cadence);
     let seconds = due.map(|due| due.saturating_sub(app.now).as_secs());
     match seconds {
         None => String::new(),
-        Some(0) => "asking".to_owned(),
+        Some(0) => "polling".to_owned(),
         Some(seconds) => format!("next {seconds}s"),
     }
 }
 
-/// What else is to be said about a job.
+/// Time left, transfer rate, and content or result of a job.
 pub(in crate::ui) fn job_summary(job: &Job) -> String {
     let words = match job.state() {
         JobState::ExportRunning(_, task) => match task.failure() {
-            Some(failure) => format!("last seen so; {failure}"),
+            Some(failure) => format!("last known state; {failure}"),
             None => describe_work(job),
         },
         JobState::Starting => describe_work(job),
         JobState::Queued(_) => {
-            format!("waits here until the dataset is free · {}", describe_work(job))
+            format!("waiting until the dataset is free · {}", describe_work(job))
         }
         JobState::DatasetRunning | JobState::DatasetDone(_) => {
             format!("{}{}", added_text(job), last_states(job))
@@ -138,9 +136,9 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
         }
         JobState::Failed(failure) | JobState::Uncertain(failure) => failure.to_string(),
         JobState::OtherInstance(_) => {
-            format!("another running copy follows it · {}", describe_work(job))
+            format!("followed by another instance · {}", describe_work(job))
         }
-        JobState::Unwatched(_) => "the service goes on with it; r looks again".to_owned(),
+        JobState::Unwatched(_) => "continues on the service; r resumes watching".to_owned(),
     };
     let left = job.history().time_left().map(|left| format!("{} left", format_duration(left)));
     let rate = job
@@ -153,20 +151,20 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// Media that came so far.
+/// The number of media added so far.
 fn added_text(job: &Job) -> String {
     let added = job.tracker().and_then(OperationTracker::media_added).filter(|added| *added > 0);
     added.map_or_else(String::new, |added| format!("+{added} media · "))
 }
 
-/// The last step of its dataset; all of them are told when the row is opened.
+/// The last two states; the detail of the job shows all.
 fn last_states(job: &Job) -> String {
     let words: Vec<&str> =
         job.history().transitions().iter().map(|step| step.state.as_str()).collect();
     words[words.len().saturating_sub(2)..].join(" → ")
 }
 
-/// What the job is about, in a few words.
+/// The content of a job.
 fn describe_work(job: &Job) -> String {
     match &job.kind {
         JobKind::Export(export) => {
@@ -177,6 +175,6 @@ fn describe_work(job: &Job) -> String {
             format!("{name} · {selection}{gap}{format}{images}")
         }
         JobKind::AddMedia(addition) => addition.source.to_string(),
-        JobKind::Reindex => "full re-clustering".to_owned(),
+        JobKind::Reindex => "all clusters are computed again".to_owned(),
     }
 }

@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 
 use crate::ui::DrawContext;
 
-/// Marks a row of a list as selected, over its whole width.
+/// Highlights a row over its whole width, if it is selected.
 pub(super) fn select_row(ctx: &mut DrawContext, area: Rect, row: u16, selected: bool) {
     if selected && row < area.height {
         let line = Rect { y: area.y + row, height: 1, ..area };

@@ -1,4 +1,4 @@
-//! The clusters as tiles: a picture, its count and score, and what it shows.
+//! The results: the clusters as tiles with picture, size, score and caption.
 
 use ratatui::layout::Rect;
 
@@ -16,10 +16,9 @@ use crate::{
 };
 use tessera_model::Query;
 
-/// The ways into a dataset that cannot be browsed.
-const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture of this machine";
+/// The hint for a dataset that cannot be browsed.
+const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this machine";
 
-/// The pane: frame, one line on what is asked, tiles.
 pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let words = app.view().map_or_else(String::new, |view| results_header::heading(ctx, view));
@@ -37,14 +36,13 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     match (app.page(), failure) {
         (Some(page), _) if page.clusters.is_empty() => draw_empty(ctx, body, view),
         (Some(_), _) if app.tiles().is_empty() => {
-            let lines = ["Nothing that is loaded contains this.", "Esc clears the filter"];
+            let lines = ["No loaded cluster matches the filter.", "Esc clears it"];
             centered_message(ctx, body, ctx.theme.text, &lines);
         }
         (Some(_), _) => draw_tiles(ctx, area),
         (None, Some(failure)) if app.needs_query() => {
             let detail = failure.to_string();
-            let lines =
-                ["This deployment shows nothing without a query.", CANNOT_BROWSE_HINT, &detail];
+            let lines = ["This deployment requires a query.", CANNOT_BROWSE_HINT, &detail];
             centered_message(ctx, body, ctx.theme.text, &lines);
         }
         (None, Some(failure)) => {
@@ -55,13 +53,13 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// How many marks are on this page and how many are not, on the frame: marks never act unseen.
+/// Draws the number of selected items on this page and elsewhere.
 fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
     let words = match ctx.app.visible_and_hidden_selected() {
         (0, 0) => return,
-        (here, 0) => format!(" marked {here} here "),
+        (here, 0) => format!(" selected {here} here "),
         (here, hidden) => {
-            format!(" marked {here} here · {hidden} hidden by this query · M lists them ")
+            format!(" selected {here} here · {hidden} hidden by this query · M lists them ")
         }
     };
     let line = Rect { x: area.x + 2, width: area.width.saturating_sub(4), ..area };
@@ -77,7 +75,7 @@ fn draw_loading(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// Nothing passed the conditions: which they are, and the key that loosens the strictest.
+/// Draws the filters of an empty result and the key that relaxes the strictest.
 fn draw_too_strict(ctx: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
     let app = ctx.app;
     let chips = chips(app);
@@ -86,7 +84,7 @@ fn draw_too_strict(ctx: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
     let keys = app.setup.keymap.keys_of(&app.contexts(), Action::Loosen);
     let key = keys.first().map_or("", String::as_str);
     let lines = [
-        format!("Nothing passes: {}", on.join(" and ")),
+        format!("No match for {}", on.join(" and ")),
         format!("{key} searches again with {}", looser.description),
         "Esc goes back".to_owned(),
     ];
@@ -97,7 +95,7 @@ fn draw_too_strict(ctx: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
 fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
     let theme = ctx.theme;
     if view.computed.is_some() {
-        let lines = ["Nothing is left of what is loaded.", "Ctrl-W closes this tab"];
+        let lines = ["No clusters remain.", "Ctrl-W closes this tab"];
         return centered_message(ctx, body, theme.text, &lines);
     }
     let moving = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
@@ -105,18 +103,18 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
         return draw_too_strict(ctx, body, &looser);
     }
     let lines: &[&str] = match (view.search.page, &view.search.query, ctx.app.dataset()) {
-        (1.., ..) => &["This page is empty: the one before was the last.", "p goes back"],
+        (1.., ..) => &["This page is empty: the previous one was the last.", "p goes back"],
         (0, _, Some(dataset)) if dataset.status.is_busy() => {
-            &["No clusters yet: the dataset is being indexed.", "They appear here by themselves."]
+            &["No clusters yet: the dataset is being indexed.", "They appear here automatically."]
         }
         (0, Query::Similar(_), _) => {
-            &["Nothing is similar.", "> groups more coarsely, Esc goes back"]
+            &["No similar clusters.", "> groups more coarsely, Esc goes back"]
         }
-        (0, Query::Caption { .. }, _) => &["No caption means this.", "Esc goes back"],
+        (0, Query::Caption { .. }, _) => &["No matching caption.", "Esc goes back"],
         (0, Query::Browse, _) if !view.search.filters.is_empty() => {
-            &["Nothing passes all the filters.", "Esc goes back"]
+            &["Nothing matches all filters.", "Esc goes back"]
         }
-        (0, Query::Browse, _) => &["The dataset has no clusters.", "r asks again"],
+        (0, Query::Browse, _) => &["The dataset has no clusters.", "r refreshes"],
     };
     centered_message(ctx, body, theme.text, lines);
 }

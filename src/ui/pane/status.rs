@@ -1,5 +1,4 @@
-//! The status of the selected dataset: where it stands, its counts, the models run over it, how
-//! its status changed, and what it allows.
+//! The status of the selected dataset: counts, models, status changes, and allowed operations.
 
 use std::ops::RangeFrom;
 
@@ -19,12 +18,10 @@ use tessera_model::{
     Dataset, EnrichmentModel, ModelStatus, Operation, Permission, Status, polling,
 };
 
-/// Cells for the names of the facts.
 const NAME_WIDTH: usize = 9;
-/// From this width on (cells) there is room for what narrow panes leave to the record.
+/// The width in cells from which on all details fit.
 const WIDE_LAYOUT: u16 = 48;
 
-/// The pane.
 pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     let inside = bordered(ctx, area, Line::from(" Status "), false);
     let Some(dataset) = ctx.app.selected_dataset() else {
@@ -48,12 +45,12 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     for (place, operation) in operations.into_iter().enumerate() {
         let verdict = dataset.status.allows(operation);
         let next = operations.get(place + 1).map(|next| dataset.status.allows(*next));
-        // A reason that holds for several is told once, below the last of them.
+        // A reason shared by several operations is shown once, below the last of them.
         draw_operation(ctx, inside, &mut rows, verdict, operation.label(), next != Some(verdict));
     }
 }
 
-/// The status in a glyph and a word, and below it how far it is or what went wrong.
+/// Draws the status, and below it the progress or the error.
 fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
     let (glyph, style) = bars::status_glyph(theme, &dataset.status);
@@ -85,7 +82,7 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static st
     let text = |text: &Option<tessera_model::SafeText>| {
         text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string)
     };
-    // The service names no zone, so none is invented.
+    // The service sends no time zone.
     let created = match inside.width {
         ..WIDE_LAYOUT => text(&dataset.created_at).chars().take(16).collect(),
         _ => format!("{} (zone not given)", text(&dataset.created_at)),
@@ -104,7 +101,7 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static st
     };
     let seconds = app.setup.cadence.interval(watch, app.store.datasets.failures()).as_secs();
     let watch =
-        if app.auto_refresh { format!("every {seconds} s") } else { "off; r asks".to_owned() };
+        if app.auto_refresh { format!("every {seconds} s") } else { "off; r refreshes".to_owned() };
     vec![
         ("images", count_text(app.now, dataset.n_images, past.and_then(|past| past.images))),
         ("videos", count_text(app.now, dataset.n_videos, past.and_then(|past| past.videos))),
@@ -115,7 +112,7 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static st
     ]
 }
 
-/// A count, or what was told last with its age.
+/// A count, or the last known one with its age.
 fn count_text(now: Uptime, told: Option<u64>, seen: Option<(u64, Uptime)>) -> String {
     match (told, seen) {
         (Some(count), _) => group_digits(count),
@@ -126,7 +123,7 @@ fn count_text(now: Uptime, told: Option<u64>, seen: Option<(u64, Uptime)>) -> St
     }
 }
 
-/// The models that searches depend on: run, not run, or not known.
+/// Draws which of the models that searches need were applied.
 fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
     let theme = ctx.theme;
     let known = ctx.app.store.enrichment(dataset.id);
@@ -161,7 +158,7 @@ fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset)
     put(ctx, inside, row, &parts);
 }
 
-/// One operation, and if need be on a line of its own why it is not allowed.
+/// Draws an operation, and why it is not allowed.
 fn draw_operation(
     ctx: &mut DrawContext,
     inside: Rect,
@@ -173,7 +170,7 @@ fn draw_operation(
     let theme = ctx.theme;
     let (mark, style, reason) = match verdict {
         Permission::Allowed => (" ✓ ", theme.success, ""),
-        Permission::Unspecified | Permission::Confirm => (" ? ", theme.moving, "may be refused"),
+        Permission::Unspecified | Permission::Confirm => (" ? ", theme.moving, "may be rejected"),
         Permission::Denied(reason) => (" ✗ ", theme.dim, reason),
     };
     put(ctx, inside, rows.start, &[(mark, style), (name, style)]);

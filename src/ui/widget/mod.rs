@@ -1,5 +1,4 @@
-//! Small parts that several panes draw: frames, gauges, lines of words, and what stands in the
-//! place of something that is not there.
+//! Widgets: frames, gauges, lines of text, placeholders, and the format of numbers.
 
 mod placeholder;
 mod region_outline;
@@ -14,13 +13,13 @@ use ratatui::{
 
 pub(super) use placeholder::{centered_message, draw_too_small, picture_placeholder};
 pub(super) use region_outline::draw_region_outline;
-pub(super) use text::{display_width, put, scrolled_lines, truncate, wrap_words};
+pub(super) use text::{display_width, put, put_all, scrolled_lines, truncate, wrap_words};
 pub(super) use text_field::text_field;
 
 use crate::{app::Pane, ui::DrawContext};
 
-/// Draws the frame of a pane with its number, name and a few words, and returns its inside.
-/// The pane that takes the keys has a thick frame: that shows without colour, too.
+/// Draws the frame of a pane with its number, name and a short text; returns the inner area. The
+/// focused pane has a thick frame, which is visible without color.
 pub(super) fn pane_frame(ctx: &mut DrawContext, area: Rect, pane: Pane, words: &str) -> Rect {
     let focused = ctx.app.focus == pane && ctx.app.overlay.is_none();
     let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
@@ -37,7 +36,7 @@ pub(super) fn pane_frame(ctx: &mut DrawContext, area: Rect, pane: Pane, words: &
     bordered(ctx, area, title, focused)
 }
 
-/// Draws a frame with a title, and returns its inside.
+/// Draws a frame with a title; returns the inner area.
 pub(super) fn bordered(ctx: &mut DrawContext, area: Rect, title: Line, focused: bool) -> Rect {
     let (kind, style) = if focused {
         (BorderType::Thick, ctx.theme.frame_focus)
@@ -50,16 +49,16 @@ pub(super) fn bordered(ctx: &mut DrawContext, area: Rect, title: Line, focused: 
     inside
 }
 
-/// A gauge of `cells` cells for a part of 0.0-1.0, in eighths of a cell.
-pub(super) fn gauge(part: f64, cells: usize) -> String {
+/// A gauge of `cells` cells for a fraction from 0 to 1, in eighths of a cell.
+pub(super) fn gauge(fraction: f64, cells: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
-        reason = "a part of a few cells"
+        reason = "a fraction of a few cells"
     )]
-    let eighths = (part.clamp(0.0, 1.0) * cells as f64 * 8.0).round() as usize;
+    let eighths = (fraction.clamp(0.0, 1.0) * cells as f64 * 8.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
     if eighths / 8 < cells {
         bar.push(EIGHTHS[eighths % 8]);
@@ -68,7 +67,7 @@ pub(super) fn gauge(part: f64, cells: usize) -> String {
     bar
 }
 
-/// A number with thin groups of three: `48 210`.
+/// A number with a thousands separator: `48 210`.
 pub(super) fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -81,13 +80,13 @@ pub(super) fn group_digits(number: u64) -> String {
     grouped
 }
 
-/// A score as it is printed everywhere: `.12`.
+/// A score with two decimals: `.12`.
 pub(super) fn format_score(score: f64) -> String {
     let text = format!("{score:.2}");
     text.strip_prefix('0').map_or_else(|| text.clone(), ToOwned::to_owned)
 }
 
-/// Minutes and seconds of a duration: `06:11`.
+/// A duration as `06:11` or `1:06:11`.
 pub(super) fn format_duration(time: std::time::Duration) -> String {
     let seconds = time.as_secs();
     match seconds / 3600 {
@@ -96,7 +95,7 @@ pub(super) fn format_duration(time: std::time::Duration) -> String {
     }
 }
 
-/// A size in bytes for people: `11.4 MB`.
+/// A size in bytes: `11.4 MB`.
 pub(super) fn format_bytes(count: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
     let count = count as f64;
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_for_people() {
+    fn numbers_are_formatted() {
         assert_eq!(gauge(0.0, 4), " ···");
         assert_eq!(gauge(0.5, 4), "██ ·");
         assert_eq!(gauge(1.0, 4), "████");

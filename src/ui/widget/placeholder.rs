@@ -1,4 +1,4 @@
-//! What stands in the place of something that is not there: loading, empty, failed, too small.
+//! Placeholders: messages in empty panes, missing pictures, and a screen that is too small.
 
 use ratatui::{
     layout::Rect,
@@ -12,7 +12,7 @@ use crate::{
     ui::{DrawContext, widget::truncate},
 };
 
-/// A few lines in the middle of an empty place; the first one carries the style.
+/// Draws a few lines in the middle of an area; the style applies to the first.
 pub(in crate::ui) fn centered_message(
     ctx: &mut DrawContext,
     area: Rect,
@@ -33,7 +33,7 @@ pub(in crate::ui) fn centered_message(
     Paragraph::new(Text::from(text)).centered().wrap(Wrap { trim: true }).render(middle, ctx.buf);
 }
 
-/// The place of a picture that is not there (yet): a quiet field with a word in it.
+/// Draws the placeholder of a picture with a short text.
 pub(in crate::ui) fn picture_placeholder(ctx: &mut DrawContext, area: Rect, word: &str) {
     let style = ctx.theme.empty;
     for position in area.positions() {
@@ -47,11 +47,12 @@ pub(in crate::ui) fn picture_placeholder(ctx: &mut DrawContext, area: Rect, word
     }
 }
 
-/// The whole screen when it is too small for anything else.
 pub(in crate::ui) fn draw_too_small(ctx: &mut DrawContext) {
     let area = Rect::new(0, 0, ctx.app.size.0, ctx.app.size.1);
     let (columns, rows) = areas::MIN_SCREEN;
-    let sentence =
-        format!("tessera needs {columns}x{rows} cells; this is {}x{}", area.width, area.height);
+    let sentence = format!(
+        "tessera needs {columns}x{rows} cells; this terminal has {}x{}",
+        area.width, area.height
+    );
     Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, ctx.buf);
 }

@@ -1,5 +1,5 @@
-//! The border of a region, in characters over the cells of its picture. Only half-blocks need it:
-//! for other protocols the border is in the pixels.
+//! The outline of a region, drawn as characters over a picture of half-blocks. Other protocols have
+//! the outline in the pixels.
 
 use ratatui::layout::Rect;
 
@@ -7,7 +7,7 @@ use crate::ui::DrawContext;
 use tessera_model::Region;
 use tessera_picture::Protocol;
 
-/// Draws the border of `region` over a picture that covers these cells.
+/// Draws the outline of `region` over a picture that covers these cells.
 pub(in crate::ui) fn draw_region_outline(ctx: &mut DrawContext, covered: Rect, region: Region) {
     if ctx.app.protocol != Protocol::HalfBlock {
         return;
@@ -20,7 +20,7 @@ pub(in crate::ui) fn draw_region_outline(ctx: &mut DrawContext, covered: Rect, r
         let across = (position.x == area.x, position.x == right);
         let down = (position.y == area.y, position.y == bottom);
         let symbol = match (across, down) {
-            // A cell or a line of them has no corners.
+            // A single cell, or a single row or column, has no corners.
             ((true, true), (true, true)) => "╋",
             ((true, true), _) => "┃",
             (_, (true, true)) => "━",

@@ -1,4 +1,4 @@
-//! Words on one line: cut to the cells there are, by the width of what is drawn.
+//! Text in cells: measured by display width, truncated and wrapped.
 
 use ratatui::{layout::Rect, style::Style, text::Line};
 use unicode_segmentation::UnicodeSegmentation;
@@ -6,12 +6,11 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{app::overlay::ScrollState, ui::DrawContext};
 
-/// Cells that `text` takes.
 pub(in crate::ui) fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// `text` cut to `cells`, with an ellipsis when something is missing.
+/// Truncates a text to `cells`, with an ellipsis.
 pub(in crate::ui) fn truncate(text: &str, cells: usize) -> String {
     if text.width() <= cells {
         return text.to_owned();
@@ -31,24 +30,35 @@ pub(in crate::ui) fn truncate(text: &str, cells: usize) -> String {
     clipped
 }
 
-/// Writes words at the start of a line of `area`; what does not fit is cut.
+/// Writes a row of `area`, truncated to its width.
 pub(in crate::ui) fn put(ctx: &mut DrawContext, area: Rect, row: u16, parts: &[(&str, Style)]) {
-    // An area that was laid out for a larger screen ends where this one does.
+    // The area may have been laid out for a larger screen.
     let area = area.intersection(ctx.buf.area);
     if row >= area.height {
         return;
     }
-    let mut left = usize::from(area.width);
+    let mut free = usize::from(area.width);
     let mut line = Line::default();
     for (text, style) in parts {
-        let shown = truncate(text, left);
-        left -= shown.width().min(left);
+        let shown = truncate(text, free);
+        free -= shown.width().min(free);
         line.push_span(ratatui::text::Span::styled(shown, *style));
     }
     ctx.buf.set_line(area.x, area.y + row, &line, area.width);
 }
 
-/// Draws a text that is longer than its area.
+/// Like [`put`], for owned parts.
+pub(in crate::ui) fn put_all(
+    ctx: &mut DrawContext,
+    area: Rect,
+    row: u16,
+    parts: &[(String, Style)],
+) {
+    let parts: Vec<_> = parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
+    put(ctx, area, row, &parts);
+}
+
+/// Draws the visible lines of a scrolled text.
 pub(in crate::ui) fn scrolled_lines(
     ctx: &mut DrawContext,
     inside: Rect,
@@ -61,11 +71,11 @@ pub(in crate::ui) fn scrolled_lines(
     }
 }
 
-/// Words over at most `most` lines of `cells` cells.
+/// Wraps a text to at most `max_lines` lines of `cells` cells.
 pub(in crate::ui) fn wrap_words(
     text: &str,
     cells: usize,
-    most: usize,
+    max_lines: usize,
 ) -> impl Iterator<Item = String> + use<> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -80,8 +90,8 @@ pub(in crate::ui) fn wrap_words(
             lines[last].push_str(word);
         }
     }
-    if lines.len() > most {
-        let rest = lines.split_off(most - 1).join(" ");
+    if lines.len() > max_lines {
+        let rest = lines.split_off(max_lines - 1).join(" ");
         lines.push(truncate(&rest, cells));
     }
     lines.into_iter().filter(|line| !line.is_empty())
@@ -92,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_cut_by_cells() {
+    fn text_is_truncated_by_display_width() {
         assert_eq!(truncate("abcdef", 6), "abcdef");
         assert_eq!(truncate("abcdef", 4), "abc…");
         assert_eq!(truncate("猫猫猫", 4), "猫…");
@@ -100,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn captions_are_wrapped_and_cut() {
+    fn captions_are_wrapped_and_truncated() {
         let lines: Vec<String> =
             wrap_words("a red delivery van parked under a light", 12, 3).collect();
         assert_eq!(lines, ["a red", "delivery van", "parked unde…"]);
