@@ -15,7 +15,7 @@ use tessera_service::SERVE_EXPLANATION;
 
 use crate::cli::{CliError, LocalService, ServeOptions};
 use tessera_service::{
-    AccessMode, DeploymentSettings, OPENAPI, ServerOptions, ServiceCredentials, object_storage,
+    AccessMode, DeploymentSettings, OPENAPI_PATH, ServerOptions, ServiceCredentials, object_storage,
 };
 
 /// Serves until a signal ends it; returns the exit code.
@@ -88,7 +88,7 @@ fn print_announcement(
     let line = json!({
         "schema": "tessera.serve/1",
         "base_url": local.base_url(),
-        "openapi": format!("{}{OPENAPI}", local.base_url()),
+        "openapi": format!("{}{OPENAPI_PATH}", local.base_url()),
         "api_key": login.map(|login| login.api_key.clone()),
         "api_secret": login.map(|login| login.api_secret.expose_secret().to_owned()),
         "session": login.map(|login| login.session.expose_secret().to_owned()),

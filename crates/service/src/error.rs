@@ -2,14 +2,9 @@
 //! what, where, and what to do. These sentences name paths of this machine, so none of them may
 //! enter an HTTP answer.
 
-use std::{
-    fmt, io,
-    net::SocketAddr,
-    path::{Path, PathBuf},
-};
+use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use crate::store::StoreError;
-use tessera_model::SafeText;
+use crate::{path_display::printable_path, store::StoreError};
 
 /// A refusal or failure of the local deployment.
 #[derive(Debug)]
@@ -92,9 +87,4 @@ impl From<StoreError> for LocalError {
     fn from(cause: StoreError) -> Self {
         Self::Store(cause)
     }
-}
-
-/// A path for a sentence: printable, whatever it is called.
-pub(crate) fn printable_path(path: &Path) -> SafeText {
-    SafeText::file_name(&path.to_string_lossy())
 }

@@ -1,240 +1,33 @@
-//! The local deployment: the whole service over folders of this machine.
+//! The local deployment: the whole dataset media service over folders of one machine.
 //!
-//! Two doors: [`Deployment::open`] a data directory and [`Deployment::add_folder`]s to it, and
-//! [`Deployment::serve`] them over HTTP in the words of the interface document. Everything else
-//! happens behind them: a durable store, background work that survives a kill, and rankings.
+//! [`Deployment::open`] opens a data directory, [`Deployment::add_folder`] adds a dataset, and
+//! [`Deployment::serve`] serves the HTTP interface. Layers, lowest first: `index`, `similarity`, `cluster` and
+//! `text` compute; `ingest` and `object_storage` read media; `store` keeps rows; `retrieval` ranks; `archive`
+//! writes exports; `task` runs background work; `usecase` decides what a request may do; `http` speaks HTTP.
 
 mod archive;
 pub mod cluster;
+mod deployment;
 mod error;
 mod explain;
-pub mod http;
+mod file_stat;
+mod http;
 pub mod index;
 pub mod ingest;
 mod issues;
 pub mod object_storage;
+mod path_display;
 mod retrieval;
 mod settings;
 pub mod similarity;
 pub mod store;
 mod task;
 pub mod text;
+mod usecase;
 
-use std::{
-    fs,
-    io::ErrorKind,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
-
-use rusqlite::Connection;
-use tokio::net::TcpListener;
-use uuid::Uuid;
-
+pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
 pub use explain::SERVE_EXPLANATION;
-pub use http::{AccessMode, OPENAPI, ServerLimits, ServerOptions, ServiceCredentials};
+pub use http::{AccessMode, OPENAPI_PATH, ServerLimits, ServerOptions, ServiceCredentials};
 pub use settings::{DeploymentSettings, InjectedFailure};
-
-use ingest::{
-    FolderScan, SandboxedDir, diff, has_image_signature, scan_folder, staging,
-    video::{FFMPEG_MISSING, VideoContainer},
-};
-use retrieval::IndexCache;
-use store::{
-    Store,
-    dataset::{self, DatasetRecord},
-    embedding, export, indexed_files, now_micros,
-    operation::{self, OperationKind},
-    source,
-};
 pub use task::EXTRACTOR_VERSION;
-use task::TaskRunner;
-use tessera_model::{DatasetId, SafeText, Status};
-use text::encoders::Encoders;
-
-/// An open local deployment. Clones share it; the last one to go stops the background work and
-/// releases the data directory.
-#[derive(Clone)]
-pub struct Deployment {
-    tasks: Arc<TaskRunner>,
-    settings: Arc<DeploymentSettings>,
-    indexes: Arc<IndexCache>,
-    store: Arc<Store>,
-}
-
-/// A file that is no media of its dataset.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SkippedFile {
-    /// Its path below the folder; printable.
-    pub file: SafeText,
-    /// Why; printable.
-    pub reason: SafeText,
-}
-
-impl Deployment {
-    /// Opens the data directory `data`, creating it (mode 0700) if needed, and goes on with the
-    /// work that was left unfinished in it.
-    ///
-    /// # Errors
-    /// The directory is used by another process, or its store cannot be opened.
-    pub fn open(data: &Path, settings: DeploymentSettings) -> Result<Self, LocalError> {
-        let settings = Arc::new(settings);
-        let store = Arc::new(Store::open(data)?);
-        for old in store.write(|tx| export::delete_expired(tx))? {
-            // It may never have been written; it is forgotten either way.
-            let _ = fs::remove_file(store.archive_path(old.0));
-        }
-        let needed = store.read(source::all_folders)?;
-        let is_needed = |id: Uuid| {
-            let folder = store.uploads_dir().join(id.to_string());
-            needed.iter().any(|needed| needed.starts_with(&folder))
-        };
-        // What is left of uploads that were refused or cut off; the next start tries again.
-        let _ = staging::remove_abandoned(&store.uploads_dir(), is_needed);
-        let work = Arc::new(TaskRunner::resume(&store, &settings)?);
-        Ok(Self { tasks: work, settings, indexes: Arc::default(), store })
-    }
-
-    /// Adds the pictures of a folder, or brings a folder that was added before up to date, and
-    /// returns at once; the indexing goes on in the background. `name` is for people; by default
-    /// it is the folder's. The same folder always has the same identifier.
-    ///
-    /// # Errors
-    /// The folder does not exist, cannot be read, is empty or has no pictures, or the store fails.
-    pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
-        let folder = canonical_folder(folder)?;
-        let survey = scan_folder(&folder);
-        let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
-        let mut record = known.unwrap_or_else(|| new_record(&folder));
-        require_pictures(&folder, &survey, record.n_images > 0)?;
-        if let Some(name) = name {
-            name.clone_into(&mut record.name);
-        }
-        let id = record.id;
-        self.store.write(|tx| dataset::upsert(tx, &record))?;
-        let begun = self.store.write(|tx| {
-            if operation::find_running(tx, id)?.is_some()
-                || !self.needs_indexing(tx, &record, &survey)?
-            {
-                return Ok(None);
-            }
-            operation::begin(tx, id, OperationKind::Creation, None, false).map(Some)
-        })?;
-        if let Some(operation) = begun {
-            self.tasks.queue_operation(operation);
-        }
-        Ok(id)
-    }
-
-    /// Whether the folder of a dataset is not as it was indexed, or it never was indexed to an end.
-    fn needs_indexing(
-        &self,
-        c: &Connection,
-        record: &DatasetRecord,
-        survey: &FolderScan,
-    ) -> rusqlite::Result<bool> {
-        let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
-        if !rests || record.extractor != EXTRACTOR_VERSION {
-            return Ok(true);
-        }
-        let space = embedding::text_space(c, record.id)?;
-        let marked = space.filter(|space| Encoders::is_space_marker(space));
-        if marked != self.settings.encoders.as_ref().map(|encoders| encoders.space_marker()) {
-            return Ok(true);
-        }
-        let own = source::upsert(c, record.id, &record.folder)?;
-        if self.settings.ffmpeg.is_some() {
-            indexed_files::clear_skipped_for_reason(c, own, FFMPEG_MISSING)?;
-        }
-        Ok(!diff(survey, indexed_files::known_files(c, own)?).is_empty())
-    }
-
-    /// Serves the interface at `listener` until `shutdown` completes; then finishes open answers
-    /// for at most five seconds.
-    ///
-    /// # Errors
-    /// [`Access::Open`] at an address that is not loopback, or the socket fails.
-    pub async fn serve(
-        &self,
-        listener: TcpListener,
-        options: impl Into<ServerOptions>,
-        shutdown: impl Future<Output = ()>,
-    ) -> Result<(), LocalError> {
-        http::serve(self.clone(), listener, options.into(), shutdown).await
-    }
-
-    /// The datasets as they stand now, oldest first.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn datasets(&self) -> Result<Vec<DatasetRecord>, LocalError> {
-        Ok(self.store.read(dataset::all)?)
-    }
-
-    /// Waits until no indexing and no export is queued or running.
-    pub async fn wait_until_idle(&self) {
-        self.tasks.wait_until_idle().await;
-    }
-
-    /// The files of a dataset's folder that are no media, in order of path, with the reason.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub fn skipped_files(&self, dataset: DatasetId) -> Result<Vec<SkippedFile>, LocalError> {
-        let rows = self.store.read(|c| indexed_files::skipped_files(c, dataset))?;
-        let skipped = rows.into_iter().map(|(path, reason)| SkippedFile {
-            file: SafeText::file_name(&path.to_string_lossy()),
-            reason: SafeText::detail(&reason),
-        });
-        Ok(skipped.collect())
-    }
-}
-
-fn canonical_folder(folder: &Path) -> Result<PathBuf, LocalError> {
-    let unreadable = |cause: std::io::Error| match cause.kind() {
-        ErrorKind::NotFound => LocalError::NoSuchFolder(folder.to_owned()),
-        ErrorKind::NotADirectory => LocalError::NotAFolder(folder.to_owned()),
-        _ => LocalError::Unreadable(folder.to_owned(), cause),
-    };
-    let canonical = folder.canonicalize().map_err(unreadable)?;
-    fs::read_dir(&canonical).map_err(unreadable)?;
-    Ok(canonical)
-}
-
-fn require_pictures(path: &Path, survey: &FolderScan, had_some: bool) -> Result<(), LocalError> {
-    if survey.files.is_empty() {
-        return Err(LocalError::EmptyFolder(path.to_owned()));
-    }
-    let folder =
-        SandboxedDir::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
-    let picture = |path: &Path| {
-        let begins =
-            |head: Vec<u8>| has_image_signature(&head) || VideoContainer::detect(&head).is_some();
-        folder.read_head(path).is_ok_and(begins)
-    };
-    // Usually the first file settles it; and where there were pictures before, a look at each
-    // of a hundred thousand notes would only delay the opening.
-    if had_some || survey.files.iter().any(|found| picture(&found.path)) {
-        return Ok(());
-    }
-    Err(LocalError::NoPictures(path.to_owned(), survey.files.len()))
-}
-
-fn new_record(folder: &Path) -> DatasetRecord {
-    let name = folder.file_name().unwrap_or(folder.as_os_str());
-    DatasetRecord {
-        id: DatasetId(Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes())),
-        name: name.to_string_lossy().into_owned(),
-        folder: folder.to_owned(),
-        status: Status::Indexing,
-        progress: 0,
-        created_at: now_micros(),
-        fatal_error: None,
-        n_images: 0,
-        n_videos: 0,
-        n_objects: 0,
-        generation: 0,
-        extractor: EXTRACTOR_VERSION,
-    }
-}

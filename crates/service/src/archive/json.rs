@@ -5,11 +5,8 @@ use std::{collections::HashSet, io::Write};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{ArchiveContent, MetadataRow, for_each_row, issue_list, uniqueness};
-use crate::{
-    store::{export::ExportEntry, media::MediaKind, now_micros},
-    task::TaskError,
-};
+use super::{ArchiveContent, ArchiveError, MetadataRow, for_each_row, issue_list, uniqueness};
+use crate::store::{export::ExportEntry, media::MediaKind, now_micros};
 use tessera_wire::timestamp::format_iso8601;
 
 #[derive(Serialize)]
@@ -45,7 +42,7 @@ pub fn write(
     content: &ArchiveContent,
     out: &mut impl Write,
     missing: &HashSet<i64>,
-) -> Result<(), TaskError> {
+) -> Result<(), ArchiveError> {
     let dataset = content.dataset;
     let head = DatasetInfo {
         schema_version: "1.1",
@@ -70,7 +67,7 @@ pub fn write(
     Ok(())
 }
 
-fn write_json(out: &mut impl Write, value: &impl Serialize) -> Result<(), TaskError> {
+fn write_json(out: &mut impl Write, value: &impl Serialize) -> Result<(), ArchiveError> {
     serde_json::to_writer(out, value).map_err(|cause| std::io::Error::from(cause).into())
 }
 

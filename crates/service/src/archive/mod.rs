@@ -1,6 +1,7 @@
 //! The archive of an export: a ZIP with `images/` where asked for, and the metadata last, so that
 //! it tells which pictures really are inside. Streamed: memory does not grow with the dataset.
 
+mod error;
 mod json;
 mod parquet;
 mod unique_names;
@@ -11,9 +12,8 @@ use std::{
     io::{self, Read as _, Write as _},
 };
 
-use ::parquet::errors::ParquetError;
 use rusqlite::Connection;
-use zip::{CompressionMethod, ZipWriter, result::ZipError, write::SimpleFileOptions};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use crate::{
     ingest::SandboxedDir,
@@ -25,8 +25,8 @@ use crate::{
         media::MediaRecord,
         source::SourceFolder,
     },
-    task::TaskError,
 };
+pub(crate) use error::ArchiveError;
 use tessera_model::ExportFormat;
 use unique_names::UniqueNames;
 
@@ -95,35 +95,23 @@ fn uniqueness(entry: &ExportEntry) -> Option<f64> {
 
 type Zip<'a> = ZipWriter<&'a File>;
 
-impl From<ZipError> for TaskError {
-    fn from(cause: ZipError) -> Self {
-        Self::Failed(format!("the archive could not be written ({cause})"))
-    }
-}
-
-impl From<ParquetError> for TaskError {
-    fn from(cause: ParquetError) -> Self {
-        Self::Failed(format!("the metadata could not be written ({cause})"))
-    }
-}
-
 /// Writes the archive into `file`, telling its progress (0.0-1.0). Returns how many pictures
 /// could not be read.
 ///
 /// # Errors
-/// The store or the disk failed, or `tell` did.
+/// The store or the disk failed, or `report` did.
 pub(crate) fn write(
     content: &ArchiveContent,
     file: &File,
-    mut tell: impl FnMut(f64) -> Result<(), TaskError>,
-) -> Result<usize, TaskError> {
+    mut report: impl FnMut(f64) -> Result<(), ArchiveError>,
+) -> Result<usize, ArchiveError> {
     let mut zip = ZipWriter::new(file);
     let mut missing = HashSet::new();
-    tell(0.0)?;
+    report(0.0)?;
     if content.export.spec.include_images {
-        missing = write_pictures(content, &mut zip, |part| tell(part * PICTURES_SHARE))?;
+        missing = write_pictures(content, &mut zip, |part| report(part * PICTURES_SHARE))?;
     }
-    tell(PICTURES_SHARE)?;
+    report(PICTURES_SHARE)?;
     // Sizes are unknown beforehand: leave room for more than 4 GiB.
     let options = SimpleFileOptions::default().large_file(true);
     match content.export.spec.format {
@@ -149,7 +137,7 @@ pub(crate) fn write(
 pub(crate) fn write_metadata_json(
     content: &ArchiveContent,
     out: &mut impl io::Write,
-) -> Result<(), TaskError> {
+) -> Result<(), ArchiveError> {
     json::write(content, out, &HashSet::new())
 }
 
@@ -157,8 +145,8 @@ pub(crate) fn write_metadata_json(
 fn write_pictures(
     content: &ArchiveContent,
     zip: &mut Zip,
-    mut tell: impl FnMut(f64) -> Result<(), TaskError>,
-) -> Result<HashSet<i64>, TaskError> {
+    mut report: impl FnMut(f64) -> Result<(), ArchiveError>,
+) -> Result<HashSet<i64>, ArchiveError> {
     let mut names = UniqueNames::default();
     let mut missing = HashSet::new();
     let mut done = 0.0;
@@ -170,7 +158,7 @@ fn write_pictures(
             missing.insert(entry.media.row);
         }
         done += 1.0;
-        tell(f64::min(done / all, 1.0))
+        report(f64::min(done / all, 1.0))
     })?;
     Ok(missing)
 }
@@ -181,7 +169,7 @@ fn write_picture(
     media: &MediaRecord,
     name: &str,
     zip: &mut Zip,
-) -> Result<bool, TaskError> {
+) -> Result<bool, ArchiveError> {
     let Ok(mut file) = folders.file(media) else {
         return Ok(false);
     };
@@ -207,8 +195,8 @@ fn write_picture(
 fn for_each_row(
     content: &ArchiveContent,
     missing: &HashSet<i64>,
-    mut each: impl FnMut(MetadataRow) -> Result<(), TaskError>,
-) -> Result<(), TaskError> {
+    mut each: impl FnMut(MetadataRow) -> Result<(), ArchiveError>,
+) -> Result<(), ArchiveError> {
     let mut names = UniqueNames::default();
     let origin = &content.export.origin;
     let with_objects = content.dataset.n_objects > 0;

@@ -15,11 +15,10 @@ use parquet::{
 use serde_json::json;
 
 use super::{
-    ArchiveContent, MetadataRow, for_each_row, issue_list,
+    ArchiveContent, ArchiveError, MetadataRow, for_each_row, issue_list,
     json::{media_type, object_label},
     uniqueness,
 };
-use crate::task::TaskError;
 
 /// Rows written at once.
 const ROWS_PER_GROUP: usize = 8_192;
@@ -50,7 +49,7 @@ pub fn write(
     content: &ArchiveContent,
     out: &mut (impl Write + Send),
     missing: &HashSet<i64>,
-) -> Result<(), TaskError> {
+) -> Result<(), ArchiveError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
@@ -72,7 +71,7 @@ pub fn write(
 fn write_row_group<W: Write + Send>(
     file: &mut SerializedFileWriter<W>,
     rows: &[MetadataRow],
-) -> Result<(), TaskError> {
+) -> Result<(), ArchiveError> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -124,7 +123,7 @@ fn write_text_column<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[MetadataRow],
     value: impl Fn(&MetadataRow) -> Option<String>,
-) -> Result<(), TaskError> {
+) -> Result<(), ArchiveError> {
     write_column::<ByteArrayType, _>(group, rows, |item| {
         value(item).map(|text| ByteArray::from(text.into_bytes()))
     })
@@ -135,7 +134,7 @@ fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[MetadataRow],
     value: impl Fn(&MetadataRow) -> Option<T::T>,
-) -> Result<(), TaskError> {
+) -> Result<(), ArchiveError> {
     let cells: Vec<Option<T::T>> = rows.iter().map(value).collect();
     let present: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
     let values: Vec<T::T> = cells.into_iter().flatten().collect();

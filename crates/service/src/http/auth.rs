@@ -160,13 +160,17 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 
 /// Refuses requests without a good token. Adding media is also open to a signed-in browser (rule:
 /// interface, Authentication 1).
-pub async fn require_login(State(site): State<AppState>, request: Request, next: Next) -> Response {
+pub async fn require_login(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
     let mut path = request.uri().path().rsplit('/');
     let of_dataset = (path.next(), path.nth(1)) == (Some("add_media"), Some("dataset"));
     let adding = of_dataset && request.method() == Method::POST;
     let headers = request.headers();
-    if site.authenticator.is_authorized(headers)
-        || (adding && site.authenticator.has_session(headers))
+    if state.authenticator.is_authorized(headers)
+        || (adding && state.authenticator.has_session(headers))
     {
         next.run(request).await
     } else {

@@ -1,37 +1,29 @@
-//! A cluster as the interface spells it.
+//! Clusters and previews as JSON bodies.
 
 use super::signed_links::SignedLinks;
 use crate::{
     retrieval::tag_id,
     store::cluster::{ClusterRecord, StoredPreview},
+    usecase::ScoredCluster,
 };
 use tessera_model::{DatasetId, EntityType, Granularity};
 use tessera_wire::explore::{BoundingBoxBody, ClusterBody, PreviewBody, TagBody};
 
-/// A cluster to be shown, with the scores of its previews, and what they are, when something ranks.
-pub struct ScoredCluster {
-    /// The cluster.
-    pub cluster: ClusterRecord,
-    /// What the scores are, and one for each preview.
-    pub scores: Option<(&'static str, Vec<f32>)>,
-}
-
-/// The body of a cluster.
 pub fn cluster_body(
     dataset: DatasetId,
-    shown: ScoredCluster,
+    ScoredCluster { cluster, scores }: ScoredCluster,
     entity: EntityType,
     level: Granularity,
     links: &SignedLinks,
 ) -> ClusterBody {
-    let score = |place: usize| shown.scores.as_ref()?.1.get(place).copied().map(f64::from);
-    let kind = shown.scores.as_ref().map(|(kind, _)| *kind);
-    let ClusterRecord { id, images, videos, objects, previews, labels, tags } = shown.cluster;
-    let captions = previews.first().and_then(|portrait| portrait.caption.clone());
-    let previews = previews.into_iter().enumerate().map(|(place, portrait)| PreviewBody {
-        relevance_score: score(place),
+    let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);
+    let kind = scores.as_ref().map(|scores| scores.kind);
+    let ClusterRecord { id, images, videos, objects, previews, labels, tags } = cluster;
+    let captions = previews.first().and_then(|preview| preview.caption.clone());
+    let previews = previews.into_iter().enumerate().map(|(at, preview)| PreviewBody {
+        relevance_score: score(at),
         relevance_score_type: kind,
-        ..preview_body(portrait, links)
+        ..preview_body(preview, links)
     });
     let tag = |name: String| TagBody { id: tag_id(dataset, &name), name };
     ClusterBody {
@@ -50,25 +42,25 @@ pub fn cluster_body(
     }
 }
 
-/// The body of a preview that nothing ranks.
-pub fn preview_body(portrait: StoredPreview, links: &SignedLinks) -> PreviewBody {
-    let (media_uri, media_thumb_uri) = links.media_links(&portrait);
-    let region = portrait.region;
+/// A preview without a score.
+pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody {
+    let (media_uri, media_thumb_uri) = links.media_links(&preview);
+    let region = preview.region;
     PreviewBody {
-        r#type: match (region, portrait.video) {
+        r#type: match (region, preview.video) {
             (Some(_), _) => "OBJECT",
             (None, true) => "VIDEO",
             (None, false) => "IMAGE",
         },
-        media_id: portrait.media,
+        media_id: preview.media,
         media_uri,
         media_thumb_uri,
-        caption: portrait.caption,
-        file_name: portrait.name,
+        caption: preview.caption,
+        file_name: preview.name,
         bounding_box: region.map(|[x, y, width, height]| BoundingBoxBody { x, y, width, height }),
         relevance_score: None,
         relevance_score_type: None,
-        width: portrait.width,
-        height: portrait.height,
+        width: preview.width,
+        height: preview.height,
     }
 }

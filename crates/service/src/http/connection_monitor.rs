@@ -22,7 +22,7 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{accept::ClientConnection, limits::ServerLimits};
+use super::{ServerLimits, server::ClientConnection};
 
 /// The pulse of one connection; clones share it.
 #[derive(Clone)]

@@ -1,12 +1,13 @@
-//! `GET api_credentials`: a new key pair for whoever brings the session cookie. The secret is shown once,
-//! when the pair is made; afterwards only the key.
+//! `GET api_credentials`: a new key pair for a client with the session cookie. The secret is in the
+//! first response only.
 
 use axum::{Json, extract::State, http::HeaderMap};
 
 use super::{AppState, openapi::CommonErrors, problem::Problem};
 use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 
-/// Hands out the credentials of the session. A GET by the document, although the first makes a pair.
+/// Returns the credentials of the session. A GET, although the first one creates the pair: the
+/// interface document says so.
 #[utoipa::path(
     get,
     path = "/api_credentials",
@@ -19,10 +20,10 @@ use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
     security(("session" = [])),
 )]
 pub async fn credentials(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     headers: HeaderMap,
 ) -> Result<Json<CredentialsBody>, Problem> {
-    let Some(issued) = site.authenticator.issue_credentials(&headers)? else {
+    let Some(issued) = state.authenticator.issue_credentials(&headers)? else {
         return Err(Problem::not_found("This deployment needs no credentials"));
     };
     let message = if issued.api_secret.is_some() {

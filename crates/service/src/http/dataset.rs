@@ -7,9 +7,8 @@ use super::{
     openapi::{CommonErrors, DatasetErrors},
     problem::Problem,
     query_params::DatasetPath,
-    require_dataset,
 };
-use crate::store::dataset::{self, DatasetRecord};
+use crate::{Deployment, store::dataset::DatasetRecord};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
     timestamp::format_iso8601,
@@ -22,9 +21,8 @@ use tessera_wire::{
     operation_id = "datasets",
     responses((status = 200, description = "The datasets", body = Vec<DatasetBody>), CommonErrors),
 )]
-pub async fn list(State(site): State<AppState>) -> Result<Json<Vec<DatasetBody>>, Problem> {
-    let records =
-        site.spawn_blocking(|deployment| Ok(deployment.store.read(dataset::all)?)).await?;
+pub async fn list(State(state): State<AppState>) -> Result<Json<Vec<DatasetBody>>, Problem> {
+    let records = state.spawn_blocking(Deployment::all_datasets).await?;
     Ok(Json(records.into_iter().map(dataset_body).collect()))
 }
 
@@ -37,10 +35,10 @@ pub async fn list(State(site): State<AppState>) -> Result<Json<Vec<DatasetBody>>
     responses((status = 200, description = "The record", body = DatasetBody), DatasetErrors),
 )]
 pub async fn one(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {
-    let record = site.spawn_blocking(move |deployment| require_dataset(deployment, id)).await?;
+    let record = state.spawn_blocking(move |deployment| deployment.require_dataset(id)).await?;
     Ok(Json(dataset_body(record)))
 }
 

@@ -1,15 +1,12 @@
-//! `GET enrichment/{id}/context`: what a dataset can be searched by, in the words of such services. No
-//! model is behind most of it, and the answer says so.
+//! `GET enrichment/{id}/context`: what a dataset can be searched by, in the format of hosted services.
+//! Most of it does not come from a model, and the response says so.
 
 use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
 use uuid::Uuid;
 
-use super::{
-    AppState, openapi::DatasetErrors, problem::Problem, query_params::DatasetPath, require_dataset,
-};
-use crate::store::full_text;
+use super::{AppState, openapi::DatasetErrors, problem::Problem, query_params::DatasetPath};
 use tessera_wire::enrichment::{EnrichmentBody, ModelBody, ModelMetadataBody, ModelsBody};
 
 /// Which enrichments a dataset has.
@@ -21,16 +18,12 @@ use tessera_wire::enrichment::{EnrichmentBody, ModelBody, ModelMetadataBody, Mod
     responses((status = 200, description = "The enrichments", body = EnrichmentBody), DatasetErrors),
 )]
 pub async fn context(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<EnrichmentBody>, Problem> {
-    let (record, told) = site
-        .spawn_blocking(move |deployment| {
-            let record = require_dataset(deployment, id)?;
-            Ok((record, deployment.store.read(|c| full_text::text_coverage(c, id))?))
-        })
-        .await?;
-    let encodes = site.deployment.settings.encoders.is_some();
+    let (record, coverage) =
+        state.spawn_blocking(move |deployment| deployment.text_coverage(id)).await?;
+    let encodes = state.deployment.settings.encoders.is_some();
     let mut models = BTreeMap::new();
     let mut apply = |applied: bool, name: &'static str, id: &str, about: &str| {
         if applied {
@@ -46,12 +39,12 @@ pub async fn context(
         "the image and text encoders that this deployment was started with",
     );
     apply(
-        told.has_captions,
+        coverage.has_captions,
         "CAPTION_IMAGES",
         "tessera-text-space",
         "captions from beside the images; searched by a text space trained on them, not by a model",
     );
-    apply(told.has_labels, "IMAGE_TAGGING", beside, "labels from beside the images");
+    apply(coverage.has_labels, "IMAGE_TAGGING", beside, "labels from beside the images");
     apply(record.n_objects > 0, "OBJECT_DETECTION", beside, "boxes from beside the images");
     Ok(Json(EnrichmentBody {
         enrichment_context_id: Uuid::new_v5(&id.0, b"enrichment context"),

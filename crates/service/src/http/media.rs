@@ -1,5 +1,5 @@
 //! The pictures: originals from their folder, thumbnails from the store. Opened by the signature
-//! of their link or by the login.
+//! of their link or with a token.
 
 use std::io::Cursor;
 
@@ -12,11 +12,10 @@ use super::{
     origin_check::RequestOrigin,
     problem::Problem,
     query_params::{MediaLinkPath, QueryParams},
-    signed_links::SignedLinks,
 };
 use crate::{
-    ingest::{SandboxedDir, video::VideoContainer},
-    store::media,
+    ingest::video::VideoContainer,
+    usecase::{OriginalFile, ServiceError},
 };
 use tessera_model::MediaId;
 use tessera_wire::{error_body::ProblemBody, paths::query};
@@ -24,7 +23,7 @@ use tessera_wire::{error_body::ProblemBody, paths::query};
 /// The content behind such a link never changes.
 const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
 
-/// The picture as it lies in the folder.
+/// The original file.
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/original",
@@ -41,32 +40,24 @@ const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
     security((), ("token" = [])),
 )]
 pub async fn original(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     path: MediaLinkPath,
     origin: RequestOrigin,
     params: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id = authorized_media(&site, &path, &origin, &params, &headers)?;
-    let served = site
-        .spawn_blocking(move |deployment| {
-            let found = deployment.store.read(|c| media::find(c, id))?;
-            let (media, folder) = found.ok_or_else(media_not_found)?;
-            let folder = SandboxedDir::open(&folder).map_err(|_| media_not_found())?;
-            let head = folder.read_head(&media.path).map_err(|_| media_not_found())?;
-            let file = folder.open_file(&media.path).map_err(|_| media_not_found())?;
-            let length = file.metadata().map_err(|_| media_not_found())?.len();
-            Ok(FileResponse {
-                content: tokio::fs::File::from_std(file),
-                length,
-                content_type: sniff_content_type(&head),
-                etag: hex(&media.content_hash),
-                disposition: "inline",
-                name: media.file_name(),
-                cache_control: IMMUTABLE_CACHE,
-            })
-        })
-        .await?;
+    let id = authorized_media(&state, &path, &origin, &params, &headers)?;
+    let original = state.spawn_blocking(move |deployment| deployment.original(id)).await?;
+    let OriginalFile { record, file, head } = original;
+    let served = FileResponse {
+        length: file.metadata().map_err(|_| ServiceError::media_not_found())?.len(),
+        content: tokio::fs::File::from_std(file),
+        content_type: sniff_content_type(&head),
+        etag: blake3::Hash::from(record.content_hash).to_hex().to_string(),
+        disposition: "inline",
+        name: record.file_name(),
+        cache_control: IMMUTABLE_CACHE,
+    };
     respond_with_file(served, &headers).await
 }
 
@@ -84,19 +75,14 @@ pub async fn original(
     security((), ("token" = [])),
 )]
 pub async fn thumbnail(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     path: MediaLinkPath,
     origin: RequestOrigin,
     params: QueryParams,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id = authorized_media(&site, &path, &origin, &params, &headers)?;
-    let jpeg = site
-        .spawn_blocking(move |deployment| {
-            let found = deployment.store.read(|c| media::thumbnail(c, id))?;
-            found.ok_or_else(media_not_found)
-        })
-        .await?;
+    let id = authorized_media(&state, &path, &origin, &params, &headers)?;
+    let jpeg = state.spawn_blocking(move |deployment| deployment.thumbnail(id)).await?;
     let served = FileResponse {
         length: jpeg.len() as u64,
         content: Cursor::new(jpeg),
@@ -109,29 +95,24 @@ pub async fn thumbnail(
     respond_with_file(served, &headers).await
 }
 
-/// The media of a link that may be opened.
+/// The media item of a link, if the request may open it.
 fn authorized_media(
-    site: &AppState,
+    state: &AppState,
     path: &MediaLinkPath,
     origin: &RequestOrigin,
     params: &QueryParams,
     headers: &HeaderMap,
 ) -> Result<MediaId, Problem> {
-    let id = path.media.ok_or_else(media_not_found)?;
-    let links = SignedLinks::new(site.deployment.store.link_key(), origin);
+    let id = path.media.ok_or_else(ServiceError::media_not_found)?;
     match params.text(query::SIGNATURE) {
-        Some(signature) if links.is_valid_media_link(id, signature) => Ok(id),
+        Some(signature) if state.links(origin).is_valid_media_link(id, signature) => Ok(id),
         Some(_) => Err(Problem::forbidden("This link is not valid")),
-        None if site.authenticator.is_authorized(headers) => Ok(id),
+        None if state.authenticator.is_authorized(headers) => Ok(id),
         None => Err(Problem::unauthorized()),
     }
 }
 
-fn media_not_found() -> Problem {
-    Problem::not_found("Media not found")
-}
-
-/// The type of a file by its first bytes; its name proves nothing.
+/// The content type of a file by its first bytes; its name proves nothing.
 fn sniff_content_type(head: &[u8]) -> &'static str {
     match head {
         [0xFF, 0xD8, ..] => "image/jpeg",
@@ -142,8 +123,4 @@ fn sniff_content_type(head: &[u8]) -> &'static str {
         _ => VideoContainer::detect(head)
             .map_or("application/octet-stream", |video| video.content_type),
     }
-}
-
-fn hex(hash: &[u8; 32]) -> String {
-    blake3::Hash::from(*hash).to_hex().to_string()
 }

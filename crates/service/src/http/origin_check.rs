@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{accept::ClientConnection, problem::Problem};
+use super::{problem::Problem, server::ClientConnection};
 
 /// Scheme, host and port the client used; every absolute link of an answer begins with it.
 #[derive(Clone, Debug)]

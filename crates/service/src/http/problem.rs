@@ -1,5 +1,5 @@
-//! Refusals, as `{"detail": ...}` with the codes of the interface document. None of them carries
-//! a path of this machine or a word of SQL.
+//! Error responses: `{"detail": ...}` with the status codes of the interface document. None of them
+//! contains a local path or SQL.
 
 use axum::{
     Json,
@@ -8,81 +8,69 @@ use axum::{
 };
 
 use super::query_params::invalid_parameter;
-use crate::store::StoreError;
-use tessera_wire::error_body::{InvalidBody, InvalidParameter, ProblemBody};
+use crate::{retrieval::RetrievalError, usecase::ServiceError};
+use tessera_wire::{
+    error_body::{InvalidBody, InvalidParameter, ProblemBody},
+    paths::query,
+};
 
-/// Seconds after which it is worth trying again.
+/// Seconds after which a client may try again.
 const RETRY_AFTER: &str = "5";
 
-/// An answer that is no success.
+/// An error response.
 #[derive(Debug)]
 pub enum Problem {
-    /// A code with words.
     Plain(StatusCode, String),
     /// 422: a parameter is wrong.
     Invalid(InvalidParameter),
 }
 
 impl Problem {
-    /// 400: a bad parameter or body where the document says 400.
-    pub fn bad_request(words: impl Into<String>) -> Self {
-        Self::Plain(StatusCode::BAD_REQUEST, words.into())
+    pub fn plain(status: StatusCode, message: impl Into<String>) -> Self {
+        Self::Plain(status, message.into())
     }
 
-    /// 401: no good token. Always the same words.
+    /// 400: a wrong parameter or body where the interface document says 400.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::plain(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// 401, always with the same message.
     pub fn unauthorized() -> Self {
-        Self::Plain(StatusCode::UNAUTHORIZED, "Invalid or expired token".to_owned())
+        Self::plain(StatusCode::UNAUTHORIZED, "Invalid or expired token")
     }
 
-    /// 403.
-    pub fn forbidden(words: impl Into<String>) -> Self {
-        Self::Plain(StatusCode::FORBIDDEN, words.into())
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::plain(StatusCode::FORBIDDEN, message)
     }
 
-    /// 404.
-    pub fn not_found(words: impl Into<String>) -> Self {
-        Self::Plain(StatusCode::NOT_FOUND, words.into())
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::plain(StatusCode::NOT_FOUND, message)
     }
 
-    /// 409: the status of the dataset forbids it.
-    pub fn conflict(words: impl Into<String>) -> Self {
-        Self::Plain(StatusCode::CONFLICT, words.into())
-    }
-
-    /// 410: the link has expired.
-    pub fn gone(words: impl Into<String>) -> Self {
-        Self::Plain(StatusCode::GONE, words.into())
-    }
-
-    /// 413.
-    pub fn too_large(words: impl Into<String>) -> Self {
-        Self::Plain(StatusCode::PAYLOAD_TOO_LARGE, words.into())
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::plain(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
     /// 422: a parameter of the query is wrong.
-    pub fn invalid_query(name: &'static str, words: &str) -> Self {
-        invalid_parameter("query", name, "value_error", words, None)
+    pub fn invalid_query(name: &'static str, message: &str) -> Self {
+        invalid_parameter("query", name, "value_error", message, None)
     }
 
     /// 422: a field of the body is wrong.
-    pub fn invalid_body(name: &'static str, words: &str) -> Self {
-        invalid_parameter("body", name, "value_error", words, None)
+    pub fn invalid_body(name: &'static str, message: &str) -> Self {
+        invalid_parameter("body", name, "value_error", message, None)
     }
 
-    /// 503: too much is being asked at once.
+    /// 503: no slot for an expensive request became free in time.
     pub fn busy() -> Self {
-        let words = "Too many searches are running; try again in a moment".to_owned();
-        Self::Plain(StatusCode::SERVICE_UNAVAILABLE, words)
+        let message = "Too many searches are running; try again in a moment";
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
-    /// 500: a part of the service failed that may be named.
-    pub fn server_error(words: &str) -> Self {
-        Self::Plain(StatusCode::INTERNAL_SERVER_ERROR, words.to_owned())
-    }
-
-    /// 500, whatever the cause.
+    /// 500 without a cause.
     pub fn internal() -> Self {
-        Self::server_error("The service could not do this because of a fault of its own")
+        ServiceError::internal().into()
     }
 }
 
@@ -96,20 +84,53 @@ impl IntoResponse for Problem {
             }
         };
         *response.status_mut() = status;
-        let told = match status {
+        let extra = match status {
             StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
             StatusCode::SERVICE_UNAVAILABLE => Some((header::RETRY_AFTER, RETRY_AFTER)),
             _ => None,
         };
-        if let Some((name, value)) = told {
+        if let Some((name, value)) = extra {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
         }
         response
     }
 }
 
-impl From<StoreError> for Problem {
-    fn from(_: StoreError) -> Self {
-        Self::internal()
+impl From<ServiceError> for Problem {
+    fn from(cause: ServiceError) -> Self {
+        match cause {
+            ServiceError::NotFound(message) => Self::plain(StatusCode::NOT_FOUND, message),
+            ServiceError::Forbidden(message) => Self::forbidden(message),
+            ServiceError::Conflict(message) => Self::plain(StatusCode::CONFLICT, message),
+            ServiceError::Invalid(message) => Self::bad_request(message),
+            ServiceError::RelativePath => {
+                Self::invalid_query(query::PATH, "Input should be an absolute path")
+            }
+            ServiceError::Retrieval(cause) => cause.into(),
+            ServiceError::Failed(message) => {
+                Self::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
+            }
+        }
+    }
+}
+
+impl From<RetrievalError> for Problem {
+    fn from(cause: RetrievalError) -> Self {
+        match cause {
+            RetrievalError::AnchorNotFound => Self::not_found("Anchor not found"),
+            RetrievalError::AnchorMismatch(message) => Self::bad_request(message),
+            RetrievalError::NoTextEmbeddings => Self::invalid_query(
+                query::CAPTION,
+                "This dataset has no captions or labels to search by meaning: \
+                 CAPTION_IMAGES is not applied",
+            ),
+            RetrievalError::UnencodableText(message) => {
+                Self::invalid_query(query::CAPTION, &message)
+            }
+            RetrievalError::FullText(cause) => {
+                Self::invalid_query(query::VQL, &format!("text.value: {cause}"))
+            }
+            RetrievalError::Store(_) => Self::internal(),
+        }
     }
 }

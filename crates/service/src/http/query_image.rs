@@ -1,17 +1,13 @@
 //! `POST search-image-similarity`: registers a query image as anchor.
 //!
-//! Whether the request can be granted is decided before its body is read; a refused body is
-//! still swallowed for a moment, because a client that is cut off while it sends never sees why.
-
-use std::io::Cursor;
+//! Whether the request is allowed is decided before its body is read. The body of a refused request is
+//! drained for a moment, because a client that is cut off while it sends never sees the response.
 
 use axum::{
     Json,
     extract::{Request, State},
 };
-use image::{ImageFormat, imageops};
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::{
     AppState, RequestCost,
@@ -19,14 +15,9 @@ use super::{
     openapi::{BusyError, QueryImageParams, StatusErrors, UploadErrors},
     problem::Problem,
     query_params::{DatasetPath, QueryParams},
-    require_ready,
 };
-use crate::{
-    Deployment, InjectedFailure, index,
-    store::query_image::{self, StoredQueryImage},
-};
-use tessera_model::{AnchorKind, DatasetId, EntityType, Granularity, MediaId, Operation, Region};
-use tessera_picture::decode::decode;
+use crate::{Deployment, usecase::QueryRegion};
+use tessera_model::{AnchorKind, DatasetId, EntityType, Granularity, Operation};
 use tessera_wire::{
     explore::{AnchorBody, read_region},
     paths::{FILE_FIELD, query},
@@ -45,7 +36,7 @@ const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), m
 #[derive(Default)]
 struct QueryImageForm {
     file: Option<Vec<u8>>,
-    area: Option<String>,
+    region: Option<String>,
 }
 
 /// Registers the query image in the field `file`.
@@ -61,15 +52,14 @@ struct QueryImageForm {
     responses((status = 200, description = "The anchor", body = AnchorBody), UploadErrors, StatusErrors, BusyError),
 )]
 pub async fn register(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,
     request: Request,
 ) -> Result<Json<AnchorBody>, Problem> {
-    let fitting = parse_params(&params, site.compat)
-        .and_then(|asked| check_content_length(&request, BODY_LIMIT).map(|()| asked));
-    let asked = match check_request(&site, id, fitting).await {
-        Ok(asked) => asked,
+    let length = check_content_length(&request, BODY_LIMIT);
+    let (entity, level) = match check(&state, id, &params, length).await {
+        Ok(parsed) => parsed,
         Err(problem) => {
             drain(request).await;
             return Err(problem);
@@ -79,55 +69,32 @@ pub async fn register(
     let file = form.file.ok_or_else(|| {
         Problem::bad_request("No file was provided: send the image in the form field 'file'")
     })?;
-    let area = params.text(query::BOUNDING_BOX).map(str::to_owned).or(form.area);
-    let area = area.as_deref().map(|raw| parse_region(raw, site.compat)).transpose()?;
-    site.run_blocking(RequestCost::Expensive, move |deployment| {
-        register_anchor(deployment, id, asked, &file, area)
-    })
-    .await
+    let region = params.text(query::BOUNDING_BOX).map(str::to_owned).or(form.region);
+    let region = region.as_deref().map(|raw| parse_region(raw, state.compat)).transpose()?;
+    let anchor = state
+        .run_blocking(RequestCost::Expensive, move |deployment| {
+            deployment.register_query_image(id, entity, level, &file, region)
+        })
+        .await?;
+    Ok(Json(AnchorBody { anchor_media_id: anchor, anchor_type: AnchorKind::Upload.word() }))
 }
 
-/// What was asked, if the status of the dataset allows it.
-async fn check_request(
-    site: &AppState,
+/// Parses the parameters and checks that the request is allowed, without reading its body.
+async fn check(
+    state: &AppState,
     id: DatasetId,
-    asked: Result<(EntityType, Granularity), Problem>,
+    params: &QueryParams,
+    length: Result<(), Problem>,
 ) -> Result<(EntityType, Granularity), Problem> {
-    let asked = asked?;
-    site.spawn_blocking(move |deployment| {
-        require_ready(deployment, id, Operation::VisualSearch).map(|_| asked)
-    })
-    .await
+    let parsed = parse_params(params, state.compat)?;
+    length?;
+    let allowed =
+        move |deployment: &Deployment| deployment.require_ready(id, Operation::VisualSearch);
+    state.spawn_blocking(allowed).await?;
+    Ok(parsed)
 }
 
-/// Stores the look of a query image as an anchor.
-fn register_anchor(
-    deployment: &Deployment,
-    id: DatasetId,
-    (entity, level): (EntityType, Granularity),
-    file: &[u8],
-    area: Option<QueryRegion>,
-) -> Result<Json<AnchorBody>, Problem> {
-    if deployment.settings.injected_failures.contains(&InjectedFailure::Search) {
-        return Err(Problem::server_error("The search failed"));
-    }
-    let descriptor = compute_descriptor(file, area)?;
-    let media = MediaId(Uuid::new_v4());
-    let upload = StoredQueryImage { entity, level, descriptor };
-    deployment.store.write(|tx| query_image::put(tx, id, media, &upload))?;
-    Ok(Json(AnchorBody { anchor_media_id: media, anchor_type: AnchorKind::Upload.word() }))
-}
-
-/// The part of a query image that counts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum QueryRegion {
-    /// In fractions, as the document says.
-    Fractional(Region),
-    /// Left, top, width and height in pixels, as public clients send it.
-    Pixels([f64; 4]),
-}
-
-/// The document answers bad parameters of this endpoint with 400, not with 422.
+/// Parses the parameters. The interface document says 400 for wrong ones here, not 422.
 fn parse_params(params: &QueryParams, compat: bool) -> Result<(EntityType, Granularity), Problem> {
     let plain = |problem| match problem {
         Problem::Invalid(parameter) => {
@@ -147,9 +114,9 @@ fn parse_params(params: &QueryParams, compat: bool) -> Result<(EntityType, Granu
 fn parse_region(raw: &str, compat: bool) -> Result<QueryRegion, Problem> {
     let value: Option<Value> = serde_json::from_str(raw).ok();
     let region = value.filter(Value::is_object).as_ref().and_then(read_region);
-    let area =
+    let region =
         region.map(QueryRegion::Fractional).or_else(|| parse_pixel_list(raw).filter(|_| compat));
-    area.ok_or_else(|| {
+    region.ok_or_else(|| {
         Problem::bad_request(
             "bounding_box: Input should be JSON {x, y, width, height}, \
              each a fraction of the image from 0.0 to 1.0",
@@ -184,7 +151,7 @@ async fn read_fields(parts: &mut MultipartForm) -> Result<QueryImageForm, Proble
             }
             Some(FILE_FIELD) => form.file = Some(part.bytes(IMAGE_LIMIT).await?),
             Some(query::BOUNDING_BOX) => {
-                form.area = String::from_utf8(part.bytes(IMAGE_LIMIT).await?).ok();
+                form.region = String::from_utf8(part.bytes(IMAGE_LIMIT).await?).ok();
             }
             _ => part.skip().await?,
         }
@@ -192,71 +159,15 @@ async fn read_fields(parts: &mut MultipartForm) -> Result<QueryImageForm, Proble
     Ok(form)
 }
 
-/// The look of an image, or of a part of it.
-fn compute_descriptor(bytes: &[u8], area: Option<QueryRegion>) -> Result<Vec<half::f16>, Problem> {
-    let unreadable = |cause: &dyn std::fmt::Display| {
-        Problem::bad_request(format!("The file is not an image that can be read: {cause}"))
-    };
-    let cropped;
-    let bytes = match area {
-        None => bytes,
-        Some(area) => {
-            let whole = decode(bytes, u32::MAX).map_err(|cause| unreadable(&cause))?.pixels;
-            let (x, y, width, height) = to_pixels(area, whole.dimensions());
-            let part = imageops::crop_imm(&whole, x, y, width, height).to_image();
-            let mut lossless = Cursor::new(Vec::new());
-            part.write_to(&mut lossless, ImageFormat::Bmp).map_err(|cause| unreadable(&cause))?;
-            cropped = lossless.into_inner();
-            &cropped
-        }
-    };
-    Ok(index::extract(bytes).map_err(|cause| unreadable(&cause))?.descriptor)
-}
-
-/// A part in whole pixels (left, top, width, height): at least one, never outside.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "bounded, then clamped"
-)]
-fn to_pixels(area: QueryRegion, (width, height): (u32, u32)) -> (u32, u32, u32, u32) {
-    let (wide, high) = (f64::from(width), f64::from(height));
-    let [x, y, w, h] = match area {
-        QueryRegion::Fractional(part) => {
-            [part.x * wide, part.y * high, part.width * wide, part.height * high]
-        }
-        QueryRegion::Pixels(sides) => sides,
-    };
-    let span = |from: f64, length: f64, side: u32| {
-        let first = (from as u32).min(side - 1);
-        (first, (length.round() as u32).clamp(1, side - first))
-    };
-    let ((x, w), (y, h)) = (span(x, w, width), span(y, h, height));
-    (x, y, w, h)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn region_is_at_least_one_pixel_and_inside_the_image() {
-        let part = |x, y, w, h| QueryRegion::Fractional(Region::new(x, y, w, h).unwrap());
-        let of = |x, y, w, h| to_pixels(part(x, y, w, h), (100, 50));
-        assert_eq!(of(0.0, 0.0, 1.0, 1.0), (0, 0, 100, 50));
-        assert_eq!(of(0.25, 0.5, 0.5, 0.5), (25, 25, 50, 25));
-        assert_eq!(of(0.999, 0.0, 0.001, 0.0001), (99, 0, 1, 1));
-        assert_eq!(of(1.0, 1.0, 1e-12, 1e-12), (99, 49, 1, 1));
-    }
-    #[test]
     fn pixel_lists_are_accepted_only_in_compat_mode() {
         assert_eq!(
             parse_region("0,0, 64,48", true).unwrap(),
             QueryRegion::Pixels([0.0, 0.0, 64.0, 48.0])
-        );
-        assert_eq!(
-            to_pixels(QueryRegion::Pixels([90.0, 0.0, 2048.0, 1536.0]), (100, 50)),
-            (90, 0, 10, 50)
         );
         for (raw, compat) in
             [("0,0,64,48", false), ("0,0,64", true), ("0,0,0,9", true), ("-1,0,9,9", true)]

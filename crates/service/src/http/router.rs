@@ -23,16 +23,16 @@ use super::{
 use tessera_wire::paths::API_PREFIX;
 
 /// The whole service.
-pub fn build_router(site: AppState) -> Router {
-    let (behind, described) = authenticated_routes(site.compat).split_for_parts();
-    let (before, also) = public_routes(site.compat).split_for_parts();
+pub fn build_router(state: AppState) -> Router {
+    let (behind, described) = authenticated_routes(state.compat).split_for_parts();
+    let (before, also) = public_routes(state.compat).split_for_parts();
     let (links, linked) = signed_link_routes().split_for_parts();
     let below = OpenApi::default().nest(API_PREFIX, described).nest(API_PREFIX, also);
-    let description = OpenApiDocument::new(linked.merge_from(below), &site);
+    let description = OpenApiDocument::new(linked.merge_from(below), &state);
     let interface = behind
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn_with_state(site.clone(), auth::require_login))
+        .layer(from_fn_with_state(state.clone(), auth::require_login))
         .merge(before);
     links
         .nest(API_PREFIX, interface)
@@ -41,7 +41,7 @@ pub fn build_router(site: AppState) -> Router {
         .layer(from_fn(origin_check::check_origin))
         .layer(Extension(description))
         .layer(from_fn(connection_monitor::monitor_response))
-        .with_state(site)
+        .with_state(state)
 }
 
 fn authenticated_routes(compat: bool) -> OpenApiRouter<AppState> {

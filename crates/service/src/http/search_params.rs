@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{AppState, problem::Problem, query_params::QueryParams};
 use crate::retrieval::SearchQuery;
 use tessera_model::{
-    Anchor, AnchorKind, EntityType, Filter,
+    Anchor, AnchorKind, Filter,
     vql::{Fraction, LabelRule},
 };
 use tessera_wire::{paths::query, vql};
@@ -14,46 +14,26 @@ use tessera_wire::{paths::query, vql};
 /// Longest caption searched for, in characters.
 pub const MAX_CAPTION_CHARS: usize = 1_000;
 
-/// What is asked of a dataset.
-pub struct SearchParams {
-    /// Images or objects.
-    pub entity: EntityType,
-    /// What selects and ranks.
-    pub query: SearchQuery,
+/// Reads the parameters. `entity_type` is required unless the service is lenient.
+pub fn parse(state: &AppState, params: &QueryParams) -> Result<SearchQuery, Problem> {
+    if !state.compat {
+        params.required(query::ENTITY_TYPE)?;
+    }
+    parse_optional(state, params)
 }
 
-impl SearchParams {
-    /// Reads the parameters. `entity_type` must be there unless the service is lenient.
-    pub fn parse(site: &AppState, params: &QueryParams) -> Result<Self, Problem> {
-        if !site.compat {
-            params.required(query::ENTITY_TYPE)?;
-        }
-        Self::parse_optional(site, params)
-    }
-
-    /// Reads the same parameters where all of them are additive, as for exports.
-    pub fn parse_optional(site: &AppState, params: &QueryParams) -> Result<Self, Problem> {
-        Ok(Self {
-            entity: params.entity()?.unwrap_or_default(),
-            query: SearchQuery {
-                anchor: anchor(params)?,
-                caption: caption(params)?,
-                max_score: params.parse(
-                    query::TEXTUAL_SIMILARITY_THRESHOLD,
-                    "Input should be a number from 0.0 to 1.0",
-                    |raw| Fraction::new(raw.parse().ok()?),
-                )?,
-                filters: filters(site, params)?,
-                granularity: params.granularity()?.unwrap_or_default(),
-            },
-        })
-    }
-
-    /// Whether it is only a look at the clusters as they are.
-    pub fn is_browsing(&self) -> bool {
-        let SearchQuery { anchor, caption, filters, .. } = &self.query;
-        anchor.is_none() && caption.is_none() && filters.is_empty()
-    }
+/// Reads the same parameters where all of them are optional, as for exports.
+pub fn parse_optional(state: &AppState, params: &QueryParams) -> Result<SearchQuery, Problem> {
+    let number = "Input should be a number from 0.0 to 1.0";
+    let fraction = |raw: &str| Fraction::new(raw.parse().ok()?);
+    Ok(SearchQuery {
+        entity: params.entity()?.unwrap_or_default(),
+        anchor: anchor(params)?,
+        caption: caption(params)?,
+        max_score: params.parse(query::TEXTUAL_SIMILARITY_THRESHOLD, number, fraction)?,
+        filters: filters(state, params)?,
+        granularity: params.granularity()?.unwrap_or_default(),
+    })
 }
 
 fn anchor(params: &QueryParams) -> Result<Option<Anchor>, Problem> {
@@ -62,8 +42,8 @@ fn anchor(params: &QueryParams) -> Result<Option<Anchor>, Problem> {
     }
     let media = params.id(query::ANCHOR_MEDIA_ID)?;
     params.required(query::ANCHOR_TYPE)?;
-    let words = "Input should be 'UPLOAD' or 'MEDIA'";
-    let kind = params.parse(query::ANCHOR_TYPE, words, AnchorKind::parse)?;
+    let expected = "Input should be 'UPLOAD' or 'MEDIA'";
+    let kind = params.parse(query::ANCHOR_TYPE, expected, AnchorKind::parse)?;
     Ok(kind.map(|kind| Anchor { media, kind }))
 }
 
@@ -71,28 +51,28 @@ fn anchor(params: &QueryParams) -> Result<Option<Anchor>, Problem> {
 fn caption(params: &QueryParams) -> Result<Option<String>, Problem> {
     let (new, old) = (params.text(query::CAPTION), params.text(query::IMAGE_CAPTION));
     if new.is_some() && old.is_some() {
-        let words = "Give either caption or image_caption, which is deprecated";
-        return Err(Problem::invalid_query(query::IMAGE_CAPTION, words));
+        let expected = "Give either caption or image_caption, which is deprecated";
+        return Err(Problem::invalid_query(query::IMAGE_CAPTION, expected));
     }
     let name = if new.is_some() { query::CAPTION } else { query::IMAGE_CAPTION };
-    let words = "Input should be a text of at most 1000 characters";
-    params.parse(name, words, |raw| {
+    let expected = "Input should be a text of at most 1000 characters";
+    params.parse(name, expected, |raw| {
         let short = raw.chars().nth(MAX_CAPTION_CHARS).is_none();
         (short && !raw.is_empty()).then(|| raw.to_owned())
     })
 }
 
-fn filters(site: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Problem> {
+fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Problem> {
     let mut filters = Vec::new();
     if let Some(raw) = params.text(query::VQL) {
         filters = vql::read(raw)
             .map_err(|problem| Problem::invalid_query(query::VQL, &problem.to_string()))?;
     }
-    if let Some(labels) = parse_list(site, params, query::LABELS)? {
+    if let Some(labels) = parse_list(state, params, query::LABELS)? {
         let filter = Filter::labels(LabelRule::OneOf, labels.iter().map(String::as_str));
         filters.push(filter.map_err(|why| Problem::invalid_query(query::LABELS, &why.reason))?);
     }
-    if let Some(tags) = parse_list(site, params, query::TAGS)? {
+    if let Some(tags) = parse_list(state, params, query::TAGS)? {
         let ids = tags.iter().map(|tag| Uuid::try_parse(tag).ok().map(tessera_model::TagId));
         let ids: Option<Vec<_>> = ids.collect();
         let ids = ids.ok_or_else(|| {
@@ -107,7 +87,7 @@ fn filters(site: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Problem
 
 /// A JSON array of texts; a lenient service also reads `[dog,cat]`.
 fn parse_list(
-    site: &AppState,
+    state: &AppState,
     params: &QueryParams,
     name: &'static str,
 ) -> Result<Option<Vec<String>>, Problem> {
@@ -117,6 +97,6 @@ fn parse_list(
             Some(inner.split(',').map(|word| word.trim().to_owned()).collect())
         };
         let read = serde_json::from_str(raw).ok();
-        if site.compat { read.or_else(plain) } else { read }
+        if state.compat { read.or_else(plain) } else { read }
     })
 }

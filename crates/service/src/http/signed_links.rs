@@ -6,6 +6,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{origin_check::RequestOrigin, problem::Problem};
 use crate::store::cluster::StoredPreview;
+use axum::http::StatusCode;
 use tessera_model::{ExportTaskId, MediaId};
 
 /// How long a link to an archive opens, in seconds.
@@ -57,7 +58,10 @@ impl<'a> SignedLinks<'a> {
             return Err(Problem::forbidden("This link is not valid"));
         }
         if expires < now {
-            return Err(Problem::gone("This link has expired; ask export_status for a new one"));
+            return Err(Problem::plain(
+                StatusCode::GONE,
+                "This link has expired; ask export_status for a new one",
+            ));
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::scan::{FolderScan, ScannedFile};
-use crate::store::indexed_files::KnownFile;
+use crate::file_stat::KnownFile;
 
 /// The difference between a scan and the known files.
 #[derive(Clone, Debug, Default)]

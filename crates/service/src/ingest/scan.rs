@@ -8,7 +8,7 @@ use std::{
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::store::indexed_files::FileStat;
+use crate::file_stat::FileStat;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScannedFile {

@@ -80,19 +80,26 @@ impl NameTable {
     }
 }
 
-/// What an answer answers: equal questions have equal answers within a generation.
+/// A search. Equal queries have equal results within a generation.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct SearchQuery {
-    /// What ranks by look.
+    /// Images or objects.
+    pub entity: EntityType,
+    /// Ranks by similarity to an image.
     pub anchor: Option<Anchor>,
-    /// What ranks by meaning.
+    /// Ranks by the meaning of a text.
     pub caption: Option<String>,
     /// Only scores below it.
     pub max_score: Option<Fraction>,
-    /// What must hold.
     pub filters: Vec<Filter>,
-    /// How coarse the clusters are.
     pub granularity: Granularity,
+}
+
+impl SearchQuery {
+    /// Whether it neither ranks nor filters, so that stored clusters are the result.
+    pub fn is_browse(&self) -> bool {
+        self.anchor.is_none() && self.caption.is_none() && self.filters.is_empty()
+    }
 }
 
 impl DatasetIndex {

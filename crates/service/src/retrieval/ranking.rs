@@ -1,8 +1,8 @@
 //! From what is kept and how it scores to pages of clusters: the cluster with the best member first, or
 //! in the order of browsing where nothing scores.
 
-use super::dataset_index::DatasetIndex;
-use crate::task::MAX_PREVIEWS;
+use super::dataset_index::{DatasetIndex, IndexedMedia};
+use crate::store::cluster::MAX_PREVIEWS;
 use tessera_model::{Granularity, Page};
 
 /// A score for every member, lower is better; infinite for those that have none.
@@ -73,22 +73,17 @@ impl ClusterRanking {
         self.scores.as_ref().map(|scores| scores.kind)
     }
 
-    /// The rows of all kept members.
-    pub fn rows<'a>(&'a self, gallery: &'a DatasetIndex) -> impl Iterator<Item = i64> + 'a {
-        let kept = gallery.members.iter().zip(&self.mask).filter(|(_, keep)| **keep);
-        kept.map(|(member, _)| member.row)
-    }
-
-    /// The rows of the kept members of a cluster, by its rank.
-    pub fn cluster_rows<'a>(
+    /// The rows of the matching members, of one cluster (by rank) or of all.
+    pub fn rows<'a>(
         &'a self,
-        gallery: &'a DatasetIndex,
-        cluster: u32,
+        index: &'a DatasetIndex,
+        cluster: Option<u32>,
     ) -> impl Iterator<Item = i64> + 'a {
-        let kept = gallery.members.iter().zip(&self.mask).filter(|(_, keep)| **keep);
-        let inside =
-            kept.filter(move |(member, _)| member.assignment.cluster_ranks[self.level] == cluster);
-        inside.map(|(member, _)| member.row)
+        let matching = index.members.iter().zip(&self.mask).filter(|(_, matches)| **matches);
+        let inside = move |member: &IndexedMedia| {
+            cluster.is_none_or(|cluster| member.assignment.cluster_ranks[self.level] == cluster)
+        };
+        matching.filter(move |(member, _)| inside(member)).map(|(member, _)| member.row)
     }
 
     /// One page of clusters.

@@ -1,44 +1,44 @@
-//! Answers a question: resolves what ranks to vectors, lets the filters narrow, and orders the clusters
-//! that are left.
+//! Runs a query: resolves what ranks to vectors, applies the filters, and ranks the clusters of the
+//! remaining members.
 
 use std::{collections::HashSet, sync::Arc};
 
 use half::f16;
-use rusqlite::Connection;
 
 use super::{
-    dataset_index::{DatasetIndex, SearchQuery},
+    ClusterMatch, DatasetIndex, IndexCache, SearchQuery,
     filter_mask::FilterMask,
     ranking::{ClusterRanking, Scores},
 };
 use crate::{
     store::{Store, StoreError, dataset::DatasetRecord, full_text, media, query_image},
-    text::full_text_query::{FtsExpression, SyntaxError, parse},
+    text::{
+        encoders::Encoders,
+        full_text_query::{FtsExpression, SyntaxError, parse},
+    },
 };
 use tessera_model::{
-    Anchor, AnchorKind, EntityType, Filter, Granularity,
+    Anchor, AnchorKind, Filter, Granularity,
     vql::{Fraction, QueryText},
 };
 
-/// What scores by vectors are called on the wire.
+/// The wire name of scores by vectors.
 const COSINE_DISTANCE: &str = "cosine_distance";
-/// What scores of full text are called on the wire: lower is better.
+/// The wire name of full-text scores: lower is better.
 const BM25: &str = "bm25";
 
-/// Why a question has no answer.
+/// Why a query has no result.
 #[derive(Debug)]
 pub enum RetrievalError {
-    /// Nobody knows its anchor.
     AnchorNotFound,
-    /// It is not asked as its anchor was registered; the sentence says what must be equal.
+    /// A parameter differs from the registration of the anchor; the message says which.
     AnchorMismatch(String),
-    /// Nothing of the dataset has a meaning that a text could be compared with.
+    /// No media item has an embedding that a text could be compared with.
     NoTextEmbeddings,
-    /// A text that the encoder does not take; the sentence says why.
+    /// The encoder rejects the text; the message says why.
     UnencodableText(String),
-    /// A full-text query is no query.
+    /// A full-text query has a syntax error.
     FullText(SyntaxError),
-    /// The store failed.
     Store(StoreError),
 }
 
@@ -48,109 +48,126 @@ impl From<StoreError> for RetrievalError {
     }
 }
 
-/// What questions are asked of.
+/// What a query is run against.
 pub struct SearchContext<'a> {
-    /// The store.
     pub store: &'a Store,
-    /// The dataset.
+    pub indexes: &'a IndexCache,
+    /// The user's own encoders, if there are any.
+    pub encoders: Option<&'a Encoders>,
     pub dataset: &'a DatasetRecord,
-    /// Images or objects.
-    pub entity: EntityType,
-    /// Their media in memory.
-    pub index: &'a DatasetIndex,
-    /// What a text means; `None` where the dataset has nothing to compare it with.
-    pub embed_text: &'a dyn Fn(&str) -> Result<Option<TextEmbedding>, RetrievalError>,
 }
 
-/// What a text means.
-pub enum TextEmbedding {
-    /// A unit vector.
-    Vector(Vec<f16>),
-    /// Nothing that the dataset knows.
-    Unknown,
+/// The ranked clusters of a query.
+pub struct SearchResult {
+    index: Arc<DatasetIndex>,
+    ranking: Arc<ClusterRanking>,
 }
 
 impl SearchContext<'_> {
-    /// The answer to a question.
-    ///
-    /// # Errors
-    /// It has none.
-    pub fn search(&self, question: &SearchQuery) -> Result<Arc<ClusterRanking>, RetrievalError> {
-        self.index.ranking(question, || self.rank(question))
+    /// Runs a query.
+    pub fn search(&self, query: &SearchQuery) -> Result<SearchResult, RetrievalError> {
+        let index = self.indexes.dataset_index(self.store, self.dataset, query.entity)?;
+        let run = || {
+            let mask = FilterMask::new(&index);
+            QueryRun { context: self, index: &index, query, mask }.rank()
+        };
+        let ranking = index.ranking(query, run)?;
+        Ok(SearchResult { index, ranking })
+    }
+}
+
+impl SearchResult {
+    /// The wire name of the scores, if the query ranks.
+    pub fn score_kind(&self) -> Option<&'static str> {
+        self.ranking.score_kind()
     }
 
-    fn rank(&self, question: &SearchQuery) -> Result<ClusterRanking, RetrievalError> {
-        let mut sieve = FilterMask::new(self.index);
+    /// The rows of all matching media items.
+    pub fn rows(&self) -> impl Iterator<Item = i64> + '_ {
+        self.ranking.rows(&self.index, None)
+    }
+
+    /// The rows of the matching media items of a cluster, by its rank.
+    pub fn cluster_rows(&self, cluster: u32) -> impl Iterator<Item = i64> + '_ {
+        self.ranking.rows(&self.index, Some(cluster))
+    }
+
+    pub fn page(&self, page: u64) -> Vec<ClusterMatch> {
+        self.ranking.page(&self.index, page)
+    }
+}
+
+/// A query while it runs.
+struct QueryRun<'a> {
+    context: &'a SearchContext<'a>,
+    index: &'a DatasetIndex,
+    query: &'a SearchQuery,
+    mask: FilterMask<'a>,
+}
+
+impl QueryRun<'_> {
+    fn rank(mut self) -> Result<ClusterRanking, RetrievalError> {
+        let query = self.query;
         let mut scores = None;
-        if let Some(anchor) = question.anchor {
-            let look = self.anchor_descriptor(anchor, Some(question.granularity))?;
-            scores = Some(Scores {
-                values: self.index.descriptor_distances(&look),
-                kind: COSINE_DISTANCE,
-            });
+        if let Some(anchor) = query.anchor {
+            let descriptor = self.anchor_descriptor(anchor, Some(query.granularity))?;
+            scores = Some(cosine(self.index.descriptor_distances(&descriptor)));
         }
-        if let Some(caption) = &question.caption {
-            let meant = Scores { values: self.semantic_distances(caption)?, kind: COSINE_DISTANCE };
-            sieve.by_score(&meant.values, f64::is_finite);
-            // An anchor beside it ranks; the caption still bounds.
-            if let Some(below) = question.max_score {
-                sieve.by_score(&meant.values, |score| score < below.value());
+        if let Some(caption) = &query.caption {
+            let semantic = cosine(self.semantic_distances(caption)?);
+            self.mask.by_score(&semantic.values, f64::is_finite);
+            // An anchor given as well ranks; the caption still limits.
+            if let Some(max_score) = query.max_score {
+                self.mask.by_score(&semantic.values, |score| score < max_score.value());
             }
-            scores.get_or_insert(meant);
-        } else if let (Some(below), Some(scores)) = (question.max_score, &scores) {
-            sieve.by_score(&scores.values, |score| score < below.value());
+            scores.get_or_insert(semantic);
+        } else if let (Some(max_score), Some(scores)) = (query.max_score, &scores) {
+            self.mask.by_score(&scores.values, |score| score < max_score.value());
         }
-        for filter in &question.filters {
-            let by_filter = self.apply_filter(&mut sieve, filter)?;
+        for filter in &query.filters {
+            let by_filter = self.apply_filter(filter)?;
             scores = scores.or(by_filter);
         }
-        Ok(ClusterRanking::new(self.index, question.granularity, sieve.into_mask(), scores))
+        Ok(ClusterRanking::new(self.index, query.granularity, self.mask.into_mask(), scores))
     }
 
-    /// Applies a filter. Returns what it could rank by.
-    fn apply_filter(
-        &self,
-        sieve: &mut FilterMask,
-        filter: &Filter,
-    ) -> Result<Option<Scores>, RetrievalError> {
+    /// Applies a filter. Returns the scores that it could rank by.
+    fn apply_filter(&mut self, filter: &Filter) -> Result<Option<Scores>, RetrievalError> {
         match filter {
-            Filter::FullText(text) => return self.apply_full_text(sieve, text),
+            Filter::FullText(text) => return self.apply_full_text(text),
             Filter::Semantic { text, min_similarity } => {
                 let values = self.semantic_distances(text.as_str())?;
-                let least = min_similarity.map(Fraction::value);
-                sieve.by_score(&values, |score| {
-                    score.is_finite() && least.is_none_or(|least| 1.0 - score >= least)
+                let min = min_similarity.map(Fraction::value);
+                self.mask.by_score(&values, |score| {
+                    score.is_finite() && min.is_none_or(|min| 1.0 - score >= min)
                 });
-                return Ok(Some(Scores { values, kind: COSINE_DISTANCE }));
+                return Ok(Some(cosine(values)));
             }
             Filter::Similar { anchor, max_distance } => {
-                let values =
-                    self.index.descriptor_distances(&self.anchor_descriptor(*anchor, None)?);
-                let most = max_distance.map(Fraction::value);
-                sieve.by_score(&values, |score| most.is_none_or(|most| score <= most));
-                return Ok(Some(Scores { values, kind: COSINE_DISTANCE }));
+                let descriptor = self.anchor_descriptor(*anchor, None)?;
+                let values = self.index.descriptor_distances(&descriptor);
+                let max = max_distance.map(Fraction::value);
+                self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
+                return Ok(Some(cosine(values)));
             }
-            Filter::Labels(rule, labels) => sieve.labels(*rule, labels.as_slice()),
-            Filter::Tags(tags) => sieve.tags(self.dataset.id, tags.as_slice()),
-            Filter::Issue(issue) => sieve.issue(issue),
-            Filter::Duplicates(similarity) => sieve.duplicates(*similarity),
-            Filter::Uniqueness(score) => sieve.uniqueness(*score),
+            Filter::Labels(rule, labels) => self.mask.labels(*rule, labels.as_slice()),
+            Filter::Tags(tags) => self.mask.tags(self.context.dataset.id, tags.as_slice()),
+            Filter::Issue(issue) => self.mask.issue(issue),
+            Filter::Duplicates(similarity) => self.mask.duplicates(*similarity),
+            Filter::Uniqueness(score) => self.mask.uniqueness(*score),
         }
         Ok(None)
     }
 
-    fn apply_full_text(
-        &self,
-        sieve: &mut FilterMask,
-        text: &QueryText,
-    ) -> Result<Option<Scores>, RetrievalError> {
-        let (expression, wanted) = match parse(text.as_str()).map_err(RetrievalError::FullText)? {
+    fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
+        let parsed = parse(text.as_str()).map_err(RetrievalError::FullText)?;
+        let (expression, wanted) = match parsed {
             FtsExpression::Matching(expression) => (expression, true),
             FtsExpression::NotMatching(expression) => (expression, false),
         };
-        let found = self.store.read(|c| full_text::search(c, &expression, wanted))?;
+        let found = self.context.store.read(|c| full_text::search(c, &expression, wanted))?;
         let rows: HashSet<i64> = found.iter().map(|&(row, _)| row).collect();
-        sieve.by_picture(&rows, wanted);
+        self.mask.by_picture(&rows, wanted);
         if !wanted {
             return Ok(None);
         }
@@ -163,33 +180,31 @@ impl SearchContext<'_> {
         Ok(Some(Scores { values, kind: BM25 }))
     }
 
-    /// The distance of every member from what a text means; infinite for those without a meaning.
+    /// The distance of every member from the embedding of a text; infinite where there is none.
     fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
-        match (self.embed_text)(text)? {
-            Some(TextEmbedding::Vector(vector)) => Ok(self.index.embedding_distances(&vector)),
-            Some(TextEmbedding::Unknown) => Ok(vec![f32::INFINITY; self.index.members.len()]),
-            None => Err(RetrievalError::NoTextEmbeddings),
+        let SearchContext { store, indexes, encoders, dataset } = *self.context;
+        match indexes.embed_text(store, dataset, encoders, text)? {
+            Some(vector) => Ok(self.index.embedding_distances(&vector)),
+            None => Ok(vec![f32::INFINITY; self.index.members.len()]),
         }
     }
 
-    /// The look of an anchor. With a `level` an uploaded one must have been registered for it and
-    /// for this entity type (rule: interface, `GET explore`).
+    /// The descriptor of an anchor. With a `level`, an uploaded one must have been registered for
+    /// that level and for this entity type.
     fn anchor_descriptor(
         &self,
         anchor: Anchor,
         level: Option<Granularity>,
     ) -> Result<Vec<f16>, RetrievalError> {
-        let dataset = self.dataset.id;
+        let (store, dataset) = (self.context.store, self.context.dataset.id);
         if anchor.kind == AnchorKind::Media {
-            let kept = self.index.descriptor(anchor.media).map(<[_]>::to_vec);
-            let stored = |c: &Connection| media::descriptor(c, dataset, anchor.media);
-            let look = match kept {
-                Some(look) => Some(look),
-                None => self.store.read(stored)?,
+            let descriptor = match self.index.descriptor(anchor.media) {
+                Some(descriptor) => Some(descriptor.to_vec()),
+                None => store.read(|c| media::descriptor(c, dataset, anchor.media))?,
             };
-            return look.ok_or(RetrievalError::AnchorNotFound);
+            return descriptor.ok_or(RetrievalError::AnchorNotFound);
         }
-        let upload = self.store.read(|c| query_image::find(c, dataset, anchor.media))?;
+        let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
         let upload = upload.ok_or(RetrievalError::AnchorNotFound)?;
         let must_equal = |what: &str, value: &str| {
             RetrievalError::AnchorMismatch(format!(
@@ -199,9 +214,13 @@ impl SearchContext<'_> {
         if level.is_some_and(|level| level != upload.level) {
             return Err(must_equal("threshold", &upload.level.level().to_string()));
         }
-        if level.is_some() && upload.entity != self.entity {
+        if level.is_some() && upload.entity != self.query.entity {
             return Err(must_equal("entity_type", upload.entity.word()));
         }
         Ok(upload.descriptor)
     }
+}
+
+fn cosine(values: Vec<f32>) -> Scores {
+    Scores { values, kind: COSINE_DISTANCE }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     dataset::path_from_bytes,
     from_json,
-    media::{MediaKind, MediaRecord, file_name, region_to_array},
+    media::{self, MediaKind, MediaRecord, file_name, region_to_array},
     parse_json, to_json,
 };
 use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
@@ -70,6 +70,9 @@ pub fn preview(connection: &Connection, row: i64) -> rusqlite::Result<Option<Sto
         })
         .optional()
 }
+
+/// Most previews of a cluster.
+pub const MAX_PREVIEWS: usize = 9;
 
 #[derive(Clone, Debug)]
 pub struct ClusterRecord {
@@ -222,6 +225,54 @@ pub fn find_by_rank(
         )?
         .query_row(params![dataset.0, entity.word(), level.level(), rank], read_cluster)
         .optional()
+}
+
+/// The cluster of one rank with these members (row and score) as its previews, and their scores.
+/// Members that are gone are left out.
+pub fn with_previews(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    level: Granularity,
+    rank: u32,
+    members: &[(i64, Option<f32>)],
+) -> rusqlite::Result<Option<(ClusterRecord, Vec<f32>)>> {
+    let Some(mut cluster) = find_by_rank(connection, dataset, entity, level, rank)? else {
+        return Ok(None);
+    };
+    let mut scores = Vec::new();
+    for &(row, score) in members {
+        if let Some(preview) = preview(connection, row)? {
+            cluster.previews.push(preview);
+            scores.extend(score);
+        }
+    }
+    Ok(Some((cluster, scores)))
+}
+
+/// One page of clusters of one media item each, for a dataset that was never clustered.
+pub fn single_item_page(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    level: Granularity,
+    page: u64,
+) -> rusqlite::Result<Vec<ClusterRecord>> {
+    let skip = page.saturating_mul(Page::SIZE as u64);
+    let single = |media: MediaRecord| {
+        let is = |kind: MediaKind| u64::from(media.kind == kind);
+        ClusterRecord {
+            id: cluster_id(dataset, level, media.id),
+            images: is(MediaKind::Image) + is(MediaKind::Object),
+            videos: is(MediaKind::Video),
+            objects: is(MediaKind::Object),
+            previews: vec![StoredPreview::from(&media)],
+            labels: media.labels,
+            tags: media.tags,
+        }
+    };
+    let media = media::page(connection, dataset, entity, skip, Page::SIZE)?;
+    Ok(media.into_iter().map(single).collect())
 }
 
 /// Returns the entity type, level and rank of a cluster.

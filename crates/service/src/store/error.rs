@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use crate::error::printable_path;
+use crate::path_display::printable_path;
 
 #[derive(Debug)]
 pub enum StoreError {
@@ -23,6 +23,12 @@ pub enum StoreError {
     /// The linked `SQLite` version has a known corruption bug.
     OldSqlite(&'static str),
     Query(rusqlite::Error),
+}
+
+impl StoreError {
+    /// What clients are shown of any failure.
+    pub(crate) const PUBLIC_MESSAGE: &str =
+        "the store could not be read or written; check free disk space";
 }
 
 impl fmt::Display for StoreError {

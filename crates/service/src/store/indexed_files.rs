@@ -13,24 +13,8 @@ use super::{
     media::{MediaKind, encode_f16},
     source::SourceFolder,
 };
-use crate::index::Features;
+use crate::{file_stat::{FileStat, KnownFile}, index::Features};
 use tessera_model::DatasetId;
-
-/// Size and modification time of a file when it was last opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileStat {
-    pub size: u64,
-    /// Nanoseconds since 1970.
-    pub modified: i64,
-}
-
-/// A file that was opened before.
-#[derive(Clone, Copy, Debug)]
-pub struct KnownFile {
-    pub stat: FileStat,
-    /// Content hash if it became a media item; `None` for a sidecar or a skipped file.
-    pub content_hash: Option<[u8; 32]>,
-}
 
 /// Returns every file of a source that was opened before, by path.
 pub fn known_files(

@@ -7,12 +7,8 @@ use std::{
 
 use rusqlite::{Connection, params};
 
-use super::{
-    dataset::path_from_bytes,
-    from_json,
-    indexed_files::{self, FileStat},
-    to_json,
-};
+use super::{dataset::path_from_bytes, from_json, indexed_files, to_json};
+use crate::file_stat::FileStat;
 
 /// An image or video with its text metadata.
 #[derive(Clone, Debug)]

@@ -29,14 +29,14 @@ pub struct ChangedObjects {
 /// # Errors
 /// Stopped, or the store failed.
 pub fn apply_sidecars(
-    shop: &TaskContext,
+    context: &TaskContext,
     source: &SourceFolder,
     folder: &SandboxedDir,
     survey: &FolderScan,
     reading: &SidecarData,
 ) -> Result<(), TaskError> {
-    let pictures = shop.store.read(|c| descriptions::all_media(c, source.row))?;
-    shop.store.write(|tx| {
+    let pictures = context.store.read(|c| descriptions::all_media(c, source.row))?;
+    context.store.write(|tx| {
         for found in &survey.files {
             let (path, stat) = (&found.path, found.stat);
             if let Some(why) = reading.problems.get(path) {
@@ -53,7 +53,7 @@ pub fn apply_sidecars(
         }
         Ok(())
     })?;
-    extract_objects(shop, folder, &changed_objects(shop, pictures, reading)?)
+    extract_objects(context, folder, &changed_objects(context, pictures, reading)?)
 }
 
 fn sidecar_text(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
@@ -67,12 +67,12 @@ fn sidecar_text(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata
 
 /// The pictures whose objects are not those in the store.
 fn changed_objects(
-    shop: &TaskContext,
+    context: &TaskContext,
     pictures: Vec<DescribedMedia>,
     reading: &SidecarData,
 ) -> Result<Vec<ChangedObjects>, TaskError> {
     let mut unseen = Vec::new();
-    shop.store.read(|c| {
+    context.store.read(|c| {
         for picture in pictures {
             let told = reading.descriptions.get(&picture.path);
             let boxes = told.map(|told| told.objects.as_slice()).unwrap_or_default();

@@ -14,7 +14,10 @@ use crate::{
     index::{DIMENSION, Keypoints},
     similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
     store::{
-        cluster::{self as clusters, ClusterAssignment, ClusterRecord, IssueScores, StoredPreview},
+        cluster::{
+            self as clusters, ClusterAssignment, ClusterRecord, IssueScores, MAX_PREVIEWS,
+            StoredPreview,
+        },
         indexed_files,
         media::{self, MediaFeatures, MediaKind, MediaRecord},
     },
@@ -23,8 +26,6 @@ use tessera_model::{DatasetId, EntityType, Granularity};
 
 /// Neighbours of each media that clustering looks at.
 const GRAPH_NEIGHBORS: usize = 24;
-/// Most previews of a cluster.
-pub const MAX_PREVIEWS: usize = 9;
 /// Most labels or tags of a cluster.
 const MAX_NAMES: usize = 8;
 
@@ -99,7 +100,7 @@ impl ClusterUpdate {
     /// # Errors
     /// Stopped, the store failed, or there is nothing at all to cluster.
     pub fn compute(
-        shop: &TaskContext,
+        context: &TaskContext,
         dataset: DatasetId,
         scope: Scope,
         progress: &ProgressRange,
@@ -109,11 +110,11 @@ impl ClusterUpdate {
             (EntityType::Images, progress.subrange(0.0, IMAGES_SHARE)),
             (EntityType::Objects, progress.subrange(IMAGES_SHARE, 1.0)),
         ] {
-            shop.check_cancelled()?;
-            parts.extend(EntityClusters::of(shop, dataset, scope, entity, &progress)?);
+            context.check_cancelled()?;
+            parts.extend(EntityClusters::of(context, dataset, scope, entity, &progress)?);
         }
         if parts.is_empty() && scope == Scope::Everything {
-            return Err(TaskError::Failed(no_media_reason(shop, dataset)?));
+            return Err(TaskError::Failed(no_media_reason(context, dataset)?));
         }
         Ok(Self { dataset, scope, by_entity: parts })
     }
@@ -138,7 +139,7 @@ impl ClusterUpdate {
 impl EntityClusters {
     /// `None` when the scope has nothing of this type.
     fn of(
-        shop: &TaskContext,
+        context: &TaskContext,
         dataset: DatasetId,
         scope: Scope,
         entity: EntityType,
@@ -147,7 +148,7 @@ impl EntityClusters {
         let mut vectors = Vectors::new(DIMENSION);
         let mut keypoints = Vec::new();
         let mut members: Vec<ClusterMember> = Vec::new();
-        shop.store.read(|c| {
+        context.store.read(|c| {
             media::for_each_with_features(c, dataset, entity, |look| {
                 if scope.includes(&look) {
                     vectors.push(&look.descriptor);
@@ -161,7 +162,7 @@ impl EntityClusters {
         }
         let first = match scope {
             Scope::Everything => [0; Granularity::LEVELS],
-            Scope::Batch(_) => shop.store.read(|c| clusters::counts(c, dataset, entity))?,
+            Scope::Batch(_) => context.store.read(|c| clusters::counts(c, dataset, entity))?,
         };
         let near = |share: f32| progress.report(f64::from(share) * GRAPH_SHARE);
         let graph = neighbor_graph(&vectors, GRAPH_NEIGHBORS, near).ok_or(TaskError::Stopped)?;
@@ -281,8 +282,8 @@ fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
 }
 
 /// Why a dataset has no media: what became of the files, with the first of them as an example.
-fn no_media_reason(shop: &TaskContext, dataset: DatasetId) -> Result<String, TaskError> {
-    let skipped = shop.store.read(|c| indexed_files::skipped_files(c, dataset))?;
+fn no_media_reason(context: &TaskContext, dataset: DatasetId) -> Result<String, TaskError> {
+    let skipped = context.store.read(|c| indexed_files::skipped_files(c, dataset))?;
     let opened = skipped.iter().find(|(_, why)| why.starts_with("broken")).or(skipped.first());
     Ok(match opened {
         None => "there are no pictures left in its folder".to_owned(),

@@ -33,14 +33,14 @@ impl EmbeddingUpdate {
     /// # Errors
     /// Stopped, or the store failed.
     pub fn compute(
-        shop: &TaskContext,
+        context: &TaskContext,
         dataset: DatasetId,
         scope: Scope,
         progress: &ProgressRange,
     ) -> Result<Self, TaskError> {
-        shop.check_cancelled()?;
-        if let Some(encoders) = &shop.settings.encoders {
-            encode_media(shop, dataset, scope, encoders, progress)?;
+        context.check_cancelled()?;
+        if let Some(encoders) = &context.settings.encoders {
+            encode_media(context, dataset, scope, encoders, progress)?;
             return Ok(Self { dataset, vectors: Vec::new(), space: TextSpaceUpdate::Kept });
         }
         let source = match scope {
@@ -48,13 +48,13 @@ impl EmbeddingUpdate {
             Scope::Batch(source) => Some(source),
         };
         let mut texts = Vec::new();
-        shop.store.read(|c| {
+        context.store.read(|c| {
             embedding::for_each_text(c, dataset, source, |row, text| texts.push((row, text)))
         })?;
         let space = match scope {
             Scope::Everything => TextSpace::train(texts.iter().map(|(_, text)| text)),
             Scope::Batch(_) => {
-                let kept = shop.store.read(|c| embedding::text_space(c, dataset))?;
+                let kept = context.store.read(|c| embedding::text_space(c, dataset))?;
                 kept.and_then(|bytes| TextSpace::from_bytes(&bytes))
             }
         };

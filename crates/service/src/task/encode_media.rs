@@ -21,27 +21,27 @@ const BATCH_SIZE: usize = 32;
 /// # Errors
 /// Stopped, or the store failed; what was written stays.
 pub fn encode_media(
-    shop: &TaskContext,
+    context: &TaskContext,
     dataset: DatasetId,
     scope: Scope,
     encoders: &Arc<Encoders>,
     progress: &ProgressRange,
 ) -> Result<(), TaskError> {
     let mark = encoders.space_marker();
-    if shop.store.read(|c| embedding::text_space(c, dataset))?.as_deref() != Some(&mark) {
-        shop.store.write(|tx| embedding::replace_text_space(tx, dataset, Some(&mark)))?;
+    if context.store.read(|c| embedding::text_space(c, dataset))?.as_deref() != Some(&mark) {
+        context.store.write(|tx| embedding::replace_text_space(tx, dataset, Some(&mark)))?;
     }
     let source = match scope {
         Scope::Everything => None,
         Scope::Batch(source) => Some(source),
     };
-    let rows = shop.store.read(|c| embedding::missing(c, dataset, source))?;
+    let rows = context.store.read(|c| embedding::missing(c, dataset, source))?;
     let mut done = 0;
     for batch in rows.chunks(BATCH_SIZE) {
         if !progress.report(fraction(done, rows.len())) {
             return Err(TaskError::Stopped);
         }
-        let thumbnails = shop.store.read(|c| {
+        let thumbnails = context.store.read(|c| {
             batch
                 .iter()
                 .map(|&row| Ok((row, embedding::thumbnail(c, row)?)))
@@ -55,7 +55,7 @@ pub fn encode_media(
                 Some((*row, encoders.embed_image(&pixels).ok()?))
             })
             .collect();
-        shop.store.write(|tx| {
+        context.store.write(|tx| {
             seen.iter().try_for_each(|(row, vector)| embedding::upsert(tx, *row, vector))
         })?;
         done += batch.len();

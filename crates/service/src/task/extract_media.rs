@@ -58,7 +58,7 @@ enum FileOutcome {
 /// # Errors
 /// Stopped, or the store failed; what was written stays.
 pub fn extract_media(
-    shop: &TaskContext,
+    context: &TaskContext,
     source: &SourceFolder,
     folder: &SandboxedDir,
     files: &[FileToExtract],
@@ -70,13 +70,13 @@ pub fn extract_media(
         let (sender, outcomes) = sync_channel(BATCH_ROWS);
         for _ in 0..threads.min(files.len()) {
             let sender = sender.clone();
-            scope.spawn(move || examine_all(shop, folder, files, next, &sender));
+            scope.spawn(move || examine_all(context, folder, files, next, &sender));
         }
         drop(sender);
         let known = all - files.len();
-        write_all(shop, source, &outcomes, |done| percent(known + done, all))
+        write_all(context, source, &outcomes, |done| percent(known + done, all))
     })?;
-    shop.check_cancelled()
+    context.check_cancelled()
 }
 
 fn percent(done: usize, all: usize) -> u8 {
@@ -84,18 +84,18 @@ fn percent(done: usize, all: usize) -> u8 {
 }
 
 fn examine_all<'a>(
-    shop: &TaskContext,
+    context: &TaskContext,
     folder: &SandboxedDir,
     files: &'a [FileToExtract],
     next: &AtomicUsize,
     outcomes: &SyncSender<(&'a ScannedFile, FileOutcome)>,
 ) {
-    while shop.check_cancelled().is_ok() {
+    while context.check_cancelled().is_ok() {
         let Some((found, known)) = files.get(next.fetch_add(1, Ordering::Relaxed)) else {
             return;
         };
         let outcome =
-            examine(shop, folder, found, known.as_ref()).unwrap_or_else(FileOutcome::Skipped);
+            examine(context, folder, found, known.as_ref()).unwrap_or_else(FileOutcome::Skipped);
         if outcomes.send((found, outcome)).is_err() {
             return; // the writer gave up
         }
@@ -103,14 +103,14 @@ fn examine_all<'a>(
 }
 
 fn examine(
-    shop: &TaskContext,
+    context: &TaskContext,
     folder: &SandboxedDir,
     found: &ScannedFile,
     known: Option<&[u8; 32]>,
 ) -> Result<FileOutcome, String> {
     let head = folder.read_head(&found.path).map_err(|cause| unreadable(&cause))?;
     if let Some(container) = VideoContainer::detect(&head) {
-        return examine_video(shop, folder, found, known, container);
+        return examine_video(context, folder, found, known, container);
     }
     if !has_image_signature(&head) {
         return Err("not a picture (JPEG, PNG, WebP, GIF or BMP) or video".to_owned());
@@ -130,13 +130,13 @@ fn examine(
 }
 
 fn examine_video(
-    shop: &TaskContext,
+    context: &TaskContext,
     folder: &SandboxedDir,
     found: &ScannedFile,
     known: Option<&[u8; 32]>,
     container: VideoContainer,
 ) -> Result<FileOutcome, String> {
-    let Some(ffmpeg) = &shop.settings.ffmpeg else {
+    let Some(ffmpeg) = &context.settings.ffmpeg else {
         return Err(FFMPEG_MISSING.to_owned());
     };
     let open = || folder.open_file(&found.path).map_err(|cause| unreadable(&cause));
@@ -166,7 +166,7 @@ fn broken(cause: &impl Display) -> String {
 }
 
 fn write_all(
-    shop: &TaskContext,
+    context: &TaskContext,
     source: &SourceFolder,
     outcomes: &Receiver<(&ScannedFile, FileOutcome)>,
     percent: impl Fn(usize) -> u8,
@@ -178,7 +178,7 @@ fn write_all(
             return Ok(());
         }
         done += batch.len();
-        shop.store.write(|tx| {
+        context.store.write(|tx| {
             for (found, outcome) in &batch {
                 let (file, stat) = (&found.path, found.stat);
                 match outcome {

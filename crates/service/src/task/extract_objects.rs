@@ -23,17 +23,17 @@ const BATCH_SIZE: usize = 32;
 /// # Errors
 /// Stopped, or the store failed; what was written stays.
 pub fn extract_objects(
-    shop: &TaskContext,
+    context: &TaskContext,
     folder: &SandboxedDir,
     pictures: &[ChangedObjects],
 ) -> Result<(), TaskError> {
     for batch in pictures.chunks(BATCH_SIZE) {
-        shop.check_cancelled()?;
+        context.check_cancelled()?;
         let seen: Vec<Vec<Features>> = batch
             .par_iter()
             .map(|picture| extract_from_picture(folder, picture).unwrap_or_default())
             .collect();
-        shop.store.write(|tx| {
+        context.store.write(|tx| {
             for (ChangedObjects { picture, objects }, features) in batch.iter().zip(&seen) {
                 let parts: Vec<DetectedObject> = objects
                     .iter()

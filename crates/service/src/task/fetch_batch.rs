@@ -24,20 +24,20 @@ pub type MissingFiles = Vec<(PathBuf, String)>;
 /// # Errors
 /// Stopped, or none can be had.
 pub fn fetch_batch(
-    shop: &TaskContext,
+    context: &TaskContext,
     source: &SourceFolder,
     origin: &BatchOrigin,
 ) -> Result<MissingFiles, TaskError> {
     match origin {
         BatchOrigin::InPlace => Ok(MissingFiles::new()),
-        BatchOrigin::Archive(extension) => unpack_batch(shop, source, extension),
-        BatchOrigin::ObjectStorage(uri) => download_batch(shop, source, uri),
+        BatchOrigin::Archive(extension) => unpack_batch(context, source, extension),
+        BatchOrigin::ObjectStorage(uri) => download_batch(context, source, uri),
     }
 }
 
 /// Unpacks the archive beside the folder, and removes it.
 fn unpack_batch(
-    shop: &TaskContext,
+    context: &TaskContext,
     source: &SourceFolder,
     extension: &str,
 ) -> Result<MissingFiles, TaskError> {
@@ -49,7 +49,7 @@ fn unpack_batch(
     }
     let kind =
         ArchiveKind::from_name(&format!("{ARCHIVE_FILE_NAME}{extension}")).ok_or_else(lost)?;
-    let unpacked = unpack(&archive, kind, &source.folder, UnpackLimits::default(), shop.stop);
+    let unpacked = unpack(&archive, kind, &source.folder, UnpackLimits::default(), context.stop);
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
         UnpackError::Io(cause) => {
@@ -71,7 +71,7 @@ fn unpack_batch(
 
 /// Fetches what a folder or manifest in object storage lists.
 fn download_batch(
-    shop: &TaskContext,
+    context: &TaskContext,
     source: &SourceFolder,
     uri: &str,
 ) -> Result<MissingFiles, TaskError> {
@@ -79,7 +79,7 @@ fn download_batch(
     let failed =
         |fault: &StorageError| TaskError::Failed(format!("object storage failed: {fault}"));
     let storage =
-        ObjectStorage::new(shop.settings.storage.clone()).map_err(|fault| failed(&fault))?;
+        ObjectStorage::new(context.settings.storage.clone()).map_err(|fault| failed(&fault))?;
     let listing = runtime.block_on(storage.list(uri, None, MAX_OBJECTS));
     let listing = listing.map_err(|refusal| TaskError::Failed(refusal.to_string()))?;
     let mut missing = MissingFiles::new();
@@ -93,9 +93,9 @@ fn download_batch(
             Err(StorageError::Object(why)) => missing.push((entry.staging_path(), why)),
             Err(fault) => end = Err(failed(&fault)),
         }
-        end = std::mem::replace(&mut end, Ok(())).and_then(|()| shop.check_cancelled());
+        end = std::mem::replace(&mut end, Ok(())).and_then(|()| context.check_cancelled());
         if done % 64 == 0 && end.is_ok() {
-            end = shop.report_progress(source.dataset, FETCH_SHARE * fraction(done, all));
+            end = context.report_progress(source.dataset, FETCH_SHARE * fraction(done, all));
         }
         end.is_ok()
     }));

@@ -24,11 +24,11 @@ use crate::{
 /// # Errors
 /// Stopped, the folder cannot be opened, or the store failed; what was written stays.
 pub fn index_source(
-    shop: &TaskContext,
+    context: &TaskContext,
     source: &SourceFolder,
     missing: &MissingFiles,
 ) -> Result<(), TaskError> {
-    let store = shop.store;
+    let store = context.store;
     let folder = SandboxedDir::open(&source.folder).map_err(|cause| {
         let kind = cause.kind();
         TaskError::Failed(format!(
@@ -58,6 +58,6 @@ pub fn index_source(
     let reading = sidecar::read(&folder, &survey);
     let told: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
     changes.added_or_modified.retain(|(found, _)| !told.contains(&found.path));
-    extract_media(shop, source, &folder, &changes.added_or_modified, survey.files.len())?;
-    apply_sidecars(shop, source, &folder, &survey, &reading)
+    extract_media(context, source, &folder, &changes.added_or_modified, survey.files.len())?;
+    apply_sidecars(context, source, &folder, &survey, &reading)
 }

@@ -5,7 +5,6 @@
 
 use std::{
     fs::{self, File},
-    io,
     path::Path,
 };
 
@@ -13,7 +12,7 @@ use rusqlite::Connection;
 
 use super::{TaskContext, TaskError, catch_panics};
 use crate::{
-    archive::{self, ArchiveContent, SourceFolders},
+    archive::{self, ArchiveContent, ArchiveError, SourceFolders},
     settings::InjectedFailure,
     store::{
         StoreError, dataset,
@@ -23,23 +22,17 @@ use crate::{
 };
 use tessera_model::ExportTaskId;
 
-impl From<io::Error> for TaskError {
-    fn from(cause: io::Error) -> Self {
-        Self::Failed(format!("the archive could not be written ({})", cause.kind()))
-    }
-}
-
 /// Performs an export that is not over.
 ///
 /// # Errors
 /// The store takes not even the reason of a failure; the export stays unfinished.
-pub fn run_export(shop: &TaskContext, id: ExportTaskId) -> Result<(), StoreError> {
-    let store = shop.store;
+pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreError> {
+    let store = context.store;
     let Some(export) = store.read(|c| export::find(c, id))? else {
         return Ok(());
     };
     let growing = store.archive_path(id.0).with_extension("part");
-    let Err(end) = catch_panics(shop.stop, || create_archive(shop, &export, &growing)) else {
+    let Err(end) = catch_panics(context.stop, || create_archive(context, &export, &growing)) else {
         return Ok(());
     };
     // The part may not even exist; what matters is told by the export's state.
@@ -52,29 +45,29 @@ pub fn run_export(shop: &TaskContext, id: ExportTaskId) -> Result<(), StoreError
 }
 
 fn create_archive(
-    shop: &TaskContext,
+    context: &TaskContext,
     export: &ExportRecord,
     growing: &Path,
 ) -> Result<(), TaskError> {
-    let store = shop.store;
+    let store = context.store;
     let advance = |stage, progress, message: Option<&str>| {
         store.write(|tx| export::update_progress(tx, export.id, stage, progress, message))
     };
-    shop.simulate(Some(InjectedFailure::Export), |part| {
+    context.simulate(Some(InjectedFailure::Export), |part| {
         Ok(advance(ExportTaskState::InProgress, part, None)?)
     })?;
     let file = File::create(growing)?;
-    let mut told = -1.0;
-    let tell = |progress: f64| {
-        shop.check_cancelled()?;
-        // Each percent is told once: a write is a sync.
-        if progress - told >= 0.01 {
-            told = progress;
+    let mut reported = -1.0;
+    let report = |progress: f64| {
+        context.check_cancelled().map_err(|_| ArchiveError::Stopped)?;
+        // Each percent is written once: a write is a sync of the disk.
+        if progress - reported >= 0.01 {
+            reported = progress;
             advance(ExportTaskState::InProgress, progress, None)?;
         }
         Ok(())
     };
-    let (entities, missing) = store.read(|c| Ok(write_snapshot(c, export, &file, tell)))??;
+    let (entities, missing) = store.read(|c| Ok(write_snapshot(c, export, &file, report)))??;
     file.sync_all()?;
     let target = store.archive_path(export.id.0);
     fs::rename(growing, &target)?;
@@ -94,7 +87,7 @@ fn write_snapshot(
     connection: &Connection,
     export: &ExportRecord,
     file: &File,
-    tell: impl FnMut(f64) -> Result<(), TaskError>,
+    report: impl FnMut(f64) -> Result<(), ArchiveError>,
 ) -> Result<(u64, usize), TaskError> {
     let dataset = dataset::find(connection, export.dataset)?;
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
@@ -105,5 +98,5 @@ fn write_snapshot(
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
     let content =
         ArchiveContent { connection, dataset: &dataset, export: &export, folders: &folders };
-    Ok((export.media_count, archive::write(&content, file, tell)?))
+    Ok((export.media_count, archive::write(&content, file, report)?))
 }

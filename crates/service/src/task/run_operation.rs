@@ -28,19 +28,19 @@ const CLUSTERING_SHARE: f64 = 0.8;
 ///
 /// # Errors
 /// The store takes not even the reason of a failure; the operation stays as it is.
-pub fn run_operation(shop: &TaskContext, row: i64) -> Result<Option<i64>, StoreError> {
-    let store = shop.store;
+pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, StoreError> {
+    let store = context.store;
     let Some(running) = store.read(|c| operation::find(c, row))? else {
         return Ok(None);
     };
-    let outcome = catch_panics(shop.stop, || {
-        shop.simulate(injected_failure(running.kind), |part| {
-            shop.report_progress(running.dataset, part)
+    let outcome = catch_panics(context.stop, || {
+        context.simulate(injected_failure(running.kind), |part| {
+            context.report_progress(running.dataset, part)
         })?;
         match running.kind {
-            OperationKind::Creation => run_creation(shop, running.dataset),
-            OperationKind::Addition => run_addition(shop, &running),
-            OperationKind::Reindex => run_reindex(shop, &running),
+            OperationKind::Creation => run_creation(context, running.dataset),
+            OperationKind::Addition => run_addition(context, &running),
+            OperationKind::Reindex => run_reindex(context, &running),
         }
     });
     match outcome {
@@ -63,16 +63,16 @@ type OperationResult = (ClusterUpdate, EmbeddingUpdate);
 
 /// What is computed of a scope when its files are in the store; `from` is the share done until then.
 fn cluster_and_embed(
-    shop: &TaskContext,
+    context: &TaskContext,
     dataset: DatasetId,
     scope: Scope,
     from: f64,
 ) -> Result<OperationResult, TaskError> {
-    let progress = ProgressRange::new(shop, dataset, from, 1.0);
+    let progress = ProgressRange::new(context, dataset, from, 1.0);
     let arranging = progress.subrange(0.0, CLUSTERING_SHARE);
-    let arrangement = ClusterUpdate::compute(shop, dataset, scope, &arranging)?;
+    let arrangement = ClusterUpdate::compute(context, dataset, scope, &arranging)?;
     let understanding = progress.subrange(CLUSTERING_SHARE, 1.0);
-    Ok((arrangement, EmbeddingUpdate::compute(shop, dataset, scope, &understanding)?))
+    Ok((arrangement, EmbeddingUpdate::compute(context, dataset, scope, &understanding)?))
 }
 
 fn injected_failure(kind: OperationKind) -> Option<InjectedFailure> {
@@ -83,8 +83,8 @@ fn injected_failure(kind: OperationKind) -> Option<InjectedFailure> {
     }
 }
 
-fn run_creation(shop: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {
-    let store = shop.store;
+fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {
+    let store = context.store;
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let anew = record.extractor != EXTRACTOR_VERSION;
     if anew {
@@ -93,28 +93,28 @@ fn run_creation(shop: &TaskContext, id: DatasetId) -> Result<OperationResult, Ta
     for source in store.read(|c| source::all(c, id))? {
         // Batches do not change once they are in.
         if source.is_dataset_folder || anew {
-            index_source(shop, &source, &MissingFiles::new())?;
+            index_source(context, &source, &MissingFiles::new())?;
         }
     }
-    cluster_and_embed(shop, id, Scope::Everything, EXTRACTION_SHARE)
+    cluster_and_embed(context, id, Scope::Everything, EXTRACTION_SHARE)
 }
 
 fn run_addition(
-    shop: &TaskContext,
+    context: &TaskContext,
     running: &RunningOperation,
 ) -> Result<OperationResult, TaskError> {
     let batch = running.batch.as_ref().ok_or(TaskError::Stopped)?;
-    let found = shop.store.read(|c| source::find(c, batch.source))?;
+    let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
-    let missing = fetch_batch(shop, &source, &batch.origin)?;
-    index_source(shop, &source, &missing)?;
-    cluster_and_embed(shop, running.dataset, Scope::Batch(source.row), EXTRACTION_SHARE)
+    let missing = fetch_batch(context, &source, &batch.origin)?;
+    index_source(context, &source, &missing)?;
+    cluster_and_embed(context, running.dataset, Scope::Batch(source.row), EXTRACTION_SHARE)
 }
 
 fn run_reindex(
-    shop: &TaskContext,
+    context: &TaskContext,
     running: &RunningOperation,
 ) -> Result<OperationResult, TaskError> {
-    shop.store.write(|tx| operation::begin_clustering(tx, running))?;
-    cluster_and_embed(shop, running.dataset, Scope::Everything, 0.0)
+    context.store.write(|tx| operation::begin_clustering(tx, running))?;
+    cluster_and_embed(context, running.dataset, Scope::Everything, 0.0)
 }

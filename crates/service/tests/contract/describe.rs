@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tessera_service::{OPENAPI, ServerOptions};
+use tessera_service::{OPENAPI_PATH, ServerOptions};
 
 use crate::support::{Place, Service, answer, assert_no_path, pictures};
 
@@ -62,7 +62,7 @@ async fn served(compat: bool) -> (Service, Value) {
     let place = Place::new(&pictures(4));
     let options = |access| ServerOptions { compat, ..ServerOptions::from(access) };
     let service = Service::serving(place, options).await;
-    let (status, description) = answer(service.client.get(service.url(OPENAPI))).await;
+    let (status, description) = answer(service.client.get(service.url(OPENAPI_PATH))).await;
     assert_eq!(status, 200, "no login is needed");
     (service, description)
 }

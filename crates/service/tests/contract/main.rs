@@ -8,6 +8,7 @@
 )]
 
 mod addition;
+mod architecture;
 mod batches;
 mod bucket;
 mod captions;

@@ -3,14 +3,13 @@
 use axum::{Json, extract::State};
 
 use crate::{
+    Deployment,
     http::{
         AppState,
         openapi::{CountParams, DatasetErrors},
         problem::Problem,
         query_params::{DatasetPath, QueryParams},
-        require_dataset,
     },
-    store::{cluster, full_text},
 };
 use tessera_model::{EntityType, Granularity};
 use tessera_wire::compat::{LabelCountBody, OverviewBody, StatsBody};
@@ -24,20 +23,19 @@ use tessera_wire::compat::{LabelCountBody, OverviewBody, StatsBody};
     responses((status = 200, description = "Counts", body = StatsBody), DatasetErrors),
 )]
 pub async fn stats(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<StatsBody>, Problem> {
-    site.spawn_blocking(move |deployment| {
-        let record = require_dataset(deployment, id)?;
-        let clusters = deployment.store.read(|c| cluster::counts(c, id, EntityType::Images))?;
-        Ok(Json(StatsBody {
-            n_images: record.n_images,
-            n_videos: record.n_videos,
-            n_objects: record.n_objects,
-            n_clusters: count_at(clusters, Granularity::DEFAULT),
-        }))
-    })
-    .await
+    let count = move |deployment: &Deployment| {
+        deployment.cluster_count(id, EntityType::Images, Granularity::DEFAULT)
+    };
+    let (record, n_clusters) = state.spawn_blocking(count).await?;
+    Ok(Json(StatsBody {
+        n_images: record.n_images,
+        n_videos: record.n_videos,
+        n_objects: record.n_objects,
+        n_clusters,
+    }))
 }
 
 /// How often each label occurs, and how many clusters there are.
@@ -49,31 +47,25 @@ pub async fn stats(
     responses((status = 200, description = "Counts", body = OverviewBody), DatasetErrors),
 )]
 pub async fn overview(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,
 ) -> Result<Json<OverviewBody>, Problem> {
     let entity = params.entity()?.unwrap_or_default();
     let level = params.granularity()?.unwrap_or_default();
-    site.spawn_blocking(move |deployment| {
-        let record = require_dataset(deployment, id)?;
-        let (clusters, labels) = deployment.store.read(|c| {
-            Ok((cluster::counts(c, id, entity)?, full_text::label_counts(c, id, entity)?))
-        })?;
-        let label = |(name, count)| LabelCountBody { name, count };
-        Ok(Json(OverviewBody {
-            dataset_name: record.name,
-            clusters_count: count_at(clusters, level),
-            media_count: match entity {
-                EntityType::Images => record.n_images + record.n_videos,
-                EntityType::Objects => record.n_objects,
-            },
-            labels: labels.into_iter().map(label).collect(),
-        }))
-    })
-    .await
-}
-
-fn count_at(counts: [u32; Granularity::LEVELS], level: Granularity) -> u64 {
-    counts[usize::from(level.level())].into()
+    let count = move |deployment: &Deployment| {
+        let (record, clusters) = deployment.cluster_count(id, entity, level)?;
+        Ok((record, clusters, deployment.label_counts(id, entity)?))
+    };
+    let (record, clusters_count, labels) = state.spawn_blocking(count).await?;
+    let label = |(name, count)| LabelCountBody { name, count };
+    Ok(Json(OverviewBody {
+        dataset_name: record.name,
+        clusters_count,
+        media_count: match entity {
+            EntityType::Images => record.n_images + record.n_videos,
+            EntityType::Objects => record.n_objects,
+        },
+        labels: labels.into_iter().map(label).collect(),
+    }))
 }

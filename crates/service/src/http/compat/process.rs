@@ -1,4 +1,4 @@
-//! `process/add_media` by POST, which one page of the public documents shows.
+//! `process/add_media` by POST, as one page of the public documentation shows it.
 
 use axum::{Json, extract::State};
 
@@ -10,7 +10,7 @@ use crate::http::{
 };
 use tessera_wire::{error_body::ProblemBody, pipeline::ProcessBody};
 
-/// As the GET.
+/// Same as the GET.
 #[utoipa::path(
     post,
     path = "/process/add_media",
@@ -23,8 +23,8 @@ use tessera_wire::{error_body::ProblemBody, pipeline::ProcessBody};
     ),
 )]
 pub async fn process(
-    site: State<AppState>,
+    state: State<AppState>,
     params: QueryParams,
 ) -> Result<Json<ProcessBody>, Problem> {
-    dataset_operations::process(site, params).await
+    dataset_operations::process(state, params).await
 }

@@ -1,17 +1,15 @@
-//! What a service says of itself: `healthcheck`, `user_config` and `datasets/sample_data`.
+//! Information about the service: `healthcheck`, `user_config` and `datasets/sample_data`.
 
 use axum::{Json, extract::State};
 
 use crate::{
-    Deployment,
     http::{
         AppState,
         openapi::{CommonErrors, DatasetErrors, UserConfigParams},
         problem::Problem,
         query_params::QueryParams,
-        require_dataset,
     },
-    store::full_text::{TextCoverage, text_coverage},
+    store::full_text::TextCoverage,
 };
 use tessera_model::DatasetId;
 use tessera_wire::{
@@ -20,7 +18,7 @@ use tessera_wire::{
     paths::query,
 };
 
-/// Whether the service is well. Clients ask before they log in.
+/// Whether the service is healthy. Clients check this before they log in.
 #[utoipa::path(
     get,
     path = "/healthcheck",
@@ -42,23 +40,19 @@ pub async fn healthcheck() -> Json<HealthBody> {
     responses((status = 200, description = "The features", body = UserConfigBody), DatasetErrors),
 )]
 pub async fn user_config(
-    State(site): State<AppState>,
+    State(state): State<AppState>,
     params: QueryParams,
 ) -> Result<Json<UserConfigBody>, Problem> {
-    let told = if params.text(query::DATASET_ID).is_some() {
+    let coverage = if params.text(query::DATASET_ID).is_some() {
         let id: DatasetId = params.id(query::DATASET_ID)?;
-        let read = move |deployment: &Deployment| {
-            require_dataset(deployment, id)?;
-            Ok(deployment.store.read(|c| text_coverage(c, id))?)
-        };
-        site.spawn_blocking(read).await?
+        state.spawn_blocking(move |deployment| deployment.text_coverage(id)).await?.1
     } else {
         TextCoverage { has_captions: true, has_labels: true }
     };
     let feature_options = TextSearchBody {
-        labels_search: told.has_labels,
-        captions_search: told.has_captions,
-        semantic_search: told.has_captions || told.has_labels,
+        labels_search: coverage.has_labels,
+        captions_search: coverage.has_captions,
+        semantic_search: coverage.has_captions || coverage.has_labels,
     };
     let feature_key = "TEXTUAL_SEARCH_IMAGE";
     Ok(Json(UserConfigBody { features: vec![FeatureBody { feature_key, feature_options }] }))

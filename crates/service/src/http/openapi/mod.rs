@@ -40,15 +40,15 @@ pub struct OpenApiDocument(Bytes);
 
 impl OpenApiDocument {
     /// Completes what the routes of a site say of themselves.
-    pub fn new(mut routes: OpenApi, site: &AppState) -> Self {
-        if site.compat {
+    pub fn new(mut routes: OpenApi, state: &AppState) -> Self {
+        if state.compat {
             let items = routes.paths.paths.values_mut();
             items
                 .flat_map(|item| [&mut item.get, &mut item.post])
                 .flatten()
                 .for_each(compat::relax_parameters);
         }
-        let whole = base_document(site.authenticator.requires_login()).merge_from(routes);
+        let whole = base_document(state.authenticator.requires_login()).merge_from(routes);
         let mut whole = json!(whole);
         if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {
             schemas.extend(schemas::schemas());

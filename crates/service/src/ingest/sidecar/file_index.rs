@@ -156,7 +156,7 @@ fn is_media(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ingest::ScannedFile, store::indexed_files::FileStat};
+    use crate::{file_stat::FileStat, ingest::ScannedFile};
 
     fn scan(paths: &[&str]) -> FolderScan {
         let stat = FileStat { size: 1, modified: 1 };

@@ -11,7 +11,7 @@ use half::f16;
 use image::RgbImage;
 
 use super::{image_encoder::ImageEncoder, text_encoder::TextEncoder};
-use crate::error::printable_path;
+use crate::path_display::printable_path;
 use tessera_model::SafeText;
 
 /// Length limit of library messages in errors, in characters.

@@ -9,7 +9,7 @@ use std::{
 use rustix::fs::Mode;
 use tessera_service::{
     ingest::{FolderScan, SandboxedDir, ScannedFile, diff, scan_folder},
-    store::indexed_files::{FileStat, KnownFile},
+    file_stat::{FileStat, KnownFile},
 };
 
 #[test]

@@ -1,5 +1,5 @@
-//! The accept loop. `axum::serve` has no timeouts, so connections are served here: a bounded number
-//! at a time, each watched by its [`Pulse`], no Nagle delay.
+//! The server. `axum::serve` has no timeouts, so connections are accepted here: a bounded number at a
+//! time, each watched by its [`ConnectionMonitor`], without Nagle's delay.
 
 use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
@@ -14,11 +14,14 @@ use tokio::{
 };
 
 use super::{
+    AccessMode, AppState, ServerLimits, ServerOptions,
+    auth::Authenticator,
     connection_monitor::{ConnectionMonitor, MonitoredStream},
-    limits::ServerLimits,
+    router::build_router,
 };
+use crate::{Deployment, LocalError};
 
-/// Time for open answers after the shutdown.
+/// Time for open responses after the shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 /// The connection that a request came by.
@@ -30,8 +33,38 @@ pub struct ClientConnection {
     pub monitor: ConnectionMonitor,
 }
 
+impl Deployment {
+    /// Serves the HTTP interface at `listener` until `shutdown` completes; then finishes open
+    /// responses for at most five seconds.
+    ///
+    /// # Errors
+    /// [`AccessMode::Open`] at an address that is not loopback, or the socket fails.
+    pub async fn serve(
+        &self,
+        listener: TcpListener,
+        options: impl Into<ServerOptions>,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<(), LocalError> {
+        let ServerOptions { access, compat, limits } = options.into();
+        let address = listener.local_addr().map_err(LocalError::Socket)?;
+        if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
+            return Err(LocalError::OpenOnNetwork(address));
+        }
+        let limits = Arc::new(limits);
+        let state = AppState {
+            deployment: self.clone(),
+            authenticator: Arc::new(Authenticator::new(access)),
+            compat,
+            limits: limits.clone(),
+            expensive_slots: Arc::new(Semaphore::new(limits.max_expensive)),
+        };
+        serve_connections(listener, build_router(state), limits, shutdown).await;
+        Ok(())
+    }
+}
+
 /// Serves connections until `shutdown` completes, then finishes what is open.
-pub async fn serve_connections(
+async fn serve_connections(
     listener: TcpListener,
     router: Router,
     limits: Arc<ServerLimits>,

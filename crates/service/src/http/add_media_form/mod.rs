@@ -25,31 +25,9 @@ use crate::{
         unpack::ArchiveKind,
     },
     object_storage::RoleArn,
+    usecase::{AddMediaRequest, AddMediaSource},
 };
 use tessera_wire::paths::field;
-
-/// What the form asks for. What it says of sizes and of spot machines is checked, and nothing
-/// that a local deployment needs to know.
-#[derive(Debug)]
-pub struct AddMediaRequest {
-    /// Where the media come from.
-    pub source: AddMediaSource,
-    /// Whether to cluster anew at once.
-    pub auto_reindex: bool,
-    /// The role to assume for storage of another account.
-    pub assume_role: Option<RoleArn>,
-}
-
-/// Where media come from.
-#[derive(Debug)]
-pub enum AddMediaSource {
-    /// Uploaded files, in the folder.
-    Files(StagingDir),
-    /// An uploaded archive: the file [`ARCHIVE`] in the folder.
-    Archive(StagingDir, ArchiveKind),
-    /// A folder or manifest in object storage, as it was given; not empty.
-    Storage(String),
-}
 
 /// The field name that the interface's own error text suggests, and that is none.
 const LIST_FIELD: &str = "files[]";

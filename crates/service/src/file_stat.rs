@@ -1,0 +1,17 @@
+//! Size and modification time of files: what decides whether one has to be read again.
+
+/// Size and modification time of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStat {
+    pub size: u64,
+    /// Nanoseconds since 1970.
+    pub modified: i64,
+}
+
+/// A file that was opened before.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownFile {
+    pub stat: FileStat,
+    /// Content hash if it became a media item; `None` for a sidecar or a skipped file.
+    pub content_hash: Option<[u8; 32]>,
+}

@@ -1,0 +1,72 @@
+//! What all handlers share, and how they run blocking work.
+
+use std::sync::Arc;
+
+use tokio::{sync::Semaphore, time::timeout};
+
+use super::{
+    auth::Authenticator, options::ServerLimits, origin_check::RequestOrigin, problem::Problem,
+    signed_links::SignedLinks,
+};
+use crate::{Deployment, usecase::ServiceError};
+
+/// What all handlers share.
+#[derive(Clone)]
+pub struct AppState {
+    pub deployment: Deployment,
+    pub authenticator: Arc<Authenticator>,
+    /// Whether to accept what public clients send beyond the interface document.
+    pub compat: bool,
+    pub limits: Arc<ServerLimits>,
+    /// Slots for expensive requests.
+    pub expensive_slots: Arc<Semaphore>,
+}
+
+/// How much work a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestCost {
+    /// A few indexed reads.
+    Cheap,
+    /// It ranks or decodes: only a few at a time.
+    Expensive,
+}
+
+impl AppState {
+    /// Signed links for a client.
+    pub fn links<'a>(&'a self, origin: &'a RequestOrigin) -> SignedLinks<'a> {
+        SignedLinks::new(self.deployment.store.link_key(), origin)
+    }
+
+    /// Runs a use case on a thread where it may block.
+    pub async fn spawn_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Deployment) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let deployment = self.deployment.clone();
+        let result = tokio::task::spawn_blocking(move || work(&deployment)).await;
+        Ok(result.unwrap_or_else(|_| Err(ServiceError::internal()))?)
+    }
+
+    /// Like [`AppState::spawn_blocking`]; expensive work waits for a free slot. If the client
+    /// disconnects while it waits, the request is dropped.
+    pub async fn run_blocking<T: Send + 'static>(
+        &self,
+        cost: RequestCost,
+        work: impl FnOnce(&Deployment) -> Result<T, ServiceError> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let slot = match cost {
+            RequestCost::Cheap => None,
+            RequestCost::Expensive => {
+                let free = self.expensive_slots.clone().acquire_owned();
+                let slot = timeout(self.limits.queue_timeout, free).await;
+                Some(slot.map_err(|_| Problem::busy())?)
+            }
+        };
+        self.spawn_blocking(move |deployment| {
+            // Work that has started cannot be cancelled, so it keeps its slot until it ends.
+            let _slot = slot;
+            work(deployment)
+        })
+        .await
+    }
+}

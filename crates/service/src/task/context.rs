@@ -1,0 +1,58 @@
+//! What all tasks work with: the store, the settings, and whether to stop.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use super::TaskError;
+use crate::{
+    settings::{DeploymentSettings, InjectedFailure},
+    store::{Store, dataset},
+};
+use tessera_model::DatasetId;
+
+/// What all tasks work with.
+pub struct TaskContext<'a> {
+    pub store: &'a Store,
+    pub settings: &'a DeploymentSettings,
+    pub stop: &'a AtomicBool,
+}
+
+impl TaskContext<'_> {
+    /// Fails if the deployment is being closed.
+    pub fn check_cancelled(&self) -> Result<(), TaskError> {
+        if self.stop.load(Ordering::Relaxed) { Err(TaskError::Stopped) } else { Ok(()) }
+    }
+
+    /// Stores the progress of the operation of a dataset, 0.0-1.0.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    pub fn report_progress(&self, dataset: DatasetId, share: f64) -> Result<(), TaskError> {
+        let percent = (share.clamp(0.0, 1.0) * 100.0) as u8;
+        Ok(self.store.write(|tx| dataset::set_progress(tx, dataset, percent))?)
+    }
+
+    /// Takes the simulated delay, reporting the first 5 percent meanwhile, and injects a failure if
+    /// the settings say so.
+    pub fn simulate(
+        &self,
+        failure: Option<InjectedFailure>,
+        mut report: impl FnMut(f64) -> Result<(), TaskError>,
+    ) -> Result<(), TaskError> {
+        const STEPS: u32 = 20;
+        for step in 0..STEPS {
+            if self.settings.simulated_delay.is_zero() {
+                break;
+            }
+            self.check_cancelled()?;
+            thread::sleep(self.settings.simulated_delay / STEPS);
+            report(0.05 * f64::from(step) / f64::from(STEPS))?;
+        }
+        match failure.filter(|failure| self.settings.injected_failures.contains(failure)) {
+            Some(failure) => {
+                Err(TaskError::Failed(format!("{} was asked to fail", failure.as_str())))
+            }
+            None => Ok(()),
+        }
+    }
+}

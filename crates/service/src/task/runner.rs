@@ -1,0 +1,83 @@
+//! The two queues of background work: operations and exports, each with a thread of its own.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use tokio::sync::watch;
+
+use super::{TaskContext, queue::TaskQueue, run_export::run_export, run_operation::run_operation};
+use crate::{
+    settings::DeploymentSettings,
+    store::{Store, StoreError, export, operation},
+};
+use tessera_model::ExportTaskId;
+
+/// The background work of a deployment. Dropping it stops the work at the next file.
+pub struct TaskRunner {
+    operations: TaskQueue<i64>,
+    exports: TaskQueue<ExportTaskId>,
+    outstanding: Arc<watch::Sender<usize>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl TaskRunner {
+    /// Starts the queues with the unfinished tasks of the store.
+    pub fn resume(
+        store: &Arc<Store>,
+        settings: &Arc<DeploymentSettings>,
+    ) -> Result<Self, StoreError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let outstanding = Arc::new(watch::Sender::new(0));
+        let shared = || (store.clone(), settings.clone(), stop.clone());
+        let (operation_store, operation_settings, operation_stop) = shared();
+        let operations = TaskQueue::start("operation", outstanding.clone(), move |row| {
+            let (store, settings) = (&operation_store, &operation_settings);
+            let context = TaskContext { store, settings, stop: &operation_stop };
+            let mut next = Some(row);
+            while let Some(row) = next {
+                // If the store cannot be written, the operation stays: the next opening resumes it.
+                next = run_operation(&context, row).unwrap_or(None);
+            }
+        });
+        let (export_store, export_settings, export_stop) = shared();
+        let exports = TaskQueue::start("export", outstanding.clone(), move |id| {
+            let (store, settings) = (&export_store, &export_settings);
+            // As above: an export that cannot be written to the store is started again.
+            let _ = run_export(&TaskContext { store, settings, stop: &export_stop }, id);
+        });
+        let runner = Self { operations, exports, outstanding, stop };
+        let (running, unfinished) =
+            store.read(|c| Ok((operation::all_running(c)?, export::unfinished(c)?)))?;
+        for operation in running {
+            runner.queue_operation(operation.row);
+        }
+        for id in unfinished {
+            runner.queue_export(id);
+        }
+        Ok(runner)
+    }
+
+    /// Queues an operation that is RUNNING in the store.
+    pub fn queue_operation(&self, operation: i64) {
+        self.operations.push(operation);
+    }
+
+    /// Queues an export that is in the store.
+    pub fn queue_export(&self, id: ExportTaskId) {
+        self.exports.push(id);
+    }
+
+    /// Waits until no work is queued or running.
+    pub async fn wait_until_idle(&self) {
+        // It cannot fail: `self` owns the sender.
+        let _ = self.outstanding.subscribe().wait_for(|&left| left == 0).await;
+    }
+}
+
+impl Drop for TaskRunner {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,72 @@
+//! Whether a dataset exists and allows an operation.
+
+use super::ServiceError;
+use crate::{
+    Deployment, InjectedFailure,
+    store::{
+        dataset::{self, DatasetRecord},
+        operation::{self, RunningOperation},
+    },
+};
+use tessera_model::{DatasetId, Operation};
+
+impl Deployment {
+    pub(crate) fn all_datasets(&self) -> Result<Vec<DatasetRecord>, ServiceError> {
+        Ok(self.store.read(dataset::all)?)
+    }
+
+    pub(crate) fn require_dataset(&self, id: DatasetId) -> Result<DatasetRecord, ServiceError> {
+        self.store.read(|c| dataset::find(c, id))?.ok_or_else(ServiceError::dataset_not_found)
+    }
+
+    /// A dataset whose status allows an operation.
+    pub(crate) fn require_ready(
+        &self,
+        id: DatasetId,
+        wanted: Operation,
+    ) -> Result<DatasetRecord, ServiceError> {
+        let record = self.require_dataset(id)?;
+        let running = self.store.read(|c| operation::find_running(c, id))?;
+        check_status(&record, wanted, running.as_ref())?;
+        Ok(record)
+    }
+
+    pub(super) fn require_write_access(&self, record: &DatasetRecord) -> Result<(), ServiceError> {
+        if self.settings.write_access {
+            return Ok(());
+        }
+        let message = format!("You do not have write access to dataset {}", record.id);
+        Err(ServiceError::Forbidden(message))
+    }
+
+    /// Fails if the settings inject this failure.
+    pub(super) fn inject(
+        &self,
+        failure: InjectedFailure,
+        message: &'static str,
+    ) -> Result<(), ServiceError> {
+        match self.settings.injected_failures.contains(&failure) {
+            true => Err(ServiceError::Failed(message)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Fails if the status of a dataset forbids an operation.
+pub(super) fn check_status(
+    record: &DatasetRecord,
+    wanted: Operation,
+    running: Option<&RunningOperation>,
+) -> Result<(), ServiceError> {
+    let Some(reason) = record.status.allows(wanted).denial_reason() else {
+        return Ok(());
+    };
+    let (wanted, status) = (wanted.code(), record.status.word());
+    Err(ServiceError::Conflict(match running {
+        Some(running) => {
+            let kind = running.kind.as_str();
+            format!("Operation '{wanted}' is blocked while {kind} task is running")
+        }
+        None => format!("Operation '{wanted}' is blocked while the dataset is {status}: {reason}"),
+    }))
+}

@@ -1,0 +1,180 @@
+//! Adding media and reindexing. The transaction that starts an operation also checks that it is
+//! allowed, so exactly one of many concurrent requests succeeds.
+
+use std::path::{Path, PathBuf};
+
+use super::{ServiceError, access::check_status};
+use crate::{
+    Deployment, InjectedFailure,
+    ingest::{
+        staging::{StagingDir, UNPACKED_DIR_NAME},
+        unpack::ArchiveKind,
+    },
+    object_storage::{ObjectStorage, RoleArn},
+    store::{
+        dataset,
+        operation::{self, Batch, BatchOrigin, OperationKind},
+        source,
+    },
+};
+use tessera_model::{DatasetId, Operation};
+
+/// A request to add media.
+#[derive(Debug)]
+pub(crate) struct AddMediaRequest {
+    pub source: AddMediaSource,
+    /// Whether to reindex when the media are added.
+    pub auto_reindex: bool,
+    /// The role to assume for storage of another account.
+    pub assume_role: Option<RoleArn>,
+}
+
+/// Where added media come from.
+#[derive(Debug)]
+pub(crate) enum AddMediaSource {
+    /// Uploaded files, in the staging folder.
+    Files(StagingDir),
+    /// An uploaded archive in the staging folder.
+    Archive(StagingDir, ArchiveKind),
+    /// A folder or manifest in object storage, as given by the client; not empty.
+    Storage(String),
+}
+
+/// The folder that an addition reads.
+enum BatchFolder {
+    None,
+    Uploaded(PathBuf, BatchOrigin),
+    OnThisMachine(PathBuf),
+}
+
+impl Deployment {
+    /// The folder below which uploads are staged.
+    pub(crate) fn uploads_dir(&self) -> PathBuf {
+        self.store.uploads_dir()
+    }
+
+    pub(crate) fn reindex(&self, id: DatasetId) -> Result<(), ServiceError> {
+        self.require_write_access(&self.require_dataset(id)?)?;
+        self.start_operation(id, OperationKind::Reindex, false, BatchFolder::None)
+    }
+
+    /// Fails if media cannot be added to a dataset now.
+    pub(crate) fn require_can_add(&self, id: DatasetId) -> Result<(), ServiceError> {
+        let record = self.require_dataset(id)?;
+        if !self.settings.add_media {
+            return Err(ServiceError::Forbidden("Add media feature is not enabled".to_owned()));
+        }
+        self.require_write_access(&record)?;
+        if record.generation == 0 {
+            return Err(ServiceError::Invalid(format!(
+                "Dataset {id} has no embedding_config: it was never indexed with an embedding model"
+            )));
+        }
+        let running = self.store.read(|c| operation::find_running(c, id))?;
+        check_status(&record, Operation::AddMedia, running.as_ref())
+    }
+
+    /// Checks that object storage lists something where a request points to it.
+    pub(crate) async fn check_source(&self, request: &AddMediaRequest) -> Result<(), ServiceError> {
+        self.inject(InjectedFailure::Upload, "The upload to storage failed")?;
+        if let AddMediaSource::Storage(uri) = &request.source {
+            let storage = ObjectStorage::new(self.settings.storage.clone())
+                .map_err(|_| ServiceError::Failed("The storage failed"))?;
+            let listed = storage.list(uri, request.assume_role.as_ref(), 1).await;
+            listed.map_err(|cause| ServiceError::Invalid(cause.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// Starts the addition of uploaded or stored media.
+    pub(crate) fn add_media(
+        &self,
+        id: DatasetId,
+        request: AddMediaRequest,
+    ) -> Result<(), ServiceError> {
+        let (staging, origin) = match request.source {
+            AddMediaSource::Files(staging) => (staging, BatchOrigin::InPlace),
+            AddMediaSource::Archive(staging, kind) => {
+                (staging, BatchOrigin::Archive(kind.extension().to_owned()))
+            }
+            AddMediaSource::Storage(uri) => {
+                let staging = StagingDir::create(&self.uploads_dir())
+                    .map_err(|_| ServiceError::Failed("The upload to storage failed"))?;
+                (staging, BatchOrigin::ObjectStorage(uri))
+            }
+        };
+        let folder = match origin {
+            BatchOrigin::InPlace | BatchOrigin::ObjectStorage(_) => staging.path().to_owned(),
+            BatchOrigin::Archive(_) => staging.path().join(UNPACKED_DIR_NAME),
+        };
+        let batch = BatchFolder::Uploaded(folder, origin);
+        self.start_operation(id, OperationKind::Addition, request.auto_reindex, batch)?;
+        // From now on the folder belongs to the dataset.
+        let _ = staging.keep();
+        Ok(())
+    }
+
+    /// Starts the addition of a folder of this machine.
+    pub(crate) fn add_folder_media(
+        &self,
+        id: DatasetId,
+        folder: &Path,
+        auto_reindex: bool,
+    ) -> Result<(), ServiceError> {
+        self.require_can_add(id)?;
+        let batch = BatchFolder::OnThisMachine(self.readable_folder(folder)?);
+        self.start_operation(id, OperationKind::Addition, auto_reindex, batch)
+    }
+
+    /// The canonical path of a folder, if this deployment may read it.
+    fn readable_folder(&self, folder: &Path) -> Result<PathBuf, ServiceError> {
+        let message = "The path is not a folder at or below one this deployment may read";
+        let forbidden = || ServiceError::Forbidden(message.to_owned());
+        if !folder.is_absolute() {
+            return Err(ServiceError::RelativePath);
+        }
+        let folder = folder.canonicalize().map_err(|_| forbidden())?;
+        let datasets = self.all_datasets()?;
+        let own = datasets.iter().map(|dataset| &dataset.folder);
+        let inside = own.chain(&self.settings.readable_roots).any(|root| folder.starts_with(root));
+        if inside && folder.is_dir() { Ok(folder) } else { Err(forbidden()) }
+    }
+
+    fn start_operation(
+        &self,
+        id: DatasetId,
+        kind: OperationKind,
+        reindex: bool,
+        batch: BatchFolder,
+    ) -> Result<(), ServiceError> {
+        let wanted = match kind {
+            OperationKind::Reindex => Operation::Reindex,
+            OperationKind::Creation | OperationKind::Addition => Operation::AddMedia,
+        };
+        let started = self.store.write(|tx| {
+            let Some(record) = dataset::find(tx, id)? else {
+                return Ok(Err(ServiceError::dataset_not_found()));
+            };
+            let running = operation::find_running(tx, id)?;
+            let allowed = check_status(&record, wanted, running.as_ref()).and_then(|()| {
+                self.inject(InjectedFailure::Trigger, "The pipeline could not be triggered")
+            });
+            if let Err(cause) = allowed {
+                return Ok(Err(cause));
+            }
+            let batch = match batch {
+                BatchFolder::None => None,
+                BatchFolder::Uploaded(folder, origin) => {
+                    Some(Batch { source: source::upsert(tx, id, &folder)?, origin })
+                }
+                BatchFolder::OnThisMachine(folder) => {
+                    let source = source::find_or_insert_for_folder(tx, id, &folder)?;
+                    Some(Batch { source, origin: BatchOrigin::InPlace })
+                }
+            };
+            operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
+        })?;
+        self.tasks.queue_operation(started?);
+        Ok(())
+    }
+}

@@ -1,0 +1,107 @@
+//! Exports without a task: the metadata as JSON, and the media identifiers as CSV. Both are written to an
+//! unnamed file first, so that memory does not grow with the dataset.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Seek as _, Write as _},
+};
+
+use uuid::Uuid;
+
+use super::ServiceError;
+use crate::{
+    Deployment,
+    archive::{self, ArchiveContent, SourceFolders},
+    store::{
+        dataset::DatasetRecord,
+        export::{ExportRecord, ExportTaskState},
+        media, now_micros,
+    },
+};
+use tessera_model::{
+    ArchiveName, DatasetId, EntityType, ExportFormat, ExportSpec, ExportTaskId, Operation,
+};
+
+/// Media items read at a time for the CSV.
+const PAGE_SIZE: usize = 10_000;
+
+impl Deployment {
+    /// `metadata.json` of the whole dataset.
+    pub(crate) fn metadata_file(
+        &self,
+        id: DatasetId,
+        origin: String,
+    ) -> Result<File, ServiceError> {
+        self.spool(id, |record, file| {
+            let export = whole_dataset_export(record, origin);
+            let folders = SourceFolders::default();
+            let written = self.store.read(|connection| {
+                let content = ArchiveContent {
+                    connection,
+                    dataset: record,
+                    export: &export,
+                    folders: &folders,
+                };
+                Ok(archive::write_metadata_json(&content, file))
+            })?;
+            written.map_err(|_| ServiceError::internal())
+        })
+    }
+
+    /// File name and identifier of every image and video, as CSV.
+    pub(crate) fn media_id_file(&self, id: DatasetId) -> Result<File, ServiceError> {
+        self.spool(id, |record, file| {
+            let failed = |_| ServiceError::internal();
+            let mut table = csv::Writer::from_writer(file);
+            table.write_record(["filename", "media_id"]).map_err(failed)?;
+            for page in 0.. {
+                let skip = page * PAGE_SIZE as u64;
+                let items = self
+                    .store
+                    .read(|c| media::page(c, record.id, EntityType::Images, skip, PAGE_SIZE))?;
+                if items.is_empty() {
+                    break;
+                }
+                for item in items {
+                    table.write_record([item.file_name(), item.id.to_string()]).map_err(failed)?;
+                }
+            }
+            Ok(table.flush()?)
+        })
+    }
+
+    /// An unnamed file with what `write` writes of a dataset that can be exported.
+    fn spool(
+        &self,
+        id: DatasetId,
+        write: impl FnOnce(&DatasetRecord, &mut BufWriter<File>) -> Result<(), ServiceError>,
+    ) -> Result<File, ServiceError> {
+        let record = self.require_ready(id, Operation::Export)?;
+        let archive = self.store.archive_path(id.0);
+        let folder = archive.parent().ok_or_else(ServiceError::internal)?;
+        let mut file = BufWriter::new(tempfile::tempfile_in(folder)?);
+        write(&record, &mut file)?;
+        file.flush()?;
+        file.rewind()?;
+        file.into_inner().map_err(|_| ServiceError::internal())
+    }
+}
+
+fn whole_dataset_export(dataset: &DatasetRecord, origin: String) -> ExportRecord {
+    ExportRecord {
+        id: ExportTaskId(Uuid::new_v4()),
+        dataset: dataset.id,
+        spec: ExportSpec {
+            file_name: ArchiveName::new(&dataset.name),
+            format: ExportFormat::Json,
+            include_images: false,
+        },
+        origin,
+        state: ExportTaskState::InProgress,
+        progress: 0.0,
+        media_count: dataset.n_images + dataset.n_videos,
+        message: None,
+        created_at: now_micros(),
+        selective: false,
+    }
+}

@@ -1,0 +1,62 @@
+//! Why a request cannot be fulfilled.
+
+use crate::{retrieval::RetrievalError, store::StoreError};
+
+/// Why a request cannot be fulfilled. Messages are fit for the client: no local paths, no SQL.
+#[derive(Debug)]
+pub(crate) enum ServiceError {
+    /// Something the request names does not exist.
+    NotFound(String),
+    /// The settings of the deployment forbid the request.
+    Forbidden(String),
+    /// The state of the dataset forbids the request for now.
+    Conflict(String),
+    /// The request itself is wrong.
+    Invalid(String),
+    /// A folder to add is not an absolute path.
+    RelativePath,
+    /// The query cannot be ranked.
+    Retrieval(RetrievalError),
+    /// A step inside the service failed.
+    Failed(&'static str),
+}
+
+impl ServiceError {
+    /// A failure without a cause that a client could act on.
+    pub(crate) fn internal() -> Self {
+        Self::Failed("The service could not do this because of a fault of its own")
+    }
+
+    pub(crate) fn dataset_not_found() -> Self {
+        Self::NotFound("Dataset not found".to_owned())
+    }
+
+    pub(crate) fn media_not_found() -> Self {
+        Self::NotFound("Media not found".to_owned())
+    }
+
+    pub(crate) fn export_not_found() -> Self {
+        Self::NotFound("Export task not found".to_owned())
+    }
+}
+
+impl From<StoreError> for ServiceError {
+    fn from(_: StoreError) -> Self {
+        Self::internal()
+    }
+}
+
+impl From<std::io::Error> for ServiceError {
+    fn from(_: std::io::Error) -> Self {
+        Self::internal()
+    }
+}
+
+impl From<RetrievalError> for ServiceError {
+    fn from(cause: RetrievalError) -> Self {
+        match cause {
+            RetrievalError::Store(cause) => cause.into(),
+            cause => Self::Retrieval(cause),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Exports: starting one, its state, and its archive.
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    fs::File,
+};
+
+use uuid::Uuid;
+
+use super::ServiceError;
+use crate::{
+    Deployment,
+    retrieval::SearchQuery,
+    store::{
+        dataset::DatasetRecord,
+        export::{self, ExportRecord, ExportTaskState},
+        media, now_micros,
+    },
+};
+use tessera_model::{
+    ClusterId, DatasetId, ExportSpec, ExportTaskId, MediaId, Operation, SelectionItem,
+};
+
+/// The media that an export is started for.
+pub(crate) enum ExportScope {
+    /// All that match a query; all of the dataset if it only browses.
+    Query(SearchQuery),
+    /// The members of a cluster that match the filters of a query.
+    Cluster(ClusterId, SearchQuery),
+    /// Selected media items and clusters.
+    Selection(Vec<SelectionItem>),
+}
+
+impl ExportScope {
+    /// Whether the whole dataset is exported, which needs no ranking.
+    pub(crate) fn is_whole_dataset(&self) -> bool {
+        matches!(self, Self::Query(query) if query.is_browse())
+    }
+}
+
+impl Deployment {
+    /// Starts an export. `origin` is where links in its metadata lead.
+    pub(crate) fn start_export(
+        &self,
+        id: DatasetId,
+        scope: &ExportScope,
+        spec: ExportSpec,
+        origin: String,
+    ) -> Result<ExportRecord, ServiceError> {
+        let record = self.require_ready(id, Operation::Export)?;
+        let rows = self.export_rows(&record, scope)?;
+        let mut export = ExportRecord {
+            id: ExportTaskId(Uuid::new_v4()),
+            dataset: id,
+            spec,
+            origin,
+            state: ExportTaskState::Init,
+            progress: 0.0,
+            media_count: record.n_images + record.n_videos,
+            message: None,
+            created_at: now_micros(),
+            selective: rows.is_some(),
+        };
+        self.store.write(|tx| {
+            export::insert(tx, &export)?;
+            if let Some(rows) = &rows {
+                export.media_count = export::select_media(tx, export.id, rows.iter().copied())?;
+            }
+            if export.media_count == 0 {
+                export.state = ExportTaskState::Failed;
+                export.message = Some("nothing is selected by this export".to_owned());
+            }
+            export::update_outcome(tx, &export)
+        })?;
+        if export.state == ExportTaskState::Init {
+            self.tasks.queue_export(export.id);
+        }
+        Ok(export)
+    }
+
+    /// The rows of the exported media; `None` for the whole dataset.
+    fn export_rows(
+        &self,
+        record: &DatasetRecord,
+        scope: &ExportScope,
+    ) -> Result<Option<BTreeSet<i64>>, ServiceError> {
+        let mut rows = BTreeSet::new();
+        match scope {
+            ExportScope::Query(query) if query.is_browse() => return Ok(None),
+            ExportScope::Query(query) => {
+                rows.extend(self.search_context(record).search(query)?.rows());
+            }
+            ExportScope::Cluster(cluster, query) => {
+                rows.extend(self.cluster_members(record, *cluster, None, &query.filters)?);
+            }
+            ExportScope::Selection(items) => {
+                for item in items {
+                    rows.extend(self.selected_rows(record, item)?);
+                }
+            }
+        }
+        Ok(Some(rows))
+    }
+
+    fn selected_rows(
+        &self,
+        record: &DatasetRecord,
+        item: &SelectionItem,
+    ) -> Result<Vec<i64>, ServiceError> {
+        match item {
+            SelectionItem::Media(ids) => self.media_rows(record, ids),
+            SelectionItem::Cluster { cluster, entity, filters, exclude } => {
+                let members = self.cluster_members(record, *cluster, Some(*entity), filters)?;
+                let excluded: HashSet<i64> =
+                    self.media_rows(record, exclude)?.into_iter().collect();
+                Ok(members.into_iter().filter(|row| !excluded.contains(row)).collect())
+            }
+        }
+    }
+
+    fn media_rows(
+        &self,
+        record: &DatasetRecord,
+        ids: &[MediaId],
+    ) -> Result<Vec<i64>, ServiceError> {
+        let rows = self.store.read(|c| {
+            ids.iter().map(|&id| media::row_of(c, record.id, id)).collect::<Result<Vec<_>, _>>()
+        })?;
+        let known = |(id, row): (&MediaId, Option<i64>)| {
+            row.ok_or_else(|| ServiceError::NotFound(format!("Media {id} not found")))
+        };
+        ids.iter().zip(rows).map(known).collect()
+    }
+
+    /// An export of a dataset.
+    pub(crate) fn export_of(
+        &self,
+        dataset: DatasetId,
+        id: ExportTaskId,
+    ) -> Result<ExportRecord, ServiceError> {
+        self.require_dataset(dataset)?;
+        let export = self.store.read(|c| export::find(c, id))?;
+        let export = export.filter(|export| export.dataset == dataset);
+        export.ok_or_else(ServiceError::export_not_found)
+    }
+
+    /// A finished export and its archive.
+    pub(crate) fn open_archive(
+        &self,
+        id: ExportTaskId,
+    ) -> Result<(ExportRecord, File), ServiceError> {
+        let export = self.store.read(|c| export::find(c, id))?;
+        let export = export.ok_or_else(ServiceError::export_not_found)?;
+        let file = File::open(self.store.archive_path(id.0));
+        Ok((export, file.map_err(|_| ServiceError::export_not_found())?))
+    }
+}

@@ -1,0 +1,21 @@
+//! What a client can do with a deployment, one file per use case. Nothing here knows HTTP or SQL.
+
+mod access;
+mod add_media;
+mod browse;
+mod direct_export;
+mod error;
+mod export;
+mod media;
+mod members;
+mod overview;
+mod query_image;
+mod search;
+
+pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
+pub(crate) use error::ServiceError;
+pub(crate) use export::ExportScope;
+pub(crate) use media::OriginalFile;
+pub(crate) use members::MemberPage;
+pub(crate) use query_image::QueryRegion;
+pub(crate) use search::ScoredCluster;

@@ -1,0 +1,80 @@
+//! Searching: the clusters that match a query, best first.
+
+use super::ServiceError;
+use crate::{
+    Deployment,
+    retrieval::{ClusterMatch, SearchContext, SearchQuery},
+    store::{
+        cluster::{self, ClusterRecord},
+        dataset::DatasetRecord,
+    },
+};
+use tessera_model::{DatasetId, Operation};
+
+/// A cluster with the scores of its previews, if the query ranks.
+pub(crate) struct ScoredCluster {
+    pub cluster: ClusterRecord,
+    pub scores: Option<PreviewScores>,
+}
+
+/// The scores of the previews of a cluster.
+pub(crate) struct PreviewScores {
+    /// What the scores are, as spelled on the wire.
+    pub kind: &'static str,
+    /// One score per preview.
+    pub values: Vec<f32>,
+}
+
+impl Deployment {
+    /// One page of the clusters that match a query.
+    pub(crate) fn find_clusters(
+        &self,
+        id: DatasetId,
+        query: &SearchQuery,
+        page: u64,
+    ) -> Result<Vec<ScoredCluster>, ServiceError> {
+        if query.is_browse() { self.browse(id, query, page) } else { self.search(id, query, page) }
+    }
+
+    fn search(
+        &self,
+        id: DatasetId,
+        query: &SearchQuery,
+        page: u64,
+    ) -> Result<Vec<ScoredCluster>, ServiceError> {
+        let operation = match query.anchor {
+            Some(_) => Operation::VisualSearch,
+            None => Operation::TextSearch,
+        };
+        let record = self.require_ready(id, operation)?;
+        if record.generation == 0 {
+            return Err(ServiceError::Conflict(format!(
+                "Operation '{}' is blocked while the dataset is indexed for the first time",
+                operation.code()
+            )));
+        }
+        let result = self.search_context(&record).search(query)?;
+        let (entity, level, kind) = (query.entity, query.granularity, result.score_kind());
+        let page = result.page(page);
+        Ok(self.store.read(|c| {
+            let mut clusters = Vec::with_capacity(page.len());
+            for ClusterMatch { cluster: rank, images, videos, objects, best_members } in page {
+                let found = cluster::with_previews(c, id, entity, level, rank, &best_members)?;
+                clusters.extend(found.map(|(cluster, values)| ScoredCluster {
+                    cluster: ClusterRecord { images, videos, objects, ..cluster },
+                    scores: kind.map(|kind| PreviewScores { kind, values }),
+                }));
+            }
+            Ok(clusters)
+        })?)
+    }
+
+    pub(super) fn search_context<'a>(&'a self, dataset: &'a DatasetRecord) -> SearchContext<'a> {
+        SearchContext {
+            store: &self.store,
+            indexes: &self.indexes,
+            encoders: self.settings.encoders.as_deref(),
+            dataset,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The layers of the service: which module may import which, and what only some of them may name.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Each module with the modules it may import. Lowest first: a module imports only modules above it
+/// in this list, so there are no cycles.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("file_stat", &[]),
+    ("path_display", &[]),
+    ("explain", &[]),
+    ("index", &[]),
+    ("similarity", &["index"]),
+    ("cluster", &["similarity"]),
+    ("text", &["path_display"]),
+    ("ingest", &["file_stat"]),
+    ("object_storage", &["ingest"]),
+    ("settings", &["object_storage", "text"]),
+    ("store", &["file_stat", "index", "path_display"]),
+    ("error", &["path_display", "store"]),
+    ("issues", &["index", "store"]),
+    ("retrieval", &["index", "issues", "similarity", "store", "text"]),
+    ("archive", &["ingest", "issues", "store"]),
+    (
+        "task",
+        &[
+            "archive",
+            "cluster",
+            "file_stat",
+            "index",
+            "ingest",
+            "object_storage",
+            "settings",
+            "similarity",
+            "store",
+            "text",
+        ],
+    ),
+    (
+        "deployment",
+        &["error", "ingest", "path_display", "retrieval", "settings", "store", "task", "text"],
+    ),
+    (
+        "usecase",
+        &[
+            "archive",
+            "deployment",
+            "index",
+            "ingest",
+            "object_storage",
+            "retrieval",
+            "settings",
+            "store",
+        ],
+    ),
+    ("http", &["deployment", "error", "ingest", "object_storage", "retrieval", "store", "usecase"]),
+];
+
+/// Libraries that only some modules may name.
+const CONFINED: &[(&str, &[&str])] = &[
+    ("axum", &["http"]),
+    ("hyper", &["http"]),
+    ("utoipa", &["http"]),
+    ("rusqlite", &["store", "archive", "task", "deployment"]),
+];
+
+/// Types that the root of the crate re-exports, with the module that defines them.
+const REEXPORTS: &[(&str, &str)] = &[
+    ("Deployment", "deployment"),
+    ("LocalError", "error"),
+    ("DeploymentSettings", "settings"),
+    ("InjectedFailure", "settings"),
+];
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// Every source file: its module below the root of the crate, its path, and its code without tests.
+fn sources() -> Vec<(String, String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    assert!(files.len() > 50, "the sources were not found");
+    let source = |path: PathBuf| {
+        let relative = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+        let module = relative.split('/').next().unwrap().trim_end_matches(".rs").to_owned();
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        let code = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        (module, relative, code.collect::<Vec<_>>().join("\n"))
+    };
+    let sources = files.into_iter().map(source);
+    sources.filter(|(_, path, _)| path != "lib.rs" && !path.ends_with("tests.rs")).collect()
+}
+
+/// The first names after `crate::`, at the top level of a braced list too.
+fn imports(code: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for (at, _) in code.match_indices("crate::") {
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &code[at + "crate::".len()..];
+        let Some(list) = rest.strip_prefix('{') else {
+            names.insert(first_word(rest));
+            continue;
+        };
+        let (mut depth, mut expected) = (0, true);
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => break,
+                '}' => depth -= 1,
+                ',' if depth == 0 => expected = true,
+                c if expected && c.is_alphabetic() => {
+                    names.insert(first_word(&list[at..]));
+                    expected = false;
+                }
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
+fn first_word(text: &str) -> String {
+    text.chars().take_while(|&c| c.is_alphanumeric() || c == '_').collect()
+}
+
+#[test]
+fn modules_import_only_lower_layers() {
+    let mut wrong = Vec::new();
+    for (module, path, code) in sources() {
+        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == module) else {
+            wrong.push(format!("{path}: {module} is not in the table"));
+            continue;
+        };
+        for name in imports(&code) {
+            let reexported = REEXPORTS.iter().find(|(item, _)| *item == name);
+            let target = reexported.map_or(name.as_str(), |(_, module)| module);
+            if target != module && !allowed.contains(&target) {
+                wrong.push(format!("{path} imports {target}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn layers_have_no_cycle() {
+    for (at, (module, allowed)) in LAYERS.iter().enumerate() {
+        for name in *allowed {
+            let lower = LAYERS[..at].iter().any(|(lower, _)| lower == name);
+            assert!(lower, "{module} may import {name}, which is not below it");
+        }
+    }
+}
+
+#[test]
+fn http_and_sql_stay_in_their_layers() {
+    for (module, path, code) in sources() {
+        for (library, allowed) in CONFINED {
+            let named = code.contains(&format!("{library}::"));
+            assert!(!named || allowed.contains(&module.as_str()), "{path} names {library}");
+        }
+        let writes_sql = ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM"];
+        let sql = writes_sql.iter().any(|word| code.contains(word));
+        assert!(!sql || module == "store", "{path} contains SQL");
+    }
+}
