@@ -27,11 +27,12 @@ use serde_json::Value;
 use tessera_model::{DatasetId, Status};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings,
+    file_stat::FileStat,
     index::{DIMENSION, Features, Keypoints},
     store::{
         Store,
         dataset::{self, DatasetRecord},
-        indexed_files::{self, FileStat, IndexedFile},
+        indexed_files::{self, IndexedFile},
         media::MediaKind,
         now_micros,
         operation::{self, OperationKind as Task},

@@ -10,7 +10,7 @@ pub mod cluster;
 mod deployment;
 mod error;
 mod explain;
-mod file_stat;
+pub mod file_stat;
 mod http;
 pub mod index;
 pub mod ingest;

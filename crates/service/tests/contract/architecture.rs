@@ -101,7 +101,7 @@ fn sources() -> Vec<(String, String, String)> {
         (module, relative, code.collect::<Vec<_>>().join("\n"))
     };
     let sources = files.into_iter().map(source);
-    sources.filter(|(_, path, _)| path != "lib.rs" && !path.ends_with("tests.rs")).collect()
+    sources.filter(|(_, path, _)| path != "lib.rs" && !path.contains("/tests")).collect()
 }
 
 /// The first names after `crate::`, at the top level of a braced list too.
