@@ -13,7 +13,10 @@ use super::{
     media::{MediaKind, encode_f16},
     source::SourceFolder,
 };
-use crate::{file_stat::{FileStat, KnownFile}, index::Features};
+use crate::{
+    file_stat::{FileStat, KnownFile},
+    index::Features,
+};
 use tessera_model::DatasetId;
 
 /// Returns every file of a source that was opened before, by path.

@@ -8,8 +8,8 @@ use std::{
 
 use rustix::fs::Mode;
 use tessera_service::{
-    ingest::{FolderScan, SandboxedDir, ScannedFile, diff, scan_folder},
     file_stat::{FileStat, KnownFile},
+    ingest::{FolderScan, SandboxedDir, ScannedFile, diff, scan_folder},
 };
 
 #[test]
