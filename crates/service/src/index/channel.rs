@@ -75,8 +75,8 @@ impl Channel {
 /// towards the next.
 fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)> {
     let step = from as f32 / to as f32;
-    (0..to).map(move |place| {
-        let exact = ((place as f32 + 0.5) * step - 0.5).clamp(0.0, (from - 1) as f32);
+    (0..to).map(move |position| {
+        let exact = ((position as f32 + 0.5) * step - 0.5).clamp(0.0, (from - 1) as f32);
         (exact as usize, exact.fract())
     })
 }

@@ -118,11 +118,11 @@ static POINT_PAIRS: LazyLock<Vec<PointPair>> = LazyLock::new(|| {
     // The sum of four uniform numbers approximates a Gaussian.
     let mut offset =
         || ((0..4).map(|_| number()).sum::<f32>() * 1.3 * PATCH_RADIUS as f32).round() as i32;
-    let mut place = || (offset(), offset());
+    let mut point = || (offset(), offset());
     let inside = |(x, y): (i32, i32)| x * x + y * y <= (PATCH_RADIUS * PATCH_RADIUS) as i32;
     let apart =
         |[a, b]: PointPair| (a.0 - b.0).pow(2) + (a.1 - b.1).pow(2) >= MIN_PAIR_DISTANCE_SQUARED;
-    let mut pairs: Vec<PointPair> = std::iter::repeat_with(|| [place(), place()])
+    let mut pairs: Vec<PointPair> = std::iter::repeat_with(|| [point(), point()])
         .filter(|&pair| pair.into_iter().all(inside) && apart(pair))
         .take(DESCRIPTOR_BITS / 2)
         .collect();
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn keypoints_are_inside_spread_and_survive_the_store() {
+    fn keypoints_are_inside_spread_out_and_restorable() {
         let found = Keypoints::detect(&luma(256, 192), 256);
         assert_eq!(found.len(), 64);
         assert_eq!(Keypoints::from_bytes(found.as_bytes()), found);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mirror_image_has_the_mirrored_words() {
+    fn a_mirrored_image_has_mirrored_descriptors() {
         let original = luma(256, 192);
         let mirrored: Vec<u8> =
             original.chunks_exact(256).flat_map(|line| line.iter().rev().copied()).collect();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_without_corners_have_no_keypoints() {
+    fn images_without_corners_have_no_keypoints() {
         assert!(Keypoints::detect(&vec![90; 256 * 192], 256).is_empty());
         for (width, height) in [(1, 1), (2, 2), (3, 1), (1, 9), (20, 20), (256, 1)] {
             assert!(

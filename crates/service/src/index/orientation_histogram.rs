@@ -64,8 +64,8 @@ fn row_histograms(
 /// The bin whose center precedes the orientation, and the fraction towards the next bin.
 fn direction_bin(dx: f32, dy: f32) -> (usize, f32) {
     let turn = dy.atan2(dx) / std::f32::consts::PI * DIRECTION_BINS as f32;
-    let place = turn + 2.0 * DIRECTION_BINS as f32 - 0.5;
-    (place as usize % DIRECTION_BINS, place.fract())
+    let position = turn + 2.0 * DIRECTION_BINS as f32 - 0.5;
+    (position as usize % DIRECTION_BINS, position.fract())
 }
 
 /// Divides every cell by the geometric mean of its own strength and the mean strength: a compromise

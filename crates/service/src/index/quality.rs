@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smooth_picture_is_blurred_and_a_detailed_one_is_not() {
+    fn a_smooth_image_is_blurred_and_a_detailed_one_is_not() {
         let side = 64;
         let smooth: Vec<u8> = (0..side * side).map(|at| (at % side * 3) as u8).collect();
         let detailed: Vec<u8> = (0..side * side).map(|at| (at / 2 % 2 * 90) as u8).collect();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn confidence_falls_steadily_and_is_a_half_at_the_border() {
+    fn scores_are_monotonic_and_one_half_at_the_threshold() {
         let half = |confidence: f32| (confidence - 0.5).abs() < 1e-6;
         assert!(
             half(blur_score(BLURRED_THRESHOLD))
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_without_an_inside_have_no_sharpness() {
+    fn images_under_three_pixels_have_no_sharpness() {
         for (count, width) in [(0, 0), (1, 1), (2, 1), (2, 2), (9, 9), (8, 1)] {
             assert!(sharpness(&vec![7; count], width).abs() < f32::EPSILON);
         }

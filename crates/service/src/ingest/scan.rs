@@ -46,8 +46,8 @@ pub fn scan_folder(folder: &Path) -> FolderScan {
                 Err(reason) => scan.skipped.push((relative(entry.path()), reason)),
             },
             Err(cause) => {
-                let place = cause.path().map(relative).unwrap_or_default();
-                scan.skipped.push((place, "cannot be listed"));
+                let path = cause.path().map(relative).unwrap_or_default();
+                scan.skipped.push((path, "cannot be listed"));
             }
         }
     }

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn videos_are_told_by_their_first_bytes() {
+    fn containers_are_detected_by_their_first_bytes() {
         let of = |head: &[u8]| VideoContainer::detect(head).map(|container| container.demuxer);
         assert_eq!(of(b"\0\0\0\x20ftypisom"), Some("mov"));
         assert_eq!(of(b"\0\0\0\x14ftypqt  "), Some("mov"));
@@ -100,18 +100,18 @@ mod tests {
 
     /// Decodes a frame with a fake `ffmpeg` that runs these shell commands.
     fn frame(commands: &str) -> Result<Vec<u8>, String> {
-        let place = tempfile::tempdir().unwrap();
-        let ffmpeg = place.path().join("ffmpeg");
+        let temp_dir = tempfile::tempdir().unwrap();
+        let ffmpeg = temp_dir.path().join("ffmpeg");
         fs::write(&ffmpeg, format!("#!/bin/sh\n{commands}\n")).unwrap();
         fs::set_permissions(&ffmpeg, fs::Permissions::from_mode(0o755)).unwrap();
-        let video = place.path().join("a.mp4");
+        let video = temp_dir.path().join("a.mp4");
         fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
         let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
         container.first_frame(&ffmpeg, File::open(video).unwrap())
     }
 
     #[test]
-    fn the_frame_is_what_ffmpeg_writes_and_its_failures_are_told() {
+    fn the_frame_is_the_output_of_ffmpeg_and_failures_are_reported() {
         assert_eq!(frame("cat").unwrap(), b"\0\0\0\x20ftypisom and more");
         assert_eq!(frame("exit 1").unwrap_err(), "ffmpeg cannot decode its first frame");
         let missing = VideoContainer::detect(b"FLV\x01        ").unwrap();

@@ -69,16 +69,16 @@ impl ObjectStorage {
         most: usize,
     ) -> Result<ObjectListing, ListError> {
         let refuse = |reason: String| ListError::new(uri, &reason);
-        let place = S3Uri::parse(uri).map_err(|reason| refuse(reason.to_owned()))?;
+        let location = S3Uri::parse(uri).map_err(|reason| refuse(reason.to_owned()))?;
         if let Some(role) = role {
             return Err(refuse(format!(
                 "the role {role} cannot be assumed: no token service (STS) is reachable from a local \
                  deployment; start it with a key that may read the bucket"
             )));
         }
-        let listing = match place.manifest_format() {
-            Some(format) => self.list_manifest(&place, format, most).await,
-            None => self.list_folder(&place, most).await.map_err(|fault| fault.to_string()),
+        let listing = match location.manifest_format() {
+            Some(format) => self.list_manifest(&location, format, most).await,
+            None => self.list_folder(&location, most).await.map_err(|fault| fault.to_string()),
         };
         match listing.map_err(refuse)? {
             listing if listing.media == 0 => Err(ListError::new(uri, "")),
@@ -86,13 +86,13 @@ impl ObjectStorage {
         }
     }
 
-    async fn list_folder(&self, place: &S3Uri, most: usize) -> Result<ObjectListing, StorageError> {
-        let folder = place.folder_prefix();
-        let bucket: Arc<str> = place.bucket.as_str().into();
+    async fn list_folder(&self, uri: &S3Uri, most: usize) -> Result<ObjectListing, StorageError> {
+        let folder = uri.folder_prefix();
+        let bucket: Arc<str> = uri.bucket.as_str().into();
         let mut listing = ObjectListing::default();
         let mut token = None;
         for _ in 0..MAX_PAGES {
-            let page = self.s3.list_page(&place.bucket, &folder, token.as_deref()).await?;
+            let page = self.s3.list_page(&uri.bucket, &folder, token.as_deref()).await?;
             for object in page.contents {
                 if object.key.ends_with('/') {
                     // How some tools represent a folder.
@@ -102,14 +102,9 @@ impl ObjectStorage {
                     listing.skipped += 1;
                     continue;
                 }
-                let place = PathRoot::ListedFolder(folder.len());
+                let path_root = PathRoot::ListedFolder(folder.len());
                 let bucket = Arc::clone(&bucket);
-                listing.add(ObjectEntry {
-                    bucket,
-                    key: object.key,
-                    size: object.size,
-                    path_root: place,
-                });
+                listing.add(ObjectEntry { bucket, key: object.key, size: object.size, path_root });
                 if !listing.should_continue(most) {
                     return Ok(listing);
                 }
@@ -125,14 +120,14 @@ impl ObjectStorage {
 
     async fn list_manifest(
         &self,
-        place: &S3Uri,
+        uri: &S3Uri,
         format: ManifestFormat,
         most: usize,
     ) -> Result<ObjectListing, String> {
-        let file = self.s3.with_retries(|| self.download_manifest(place)).await;
+        let file = self.s3.with_retries(|| self.download_manifest(uri)).await;
         let file = file.map_err(|fault| fault.to_string())?;
-        let place = place.clone();
-        let read = move || manifest::read(file, format, &place, most);
+        let uri = uri.clone();
+        let read = move || manifest::read(file, format, &uri, most);
         tokio::task::spawn_blocking(read)
             .await
             // Parsers of foreign formats have been observed to panic.
@@ -140,9 +135,9 @@ impl ObjectStorage {
     }
 
     /// Downloads a manifest into an unnamed temporary file.
-    async fn download_manifest(&self, place: &S3Uri) -> Result<std::fs::File, StorageAttemptError> {
+    async fn download_manifest(&self, uri: &S3Uri) -> Result<std::fs::File, StorageAttemptError> {
         let disk = |cause| StorageAttemptError::Permanent(StorageError::Io(cause));
-        let mut response = self.s3.get_object(&place.bucket, &place.key).await?;
+        let mut response = self.s3.get_object(&uri.bucket, &uri.key).await?;
         let mut file = File::from_std(tempfile::tempfile().map_err(disk)?);
         let mut bytes = 0;
         while let Some(chunk) = response.chunk().await.map_err(|cause| transport_error(&cause))? {

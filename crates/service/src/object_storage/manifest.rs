@@ -92,18 +92,18 @@ fn read_csv(file: File, rows: &mut ManifestReader) -> Result<(), String> {
         .flexible(true)
         .from_reader(BufReader::new(file));
     let mut record = csv::StringRecord::new();
-    let mut place = None;
-    while table.read_record(&mut record).map_err(|_| "it is not UTF-8 table")? {
-        let Some(place) = place else {
+    let mut index = None;
+    while table.read_record(&mut record).map_err(|_| "it is not a UTF-8 table")? {
+        let Some(index) = index else {
             let named =
                 record.iter().position(|name| is_media_column(name.trim_matches('\u{FEFF}')));
-            place = Some(named.unwrap_or(0));
+            index = Some(named.unwrap_or(0));
             if named.is_none() && !rows.add_row(record.get(0).unwrap_or_default())? {
                 return Ok(());
             }
             continue;
         };
-        if !rows.add_row(record.get(place).unwrap_or_default())? {
+        if !rows.add_row(record.get(index).unwrap_or_default())? {
             return Ok(());
         }
     }
@@ -200,10 +200,10 @@ impl ManifestReader {
         }
         let own = *bucket == *self.bucket;
         let below = own && key.starts_with(&self.folder);
-        let place =
+        let path_root =
             if below { PathRoot::ListedFolder(self.folder.len()) } else { PathRoot::Bucket };
         let bucket = if own { self.bucket.clone() } else { bucket.into() };
-        Ok(Some(ObjectEntry { bucket, key, size: None, path_root: place }))
+        Ok(Some(ObjectEntry { bucket, key, size: None, path_root }))
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_list_keys_and_addresses_of_any_bucket() {
+    fn text_manifests_list_keys_and_addresses_of_any_bucket() {
         let text = "\u{FEFF}a.jpg\r\n\n ./sub/b c.png \ns3://photos/lists/c.mp4\n\
                     s3://photos/other/d.jpg\ns3://shared/e.jpg\nnotes.doc\n../up.jpg\n\
                     a.jpg\nmetadata.jsonl\ns3://x/f.jpg";
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_have_their_column_by_name_or_first() {
+    fn tables_use_a_named_column_or_the_first() {
         let expected = ["photos/lists/a.jpg -> a.jpg", "photos/lists/b, c.jpg -> b, c.jpg"];
         let tables = [
             "label,S3_URI\ncat,a.jpg\ndog,\"b, c.jpg\"\n",
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn links_and_what_is_no_text_are_refused() {
+    fn links_and_non_text_manifests_are_rejected() {
         let link = listed(ManifestFormat::Text, b"a.jpg\nhttps://example.com/b.jpg");
         assert_eq!(
             link.unwrap_err(),
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_without_end_are_cut_and_come_to_nothing() {
+    fn overlong_lines_are_skipped() {
         let long = vec![b'a'; 1 << 20];
         let listing = listed(ManifestFormat::Text, &long).unwrap();
         assert_eq!((listing.entries.len(), listing.skipped), (0, 256));

@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_have_the_addresses_of_the_cloud_or_of_the_endpoint() {
+    fn bucket_addresses_depend_on_region_and_endpoint() {
         let address = |region: &str, endpoint: Option<&str>, bucket: &str| {
             let endpoint = endpoint.map(|url| Url::parse(url).unwrap());
             let settings = StorageSettings { key: None, region: region.to_owned(), endpoint };

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_and_manifests_are_told_apart() {
+    fn folders_and_manifests_are_distinguished() {
         let uri = |raw| S3Uri::parse(raw).unwrap();
         let folders = [("s3://photos", ""), ("s3://photos/", ""), ("s3://photos/a b/c", "a b/c/")];
         for (raw, folder) in folders {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_uri_is_refused() {
+    fn invalid_uris_are_rejected() {
         let wrong = [
             "",
             "photos",

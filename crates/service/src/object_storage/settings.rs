@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_variables_are_named_without_their_value() {
+    fn invalid_variables_are_reported_without_their_value() {
         let wrong = [
             (("AWS_ACCESS_KEY_ID", "c4nary"), "set both"),
             (("AWS_SECRET_ACCESS_KEY", "c4nary"), "set both"),

@@ -127,7 +127,7 @@ pub(super) fn read_assignment(
     for (level, rank) in ranks.iter_mut().enumerate() {
         *rank = row.get(first + 7 + level)?;
     }
-    let doubts = IssueScores {
+    let issue_scores = IssueScores {
         outlier: row.get(first + 2)?,
         mislabel: row.get(first + 3)?,
         class_outlier: row.get(first + 4)?,
@@ -138,7 +138,7 @@ pub(super) fn read_assignment(
         media,
         uniqueness,
         near_duplicate_similarity: row.get(first + 1)?,
-        issue_scores: doubts,
+        issue_scores,
         cluster_ranks: ranks,
     }))
 }
@@ -327,7 +327,7 @@ pub fn insert_all(
     entity: EntityType,
     first: [u32; Granularity::LEVELS],
     levels: &[Vec<ClusterRecord>; Granularity::LEVELS],
-    places: &[ClusterAssignment],
+    assignments: &[ClusterAssignment],
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
@@ -352,18 +352,18 @@ pub fn insert_all(
     let mut insert = connection.prepare_cached(
         "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?;
-    for place in places {
-        let [finest, finer, middle, coarser, coarsest] = place.cluster_ranks;
-        let doubts = place.issue_scores;
+    for assignment in assignments {
+        let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;
+        let scores = assignment.issue_scores;
         insert.execute(params![
-            place.media,
-            place.uniqueness,
-            place.near_duplicate_similarity,
-            doubts.outlier,
-            doubts.mislabel,
-            doubts.class_outlier,
-            doubts.odd_aspect,
-            doubts.odd_size,
+            assignment.media,
+            assignment.uniqueness,
+            assignment.near_duplicate_similarity,
+            scores.outlier,
+            scores.mislabel,
+            scores.class_outlier,
+            scores.odd_aspect,
+            scores.odd_size,
             finest,
             finer,
             middle,

@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_older_store_is_brought_up_and_its_datasets_are_indexed_anew() {
+    fn an_older_store_is_migrated_and_its_datasets_are_indexed_again() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(INITIAL_SCHEMA).unwrap();
         connection.execute_batch(DESCRIPTIONS).unwrap();

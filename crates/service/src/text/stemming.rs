@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_share_their_stem_whatever_their_form() {
+    fn word_forms_share_a_stem() {
         assert_eq!(stems("Two SAILING boats; the dog's 3"), ["two", "sail", "boat", "dog", "3"]);
         assert_eq!(stems("A boat sails"), ["boat", "sail"]);
         assert_eq!(stems("the of – \u{0} !"), Vec::<String>::new());
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn function_words_are_in_order() {
+    fn stop_words_are_sorted() {
         assert!(STOP_WORDS.is_sorted());
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_in_all_the_ways_tools_write_them() {
+    fn class_names_are_parsed_in_all_common_styles() {
         for text in [
             "train: ../train\nnc: 3\nnames: ['traffic light', \"it's\", dog]\n",
             "names: [ traffic light,  # the first\n  it's , 'dog'\n]\nroboflow:\n  a: [b]",

@@ -116,11 +116,11 @@ fn parse_id(value: &RawValue) -> &str {
 
 /// Returns the category names by identifier, and what is wrong with them.
 fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
-    let (mut categories, mut place) = (HashMap::new(), 0);
+    let (mut categories, mut position) = (HashMap::new(), 0);
     let mut diagnostics = SidecarDiagnostics::new("category", "categories");
     let all = json::for_each_element(list.get(), |value| {
-        place += 1;
-        diagnostics.set_position(place);
+        position += 1;
+        diagnostics.set_position(position);
         let Some(CocoCategory { id: Some(key), name: Some(text) }) =
             json::parse_object(value.get())
         else {
@@ -147,11 +147,11 @@ fn read_images<'a, 'f>(
     files: &FileIndex<'f>,
     sidecar: &Path,
 ) -> (HashMap<&'a str, Option<&'f Path>>, Option<String>) {
-    let (mut images, mut place) = (HashMap::new(), 0);
+    let (mut images, mut position) = (HashMap::new(), 0);
     let mut diagnostics = SidecarDiagnostics::new("image", "images");
     let all = json::for_each_element(list.get(), |value| {
-        place += 1;
-        diagnostics.set_position(place);
+        position += 1;
+        diagnostics.set_position(position);
         let Some(CocoImage { id: Some(key), file_name: Some(name) }) =
             json::parse_object(value.get())
         else {
@@ -173,11 +173,11 @@ fn read_annotations<'f>(
     images: &HashMap<&str, Option<&'f Path>>,
     categories: &HashMap<&str, String>,
 ) -> (BTreeMap<&'f Path, MediaDescription>, Option<String>) {
-    let (mut descriptions, mut place) = (BTreeMap::<_, MediaDescription>::new(), 0);
+    let (mut descriptions, mut position) = (BTreeMap::<_, MediaDescription>::new(), 0);
     let mut diagnostics = SidecarDiagnostics::new("annotation", "annotations");
     let all = json::for_each_element(list.get(), |value| {
-        place += 1;
-        diagnostics.set_position(place);
+        position += 1;
+        diagnostics.set_position(position);
         let Some(annotation) = json::parse_object::<CocoAnnotation<'_>>(value.get()) else {
             return diagnostics.report("it is not a JSON object");
         };

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_and_lists_are_bounded() {
+    fn texts_and_lists_are_limited() {
         let long = "ä".repeat(9_999);
         let mut description = MediaDescription::default();
         description.push_caption(&long);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_trimmed_and_names_told_once() {
+    fn texts_are_trimmed_and_names_deduplicated() {
         assert_eq!(normalized_caption(" \r\n\t "), None);
         let cut_at_a_space = format!("{} b", "a".repeat(MAX_NAME_CHARS - 1));
         assert_eq!(normalized_name(&cut_at_a_space).unwrap(), "a".repeat(MAX_NAME_CHARS - 1));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_are_cut_at_the_edges_of_the_picture() {
+    fn boxes_are_clipped_to_the_image() {
         let region = |x, y, width, height| Region { x, y, width, height };
         for (sides, left) in [
             ([0.25, 0.5, 0.25, 0.5], Some(region(0.25, 0.5, 0.25, 0.5))),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_first_wins_and_tags_are_united() {
+    fn the_first_description_wins_and_tags_are_merged() {
         let described = |caption: &str, label: &str, tag: &str| MediaDescription {
             caption: super::normalized_caption(caption),
             labels: vec![label.to_owned()],

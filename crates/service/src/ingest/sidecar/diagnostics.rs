@@ -28,8 +28,8 @@ impl SidecarDiagnostics {
     }
 
     /// Moves to a position, numbered from 1.
-    pub fn set_position(&mut self, place: usize) {
-        self.position = place;
+    pub fn set_position(&mut self, position: usize) {
+        self.position = position;
     }
 
     /// Reports a problem at the current position. Each position counts once.
@@ -59,11 +59,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_place_is_told_and_the_others_counted() {
-        let sentence = |places: &[usize]| {
+    fn the_first_problem_is_shown_and_the_others_are_counted() {
+        let sentence = |positions: &[usize]| {
             let mut diagnostics = SidecarDiagnostics::new("line", "lines");
-            for place in places {
-                diagnostics.set_position(*place);
+            for position in positions {
+                diagnostics.set_position(*position);
                 diagnostics.report("it is odd");
             }
             diagnostics.summary()

@@ -76,11 +76,11 @@ impl<'a> FileIndex<'a> {
         extension: &str,
     ) -> Option<&'a Path> {
         let parts: Vec<_> = media.iter().collect();
-        let place =
+        let position =
             parts.iter().rposition(|part| IMAGE_FOLDERS.iter().any(|images| part == images))?;
-        let mut path: PathBuf = parts[..place].iter().collect();
+        let mut path: PathBuf = parts[..position].iter().collect();
         path.push(folder);
-        path.extend(&parts[place + 1..]);
+        path.extend(&parts[position + 1..]);
         self.get(&path.with_extension(extension))
     }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_near_the_sidecar_at_the_root_in_its_namesake_or_when_it_is_the_only_one() {
+    fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
         let scan = scan(&[
             "1.jpg",
             "a/1.jpg",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn sidecars_lie_beside_or_in_the_opposite_folder() {
+    fn sidecars_are_next_to_the_image_or_in_a_parallel_folder() {
         let scan = scan(&["labels/train/a.txt", "v/Annotations/b.xml", "images/c.txt"]);
         let files = FileIndex::new(&scan);
         let opposite = |media: &str, folder, extension| {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn media_are_told_by_extension() {
+    fn media_are_recognized_by_extension() {
         let scan = scan(&["a.JPG", "b.txt", "c", "d.webm", "e.jpg.txt"]);
         let media: Vec<_> = FileIndex::new(&scan).media().collect();
         assert_eq!(media, [Path::new("a.JPG"), Path::new("d.webm")]);

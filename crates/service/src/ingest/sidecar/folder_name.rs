@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_folder_is_the_label_unless_its_name_is_technical() {
+    fn the_folder_is_the_label_unless_its_name_is_generic() {
         for (media, expected) in [
             ("golden_retriever/1.jpg", Some("golden_retriever")),
             ("train/cat/1.jpg", Some("cat")),

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_wrong_type_spoil_themselves_alone() {
+    fn names_of_the_wrong_type_are_skipped() {
         let mut found = Vec::new();
         assert!(collect_names(r#"["a", 1, " b\n", null]"#, &mut found).is_none());
         assert!(collect_names(r#""c""#, &mut found).is_none());

@@ -72,7 +72,7 @@ struct LineCounter<'a> {
 impl LineCounter<'_> {
     /// Returns the line, from 1, where a record starts. Records must be passed in order.
     fn line_of(&mut self, record: &csv::ByteRecord) -> usize {
-        let begin = record.position().and_then(|place| usize::try_from(place.byte()).ok());
+        let begin = record.position().and_then(|at| usize::try_from(at.byte()).ok());
         let rest = begin.and_then(|begin| self.bytes.get(begin.max(self.offset)..));
         let rest = rest.unwrap_or_default();
         let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();

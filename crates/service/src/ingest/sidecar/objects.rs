@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_read_and_broken_objects_named() {
+    fn both_forms_are_parsed_and_invalid_objects_reported() {
         for (value, expected, fault) in [
             (
                 r#"[{"label": "boat", "bbox": [0.1, 0.2, 0.3, 2]}]"#,

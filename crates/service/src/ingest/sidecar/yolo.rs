@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_are_named_and_the_rest_counts() {
+    fn invalid_lines_are_reported_and_the_others_used() {
         let text = "0 0.5 0.5 0.2 0.2\n\n1 0.5 0.5 0 0.2\r\n0 320 240 64 48\nx\n9 1 1 1 1";
         let (description, diagnostics) = parse(text, &ClassMap::from([(0, "dog".to_owned())]));
         let labels: Vec<_> = description.objects.into_iter().map(|object| object.label).collect();

@@ -58,8 +58,8 @@ impl OnnxModel {
     ) -> Result<(Self, usize), String> {
         let rank = |id: &NodeId| {
             let name = model.node_info(*id).and_then(|node| node.name().map(str::to_owned));
-            let place = preferred.iter().position(|wanted| Some(*wanted) == name.as_deref());
-            place.unwrap_or(preferred.len())
+            let position = preferred.iter().position(|wanted| Some(*wanted) == name.as_deref());
+            position.unwrap_or(preferred.len())
         };
         let mut outputs = model.output_ids().to_vec();
         outputs.sort_by_key(rank);

@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_come_from_either_form_of_a_post_processor() {
+    fn special_tokens_come_from_either_form_of_post_processor() {
         let template = json!({
             "type": "TemplateProcessing",
             "single": [
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_between_their_marks() {
+    fn long_texts_are_truncated_between_special_tokens() {
         let processor = json!({"cls": ["<s>", 7], "sep": ["</s>", 8]});
         let mut tokens = TextTokenizer::from_json(&tokenizer(processor).to_string()).unwrap();
         assert_eq!(tokens.ids(&"red ".repeat(100)).unwrap().len(), DEFAULT_MAX_TOKENS);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tokenizer_is_refused() {
+    fn invalid_tokenizers_are_rejected() {
         for text in ["", "[]", "3", "{}", r#"{"model":[]}"#, r#"{"pre_tokenizer":[1]}"#] {
             assert!(TextTokenizer::from_json(text).is_err(), "{text}");
         }

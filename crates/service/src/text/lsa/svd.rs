@@ -107,7 +107,7 @@ fn transposed(vectors: &[Vec<f32>], length: usize) -> Vec<f32> {
     let mut rows = vec![0.0; vectors.len() * length];
     for (at, vector) in vectors.iter().enumerate() {
         let column = rows.iter_mut().skip(at).step_by(vectors.len());
-        column.zip(vector).for_each(|(place, &value)| *place = value);
+        column.zip(vector).for_each(|(entry, &value)| *entry = value);
     }
     rows
 }
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_are_what_the_texts_stretch_most() {
+    fn the_strongest_directions_are_found() {
         let mut number = numbers();
         let mut texts = TextMatrix::new(vec![1.0; 40]);
         for _ in 0..200 {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_variety_have_few_directions() {
+    fn uniform_texts_have_few_directions() {
         let mut texts = TextMatrix::new(vec![1.0; 3]);
         (0..5).for_each(|_| texts.push([0, 1].into_iter()));
         let start = vec![vec![1.0, -1.0, 1.0], vec![-1.0, -1.0, 1.0], vec![1.0, 1.0, -1.0]];

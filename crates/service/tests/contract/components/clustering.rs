@@ -50,7 +50,7 @@ fn a_chain_of_small_steps_is_not_one_group() {
 }
 
 #[test]
-fn tight_families_larger_than_the_graph_is_wide_still_meet() {
+fn large_tight_groups_are_joined_through_their_means() {
     let near = |center: f32| (0_u8..40).map(move |step| center + f32::from(step) * 0.1);
     let angles: Vec<f32> = near(0.0).chain(near(40.0)).chain(near(170.0)).collect();
     let clustering = clustered(&circle(&angles));
@@ -59,14 +59,14 @@ fn tight_families_larger_than_the_graph_is_wide_still_meet() {
 }
 
 #[test]
-fn twins_are_not_unique_and_a_stranger_is() {
+fn duplicates_are_not_unique_and_an_outlier_is() {
     let uniqueness = clustered(&circle(&[0.0, 0.0, 1.0, 2.0, 150.0])).uniqueness;
     assert!(uniqueness[0] < 0.05 && uniqueness[1] < 0.05);
     assert!(uniqueness[4] > 0.9);
 }
 
 #[test]
-fn near_duplicates_are_together_however_far_apart_they_look() {
+fn near_duplicates_share_a_cluster_at_any_distance() {
     let vectors = circle(&[0.0, 90.0, 180.0, 40.0]);
     let graph = similarity::neighbor_graph(&vectors, 3, |_| true).unwrap();
     let pairs = [(0, 2), (2, 3)].map(|rows| DuplicatePair { rows, similarity: 0.7 });
@@ -75,7 +75,7 @@ fn near_duplicates_are_together_however_far_apart_they_look() {
 }
 
 #[test]
-fn members_are_ordered_from_the_center() {
+fn members_are_ordered_by_centrality() {
     let vectors = circle(&[0.0, 30.0, 20.0, 70.0]);
     assert_eq!(by_centrality(&vectors, &[0, 1, 2, 3]), [1, 2, 0, 3]);
     assert_eq!(by_centrality(&vectors, &[3]), [3]);
@@ -83,7 +83,7 @@ fn members_are_ordered_from_the_center() {
 }
 
 #[test]
-fn a_few_rows_are_no_special_case() {
+fn few_or_equal_rows_are_clustered() {
     assert!(clustered(&circle(&[])).uniqueness.is_empty());
     assert_eq!(clustered(&circle(&[5.0])).levels, [const { [0] }; 5].map(Vec::from));
     assert_eq!(clustered(&circle(&[5.0; 2])).levels, [const { [0, 0] }; 5].map(Vec::from));

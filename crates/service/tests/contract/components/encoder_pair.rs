@@ -47,7 +47,7 @@ fn a_text_is_nearest_the_picture_that_shows_it() {
 }
 
 #[test]
-fn any_text_and_any_shape_of_picture_has_a_vector() {
+fn texts_and_images_of_any_shape_are_encoded() {
     let pair = load("image.onnx", "clip-text.onnx", "clip.json").unwrap();
     for text in ["", "\u{0}\n", "ｒｅｄ 红色 🟥", &"red ".repeat(9_000)] {
         assert_eq!(pair.embed_text(text).unwrap().len(), 4, "{text:.20}");
@@ -60,7 +60,7 @@ fn any_text_and_any_shape_of_picture_has_a_vector() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused_by_name() {
+fn mismatched_files_are_rejected_with_file_name_and_advice() {
     for (files, says) in [
         (["none.onnx", "clip-text.onnx", "clip.json"], "image encoder"),
         (["image.onnx", "none.onnx", "clip.json"], "cannot be read"),
@@ -80,7 +80,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
 }
 
 #[test]
-fn a_tokenizer_of_a_larger_model_is_refused() {
+fn a_tokenizer_of_a_larger_model_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let larger = folder.path().join("larger.json");
     let bert = fs::read_to_string(file("bert.json")).unwrap();
@@ -92,7 +92,7 @@ fn a_tokenizer_of_a_larger_model_is_refused() {
 }
 
 #[test]
-fn damaged_files_are_refused_and_change_the_fingerprint() {
+fn damaged_files_are_rejected_or_change_the_fingerprint() {
     let folder = tempfile::tempdir().unwrap();
     let damaged = folder.path().join("damaged.onnx");
     let try_with = |bytes: &[u8]| {
@@ -105,10 +105,10 @@ fn damaged_files_are_refused_and_change_the_fingerprint() {
     assert_eq!(pair.fingerprint(), original.fingerprint());
     assert!(try_with(&whole[..whole.len() / 2]).is_err());
     assert!(try_with(&[]).is_err());
-    for place in 0..whole.len() {
+    for offset in 0..whole.len() {
         let mut flipped = whole.clone();
-        flipped[place] ^= 0x11;
-        for bytes in [&whole[..place], &flipped] {
+        flipped[offset] ^= 0x11;
+        for bytes in [&whole[..offset], &flipped] {
             // Not every byte of the model affects the result.
             if let Ok(other) = try_with(bytes) {
                 assert_ne!(other.fingerprint(), pair.fingerprint());
@@ -118,7 +118,7 @@ fn damaged_files_are_refused_and_change_the_fingerprint() {
 }
 
 #[test]
-fn encoders_may_be_shared() {
+fn encoders_are_send_and_sync() {
     fn shared<T: Send + Sync>() {}
     shared::<Encoders>();
 }

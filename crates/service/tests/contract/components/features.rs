@@ -104,7 +104,7 @@ fn the_same_bytes_give_the_same_features() {
 }
 
 #[test]
-fn bytes_that_are_no_picture_are_refused() {
+fn invalid_images_are_rejected() {
     assert!(extract(b"").is_err());
     assert!(extract(b"GIF89a").is_err());
     let file = png(&scene(0));
@@ -112,7 +112,7 @@ fn bytes_that_are_no_picture_are_refused() {
 }
 
 #[test]
-fn a_region_has_the_features_of_a_file_that_shows_nothing_else() {
+fn a_region_has_the_features_of_its_crop() {
     let whole = scene(5);
     let region = Region::new(0.25, 0.2, 0.5, 0.6).unwrap();
     let parts = extract_regions(&png(&whole), &[region, Region::new(0.0, 0.0, 1.0, 1.0).unwrap()]);

@@ -7,7 +7,7 @@ use tessera_model::archive_path::{MAX_DEPTH, MAX_PATH_BYTES};
 use tessera_service::ingest::{file_kind::FileKind, file_names::sanitized_path};
 
 #[test]
-fn unsafe_names_are_mended_and_stay_apart() {
+fn unsafe_names_are_sanitized_and_stay_distinct() {
     let shown = |name: &str| sanitized_path(name).to_str().unwrap().to_owned();
     assert_eq!(shown("cats/1.jpg"), "cats/1.jpg");
     assert!(shown("../../x.png").starts_with("x_"));
@@ -22,7 +22,7 @@ fn unsafe_names_are_mended_and_stay_apart() {
 
 proptest! {
     #[test]
-    fn a_mended_name_never_leaves_the_folder(name in "([.]{0,2}[/\\\\]?\\PC{0,4}[\0-\u{1f}:]?){0,80}") {
+    fn a_sanitized_path_never_leaves_the_folder(name in "([.]{0,2}[/\\\\]?\\PC{0,4}[\0-\u{1f}:]?){0,80}") {
         let path = sanitized_path(&name);
         prop_assert!(path.components().all(|part| matches!(part, Component::Normal(_))));
         prop_assert!(path.components().count() <= MAX_DEPTH);
@@ -34,7 +34,7 @@ proptest! {
 }
 
 #[test]
-fn media_are_told_by_their_extension_in_any_case() {
+fn file_kinds_ignore_the_case_of_extensions() {
     let kinds = [
         ("a/b.JPeG", FileKind::Picture),
         ("clip.v2.MP4", FileKind::Video),

@@ -14,12 +14,12 @@ use tessera_service::{
 
 #[test]
 fn nothing_outside_the_folder_is_opened() {
-    let place = tempfile::tempdir().unwrap();
-    let root = place.path().join("in");
+    let temp_dir = tempfile::tempdir().unwrap();
+    let root = temp_dir.path().join("in");
     std::fs::create_dir_all(root.join("sub")).unwrap();
-    std::fs::write(place.path().join("secret"), "s").unwrap();
+    std::fs::write(temp_dir.path().join("secret"), "s").unwrap();
     std::fs::write(root.join("sub/a.png"), "a").unwrap();
-    symlink(place.path(), root.join("out")).unwrap();
+    symlink(temp_dir.path(), root.join("out")).unwrap();
     symlink("../secret", root.join("link")).unwrap();
     symlink("sub", root.join("alias")).unwrap();
     let folder = SandboxedDir::open(&root).unwrap();
@@ -43,9 +43,9 @@ fn nothing_outside_the_folder_is_opened() {
 }
 
 #[test]
-fn a_fifo_in_place_of_a_file_is_refused_at_once() {
-    let place = tempfile::tempdir().unwrap();
-    let fifo = place.path().join("a.jpg");
+fn a_fifo_is_rejected_without_blocking() {
+    let temp_dir = tempfile::tempdir().unwrap();
+    let fifo = temp_dir.path().join("a.jpg");
     rustix::fs::mknodat(
         rustix::fs::CWD,
         &fifo,
@@ -54,14 +54,14 @@ fn a_fifo_in_place_of_a_file_is_refused_at_once() {
         0,
     )
     .unwrap();
-    let folder = SandboxedDir::open(place.path()).unwrap();
+    let folder = SandboxedDir::open(temp_dir.path()).unwrap();
     assert!(folder.open_file(Path::new("a.jpg")).is_err());
 }
 
 #[test]
-fn hidden_files_links_and_special_files_are_passed_over_and_named() {
-    let place = tempfile::tempdir().unwrap();
-    let root = place.path();
+fn hidden_files_links_and_special_files_are_skipped_with_a_reason() {
+    let temp_dir = tempfile::tempdir().unwrap();
+    let root = temp_dir.path();
     std::fs::create_dir_all(root.join(".git/deep")).unwrap();
     std::fs::create_dir_all(root.join("b")).unwrap();
     for file in ["b/2.jpg", "1.jpg", ".git/deep/x.jpg", ".hidden.jpg"] {
@@ -86,7 +86,7 @@ fn hidden_files_links_and_special_files_are_passed_over_and_named() {
 }
 
 #[test]
-fn new_changed_and_vanished_files_are_told_apart() {
+fn added_modified_and_removed_files_are_detected() {
     let found =
         |path: &str, size| ScannedFile { path: path.into(), stat: FileStat { size, modified: 7 } };
     let scan = FolderScan {

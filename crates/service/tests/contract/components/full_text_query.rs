@@ -71,8 +71,8 @@ impl ExpectedQuery {
                 let parts: Vec<String> = parts
                     .iter()
                     .enumerate()
-                    .map(|(place, (part, spoken))| {
-                        let and = if *spoken && place > 0 { "AND " } else { "" };
+                    .map(|(index, (part, spoken))| {
+                        let and = if *spoken && index > 0 { "AND " } else { "" };
                         format!("{and}{}", part.to_text())
                     })
                     .collect();
@@ -104,7 +104,7 @@ fn random_captions() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn every_query_finds_what_it_says(
+    fn random_queries_match_the_expected_captions(
         wish in queries(), captions_of in random_captions(),
     ) {
         let table = captions(&captions_of);
@@ -118,7 +118,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn no_text_reaches_fts5_as_syntax(
+    fn user_input_never_reaches_fts5_as_syntax(
         text in prop_oneof![
             "\\PC{0,60}",
             r#"[-+*^:{}()" \u{0}\u{1}a-c'.,“]{0,40}"#,
@@ -166,7 +166,7 @@ fn negations_move_to_the_top() {
 }
 
 #[test]
-fn a_mess_is_refused_with_its_place() {
+fn syntax_errors_have_a_position_and_a_reason() {
     for (text, at, reason) in [
         ("", 1, "a word is missing here"),
         ("a AND", 6, "a word is missing here"),

@@ -10,21 +10,24 @@ use tessera_service::{
 };
 
 /// Rows on a line; each has the `k` nearest others as neighbors.
-fn line(places: &[f32], k: usize) -> Vec<Vec<Neighbor>> {
+fn line(positions: &[f32], k: usize) -> Vec<Vec<Neighbor>> {
     let near = |row: usize| {
-        let others = (0..).zip(places).filter(|(other, _)| *other as usize != row);
+        let others = (0..).zip(positions).filter(|(other, _)| *other as usize != row);
         let mut nearest: Vec<Neighbor> = others
-            .map(|(other, place)| Neighbor { row: other, distance: (place - places[row]).abs() })
+            .map(|(other, position)| Neighbor {
+                row: other,
+                distance: (position - positions[row]).abs(),
+            })
             .collect();
         nearest.sort_by(Neighbor::order);
         nearest.truncate(k);
         nearest
     };
-    (0..places.len()).map(near).collect()
+    (0..positions.len()).map(near).collect()
 }
 
 #[test]
-fn a_wrong_label_among_agreeing_neighbours_is_suspected() {
+fn a_wrong_label_among_agreeing_neighbors_gets_a_high_score() {
     let graph = line(&[0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.5, 0.51], 4);
     let labels: [&[&str]; 8] =
         [&["cat"], &["cat"], &["dog"], &["cat"], &["cat"], &[], &["dog"], &["dog"]];
@@ -35,18 +38,18 @@ fn a_wrong_label_among_agreeing_neighbours_is_suspected() {
 }
 
 #[test]
-fn a_medium_far_from_the_others_of_its_label_is_a_stranger() {
+fn an_item_far_from_the_others_of_its_label_gets_a_high_score() {
     let graph = line(&[0.0, 0.02, 0.04, 0.06, 0.08, 0.9, 0.91], 6);
     let mut labels: [&[&str]; 7] = [&["cat"]; 7];
     labels[6] = &["dog"];
     let found = class_outlier_scores(&labels, &graph);
     assert!(found[5] > 0.9, "{found:?}");
     assert!(found[..5].iter().all(|&confidence| confidence < 0.5), "{found:?}");
-    assert!(found[6].abs() < f32::EPSILON, "one dog has no usual look");
+    assert!(found[6].abs() < f32::EPSILON, "one dog has no usual distance");
 }
 
 #[test]
-fn a_panorama_and_an_icon_are_odd_and_an_upright_photograph_is_not() {
+fn panoramas_and_icons_are_outliers_and_portrait_photographs_are_not() {
     let mut sizes = vec![(500, 375); 20];
     sizes.extend([(375, 500), (480, 400), (2000, 300), (32, 32)]);
     let (aspects, areas) = (aspect_ratio_scores(&sizes), size_scores(&sizes));
@@ -56,7 +59,7 @@ fn a_panorama_and_an_icon_are_odd_and_an_upright_photograph_is_not() {
 }
 
 #[test]
-fn in_a_dataset_of_all_shapes_none_is_odd() {
+fn diverse_aspect_ratios_have_no_outliers() {
     let sizes: Vec<(u32, u32)> = (1..40).map(|step| (100 * step, 400)).collect();
     let aspects = aspect_ratio_scores(&sizes);
     assert!(aspects.iter().all(|&odd| odd < 0.5), "{aspects:?}");
@@ -74,7 +77,7 @@ fn a_row_far_from_all_others_is_an_outlier() {
 }
 
 #[test]
-fn a_dataset_without_rows_has_no_oddities() {
+fn empty_datasets_have_no_outliers() {
     assert!(outlier_scores(&[]).is_empty() && aspect_ratio_scores(&[]).is_empty());
     assert_eq!(size_scores(&[(0, 0)]), [0.0]);
     assert_eq!(outlier_scores(&[Vec::new()]), [0.0]);

@@ -182,7 +182,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     // A hundred histories for each of a hundred datasets.
     #[test]
-    fn every_history_of_operations_and_kills_is_the_model_s(
+    fn random_histories_with_crashes_follow_the_model(
         histories in proptest::collection::vec(
             proptest::collection::vec(event(), 1..16), 100),
     ) {
@@ -213,7 +213,7 @@ proptest! {
 }
 
 #[test]
-fn the_database_itself_refuses_other_transitions_and_a_second_operation() {
+fn the_database_rejects_invalid_transitions_and_a_second_operation() {
     let mut world = TestDataset::new();
     world.apply(OperationEvent::Reopen, false);
     let second = world.connection.execute(

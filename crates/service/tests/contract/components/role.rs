@@ -3,7 +3,7 @@
 use tessera_service::object_storage::{ObjectEntry, PathRoot, RoleArn};
 
 #[test]
-fn roles_are_told_by_their_shape() {
+fn role_arns_are_validated() {
     let right = [
         "arn:aws:iam::123456789012:role/reader",
         "arn:aws-us-gov:iam::123456789012:role/team/a+b=c,d.e@f-g",
@@ -33,14 +33,10 @@ fn roles_are_told_by_their_shape() {
 }
 
 #[test]
-fn objects_go_below_the_folder_whatever_they_are_called() {
-    let path = |key: &str, place| {
-        let entry = ObjectEntry {
-            bucket: "photos".into(),
-            key: key.to_owned(),
-            size: None,
-            path_root: place,
-        };
+fn objects_are_staged_below_the_folder() {
+    let path = |key: &str, path_root| {
+        let entry =
+            ObjectEntry { bucket: "photos".into(), key: key.to_owned(), size: None, path_root };
         entry.staging_path().to_str().unwrap().to_owned()
     };
     assert_eq!(path("set/cats/1.jpg", PathRoot::ListedFolder(4)), "cats/1.jpg");

@@ -7,7 +7,7 @@ use tessera_service::ingest::staging::{
 };
 
 #[test]
-fn a_staging_folder_goes_away_unless_it_is_kept() {
+fn a_staging_directory_is_removed_unless_kept() {
     let base = tempfile::tempdir().unwrap();
     let dropped = StagingDir::create(base.path()).unwrap();
     fs::write(dropped.path().join("a"), "x").unwrap();
@@ -21,7 +21,7 @@ fn a_staging_folder_goes_away_unless_it_is_kept() {
 }
 
 #[test]
-fn what_a_killed_process_left_is_swept() {
+fn abandoned_staging_directories_are_removed() {
     let base = tempfile::tempdir().unwrap();
     let needed = StagingDir::create(base.path()).unwrap();
     let id = needed.id();
@@ -34,22 +34,22 @@ fn what_a_killed_process_left_is_swept() {
 }
 
 #[test]
-fn names_in_a_staging_folder_are_unique() {
+fn staged_file_names_are_unique() {
     let base = tempfile::tempdir().unwrap();
-    let mut places = UniqueFiles::new(base.path());
-    let mut place =
-        |wanted: &str| places.create(Path::new(wanted)).unwrap().0.to_str().unwrap().to_owned();
-    assert_eq!(place("a.jpg"), "a.jpg");
-    assert_eq!(place("sub/a.jpg"), "sub/a.jpg");
-    assert_eq!(place("a.jpg"), "a_2.jpg");
-    assert_eq!(place("a.jpg"), "a_3.jpg");
-    assert_eq!(place("a_2.jpg"), "a_2_2.jpg");
-    assert_eq!(place("sub"), "sub_2", "a directory is in the way");
-    assert_eq!(place("a.jpg/b.jpg"), "a.jpg_b.jpg", "a file is in the way");
+    let mut files = UniqueFiles::new(base.path());
+    let mut create =
+        |wanted: &str| files.create(Path::new(wanted)).unwrap().0.to_str().unwrap().to_owned();
+    assert_eq!(create("a.jpg"), "a.jpg");
+    assert_eq!(create("sub/a.jpg"), "sub/a.jpg");
+    assert_eq!(create("a.jpg"), "a_2.jpg");
+    assert_eq!(create("a.jpg"), "a_3.jpg");
+    assert_eq!(create("a_2.jpg"), "a_2_2.jpg");
+    assert_eq!(create("sub"), "sub_2", "a directory is in the way");
+    assert_eq!(create("a.jpg/b.jpg"), "a.jpg_b.jpg", "a file is in the way");
 }
 
 #[test]
-fn room_is_bounded() {
+fn available_space_is_bounded() {
     assert!(available_space(Path::new("/tmp")).unwrap() <= 50 << 30);
     assert!(available_space(Path::new("/nowhere/at/all")).is_err());
 }

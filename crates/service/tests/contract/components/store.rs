@@ -4,7 +4,7 @@ use rusqlite::Connection;
 use tessera_service::store::Store;
 
 #[test]
-fn a_second_opener_is_refused_and_told_who_has_it() {
+fn a_store_in_use_reports_the_process() {
     let data = tempfile::tempdir().unwrap();
     let first = Store::open(data.path()).unwrap();
     let refusal = Store::open(data.path()).err().unwrap().to_string();
@@ -16,7 +16,7 @@ fn a_second_opener_is_refused_and_told_who_has_it() {
 }
 
 #[test]
-fn newer_and_damaged_stores_are_refused_with_a_way_out() {
+fn newer_and_damaged_stores_are_rejected() {
     let data = tempfile::tempdir().unwrap();
     drop(Store::open(data.path()).unwrap());
     let file = data.path().join("tessera.db");
@@ -32,7 +32,7 @@ fn newer_and_damaged_stores_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn the_directory_is_private_and_the_link_key_lasts() {
+fn the_directory_is_private_and_the_link_key_persists() {
     use std::os::unix::fs::PermissionsExt as _;
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("new");

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use tessera_sample::plan;
 use tessera_service::text::{lsa::TextSpace, stemming::stems};
 
-const HARBOUR: [&str; 12] = [
-    "a boat with white sails in the harbour",
-    "a ship with white sails in the harbour",
-    "a boat on the calm sea at the harbour",
+const HARBOR: [&str; 12] = [
+    "a boat with white sails in the harbor",
+    "a ship with white sails in the harbor",
+    "a boat on the calm sea at the harbor",
     "a ship on the calm sea with sails",
     "a small boat on the waves of the sea",
     "a great ship on the waves of the sea",
@@ -26,19 +26,19 @@ fn distance(space: &TextSpace, a: &str, b: &str) -> f32 {
 
 #[test]
 fn related_words_are_nearer_than_others() {
-    let space = TextSpace::train(HARBOUR).unwrap();
+    let space = TextSpace::train(HARBOR).unwrap();
     let to = |caption| distance(&space, "boat", caption);
-    assert!(to(HARBOUR[0]) < 0.4, "its own word: {}", to(HARBOUR[0]));
-    for ship in [HARBOUR[1], HARBOUR[3], HARBOUR[5]] {
+    assert!(to(HARBOR[0]) < 0.4, "its own word: {}", to(HARBOR[0]));
+    for ship in [HARBOR[1], HARBOR[3], HARBOR[5]] {
         assert!((0.3..0.6).contains(&to(ship)), "{ship}: {}", to(ship));
     }
-    for street in &HARBOUR[6..] {
+    for street in &HARBOR[6..] {
         assert!(to(street) > 0.6, "{street}: {}", to(street));
     }
 }
 
 #[test]
-fn captions_of_the_sample_are_found_by_their_words() {
+fn sample_captions_are_found_by_their_words() {
     let texts: Vec<String> = plan(300, 7)
         .iter()
         .map(|painting| format!("{}\n{}", painting.caption, painting.labels.join("\n")))
@@ -57,8 +57,8 @@ fn captions_of_the_sample_are_found_by_their_words() {
 }
 
 #[test]
-fn only_texts_with_known_words_have_a_place() {
-    let space = TextSpace::train(HARBOUR).unwrap();
+fn only_texts_with_known_words_have_a_vector() {
+    let space = TextSpace::train(HARBOR).unwrap();
     assert_eq!(space.embed("submarine"), None);
     assert_eq!(space.embed("in the"), None);
     assert_eq!(space.embed("submarine boats"), space.embed("boat"));
@@ -68,24 +68,24 @@ fn only_texts_with_known_words_have_a_place() {
 }
 
 #[test]
-fn a_stored_space_is_the_same_or_refused() {
-    let space = TextSpace::train(HARBOUR).unwrap();
+fn a_stored_text_space_is_restored_or_rejected() {
+    let space = TextSpace::train(HARBOR).unwrap();
     let bytes = space.to_bytes();
     assert_eq!(TextSpace::from_bytes(&bytes).unwrap(), space);
-    assert_eq!(TextSpace::train(HARBOUR).unwrap().fingerprint(), space.fingerprint());
-    assert_ne!(TextSpace::train(&HARBOUR[1..]).unwrap().fingerprint(), space.fingerprint());
-    for place in (0..bytes.len()).step_by(37) {
+    assert_eq!(TextSpace::train(HARBOR).unwrap().fingerprint(), space.fingerprint());
+    assert_ne!(TextSpace::train(&HARBOR[1..]).unwrap().fingerprint(), space.fingerprint());
+    for offset in (0..bytes.len()).step_by(37) {
         let mut damaged = bytes.clone();
-        damaged[place] ^= 4;
+        damaged[offset] ^= 4;
         assert_eq!(TextSpace::from_bytes(&damaged), None);
-        assert_eq!(TextSpace::from_bytes(&bytes[..place]), None);
+        assert_eq!(TextSpace::from_bytes(&bytes[..offset]), None);
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn every_place_is_a_unit_vector(texts in prop::collection::vec("[a-f ]{0,20}", 1..20)) {
+    fn text_vectors_have_unit_length(texts in prop::collection::vec("[a-f ]{0,20}", 1..20)) {
         if let Some(space) = TextSpace::train(&texts) {
             prop_assert!(space.dimension() <= 256);
             for vector in texts.iter().filter_map(|text| space.embed(text)) {

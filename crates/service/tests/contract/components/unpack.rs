@@ -64,11 +64,11 @@ fn random_bytes(length: usize) -> Vec<u8> {
 }
 
 fn unpack_with(kind: ArchiveKind, bytes: &[u8], limits: UnpackLimits) -> (TempDir, UnpackReport) {
-    let place = tempfile::tempdir().unwrap();
-    let archive = place.path().join("archive");
+    let temp_dir = tempfile::tempdir().unwrap();
+    let archive = temp_dir.path().join("archive");
     fs::write(&archive, bytes).unwrap();
-    let out = unpack(&archive, kind, &place.path().join("out"), limits, &GO).unwrap();
-    (place, out)
+    let out = unpack(&archive, kind, &temp_dir.path().join("out"), limits, &GO).unwrap();
+    (temp_dir, out)
 }
 
 fn unpack_bytes(kind: ArchiveKind, bytes: &[u8]) -> (TempDir, UnpackReport) {
@@ -76,17 +76,17 @@ fn unpack_bytes(kind: ArchiveKind, bytes: &[u8]) -> (TempDir, UnpackReport) {
 }
 
 /// Files in a directory, with their content.
-fn files_in(place: &TempDir) -> Vec<(String, Vec<u8>)> {
-    let root = place.path().join("out");
-    let survey = scan_folder(&root);
-    assert_eq!(survey.skipped, []);
+fn files_in(temp_dir: &TempDir) -> Vec<(String, Vec<u8>)> {
+    let root = temp_dir.path().join("out");
+    let scan = scan_folder(&root);
+    assert_eq!(scan.skipped, []);
     let read = |path: &Path| fs::read(root.join(path)).unwrap();
-    let files = survey.files.iter();
+    let files = scan.files.iter();
     files.map(|file| (file.path.to_str().unwrap().to_owned(), read(&file.path))).collect()
 }
 
-fn names(place: &TempDir) -> Vec<String> {
-    files_in(place).into_iter().map(|(name, _)| name).collect()
+fn names(temp_dir: &TempDir) -> Vec<String> {
+    files_in(temp_dir).into_iter().map(|(name, _)| name).collect()
 }
 
 fn skip_reasons(out: &UnpackReport) -> Vec<(String, &'static str)> {
@@ -94,7 +94,7 @@ fn skip_reasons(out: &UnpackReport) -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn archives_of_every_format_bring_their_files() {
+fn archives_of_every_format_are_unpacked() {
     let members: [(&str, &[u8]); 4] =
         [("cats/1.jpg", b"one"), ("cats/2.jpg", b""), ("./a.png", b"a"), ("m.jsonl", b"{}")];
     let tar = tar_of(&members);
@@ -104,17 +104,17 @@ fn archives_of_every_format_bring_their_files() {
         (ArchiveKind::Tar, tar),
     ] {
         assert!(kind.matches_signature(&bytes[..bytes.len().min(512)]), "{kind:?}");
-        let (place, out) = unpack_bytes(kind, &bytes);
+        let (temp_dir, out) = unpack_bytes(kind, &bytes);
         assert_eq!(out, UnpackReport { files: 4, bytes: 6, ..UnpackReport::default() }, "{kind:?}");
         let expected =
             [("a.png", "a"), ("cats/1.jpg", "one"), ("cats/2.jpg", ""), ("m.jsonl", "{}")];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
-        assert_eq!(files_in(&place), expected, "{kind:?}");
+        assert_eq!(files_in(&temp_dir), expected, "{kind:?}");
     }
 }
 
 #[test]
-fn the_format_is_told_by_name_and_first_bytes() {
+fn formats_are_detected_by_name_and_signature() {
     let of = ArchiveKind::from_name;
     assert_eq!(of("a.ZIP"), Some(ArchiveKind::Zip));
     assert_eq!(of("a.b.tar"), Some(ArchiveKind::Tar));
@@ -132,7 +132,7 @@ fn the_format_is_told_by_name_and_first_bytes() {
 }
 
 #[test]
-fn members_that_are_no_plain_files_are_passed_over_and_named() {
+fn members_that_are_not_regular_files_are_skipped() {
     let mut tar = Builder::new(Vec::new());
     append_member(&mut tar, "../evil.png", EntryType::Regular, b"x");
     append_member(&mut tar, "/abs.png", EntryType::Regular, b"x");
@@ -146,9 +146,9 @@ fn members_that_are_no_plain_files_are_passed_over_and_named() {
     append_member(&mut tar, "inner.zip", EntryType::Regular, b"PK");
     append_member(&mut tar, "sub/", EntryType::Directory, b"");
     append_member(&mut tar, "good.png", EntryType::Regular, b"x");
-    let (place, out) = unpack_bytes(ArchiveKind::Tar, &tar.into_inner().unwrap());
-    assert_eq!(names(&place), ["good.png"]);
-    assert!(!place.path().join("evil.png").exists());
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Tar, &tar.into_inner().unwrap());
+    assert_eq!(names(&temp_dir), ["good.png"]);
+    assert!(!temp_dir.path().join("evil.png").exists());
     let expected = [
         ("../evil.png", "its name leads out of the folder"),
         ("/abs.png", "its name is no plain relative path"),
@@ -166,7 +166,7 @@ fn members_that_are_no_plain_files_are_passed_over_and_named() {
 }
 
 #[test]
-fn links_and_encrypted_members_of_a_zip_are_passed_over() {
+fn links_and_encrypted_zip_members_are_skipped() {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default();
     zip.add_symlink("link.png", "/etc/passwd", options).unwrap();
@@ -178,35 +178,35 @@ fn links_and_encrypted_members_of_a_zip_are_passed_over() {
     // The encryption flag of the member in the central directory.
     let at = bytes.windows(10).rposition(|window| window == b"secret.png").unwrap();
     bytes[at - 46 + 8] |= 1;
-    let (place, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
-    assert_eq!(names(&place), ["good.png"]);
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
+    assert_eq!(names(&temp_dir), ["good.png"]);
     let expected = [("link.png", "a link"), ("secret.png", "it is encrypted")];
     assert_eq!(skip_reasons(&out), expected.map(|(name, why)| (name.to_owned(), why)));
 }
 
 #[test]
-fn members_of_one_name_are_all_kept() {
+fn members_with_the_same_name_are_all_kept() {
     let mut bytes = zipped(&[("a.png", b"1"), ("b.png", b"2")]);
     for at in 0..bytes.len() - 5 {
         if &bytes[at..at + 5] == b"b.png" {
             bytes[at] = b'a';
         }
     }
-    let (place, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
-    assert_eq!(names(&place), ["a.png", "a_2.png"]);
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
+    assert_eq!(names(&temp_dir), ["a.png", "a_2.png"]);
     assert_eq!((out.files, out.skipped.len(), out.damage_reason), (2, 0, None));
 }
 
 #[test]
-fn bombs_are_stopped_when_they_swell() {
+fn decompression_bombs_are_detected() {
     let limits = UnpackLimits { ratio_exempt_bytes: 1 << 20, ..UnpackLimits::default() };
     let zeros = vec![0; 8 << 20];
     let bomb = ("bomb.png", &zeros[..]);
     let tar = gzipped(&tar_of(&[("good.png", b"x"), bomb, ("late.png", b"x")]));
     let zip = zipped(&[("good.png", b"x"), bomb, ("late.png", b"x")]);
     for (kind, bytes) in [(ArchiveKind::Zip, zip), (ArchiveKind::TarGz, tar)] {
-        let (place, out) = unpack_with(kind, &bytes, limits);
-        assert_eq!(names(&place), ["good.png"], "{kind:?}");
+        let (temp_dir, out) = unpack_with(kind, &bytes, limits);
+        assert_eq!(names(&temp_dir), ["good.png"], "{kind:?}");
         assert_eq!(
             out.damage_reason,
             Some("its compression ratio is too high (decompression bomb)"),
@@ -216,7 +216,7 @@ fn bombs_are_stopped_when_they_swell() {
 }
 
 #[test]
-fn many_small_bombs_are_one_bomb() {
+fn many_small_bombs_are_detected() {
     let limits = UnpackLimits { ratio_exempt_bytes: 1 << 20, ..UnpackLimits::default() };
     let zeros = vec![0; 512 << 10];
     let names_: Vec<String> = (0..16).map(|n| format!("{n:02}.png")).collect();
@@ -235,7 +235,7 @@ fn many_small_bombs_are_one_bomb() {
 }
 
 #[test]
-fn a_bomb_in_a_member_that_is_passed_over_is_a_bomb() {
+fn bombs_in_skipped_members_are_detected() {
     let limits =
         UnpackLimits { ratio_exempt_bytes: 1 << 20, max_file_bytes: 10, ..UnpackLimits::default() };
     let tar = gzipped(&tar_of(&[("bomb.png", &vec![0; 8 << 20])]));
@@ -244,7 +244,7 @@ fn a_bomb_in_a_member_that_is_passed_over_is_a_bomb() {
 }
 
 #[test]
-fn members_that_overlap_are_a_bomb() {
+fn overlapping_members_are_detected() {
     let bytes = zipped(&[("a.png", &random_bytes(4_096))]);
     let directory = bytes.windows(4).position(|window| window == b"PK\x01\x02").unwrap();
     let end = bytes.windows(4).rposition(|window| window == b"PK\x05\x06").unwrap();
@@ -263,20 +263,20 @@ fn members_that_overlap_are_a_bomb() {
 }
 
 #[test]
-fn a_name_without_end_is_not_read_into_memory() {
+fn endless_names_are_not_read_into_memory() {
     let mut tar = Builder::new(Vec::new());
     append_member(&mut tar, "good.png", EntryType::Regular, b"x");
     append_member(&mut tar, "././@LongLink", EntryType::GNULongName, &vec![b'a'; 4 << 20]);
     append_member(&mut tar, "b.png", EntryType::Regular, b"x");
-    let (place, out) = unpack_bytes(ArchiveKind::Tar, &tar.into_inner().unwrap());
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Tar, &tar.into_inner().unwrap());
     assert_eq!(
-        (names(&place), out.damage_reason),
+        (names(&temp_dir), out.damage_reason),
         (vec!["good.png".to_owned()], Some("it is damaged"))
     );
 }
 
 #[test]
-fn sizes_that_lie_cost_the_member() {
+fn members_with_wrong_sizes_are_skipped() {
     let mut bytes = zipped(&[("lie.png", &[b'x'; 1_000]), ("good.png", b"x")]);
     // The real size of the first member, in both of its headers.
     for at in 0..bytes.len() - 4 {
@@ -284,24 +284,24 @@ fn sizes_that_lie_cost_the_member() {
             bytes[at..at + 4].copy_from_slice(&10_u32.to_le_bytes());
         }
     }
-    let (place, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
-    assert_eq!(names(&place), ["good.png"]);
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Zip, &bytes);
+    assert_eq!(names(&temp_dir), ["good.png"]);
     assert_eq!(skip_reasons(&out), [("lie.png".to_owned(), "it is damaged")]);
 }
 
 #[test]
-fn limits_hold() {
+fn limits_are_enforced() {
     let members: [(&str, &[u8]); 4] =
         [("a.png", &[1; 20]), ("b.mp4", &[2; 20]), ("c.png", &[3; 5]), ("d.png", &[4; 5])];
     let archives = [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::Tar, tar_of(&members))];
     for (kind, bytes) in archives {
         let limits = UnpackLimits { max_file_bytes: 10, ..UnpackLimits::default() };
-        let (place, out) = unpack_with(kind, &bytes, limits);
-        assert_eq!(names(&place), ["b.mp4", "c.png", "d.png"], "{kind:?}");
+        let (temp_dir, out) = unpack_with(kind, &bytes, limits);
+        assert_eq!(names(&temp_dir), ["b.mp4", "c.png", "d.png"], "{kind:?}");
         assert_eq!(skip_reasons(&out), [("a.png".to_owned(), "it is too large")]);
         let limits = UnpackLimits { max_total_bytes: 42, ..UnpackLimits::default() };
-        let (place, out) = unpack_with(kind, &bytes, limits);
-        assert_eq!(names(&place), ["a.png", "b.mp4"], "{kind:?}");
+        let (temp_dir, out) = unpack_with(kind, &bytes, limits);
+        assert_eq!(names(&temp_dir), ["a.png", "b.mp4"], "{kind:?}");
         assert_eq!(out.damage_reason, Some("there is not enough space for all of it"));
         let limits = UnpackLimits { max_members: 3, ..UnpackLimits::default() };
         let (_place, out) = unpack_with(kind, &bytes, limits);
@@ -318,7 +318,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn a_damaged_archive_keeps_what_was_good_and_says_so() {
+fn files_before_the_damage_are_kept() {
     let noise = random_bytes(5_000);
     let (one, two) = noise.split_at(3_000);
     let members: [(&str, &[u8]); 2] = [("1.png", one), ("2.png", two)];
@@ -330,24 +330,24 @@ fn a_damaged_archive_keeps_what_was_good_and_says_so() {
         (ArchiveKind::TarGz, &packed[..packed.len() - 500], "it is damaged"),
     ];
     for (kind, bytes, damage) in cut {
-        let (place, out) = unpack_bytes(kind, bytes);
-        assert_eq!(names(&place), ["1.png"], "{kind:?}");
+        let (temp_dir, out) = unpack_bytes(kind, bytes);
+        assert_eq!(names(&temp_dir), ["1.png"], "{kind:?}");
         assert_eq!(out.damage_reason, Some(damage), "{kind:?}");
         assert_eq!(skip_reasons(&out), [("2.png".to_owned(), "it is damaged")], "{kind:?}");
     }
     let mut wrong = zip.clone();
     wrong[1_000] ^= 0xFF;
-    let (place, out) = unpack_bytes(ArchiveKind::Zip, &wrong);
-    assert_eq!(names(&place), ["2.png"]);
+    let (temp_dir, out) = unpack_bytes(ArchiveKind::Zip, &wrong);
+    assert_eq!(names(&temp_dir), ["2.png"]);
     assert_eq!(skip_reasons(&out), [("1.png".to_owned(), "it is damaged")]);
     let (_place, out) = unpack_bytes(ArchiveKind::Zip, b"no archive at all");
     assert_eq!((out.files, out.damage_reason), (0, Some("it is truncated")));
 }
 
 #[test]
-fn an_unpacking_can_be_stopped_and_begun_again() {
-    let place = tempfile::tempdir().unwrap();
-    let (archive, into) = (place.path().join("archive"), place.path().join("out"));
+fn unpacking_can_be_canceled_and_repeated() {
+    let temp_dir = tempfile::tempdir().unwrap();
+    let (archive, into) = (temp_dir.path().join("archive"), temp_dir.path().join("out"));
     fs::write(&archive, zipped(&[("a.png", b"x")])).unwrap();
     let stopped = AtomicBool::new(true);
     let kind = ArchiveKind::Zip;
@@ -355,8 +355,8 @@ fn an_unpacking_can_be_stopped_and_begun_again() {
     assert!(matches!(end, Err(UnpackError::Cancelled)));
     fs::write(into.join("half.png"), "x").unwrap();
     unpack(&archive, kind, &into, UnpackLimits::default(), &GO).unwrap();
-    assert_eq!(names(&place), ["a.png"]);
-    let gone = place.path().join("nothing");
+    assert_eq!(names(&temp_dir), ["a.png"]);
+    let gone = temp_dir.path().join("nothing");
     let end = unpack(&gone, kind, &into, UnpackLimits::default(), &GO);
     assert!(matches!(end, Err(UnpackError::Io(_))));
 }
@@ -365,7 +365,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn archives_with_any_bytes_wrong_stay_in_their_folder(
+    fn corrupted_archives_never_leave_the_folder(
         wrong in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         end in any::<prop::sample::Index>(),
     ) {
@@ -381,9 +381,9 @@ proptest! {
                 bytes[at] = *byte;
             }
             bytes.truncate(bytes.len() - end.index(bytes.len() / 4));
-            let (place, out) = unpack_bytes(kind, &bytes);
-            prop_assert_eq!(names(&place).len(), out.files);
-            prop_assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
+            let (temp_dir, out) = unpack_bytes(kind, &bytes);
+            prop_assert_eq!(names(&temp_dir).len(), out.files);
+            prop_assert_eq!(fs::read_dir(temp_dir.path()).unwrap().count(), 2);
         }
     }
 }

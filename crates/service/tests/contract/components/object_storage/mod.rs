@@ -36,7 +36,7 @@ async fn list_error(server: &FakeS3, uri: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_folder_is_listed_page_by_page_and_fetched() {
+async fn a_folder_is_listed_in_pages_and_downloaded() {
     let objects: [(&str, &[u8]); 12] = [
         ("photos/set/", b""),
         ("photos/set/a b+c&d=é%2F~.jpg", b"odd"),
@@ -70,21 +70,21 @@ async fn a_folder_is_listed_page_by_page_and_fetched() {
     assert_eq!(keys(&listing), expected);
     assert_eq!((listing.media, listing.skipped, listing.truncated), (6, 2, false));
     assert_eq!(server.request_count(), 4, "ten objects, three a page");
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     for entry in &listing.entries {
-        let bytes = storage.download(entry, place.path()).await.unwrap();
+        let bytes = storage.download(entry, folder.path()).await.unwrap();
         assert_eq!(Some(bytes), entry.size, "{}", entry.key);
     }
-    let read = |name: &str| fs::read(place.path().join(name)).unwrap();
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     assert_eq!(read("a b+c&d=é%2F~.jpg"), b"odd");
     assert_eq!(read("cats/1.JPG"), b"one");
     assert_eq!(read("x?y#z.jpg"), b"mark");
     assert_eq!(read(listing.entries[5].staging_path().to_str().unwrap()), b"raw");
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 6, "and nothing else");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6, "and nothing else");
 }
 
 #[tokio::test]
-async fn a_look_ends_at_the_first_media() {
+async fn listing_stops_at_the_requested_number_of_media() {
     let objects: [(&str, &[u8]); 5] = [
         ("photos/1.jpg", b"-"),
         ("photos/2.jpg", b"-"),
@@ -103,12 +103,12 @@ async fn public_buckets_need_no_key() {
     let server = FakeS3::public_bucket(&[("photos/1.jpg", b"one")]).await;
     let storage = storage(StorageSettings { key: None, ..server.settings() });
     let listing = storage.list("s3://photos/", None, MAX_OBJECTS).await.unwrap();
-    let place = tempfile::tempdir().unwrap();
-    assert_eq!(storage.download(&listing.entries[0], place.path()).await.unwrap(), 3);
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(storage.download(&listing.entries[0], folder.path()).await.unwrap(), 3);
 }
 
 #[tokio::test]
-async fn a_manifest_is_read_and_its_media_are_fetched() {
+async fn the_media_of_a_manifest_are_downloaded() {
     let objects: [(&str, &[u8]); 4] = [
         ("photos/lists/set.csv", b"uri,label\ncats/1.jpg,cat\ns3://shared/2.jpg,dog\n"),
         ("photos/lists/none.txt", b"readme.md\n"),
@@ -118,25 +118,25 @@ async fn a_manifest_is_read_and_its_media_are_fetched() {
     let server = FakeS3::with_objects(&objects).await;
     let storage = server.storage();
     let listing = storage.list("s3://photos/lists/set.csv", None, MAX_OBJECTS).await.unwrap();
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let mut ends = Vec::new();
     storage
-        .download_all(&listing.entries, place.path(), |entry, end| {
+        .download_all(&listing.entries, folder.path(), |entry, end| {
             ends.push((entry.key.clone(), end.unwrap()));
             true
         })
         .await;
     ends.sort();
     assert_eq!(ends, [("2.jpg".to_owned(), 3), ("lists/cats/1.jpg".to_owned(), 3)]);
-    assert_eq!(fs::read(place.path().join("cats/1.jpg")).unwrap(), b"one");
-    assert_eq!(fs::read(place.path().join("shared/2.jpg")).unwrap(), b"two");
+    assert_eq!(fs::read(folder.path().join("cats/1.jpg")).unwrap(), b"one");
+    assert_eq!(fs::read(folder.path().join("shared/2.jpg")).unwrap(), b"two");
     assert_eq!(list_error(&server, "s3://photos/lists/none.txt").await, "");
     assert_eq!(list_error(&server, "s3://photos/lists/gone.txt").await, "(it does not exist)");
     assert!(!list_error(&server, "s3://photos/lists/gone.parquet").await.is_empty());
 }
 
 #[tokio::test]
-async fn every_cause_of_a_refusal_is_named_without_secrets() {
+async fn list_errors_state_the_cause_without_secrets() {
     let server = FakeS3::with_objects(&[("photos/readme.md", b"-")]).await;
     assert_eq!(list_error(&server, "s3://photos").await, "");
     assert_eq!(list_error(&server, "s3://photos/nothing/").await, "");
@@ -183,7 +183,7 @@ async fn every_cause_of_a_refusal_is_named_without_secrets() {
 }
 
 #[tokio::test]
-async fn a_deployment_without_a_key_is_told_to_get_one() {
+async fn access_denied_without_a_key_suggests_setting_one() {
     let server = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
     server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
     let storage = storage(StorageSettings { key: None, ..server.settings() });
@@ -192,7 +192,7 @@ async fn a_deployment_without_a_key_is_told_to_get_one() {
 }
 
 #[tokio::test]
-async fn storage_that_is_not_there_is_named() {
+async fn unreachable_storage_is_reported() {
     let server = FakeS3::with_objects(&[]).await;
     // A port where nothing listens any more.
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -203,7 +203,7 @@ async fn storage_that_is_not_there_is_named() {
 }
 
 #[tokio::test]
-async fn trouble_passes_and_lasting_trouble_is_named() {
+async fn temporary_failures_are_retried_and_lasting_ones_reported() {
     let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
     let storage = server.storage();
     server.fail_next([
@@ -213,10 +213,10 @@ async fn trouble_passes_and_lasting_trouble_is_named() {
     ]);
     let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
     assert_eq!((listing.media, server.request_count()), (1, 4));
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     server.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(500, "InternalError")]);
-    assert_eq!(storage.download(&listing.entries[0], place.path()).await.unwrap(), 3);
-    assert_eq!(fs::read(place.path().join("1.jpg")).unwrap(), b"one");
+    assert_eq!(storage.download(&listing.entries[0], folder.path()).await.unwrap(), 3);
+    assert_eq!(fs::read(folder.path().join("1.jpg")).unwrap(), b"one");
     assert_eq!(server.request_count(), 7);
     server.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
     assert_eq!(
@@ -227,15 +227,15 @@ async fn trouble_passes_and_lasting_trouble_is_named() {
 }
 
 #[tokio::test]
-async fn an_answer_that_does_not_come_is_asked_for_again() {
+async fn a_timed_out_request_is_retried() {
     let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
     let storage = storage_with_timeout(server.settings(), Duration::from_millis(200));
     server.fail_next([FakeFailure::NoResponse]);
     let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
     server.fail_next([FakeFailure::Endless]);
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let entry = ObjectEntry { key: "1.mp4".to_owned(), ..listing.entries[0].clone() };
-    let end = storage.download(&entry, place.path()).await;
+    let end = storage.download(&entry, folder.path()).await;
     assert!(matches!(end, Err(StorageError::Object(_))), "{end:?}");
 }
 
@@ -250,57 +250,63 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_is_there_is_not_fetched_again() {
+async fn existing_files_are_not_downloaded_again() {
     let server = FakeS3::with_objects(&[("photos/a/1.jpg", b"one")]).await;
     let storage = server.storage();
-    let place = tempfile::tempdir().unwrap();
-    let file = place.path().join("a/1.jpg");
-    fs::create_dir(place.path().join("a")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a/1.jpg");
+    fs::create_dir(folder.path().join("a")).unwrap();
     // A crashed process leaves a part file, never a truncated file under the final name.
-    fs::write(place.path().join("a/.1.jpg.part"), "half of it").unwrap();
+    fs::write(folder.path().join("a/.1.jpg.part"), "half of it").unwrap();
     for _ in 0..2 {
         assert_eq!(
-            storage.download(&object_entry("a/1.jpg", Some(3)), place.path()).await.unwrap(),
+            storage.download(&object_entry("a/1.jpg", Some(3)), folder.path()).await.unwrap(),
             3
         );
         assert_eq!(
-            storage.download(&object_entry("a/1.jpg", None), place.path()).await.unwrap(),
+            storage.download(&object_entry("a/1.jpg", None), folder.path()).await.unwrap(),
             3
         );
     }
     assert_eq!(server.request_count(), 1);
     fs::write(&file, "other").unwrap();
-    assert_eq!(storage.download(&object_entry("a/1.jpg", Some(3)), place.path()).await.unwrap(), 3);
+    assert_eq!(
+        storage.download(&object_entry("a/1.jpg", Some(3)), folder.path()).await.unwrap(),
+        3
+    );
     assert_eq!((fs::read(&file).unwrap(), server.request_count()), (b"one".to_vec(), 2));
-    assert_eq!(fs::read_dir(place.path().join("a")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path().join("a")).unwrap().count(), 1);
 }
 
 #[tokio::test]
-async fn objects_that_cannot_be_had_leave_nothing_behind() {
+async fn failed_downloads_leave_no_files() {
     let objects: [(&str, &[u8]); 3] =
         [("photos/1.jpg", b"one"), ("photos/1.jpg/2.jpg", b"two"), ("photos/3.jpg", b"three")];
     let server = FakeS3::with_objects(&objects).await;
     let storage = server.storage();
-    let place = tempfile::tempdir().unwrap();
-    let fault = async |entry: ObjectEntry, place: &Path| match storage.download(&entry, place).await
-    {
-        Err(StorageError::Object(words)) => words,
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(fault(object_entry("gone.jpg", None), place.path()).await, "it does not exist");
-    let changed = fault(object_entry("3.jpg", Some(4)), place.path()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let fault =
+        async |entry: ObjectEntry, folder: &Path| match storage.download(&entry, folder).await {
+            Err(StorageError::Object(words)) => words,
+            other => panic!("{other:?}"),
+        };
+    assert_eq!(fault(object_entry("gone.jpg", None), folder.path()).await, "it does not exist");
+    let changed = fault(object_entry("3.jpg", Some(4)), folder.path()).await;
     assert_eq!(changed, "it has changed since it was listed");
     server.fail_next([FakeFailure::Endless]);
-    assert_eq!(fault(object_entry("3.jpg", None), place.path()).await, "it is larger than 256 MiB");
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
-    storage.download(&object_entry("1.jpg", None), place.path()).await.unwrap();
-    let taken = fault(object_entry("1.jpg/2.jpg", None), place.path()).await;
+    assert_eq!(
+        fault(object_entry("3.jpg", None), folder.path()).await,
+        "it is larger than 256 MiB"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    storage.download(&object_entry("1.jpg", None), folder.path()).await.unwrap();
+    let taken = fault(object_entry("1.jpg/2.jpg", None), folder.path()).await;
     assert_eq!(taken, "another object has the same path");
     let mut reported = 0;
     let entries =
         [object_entry("1.jpg", None), object_entry("3.jpg", None), object_entry("gone.jpg", None)];
     storage
-        .download_all(&entries, place.path(), |_, _| {
+        .download_all(&entries, folder.path(), |_, _| {
             reported += 1;
             false
         })

@@ -8,8 +8,8 @@ use super::{TestFolder, describe};
 
 #[test]
 fn instances_and_captions_are_read_from_their_usual_places() {
-    let place = TestFolder::with_media(&["train2017/1.jpg", "val2017/1.jpg", "valid/r.jpg"]);
-    place.write(
+    let folder = TestFolder::with_media(&["train2017/1.jpg", "val2017/1.jpg", "valid/r.jpg"]);
+    folder.write(
         "annotations/instances_train2017.json",
         r#"{"annotations": [
             {"image_id": 1, "category_id": 18, "bbox": [1, 2.5, 3, 4], "segmentation": [[1]]},
@@ -17,13 +17,13 @@ fn instances_and_captions_are_read_from_their_usual_places() {
         ], "info": {}, "categories": [{"id": 18, "name": "dog"}],
         "images": [{"file_name": "1.jpg", "id": 1, "width": 640}]}"#,
     );
-    place.write(
+    folder.write(
         "annotations/captions_train2017.json",
         r#"{"images": [{"file_name": "1.jpg", "id": "a"}], "annotations": [
             {"image_id": "a", "caption": " A dog.\n"}, {"image_id": "a", "caption": "A pet."}
         ]}"#,
     );
-    place.write(
+    folder.write(
         "valid/_annotations.coco.json",
         r#"{"images": [{"id": 0, "file_name": "r.jpg"}], "categories": [{"id": 0, "name": "cat"}],
             "annotations": [{"image_id": 0, "category_id": 0, "bbox": [0, 0, 9, 9]}]}"#,
@@ -32,17 +32,17 @@ fn instances_and_captions_are_read_from_their_usual_places() {
         describe("train2017/1.jpg", "A dog. A pet.", "", "", "dog dog"),
         describe("valid/r.jpg", "", "", "", "cat"),
     ];
-    assert_eq!(place.descriptions(), expected);
-    let reading = place.read_sidecars();
+    assert_eq!(folder.descriptions(), expected);
+    let reading = folder.read_sidecars();
     assert_eq!((reading.sidecars.len(), reading.problems.len()), (3, 0));
     let extent = BoundingBox::Pixels { x: 1.0, y: 2.5, width: 3.0, height: 4.0 };
     assert_eq!(reading.descriptions[Path::new("train2017/1.jpg")].objects[0].bounding_box, extent);
 }
 
 #[test]
-fn broken_entries_are_named_and_the_rest_counts() {
-    let place = TestFolder::with_media(&["1.jpg"]);
-    place.write(
+fn invalid_entries_are_reported_and_the_others_used() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    folder.write(
         "coco.json",
         r#"{"images": [7, {"id": 1, "file_name": "1.jpg"}, {"id": 2, "file_name": "2.jpg"}],
         "categories": [{"id": 1, "name": "dog"}, {"id": 2}], "annotations": [
@@ -57,29 +57,29 @@ fn broken_entries_are_named_and_the_rest_counts() {
             [1]
         ]}"#,
     );
-    assert_eq!(place.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "dog")]);
     let why = "category 2: it has no id or no name; \
          image 1: it is not a JSON object with an id and a file_name; 1 more image; \
          annotation 2: its bbox is empty or outside the picture; 6 more annotations";
-    assert_eq!(place.problem_of("coco.json"), why);
-    place.write("coco.json", r#"{"images": 1, "annotations": {}, "categories": ""}"#);
+    assert_eq!(folder.problem_of("coco.json"), why);
+    folder.write("coco.json", r#"{"images": 1, "annotations": {}, "categories": ""}"#);
     let why =
         "its categories are not a list; its images are not a list; its annotations are not a list";
-    assert_eq!(place.problem_of("coco.json"), why);
-    place.write("coco.json", "{\"images\": [],\n \"annotations\": [");
-    assert_eq!(place.problem_of("coco.json"), "line 2: invalid JSON");
+    assert_eq!(folder.problem_of("coco.json"), why);
+    folder.write("coco.json", "{\"images\": [],\n \"annotations\": [");
+    assert_eq!(folder.problem_of("coco.json"), "line 2: invalid JSON");
 }
 
 #[test]
-fn other_json_is_left_alone() {
-    let place = TestFolder::with_media(&["1.jpg", "sub/2.jpg"]);
+fn other_json_is_ignored() {
+    let folder = TestFolder::with_media(&["1.jpg", "sub/2.jpg"]);
     for (path, text) in [
         ("package.json", r#"{"name": "x", "images": []}"#),
         ("list.json", r#"[{"images": [], "annotations": []}, 2, 3]"#),
         ("sub/coco.json", r#"{"images": [], "annotations": []"#),
     ] {
-        place.write(path, text);
+        folder.write(path, text);
     }
-    let reading = place.read_sidecars();
+    let reading = folder.read_sidecars();
     assert!(reading.sidecars.is_empty() && reading.problems.is_empty(), "{reading:?}");
 }

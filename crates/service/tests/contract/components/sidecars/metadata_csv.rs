@@ -3,8 +3,8 @@
 use super::{TestFolder, describe};
 
 #[test]
-fn rows_are_judged_alone_and_what_is_wrong_is_named() {
-    let place = TestFolder::with_media(&["1.jpg", "2.jpg", "deep/3.jpg", "4.jpg", "5.jpg"]);
+fn invalid_rows_are_reported_and_the_others_used() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg", "deep/3.jpg", "4.jpg", "5.jpg"]);
     let table = concat!(
         "\u{feff}File_Name ,caption,text,labels,label,tags,user_tags,objects,more\r\n",
         "1.jpg,\"A \"\"red\"\"\r\nboat, far.\",ignored,boat | sea;boat,,x,y,,7\r\n",
@@ -16,28 +16,28 @@ fn rows_are_judged_alone_and_what_is_wrong_is_named() {
         "9.jpg,nothing\r\n",
         "/5.jpg,outside\r\n",
     );
-    place.write("metadata.csv", table);
+    folder.write("metadata.csv", table);
     let expected = [
         describe("1.jpg", "A \"red\"\r\nboat, far.", "boat sea", "x y", ""),
         describe("2.jpg", "A car.", "car a|b vehicle", "", ""),
         describe("4.jpg", "good", "kept", "", ""),
         describe("deep/3.jpg", "", "deep", "", "cat"),
     ];
-    assert_eq!(place.descriptions(), expected);
+    assert_eq!(folder.descriptions(), expected);
     let why = "line 7: its labels are not a list of strings; 3 more lines";
-    assert_eq!(place.problem_of("metadata.csv"), why);
+    assert_eq!(folder.problem_of("metadata.csv"), why);
 }
 
 #[test]
-fn a_table_without_file_names_is_named() {
-    let place = TestFolder::with_media(&["1.jpg"]);
+fn a_table_without_file_names_is_reported() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
     for (table, why) in [
         (&b""[..], "it has no column file_name"),
         (b"name,caption\n1.jpg,x\n", "it has no column file_name"),
         (b"file_name,\xff\n1.jpg,x\n", "line 1: it is not UTF-8"),
         (b"file_name,text\n1.jpg,\xff\n\n1.jpg,\xff\n", "line 2: it is not UTF-8; 1 more line"),
     ] {
-        place.write("metadata.csv", table);
-        assert_eq!(place.problem_of("metadata.csv"), why);
+        folder.write("metadata.csv", table);
+        assert_eq!(folder.problem_of("metadata.csv"), why);
     }
 }

@@ -27,25 +27,25 @@ const ROWS: &str = concat!(
 );
 
 #[test]
-fn rows_are_judged_alone_and_what_is_wrong_is_named() {
-    let place = TestFolder::with_media(&["a/1.jpg", "2.jpg", "3.jpg", "4.jpg", "5.jpg"]);
-    place.write("metadata.jsonl", ROWS);
-    let reading = place.read_sidecars();
+fn invalid_rows_are_reported_and_the_others_used() {
+    let folder = TestFolder::with_media(&["a/1.jpg", "2.jpg", "3.jpg", "4.jpg", "5.jpg"]);
+    folder.write("metadata.jsonl", ROWS);
+    let reading = folder.read_sidecars();
     let expected = [
         describe("2.jpg", "A car.", "car", "y x", ""),
         describe("3.jpg", "", "", "", "b"),
         describe("4.jpg", "", "kept", "", ""),
         describe("a/1.jpg", "A red boat.", "boat sea", "", ""),
     ];
-    assert_eq!(place.descriptions(), expected);
+    assert_eq!(folder.descriptions(), expected);
     let why = "line 4: one of its objects has no name; 6 more lines";
     assert_eq!(reading.problems["metadata.jsonl".as_ref() as &std::path::Path], why);
 }
 
 #[test]
-fn a_sidecar_in_a_folder_tells_of_that_folder_and_the_upper_one_wins() {
-    let place = TestFolder::with_media(&["1.jpg", "train/1.jpg", "train/2.jpg"]);
-    place.write(
+fn a_sidecar_describes_its_folder_and_parent_sidecars_win() {
+    let folder = TestFolder::with_media(&["1.jpg", "train/1.jpg", "train/2.jpg"]);
+    folder.write(
         "train/metadata.jsonl",
         concat!(
             r#"{"file_name": "1.jpg", "text": "lower"}"#,
@@ -53,22 +53,22 @@ fn a_sidecar_in_a_folder_tells_of_that_folder_and_the_upper_one_wins() {
             r#"{"file_name": "2.jpg", "text": "lower"}"#,
         ),
     );
-    place.write("metadata.jsonl", r#"{"file_name": "train/1.jpg", "text": "upper"}"#);
+    folder.write("metadata.jsonl", r#"{"file_name": "train/1.jpg", "text": "upper"}"#);
     let expected = [
         describe("train/1.jpg", "upper", "", "", ""),
         describe("train/2.jpg", "lower", "", "", ""),
     ];
-    assert_eq!(place.descriptions(), expected);
+    assert_eq!(folder.descriptions(), expected);
 }
 
 #[test]
-fn a_sidecar_that_is_too_large_or_not_utf_8_is_named() {
-    let place = TestFolder::with_media(&["1.jpg"]);
+fn oversized_and_non_utf_8_sidecars_are_reported() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
     let row = r#"{"file_name": "1.jpg", "text": "good"}"#;
-    place.write("metadata.jsonl", [b"\xff\n", row.as_bytes()].concat());
-    assert_eq!(place.descriptions(), [describe("1.jpg", "good", "", "", "")]);
-    assert_eq!(place.problem_of("metadata.jsonl"), "line 1: it is not UTF-8");
-    let file = std::fs::File::create(place.path("metadata.jsonl")).unwrap();
+    folder.write("metadata.jsonl", [b"\xff\n", row.as_bytes()].concat());
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "good", "", "", "")]);
+    assert_eq!(folder.problem_of("metadata.jsonl"), "line 1: it is not UTF-8");
+    let file = std::fs::File::create(folder.path("metadata.jsonl")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
-    assert_eq!(place.problem_of("metadata.jsonl"), "it is larger than 64 MiB");
+    assert_eq!(folder.problem_of("metadata.jsonl"), "it is larger than 64 MiB");
 }

@@ -24,11 +24,11 @@ pub struct TestFolder(TempDir);
 
 impl TestFolder {
     pub fn with_media(media: &[&str]) -> Self {
-        let place = Self(tempfile::tempdir().unwrap());
+        let folder = Self(tempfile::tempdir().unwrap());
         for path in media {
-            place.write(path, "");
+            folder.write(path, "");
         }
-        place
+        folder
     }
 
     /// The absolute path of a file.
@@ -74,8 +74,8 @@ pub fn describe(path: &str, caption: &str, labels: &str, tags: &str, objects: &s
 }
 
 #[test]
-fn the_stronger_form_wins_and_the_weaker_ones_complete_it() {
-    let place = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/3.jpg", "cat/4.jpg"]);
+fn formats_take_precedence_and_complete_each_other() {
+    let folder = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/3.jpg", "cat/4.jpg"]);
     let coco = |objects: bool| {
         let images: Vec<_> =
             (1..4).map(|n| format!(r#"{{"id": {n}, "file_name": "{n}.jpg"}}"#)).collect();
@@ -99,13 +99,13 @@ fn the_stronger_form_wins_and_the_weaker_ones_complete_it() {
         cat/1.jpg,csv,csv,y|x\ncat/2.jpg,csv,,z\n";
     let xml = "<annotation><object><name>voc</name><bndbox><xmin>1</xmin><ymin>1</ymin>\
         <xmax>2</xmax><ymax>2</ymax></bndbox></object></annotation>";
-    place.write("metadata.jsonl", jsonl.replace('\n', " "));
-    place.write("metadata.csv", table);
-    place.write("captions.json", coco(false));
-    place.write("instances.json", coco(true));
+    folder.write("metadata.jsonl", jsonl.replace('\n', " "));
+    folder.write("metadata.csv", table);
+    folder.write("captions.json", coco(false));
+    folder.write("instances.json", coco(true));
     for n in 1..5 {
-        place.write(&format!("cat/{n}.xml"), xml);
-        place.write(&format!("cat/{n}.txt"), "text");
+        folder.write(&format!("cat/{n}.xml"), xml);
+        folder.write(&format!("cat/{n}.txt"), "text");
     }
     let expected = [
         describe("cat/1.jpg", "jsonl", "csv", "x y", "jsonl"),
@@ -113,12 +113,12 @@ fn the_stronger_form_wins_and_the_weaker_ones_complete_it() {
         describe("cat/3.jpg", "coco", "cat", "", "coco"),
         describe("cat/4.jpg", "text", "cat", "", "voc"),
     ];
-    assert_eq!(place.descriptions(), expected);
-    assert!(place.read_sidecars().problems.is_empty());
+    assert_eq!(folder.descriptions(), expected);
+    assert!(folder.read_sidecars().problems.is_empty());
 }
 
 #[test]
-fn candidates_are_told_by_name() {
+fn sidecar_candidates_are_recognized_by_name() {
     for path in [
         "metadata.jsonl",
         "a/metadata.csv",
@@ -202,16 +202,16 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn any_bytes_are_taken_by_every_form(bytes in pieces()) {
-        let place = TestFolder::with_media(&["a.jpg", "images/b.jpg"]);
+    fn parsers_accept_any_bytes(bytes in pieces()) {
+        let folder = TestFolder::with_media(&["a.jpg", "images/b.jpg"]);
         let sidecars = [
             "metadata.jsonl", "metadata.csv", "coco.json", "a.xml", "a.txt", "labels/b.txt",
             "data.yaml", "classes.txt",
         ];
         for sidecar in sidecars {
-            place.write(sidecar, &bytes);
+            folder.write(sidecar, &bytes);
         }
-        let reading = place.read_sidecars();
+        let reading = folder.read_sidecars();
         for (path, problem) in &reading.problems {
             prop_assert!(sidecars.iter().any(|sidecar| path == Path::new(sidecar)));
             prop_assert!(problem.chars().count() < 300 && !problem.contains('\n'), "{}", problem);

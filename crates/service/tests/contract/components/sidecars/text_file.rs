@@ -3,8 +3,8 @@
 use super::{TestFolder, describe};
 
 #[test]
-fn a_text_beside_a_picture_is_its_caption_unless_it_tells_boxes() {
-    let place = TestFolder::with_media(&["1.jpg", "2.JPG", "3.png", "4.jpg", "5.jpg", "6.jpg"]);
+fn a_text_file_is_a_caption_unless_it_contains_boxes() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.JPG", "3.png", "4.jpg", "5.jpg", "6.jpg"]);
     for (path, text) in [
         ("1.txt", "\u{feff}A red boat,\r\nfar away.\r\n"),
         ("2.txt", "\n0 0.5 0.5 0.2 0.2\r\n\r\n1 0.5 0.5 0.2 0.2 0.99\n2 0 0 1 0 1 1\n"),
@@ -13,23 +13,23 @@ fn a_text_beside_a_picture_is_its_caption_unless_it_tells_boxes() {
         ("5.txt", "1984"),
         ("readme.txt", "of no picture"),
     ] {
-        place.write(path, text);
+        folder.write(path, text);
     }
-    place.write("6.txt", b"caf\xe9");
+    folder.write("6.txt", b"caf\xe9");
     let expected = [
         describe("1.jpg", "A red boat,\nfar away.", "", "", ""),
         describe("2.JPG", "", "", "", "class 0 class 1 class 2"),
         describe("3.png", "0 0.5 0.5 0.2 0.2\nand 4 more", "", "", ""),
         describe("5.jpg", "1984", "", "", ""),
     ];
-    assert_eq!(place.descriptions(), expected);
-    assert_eq!(place.problem_of("6.txt"), "it is not UTF-8");
-    assert_eq!(place.read_sidecars().sidecars.len(), 6);
+    assert_eq!(folder.descriptions(), expected);
+    assert_eq!(folder.problem_of("6.txt"), "it is not UTF-8");
+    assert_eq!(folder.read_sidecars().sidecars.len(), 6);
 }
 
 #[test]
-fn boxes_opposite_the_pictures_have_names_from_the_nearest_list() {
-    let place =
+fn boxes_in_parallel_folders_use_the_nearest_class_names() {
+    let folder =
         TestFolder::with_media(&["images/train/1.jpg", "images/val/2.jpg", "own/images/3.jpg"]);
     let row = "1 0.5 0.5 0.2 0.2\n";
     for (path, text) in [
@@ -40,24 +40,24 @@ fn boxes_opposite_the_pictures_have_names_from_the_nearest_list() {
         ("own/labels/3.txt", row),
         ("own/labels/classes.txt", "cat\r\nbird\r\n"),
     ] {
-        place.write(path, text);
+        folder.write(path, text);
     }
     let expected = [
         describe("images/train/1.jpg", "", "", "", "dog"),
         describe("images/val/2.jpg", "A caption as well.", "", "", "class 7"),
         describe("own/images/3.jpg", "", "", "", "bird"),
     ];
-    assert_eq!(place.descriptions(), expected);
+    assert_eq!(folder.descriptions(), expected);
     let why = "line 2: it is not a class and a box in numbers; 1 more line";
-    assert_eq!(place.problem_of("labels/val/2.txt"), why);
-    assert_eq!(place.read_sidecars().sidecars.len(), 6);
+    assert_eq!(folder.problem_of("labels/val/2.txt"), why);
+    assert_eq!(folder.read_sidecars().sidecars.len(), 6);
 }
 
 #[test]
-fn a_label_told_elsewhere_replaces_the_folder() {
-    let place = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/note.md"]);
-    place.write("metadata.csv", "file_name,label,caption\ncat/1.jpg,dog,\ncat/2.jpg,,A cat.\n");
+fn labels_of_sidecars_replace_folder_names() {
+    let folder = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg", "cat/note.md"]);
+    folder.write("metadata.csv", "file_name,label,caption\ncat/1.jpg,dog,\ncat/2.jpg,,A cat.\n");
     let expected =
         [describe("cat/1.jpg", "", "dog", "", ""), describe("cat/2.jpg", "A cat.", "cat", "", "")];
-    assert_eq!(place.descriptions(), expected);
+    assert_eq!(folder.descriptions(), expected);
 }

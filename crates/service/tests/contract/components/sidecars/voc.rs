@@ -12,17 +12,17 @@ const GOOD: &str = "\u{feff}<?xml version=\"1.0\" encoding=\"utf-8\"?>\r\n\
     <ymax>6</ymax></bndbox></object></annotation>";
 
 #[test]
-fn objects_are_read_beside_the_picture_or_opposite_its_folder() {
-    let place =
+fn voc_files_are_next_to_the_image_or_in_a_parallel_folder() {
+    let folder =
         TestFolder::with_media(&["1.jpg", "VOC/JPEGImages/2.jpg", "images/3.png", "images/4.jpg"]);
     for path in ["1.xml", "VOC/Annotations/2.xml", "annotations/3.xml"] {
-        place.write(path, GOOD);
+        folder.write(path, GOOD);
     }
     let objects = "dog cat & kitten";
     let expected = ["1.jpg", "VOC/JPEGImages/2.jpg", "images/3.png"]
         .map(|media| describe(media, "", "", "", objects));
-    assert_eq!(place.descriptions(), expected);
-    let reading = place.read_sidecars();
+    assert_eq!(folder.descriptions(), expected);
+    let reading = folder.read_sidecars();
     assert_eq!((reading.sidecars.len(), reading.problems.len()), (3, 0));
     let extent = BoundingBox::Pixels { x: 10.0, y: 20.0, width: 20.5, height: 40.0 };
     assert_eq!(
@@ -32,8 +32,8 @@ fn objects_are_read_beside_the_picture_or_opposite_its_folder() {
 }
 
 #[test]
-fn bad_xml_is_refused_and_named() {
-    let place = TestFolder::with_media(&["1.jpg"]);
+fn invalid_xml_is_reported() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
     let laughs: Vec<_> = (1..30)
         .map(|n| format!("<!ENTITY l{n} \"&l{m};&l{m};&l{m};&l{m};\">", m = n - 1))
         .collect();
@@ -52,14 +52,14 @@ fn bad_xml_is_refused_and_named() {
         (b"<annotation>\xff</annotation>", "it is not UTF-8"),
         (long.as_bytes(), "it is larger than 1 MiB"),
     ] {
-        place.write("1.xml", xml);
-        assert_eq!((place.problem_of("1.xml").as_str(), place.descriptions().len()), (why, 0));
+        folder.write("1.xml", xml);
+        assert_eq!((folder.problem_of("1.xml").as_str(), folder.descriptions().len()), (why, 0));
     }
 }
 
 #[test]
-fn broken_objects_are_named_and_other_xml_left_alone() {
-    let place = TestFolder::with_media(&["1.jpg"]);
+fn invalid_objects_are_reported_and_other_xml_ignored() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
     let corners = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>9</xmax><ymax>9</ymax></bndbox>";
     let objects = [
         format!("<name>good</name>{corners}"),
@@ -70,10 +70,10 @@ fn broken_objects_are_named_and_other_xml_left_alone() {
         format!("<name>d</name>{}", corners.replace("<xmax>9", "<xmax>NaN")),
     ];
     let objects = objects.map(|object| format!("<object>{object}</object>")).concat();
-    place.write("1.xml", format!("<annotation>{objects}</annotation>"));
-    assert_eq!(place.descriptions(), [describe("1.jpg", "", "", "", "good")]);
-    assert_eq!(place.problem_of("1.xml"), "object 2: it has no name; 4 more objects");
-    place.write("1.xml", "<svg><object/></svg>");
-    let reading = place.read_sidecars();
+    folder.write("1.xml", format!("<annotation>{objects}</annotation>"));
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "", "good")]);
+    assert_eq!(folder.problem_of("1.xml"), "object 2: it has no name; 4 more objects");
+    folder.write("1.xml", "<svg><object/></svg>");
+    let reading = folder.read_sidecars();
     assert!(reading.sidecars.is_empty() && reading.problems.is_empty());
 }
