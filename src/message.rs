@@ -65,7 +65,6 @@ pub enum Lane {
 
 impl Lane {
     /// Whether leaving the place the answer was for may abort the work. Writes go on.
-    #[must_use]
     pub fn is_cancellable(&self) -> bool {
         !matches!(self, Self::StartJob(_) | Self::Selection | Self::SaveState(_))
     }

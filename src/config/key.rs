@@ -112,14 +112,12 @@ pub const PROFILE_KEYS: &[SettingKey] = &[
 ];
 
 /// The key of this full name: `ui.theme`, `profiles.NAME.kind`.
-#[must_use]
 pub fn find(name: &str) -> Option<&'static SettingKey> {
     let (keys, own) = keys_for(name);
     keys.iter().find(|key| key.name == own)
 }
 
 /// The name of a key that looks most like one that does not exist, if one looks like it at all.
-#[must_use]
 pub fn suggest(name: &str) -> Option<String> {
     let (keys, own) = keys_for(name);
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
@@ -138,7 +136,6 @@ fn keys_for(name: &str) -> (&'static [SettingKey], &str) {
 
 impl ValueType {
     /// What fits, in words.
-    #[must_use]
     pub fn description(self) -> String {
         match self {
             Self::Boolean => "true or false".to_owned(),
@@ -154,7 +151,6 @@ impl ValueType {
     }
 
     /// Whether a value fits.
-    #[must_use]
     pub fn accepts(self, value: &Value) -> bool {
         match self {
             Self::Boolean => value.is_bool(),
@@ -179,7 +175,6 @@ impl ValueType {
     }
 
     /// The value that a word of the command line or of the environment stands for.
-    #[must_use]
     pub fn parse(self, word: &str) -> Option<Value> {
         let list = || word.split(',').map(str::trim).filter(|word| !word.is_empty());
         let value = match self {
@@ -198,7 +193,6 @@ impl ValueType {
     }
 
     /// What fits, in the words of JSON Schema.
-    #[must_use]
     pub fn json_schema(self) -> serde_json::Value {
         match self {
             Self::Boolean => json!({ "type": "boolean" }),

@@ -25,7 +25,6 @@ pub enum SettingOrigin {
 
 impl SettingOrigin {
     /// What is wrong with a value from here.
-    #[must_use]
     pub fn error(&self, reason: String) -> ConfigError {
         match self {
             Self::File(path, line) => ConfigError {
@@ -105,7 +104,6 @@ pub struct Layer {
 
 impl Layer {
     /// Reads a file of settings.
-    #[must_use]
     pub fn read(path: &Path, source: &str, owner: FileOwner) -> Self {
         let mut reading = LayerReader { path, source, owner, layer: Self::default() };
         let (marks, errors) = DeTable::parse_recoverable(source);

@@ -36,7 +36,6 @@ pub struct Sources {
 
 impl Sources {
     /// The variables of this process, and the project of the working directory.
-    #[must_use]
     pub fn from_environment(
         flags: Vec<(&'static str, &'static str, Value)>,
         user: Option<PathBuf>,
@@ -56,7 +55,6 @@ impl Sources {
 }
 
 /// The project's file of a folder: in it, or in the nearest one above that has one.
-#[must_use]
 pub fn project_file(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|file| file.is_file())
 }
@@ -72,7 +70,6 @@ pub struct Layers {
 
 impl Layers {
     /// Reads all layers, and tells all that is wrong with them. What is wrong is left out.
-    #[must_use]
     pub fn read(sources: &Sources) -> (Self, Vec<ConfigError>) {
         let mut layers = Self { project: sources.project.clone(), ..Self::default() };
         let mut mistakes = Vec::new();
@@ -120,7 +117,6 @@ impl Layers {
     }
 
     /// What would be wrong with the user's file if it held `source`.
-    #[must_use]
     pub fn check(file: &Path, source: &str) -> Vec<ConfigError> {
         let (mut layers, mut mistakes) = (Self::default(), Vec::new());
         layers.add_layer(Layer::read(file, source, FileOwner::User), &mut mistakes);
@@ -140,7 +136,6 @@ impl Layers {
     }
 
     /// The value of a key, and where it is from.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.settings.get(name)?.first()
     }
@@ -156,14 +151,12 @@ impl Layers {
     }
 
     /// The names of the profiles.
-    #[must_use]
     pub fn profiles(&self) -> BTreeSet<&str> {
         let keys = self.settings.keys().filter_map(|key| key.strip_prefix("profiles."));
         keys.filter_map(|key| Some(key.split_once('.')?.0)).collect()
     }
 
     /// The values that hold, as one table with its sections.
-    #[must_use]
     pub fn table(&self) -> Table {
         let mut whole = Table::new();
         for (name, given) in &self.settings {

@@ -249,7 +249,6 @@ impl RawProfile {
 }
 
 /// A path of a settings file, where `~/` is the home folder.
-#[must_use]
 pub fn expand_home(path: PathBuf) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),

@@ -35,7 +35,6 @@ pub enum DesktopProtocol {
 impl DesktopProtocol {
     /// The way of a terminal, by the variables that it sets. A terminal that may take a sequence for
     /// something else has none, and multiplexers pass nothing on.
-    #[must_use]
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
@@ -57,7 +56,6 @@ impl DesktopProtocol {
     }
 
     /// The bytes that notify.
-    #[must_use]
     pub fn sequence(self, words: &SafeText) -> String {
         match self {
             Self::Osc9 => format!("\x1b]9;tessera: {words}\x1b\\"),

@@ -9,49 +9,41 @@ fn project_dirs() -> Option<ProjectDirs> {
 }
 
 /// Where the user's file is looked for.
-#[must_use]
 pub fn user_config_file() -> Option<PathBuf> {
     config_dir().map(|folder| folder.join("config.toml"))
 }
 
 /// The folder of the user's file and of the secrets.
-#[must_use]
 pub fn config_dir() -> Option<PathBuf> {
     project_dirs().map(|places| places.config_dir().to_owned())
 }
 
 /// The folder of the person's own themes.
-#[must_use]
 pub fn themes_dir() -> Option<PathBuf> {
     config_dir().map(|folder| folder.join("themes"))
 }
 
 /// Where the theme of this name is looked for.
-#[must_use]
 pub fn theme_file(name: &str) -> Option<PathBuf> {
     themes_dir().map(|folder| folder.join(format!("{name}.toml")))
 }
 
 /// The file of the person's own keys.
-#[must_use]
 pub fn keymap_file() -> Option<PathBuf> {
     config_dir().map(|folder| folder.join("keys.toml"))
 }
 
 /// Where the local deployment keeps its index.
-#[must_use]
 pub fn local_data_dir() -> Option<PathBuf> {
     project_dirs().map(|places| places.data_dir().join("local"))
 }
 
 /// Where it is kept how people see pictures in their terminals.
-#[must_use]
 pub fn terminal_graphics_file() -> Option<PathBuf> {
     state_dir("terminals").map(|folder| folder.with_extension("toml"))
 }
 
 /// Where the baskets, jobs and history of a deployment are kept; `place` is its name on screen.
-#[must_use]
 pub fn state_dir(place: &str) -> Option<PathBuf> {
     let name: String =
         place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(80).collect();

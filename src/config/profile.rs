@@ -83,7 +83,6 @@ pub enum Destination {
 
 impl Profile {
     /// A deployment that is treated like any other.
-    #[must_use]
     pub fn new(name: impl Into<String>, deployment: DeploymentConfig) -> Self {
         Self { name: name.into(), deployment, options: ProfileOptions::default() }
     }
@@ -91,7 +90,6 @@ impl Profile {
 
 impl DeploymentConfig {
     /// The kind in a word.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Hosted { .. } => "hosted",
@@ -101,7 +99,6 @@ impl DeploymentConfig {
     }
 
     /// The address or folder, for people.
-    #[must_use]
     pub fn address(&self) -> String {
         match self {
             Self::Hosted { base_url, .. } | Self::OnPrem { base_url, .. } => base_url.clone(),
@@ -111,7 +108,6 @@ impl DeploymentConfig {
 }
 
 /// A name made of the address or folder, for those who typed none.
-#[must_use]
 pub fn suggested_name(place: &DeploymentConfig) -> String {
     let address = place.address();
     let address = address.split("://").last().unwrap_or_default().trim_end_matches('/');

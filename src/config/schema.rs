@@ -17,7 +17,6 @@ struct CommentReader {
 }
 
 /// What `assets/config.toml` says of a key: the comment above it, or else the one beside it.
-#[must_use]
 pub fn setting_description(key: &SettingKey) -> String {
     let (section, own) = match key.name.rsplit_once('.') {
         _ if !key.profile_kinds.is_empty() => ("profiles", key.name),
@@ -55,7 +54,6 @@ impl CommentReader {
 }
 
 /// A JSON Schema of the file.
-#[must_use]
 pub fn schema() -> Value {
     let shipped: toml::Table = toml::from_str(DEFAULT_CONFIG).unwrap_or_default();
     let mut whole = Map::new();

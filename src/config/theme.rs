@@ -22,7 +22,6 @@ pub enum ThemeChoice {
 
 impl ThemeChoice {
     /// The word in the settings and on the screen.
-    #[must_use]
     pub fn word(&self) -> &str {
         match self {
             Self::Auto => "auto",
@@ -34,7 +33,6 @@ impl ThemeChoice {
     }
 
     /// The theme after this one, round and round; `configured` is one of them if it has a name.
-    #[must_use]
     pub fn next(&self, configured: &Self) -> Self {
         match (self, configured) {
             (Self::Auto, _) => Self::Dark,

@@ -20,7 +20,6 @@ impl TileSize {
     pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
 
     /// As it is spelled in settings and on the screen.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -30,7 +29,6 @@ impl TileSize {
     }
 
     /// Columns of the picture.
-    #[must_use]
     pub fn columns(self) -> u16 {
         match self {
             Self::Small => 12,
@@ -40,7 +38,6 @@ impl TileSize {
     }
 
     /// The next larger one.
-    #[must_use]
     pub fn larger(self) -> Self {
         match self {
             Self::Small => Self::Medium,
@@ -49,7 +46,6 @@ impl TileSize {
     }
 
     /// The next smaller one.
-    #[must_use]
     pub fn smaller(self) -> Self {
         match self {
             Self::Large => Self::Medium,

@@ -74,7 +74,6 @@ pub fn from_environment() -> Result<Option<(SecretString, &'static str)>, String
 }
 
 /// The token that the environment gives, if it does.
-#[must_use]
 pub fn token_from_environment() -> Option<SecretString> {
     environment_variable(TOKEN_VARIABLE).map(|token| SecretString::from(token.trim()))
 }
@@ -86,13 +85,11 @@ fn environment_variable(name: &str) -> Option<Zeroizing<String>> {
 
 impl SecretStores {
     /// The keyring, and a file in `folder`.
-    #[must_use]
     pub fn in_dir(folder: &Path) -> Self {
         Self { keyring: Keyring::of_system(), file: SecretsFile::in_dir(folder) }
     }
 
     /// Where a store is, for people.
-    #[must_use]
     pub fn describe(&self, store: SecretStore) -> String {
         match store {
             SecretStore::Keyring => "the keyring of this system".to_owned(),
@@ -110,7 +107,6 @@ impl SecretStores {
     }
 
     /// The keyring, or the file where there is none. Whoever stores a secret names the place before.
-    #[must_use]
     pub fn preferred_store(&self) -> SecretStore {
         self.check_keyring().map_or(SecretStore::File, |()| SecretStore::Keyring)
     }

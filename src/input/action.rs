@@ -33,7 +33,6 @@ impl ActionGroup {
     ];
 
     /// The heading in the help.
-    #[must_use]
     pub fn heading(self) -> &'static str {
         match self {
             Self::Navigation => "Moving",
@@ -60,25 +59,21 @@ macro_rules! actions {
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The name in the key file.
-            #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
 
             /// The word in the hint line.
-            #[must_use]
             pub fn hint(self) -> &'static str {
                 match self { $(Self::$variant => $hint,)* }
             }
 
             /// The sentence in the help.
-            #[must_use]
             pub fn help(self) -> &'static str {
                 match self { $(Self::$variant => $help,)* }
             }
 
             /// Its place in the help.
-            #[must_use]
             pub fn group(self) -> ActionGroup {
                 match self { $(Self::$variant => ActionGroup::$group,)* }
             }
@@ -198,7 +193,6 @@ actions! {
 
 impl Action {
     /// Finds an action by its name in the key file.
-    #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.name() == name)
     }

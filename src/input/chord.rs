@@ -75,13 +75,11 @@ pub struct Chord {
 
 impl Chord {
     /// A key without modifiers.
-    #[must_use]
     pub fn plain(key: Key) -> Self {
         Self { key, ctrl: false, alt: false, shift: false }
     }
 
     /// The character this chord types into a text field, if any.
-    #[must_use]
     pub fn typed(self) -> Option<char> {
         match self.key {
             Key::Char(c) if !self.ctrl && !self.alt => Some(c),
@@ -90,7 +88,6 @@ impl Chord {
     }
 
     /// Reads a terminal's report. Releases and keys without meaning here are `None`.
-    #[must_use]
     pub fn from_terminal(event: KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {
             return None;

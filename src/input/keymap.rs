@@ -123,7 +123,6 @@ impl Keymap {
     }
 
     /// What `keys` mean, asked of the innermost context first.
-    #[must_use]
     pub fn resolve(&self, contexts: &[KeyContext], keys: &[Chord]) -> KeyMatch {
         let mut pending = false;
         for bound in contexts.iter().filter_map(|context| self.bindings.get(context)) {
@@ -137,7 +136,6 @@ impl Keymap {
 
     /// What may follow the `keys` of a sequence that is not complete: the keys still to be pressed,
     /// with the action they lead to.
-    #[must_use]
     pub fn continuations(&self, contexts: &[KeyContext], keys: &[Chord]) -> Vec<(String, Action)> {
         contexts
             .iter()
@@ -149,7 +147,6 @@ impl Keymap {
     }
 
     /// The keys of an action in these contexts, as printed: `j`, `↓`.
-    #[must_use]
     pub fn keys_of(&self, contexts: &[KeyContext], action: Action) -> Vec<String> {
         contexts
             .iter()

@@ -18,7 +18,6 @@ pub(super) fn write(records: &[JobRecord]) -> Value {
 
 /// A job as an object: `started` and `ended` in seconds since 1970, `job` the word of what it does,
 /// `standing` the word of how far it is, and beside them what belongs to these.
-#[must_use]
 pub fn job_to_json(record: &JobRecord) -> Value {
     let mut job = json!({
         "started": record.started_at.as_secs_f64(),

@@ -40,7 +40,6 @@ pub struct StateStore {
 
 impl StateStore {
     /// Keeps its files in `folder`, which is made when something is kept.
-    #[must_use]
     pub fn in_dir(folder: PathBuf) -> Self {
         Self { dir: Some(folder), ..Self::default() }
     }

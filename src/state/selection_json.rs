@@ -15,7 +15,6 @@ use tessera_wire::selection;
 
 /// A selection as a document, `tessera.selection/1`: without the schema and what starts with `_` it is
 /// the body of a selective export.
-#[must_use]
 pub fn write(dataset: DatasetId, marked: &Selection) -> Value {
     let totals = marked.totals();
     json!({

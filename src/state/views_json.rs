@@ -9,7 +9,6 @@ use tessera_wire::explore::{read_region, write_region};
 const SCHEMA: &str = "tessera.views/1";
 
 /// The views as a document, `tessera.views/1`.
-#[must_use]
 pub fn write(views: &[SavedView]) -> Value {
     json!({ "schema": SCHEMA, "views": views.iter().map(write_view).collect::<Vec<_>>() })
 }

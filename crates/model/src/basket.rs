@@ -50,7 +50,6 @@ pub enum ToggleOutcome {
 }
 
 /// The mark of a cluster that `search` found.
-#[must_use]
 pub fn cluster_entry(cluster: &Cluster, search: &Search) -> SelectionEntry {
     let first = cluster.previews.first();
     SelectionEntry {
@@ -70,7 +69,6 @@ pub fn cluster_entry(cluster: &Cluster, search: &Search) -> SelectionEntry {
 }
 
 /// The mark of a medium that `search` showed in `cluster`.
-#[must_use]
 pub fn media_item_entry(preview: &Preview, cluster: &Cluster, search: &Search) -> SelectionEntry {
     SelectionEntry {
         name: preview.file_name.clone(),
@@ -82,13 +80,11 @@ pub fn media_item_entry(preview: &Preview, cluster: &Cluster, search: &Search) -
 
 impl Basket {
     /// A basket without a past.
-    #[must_use]
     pub fn new(selection: Selection) -> Self {
         Self { selection, ..Self::default() }
     }
 
     /// What is marked.
-    #[must_use]
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
@@ -226,13 +222,11 @@ impl Basket {
     }
 
     /// Whether a step can be taken back.
-    #[must_use]
     pub fn can_undo(&self) -> bool {
         !self.undo_stack.is_empty()
     }
 
     /// Whether a step can be done again.
-    #[must_use]
     pub fn can_redo(&self) -> bool {
         !self.redo_stack.is_empty()
     }
@@ -284,6 +278,3 @@ impl Basket {
         back
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -31,7 +31,6 @@ pub struct Cluster {
 
 impl Cluster {
     /// How many media it holds, by whatever was counted.
-    #[must_use]
     pub fn size(&self) -> Option<u64> {
         let counts = match self.entity {
             EntityType::Objects => [self.n_objects, None],
@@ -102,7 +101,6 @@ pub enum ScoreScale {
 
 impl ScoreScale {
     /// How to read the scores, in a line.
-    #[must_use]
     pub fn legend(self) -> &'static str {
         match self {
             Self::Visual => "lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
@@ -130,7 +128,6 @@ pub enum RelevanceBand {
 
 impl RelevanceBand {
     /// The word shown beside the number.
-    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::Strong => "strong",
@@ -143,7 +140,6 @@ impl RelevanceBand {
     }
 
     /// How many of four marks are filled: the nearer, the more.
-    #[must_use]
     pub fn strength(self) -> usize {
         match self {
             Self::Same | Self::Strong => 4,
@@ -157,7 +153,6 @@ impl RelevanceBand {
 impl Relevance {
     /// The band of a score (rules: interface, `GET /api/v1/explore`; caption search parameters).
     /// `None` where the direction is unknown.
-    #[must_use]
     pub fn band(&self, scale: ScoreScale) -> Option<RelevanceBand> {
         if self.kind != ScoreKind::CosineDistance {
             return None;
@@ -170,32 +165,5 @@ impl Relevance {
             ScoreScale::Caption if self.score <= 0.6 => RelevanceBand::Partial,
             ScoreScale::Visual | ScoreScale::Caption => RelevanceBand::Loose,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bands_follow_the_interface() {
-        let band =
-            |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(ScoreScale::Visual);
-        assert_eq!(band(0.0), Some(RelevanceBand::Same));
-        assert_eq!(band(0.3), Some(RelevanceBand::High));
-        assert_eq!(band(0.4), Some(RelevanceBand::Related));
-        assert_eq!(band(0.5), Some(RelevanceBand::Loose));
-        let other = Relevance { score: 0.1, kind: ScoreKind::Other(SafeText::name("dot")) };
-        assert_eq!(other.band(ScoreScale::Visual), None);
-    }
-
-    #[test]
-    fn captions_have_bands_of_their_own() {
-        let band =
-            |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(ScoreScale::Caption);
-        assert_eq!(band(0.39), Some(RelevanceBand::Strong));
-        assert_eq!(band(0.4), Some(RelevanceBand::Partial));
-        assert_eq!(band(0.6), Some(RelevanceBand::Partial));
-        assert_eq!(band(0.61), Some(RelevanceBand::Loose));
     }
 }

@@ -54,7 +54,6 @@ pub enum Permission {
 
 impl Permission {
     /// Why not, if it is refused.
-    #[must_use]
     pub fn denial_reason(self) -> Option<&'static str> {
         match self {
             Self::Denied(reason) => Some(reason),
@@ -65,7 +64,6 @@ impl Permission {
 
 impl Operation {
     /// The word for it on screen.
-    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::Read => "browse",
@@ -78,7 +76,6 @@ impl Operation {
     }
 
     /// The term for it in the refusals of a service.
-    #[must_use]
     pub fn code(self) -> &'static str {
         match self {
             Self::Read => "explore",
@@ -93,7 +90,6 @@ impl Operation {
 
 impl Status {
     /// Reads a status as services spell it: any case, spaces or underscores.
-    #[must_use]
     pub fn parse(raw: &str) -> Self {
         match raw.trim().to_uppercase().replace('_', " ").as_str() {
             "READY" => Self::Ready,
@@ -106,7 +102,6 @@ impl Status {
     }
 
     /// Reads the legacy field `status`, used only where `status_new` is missing.
-    #[must_use]
     pub fn parse_legacy(raw: &str) -> Self {
         match raw.trim().to_uppercase().replace('_', " ").as_str() {
             "UPDATING" => Self::ReadOnly,
@@ -116,7 +111,6 @@ impl Status {
     }
 
     /// The word on the wire and on screen.
-    #[must_use]
     pub fn word(&self) -> &str {
         match self {
             Self::Ready => "READY",
@@ -129,13 +123,11 @@ impl Status {
     }
 
     /// Whether the status is expected to change by itself, so that watching it makes sense.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::ReadOnly | Self::Indexing | Self::Other(_))
     }
 
     /// The gate table: rules 1-4 of the interface document, `States and transitions`.
-    #[must_use]
     pub fn allows(&self, operation: Operation) -> Permission {
         use Operation as Op;
         match (operation, self) {
@@ -190,7 +182,6 @@ pub struct Dataset {
 impl Dataset {
     /// Whether its media may have been put into other clusters since `then`: it has become READY,
     /// or it holds another number of images. Adding media alone groups nothing anew.
-    #[must_use]
     pub fn is_reclustered_since(&self, then: &Self) -> bool {
         self.status == Status::Ready
             && (then.status != Status::Ready || self.n_images != then.n_images)
@@ -204,49 +195,4 @@ pub struct RecordField {
     pub name: SafeText,
     /// Its value: text as it is, anything else as JSON.
     pub value: SafeText,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn status_words_are_read_leniently() {
-        assert_eq!(Status::parse("read_only"), Status::ReadOnly);
-        assert_eq!(Status::parse(" Partial Index "), Status::PartialIndex);
-        assert_eq!(Status::parse("DRAFT"), Status::Other(SafeText::name("DRAFT")));
-        assert_eq!(Status::parse_legacy("UPDATING"), Status::ReadOnly);
-    }
-
-    /// The gate table of the features document, cell by cell: y yes, t try, a ask, n no.
-    #[test]
-    fn gate_table() {
-        let states = [
-            Status::Ready,
-            Status::PartialIndex,
-            Status::ReadOnly,
-            Status::Indexing,
-            Status::Error,
-            Status::parse("DRAFT"),
-        ];
-        for (operation, row) in [
-            (Operation::Read, "yyyyyy"),
-            (Operation::TextSearch, "yttttt"),
-            (Operation::VisualSearch, "ynnnna"),
-            (Operation::Export, "ynnnna"),
-            (Operation::AddMedia, "yynnna"),
-            (Operation::Reindex, "nynnnn"),
-        ] {
-            let got: String = states
-                .iter()
-                .map(|status| match status.allows(operation) {
-                    Permission::Allowed => 'y',
-                    Permission::Unspecified => 't',
-                    Permission::Confirm => 'a',
-                    Permission::Denied(_) => 'n',
-                })
-                .collect();
-            assert_eq!(got, row, "{operation:?}");
-        }
-    }
 }

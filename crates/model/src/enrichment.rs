@@ -33,7 +33,6 @@ impl EnrichmentModel {
     pub const SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
 
     /// The word on the wire and on screen.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::CaptionImages => "CAPTION_IMAGES",
@@ -66,7 +65,6 @@ pub struct Enrichment {
 
 impl Enrichment {
     /// Whether `model` was applied.
-    #[must_use]
     pub fn status_of(&self, model: EnrichmentModel) -> ModelStatus {
         let all = EnrichmentModel::ALL.into_iter().zip(self.statuses);
         all.into_iter()
@@ -77,7 +75,6 @@ impl Enrichment {
 
 /// What to say of the models one of which is needed: nothing when one was applied. `known` is what
 /// was told of the dataset, if anything was.
-#[must_use]
 pub fn missing_model_warning(
     models: &[EnrichmentModel],
     known: Option<&Enrichment>,

@@ -16,7 +16,6 @@ pub enum ExportFormat {
 
 impl ExportFormat {
     /// The word on the wire and on screen.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -25,7 +24,6 @@ impl ExportFormat {
     }
 
     /// Reads the wire's word, any case.
-    #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         match raw.trim().to_lowercase().as_str() {
             "json" => Some(Self::Json),
@@ -53,7 +51,6 @@ pub struct ArchiveName(String);
 impl ArchiveName {
     /// Makes a safe name of whatever is given: the last path component, without control or
     /// reserved characters, leading dots or dashes, at most 200 bytes.
-    #[must_use]
     pub fn new(raw: &str) -> Self {
         let base = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let mut stem: String = base
@@ -74,7 +71,6 @@ impl ArchiveName {
     }
 
     /// The name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -99,7 +95,6 @@ pub enum ExportState {
 
 impl ExportState {
     /// Reads a status word. An unknown word means the work goes on.
-    #[must_use]
     pub fn parse(raw: &str) -> Self {
         match raw.trim().to_uppercase().as_str() {
             "COMPLETED" => Self::Completed,
@@ -111,7 +106,6 @@ impl ExportState {
     }
 
     /// The word on screen.
-    #[must_use]
     pub fn word(&self) -> &str {
         match self {
             Self::Running(word) if word.is_empty() => "PENDING",
@@ -162,45 +156,4 @@ pub struct Extraction {
     pub rejected_entries: NameSample,
     /// The file that joins rows and pictures, if it was asked for.
     pub index_file: Option<PathBuf>,
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn unknown_states_go_on_and_terminal_ones_end() {
-        assert_eq!(
-            ExportState::parse("in_progress"),
-            ExportState::Running(SafeText::name("in_progress"))
-        );
-        assert_eq!(ExportState::parse("").word(), "PENDING");
-        assert_eq!(ExportState::parse("completed"), ExportState::Completed);
-        assert!(matches!(ExportState::parse("REJECTED"), ExportState::Failed(_)));
-    }
-
-    #[test]
-    fn archive_names_are_single_safe_components() {
-        for (raw, safe) in [
-            ("photos", "photos.zip"),
-            ("a/b/../c.ZIP", "c.zip"),
-            ("..", "export.zip"),
-            ("-rf", "rf.zip"),
-            ("con.zip", "export.zip"),
-            ("x\u{1b}[2J\r\n.zip", "x_[2J__.zip"),
-        ] {
-            assert_eq!(ArchiveName::new(raw).as_str(), safe);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_input_gives_one_component(raw in "\\PC*") {
-            let name = ArchiveName::new(&raw);
-            prop_assert!(name.as_str().len() <= 200 && !name.as_str().contains(['/', '\\', '\0']));
-            prop_assert!(name.as_str().rsplit('.').next() == Some("zip") && !name.as_str().starts_with(['.', '-']));
-        }
-    }
 }

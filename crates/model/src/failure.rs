@@ -53,7 +53,6 @@ pub struct Failure {
 
 impl Failure {
     /// A failure with a sentence for people.
-    #[must_use]
     pub fn new(kind: FailureKind, sentence: impl AsRef<str>) -> Self {
         Self {
             kind,
@@ -67,21 +66,18 @@ impl Failure {
     }
 
     /// Work on a thread of its own that ended in a panic.
-    #[must_use]
     pub fn internal_error() -> Self {
         Self::new(FailureKind::Local, "this met a fault of the program itself")
             .with_remedy("Please report it")
     }
 
     /// Adds what to do about it.
-    #[must_use]
     pub fn with_remedy(mut self, remedy: impl AsRef<str>) -> Self {
         self.remedy = Some(SafeText::detail(remedy.as_ref()));
         self
     }
 
     /// Adds the service's own words.
-    #[must_use]
     pub fn with_detail(mut self, detail: Option<SafeText>) -> Self {
         self.detail = detail.filter(|words| !words.is_empty());
         self
@@ -89,13 +85,11 @@ impl Failure {
 
     /// Whether a change that was asked for may have been made all the same: no answer came, or the
     /// service broke over it.
-    #[must_use]
     pub fn may_have_taken_effect(&self) -> bool {
         matches!(self.kind, FailureKind::NoResponse | FailureKind::Server)
     }
 
     /// Whether the link to the service is what failed, so that trying again later may help.
-    #[must_use]
     pub fn is_connection_failure(&self) -> bool {
         matches!(
             self.kind,
@@ -121,19 +115,3 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentence_words_of_the_service_and_remedy() {
-        let failure = Failure::new(FailureKind::Conflict, "export refused")
-            .with_detail(Some(SafeText::detail("dataset not READY\u{1b}")))
-            .with_remedy("Wait until it is READY");
-        assert_eq!(
-            failure.to_string(),
-            "export refused (the service says: dataset not READY␛). Wait until it is READY"
-        );
-    }
-}

@@ -15,7 +15,6 @@ macro_rules! id {
 
         impl $name {
             /// The first eight hexadecimal digits: enough to tell two rows apart on screen.
-            #[must_use]
             pub fn short(self) -> String {
                 self.0.simple().to_string()[..8].to_owned()
             }
@@ -63,16 +62,3 @@ id!(
     /// Names a tag that people give to media.
     TagId
 );
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_uuid_becomes_an_id() {
-        assert!("95233006-eddc-11ef-b303-76dbc3993eb2".parse::<DatasetId>().is_ok());
-        for bad in ["", "../x", "95233006-eddc-11ef-b303-76dbc3993eb2?y=1", "a/b", "95233006"] {
-            assert!(bad.parse::<DatasetId>().is_err(), "{bad}");
-        }
-    }
-}

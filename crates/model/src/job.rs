@@ -23,7 +23,6 @@ pub enum JobKind {
 
 impl JobKind {
     /// The word for it on screen.
-    #[must_use]
     pub fn label(&self) -> &'static str {
         match self {
             Self::Export(_) => "export",
@@ -33,7 +32,6 @@ impl JobKind {
     }
 
     /// The command line that does the same to `dataset`.
-    #[must_use]
     pub fn command_line(&self, dataset: DatasetId) -> String {
         match self {
             Self::Export(export) => {
@@ -69,7 +67,6 @@ pub struct ExportJob {
 
 impl ExportJob {
     /// The archive on this machine.
-    #[must_use]
     pub fn target(&self) -> PathBuf {
         self.folder.join(self.spec.file_name.as_str())
     }
@@ -88,7 +85,6 @@ pub struct AdditionJob {
 
 impl AdditionJob {
     /// An addition in words. Some of its paths are `folders`; what the disk knows, this does not.
-    #[must_use]
     pub fn from_request(addition: &MediaAddition, folders: &[PathBuf]) -> Self {
         let name = |path: &PathBuf| path.to_string_lossy().into_owned();
         let (source, option) = match &addition.source {
@@ -179,7 +175,6 @@ pub enum SavedJobState {
 
 impl SavedJobState {
     /// The export at the service, as long as it matters here.
-    #[must_use]
     pub fn export(&self) -> Option<ExportTaskId> {
         match self {
             Self::Running(task) | Self::Completed(task) => Some(*task),
@@ -195,7 +190,6 @@ impl SavedJobState {
     }
 
     /// Whether nothing more happens to the job.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         match self {
             Self::Done(_) | Self::Failed(_) | Self::Downloaded(_) | Self::Uncertain(_) => true,
@@ -209,7 +203,6 @@ impl SavedJobState {
     }
 
     /// Whether the job goes on by itself, here or at the service.
-    #[must_use]
     pub fn is_running(&self) -> bool {
         match self {
             Self::Queued | Self::Sent | Self::Running(_) | Self::Accepted => true,
@@ -235,43 +228,5 @@ pub fn drop_oldest_finished(records: &mut Vec<JobRecord>) {
         && let Some(old) = records.iter().position(is_well)
     {
         records.remove(old);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    #[test]
-    fn folders_and_wishes_are_in_the_command_too() {
-        let (folder, file) = (PathBuf::from("/data/my new"), PathBuf::from("a.jpg"));
-        let source = MediaSource::Files(vec![folder.clone(), file]);
-        let addition = MediaAddition {
-            batch_images: Some(9),
-            spot: Some(false),
-            ..MediaAddition::new(source)
-        };
-        let option = AdditionJob::from_request(&addition, &[folder]).cli_options;
-        assert_eq!(
-            option.as_str(),
-            "--dir '/data/my new' --file a.jpg --batch-images 9 --spot=off"
-        );
-    }
-
-    #[test]
-    fn a_job_tells_the_command_that_does_it_again() {
-        let option = SafeText::file_name("--dir '/data/my new'");
-        let addition = AdditionJob {
-            source: SafeText::file_name("/data/my new"),
-            cli_options: option,
-            auto_reindex: true,
-        };
-        let dataset = DatasetId(Uuid::nil());
-        assert_eq!(
-            JobKind::AddMedia(addition).command_line(dataset),
-            format!("tessera media add {dataset} --dir '/data/my new' --reindex")
-        );
     }
 }

@@ -11,19 +11,16 @@ pub struct Link(String);
 
 impl Link {
     /// Keeps `url` as it came; checking scheme and origin is the work of the client that fetches.
-    #[must_use]
     pub fn new(url: impl Into<String>) -> Self {
         Self(url.into())
     }
 
     /// The whole URL, for the request itself and nothing else.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
     /// The URL without its query: names the resource, whatever the signature. Used as cache key.
-    #[must_use]
     pub fn resource(&self) -> &str {
         self.0.split(['?', '#']).next().unwrap_or_default()
     }
@@ -44,20 +41,5 @@ impl fmt::Display for Link {
 impl fmt::Debug for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Link({self})")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neither_signature_nor_password_is_printed() {
-        let link = Link::new("https://me:pass@cdn.example/a.zip?X-Amz-Signature=abc#frag");
-        assert_eq!(
-            format!("{link} {link:?}"),
-            "https://cdn.example/a.zip Link(https://cdn.example/a.zip)"
-        );
-        assert!(link.expose().contains("Signature"));
     }
 }

@@ -39,7 +39,6 @@ pub enum OperationStatus {
 
 impl OperationTracker {
     /// The beginning, as the dataset was before the job was sent.
-    #[must_use]
     pub fn starting_from(dataset: Option<&Dataset>) -> Self {
         Self {
             status_before: dataset.map(|dataset| dataset.status.clone()),
@@ -49,7 +48,6 @@ impl OperationTracker {
     }
 
     /// A course that was accepted in an earlier run of the program.
-    #[must_use]
     pub fn resume(accepted_at: Timestamp) -> Self {
         Self { accepted_at, status_changed: true, ..Self::default() }
     }
@@ -87,13 +85,11 @@ impl OperationTracker {
     }
 
     /// Whether the dataset works on something, as far as it was seen.
-    #[must_use]
     pub fn is_busy(&self) -> bool {
         self.last_observed.as_ref().is_some_and(|(status, ..)| status.is_busy())
     }
 
     /// The status seen last.
-    #[must_use]
     pub fn status_label(&self) -> &str {
         match &self.last_observed {
             Some((status, ..)) if self.status_changed || self.status_before.is_none() => {
@@ -105,7 +101,6 @@ impl OperationTracker {
     }
 
     /// Percent of the status seen last.
-    #[must_use]
     pub fn percent(&self) -> Option<u8> {
         self.last_observed
             .as_ref()
@@ -113,7 +108,6 @@ impl OperationTracker {
     }
 
     /// Media that have come since the job began.
-    #[must_use]
     pub fn media_added(&self) -> Option<u64> {
         let now = self.last_observed.as_ref()?.2?;
         Some(now.saturating_sub(self.media_before?))
@@ -122,86 +116,4 @@ impl OperationTracker {
 
 fn media_count(dataset: &Dataset) -> Option<u64> {
     Some(dataset.n_images? + dataset.n_videos.unwrap_or(0))
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use crate::{AdditionJob, DatasetId};
-
-    fn dataset(status: &str, images: u64) -> Dataset {
-        Dataset {
-            id: DatasetId(Uuid::nil()),
-            name: SafeText::name("x"),
-            status: Status::parse(status),
-            status_is_legacy: false,
-            legacy_status: None,
-            progress: Some(50),
-            owner: None,
-            created_at: None,
-            n_images: Some(images),
-            n_videos: None,
-            n_objects: None,
-            error: None,
-        }
-    }
-
-    fn addition(auto_reindex: bool) -> JobKind {
-        let text = SafeText::name("x");
-        JobKind::AddMedia(AdditionJob { source: text.clone(), cli_options: text, auto_reindex })
-    }
-
-    /// Walks a path, a second a status, and gives the place where it was over.
-    fn over(work: &JobKind, path: &[&str]) -> Option<usize> {
-        let mut course = OperationTracker::starting_from(Some(&dataset(path[0], 10)));
-        (0..).zip(path).find_map(|(second, status)| {
-            let seen = course.observe(work, Timestamp::from_secs(second), &dataset(status, 10));
-            let place = usize::try_from(second).unwrap();
-            (seen != OperationStatus::Running).then_some(place)
-        })
-    }
-
-    #[test]
-    fn an_addition_is_over_in_partial_index_unless_a_reindex_follows() {
-        let path = ["READY", "READY", "READ ONLY", "READ ONLY", "PARTIAL INDEX"];
-        assert_eq!(over(&addition(false), &path), Some(4));
-        assert_eq!(over(&addition(true), &path), None);
-        let path = ["READY", "READ ONLY", "PARTIAL INDEX", "INDEXING", "READY"];
-        assert_eq!(over(&addition(true), &path), Some(4));
-        let again = ["PARTIAL INDEX", "PARTIAL INDEX", "READ ONLY", "PARTIAL INDEX"];
-        assert_eq!(over(&addition(false), &again), Some(3));
-    }
-
-    #[test]
-    fn one_that_nobody_saw_is_over_when_the_counts_rose_and_a_minute_passed() {
-        let mut course = OperationTracker::starting_from(Some(&dataset("READY", 10)));
-        let mut see = |second, images| {
-            course.observe(&addition(true), Timestamp::from_secs(second), &dataset("READY", images))
-        };
-        assert_eq!(see(1, 10), OperationStatus::Running);
-        assert_eq!(see(100, 10), OperationStatus::Running, "nothing came");
-        assert_eq!(see(59, 12), OperationStatus::Running, "too early");
-        assert_eq!(see(60, 12), OperationStatus::Finished(SafeText::name("READY")));
-    }
-
-    #[test]
-    fn a_reindex_passes_read_only_and_indexing() {
-        let path = ["PARTIAL INDEX", "PARTIAL INDEX", "READ ONLY", "INDEXING", "READY"];
-        assert_eq!(over(&JobKind::Reindex, &path), Some(4));
-        assert_eq!(over(&JobKind::Reindex, &["PARTIAL INDEX", "READY"]), Some(1));
-    }
-
-    #[test]
-    fn an_error_ends_badly_in_the_words_of_the_service() {
-        let mut course = OperationTracker::starting_from(Some(&dataset("READY", 1)));
-        let broken = Dataset { error: Some(SafeText::detail("disk full")), ..dataset("ERROR", 1) };
-        let OperationStatus::Failed(failure) =
-            course.observe(&addition(false), Timestamp::ZERO, &broken)
-        else {
-            panic!("it goes on");
-        };
-        assert!(failure.to_string().contains("disk full"), "{failure}");
-    }
 }

@@ -43,7 +43,6 @@ const UNFOCUSED_FACTOR: u32 = 3;
 
 impl PollingIntervals {
     /// Time until the next question, after `failures` failed ones in a row.
-    #[must_use]
     pub fn interval(self, watch: PollTarget, failures: u32) -> Duration {
         let calm = match watch {
             PollTarget::IdleDatasets => self.max,
@@ -60,38 +59,7 @@ impl PollingIntervals {
     }
 
     /// The same for a window that nobody looks at.
-    #[must_use]
     pub fn unfocused_interval(self, interval: Duration) -> Duration {
         (interval * UNFOCUSED_FACTOR).min(self.unfocused).max(interval)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn intervals_by_state_age_and_failures() {
-        let usual = PollingIntervals::default();
-        let secs = |watch, failures| usual.interval(watch, failures).as_secs();
-        assert_eq!(secs(PollTarget::IdleDatasets, 0), 15);
-        assert_eq!(secs(PollTarget::BusyDatasets, 0), 1);
-        assert_eq!(secs(PollTarget::Export(Duration::ZERO), 0), 1);
-        assert_eq!(secs(PollTarget::Export(Duration::from_secs(40)), 0), 5);
-        assert_eq!(secs(PollTarget::Export(Duration::from_secs(4_000)), 0), 15);
-        let failing: Vec<u64> = (1..8).map(|n| secs(PollTarget::BusyDatasets, n)).collect();
-        assert_eq!(failing, [2, 4, 8, 16, 30, 30, 30]);
-    }
-
-    #[test]
-    fn the_settings_say_how_often_and_a_window_nobody_looks_at_asks_less() {
-        let seconds = Duration::from_secs;
-        let own = PollingIntervals { min: seconds(5), max: seconds(60), unfocused: seconds(90) };
-        assert_eq!(own.interval(PollTarget::BusyDatasets, 0), seconds(5));
-        assert_eq!(own.interval(PollTarget::Export(seconds(8)), 0), seconds(5));
-        assert_eq!(own.interval(PollTarget::Export(seconds(4_000)), 0), seconds(60));
-        assert_eq!(own.unfocused_interval(seconds(5)), seconds(15));
-        assert_eq!(own.unfocused_interval(seconds(60)), seconds(90));
-        assert_eq!(own.unfocused_interval(seconds(120)), seconds(120));
     }
 }

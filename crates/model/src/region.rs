@@ -24,7 +24,6 @@ pub struct Region {
 
 impl Region {
     /// Builds a region if it lies inside the image and has an area (rule: interface, Limits).
-    #[must_use]
     pub fn new(x: f64, y: f64, width: f64, height: f64) -> Option<Self> {
         let inside = |v: f64| (0.0..=1.0).contains(&v);
         let fits = inside(x) && inside(y) && width > 0.0 && height > 0.0;
@@ -38,7 +37,6 @@ impl Region {
 
     /// A rectangle in pixels (x, y, width, height) of an image of this size, if it lies inside and
     /// has an area.
-    #[must_use]
     pub fn from_pixels([x, y, width, height]: [u32; 4], image: (u32, u32)) -> Option<Self> {
         let across = |pixels: u32| f64::from(pixels) / f64::from(image.0);
         let down = |pixels: u32| f64::from(pixels) / f64::from(image.1);
@@ -68,7 +66,6 @@ impl Region {
 
     /// The region between two corners, each drawn into the image, with sides of `least` or more
     /// and six decimals.
-    #[must_use]
     pub fn from_corners(one: Vec2, other: Vec2, least: Vec2) -> Self {
         let (x, width) = span(one.0, other.0, least.0);
         let (y, height) = span(one.1, other.1, least.1);
@@ -76,13 +73,11 @@ impl Region {
     }
 
     /// The same size, `by` further, as far as the image goes.
-    #[must_use]
     pub fn translated(self, by: Vec2) -> Self {
         self.moved_to((self.x + by.0, self.y + by.1))
     }
 
     /// The same size with its near corner at a place, or as close to it as the image allows.
-    #[must_use]
     pub fn moved_to(self, near: Vec2) -> Self {
         let x = near.0.clamp(0.0, 1.0 - self.width);
         let y = near.1.clamp(0.0, 1.0 - self.height);
@@ -90,19 +85,16 @@ impl Region {
     }
 
     /// The near corner, upper left.
-    #[must_use]
     pub fn top_left(self) -> Vec2 {
         (self.x, self.y)
     }
 
     /// The far corner, lower right.
-    #[must_use]
     pub fn bottom_right(self) -> Vec2 {
         (self.x + self.width, self.y + self.height)
     }
 
     /// The near corner stays, the far one goes `by` further; no side falls below `least`.
-    #[must_use]
     pub fn with_bottom_right_moved(self, by: Vec2, least: Vec2) -> Self {
         let far = self.bottom_right();
         let (x, y) = ((far.0 + by.0).max(self.x), (far.1 + by.1).max(self.y));
@@ -110,7 +102,6 @@ impl Region {
     }
 
     /// The far corner stays, the near one goes `by` further; no side falls below `least`.
-    #[must_use]
     pub fn with_top_left_moved(self, by: Vec2, least: Vec2) -> Self {
         let far = self.bottom_right();
         let x = (self.x + by.0).min(far.0 - least.0);
@@ -119,27 +110,23 @@ impl Region {
     }
 
     /// Whether a point lies in it.
-    #[must_use]
     pub fn contains(self, point: Vec2) -> bool {
         let far = self.bottom_right();
         (self.x..far.0).contains(&point.0) && (self.y..far.1).contains(&point.1)
     }
 
     /// It in words for people.
-    #[must_use]
     pub fn description(self) -> String {
         let Self { x, y, width, height } = self;
         format!("region {width:.2}×{height:.2} at {x:.2} {y:.2}")
     }
 
     /// Its share of the image, 0.0-1.0.
-    #[must_use]
     pub fn area(self) -> f64 {
         self.width * self.height
     }
 
     /// It in pixels of an image of this size: its near corner, and its size of 1 pixel or more.
-    #[must_use]
     pub fn pixels(self, image: (u32, u32)) -> ((u32, u32), (u32, u32)) {
         let (x, width) = pixels(self.x, self.width, image.0);
         let (y, height) = pixels(self.y, self.height, image.1);
@@ -148,7 +135,6 @@ impl Region {
 
     /// The cells that it reaches into, of an image drawn in so many: the nearest to the near
     /// corner, and how many of them, 1 or more.
-    #[must_use]
     pub fn cells(self, image: (u16, u16)) -> ((u16, u16), (u16, u16)) {
         let (x, width) = cells(self.x, self.width, image.0);
         let (y, height) = cells(self.y, self.height, image.1);
@@ -220,91 +206,5 @@ impl Ord for Region {
 impl Hash for Region {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.sides().map(f64::to_bits).hash(state);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn only_boxes_inside_the_image_exist() {
-        assert!(Region::new(0.1, 0.2, 0.5, 0.6).is_some());
-        for (x, y, w, h) in [(0.9, 0.0, 0.2, 0.1), (-0.1, 0.0, 0.1, 0.1), (0.0, 0.0, 0.0, 1.0)] {
-            assert_eq!(Region::new(x, y, w, h), None);
-        }
-        assert_eq!(Region::new(f64::NAN, 0.0, 0.1, 0.1), None);
-        assert_eq!(Region::new(0.0, 0.0, f64::INFINITY, 0.1), None);
-    }
-
-    #[test]
-    fn pixels_of_an_image_are_fractions_of_it() {
-        let region = Region::from_pixels([120, 80, 640, 480], (1280, 800)).unwrap();
-        assert_eq!(region.pixels((1280, 800)), ((120, 80), (640, 480)));
-        assert_eq!(Region::from_pixels([0, 0, 1280, 800], (1280, 800)), Some(Region::WHOLE));
-        for bad in [[700, 0, 640, 1], [0, 0, 0, 5]] {
-            assert_eq!(Region::from_pixels(bad, (1280, 800)), None);
-        }
-    }
-
-    #[test]
-    fn presets_lie_inside_and_border_on_cells() {
-        for (name, Region { x, y, width, height }) in Region::PRESETS {
-            assert!(Region::new(x, y, width, height).is_some(), "{name}");
-        }
-        let thirds = Region::PRESETS.iter().skip(6).map(|(_, third)| third.cells((30, 10)));
-        let columns: Vec<_> = thirds.map(|((x, _), (width, _))| (x, width)).collect();
-        assert_eq!(columns, [(0, 10), (10, 10), (20, 10)]);
-        let line = Region::from_corners((0.5, 0.999), (0.5, 1.0), (0.0, 0.0));
-        assert_eq!(line.cells((30, 10)), ((15, 9), (1, 1)));
-    }
-
-    #[test]
-    fn moving_stops_at_the_border_and_keeps_the_size() {
-        let region = Region::from_corners((0.2, 0.2), (0.5, 0.6), (0.01, 0.01));
-        assert_eq!(region.translated((0.9, -0.9)), Region::new(0.7, 0.0, 0.3, 0.4).unwrap());
-        let moved = region.with_bottom_right_moved((-0.9, 0.1), (0.01, 0.01));
-        assert!((moved.width - 0.01).abs() < 1e-9, "{moved:?}");
-        let near = region.with_top_left_moved((0.9, 0.1), (0.01, 0.01));
-        assert_eq!((near.bottom_right().0, near.width, near.height), (0.5, 0.01, 0.3));
-        assert_eq!(Region::WHOLE.pixels((640, 480)), ((0, 0), (640, 480)));
-        let corner = Region::from_corners((1.0, 1.0), (1.0, 1.0), (0.0, 0.0));
-        assert_eq!(corner.pixels((640, 480)), ((639, 479), (1, 1)));
-    }
-
-    fn decimals(value: f64) -> bool {
-        let text = value.to_string();
-        text.split_once('.').is_none_or(|(_, decimals)| decimals.len() <= 6)
-    }
-
-    fn place() -> impl Strategy<Value = Vec2> {
-        (-2.0..3.0, -2.0..3.0)
-    }
-
-    proptest! {
-        #[test]
-        fn whatever_is_done_the_region_stays_inside_and_has_an_area(
-            one in place(),
-            other in place(),
-            steps in prop::collection::vec((0..4, place()), 0..20),
-            least in (0.0..0.5, 0.0..0.5),
-        ) {
-            let mut region = Region::from_corners(one, other, least);
-            for (step, by) in steps {
-                region = match step {
-                    0 => region.translated(by),
-                    1 => region.moved_to(by),
-                    2 => region.with_bottom_right_moved(by, least),
-                    _ => region.with_top_left_moved(by, least),
-                };
-                prop_assert_eq!(Some(region), Region::new(region.x, region.y, region.width, region.height));
-                prop_assert!(region.bottom_right().0 <= 1.0 && region.bottom_right().1 <= 1.0, "{:?}", region);
-                prop_assert!(region.sides().into_iter().all(decimals), "{:?}", region);
-            }
-            let ((x, y), (width, height)) = region.pixels((37, 4000));
-            prop_assert!(width > 0 && height > 0 && x + width <= 37 && y + height <= 4000);
-        }
     }
 }

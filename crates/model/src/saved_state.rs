@@ -65,7 +65,6 @@ impl HistoryEntry {
 
 impl StateValue {
     /// Its name.
-    #[must_use]
     pub fn key(&self) -> StateKey {
         match self {
             Self::Basket(dataset, _) => StateKey::Basket(*dataset),

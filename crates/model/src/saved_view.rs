@@ -36,7 +36,6 @@ impl SavedView {
     }
 
     /// The first page of it, where `open` is the dataset on screen.
-    #[must_use]
     pub fn search(&self, open: DatasetId) -> Search {
         Search {
             query: self.query.clone(),

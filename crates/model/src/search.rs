@@ -19,7 +19,6 @@ pub enum EntityType {
 
 impl EntityType {
     /// The word on the wire and on screen.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Images => "IMAGES",
@@ -28,7 +27,6 @@ impl EntityType {
     }
 
     /// The other one.
-    #[must_use]
     pub fn toggled(self) -> Self {
         match self {
             Self::Images => Self::Objects,
@@ -37,7 +35,6 @@ impl EntityType {
     }
 
     /// Reads the wire's word, any case.
-    #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         match raw.trim().to_uppercase().as_str() {
             "IMAGES" | "IMAGE" => Some(Self::Images),
@@ -59,25 +56,21 @@ impl Granularity {
     pub const DEFAULT: Self = Self(2);
 
     /// A level 0-4.
-    #[must_use]
     pub fn new(level: u8) -> Option<Self> {
         (usize::from(level) < Self::LEVELS).then_some(Self(level))
     }
 
     /// The number on the wire, 0-4.
-    #[must_use]
     pub fn level(self) -> u8 {
         self.0
     }
 
     /// One level finer, or the same at the end.
-    #[must_use]
     pub fn finer(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
 
     /// One level coarser, or the same at the end.
-    #[must_use]
     pub fn coarser(self) -> Self {
         Self::new(self.0 + 1).unwrap_or(self)
     }
@@ -100,7 +93,6 @@ pub enum AnchorKind {
 
 impl AnchorKind {
     /// The word on the wire.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Upload => "UPLOAD",
@@ -109,7 +101,6 @@ impl AnchorKind {
     }
 
     /// Reads the wire's word, any case.
-    #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         match raw.trim().to_uppercase().as_str() {
             "UPLOAD" => Some(Self::Upload),
@@ -146,7 +137,6 @@ pub enum Query {
 
 impl Query {
     /// How the scores of its answers are read.
-    #[must_use]
     pub fn score_scale(&self) -> ScoreScale {
         match self {
             Self::Caption { .. } => ScoreScale::Caption,
@@ -175,7 +165,6 @@ pub struct Search {
 
 impl Search {
     /// The first page of a dataset without a query.
-    #[must_use]
     pub fn browse(dataset: DatasetId) -> Self {
         Self {
             dataset,
@@ -188,7 +177,6 @@ impl Search {
     }
 
     /// What the rules of the dataset's status must allow for it.
-    #[must_use]
     pub fn required_operation(&self) -> Operation {
         match self.query {
             Query::Similar(_) => Operation::VisualSearch,
@@ -215,7 +203,6 @@ impl Page {
     pub const SIZE: usize = 100;
 
     /// Whether another page may follow: the service gives no total.
-    #[must_use]
     pub fn may_have_next(&self) -> bool {
         self.clusters.len() + self.skipped + self.repeated >= Self::SIZE
     }
@@ -229,23 +216,9 @@ impl Page {
 
     /// Whether it answers a caption search with scores that its max score should have left out.
     /// Public documents give both directions of it: this service then means the other one.
-    #[must_use]
     pub fn violates_max_score(&self, search: &Search) -> bool {
         let Query::Caption { max_score: Some(bound), .. } = &search.query else { return false };
         let mut scores = self.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
         scores.any(|relevance| relevance.score > bound.value())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn granularity_stays_between_0_and_4() {
-        assert_eq!(Granularity::new(5), None);
-        let coarsest = Granularity::new(4).unwrap();
-        assert_eq!(coarsest.coarser(), coarsest);
-        assert_eq!(Granularity::new(0).unwrap().finer().level(), 0);
     }
 }

@@ -77,7 +77,6 @@ pub struct SelectedCluster {
 
 impl SelectedCluster {
     /// How many members will be exported, if it is known how many there are.
-    #[must_use]
     pub fn included_count(&self) -> Option<u64> {
         self.member_count.map(|members| members.saturating_sub(self.excluded.len() as u64))
     }
@@ -85,7 +84,6 @@ impl SelectedCluster {
 
 impl SelectionEntry {
     /// Its name among the marks.
-    #[must_use]
     pub fn id(&self) -> EntryId {
         match &self.content {
             EntryContent::MediaItem(id, _) => EntryId::MediaItem(*id),
@@ -94,7 +92,6 @@ impl SelectionEntry {
     }
 
     /// The cluster, if it is one.
-    #[must_use]
     pub fn cluster(&self) -> Option<&SelectedCluster> {
         match &self.content {
             EntryContent::MediaItem(..) => None,
@@ -103,7 +100,6 @@ impl SelectionEntry {
     }
 
     /// A medium that leads to it: itself, or a member that was seen.
-    #[must_use]
     pub fn representative(&self) -> Option<MediaId> {
         match &self.content {
             EntryContent::MediaItem(id, _) => Some(*id),
@@ -133,19 +129,16 @@ pub struct SelectionTotals {
 
 impl SelectionTotals {
     /// Marks in all.
-    #[must_use]
     pub fn entries(&self) -> usize {
         self.clusters + self.media
     }
 
     /// Rows that the export will have, as far as was told.
-    #[must_use]
     pub fn export_rows(&self) -> u64 {
         self.members.saturating_sub(self.excluded as u64) + self.media as u64
     }
 
     /// What is marked, in words: `3 clusters, 9 media`.
-    #[must_use]
     pub fn summary(&self) -> SafeText {
         let clusters = count_with_noun(self.clusters, "cluster", "clusters");
         let media = count_with_noun(self.media, "medium", "media");
@@ -157,7 +150,6 @@ impl SelectionTotals {
     }
 
     /// The rows with a sign that tells how sure the number is: `431`, `≥431`.
-    #[must_use]
     pub fn estimate_sign(&self) -> &'static str {
         if self.uncounted > 0 { "≥" } else { "≈" }
     }
@@ -174,31 +166,26 @@ pub struct Selection {
 
 impl Selection {
     /// Whether nothing is marked.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// How many marks there are.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// One mark.
-    #[must_use]
     pub fn get(&self, id: EntryId) -> Option<&SelectionEntry> {
         self.entries.get(&id).map(|(_, mark)| mark)
     }
 
     /// A cluster, if it is marked.
-    #[must_use]
     pub fn cluster(&self, id: ClusterId) -> Option<&SelectedCluster> {
         self.get(EntryId::Cluster(id))?.cluster()
     }
 
     /// The marked cluster that a medium is a member of, as far as was seen.
-    #[must_use]
     pub fn cluster_containing(&self, medium: MediaId) -> Option<ClusterId> {
         let mut clusters = self.entries.values().filter_map(|(_, mark)| mark.cluster());
         // Who leaves a member out knows that it is one.
@@ -208,7 +195,6 @@ impl Selection {
     }
 
     /// Everything, in the order of marking.
-    #[must_use]
     pub fn ordered_entries(&self) -> Vec<&SelectionEntry> {
         let mut rows: Vec<&PositionedEntry> = self.entries.values().collect();
         rows.sort_by_key(|(place, _)| *place);
@@ -216,7 +202,6 @@ impl Selection {
     }
 
     /// What the service is asked to export.
-    #[must_use]
     pub fn items(&self) -> Vec<SelectionItem> {
         let (mut media, mut clusters) = (Vec::new(), Vec::new());
         for mark in self.ordered_entries() {
@@ -235,7 +220,6 @@ impl Selection {
     }
 
     /// How much is marked.
-    #[must_use]
     pub fn totals(&self) -> SelectionTotals {
         let mut totals = SelectionTotals::default();
         for (_, mark) in self.entries.values() {

@@ -21,7 +21,6 @@ impl SetOperator {
     pub const ALL: [Self; 3] = [Self::Difference, Self::Intersection, Self::Union];
 
     /// Its sign.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Intersection => "∩",
@@ -31,7 +30,6 @@ impl SetOperator {
     }
 
     /// What it keeps.
-    #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::Intersection => "what is in both",
@@ -43,7 +41,6 @@ impl SetOperator {
 
 /// Puts two results together, in the order of the first. A medium is in a result when it is among
 /// its previews, or when its whole cluster is. A cluster of which nothing is left is dropped.
-#[must_use]
 pub fn combine(a: &[Cluster], b: &[Cluster], operator: SetOperator) -> Vec<Cluster> {
     let kept = match operator {
         SetOperator::Intersection => return filter_members(a, &ResultIds::of(b), true),

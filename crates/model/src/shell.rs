@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use crate::DatasetId;
 
 /// One word of a command, quoted for `sh` unless it is plainly harmless.
-#[must_use]
 pub fn quote(word: &str) -> String {
     let harmless = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
     if !word.is_empty() && word.chars().all(harmless) {
@@ -24,7 +23,6 @@ pub enum ProfilerCommand<'a> {
 }
 
 /// The line for `run_profiler.sh` (rule: interface, `POST add_media`).
-#[must_use]
 pub fn profiler_command_line(dataset: DatasetId, what: ProfilerCommand) -> String {
     let mut line = "run_profiler.sh -o ".to_owned();
     // Writing to a string cannot fail.
@@ -36,27 +34,4 @@ pub fn profiler_command_line(dataset: DatasetId, what: ProfilerCommand) -> Strin
         }
     };
     line
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_for_sh() {
-        assert_eq!(quote("/data/a-1.jpg"), "/data/a-1.jpg");
-        assert_eq!(quote("it's $HOME `x`"), r"'it'\''s $HOME `x`'");
-        assert_eq!(quote(""), "''");
-        let id = DatasetId(Uuid::nil());
-        assert_eq!(
-            profiler_command_line(id, ProfilerCommand::AddMedia("/data/my photos", true)),
-            format!("run_profiler.sh -o add_media -d {id} -p '/data/my photos' -a")
-        );
-        assert_eq!(
-            profiler_command_line(id, ProfilerCommand::Reindex),
-            format!("run_profiler.sh -o reindex -d {id}")
-        );
-    }
 }

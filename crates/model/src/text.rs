@@ -29,7 +29,6 @@ impl SafeText {
     pub const MAX_CAPTION: usize = 16_384;
 
     /// Cleans `raw` and cuts it to `limit` characters, marking a cut with an ellipsis.
-    #[must_use]
     pub fn new(raw: &str, limit: usize) -> Self {
         let mut clean = String::with_capacity(raw.len().min(limit));
         for (count, cluster) in raw.graphemes(true).enumerate() {
@@ -43,43 +42,36 @@ impl SafeText {
     }
 
     /// A display name.
-    #[must_use]
     pub fn name(raw: &str) -> Self {
         Self::new(raw, Self::MAX_NAME)
     }
 
     /// A file name, as given by the service or the file system.
-    #[must_use]
     pub fn file_name(raw: &str) -> Self {
         Self::new(raw, Self::MAX_FILE_NAME)
     }
 
     /// Words of an error.
-    #[must_use]
     pub fn detail(raw: &str) -> Self {
         Self::new(raw, Self::MAX_DETAIL)
     }
 
     /// A caption of an image.
-    #[must_use]
     pub fn caption(raw: &str) -> Self {
         Self::new(raw, Self::MAX_CAPTION)
     }
 
     /// The printable text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Whether nothing is left to show.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Width in terminal cells.
-    #[must_use]
     pub fn width(&self) -> usize {
         self.0.width()
     }
@@ -104,7 +96,6 @@ impl fmt::Debug for SafeText {
 }
 
 /// A count with its noun.
-#[must_use]
 pub fn count_with_noun(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
@@ -144,42 +135,4 @@ fn is_invisible(code: u32) -> bool {
         | 0xFDD0..=0xFDEF | 0xFEFF | 0xFFA0 | 0xFFF0..=0xFFFB | 0xFFFE | 0xFFFF
         | 0x1_D173..=0x1_D17A | 0xE_0000..=0x10_FFFF)
         || code & 0xFFFE == 0xFFFE
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn controls_become_visible() {
-        let text = SafeText::name("a\u{1b}[2Jb\r\nc\u{9b}d\u{7f}");
-        assert_eq!(text.as_str(), "a␛[2Jb␍␊c<U+009B>d␡");
-    }
-
-    #[test]
-    fn bidi_and_invisible_are_named() {
-        assert_eq!(SafeText::name("x\u{202e}y\u{200b}z").as_str(), "x<U+202E>y<U+200B>z");
-        assert_eq!(SafeText::name("👩\u{200d}🚀").as_str(), "👩\u{200d}🚀");
-    }
-
-    #[test]
-    fn stacked_marks_and_long_text_are_bounded() {
-        let zalgo = format!("e{}", "\u{301}".repeat(100_000));
-        assert!(SafeText::name(&zalgo).as_str().len() <= MAX_GRAPHEME_BYTES);
-        let long = SafeText::name(&"x".repeat(10_000));
-        assert_eq!(long.as_str().chars().count(), SafeText::MAX_NAME + 1);
-        assert!(long.as_str().ends_with('…'));
-    }
-
-    proptest! {
-        #[test]
-        fn no_control_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{200b}-\\u{202e}a]*") {
-            let clean = SafeText::detail(&raw);
-            let visible = |c: char| !c.is_control() && (c == '\u{200d}' || !is_invisible(u32::from(c)));
-            let all = clean.as_str().chars().all(visible);
-            prop_assert!(all, "{:?}", clean);
-        }
-    }
 }

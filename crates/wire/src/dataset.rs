@@ -81,7 +81,6 @@ impl Default for DatasetExtras {
 }
 
 /// The legacy word that goes with a status.
-#[must_use]
 pub fn legacy_status(status: &Status) -> &str {
     match status {
         Status::ReadOnly => "UPDATING",
@@ -92,7 +91,6 @@ pub fn legacy_status(status: &Status) -> &str {
 }
 
 /// Reads one record. `None` when there is no usable identifier.
-#[must_use]
 pub fn read_dataset(value: &Value) -> Option<Dataset> {
     let id: DatasetId = first_text(value, &["id", "dataset_id"])?.parse().ok()?;
     let current = first_text(value, &["status_new"]);
@@ -133,7 +131,6 @@ const DOCUMENTED_FIELDS: [&str; 9] = [
 /// Reads every field of a record, in the order of the document, then the others by name.
 /// Objects and arrays are shown as JSON, and links without their signatures. `None` if it is no
 /// object.
-#[must_use]
 pub fn read_fields(value: &Value) -> Option<Vec<RecordField>> {
     let record = value.as_object()?;
     let place = |name: &str| {
@@ -156,7 +153,6 @@ pub fn read_fields(value: &Value) -> Option<Vec<RecordField>> {
 
 /// Reads the list: a bare array, or an object that holds exactly one array.
 /// Returns the records and how many rows had no usable identifier; `None` if it is no list.
-#[must_use]
 pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
     let rows = match value {
         Value::Array(rows) => rows,
@@ -172,54 +168,4 @@ pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
     let datasets: Vec<Dataset> = rows.iter().filter_map(read_dataset).collect();
     let skipped = rows.len() - datasets.len();
     Some((datasets, skipped))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
-
-    #[test]
-    fn list_shapes() {
-        let row = json!({"id": ID, "display_name": "demo", "status_new": "READY"});
-        for list in [json!([row]), json!({"datasets": [row]}), json!({"total": 1, "items": [row]})]
-        {
-            let (datasets, skipped) = read_datasets(&list).unwrap();
-            assert_eq!((datasets.len(), skipped), (1, 0), "{list}");
-        }
-        let (datasets, skipped) = read_datasets(&json!([row, {"id": "x"}, 3])).unwrap();
-        assert_eq!((datasets.len(), skipped), (1, 2));
-        assert!(read_datasets(&json!("<html>")).is_none());
-    }
-
-    #[test]
-    fn every_field_of_a_record_is_kept_and_no_signature() {
-        let record = json!({"zeta": {"a": [1]}, "preview_uri": "https://cdn/x.jpg?Signature=abc",
-            "status_new": "READY", "id": ID, "fatal_error_msg": null, "note": "\u{1b}[2J"});
-        let fields = read_fields(&record).unwrap();
-        let shown: Vec<String> =
-            fields.iter().map(|field| format!("{}={}", field.name, field.value)).collect();
-        assert_eq!(
-            shown,
-            [
-                &format!("id={ID}"),
-                "status_new=READY",
-                "fatal_error_msg=null",
-                "note=␛[2J",
-                "preview_uri=https://cdn/x.jpg",
-                r#"zeta={"a":[1]}"#,
-            ]
-        );
-        assert_eq!(read_fields(&json!([])), None);
-    }
-
-    #[test]
-    fn legacy_status_is_used_and_marked() {
-        let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
-        assert_eq!((dataset.status, dataset.status_is_legacy), (Status::ReadOnly, true));
-        assert_eq!(dataset.legacy_status, Some(SafeText::name("UPDATING")));
-    }
 }

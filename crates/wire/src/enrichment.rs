@@ -47,7 +47,6 @@ pub struct ModelMetadataBody {
 
 /// Reads a context of any shape. A model that is not named is unknown, unless the answer
 /// names others or says that nothing was applied yet.
-#[must_use]
 pub fn read_enrichment(value: &Value) -> Enrichment {
     let named = EnrichmentModel::ALL.map(|model| find_mention(value, model.word()));
     let lists = named.contains(&Some(true)) || says_nothing_applied(value);
@@ -85,36 +84,4 @@ fn says_nothing_applied(value: &Value) -> bool {
         _ => false,
     };
     empty && first_text(value, &["status"]).as_deref() == Some("NEW")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn names_are_found_in_any_shape_and_absence_is_unknown() {
-        use ModelStatus::{Applied, NotApplied, Unknown};
-        for (body, expected) in [
-            (json!({"models": ["CAPTION_IMAGES"]}), [Applied, NotApplied, NotApplied, NotApplied]),
-            (
-                json!([{"type": "image_tagging"}, {"deep": [["CAPTION_IMAGES"]]}]),
-                [Applied, Applied, NotApplied, NotApplied],
-            ),
-            (json!({"CAPTION_IMAGES": null}), [NotApplied, Unknown, Unknown, Unknown]),
-            (
-                json!({"x": {"OBJECT_DETECTION": {"id": "y"}}}),
-                [NotApplied, NotApplied, NotApplied, Applied],
-            ),
-            (json!({"status": "NEW"}), [Unknown; 4]),
-            (json!("captions"), [Unknown; 4]),
-            (
-                json!({"status": "NEW", "dataset_enrichment_models": {"enrichment_models": {}}}),
-                [NotApplied; 4],
-            ),
-        ] {
-            assert_eq!(read_enrichment(&body).statuses, expected, "{body}");
-        }
-    }
 }

@@ -36,7 +36,6 @@ pub struct InvalidParameter {
 
 /// The words of an error body: `detail` as text or as a list of `{loc, msg}`, else `message`,
 /// `error`, else the body as text. HTML is reduced to its text. `None` for an empty body.
-#[must_use]
 pub fn read_error_message(body: &[u8]) -> Option<SafeText> {
     let raw = String::from_utf8_lossy(body);
     let words = match serde_json::from_str::<Value>(&raw) {
@@ -87,26 +86,4 @@ fn strip_html_tags(raw: &str) -> String {
         }
     }
     words.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn error_bodies_of_every_shape() {
-        let read = |body: &str| read_error_message(body.as_bytes()).map(|words| words.to_string());
-        assert_eq!(read(r#"{"detail":"Dataset not found"}"#).as_deref(), Some("Dataset not found"));
-        assert_eq!(
-            read(r#"{"detail":[{"loc":["query","x"],"msg":"Field required"}]}"#).as_deref(),
-            Some("query.x: Field required")
-        );
-        assert_eq!(read(r#"{"status":"error","message":"no"}"#).as_deref(), Some("no"));
-        assert_eq!(
-            read("<html><h1>502 Bad Gateway</h1>\n<p>nginx</p></html>").as_deref(),
-            Some("502 Bad Gateway nginx")
-        );
-        assert_eq!(read(""), None);
-        assert_eq!(read("\u{1b}]0;x\u{7}").as_deref(), Some("␛]0;x␇"));
-    }
 }

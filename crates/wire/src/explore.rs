@@ -122,7 +122,6 @@ pub struct AnchorBody {
 
 /// Reads a page. Clusters without a usable identifier and repeated ones are left out and
 /// counted; `None` if there is no `clusters` array at all.
-#[must_use]
 pub fn read_page(value: &Value) -> Option<Page> {
     let rows = value.get("clusters")?.as_array()?;
     let mut seen = HashSet::new();
@@ -199,7 +198,6 @@ fn read_relevance(value: &Value) -> Option<Relevance> {
 }
 
 /// Reads a bounding box: an object, an array of four, or either as JSON text.
-#[must_use]
 pub fn read_region(value: &Value) -> Option<Region> {
     match value {
         Value::Object(_) => Region::new(
@@ -226,7 +224,6 @@ pub fn read_region(value: &Value) -> Option<Region> {
 
 /// Writes a bounding box as the JSON text that a query carries: fractions with at most six
 /// decimals and no exponent, never beyond the image after rounding.
-#[must_use]
 pub fn write_region(region: Region) -> String {
     const STEPS: f64 = 1e6;
     let span = |start: f64, length: f64| {
@@ -239,85 +236,10 @@ pub fn write_region(region: Region) -> String {
 }
 
 /// Reads a search anchor. `None` if there is no usable `anchor_media_id`.
-#[must_use]
 pub fn read_anchor(value: &Value) -> Option<Anchor> {
     let kind = text(value, "anchor_type").and_then(|raw| AnchorKind::parse(&raw));
     Some(Anchor {
         media: text(value, "anchor_media_id")?.parse().ok()?,
         kind: kind.unwrap_or(AnchorKind::Upload),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn repeated_and_unreadable_clusters_are_counted() {
-        let id = "9a205a5e-0000-46be-83a3-000000000001";
-        let page =
-            read_page(&json!({"clusters": [{"cluster_id": id}, {"cluster_id": id}, {}]})).unwrap();
-        assert_eq!((page.clusters.len(), page.skipped), (1, 2));
-        assert!(read_page(&json!({"detail": "x"})).is_none());
-    }
-
-    #[test]
-    fn a_box_is_written_with_six_decimals_inside_the_image() {
-        let written = |x, y, w, h| write_region(Region::new(x, y, w, h).unwrap());
-        assert_eq!(written(0.0, 0.25, 1.0, 0.5), r#"{"x":0,"y":0.25,"width":1,"height":0.5}"#);
-        assert_eq!(
-            written(1.0 / 3.0, 0.333_333_5, 2.0 / 3.0, 0.666_666_5),
-            r#"{"x":0.333333,"y":0.333334,"width":0.666667,"height":0.666666}"#
-        );
-        assert_eq!(
-            written(1.0 - 1e-9, 0.0, 1e-9, 1e-9),
-            r#"{"x":0.999999,"y":0,"width":0.000001,"height":0.000001}"#
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_written_is_a_box_again(
-            x in 0.0_f64..1.0, y in 0.0_f64..1.0, w in 0.0_f64..1.0, h in 0.0_f64..1.0,
-        ) {
-            if let Some(region) = Region::new(x, y, w * (1.0 - x), h * (1.0 - y)) {
-                let text = write_region(region);
-                let again = read_region(&text.clone().into());
-                prop_assert!(again.is_some_and(|again| (again.x - region.x).abs() < 2e-6), "{text}");
-                prop_assert!(!text.contains(['E', '-']), "{text}");
-            }
-        }
-    }
-
-    #[test]
-    fn tags_come_with_the_id_that_filters_name_them_by() {
-        let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
-        let read = |tags: Value| {
-            let tags = read_tags(&json!({ "user_tags": tags }));
-            tags.iter().map(|tag| (tag.id.is_some(), tag.name.to_string())).collect::<Vec<_>>()
-        };
-        assert_eq!(read(json!([{"id": id, "name": "night"}])), [(true, "night".to_owned())]);
-        assert_eq!(read(json!({id: "night"})), [(true, "night".to_owned())]);
-        assert_eq!(read(json!(["night"])), [(false, "night".to_owned())]);
-        assert_eq!(read(json!([{"name": "night"}])), [(false, "night".to_owned())]);
-        assert_eq!(read(json!(null)), []);
-    }
-
-    #[test]
-    fn boxes_of_every_shape() {
-        let expected = Region::new(0.1, 0.2, 0.3, 0.4);
-        for raw in [
-            json!({"x": 0.1, "y": 0.2, "width": 0.3, "height": 0.4}),
-            json!([0.1, 0.2, 0.3, 0.4]),
-            json!("[0.1, 0.2, 0.3, 0.4]"),
-        ] {
-            assert_eq!(read_region(&raw), expected);
-        }
-        for raw in [json!(null), json!([1, 2]), json!("x"), json!({"x": 2}), json!("\"[]\"")] {
-            assert_eq!(read_region(&raw), None);
-        }
-    }
 }

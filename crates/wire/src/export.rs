@@ -33,7 +33,6 @@ pub struct ExportTaskBody {
 }
 
 /// Reads a task. `known` is the identifier it was asked by, for answers that do not repeat it.
-#[must_use]
 pub fn read_task(value: &Value, known: Option<ExportTaskId>) -> Option<ExportTask> {
     let id = text(value, "id").and_then(|id| id.parse().ok()).or(known)?;
     let message = first_text(value, &["result_message", "error"]);
@@ -46,19 +45,4 @@ pub fn read_task(value: &Value, known: Option<ExportTaskId>) -> Option<ExportTas
         download: first_text(value, &["download_uri"]).map(Link::new),
         message: message.map(|words| SafeText::detail(&words)),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_bare_id_is_a_running_export() {
-        let task = read_task(&json!({"id": "cf8b3e78-0000-4954-a782-000000000001"}), None).unwrap();
-        assert_eq!(task.state.word(), "PENDING");
-        assert_eq!(task.download, None);
-        assert!(read_task(&json!({"status": "COMPLETED"}), None).is_none());
-    }
 }

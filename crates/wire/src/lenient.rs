@@ -6,7 +6,6 @@ use serde_json::Value;
 use tessera_model::SafeText;
 
 /// A field of an object as text; numbers and booleans are printed, null and absence are `None`.
-#[must_use]
 pub fn text(object: &Value, key: &str) -> Option<String> {
     match object.get(key)? {
         Value::String(text) => Some(text.clone()),
@@ -17,13 +16,11 @@ pub fn text(object: &Value, key: &str) -> Option<String> {
 }
 
 /// The first of several keys that holds non-empty text.
-#[must_use]
 pub fn first_text(object: &Value, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| text(object, key).filter(|text| !text.is_empty()))
 }
 
 /// A finite number, also when it is sent as text.
-#[must_use]
 pub fn number(object: &Value, key: &str) -> Option<f64> {
     let value = match object.get(key)? {
         Value::Number(number) => number.as_f64(),
@@ -34,7 +31,6 @@ pub fn number(object: &Value, key: &str) -> Option<f64> {
 }
 
 /// A count: -1 and other negative numbers mean "not counted".
-#[must_use]
 pub fn count(object: &Value, key: &str) -> Option<u64> {
     let value = number(object, key)?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked bounds")]
@@ -42,7 +38,6 @@ pub fn count(object: &Value, key: &str) -> Option<u64> {
 }
 
 /// A percentage, clamped to 0-100.
-#[must_use]
 pub fn percent(object: &Value, key: &str) -> Option<u8> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     number(object, key).map(|value| value.clamp(0.0, 100.0) as u8)
@@ -50,7 +45,6 @@ pub fn percent(object: &Value, key: &str) -> Option<u8> {
 
 /// Names in whatever shape they come: text, a list of texts or of objects with `name`, `text` or
 /// `id`, or an object whose keys are the names (`observed.md` section 8, rule 3).
-#[must_use]
 pub fn names(object: &Value, key: &str, limit: usize) -> Vec<SafeText> {
     let clean = |raw: &str| SafeText::new(raw, limit);
     match object.get(key) {
@@ -71,38 +65,5 @@ pub fn names(object: &Value, key: &str, limit: usize) -> Vec<SafeText> {
             })
             .collect(),
         _ => Vec::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn o8_numbers_may_be_text_negative_or_null() {
-        let value = json!({"a": "0.5", "b": -1, "c": null, "d": 250, "e": "x", "f": 3});
-        assert_eq!(number(&value, "a"), Some(0.5));
-        assert_eq!(count(&value, "b"), None);
-        assert_eq!(count(&value, "c"), None);
-        assert_eq!(percent(&value, "d"), Some(100));
-        assert_eq!(number(&value, "e"), None);
-        assert_eq!(count(&value, "f"), Some(3));
-    }
-
-    #[test]
-    fn o8_names_in_every_seen_shape() {
-        let of = |value: Value| {
-            let names = names(&json!({ "k": value }), "k", 99);
-            names.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
-        };
-        assert_eq!(of(json!(null)), "");
-        assert_eq!(of(json!({})), "");
-        assert_eq!(of(json!("cat")), "cat");
-        assert_eq!(of(json!(["cat", "dog"])), "cat,dog");
-        assert_eq!(of(json!([{"name": "cat", "id": 1}, {"id": "t1"}])), "cat,t1");
-        assert_eq!(of(json!({"cat": 3})), "cat");
-        assert_eq!(of(json!({"95233006-eddc-11ef-b303-76dbc3993eb2": "mine"})), "mine");
     }
 }

@@ -71,55 +71,46 @@ pub mod field {
 pub type Parameters = Vec<(&'static str, String)>;
 
 /// `GET`: the datasets of the caller.
-#[must_use]
 pub fn datasets() -> String {
     format!("{API_PREFIX}/datasets")
 }
 
 /// `GET`: a key pair for the session of a browser.
-#[must_use]
 pub fn api_credentials() -> String {
     format!("{API_PREFIX}/api_credentials")
 }
 
 /// `GET`: one dataset record.
-#[must_use]
 pub fn dataset(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}")
 }
 
 /// `GET`: clusters.
-#[must_use]
 pub fn explore(id: DatasetId) -> String {
     format!("{API_PREFIX}/explore/{id}")
 }
 
 /// `POST`: registers a query image.
-#[must_use]
 pub fn search_image_similarity(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/search-image-similarity")
 }
 
 /// `GET` that starts an export: never sent twice by itself.
-#[must_use]
 pub fn export_context_async(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_context_async")
 }
 
 /// `POST` that starts an export of a selection: never sent twice by itself.
-#[must_use]
 pub fn export_entities_async(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_entities_async")
 }
 
 /// `POST` that clusters a dataset anew: never sent twice by itself.
-#[must_use]
 pub fn reindex(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/reindex")
 }
 
 /// `POST` that adds media: never sent twice by itself.
-#[must_use]
 pub fn add_media(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/add_media")
 }
@@ -128,19 +119,16 @@ pub fn add_media(id: DatasetId) -> String {
 pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
 
 /// `GET`: which enrichment models were applied.
-#[must_use]
 pub fn enrichment_context(id: DatasetId) -> String {
     format!("{API_PREFIX}/enrichment/{id}/context")
 }
 
 /// `GET`: where an export stands.
-#[must_use]
 pub fn export_status(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_status")
 }
 
 /// The parameters of `explore` for one page of one search.
-#[must_use]
 pub fn explore_parameters(search: &Search) -> Parameters {
     let mut parameters = Parameters::new();
     match &search.query {
@@ -165,7 +153,6 @@ pub fn explore_parameters(search: &Search) -> Parameters {
 }
 
 /// The parameters of `export_context_async`.
-#[must_use]
 pub fn export_parameters(spec: &ExportSpec) -> Parameters {
     let mut parameters = vec![(query::FILE_NAME, spec.file_name.as_str().to_owned())];
     parameters.extend(selection_parameters(spec.format, spec.include_images));
@@ -173,7 +160,6 @@ pub fn export_parameters(spec: &ExportSpec) -> Parameters {
 }
 
 /// The parameters of `export_entities_async`; the file name is not among them.
-#[must_use]
 pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Parameters {
     vec![
         (query::EXPORT_FORMAT, format.word().to_owned()),

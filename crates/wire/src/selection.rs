@@ -34,7 +34,6 @@ impl fmt::Display for SelectionError {
 impl std::error::Error for SelectionError {}
 
 /// The body of a selection.
-#[must_use]
 pub fn write(items: &[SelectionItem]) -> Value {
     let items: Vec<Value> = items.iter().map(write_item).collect();
     json!({ "media_selection": items })
@@ -143,78 +142,4 @@ fn read_media_ids(
     };
     let ids = list.iter().map(|id| MediaId::from_str(id.as_str()?).ok());
     ids.collect::<Option<Vec<_>>>().map(Some).ok_or_else(refused)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ID: &str = "9a205a5e-0000-46be-83a3-000000000001";
-
-    fn reason(body: &Value) -> String {
-        read(body).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn what_is_written_is_read_back() {
-        let id = ID.parse::<MediaId>().unwrap();
-        let cluster = |filters, exclude| SelectionItem::Cluster {
-            cluster: ID.parse().unwrap(),
-            entity: EntityType::Objects,
-            filters,
-            exclude,
-        };
-        let filters = vec![Filter::uniqueness(0.5).unwrap()];
-        let items = [
-            SelectionItem::Media(vec![id]),
-            cluster(Vec::new(), Vec::new()),
-            cluster(filters, vec![id, id]),
-        ];
-        assert_eq!(read(&write(&items)).unwrap(), items);
-    }
-
-    #[test]
-    fn the_document_s_own_shape_is_read() {
-        let body = json!({"media_selection": [
-            {"type": "cluster", "payload": {"cluster_id": ID,
-             "cluster_filters": {"entity_type": "IMAGES", "labels": ["cat"]},
-             "exclude_media_ids": []}}]});
-        let items = read(&body).unwrap();
-        let [SelectionItem::Cluster { entity, filters, exclude, .. }] = items.as_slice() else {
-            panic!("{items:?}");
-        };
-        assert_eq!((*entity, filters.len(), exclude.len()), (EntityType::Images, 1, 0));
-    }
-
-    #[test]
-    fn mistakes_are_named_by_item_and_field() {
-        let item = |item: Value| json!({"media_selection": [item]});
-        assert!(reason(&json!([])).starts_with("media_selection: must be an array"));
-        assert!(reason(&json!({"media_selection": []})).contains("1 to 10000"));
-        for (wrong, words) in [
-            (json!({}), "item 0, payload: must be an object"),
-            (json!({"payload": {}}), "type: must be 'media' or 'cluster'"),
-            (json!({"type": "media", "payload": {}}), "payload.media_ids: field required"),
-            (json!({"type": "media", "payload": {"media_ids": []}}), "must not be empty"),
-            (json!({"type": "media", "payload": {"media_ids": ["x"]}}), "array of UUIDs"),
-            (json!({"type": "cluster", "payload": {"cluster_id": ID}}), "cluster_filters: must"),
-            (
-                json!({"type": "cluster", "payload": {"cluster_id": ID, "cluster_filters": {}}}),
-                "entity_type: must be",
-            ),
-            (
-                json!({"type": "cluster", "payload": {"cluster_id": 7,
-                       "cluster_filters": {"entity_type": "IMAGES"}}}),
-                "cluster_id: must be a UUID",
-            ),
-            (
-                json!({"type": "cluster", "payload": {"cluster_id": ID,
-                       "cluster_filters": {"entity_type": "IMAGES", "vql": "{"}}}),
-                "cluster_filters.vql: ",
-            ),
-        ] {
-            let reason = reason(&item(wrong));
-            assert!(reason.contains(words), "{reason}");
-        }
-    }
 }

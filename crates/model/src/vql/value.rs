@@ -12,14 +12,12 @@ pub struct Fraction(u64);
 
 impl Fraction {
     /// The fraction, unless it is out of its range.
-    #[must_use]
     pub fn new(value: f64) -> Option<Self> {
         // Adding 0.0 makes of -0.0 the zero that has no bit set.
         (0.0..=1.0).contains(&value).then(|| Self((value + 0.0).to_bits()))
     }
 
     /// The number.
-    #[must_use]
     pub fn value(self) -> f64 {
         f64::from_bits(self.0)
     }
@@ -48,7 +46,6 @@ impl QueryText {
     }
 
     /// The text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -71,7 +68,6 @@ impl Label {
     }
 
     /// The label.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -111,7 +107,6 @@ impl<T: Ord> ValueList<T> {
     }
 
     /// The entries.
-    #[must_use]
     pub fn as_slice(&self) -> &[T] {
         &self.0
     }

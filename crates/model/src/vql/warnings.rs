@@ -8,7 +8,6 @@ const LONG_QUERY_CHARS: usize = 4_000;
 
 impl Filter {
     /// The enrichment models one of which it needs; none where it needs nothing.
-    #[must_use]
     pub fn required_models(&self) -> &'static [EnrichmentModel] {
         match self {
             Self::FullText(_) => EnrichmentModel::CAPTIONS,
@@ -24,7 +23,6 @@ impl Filter {
 }
 
 /// That the word of an issue may be refused: the interface publishes one.
-#[must_use]
 pub fn unpublished_issue_warning(word: &str) -> Option<String> {
     let word = word.trim();
     (!word.is_empty() && word != IssueKind::Blur.word()).then(|| {
@@ -34,7 +32,6 @@ pub fn unpublished_issue_warning(word: &str) -> Option<String> {
 }
 
 /// That a query of this many characters may be refused.
-#[must_use]
 pub fn long_query_warning(characters: usize) -> Option<String> {
     (characters > LONG_QUERY_CHARS)
         .then(|| format!("{characters} characters in the address; some proxies refuse so many"))

@@ -18,7 +18,6 @@ pub struct TextPosition {
 impl TextPosition {
     /// Where the problem of a text stands: at the value that is wrong, else at the narrowest one
     /// around it; where the text is no JSON, at the character that is not.
-    #[must_use]
     pub fn locate(problem: &VqlError, text: &str) -> Self {
         let Some(filter) = problem.filter else {
             return serde_json::from_str::<Value>(text).map_or_else(
@@ -61,39 +60,4 @@ fn inside<'a>(value: &'a RawValue, key: &str) -> Option<&'a RawValue> {
 /// Where a JSON text begins behind blanks.
 fn start_of(text: &str) -> usize {
     text.len() - text.trim_start().len()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::vql::read_each;
-
-    /// The places of the mistakes of a text, with their sentences.
-    fn places(text: &str) -> Vec<(usize, usize, String)> {
-        let problems = match read_each(text) {
-            Err(whole) => vec![whole],
-            Ok(each) => each.into_iter().filter_map(Result::err).collect(),
-        };
-        let place = |problem: &VqlError| TextPosition::locate(problem, text);
-        problems
-            .iter()
-            .map(|problem| (place(problem).line, place(problem).column, problem.to_string()))
-            .collect()
-    }
-
-    #[test]
-    fn every_mistake_has_its_line_and_column() {
-        let text = "[\n  {\"text\": {\"op\": \"fts\", \"value\": \"ä\"}},\n  {\"labels\": {\"op\": \"is\", \"value\": 7}},\n  {\"text\": {\"op\": \"ä\", \"value\": 1}}, {}\n]";
-        let found: Vec<(usize, usize)> =
-            places(text).into_iter().map(|(line, column, _)| (line, column)).collect();
-        assert_eq!(found, [(3, 36), (4, 19), (4, 38)]);
-    }
-
-    #[test]
-    fn what_is_no_json_is_named_where_it_breaks() {
-        let [(line, column, words)] = &places("[\n {\"ä\": x}]")[..] else { panic!("one") };
-        assert_eq!((*line, *column), (2, 8), "{words}");
-        assert_eq!(places("\n  {}")[0].0, 2);
-        assert_eq!(places("")[0].0, 1);
-    }
 }

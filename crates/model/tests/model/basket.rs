@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::*;
-use crate::{EntityType, Granularity, SelectionItem};
+use tessera_model::{basket::*, *};
 
 /// Cluster `number` of three members, which are `number * 3` and the two after it.
 fn cluster(number: u128) -> SelectionEntry {

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use tessera_model::MediaId;
+use serde_json::json;
+use tessera_model::{vql::*, *};
+use tessera_wire::vql::*;
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 

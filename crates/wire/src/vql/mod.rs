@@ -106,7 +106,6 @@ pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> 
 }
 
 /// The text of filters; [`read`] gives the same filters back, their numbers to 15 digits.
-#[must_use]
 pub fn write(filters: &[Filter]) -> String {
     Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
 }
@@ -314,6 +313,3 @@ fn with_number(mut object: Value, field: &str, value: Option<Fraction>) -> Value
     }
     object
 }
-
-#[cfg(test)]
-mod tests;

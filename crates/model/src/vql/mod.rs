@@ -205,7 +205,6 @@ impl IssueName {
     }
 
     /// The word on the wire.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
             Self::Known(kind) => kind.word(),
@@ -232,13 +231,11 @@ macro_rules! words {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The word on the wire.
-            #[must_use]
             pub fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
             }
 
             /// Reads the wire's word.
-            #[must_use]
             pub fn parse(raw: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.word() == raw)
             }
@@ -295,6 +292,3 @@ words!(
         Normal = "normal",
     }
 );
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,12 @@
+use tessera_model::{failure::*, *};
+
+#[test]
+fn sentence_words_of_the_service_and_remedy() {
+    let failure = Failure::new(FailureKind::Conflict, "export refused")
+        .with_detail(Some(SafeText::detail("dataset not READY\u{1b}")))
+        .with_remedy("Wait until it is READY");
+    assert_eq!(
+        failure.to_string(),
+        "export refused (the service says: dataset not READY␛). Wait until it is READY"
+    );
+}

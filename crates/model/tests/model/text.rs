@@ -1,0 +1,34 @@
+use proptest::prelude::*;
+
+use tessera_model::{text::*, *};
+
+#[test]
+fn controls_become_visible() {
+    let text = SafeText::name("a\u{1b}[2Jb\r\nc\u{9b}d\u{7f}");
+    assert_eq!(text.as_str(), "a␛[2Jb␍␊c<U+009B>d␡");
+}
+
+#[test]
+fn bidi_and_invisible_are_named() {
+    assert_eq!(SafeText::name("x\u{202e}y\u{200b}z").as_str(), "x<U+202E>y<U+200B>z");
+    assert_eq!(SafeText::name("👩\u{200d}🚀").as_str(), "👩\u{200d}🚀");
+}
+
+#[test]
+fn stacked_marks_and_long_text_are_bounded() {
+    let zalgo = format!("e{}", "\u{301}".repeat(100_000));
+    assert!(SafeText::name(&zalgo).as_str().len() <= 64);
+    let long = SafeText::name(&"x".repeat(10_000));
+    assert_eq!(long.as_str().chars().count(), SafeText::MAX_NAME + 1);
+    assert!(long.as_str().ends_with('…'));
+}
+
+proptest! {
+    #[test]
+    fn no_control_survives(raw in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{200b}-\\u{202e}a]*") {
+        let clean = SafeText::detail(&raw);
+        let visible = |c: char| !c.is_control() && (c == '\u{200d}' || !is_invisible(u32::from(c)));
+        let all = clean.as_str().chars().all(visible);
+        prop_assert!(all, "{:?}", clean);
+    }
+}

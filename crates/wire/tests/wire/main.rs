@@ -1,0 +1,20 @@
+//! Tests of the public interface.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod credentials;
+mod dataset;
+mod enrichment;
+mod error_body;
+mod explore;
+mod export;
+mod lenient;
+mod selection;
+mod timestamp;
+mod vql;
+mod vql_position;
