@@ -128,7 +128,7 @@ fn push_char(clean: &mut String, c: char, in_emoji: bool) {
 
 /// Characters that act on the text around them or cannot be seen: C1 controls, all of
 /// `Bidi_Control`, zero-width and invisible ones, separators, tags, private use, noncharacters.
-fn is_invisible(code: u32) -> bool {
+pub fn is_invisible(code: u32) -> bool {
     matches!(code,
         0x80..=0x9F | 0xAD | 0x034F | 0x061C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F
         | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0x3164 | 0xE000..=0xF8FF

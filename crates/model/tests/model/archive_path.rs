@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use tessera_model::{archive_path::*, *};
+use tessera_model::archive_path::*;
 
 #[test]
 fn names_that_lead_out_or_hide_something_are_refused() {

@@ -1,4 +1,4 @@
-use tessera_model::{ids::*, *};
+use tessera_model::ids::*;
 
 #[test]
 fn only_a_uuid_becomes_an_id() {

@@ -1,4 +1,4 @@
-use tessera_model::{ingest::*, *};
+use tessera_model::ingest::*;
 
 fn field(source: MediaSource) -> Option<&'static str> {
     MediaAddition::new(source).validate().err().map(|invalid| invalid.field)

@@ -1,4 +1,4 @@
-use tessera_model::{subprocess::*, *};
+use tessera_model::subprocess::*;
 
 #[test]
 fn a_program_is_started_without_our_secrets() {

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use tessera_model::{text::*, *};
+use tessera_model::text::*;
 
 #[test]
 fn controls_become_visible() {

@@ -1,6 +1,6 @@
 //! What makes a filter valid.
 
-use tessera_model::{vql::*, *};
+use tessera_model::vql::*;
 
 fn field(result: Result<Filter, InvalidField>) -> &'static str {
     result.expect_err("refused").field

@@ -1,4 +1,4 @@
-use tessera_model::{vql::*, *};
+use tessera_model::vql::*;
 
 #[test]
 fn filters_are_told_as_sentences() {
