@@ -1,7 +1,7 @@
 //! One key press, as it is written in the key file and as a terminal reports it.
 //!
-//! Terminals differ in how they report shifted letters; a chord smooths that over: `G` is the
-//! letter G however it came, and Shift is kept only on keys that have no shifted character.
+//! Terminals differ in how they report shifted letters. A chord normalizes this: `G` is always the
+//! letter G, and `shift` is kept only for keys without a shifted character.
 
 use std::{fmt, str::FromStr};
 
@@ -10,35 +10,21 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 /// A key without its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
-    /// A character, already shifted.
+    /// A character, with Shift already applied.
     Char(char),
-    /// A function key, F1 to F12.
     F(u8),
-    /// Enter.
     Enter,
-    /// Escape.
     Esc,
-    /// Tab; Shift-Tab is Tab with `shift`.
     Tab,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Arrow.
     Up,
-    /// Arrow.
     Down,
-    /// Arrow.
     Left,
-    /// Arrow.
     Right,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
 }
 
@@ -63,13 +49,9 @@ const KEY_NAMES: [(&str, Key); 14] = [
 /// A key with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Chord {
-    /// The key.
     pub key: Key,
-    /// Control held.
     pub ctrl: bool,
-    /// Alt held.
     pub alt: bool,
-    /// Shift held, on a key that has no shifted character.
     pub shift: bool,
 }
 
@@ -79,7 +61,7 @@ impl Chord {
         Self { key, ctrl: false, alt: false, shift: false }
     }
 
-    /// The character this chord types into a text field, if any.
+    /// The character this chord types into a text field.
     pub fn typed(self) -> Option<char> {
         match self.key {
             Key::Char(c) if !self.ctrl && !self.alt => Some(c),
@@ -87,7 +69,7 @@ impl Chord {
         }
     }
 
-    /// Reads a terminal's report. Releases and keys without meaning here are `None`.
+    /// Converts a terminal's report. `None` for key releases and unsupported keys.
     pub fn from_terminal(event: KeyEvent) -> Option<Self> {
         if event.kind == KeyEventKind::Release {
             return None;
@@ -128,7 +110,7 @@ impl Chord {
 impl FromStr for Chord {
     type Err = String;
 
-    /// Reads `q`, `?`, `ctrl-p`, `shift-tab`, `f1`, `space`.
+    /// Parses `q`, `?`, `ctrl-p`, `shift-tab`, `f1`, `space`.
     fn from_str(written: &str) -> Result<Self, String> {
         let mut chord = Self::plain(Key::Esc);
         let mut rest = written;
@@ -142,7 +124,7 @@ impl FromStr for Chord {
             rest = tail;
         }
         chord.key = parse_key(rest).ok_or_else(|| {
-            format!("`{written}` is no key: write one character, f1 to f12, or one of enter, esc, tab, space, up, ...")
+            format!("`{written}` is not a key: write one character, f1 to f12, or a name such as enter, esc, tab, space, up")
         })?;
         Ok(chord)
     }
@@ -161,10 +143,10 @@ fn parse_key(written: &str) -> Option<Key> {
 }
 
 impl fmt::Display for Chord {
-    /// Prints what a person reads on a key: `Ctrl-P`, `Enter`, `?`.
+    /// Prints the key's label: `Ctrl-P`, `Enter`, `?`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (held, name) in [(self.ctrl, "Ctrl-"), (self.alt, "Alt-"), (self.shift, "Shift-")] {
-            if held {
+        for (pressed, name) in [(self.ctrl, "Ctrl-"), (self.alt, "Alt-"), (self.shift, "Shift-")] {
+            if pressed {
                 f.write_str(name)?;
             }
         }

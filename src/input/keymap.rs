@@ -1,26 +1,20 @@
-//! Which chords mean which action where. Read from `assets/keymap.toml`, which is the
-//! documentation at the same time.
+//! Maps key sequences to actions by context. The defaults are in `assets/keymap.toml`, which also
+//! documents them.
 
 use std::collections::BTreeMap;
 
 use crate::input::{Action, Chord};
 
-/// Where a binding holds. The innermost context wins.
+/// Where a binding applies. The innermost context wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyContext {
     /// Anywhere outside a text field.
     Everywhere,
-    /// The datasets pane.
     Datasets,
-    /// The results pane.
     Results,
-    /// The detail pane.
     Detail,
-    /// The query builder.
     Query,
-    /// The jobs pane.
     Jobs,
-    /// The basket.
     Basket,
 }
 
@@ -36,61 +30,51 @@ impl KeyContext {
     ];
 }
 
-/// What a sequence of chords means.
+/// What a key sequence resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyMatch {
-    /// This action.
     Action(Action),
-    /// The beginning of a longer sequence.
+    /// The prefix of a longer sequence.
     Pending,
-    /// Nothing.
     Unbound,
 }
 
-/// A key sequence with what it means.
 type Binding = (Vec<Chord>, Action);
 
-/// All bindings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keymap {
     bindings: BTreeMap<KeyContext, Vec<Binding>>,
 }
 
 impl Keymap {
-    /// The bindings that come with the program.
-    ///
-    /// # Errors
-    /// As [`Keymap::parse`]; a test holds that it never happens.
+    /// The bindings that ship with the program.
     pub fn built_in() -> Result<Self, String> {
         Self::parse(include_str!("../../assets/keymap.toml"))
     }
 
-    /// Reads a key file: a table per context, a line per action with its key sequences.
-    ///
-    /// # Errors
-    /// A sentence that names the context, action or key that is not known, or bound twice.
+    /// Parses a key file: a table per context, a line per action with its key sequences.
     pub fn parse(source: &str) -> Result<Self, String> {
         let tables: BTreeMap<String, BTreeMap<String, Vec<String>>> =
             toml::from_str(source).map_err(|error| error.to_string())?;
         let mut bindings: BTreeMap<KeyContext, Vec<Binding>> = BTreeMap::new();
         for (name, actions) in tables {
             let known = KeyContext::NAMES.iter().find(|(known, _)| *known == name);
-            let &(_, context) = known.ok_or_else(|| format!("`[{name}]` is no context"))?;
+            let &(_, context) = known.ok_or_else(|| format!("`[{name}]` is not a key context"))?;
             let bound = bindings.entry(context).or_default();
             for (action_name, sequences) in actions {
                 let action = Action::by_name(&action_name)
-                    .ok_or_else(|| format!("`{action_name}` in [{name}] is no action"))?;
+                    .ok_or_else(|| format!("`{action_name}` in [{name}] is not an action"))?;
                 for sequence in sequences {
                     let chords: Result<Vec<Chord>, String> =
                         sequence.split(' ').map(str::parse).collect();
                     let chords =
                         chords.map_err(|error| format!("[{name}] {action_name}: {error}"))?;
-                    if bound.iter().any(|(taken, _)| *taken == chords) {
+                    if bound.iter().any(|(other, _)| *other == chords) {
                         return Err(format!("[{name}] binds `{sequence}` twice"));
                     }
-                    // The shorter one would be taken before the longer one is finished.
-                    if bound.iter().any(|(taken, _)| is_prefix_conflict(taken, &chords)) {
-                        return Err(format!("[{name}] `{sequence}` begins like another binding"));
+                    // The shorter sequence would run before the longer one is complete.
+                    if bound.iter().any(|(other, _)| is_prefix_conflict(other, &chords)) {
+                        return Err(format!("[{name}] `{sequence}` is a prefix of another binding, or starts with one"));
                     }
                     bound.push((chords, action));
                 }
@@ -99,11 +83,8 @@ impl Keymap {
         Ok(Self { bindings })
     }
 
-    /// The same with a person's own file over it: a line there replaces the keys of that action in
-    /// that context, and takes a key from whatever else had it. Gives back what lost all its keys.
-    ///
-    /// # Errors
-    /// As [`Keymap::parse`].
+    /// Applies the user's key file: each line replaces the keys of its action in its context, and takes
+    /// its keys from any other action. Also returns the actions that have no key left.
     pub fn with_overrides(mut self, source: &str) -> Result<(Self, Vec<Action>), String> {
         let own = Self::parse(source)?;
         for (context, theirs) in own.bindings {
@@ -122,7 +103,7 @@ impl Keymap {
         Ok((self, lost))
     }
 
-    /// What `keys` mean, asked of the innermost context first.
+    /// Resolves a key sequence, innermost context first.
     pub fn resolve(&self, contexts: &[KeyContext], keys: &[Chord]) -> KeyMatch {
         let mut pending = false;
         for bound in contexts.iter().filter_map(|context| self.bindings.get(context)) {
@@ -134,8 +115,7 @@ impl Keymap {
         if pending { KeyMatch::Pending } else { KeyMatch::Unbound }
     }
 
-    /// What may follow the `keys` of a sequence that is not complete: the keys still to be pressed,
-    /// with the action they lead to.
+    /// The remaining keys of every sequence that starts with `keys`, with their actions.
     pub fn continuations(&self, contexts: &[KeyContext], keys: &[Chord]) -> Vec<(String, Action)> {
         contexts
             .iter()
@@ -146,7 +126,7 @@ impl Keymap {
             .collect()
     }
 
-    /// The keys of an action in these contexts, as printed: `j`, `↓`.
+    /// The printed keys of an action in these contexts: `j`, `↓`.
     pub fn keys_of(&self, contexts: &[KeyContext], action: Action) -> Vec<String> {
         contexts
             .iter()
@@ -157,18 +137,17 @@ impl Keymap {
             .collect()
     }
 
-    /// Every context with its bindings, for the table in the documentation.
+    /// Every context that has bindings.
     pub fn contexts(&self) -> impl Iterator<Item = KeyContext> {
         self.bindings.keys().copied()
     }
 }
 
-/// A sequence as it is read on the keys.
 fn format_sequence(chords: &[Chord]) -> String {
     chords.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether two sequences cannot both be typed: one is the beginning of the other.
+/// Whether one sequence is a prefix of the other, so that both cannot be typed.
 fn is_prefix_conflict(one: &[Chord], other: &[Chord]) -> bool {
     one != other && (one.starts_with(other) || other.starts_with(one))
 }
@@ -182,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_keymap_binds_every_action() {
+    fn the_built_in_keymap_binds_every_action() {
         let keymap = Keymap::built_in().unwrap();
         let contexts: Vec<KeyContext> = keymap.contexts().collect();
         for &action in Action::ALL {
@@ -203,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_s_own_keys_replace_line_by_line_and_what_lost_its_key_is_told() {
+    fn user_bindings_replace_line_by_line_and_report_actions_without_keys() {
         let shipped = Keymap::built_in().unwrap();
         let source = "[everywhere]\nquit = ['Q']\nexport = ['f']";
         let (keymap, lost) = shipped.with_overrides(source).unwrap();
@@ -216,13 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn errors_name_the_unknown_word() {
         for (source, word) in [
             ("[nowhere]\nquit = ['q']", "nowhere"),
             ("[everywhere]\nfly = ['q']", "fly"),
             ("[everywhere]\nquit = ['hyper-q']", "hyper-q"),
             ("[everywhere]\nquit = ['q']\nback = ['q']", "twice"),
-            ("[everywhere]\nfirst = ['g g']\nlast = ['g']", "begins like"),
+            ("[everywhere]\nfirst = ['g g']\nlast = ['g']", "is a prefix of"),
         ] {
             assert!(Keymap::parse(source).unwrap_err().contains(word), "{source}");
         }

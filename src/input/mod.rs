@@ -1,7 +1,5 @@
-//! Keys: what can be pressed, what it means, and the table between the two.
-//!
-//! `action` lists everything a person can do, once, with its words for help and hints;
-//! `keymap` binds chords to actions by context; `chord` reads and prints one key press.
+//! Keyboard input: `action` lists the actions, `keymap` binds chords to them by context, `chord`
+//! parses and prints one key press.
 
 pub mod action;
 pub mod chord;
