@@ -8,6 +8,7 @@ use std::{
 };
 
 use secrecy::SecretString;
+use shell_words::quote;
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, Pane, welcome::CandidateProfile},
@@ -26,7 +27,7 @@ use tessera::{
 };
 use tessera_client::Client;
 use tessera_client::trace::Trace;
-use tessera_model::{DatasetId, SafeText, shell::quote};
+use tessera_model::{DatasetId, SafeText};
 use tessera_service::{AccessMode, ServiceCredentials};
 
 enum LaunchTarget {

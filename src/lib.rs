@@ -25,11 +25,13 @@
 pub mod accessible;
 pub mod app;
 pub mod cli;
+mod command_lines;
 pub mod config;
 pub mod credentials;
 pub mod input;
 pub mod message;
 pub mod runtime;
 pub mod state;
+mod subprocess;
 pub mod ui;
 pub mod worker;

@@ -5,14 +5,16 @@
 
 use serde_json::{Value, json};
 
+use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use crate::{
     app::{App, Effect, Job, Level, Pane},
     input::Action,
     message::{Lane, ReadRequest, Request},
 };
-use tessera_model::{
-    Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, Status,
-    shell::{ProfilerCommand, profiler_command_line},
+use tessera_model::{Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, Status};
+use tessera_wire::{
+    dataset::write_dataset,
+    explore::{write_cluster, write_preview},
 };
 
 /// Longest part of the copied text that the notification repeats.
@@ -151,9 +153,9 @@ fn name(app: &App) -> Result<String, &'static str> {
 /// The facts on screen as JSON in the format of the service; links without signatures.
 fn facts(app: &App) -> Result<Value, &'static str> {
     match app.focus {
-        Pane::Datasets | Pane::Query | Pane::Basket => dataset(app).map(dataset_facts),
-        Pane::Results => cluster(app).map(cluster_facts),
-        Pane::Detail => preview(app).map(preview_facts),
+        Pane::Datasets | Pane::Query | Pane::Basket => dataset(app).map(write_dataset),
+        Pane::Results => cluster(app).map(|cluster| write_cluster(cluster, Link::to_string)),
+        Pane::Detail => preview(app).map(|preview| write_preview(preview, Link::to_string)),
         Pane::Jobs => job(app).map(|job| {
             json!({
                 "dataset_id": job.dataset,
@@ -164,45 +166,6 @@ fn facts(app: &App) -> Result<Value, &'static str> {
             })
         }),
     }
-}
-
-fn dataset_facts(dataset: &Dataset) -> Value {
-    json!({
-        "id": dataset.id,
-        "name": dataset.name.as_str(),
-        "status_new": dataset.status.word(),
-        "progress": dataset.progress,
-        "created_by": dataset.owner.as_ref().map(SafeText::as_str),
-        "created_at": dataset.created_at.as_ref().map(SafeText::as_str),
-        "n_images": dataset.n_images,
-        "n_videos": dataset.n_videos,
-    })
-}
-
-fn cluster_facts(cluster: &Cluster) -> Value {
-    let words = |texts: &[SafeText]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
-    json!({
-        "cluster_id": cluster.id,
-        "type": cluster.entity.word(),
-        "n_images": cluster.n_images,
-        "n_objects": cluster.n_objects,
-        "n_videos": cluster.n_videos,
-        "relevance_score": cluster.relevance.as_ref().map(|relevance| relevance.score),
-        "previews": cluster.previews.iter().map(preview_facts).collect::<Vec<_>>(),
-        "labels": words(&cluster.labels),
-        "captions": words(&cluster.captions),
-    })
-}
-
-fn preview_facts(preview: &Preview) -> Value {
-    json!({
-        "media_id": preview.media,
-        "type": preview.kind.as_str(),
-        "file_name": preview.file_name.as_str(),
-        "caption": preview.caption.as_ref().map(SafeText::as_str),
-        "media_uri": preview.original.as_ref().map(ToString::to_string),
-        "relevance_score": preview.relevance.as_ref().map(|relevance| relevance.score),
-    })
 }
 
 /// The request whose response is on screen.

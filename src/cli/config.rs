@@ -7,6 +7,7 @@ use std::{fs, path::PathBuf};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use crate::subprocess::editor_command;
 use crate::{
     cli::{CliError, Column, Context, Document, Exit},
     config::{
@@ -16,7 +17,6 @@ use crate::{
         schema,
     },
 };
-use tessera_model::subprocess::editor_command;
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
+use crate::command_lines::job_command_line;
 use crate::{
     cli::{
         CliError, Column, Connection, Context, Document, Exit, ServiceTarget, deployment,
@@ -14,10 +15,10 @@ use crate::{
     config::{self, Profile},
     state::{StateStore, StoredJob, job_facts},
 };
+use shell_words::quote;
 use tessera_client::ApiOperation as Request;
 use tessera_model::{
     JobKind, JobRecord, SafeText, SavedJobState, Timestamp, operation_tracker::OperationTracker,
-    shell::quote,
 };
 
 #[derive(Debug, Subcommand)]
@@ -213,7 +214,8 @@ fn job_document(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
         job.ended_at.map(|ended| ended.saturating_sub(job.started_at).as_secs()).into();
     facts["followed"] = stored.is_followed.into();
     facts["command"] =
-        format!("{}{}", job.kind.command_line(job.dataset), profile.unwrap_or_default()).into();
+        format!("{}{}", job_command_line(&job.kind, job.dataset), profile.unwrap_or_default())
+            .into();
     facts
 }
 

@@ -7,11 +7,11 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::{CliError, Column, Connection, Context, Document, Exit, JobRecorder};
+use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::ApiOperation as Request;
 use tessera_model::{
     Dataset, Failure, FailureKind, JobKind, Operation, SafeText, SavedJobState, Status,
     operation_tracker::OperationTracker,
-    shell::{ProfilerCommand, profiler_command_line},
 };
 
 /// Delays between checks of the dataset after a lost response: three within ten seconds.

@@ -17,10 +17,16 @@ use secrecy::{
 use serde::{Deserialize, Serialize};
 
 pub use core_dumps::forbid_core_dumps;
-pub use tessera_model::subprocess::{SECRET_FILE_VARIABLE, SECRET_VARIABLE, TOKEN_VARIABLE};
 
 use file::SecretsFile;
 use keyring::Keyring;
+
+/// The environment variable of the secret.
+pub const SECRET_VARIABLE: &str = "TESSERA_API_SECRET";
+/// The environment variable of a file that contains the secret.
+pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
+/// The environment variable of a token made elsewhere.
+pub const TOKEN_VARIABLE: &str = "TESSERA_TOKEN";
 
 /// Whom a secret is for.
 #[derive(Clone, Copy, Debug)]

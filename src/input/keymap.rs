@@ -74,7 +74,9 @@ impl Keymap {
                     }
                     // The shorter sequence would run before the longer one is complete.
                     if bound.iter().any(|(other, _)| is_prefix_conflict(other, &chords)) {
-                        return Err(format!("[{name}] `{sequence}` is a prefix of another binding, or starts with one"));
+                        return Err(format!(
+                            "[{name}] `{sequence}` is a prefix of another binding, or starts with one"
+                        ));
                     }
                     bound.push((chords, action));
                 }

@@ -6,7 +6,8 @@ use std::{
     io::{self, Write},
 };
 
-use tessera_model::{Failure, FailureKind, subprocess};
+use crate::subprocess;
+use tessera_model::{Failure, FailureKind};
 
 /// Edits `text` and returns what was saved. Blocks.
 ///

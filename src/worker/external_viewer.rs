@@ -17,7 +17,8 @@ use bytes::Bytes;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use tessera_model::{Failure, FailureKind, subprocess};
+use crate::subprocess;
+use tessera_model::{Failure, FailureKind};
 
 const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 /// How long to wait for an error of the opener; most exit immediately, some stay.

@@ -4,7 +4,7 @@ use crate::{
     request::{ApiRequest, RequestBody},
     retry_table::ApiOperation,
 };
-use tessera_model::shell::quote;
+use shell_words::quote;
 
 impl ApiRequest {
     /// Returns the command, with a token from the shell's environment when the request needs a
@@ -19,18 +19,19 @@ impl ApiRequest {
             RequestBody::Get => String::new(),
             RequestBody::Post => " -X POST".to_owned(),
             RequestBody::Json(body) => {
-                let body = quote(&String::from_utf8_lossy(body));
+                let body = quote(&String::from_utf8_lossy(body)).into_owned();
                 format!(" -H 'Content-Type: application/json' -d {body}")
             }
             // The bytes sent are an upright copy under a generated name.
             RequestBody::Image(image) => format!(" -F file=@{}", image.name),
             RequestBody::Form(parts) => {
-                let parts = parts.iter().map(|part| quote(&part.curl_field()));
+                let parts = parts.iter().map(|part| quote(&part.curl_field()).into_owned());
                 parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
             }
             RequestBody::Media(media) => {
-                let parts =
-                    media.curl_fields().map(|(field, value)| quote(&format!("{field}={value}")));
+                let parts = media
+                    .curl_fields()
+                    .map(|(field, value)| quote(&format!("{field}={value}")).into_owned());
                 parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
             }
         };

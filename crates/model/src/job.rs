@@ -2,10 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{
-    Archive, DatasetId, ExportSpec, ExportTaskId, MediaAddition, MediaSource, SafeText,
-    shell::quote,
-};
+use crate::{Archive, DatasetId, ExportSpec, ExportTaskId, SafeText};
 
 /// Time since 1970 by the clock of this machine, so that it means the same after a restart.
 pub type Timestamp = Duration;
@@ -28,26 +25,6 @@ impl JobKind {
             Self::Export(_) => "export",
             Self::AddMedia(_) => "add media",
             Self::Reindex => "reindex",
-        }
-    }
-
-    /// The command line that does the same to `dataset`.
-    pub fn command_line(&self, dataset: DatasetId) -> String {
-        match self {
-            Self::Export(export) => {
-                let images = if export.spec.include_images { " --images" } else { "" };
-                let what = if export.selection.is_some() { " --selection NAME" } else { "" };
-                let (format, name) =
-                    (export.spec.format.word(), quote(export.spec.file_name.as_str()));
-                format!(
-                    "tessera export start {dataset}{what} --format {format}{images} --name {name}"
-                )
-            }
-            Self::AddMedia(addition) => {
-                let reindex = if addition.auto_reindex { " --reindex" } else { "" };
-                format!("tessera media add {dataset} {}{reindex}", addition.cli_options)
-            }
-            Self::Reindex => format!("tessera reindex {dataset} --wait"),
         }
     }
 }
@@ -81,54 +58,6 @@ pub struct AdditionJob {
     pub cli_options: SafeText,
     /// Whether a full reindex follows by itself.
     pub auto_reindex: bool,
-}
-
-impl AdditionJob {
-    /// An addition in words. Some of its paths are `folders`; what the disk knows, this does not.
-    pub fn from_request(addition: &MediaAddition, folders: &[PathBuf]) -> Self {
-        let name = |path: &PathBuf| path.to_string_lossy().into_owned();
-        let (source, option) = match &addition.source {
-            MediaSource::Storage(uri) => (uri.clone(), format!("--s3 {}", quote(uri))),
-            MediaSource::Archive(path) => (name(path), format!("--archive {}", quote(&name(path)))),
-            MediaSource::ServerPath(path) => {
-                (path.clone(), format!("--server-path {}", quote(path)))
-            }
-            MediaSource::Files(paths) => {
-                let words = match paths.as_slice() {
-                    [only] => name(only),
-                    many => format!("{} files and folders", many.len()),
-                };
-                let options = paths.iter().map(|path| {
-                    let flag = if folders.contains(path) { "--dir" } else { "--file" };
-                    format!("{flag} {}", quote(&name(path)))
-                });
-                (words, options.collect::<Vec<_>>().join(" "))
-            }
-        };
-        Self {
-            source: SafeText::file_name(&source),
-            cli_options: SafeText::file_name(&(option + &extra_options(addition))),
-            auto_reindex: addition.auto_reindex,
-        }
-    }
-}
-
-/// What is asked for beside the media, as options with a space before each. The reindex is not among
-/// them.
-fn extra_options(addition: &MediaAddition) -> String {
-    let counts = [
-        ("images", addition.batch_images),
-        ("videos", addition.batch_videos),
-        ("objects", addition.batch_objects),
-    ];
-    let mut options: String = counts
-        .iter()
-        .filter_map(|(what, count)| Some(format!(" --batch-{what} {}", (*count)?)))
-        .collect();
-    let role = addition.assume_role.iter();
-    options.extend(role.map(|role| format!(" --assume-role {}", quote(role))));
-    let spot = addition.spot.map(|spot| if spot { " --spot=on" } else { " --spot=off" });
-    options + spot.unwrap_or_default()
 }
 
 /// A job as it is written down.

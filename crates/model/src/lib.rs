@@ -27,8 +27,6 @@ pub mod saved_view;
 pub mod search;
 pub mod selection;
 pub mod set_algebra;
-pub mod shell;
-pub mod subprocess;
 pub mod text;
 pub mod vql;
 

@@ -1,7 +1,7 @@
 //! `GET dataset` and `GET datasets`: the record, and the list whose shape the document leaves open.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -88,6 +88,24 @@ pub fn legacy_status(status: &Status) -> &str {
         Status::Error => "FATAL_ERROR",
         Status::Indexing | Status::Other(_) => status.word(),
     }
+}
+
+/// Writes a record in the format of the service, as far as it was read.
+pub fn write_dataset(dataset: &Dataset) -> Value {
+    let text = |text: &Option<SafeText>| text.as_ref().map(ToString::to_string);
+    json!({
+        "id": dataset.id,
+        "display_name": dataset.name.as_str(),
+        "status_new": dataset.status.word(),
+        "status": text(&dataset.legacy_status),
+        "progress": dataset.progress,
+        "owned_by": text(&dataset.owner),
+        "created_at": text(&dataset.created_at),
+        "n_images": dataset.n_images,
+        "n_videos": dataset.n_videos,
+        "n_objects": dataset.n_objects,
+        "error": text(&dataset.error),
+    })
 }
 
 /// Reads one record. `None` when there is no usable identifier.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::lenient::{count, first_text, names, number, text};
@@ -118,6 +118,58 @@ pub struct AnchorBody {
     pub anchor_media_id: MediaId,
     /// Always `UPLOAD`.
     pub anchor_type: &'static str,
+}
+
+/// Writes a cluster in the format of the service. `link` decides whether links keep their signature.
+pub fn write_cluster(cluster: &Cluster, link: fn(&Link) -> String) -> Value {
+    let tag = |tag: &Tag| json!({ "id": tag.id, "name": tag.name.as_str() });
+    let previews = cluster.previews.iter().map(|preview| write_preview(preview, link));
+    let mut value = json!({
+        "cluster_id": cluster.id,
+        "type": cluster.entity.word(),
+        "n_images": cluster.n_images,
+        "n_objects": cluster.n_objects,
+        "n_videos": cluster.n_videos,
+        "similarity_threshold": cluster.similarity_threshold.as_ref().map(SafeText::as_str),
+    });
+    write_relevance(&mut value, cluster.relevance.as_ref());
+    value["labels"] = list_or_null(&cluster.labels, |label| label.as_str().into());
+    value["user_tags"] = list_or_null(&cluster.tags, tag);
+    value["captions"] = list_or_null(&cluster.captions, |caption| caption.as_str().into());
+    value["previews"] = previews.collect();
+    value
+}
+
+/// Writes a preview in the format of the service, with the same choice of links.
+pub fn write_preview(preview: &Preview, link: fn(&Link) -> String) -> Value {
+    let region = preview.region.map(write_region);
+    let region = region.and_then(|region| serde_json::from_str::<Value>(&region).ok());
+    let mut value = json!({
+        "media_id": preview.media,
+        "type": preview.kind.as_str(),
+        "file_name": preview.file_name.as_str(),
+        "media_uri": preview.original.as_ref().map(link),
+        "media_thumb_uri": preview.thumbnail.as_ref().map(link),
+        "caption": preview.caption.as_ref().map(SafeText::as_str),
+        "bounding_box": region,
+    });
+    write_relevance(&mut value, preview.relevance.as_ref());
+    value["width"] = json!(preview.dimensions.map(|(width, _)| width));
+    value["height"] = json!(preview.dimensions.map(|(_, height)| height));
+    value
+}
+
+fn write_relevance(value: &mut Value, relevance: Option<&Relevance>) {
+    value["relevance_score"] = json!(relevance.map(|relevance| relevance.score));
+    value["relevance_score_type"] = json!(relevance.map(|relevance| match &relevance.kind {
+        ScoreKind::CosineDistance => "cosine_distance",
+        ScoreKind::Other(kind) => kind.as_str(),
+    }));
+}
+
+/// A list, or null where the service sent none.
+fn list_or_null<T>(items: &[T], write: impl Fn(&T) -> Value) -> Value {
+    if items.is_empty() { Value::Null } else { items.iter().map(write).collect() }
 }
 
 /// Reads a page. Clusters without a usable identifier and repeated ones are left out and

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use tessera_model::{
-    AdditionJob, DatasetId, Failure, JobKind, MediaAddition, Operation, SafeText,
+    DatasetId, Failure, JobKind, MediaAddition, Operation, SafeText,
     operation_tracker::OperationTracker,
 };
 
 use super::{Job, JobState};
 use crate::{
     app::{App, Effect, Level, Pane},
+    command_lines::addition_job,
     message::{JobId, Lane, Request},
 };
 
@@ -40,7 +41,7 @@ impl App {
         folders: &[PathBuf],
     ) -> JobId {
         let free = self.can_start_operation(dataset.0, Operation::AddMedia);
-        let kind = JobKind::AddMedia(AdditionJob::from_request(&addition, folders));
+        let kind = JobKind::AddMedia(addition_job(&addition, folders));
         let id = self.add_job(dataset, kind);
         if free {
             self.upload(id, addition);

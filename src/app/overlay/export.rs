@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use shell_words::quote;
 use tessera_model::{
     ArchiveName, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind, Operation,
-    SafeText, Selection, SelectionEntry, shell::quote,
+    SafeText, Selection, SelectionEntry,
 };
 use tui_input::Input;
 

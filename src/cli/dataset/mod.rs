@@ -11,6 +11,7 @@ use self::watch::{ReactionOptions, WatchOptions};
 use crate::cli::{CliError, Column, Connection, Context, Document, Exit, polling::now_rfc3339};
 use tessera_client::ApiOperation as Request;
 use tessera_model::{Dataset as Record, Operation, Permission, Status};
+use tessera_wire::dataset::write_dataset;
 
 #[derive(Debug, Subcommand)]
 pub enum DatasetCommand {
@@ -167,8 +168,6 @@ async fn show(
 
 /// A dataset with what its status permits.
 pub fn dataset_document(dataset: &Record) -> Value {
-    let text =
-        |text: &Option<tessera_model::SafeText>| text.as_ref().map(|text| text.as_str().to_owned());
     let verdicts = [
         ("text_search", Operation::TextSearch),
         ("search_image", Operation::VisualSearch),
@@ -193,21 +192,10 @@ pub fn dataset_document(dataset: &Record) -> Value {
         .iter()
         .filter_map(|(name, verdict)| Some(((*name).to_owned(), verdict.denial_reason()?.into())))
         .collect();
-    json!({
-        "id": dataset.id,
-        "display_name": dataset.name.as_str(),
-        "status_new": dataset.status.word(),
-        "status": text(&dataset.legacy_status),
-        "_status_is_legacy": dataset.status_is_legacy,
-        "progress": dataset.progress,
-        "owned_by": text(&dataset.owner),
-        "created_at": text(&dataset.created_at),
-        "n_images": dataset.n_images,
-        "n_videos": dataset.n_videos,
-        "n_objects": dataset.n_objects,
-        "error": text(&dataset.error),
-        "_allowed": allowed,
-        "_reasons": reasons,
-        "_seen_at": now_rfc3339(),
-    })
+    let mut document = write_dataset(dataset);
+    document["_status_is_legacy"] = dataset.status_is_legacy.into();
+    document["_allowed"] = allowed.into();
+    document["_reasons"] = reasons.into();
+    document["_seen_at"] = json!(now_rfc3339());
+    document
 }

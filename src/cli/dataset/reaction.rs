@@ -6,11 +6,12 @@ use std::{
     process::{Command, Stdio},
 };
 
+use crate::subprocess;
 use crate::{
     cli::{CliError, Context, polling::StatusChange},
     config::DesktopProtocol,
 };
-use tessera_model::{Dataset, SafeText, Status, subprocess};
+use tessera_model::{Dataset, SafeText, Status};
 
 /// The reaction to each status change.
 pub(super) struct ChangeReaction<'a> {

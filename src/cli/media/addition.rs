@@ -17,9 +17,10 @@ use crate::{
     },
     config,
 };
+use shell_words::quote;
 use tessera_model::{
     AdditionJob, Dataset, JobKind, Operation, Preflight, SafeText, SavedJobState, Status,
-    operation_tracker::OperationTracker, polling::PollTarget, shell::quote,
+    operation_tracker::OperationTracker, polling::PollTarget,
 };
 
 pub struct AdditionRun<'a> {

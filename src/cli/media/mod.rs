@@ -10,11 +10,9 @@ use clap::Subcommand;
 
 use self::{addition::AdditionRun, plan::AdditionPlan, source::SourceOptions};
 use crate::cli::{CliError, Connection, Context, Exit};
+use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::{ApiOperation as Request, AuthMethod};
-use tessera_model::{
-    Dataset, MediaSource,
-    shell::{ProfilerCommand, profiler_command_line},
-};
+use tessera_model::{Dataset, MediaSource};
 
 #[derive(Debug, Subcommand)]
 pub enum MediaCommand {

@@ -12,7 +12,8 @@ use std::{
 use glob::Pattern;
 
 use crate::cli::CliError;
-use tessera_model::{MediaSource, shell::quote};
+use shell_words::quote;
+use tessera_model::MediaSource;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sources (one of these kinds)")]

@@ -3,8 +3,9 @@
 
 use super::options::SearchOptions;
 use crate::cli::{CliError, Connection, Context};
+use shell_words::quote;
 use tessera_model::{
-    Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search, StateKey, StateValue, shell::quote,
+    Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search, StateKey, StateValue,
 };
 
 /// Searches by `anchor`. The options may not contradict its registration.

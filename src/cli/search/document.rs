@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 
 use super::{execute::SearchResults, page_cursor::PageState};
 use crate::cli::{Column, Document};
-use tessera_model::{
-    Cluster, Fraction, HistoryEntry, Link, Preview, Query, Relevance, SafeText, ScoreKind,
-    ScoreScale, Tag,
+use tessera_model::{Cluster, Fraction, HistoryEntry, Link, Preview, Query, Relevance, ScoreScale};
+use tessera_wire::{
+    explore::{write_cluster, write_preview, write_region},
+    vql,
 };
-use tessera_wire::{explore::write_region, vql};
 
 const CLUSTER_COLUMNS: &[Column] = &[
     Column::new("SCORE", "relevance_score"),
@@ -107,7 +107,9 @@ impl RowFormat {
         body: &Value,
     ) -> Vec<Value> {
         let of_cluster = |cluster: &Cluster| match self {
-            Self::Clusters => vec![with_own_fields(cluster_fields(cluster), cluster, scale, page)],
+            Self::Clusters => {
+                vec![with_own_fields(write_cluster(cluster, full_link), cluster, scale, page)]
+            }
             Self::Raw => {
                 vec![with_own_fields(cluster_as_sent(cluster, body), cluster, scale, page)]
             }
@@ -155,7 +157,7 @@ fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Value {
         let id = row.get("cluster_id").and_then(Value::as_str);
         id.is_some_and(|id| id.parse() == Ok(cluster.id))
     };
-    rows.clone().find(of_it).cloned().unwrap_or_else(|| cluster_fields(cluster))
+    rows.clone().find(of_it).cloned().unwrap_or_else(|| write_cluster(cluster, full_link))
 }
 
 fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
@@ -165,64 +167,17 @@ fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page
     fields
 }
 
-fn cluster_fields(cluster: &Cluster) -> Value {
-    let tag = |tag: &Tag| json!({ "id": tag.id, "name": tag.name.as_str() });
-    json!({
-        "cluster_id": cluster.id,
-        "type": cluster.entity.word(),
-        "n_images": cluster.n_images,
-        "n_objects": cluster.n_objects,
-        "n_videos": cluster.n_videos,
-        "similarity_threshold": cluster.similarity_threshold.as_ref().map(SafeText::as_str),
-        "relevance_score": score(cluster.relevance.as_ref()),
-        "relevance_score_type": score_type(cluster.relevance.as_ref()),
-        "labels": list_or_null(&cluster.labels, |label| label.as_str().into()),
-        "user_tags": list_or_null(&cluster.tags, tag),
-        "captions": list_or_null(&cluster.captions, |caption| caption.as_str().into()),
-        "previews": cluster.previews.iter().map(preview_fields).collect::<Vec<_>>(),
-    })
+/// Links keep their signatures: without them nobody could follow them.
+fn full_link(link: &Link) -> String {
+    link.expose().to_owned()
 }
 
 fn preview_row(preview: &Preview, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
-    let mut row = preview_fields(preview);
+    let mut row = write_preview(preview, full_link);
     row["_band"] = band(preview.relevance.as_ref(), scale);
     row["_cluster_id"] = json!(cluster.id);
     row["_page"] = page.into();
     row
-}
-
-fn preview_fields(preview: &Preview) -> Value {
-    // Links stay complete: without their signatures they would not work.
-    json!({
-        "media_id": preview.media,
-        "type": preview.kind.as_str(),
-        "file_name": preview.file_name.as_str(),
-        "media_uri": preview.original.as_ref().map(Link::expose),
-        "media_thumb_uri": preview.thumbnail.as_ref().map(Link::expose),
-        "caption": preview.caption.as_ref().map(SafeText::as_str),
-        "bounding_box": preview.region.map(|region| parse_own_json(&write_region(region))),
-        "relevance_score": score(preview.relevance.as_ref()),
-        "relevance_score_type": score_type(preview.relevance.as_ref()),
-        "width": preview.dimensions.map(|(width, _)| width),
-        "height": preview.dimensions.map(|(_, height)| height),
-    })
-}
-
-/// A list, or null if the service sent none.
-fn list_or_null<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
-    if items.is_empty() { Value::Null } else { items.iter().map(one).collect() }
-}
-
-fn score(relevance: Option<&Relevance>) -> Value {
-    json!(relevance.map(|relevance| relevance.score))
-}
-
-fn score_type(relevance: Option<&Relevance>) -> Value {
-    match relevance.map(|relevance| &relevance.kind) {
-        None => Value::Null,
-        Some(ScoreKind::CosineDistance) => "cosine_distance".into(),
-        Some(ScoreKind::Other(name)) => name.as_str().into(),
-    }
 }
 
 fn band(relevance: Option<&Relevance>, scale: ScoreScale) -> Value {

@@ -7,6 +7,7 @@ use ratatui::{
 
 use crate::{
     app::{Job, overlay::JobDetail},
+    command_lines::job_command_line,
     ui::{
         DrawContext,
         overlay::Draw,
@@ -26,7 +27,7 @@ impl Draw for JobDetail {
         lines.extend(states(ctx, job));
         lines.push(Line::default());
         lines.push(Line::styled(" the same job as a command", ctx.theme.dim));
-        let command = job.kind.command_line(job.dataset);
+        let command = job_command_line(&job.kind, job.dataset);
         match command.split_once(" --") {
             Some((first, rest)) => {
                 lines.push(Line::from(format!("   {first} \\")));

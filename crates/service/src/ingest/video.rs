@@ -3,10 +3,15 @@
 //! it open another file.
 
 use std::{
-    fs::File, io::Read as _, path::Path, process::Stdio, sync::mpsc, thread, time::Duration,
+    env,
+    fs::File,
+    io::Read as _,
+    path::Path,
+    process::{Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
-
-use tessera_model::subprocess;
 
 /// Time limit for decoding a frame.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
@@ -47,7 +52,7 @@ impl VideoContainer {
     /// `ffmpeg` cannot be started, cannot decode the video, or takes too long; the message says
     /// which.
     pub fn first_frame(self, ffmpeg: &Path, video: File) -> Result<Vec<u8>, String> {
-        let mut child = subprocess::command(ffmpeg)
+        let mut child = command_without_secrets(ffmpeg)
             .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])
             .args(["-f", self.demuxer, "-i", "/proc/self/fd/0"])
             .args(["-map", "0:v:0", "-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"])
@@ -77,6 +82,17 @@ impl VideoContainer {
             _ => Err("ffmpeg cannot decode its first frame".to_owned()),
         }
     }
+}
+
+/// A command that does not inherit our variables, which may hold secrets.
+fn command_without_secrets(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in env::vars_os() {
+        if name.to_string_lossy().starts_with("TESSERA_") {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 #[cfg(test)]

@@ -1,0 +1,42 @@
+//! Child processes: an editor, a viewer, a shell. They start without the variables that hold secrets.
+
+use std::{env, ffi::OsStr, path::Path, process::Command};
+
+use crate::credentials::{SECRET_FILE_VARIABLE, SECRET_VARIABLE, TOKEN_VARIABLE};
+
+/// A command without our secrets in its environment. `tests/architecture.rs` verifies that nothing
+/// else starts a program.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for variable in [SECRET_VARIABLE, SECRET_FILE_VARIABLE, TOKEN_VARIABLE] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+/// The user's editor, from `VISUAL` or `EDITOR`, and the command that opens `file` in it. It runs in
+/// a shell, as with git, because the variable may contain arguments.
+pub(crate) fn editor_command(file: &Path) -> (String, Command) {
+    let configured = ["VISUAL", "EDITOR"].iter().find_map(|name| {
+        let value = env::var(name).ok()?;
+        (!value.trim().is_empty()).then_some(value)
+    });
+    let editor = configured.unwrap_or_else(|| "vi".to_owned());
+    let mut command = command("sh");
+    command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file);
+    (editor, command)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_starts_without_our_secrets() {
+        let command = command("printenv");
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
+        for variable in [SECRET_VARIABLE, SECRET_FILE_VARIABLE, TOKEN_VARIABLE] {
+            assert!(removed.iter().any(|(name, _)| *name == variable), "{variable}");
+        }
+    }
+}
